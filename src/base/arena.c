@@ -1,0 +1,143 @@
+/* src/base/arena.c - a chain of chunks, each twice the last; the newest gives out memory. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT = 16 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t used_bytes, size_bytes;
+    _Alignas(ALIGNMENT) char memory[];
+};
+
+void arena_init(struct arena *arena, size_t limit_bytes)
+{
+    *arena = (struct arena){ .limit_bytes = limit_bytes };
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static void add_chunk(struct arena *arena, size_t bytes)
+{
+    size_t size = arena->newest ? 2 * arena->newest->size_bytes : CHUNK_BYTES_FIRST;
+    struct arena_chunk *chunk;
+
+    if (size > CHUNK_BYTES_MAX)
+        size = CHUNK_BYTES_MAX;
+    if (size < bytes)
+        size = bytes;
+    chunk = malloc(sizeof(*chunk) + size);
+    if (!chunk) {
+        fputs("orrery: out of memory\n", stderr);
+        abort();
+    }
+    *chunk = (struct arena_chunk){ .older = arena->newest, .size_bytes = size };
+    arena->newest = chunk;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    struct arena_chunk *chunk = arena->newest;
+    void *memory;
+
+    bytes = aligned(bytes);
+    if (!chunk || chunk->size_bytes - chunk->used_bytes < bytes) {
+        add_chunk(arena, bytes);
+        chunk = arena->newest;
+    }
+    memory = chunk->memory + chunk->used_bytes;
+    chunk->used_bytes += bytes;
+    arena->used_bytes += bytes;
+    return memory;
+}
+
+void *arena_try_alloc(struct arena *arena, size_t bytes)
+{
+    if (bytes > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - bytes)
+        return NULL;
+    return arena_alloc(arena, bytes);
+}
+
+bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes, size_t new_bytes)
+{
+    struct arena_chunk *chunk = arena->newest;
+    size_t start, more;
+
+    assert(new_bytes >= old_bytes);
+    if (!chunk || !memory)
+        return false;
+    old_bytes = aligned(old_bytes);
+    new_bytes = aligned(new_bytes);
+    more = new_bytes - old_bytes;
+    if (chunk->used_bytes < old_bytes)
+        return false;
+    start = chunk->used_bytes - old_bytes;
+    if (chunk->memory + start != (const char *)memory || chunk->size_bytes - start < new_bytes ||
+        arena->used_bytes + more > arena->limit_bytes)
+        return false;
+    chunk->used_bytes += more;
+    arena->used_bytes += more;
+    return true;
+}
+
+struct slice arena_copy(struct arena *arena, struct slice bytes)
+{
+    char *copy = arena_alloc(arena, bytes.size + 1);
+
+    if (bytes.size)
+        memcpy(copy, bytes.data, bytes.size);
+    copy[bytes.size] = '\0';
+    return slice_make(copy, bytes.size);
+}
+
+char *arena_text(struct arena *arena, struct slice bytes)
+{
+    return (char *)arena_copy(arena, bytes).data;
+}
+
+static void free_chunks(struct arena_chunk *chunk)
+{
+    while (chunk) {
+        struct arena_chunk *older = chunk->older;
+
+        free(chunk);
+        chunk = older;
+    }
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_chunk *kept = arena->newest;
+
+    while (kept && kept->older) { /* the first and smallest is the one kept */
+        struct arena_chunk *older = kept->older;
+
+        free(kept);
+        kept = older;
+    }
+    if (kept && kept->size_bytes > CHUNK_BYTES_FIRST) {
+        free_chunks(kept);
+        kept = NULL;
+    }
+    if (kept) {
+#ifndef NDEBUG
+        memset(kept->memory, 0xdb, kept->used_bytes);
+#endif
+        kept->used_bytes = 0;
+    }
+    arena->newest = kept;
+    arena->used_bytes = 0;
+}
+
+void arena_free(struct arena *arena)
+{
+    free_chunks(arena->newest);
+    arena->newest = NULL;
+    arena->used_bytes = 0;
+}

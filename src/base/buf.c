@@ -1,0 +1,84 @@
+/* src/base/buf.c - growing bytes. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+
+enum { CAPACITY_FIRST = 256 };
+
+void buf_init(struct buf *buf, struct arena *arena)
+{
+    *buf = (struct buf){ .arena = arena };
+}
+
+static bool grow(struct buf *buf, size_t wanted)
+{
+    size_t capacity = buf->capacity ? 2 * buf->capacity : CAPACITY_FIRST;
+    char *data;
+
+    if (capacity < wanted)
+        capacity = wanted;
+    if (arena_try_extend(buf->arena, buf->data, buf->capacity, capacity)) {
+        buf->capacity = capacity;
+        return true;
+    }
+    data = arena_try_alloc(buf->arena, capacity);
+    if (!data)
+        return false;
+    if (buf->size)
+        memcpy(data, buf->data, buf->size);
+    buf->data = data;
+    buf->capacity = capacity;
+    return true;
+}
+
+char *buf_reserve(struct buf *buf, size_t bytes)
+{
+    if (buf->failed)
+        return NULL;
+    if (buf->capacity - buf->size < bytes && !grow(buf, buf->size + bytes)) {
+        buf->failed = true;
+        return NULL;
+    }
+    return buf->data + buf->size;
+}
+
+void buf_append(struct buf *buf, const void *data, size_t size)
+{
+    char *room = buf_reserve(buf, size);
+
+    if (!room || size == 0)
+        return;
+    memcpy(room, data, size);
+    buf->size += size;
+}
+
+void buf_u64(struct buf *buf, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    buf_append(buf, digits + at, sizeof(digits) - at);
+}
+
+void buf_printf(struct buf *buf, const char *fmt, ...)
+{
+    va_list args;
+    int size;
+    char *room;
+
+    va_start(args, fmt);
+    size = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    room = buf_reserve(buf, (size_t)size + 1);
+    if (!room)
+        return;
+    va_start(args, fmt);
+    vsnprintf(room, (size_t)size + 1, fmt, args);
+    va_end(args);
+    buf->size += (size_t)size;
+}

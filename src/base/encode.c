@@ -1,0 +1,303 @@
+/* src/base/encode.c - base64, hexadecimal, percent-encoding and HTTP dates. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/encode.h"
+
+static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Four characters for one to three bytes. */
+static void encode_group(char *to, const uint8_t *from, size_t count)
+{
+    uint32_t bits = (uint32_t)from[0] << 16;
+
+    if (count > 1)
+        bits |= (uint32_t)from[1] << 8;
+    if (count > 2)
+        bits |= from[2];
+    to[0] = base64_digits[bits >> 18];
+    to[1] = base64_digits[bits >> 12 & 63];
+    to[2] = count > 1 ? base64_digits[bits >> 6 & 63] : '=';
+    to[3] = count > 2 ? base64_digits[bits & 63] : '=';
+}
+
+void base64_encode(struct buf *out, struct slice bytes)
+{
+    const uint8_t *from = (const uint8_t *)bytes.data;
+    size_t size = (bytes.size + 2) / 3 * 4;
+    char *to = buf_reserve(out, size);
+
+    if (!to)
+        return;
+    for (size_t done = 0; done < bytes.size; done += 3, to += 4)
+        encode_group(to, from + done, bytes.size - done < 3 ? bytes.size - done : 3);
+    out->size += size;
+}
+
+/* The digit's value, or -1. */
+static int base64_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Up to four characters, without their padding, to one byte less. */
+static bool decode_group(const char *from, size_t count, uint8_t *to)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < 4; i++) {
+        int value = i < count ? base64_value(from[i]) : 0;
+
+        if (value < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)value;
+    }
+    for (size_t i = 0; i + 1 < count; i++)
+        to[i] = (uint8_t)(bits >> (16 - 8 * i));
+    /* Bits that belong to no byte must be zero, so that no two texts mean the same bytes. */
+    return count == 4 || (bits & ((1u << (8 * (4 - count))) - 1)) == 0;
+}
+
+bool base64_decode(struct slice text, uint8_t *bytes, size_t capacity, size_t *size)
+{
+    size_t padding = 0, wanted;
+
+    if (text.size % 4 != 0)
+        return false;
+    while (padding < 2 && padding < text.size && text.data[text.size - 1 - padding] == '=')
+        padding++;
+    wanted = text.size / 4 * 3 - padding;
+    if (wanted > capacity)
+        return false;
+    for (size_t at = 0; at < text.size; at += 4, bytes += 3)
+        if (!decode_group(text.data + at, at + 4 < text.size ? 4 : 4 - padding, bytes))
+            return false;
+    *size = wanted;
+    return true;
+}
+
+static const char hex_digits[] = "0123456789ABCDEF";
+
+static void put_hex(char *to, uint8_t byte)
+{
+    to[0] = hex_digits[byte >> 4];
+    to[1] = hex_digits[byte & 15];
+}
+
+/* The digit's value, or -1. */
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* One byte from two digits. */
+static bool get_hex(const char *from, uint8_t *byte)
+{
+    int high = hex_value(from[0]), low = hex_value(from[1]);
+
+    if (high < 0 || low < 0)
+        return false;
+    *byte = (uint8_t)(high << 4 | low);
+    return true;
+}
+
+void hex_encode_upper(struct buf *out, struct slice bytes)
+{
+    char *to = buf_reserve(out, 2 * bytes.size);
+
+    if (!to)
+        return;
+    for (size_t i = 0; i < bytes.size; i++)
+        put_hex(to + 2 * i, (uint8_t)bytes.data[i]);
+    out->size += 2 * bytes.size;
+}
+
+bool hex_decode(struct slice text, uint8_t *bytes, size_t capacity, size_t *size)
+{
+    if (text.size % 2 != 0 || text.size / 2 > capacity)
+        return false;
+    for (size_t i = 0; i < text.size / 2; i++)
+        if (!get_hex(text.data + 2 * i, bytes + i))
+            return false;
+    *size = text.size / 2;
+    return true;
+}
+
+bool percent_decode(struct arena *arena, struct slice text, struct slice *decoded)
+{
+    size_t size = 0;
+    char *out;
+
+    if (text.size == 0 || !memchr(text.data, '%', text.size)) { /* nearly always */
+        *decoded = text;
+        return true;
+    }
+    out = arena_try_alloc(arena, text.size);
+    if (!out)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t byte = (uint8_t)text.data[i];
+
+        if (byte == '%') {
+            if (text.size - i < 3 || !get_hex(text.data + i + 1, &byte))
+                return false;
+            i += 2;
+        }
+        out[size++] = (char)byte;
+    }
+    *decoded = slice_make(out, size);
+    return true;
+}
+
+static bool is_unreserved(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+void percent_encode(struct buf *out, struct slice text)
+{
+    char *to = buf_reserve(out, 3 * text.size);
+
+    if (!to)
+        return;
+    for (size_t i = 0; i < text.size; i++) {
+        if (is_unreserved(text.data[i])) {
+            *to++ = text.data[i];
+            continue;
+        }
+        *to++ = '%';
+        put_hex(to, (uint8_t)text.data[i]);
+        to += 2;
+    }
+    out->size = (size_t)(to - out->data);
+}
+
+static const char weekdays[7][4] = {
+    "Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"
+}; /* 1970 began on a Thursday */
+static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+
+enum { SECONDS_PER_DAY = 24 * 60 * 60 };
+
+struct civil {
+    int64_t year;
+    int month, day; /* from 1 */
+};
+
+/*
+ * Days since 1970 of a date in the Gregorian calendar. Years are counted from March, so that
+ * the leap day is a year's last; 400 years have 146,097 days.
+ */
+static int64_t days_from_civil(struct civil date)
+{
+    int64_t year = date.month <= 2 ? date.year - 1 : date.year;
+    int64_t month = (date.month + 9) % 12;
+
+    return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + date.day - 1 - 719468;
+}
+
+static bool is_leap(int64_t year)
+{
+    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+static int days_in_month(int64_t year, int month)
+{
+    static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+static struct civil civil_from_days(int64_t days)
+{
+    struct civil date = { 1970 + days / 366, 1, 1 }; /* never a later year than the right one */
+
+    while (days_from_civil((struct civil){ date.year + 1, 1, 1 }) <= days)
+        date.year++;
+    days -= days_from_civil(date);
+    while (days >= days_in_month(date.year, date.month))
+        days -= days_in_month(date.year, date.month++);
+    date.day = (int)days + 1;
+    return date;
+}
+
+void http_date_format(int64_t ms, char date[HTTP_DATE_SIZE + 1])
+{
+    int64_t seconds = ms / 1000;
+    int64_t days = seconds / SECONDS_PER_DAY;
+    struct civil civil = civil_from_days(days);
+    int second = (int)(seconds % SECONDS_PER_DAY);
+    int size;
+
+    assert(ms >= 0 && civil.year <= 9999);
+    size = snprintf(date, HTTP_DATE_SIZE + 1, "%s, %02d %s %04d %02d:%02d:%02d GMT", weekdays[days % 7],
+                    civil.day, months[civil.month - 1], (int)civil.year, second / 3600, second / 60 % 60,
+                    second % 60);
+    assert(size == HTTP_DATE_SIZE);
+}
+
+/* The name's place in the list, from 0, or -1. */
+static int name_index(struct slice name, const char names[][4], int count)
+{
+    for (int i = 0; i < count; i++)
+        if (slice_is_nocase(name, names[i]))
+            return i;
+    return -1;
+}
+
+/* The decimal number at a place in the date, or -1. */
+static int date_number(struct slice date, size_t at, size_t size)
+{
+    uint64_t number;
+
+    return slice_to_u64(slice_make(date.data + at, size), &number) ? (int)number : -1;
+}
+
+/* Letters and digits replaced, a date looks like this. */
+static bool date_has_shape(struct slice date)
+{
+    static const char shape[] = "aaa, 00 aaa 0000 00:00:00 aaa";
+
+    if (date.size != HTTP_DATE_SIZE)
+        return false;
+    for (size_t i = 0; i < date.size; i++)
+        if (shape[i] != 'a' && shape[i] != '0' && shape[i] != date.data[i])
+            return false;
+    return true;
+}
+
+bool http_date_parse(struct slice date, int64_t *ms)
+{
+    struct civil civil;
+    int hour, minute, second;
+
+    if (!date_has_shape(date) || name_index(slice_make(date.data, 3), weekdays, 7) < 0 ||
+        !slice_is_nocase(slice_make(date.data + 26, 3), "GMT"))
+        return false;
+    civil.day = date_number(date, 5, 2);
+    civil.month = 1 + name_index(slice_make(date.data + 8, 3), months, 12);
+    civil.year = date_number(date, 12, 4);
+    hour = date_number(date, 17, 2);
+    minute = date_number(date, 20, 2);
+    second = date_number(date, 23, 2);
+    if (civil.year < 1 || civil.month < 1 || civil.day < 1 ||
+        civil.day > days_in_month(civil.year, civil.month))
+        return false;
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+        second > 60) /* 60: a leap second */
+        return false;
+    *ms = 1000 * (days_from_civil(civil) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second);
+    return true;
+}

@@ -1,0 +1,62 @@
+/*
+ * src/base/exchange.h - one HTTP exchange as data.
+ * http/ fills the request and sends the answer; route/ reads the one and writes the other.
+ * Neither knows the other.
+ *
+ * Ownership. The request's slices lie in the connection's buffer, the answer's bytes in the
+ *     op's arena; both live until the answer is sent.
+ */
+#pragma once
+#include "base/op.h"
+
+enum method {
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_PATCH,
+    METHOD_DELETE,
+    METHOD_OPTIONS,
+    METHOD_OTHER,
+};
+
+enum header_id {
+#define HEADER(name, text) HEADER_##name,
+#include "base/headers.def"
+#undef HEADER
+    HEADER_COUNT
+};
+
+struct request {
+    enum method method;
+    struct slice target; /* as it came: path and query, percent-encoded */
+    bool tls;
+    struct slice header[HEADER_COUNT]; /* data == NULL where absent; the last one wins where repeated */
+    struct slice body;
+};
+
+struct answer {
+    int status;
+    struct buf head; /* "name: value\r\n" lines, without Content-Length, Date and Connection */
+    struct buf body;
+};
+
+struct exchange {
+    struct op op;
+    struct request request;
+    struct answer answer;
+    void *state; /* the handler's own, from its first call to its second */
+};
+
+/*
+ * Answers a request. Called first on a loop thread with op.may_block false; ST_WOULD_BLOCK
+ * means that nothing has happened yet and that a pool thread should call again. Every other
+ * outcome, failures included, has been written into the answer, and is ST_OK.
+ */
+typedef enum status exchange_handler(void *context, struct exchange *exchange);
+
+/* The header's id, or HEADER_COUNT for one we do not look at. The name may be in any case. */
+enum header_id header_find(struct slice name);
+
+/* Present and "true" in any case. */
+bool header_is_true(const struct request *request, enum header_id id);

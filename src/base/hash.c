@@ -1,0 +1,173 @@
+/*
+ * src/base/hash.c - CRC-32C, by the processor where it can, and MurmurHash3.
+ * Both read words as they lie in memory, which is right on little-endian machines only.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#elif defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+#endif
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are loaded as they lie in memory");
+
+static uint64_t load64(const uint8_t *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+static uint32_t load32(const uint8_t *at)
+{
+    uint32_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+#ifndef __ARM_FEATURE_CRC32
+
+/* A checksum is linear: the entry of a byte is the sum of the entries of its bits. */
+#define ENTRY(i)                                                                           \
+    (((i)&1 ? 0xf26b8303u : 0) ^ ((i)&2 ? 0xe13b70f7u : 0) ^ ((i)&4 ? 0xc79a971fu : 0) ^   \
+     ((i)&8 ? 0x8ad958cfu : 0) ^ ((i)&16 ? 0x105ec76fu : 0) ^ ((i)&32 ? 0x20bd8edeu : 0) ^ \
+     ((i)&64 ? 0x417b1dbcu : 0) ^ ((i)&128 ? 0x82f63b78u : 0))
+#define ENTRIES_4(i) ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)
+#define ENTRIES_16(i) ENTRIES_4(i), ENTRIES_4(i + 4), ENTRIES_4(i + 8), ENTRIES_4(i + 12)
+#define ENTRIES_64(i) ENTRIES_16(i), ENTRIES_16(i + 16), ENTRIES_16(i + 32), ENTRIES_16(i + 48)
+
+static const uint32_t crc_table[256] = { ENTRIES_64(0), ENTRIES_64(64), ENTRIES_64(128), ENTRIES_64(192) };
+
+static uint32_t crc_by_table(uint32_t crc, const uint8_t *at, size_t size)
+{
+    for (; size; size--)
+        crc = crc >> 8 ^ crc_table[(crc ^ *at++) & 0xff];
+    return crc;
+}
+
+#endif
+
+#if defined(__x86_64__)
+
+__attribute__((target("sse4.2"))) static uint32_t crc_by_processor(uint32_t crc, const uint8_t *at,
+                                                                   size_t size)
+{
+    for (; size >= 8; size -= 8, at += 8)
+        crc = (uint32_t)_mm_crc32_u64(crc, load64(at));
+    for (; size; size--)
+        crc = _mm_crc32_u8(crc, *at++);
+    return crc;
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+    if (__builtin_cpu_supports("sse4.2"))
+        return ~crc_by_processor(~crc, data, size);
+    return ~crc_by_table(~crc, data, size);
+}
+
+#elif defined(__ARM_FEATURE_CRC32)
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+    const uint8_t *at = data;
+
+    crc = ~crc;
+    for (; size >= 8; size -= 8, at += 8)
+        crc = __crc32cd(crc, load64(at));
+    for (; size; size--)
+        crc = __crc32cb(crc, *at++);
+    return ~crc;
+}
+
+#else
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+    return ~crc_by_table(~crc, data, size);
+}
+
+#endif
+
+static uint32_t rotate32(uint32_t word, int bits)
+{
+    return word << bits | word >> (32 - bits);
+}
+
+static uint32_t scramble32(uint32_t word)
+{
+    return rotate32(word * 0xcc9e2d51u, 15) * 0x1b873593u;
+}
+
+uint32_t murmur3_32(const void *data, size_t size)
+{
+    const uint8_t *at = data;
+    uint8_t tail[4] = { 0 };
+    uint32_t hash = 0;
+    size_t left;
+
+    for (left = size; left >= 4; left -= 4, at += 4)
+        hash = rotate32(hash ^ scramble32(load32(at)), 13) * 5 + 0xe6546b64u;
+    if (left)
+        memcpy(tail, at, left);
+    hash ^= scramble32(load32(tail)); /* changes nothing when there is no tail */
+    hash ^= (uint32_t)size;
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return hash ^ hash >> 16;
+}
+
+static uint64_t rotate64(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static const uint64_t factor1 = 0x87c37b91114253d5u, factor2 = 0x4cf5ad432745937fu;
+
+static uint64_t scramble_first(uint64_t word)
+{
+    return rotate64(word * factor1, 31) * factor2;
+}
+
+static uint64_t scramble_second(uint64_t word)
+{
+    return rotate64(word * factor2, 33) * factor1;
+}
+
+static uint64_t finish64(uint64_t word)
+{
+    word = (word ^ word >> 33) * 0xff51afd7ed558ccdu;
+    word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53u;
+    return word ^ word >> 33;
+}
+
+struct hash128 murmur3_128(const void *data, size_t size)
+{
+    const uint8_t *at = data;
+    uint8_t tail[16] = { 0 };
+    uint64_t h1 = 0, h2 = 0;
+    size_t left;
+
+    for (left = size; left >= 16; left -= 16, at += 16) {
+        h1 ^= scramble_first(load64(at));
+        h1 = (rotate64(h1, 27) + h2) * 5 + 0x52dce729u;
+        h2 ^= scramble_second(load64(at + 8));
+        h2 = (rotate64(h2, 31) + h1) * 5 + 0x38495ab5u;
+    }
+    if (left)
+        memcpy(tail, at, left);
+    h1 ^= scramble_first(load64(tail)) ^ size;
+    h2 ^= scramble_second(load64(tail + 8)) ^ size;
+    h1 += h2;
+    h2 += h1;
+    h1 = finish64(h1);
+    h2 = finish64(h2);
+    h1 += h2;
+    h2 += h1;
+    return (struct hash128){ h1, h2 };
+}

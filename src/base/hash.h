@@ -1,0 +1,16 @@
+/* src/base/hash.h - checksums and hashes whose values are part of formats and of the protocol. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* CRC-32C (Castagnoli). Continue a checksum by passing the last one; begin with 0. */
+uint32_t crc32c(uint32_t crc, const void *data, size_t size);
+
+/* MurmurHash3 by Austin Appleby, seed 0, as the protocol's partition keys use it. */
+uint32_t murmur3_32(const void *data, size_t size);
+
+struct hash128 {
+    uint64_t h1, h2;
+};
+
+struct hash128 murmur3_128(const void *data, size_t size);

@@ -1,0 +1,49 @@
+/*
+ * src/base/limits.h - everything that grows, and how far.
+ * Beside a figure stands the service's own, where there is one, and where it is written.
+ */
+#pragma once
+
+enum {
+    /* Items. Service: 2 MB of JSON text, 128 levels ("Azure Cosmos DB service quotas", per-item limits). */
+    ITEM_BYTES_MAX = 2 * 1024 * 1024,
+    JSON_DEPTH_MAX = 128,
+
+    /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
+    ITEM_ID_BYTES_MAX = 1023,
+    RESOURCE_ID_CHARS_MAX = 255,
+
+    /* Partition keys. Service: 2,048 bytes a value, three levels (same page). */
+    PARTITION_KEY_BYTES_MAX = 2048,
+    PARTITION_KEY_PATHS_MAX = 3,
+    PARTITION_KEY_HEADER_BYTES_MAX = 16 * 1024,
+
+    /* Containers. Service: 10 unique keys of 16 paths (same page). */
+    UNIQUE_KEYS_MAX = 10,
+    UNIQUE_KEY_PATHS_MAX = 16,
+    PATH_BYTES_MAX = 1024,
+    CONTAINER_DEFINITION_BYTES_MAX = 2 * 1024 * 1024,
+
+    /* Feeds. Service: a page holds at most 4 MB; 100 items when the client names no number. */
+    PAGE_BYTES_MAX = 4 * 1024 * 1024,
+    PAGE_ITEMS_DEFAULT = 100,
+    PAGE_ITEMS_MAX = 10000,
+    CONTINUATION_BYTES_MAX = 4096,
+
+    /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers (protocol reference, 15). */
+    HTTP_HEAD_BYTES_MAX = 128 * 1024,
+    HTTP_BODY_BYTES_MAX = 4 * 1024 * 1024,
+    HTTP_CONNECTIONS_MAX = 10000,
+    HTTP_IDLE_MS = 300 * 1000,
+    HTTP_REQUEST_MS = 30 * 1000, /* from a request's first byte to its last */
+    HTTP_DRAIN_MS = 4 * 1000,
+
+    /* Operations. */
+    OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,
+    OP_TIMEOUT_MS = 30 * 1000,
+    POOL_THREADS_MAX = 128,
+    POOL_QUEUE_MAX = 10000,
+
+    /* Authentication. Service: a date more than 15 minutes off is refused. */
+    DATE_SKEW_MS = 15 * 60 * 1000,
+};

@@ -1,0 +1,66 @@
+/* src/base/op.c - the life of one operation. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/op.h"
+
+static const struct error_row error_rows[] = {
+    { "OK", 200, 0, "", false, false },
+#define ERROR(name, http, sub, code, retry, wrapped) { #name, http, sub, code, retry, wrapped },
+#include "base/errors.def"
+#undef ERROR
+};
+
+const struct error_row *error_row(enum status status)
+{
+    return &error_rows[status];
+}
+
+void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
+{
+    *op = (struct op){ .env = env, .may_block = true };
+    arena_init(&op->arena, memory_limit_bytes);
+    op_begin(op, INT64_MAX / 2);
+}
+
+void op_begin(struct op *op, int64_t timeout_ms)
+{
+    arena_reset(&op->arena);
+    op->now_ms = env_now_ms(op->env);
+    op->deadline_ms = env_monotonic_ms(op->env) + timeout_ms;
+    atomic_store_explicit(&op->cancelled, false, memory_order_relaxed);
+    op->work = (struct work){ 0 };
+    op->error = NULL;
+    op->activity_id[0] = '\0';
+}
+
+void op_free(struct op *op)
+{
+    arena_free(&op->arena);
+}
+
+enum status op_fail(struct op *op, enum status why, const char *fmt, ...)
+{
+    va_list args;
+    int size;
+    char *text;
+
+    va_start(args, fmt);
+    size = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    text = arena_alloc(&op->arena, (size_t)size + 1);
+    va_start(args, fmt);
+    vsnprintf(text, (size_t)size + 1, fmt, args);
+    va_end(args);
+    op->error = text;
+    return why;
+}
+
+enum status op_check(struct op *op)
+{
+    if (atomic_load_explicit(&op->cancelled, memory_order_relaxed))
+        return op_fail(op, ST_UNAVAILABLE, "The request was cancelled.");
+    if (env_monotonic_ms(op->env) > op->deadline_ms)
+        return op_fail(op, ST_TIMEOUT, "The request took longer than it may.");
+    return ST_OK;
+}

@@ -1,0 +1,72 @@
+/*
+ * src/base/op.h - one operation: what it may allocate, when it began, how it failed.
+ * It begins when a request arrives and ends when the reply is sent. It is the first
+ * argument of every function that can fail.
+ */
+#pragma once
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/env.h"
+
+/* errors.def has one row per error: what a client sees, whether to retry. */
+enum [[nodiscard]] status { /* the compiler complains wherever one is dropped */
+    ST_OK = 0,
+#define ERROR(name, http, sub, code, retry, wrapped) ST_##name,
+#include "base/errors.def"
+#undef ERROR
+};
+
+struct error_row {
+    const char *name;
+    int http, sub;
+    const char *code;
+    bool retry, wrapped;
+};
+
+const struct error_row *error_row(enum status status);
+
+/* Counted work. Charges, metrics and the slow-request log come from here and nowhere else. */
+struct work {
+    uint64_t documents_read, documents_written;
+    uint64_t bytes_read, bytes_written;
+    uint64_t entries; /* index entries touched */
+    uint64_t round_trips; /* calls that a remote store would answer with a message */
+};
+
+enum { ACTIVITY_ID_SIZE = 36 };
+
+struct op {
+    struct arena arena; /* given back whole when the op ends */
+    struct env *env;
+    int64_t now_ms; /* read once, so that one request sees one time */
+    int64_t deadline_ms; /* on the monotonic clock */
+    bool may_block; /* false on a loop thread: store calls answer ST_WOULD_BLOCK instead of waiting */
+    atomic_bool cancelled; /* the client has gone, or the server is stopping */
+    char activity_id[ACTIVITY_ID_SIZE + 1];
+    struct work work;
+    const char *error; /* for the client, in the arena; written by op_fail() only */
+};
+
+void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);
+
+/* Starts the next operation in the same memory: every pointer of the last one ends here. */
+void op_begin(struct op *op, int64_t timeout_ms);
+void op_free(struct op *op);
+
+/* Records the reason and returns it: return op_fail(op, ST_CONFLICT, "..."). */
+__attribute__((format(printf, 3, 4))) enum status op_fail(struct op *op, enum status why,
+                                                          const char *fmt, ...);
+
+/* ST_TIMEOUT or ST_UNAVAILABLE when the operation should stop; long loops ask now and then. */
+enum status op_check(struct op *op);
+
+/* The only macro that moves control. It needs a local `st` and a label `out`. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        st = (call);                                                                               \
+        if (st != ST_OK)                                                                           \
+            goto out;                                                                              \
+    } while (0)

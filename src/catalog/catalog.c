@@ -1,0 +1,681 @@
+/* src/catalog/catalog.c - the catalog in memory and in the store. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "catalog/catalog.h"
+#include "catalog/definition.h"
+#include "catalog/map.h"
+#include "keys/keys.h"
+
+/* All changes of the catalog are one logical partition to the store. */
+enum { CATALOG_BUCKET = 0, CATALOG_SCOPE = 1 };
+
+struct catalog {
+    struct store *store;
+    struct bucket *bucket;
+    pthread_mutex_t changing; /* held over a whole change, its commit included */
+    pthread_rwlock_t lock; /* guards what follows, never held over I/O */
+    struct map databases_by_rid, databases_by_id;
+    struct map containers_by_rid, containers_by_id; /* the latter under database rid + id */
+    struct container *dropped; /* data still to be removed */
+};
+
+/* --- references --- */
+
+void database_release(struct database *database)
+{
+    if (!database || atomic_fetch_sub(&database->references, 1) > 1)
+        return;
+    arena_free(&database->memory);
+    free(database);
+}
+
+static void container_free(struct container *container)
+{
+    database_release(container->database);
+    arena_free(&container->memory);
+    free(container);
+}
+
+void container_release(struct container *container)
+{
+    if (container && atomic_fetch_sub(&container->references, 1) == 1)
+        container_free(container);
+}
+
+static struct database *database_take(struct database *database)
+{
+    if (database)
+        atomic_fetch_add(&database->references, 1);
+    return database;
+}
+
+static struct container *container_take(struct container *container)
+{
+    if (container)
+        atomic_fetch_add(&container->references, 1);
+    return container;
+}
+
+/* --- making the structs --- */
+
+static void *allocate(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static struct slice join(struct arena *arena, struct slice a, const char *middle, struct slice b)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    buf_slice(&out, a);
+    buf_text(&out, middle);
+    buf_slice(&out, b);
+    return buf_as_slice(&out);
+}
+
+static struct database *database_make(struct catalog *catalog, const struct rid *rid, const struct record *record)
+{
+    struct database *database = allocate(sizeof(*database));
+
+    arena_init(&database->memory, SIZE_MAX);
+    database->catalog = catalog;
+    database->rid = *rid;
+    database->id = arena_copy(&database->memory, json_string(json_get(record->document, "id")));
+    database->link = join(&database->memory, slice_of("dbs"), "/", database->id);
+    database->etag = record->etag;
+    database->ts_ms = record->ts_ms;
+    atomic_init(&database->references, 1);
+    return database;
+}
+
+/* The container's number is in its rid; its data lies under that number. */
+static uint64_t container_number(const struct rid *rid)
+{
+    return (uint64_t)(rid->bytes[4] & 0x7f) << 24 | (uint64_t)rid->bytes[5] << 16 | (uint64_t)rid->bytes[6] << 8 |
+           rid->bytes[7];
+}
+
+static struct container *container_make(struct database *database, const struct rid *rid, const struct record *record,
+                                        struct bucket *bucket)
+{
+    struct container *container = allocate(sizeof(*container));
+    struct arena *memory = &container->memory;
+
+    arena_init(memory, SIZE_MAX);
+    container->catalog = database->catalog;
+    container->rid = *rid;
+    container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
+    container->id = json_string(json_get(container->definition, "id"));
+    container->link = join(memory, database->link, "/colls/", container->id);
+    container->etag = record->etag;
+    container->ts_ms = record->ts_ms;
+    container->database = database_take(database);
+    container->bucket = bucket;
+    atomic_init(&container->references, 1);
+    container_read_key(container);
+    return container;
+}
+
+/* --- the maps --- */
+
+static struct slice container_name(struct arena *arena, const struct database *database, struct slice id)
+{
+    return join(arena, rid_slice(&database->rid), "", id);
+}
+
+static void add_database(struct catalog *catalog, struct database *database)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_put(&catalog->databases_by_rid, rid_slice(&database->rid), database);
+    map_put(&catalog->databases_by_id, database->id, database);
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+static void add_container(struct catalog *catalog, struct container *container)
+{
+    struct slice name = container_name(&container->memory, container->database, container->id);
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_put(&catalog->containers_by_rid, rid_slice(&container->rid), container);
+    map_put(&catalog->containers_by_id, name, container);
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+/* Nobody finds it any more; its data goes when the last reference is back. */
+static void retire_container(struct catalog *catalog, struct container *container)
+{
+    struct slice name = container_name(&container->memory, container->database, container->id);
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_remove(&catalog->containers_by_rid, rid_slice(&container->rid));
+    map_remove(&catalog->containers_by_id, name);
+    container->next_dropped = catalog->dropped;
+    catalog->dropped = container;
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+static void retire_database(struct catalog *catalog, struct database *database)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_remove(&catalog->databases_by_rid, rid_slice(&database->rid));
+    map_remove(&catalog->databases_by_id, database->id);
+    pthread_rwlock_unlock(&catalog->lock);
+    database_release(database);
+}
+
+struct database *catalog_find_database(struct catalog *catalog, struct slice name)
+{
+    struct database *database = NULL;
+    struct rid rid;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    if (rid_parse(name, &rid) && rid.size == RID_DATABASE_BYTES)
+        database = map_find(&catalog->databases_by_rid, rid_slice(&rid));
+    if (!database)
+        database = map_find(&catalog->databases_by_id, name);
+    database_take(database);
+    pthread_rwlock_unlock(&catalog->lock);
+    return database;
+}
+
+static struct container *find_by_id(const struct catalog *catalog, const struct database *database, struct slice id)
+{
+    char name[RID_DATABASE_BYTES + 4 * RESOURCE_ID_CHARS_MAX];
+
+    if (id.size > sizeof(name) - RID_DATABASE_BYTES)
+        return NULL;
+    memcpy(name, database->rid.bytes, RID_DATABASE_BYTES);
+    memcpy(name + RID_DATABASE_BYTES, id.data, id.size);
+    return map_find(&catalog->containers_by_id, slice_make(name, RID_DATABASE_BYTES + id.size));
+}
+
+struct container *catalog_find_container(struct catalog *catalog, const struct database *database, struct slice name)
+{
+    struct container *container = NULL;
+    struct rid rid;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    if (rid_parse(name, &rid) && rid.size == RID_CONTAINER_BYTES &&
+        memcmp(rid.bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0)
+        container = map_find(&catalog->containers_by_rid, rid_slice(&rid));
+    if (!container)
+        container = find_by_id(catalog, database, name);
+    container_take(container);
+    pthread_rwlock_unlock(&catalog->lock);
+    return container;
+}
+
+/* --- lists: rid order is the order of creation --- */
+
+static int by_key(const void *a, const void *b)
+{
+    return slice_compare(((const struct map_slot *)a)->key, ((const struct map_slot *)b)->key);
+}
+
+/* The map's entries whose keys begin with `prefix` and come after `after`, in key order. */
+static struct map_slot *sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
+{
+    struct map_slot *list = allocate((map->count + 1) * sizeof(*list));
+
+    *count = 0;
+    for (size_t i = 0; i < map->capacity; i++) {
+        struct map_slot slot = map->slot[i];
+
+        if (slot.value && slot.key.size >= prefix.size &&
+            slice_equal(slice_make(slot.key.data, prefix.size), prefix) && slice_compare(slot.key, after) > 0)
+            list[(*count)++] = slot;
+    }
+    qsort(list, *count, sizeof(*list), by_key);
+    return list;
+}
+
+size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list, size_t limit)
+{
+    struct map_slot *slots;
+    size_t count;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    slots = sorted(&catalog->databases_by_rid, slice_of(""), after, &count);
+    if (count > limit)
+        count = limit;
+    for (size_t i = 0; i < count; i++)
+        list[i] = database_take(slots[i].value);
+    pthread_rwlock_unlock(&catalog->lock);
+    free(slots);
+    return count;
+}
+
+size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
+                               struct container **list, size_t limit)
+{
+    struct map_slot *slots;
+    size_t count;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    slots = sorted(&catalog->containers_by_rid, rid_slice(&database->rid), after, &count);
+    if (count > limit)
+        count = limit;
+    for (size_t i = 0; i < count; i++)
+        list[i] = container_take(slots[i].value);
+    pthread_rwlock_unlock(&catalog->lock);
+    free(slots);
+    return count;
+}
+
+void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
+{
+    pthread_rwlock_rdlock(&catalog->lock);
+    *databases = catalog->databases_by_rid.count;
+    *containers = catalog->containers_by_rid.count;
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+/* --- changes: one at a time, durable before they can be found --- */
+
+static struct batch *begin_change(struct op *op, struct catalog *catalog)
+{
+    struct batch *batch = batch_new(op, CATALOG_BUCKET);
+
+    batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
+    return batch;
+}
+
+static enum status put_definition(struct op *op, struct batch *batch, const struct rid *rid, struct record *record)
+{
+    size_t size;
+    uint8_t *value;
+
+    record->etag = env_random_u64(op->env);
+    value = record_encode(op, record, &size);
+    if (!value)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    batch_put_stamped(batch, key_catalog(&op->arena, rid_slice(rid)), value, size);
+    return ST_OK;
+}
+
+static enum status commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record)
+{
+    struct commit_stamp stamp;
+    enum status st = store_commit(op, catalog->bucket, batch, &stamp);
+
+    if (st == ST_OK)
+        record->ts_ms = stamp.ts_ms;
+    return st;
+}
+
+static struct json id_document(struct op *op, struct slice id)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_name(&out, slice_of("id"));
+    json_add_string(&out, id);
+    json_end(&out);
+    return json_built(&out);
+}
+
+static enum status create_database(struct op *op, struct catalog *catalog, struct slice id, struct database **database)
+{
+    struct batch *batch = begin_change(op, catalog);
+    struct record record = { .document = id_document(op, id) };
+    struct database *existing = catalog_find_database(catalog, id);
+    uint64_t number;
+    struct rid rid;
+    enum status st;
+
+    if (existing) {
+        database_release(existing);
+        return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
+    }
+    number = bucket_next_counter(catalog->bucket);
+    rid = rid_database((uint32_t)number);
+    batch_uses_counter(batch, number);
+    TRY(put_definition(op, batch, &rid, &record));
+    TRY(commit(op, catalog, batch, &record));
+    *database = database_take(database_make(catalog, &rid, &record));
+    add_database(catalog, *database);
+out:
+    return st;
+}
+
+enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id, struct database **database)
+{
+    enum status st;
+
+    pthread_mutex_lock(&catalog->changing);
+    st = create_database(op, catalog, id, database);
+    pthread_mutex_unlock(&catalog->changing);
+    return st;
+}
+
+/* The database may have been dropped since the caller found it. */
+static enum status check_database(struct op *op, struct catalog *catalog, const struct database *database)
+{
+    struct database *now = catalog_find_database(catalog, database->id);
+    bool same = now == database;
+
+    database_release(now);
+    return same ? ST_OK : op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
+}
+
+static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
+                                    struct json definition, struct container **container)
+{
+    struct batch *batch = begin_change(op, catalog);
+    struct record record = { .document = definition };
+    struct slice id = json_string(json_get(definition, "id"));
+    struct container *existing = catalog_find_container(catalog, database, id);
+    struct bucket *bucket;
+    uint64_t number;
+    struct rid rid;
+    enum status st;
+
+    if (existing) {
+        container_release(existing);
+        return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
+    }
+    TRY(check_database(op, catalog, database));
+    number = bucket_next_counter(catalog->bucket);
+    rid = rid_container(&database->rid, (uint32_t)number);
+    batch_uses_counter(batch, number);
+    TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
+    TRY(put_definition(op, batch, &rid, &record));
+    TRY(commit(op, catalog, batch, &record));
+    *container = container_take(container_make(database, &rid, &record, bucket));
+    add_container(catalog, *container);
+out:
+    return st;
+}
+
+enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
+                                     struct json definition, struct container **container)
+{
+    enum status st;
+
+    pthread_mutex_lock(&catalog->changing);
+    st = create_container(op, catalog, database, definition, container);
+    pthread_mutex_unlock(&catalog->changing);
+    return st;
+}
+
+/* Finds the container as it is now; the caller's may have been replaced or dropped since. */
+static enum status current_container(struct op *op, struct catalog *catalog, const struct container *old,
+                                     struct container **now)
+{
+    pthread_rwlock_rdlock(&catalog->lock);
+    *now = container_take(map_find(&catalog->containers_by_rid, rid_slice(&old->rid)));
+    pthread_rwlock_unlock(&catalog->lock);
+    if (!*now)
+        return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    return ST_OK;
+}
+
+static enum status replace_container(struct op *op, struct catalog *catalog, struct container *old,
+                                     struct json definition, struct container **container)
+{
+    struct batch *batch = begin_change(op, catalog);
+    struct record record = { .document = definition };
+    struct container *now = NULL;
+    enum status st;
+
+    TRY(current_container(op, catalog, old, &now));
+    if (now->etag != old->etag)
+        TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
+    TRY(put_definition(op, batch, &now->rid, &record));
+    TRY(commit(op, catalog, batch, &record));
+    *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
+    add_container(catalog, *container);
+    container_release(now); /* the maps' own reference, which the new one has replaced */
+out:
+    container_release(now);
+    return st;
+}
+
+enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
+                                      struct json definition, struct container **container)
+{
+    enum status st;
+
+    pthread_mutex_lock(&catalog->changing);
+    st = replace_container(op, catalog, old, definition, container);
+    pthread_mutex_unlock(&catalog->changing);
+    return st;
+}
+
+/* Its definition goes, and a note that its data must go stays behind in the same batch. */
+static void drop_in_batch(struct op *op, struct batch *batch, const struct rid *rid)
+{
+    batch_delete(batch, key_catalog(&op->arena, rid_slice(rid)));
+    batch_put(batch, key_dropped(&op->arena, container_number(rid)), slice_of("\1"));
+}
+
+static enum status drop_container(struct op *op, struct catalog *catalog, struct container *container)
+{
+    struct batch *batch = begin_change(op, catalog);
+    struct record unused = { 0 };
+    struct container *now = NULL;
+    enum status st;
+
+    TRY(current_container(op, catalog, container, &now));
+    drop_in_batch(op, batch, &now->rid);
+    TRY(commit(op, catalog, batch, &unused));
+    retire_container(catalog, now);
+out:
+    container_release(now);
+    return st;
+}
+
+enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container)
+{
+    enum status st;
+
+    pthread_mutex_lock(&catalog->changing);
+    st = drop_container(op, catalog, container);
+    pthread_mutex_unlock(&catalog->changing);
+    return st;
+}
+
+static enum status drop_database(struct op *op, struct catalog *catalog, struct database *database)
+{
+    struct batch *batch = begin_change(op, catalog);
+    size_t databases, most, count = 0;
+    struct container **list;
+    struct record unused = { 0 };
+    enum status st;
+
+    catalog_count(catalog, &databases, &most);
+    list = arena_alloc(&op->arena, (most + 1) * sizeof(*list));
+    if (check_database(op, catalog, database) != ST_OK)
+        TRY(op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+    count = catalog_list_containers(catalog, database, slice_of(""), list, most);
+    batch_delete(batch, key_catalog(&op->arena, rid_slice(&database->rid)));
+    for (size_t i = 0; i < count; i++)
+        drop_in_batch(op, batch, &list[i]->rid);
+    TRY(commit(op, catalog, batch, &unused));
+    for (size_t i = 0; i < count; i++)
+        retire_container(catalog, list[i]);
+    retire_database(catalog, database);
+out:
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i]);
+    return st;
+}
+
+enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database)
+{
+    enum status st;
+
+    pthread_mutex_lock(&catalog->changing);
+    st = drop_database(op, catalog, database);
+    pthread_mutex_unlock(&catalog->changing);
+    return st;
+}
+
+/* --- sweeping --- */
+
+/* Takes one dropped container that only the list still refers to off the list. */
+static struct container *take_unreferenced(struct catalog *catalog)
+{
+    struct container **link, *found = NULL;
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    for (link = &catalog->dropped; *link && !found;) {
+        if (atomic_load(&(*link)->references) == 1) {
+            found = *link;
+            *link = found->next_dropped;
+        } else {
+            link = &(*link)->next_dropped;
+        }
+    }
+    pthread_rwlock_unlock(&catalog->lock);
+    return found;
+}
+
+static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number)
+{
+    struct batch *batch = batch_new(op, CATALOG_BUCKET);
+    struct record unused = { 0 };
+    enum status st;
+
+    TRY(store_drop(op, catalog->store, bucket_make(number, 0)));
+    batch_delete(batch, key_dropped(&op->arena, number));
+    TRY(commit(op, catalog, batch, &unused));
+    log_line(LOG_DEBUG, "removed the data of container %llu", (unsigned long long)number);
+out:
+    return st;
+}
+
+enum status catalog_sweep(struct op *op, struct catalog *catalog)
+{
+    struct container *container;
+    enum status st = ST_OK;
+
+    while (st == ST_OK && (container = take_unreferenced(catalog))) {
+        st = remove_data(op, catalog, container_number(&container->rid));
+        container_release(container);
+    }
+    return st; /* what could not be removed now is found again at the next start */
+}
+
+/* --- opening --- */
+
+static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
+{
+    struct key_parts parts;
+    struct record record;
+    struct database *database;
+    struct bucket *bucket;
+    struct rid rid = { 0 };
+    enum status st;
+
+    if (!key_parse(row->key, &parts) || parts.rest.size > RID_BYTES_MAX)
+        return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
+    rid.size = (uint8_t)parts.rest.size;
+    memcpy(rid.bytes, parts.rest.data, parts.rest.size);
+    TRY(record_decode(op, row->value, &record));
+    if (rid.size == RID_DATABASE_BYTES) {
+        add_database(catalog, database_make(catalog, &rid, &record));
+        return ST_OK;
+    }
+    database = map_find(&catalog->databases_by_rid, slice_make(rid.bytes, RID_DATABASE_BYTES));
+    if (rid.size != RID_CONTAINER_BYTES || !database)
+        return op_fail(op, ST_CORRUPT, "the catalog has a container without its database");
+    TRY(store_bucket(op, catalog->store, bucket_make(container_number(&rid), 0), &bucket));
+    add_container(catalog, container_make(database, &rid, &record, bucket));
+out:
+    return st;
+}
+
+/* Rows of one kind of the catalog's bucket, a block at a time. */
+static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
+                            enum status (*visit)(struct op *, struct catalog *, const struct row *))
+{
+    struct range range = { key_kind_first(&op->arena, CATALOG_BUCKET, kind),
+                           key_kind_end(&op->arena, CATALOG_BUCKET, kind), false };
+    struct scan_limit limit = { .rows = 1000, .bytes = PAGE_BYTES_MAX };
+    struct snapshot *snapshot = NULL;
+    struct rows rows;
+    enum status st;
+
+    TRY(store_snapshot(op, catalog->bucket, &snapshot));
+    do {
+        TRY(store_scan(op, snapshot, range, limit, &rows));
+        for (size_t i = 0; i < rows.count; i++)
+            TRY(visit(op, catalog, &rows.row[i]));
+        if (rows.count) /* the least key after the last one */
+            range.from = join(&op->arena, rows.row[rows.count - 1].key, "", slice_make("\0", 1));
+    } while (rows.more);
+out:
+    store_release(snapshot);
+    return st;
+}
+
+/* A drop that the last run did not finish. */
+static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
+{
+    struct key_parts parts;
+    uint64_t number = 0;
+
+    if (!key_parse(row->key, &parts) || parts.rest.size != sizeof(number))
+        return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
+    for (size_t i = 0; i < parts.rest.size; i++)
+        number = number << 8 | (uint8_t)parts.rest.data[i];
+    return remove_data(op, catalog, number);
+}
+
+enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog)
+{
+    struct catalog *made = allocate(sizeof(*made));
+    enum status st;
+
+    made->store = store;
+    pthread_mutex_init(&made->changing, NULL);
+    pthread_rwlock_init(&made->lock, NULL);
+    TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
+    TRY(for_each(op, made, KEY_CATALOG, load_one));
+    if (store_is_writable(store))
+        TRY(for_each(op, made, KEY_DROPPED, finish_drop));
+    *catalog = made;
+    made = NULL;
+out:
+    catalog_close(made);
+    return st;
+}
+
+static void release_all(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->containers_by_rid.capacity; i++)
+        container_release(catalog->containers_by_rid.slot[i].value);
+    for (size_t i = 0; i < catalog->databases_by_rid.capacity; i++)
+        database_release(catalog->databases_by_rid.slot[i].value);
+    while (catalog->dropped) {
+        struct container *container = catalog->dropped;
+
+        catalog->dropped = container->next_dropped;
+        container_release(container);
+    }
+}
+
+void catalog_close(struct catalog *catalog)
+{
+    if (!catalog)
+        return;
+    release_all(catalog);
+    map_free(&catalog->databases_by_rid);
+    map_free(&catalog->databases_by_id);
+    map_free(&catalog->containers_by_rid);
+    map_free(&catalog->containers_by_id);
+    pthread_rwlock_destroy(&catalog->lock);
+    pthread_mutex_destroy(&catalog->changing);
+    free(catalog);
+}

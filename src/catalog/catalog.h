@@ -1,0 +1,101 @@
+/*
+ * src/catalog/catalog.h - which databases and containers there are, and what each one is.
+ * Everything that asks what a container is asks here. The whole catalog is in memory; the
+ * store has it in bucket 0, one record for each resource under its rid.
+ *
+ * Ownership. A find or a create hands out a reference, which its taker gives back with
+ *     database_release() or container_release(). What is referenced never changes and never goes
+ *     away: a replaced container is a new struct, a dropped one keeps its data until the last
+ *     reference is back.
+ * Threads. Everything may be called from any thread. Changes wait for the store; lookups never do.
+ *
+ * Promises
+ * 1. A change is durable before anybody can find it.
+ * 2. Numbers of databases and containers are never used twice.
+ * 3. A dropped container's data is removed, even when the server dies in between.
+ */
+#pragma once
+#include "base/op.h"
+#include "json/json.h"
+#include "keys/epk.h"
+#include "keys/rid.h"
+#include "store/store.h"
+
+struct catalog;
+
+struct database {
+    struct rid rid;
+    struct slice id;
+    struct slice link; /* dbs/<id> */
+    uint64_t etag;
+    int64_t ts_ms;
+    /* Private to catalog.c. */
+    struct catalog *catalog;
+    struct arena memory;
+    atomic_uint references;
+};
+
+enum { PATH_SEGMENTS_MAX = 32 };
+
+/* /a/"b c" taken apart. */
+struct key_path {
+    size_t count;
+    struct slice segment[PATH_SEGMENTS_MAX];
+};
+
+struct container {
+    struct rid rid;
+    struct slice id;
+    struct slice link; /* dbs/<database>/colls/<id> */
+    uint64_t etag;
+    int64_t ts_ms;
+    struct json definition; /* every property but the system's, defaults filled in */
+    struct database *database;
+    struct bucket *bucket;
+
+    enum epk_version epk_version;
+    size_t key_path_count;
+    struct key_path key_path[PARTITION_KEY_PATHS_MAX];
+    bool system_key; /* made without a partition key: all items lie in one logical partition */
+
+    /* Private to catalog.c. */
+    struct catalog *catalog;
+    struct arena memory;
+    atomic_uint references;
+    atomic_bool dropped;
+    struct container *next_dropped;
+};
+
+enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog);
+void catalog_close(struct catalog *catalog); /* NULL is welcome; no references may be out */
+
+/* By rid or by id; NULL when there is none. */
+struct database *catalog_find_database(struct catalog *catalog, struct slice name);
+struct container *catalog_find_container(struct catalog *catalog, const struct database *database,
+                                         struct slice name);
+void database_release(struct database *database); /* NULL is welcome */
+void container_release(struct container *container);
+
+/* In the order in which they were made, those after `after` (rid bytes; empty: all), up to `limit`; references. */
+size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list, size_t limit);
+size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
+                               struct container **list, size_t limit);
+
+enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
+                                    struct database **database);
+enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database);
+
+/* `definition` has passed container_define(). */
+enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
+                                     struct json definition, struct container **container);
+
+/* Gives back a reference to the container as it is now. */
+enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
+                                      struct json definition, struct container **container);
+enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container);
+
+/* Removes the data of dropped containers that nobody refers to any more. Housekeeping calls it now and then. */
+enum status catalog_sweep(struct op *op, struct catalog *catalog);
+
+/* How many there are, for metrics. */
+void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers);

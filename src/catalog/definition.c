@@ -1,0 +1,376 @@
+/* src/catalog/definition.c - what a container may be made of, property by property. */
+#include "base/limits.h"
+#include "catalog/definition.h"
+#include "catalog/indexing.h"
+
+static bool is_absent(struct json value)
+{
+    return json_kind(value) == JSON_UNDEFINED || json_kind(value) == JSON_NULL;
+}
+
+static bool text_is(struct json value, const char *text)
+{
+    return json_kind(value) == JSON_STRING && slice_is_nocase(json_string(value), text);
+}
+
+static void add_text(struct json_builder *out, const char *name, const char *text)
+{
+    json_add_name(out, slice_of(name));
+    json_add_string(out, slice_of(text));
+}
+
+/* UTF-16 units, which is how the service counts: a code point above U+FFFF is two. */
+static size_t utf16_length(struct slice text)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+
+        length += (c & 0xc0) != 0x80;
+        length += c >= 0xf0;
+    }
+    return length;
+}
+
+enum status resource_id_check(struct op *op, struct json id)
+{
+    struct slice text;
+
+    if (is_absent(id))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid because the required properties - 'id; ' - are missing");
+    if (json_kind(id) != JSON_STRING)
+        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    text = json_string(id);
+    if (text.size == 0 || utf16_length(text) > RESOURCE_ID_CHARS_MAX)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input name '%.*s' is invalid. Ensure to provide a unique non-empty string less than '255' "
+                       "characters.",
+                       text.size > 300 ? 300 : (int)text.size, text.data);
+    for (size_t i = 0; i < text.size; i++)
+        if (strchr("/\\?#", text.data[i]))
+            return op_fail(op, ST_BAD_REQUEST, "The resource name presented contains invalid character '%c'.",
+                           text.data[i]);
+    if (text.data[text.size - 1] == ' ')
+        return op_fail(op, ST_BAD_REQUEST, "The resource name can't end with space.");
+    return ST_OK;
+}
+
+/* --- partitionKey --- */
+
+static enum status check_key_paths(struct op *op, struct json paths, size_t most)
+{
+    if (json_kind(paths) != JSON_ARRAY || json_count(paths) == 0)
+        return op_fail(op, ST_BAD_REQUEST, "Partition key paths cannot be empty.");
+    if (json_count(paths) > most)
+        return op_fail(op, ST_BAD_REQUEST, "Too many partition key paths (%zu) specified. A maximum of %zu is allowed.",
+                       json_count(paths), most);
+    for (struct json_iter i = json_iter(paths); json_next(&i);) {
+        struct key_path parsed;
+
+        if (json_kind(i.value) != JSON_STRING || json_string(i.value).size > PATH_BYTES_MAX ||
+            !key_path_parse(json_string(i.value), &parsed))
+            return op_fail(op, ST_BAD_REQUEST,
+                           "The partition key component definition path '%.*s' could not be accepted. Partition key "
+                           "paths must contain only valid characters and not contain a trailing slash or wildcard "
+                           "character.",
+                           json_kind(i.value) == JSON_STRING ? (int)json_string(i.value).size : 0,
+                           json_kind(i.value) == JSON_STRING ? json_string(i.value).data : "");
+    }
+    return ST_OK;
+}
+
+static enum status check_key_version(struct op *op, struct json version, bool multi)
+{
+    bool given = !is_absent(version);
+    bool known = given && json_kind(version) == JSON_NUMBER && json_is_int(version) &&
+                 (json_int(version) == 1 || json_int(version) == 2);
+
+    if (given && !known)
+        return op_fail(op, ST_BAD_REQUEST, "The partition key version must be 1 or 2.");
+    if (multi && given && json_int(version) != 2)
+        return op_fail(op, ST_BAD_REQUEST, "Subpartitioning is only supported for Hash V2. ");
+    return ST_OK;
+}
+
+/* Containers of old clients that named no key: everything lies in one logical partition. */
+static void add_system_key(struct json_builder *out)
+{
+    json_begin_object(out);
+    json_add_name(out, slice_of("paths"));
+    json_begin_array(out);
+    json_add_string(out, slice_of("/_partitionKey"));
+    json_end(out);
+    add_text(out, "kind", "Hash");
+    json_add_name(out, slice_of("systemKey"));
+    json_add_bool(out, true);
+    json_end(out);
+}
+
+static enum status define_key(struct op *op, struct json key, struct define_options options, struct json_builder *out)
+{
+    struct json kind = json_get(key, "kind"), version = json_get(key, "version");
+    bool multi = text_is(kind, "MultiHash");
+    enum status st = ST_OK;
+
+    if (is_absent(key) || json_kind(json_get(key, "systemKey")) == JSON_TRUE) {
+        if (is_absent(key) && options.key_required)
+            return op_fail(op, ST_BAD_REQUEST, "A Partition key definition is not specified in the request.");
+        add_system_key(out);
+        return ST_OK;
+    }
+    if (!is_absent(kind) && !multi && !text_is(kind, "Hash") && !text_is(kind, "Range"))
+        TRY(op_fail(op, ST_BAD_REQUEST, "The partition key kind must be one of Hash, MultiHash and Range."));
+    TRY(check_key_paths(op, json_get(key, "paths"), multi ? PARTITION_KEY_PATHS_MAX : 1));
+    TRY(check_key_version(op, version, multi));
+    json_begin_object(out);
+    json_add_name(out, slice_of("paths"));
+    json_add(out, json_get(key, "paths"));
+    add_text(out, "kind", multi ? "MultiHash" : text_is(kind, "Range") ? "Range" : "Hash");
+    if (!is_absent(version) || multi) { /* one left out stays out, and means 1 */
+        json_add_name(out, slice_of("version"));
+        json_add_int(out, is_absent(version) ? 2 : json_int(version));
+    }
+    json_end(out);
+out:
+    return st;
+}
+
+void container_read_key(struct container *container)
+{
+    struct json key = json_get(container->definition, "partitionKey");
+    struct json version = json_get(key, "version");
+    size_t count = 0;
+
+    container->system_key = json_kind(json_get(key, "systemKey")) == JSON_TRUE;
+    container->epk_version = json_kind(version) == JSON_NUMBER && json_int(version) == 2 ? EPK_V2 : EPK_V1;
+    if (text_is(json_get(key, "kind"), "MultiHash"))
+        container->epk_version = EPK_MULTI;
+    for (struct json_iter i = json_iter(json_get(key, "paths")); json_next(&i);)
+        key_path_parse(json_string(i.value), &container->key_path[count++]);
+    container->key_path_count = count;
+}
+
+/* --- the other properties, each with its check; they are echoed as they came --- */
+
+static enum status check_unique_paths(struct op *op, struct json paths)
+{
+    struct key_path parsed;
+
+    if (json_kind(paths) != JSON_ARRAY || json_count(paths) == 0)
+        return op_fail(op, ST_BAD_REQUEST, "Unique key paths cannot be empty.");
+    if (json_count(paths) > UNIQUE_KEY_PATHS_MAX)
+        return op_fail(op, ST_BAD_REQUEST, "Too many unique key paths (%zu) specified. A maximum of %d is allowed.",
+                       json_count(paths), UNIQUE_KEY_PATHS_MAX);
+    for (struct json_iter i = json_iter(paths); json_next(&i);)
+        if (json_kind(i.value) != JSON_STRING || !key_path_parse(json_string(i.value), &parsed))
+            return op_fail(op, ST_BAD_REQUEST, "A unique key path is malformed.");
+    return ST_OK;
+}
+
+static enum status check_unique_keys(struct op *op, struct json policy)
+{
+    struct json keys = json_get(policy, "uniqueKeys");
+    enum status st = ST_OK;
+
+    if (json_kind(policy) != JSON_OBJECT || (json_kind(keys) != JSON_ARRAY && !is_absent(keys)))
+        TRY(op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'uniqueKeyPolicy' must have 'uniqueKeys'."));
+    if (json_kind(keys) == JSON_ARRAY && json_count(keys) > UNIQUE_KEYS_MAX)
+        TRY(op_fail(op, ST_BAD_REQUEST, "Too many unique keys (%zu) specified. A maximum of %d is allowed.",
+                    json_count(keys), UNIQUE_KEYS_MAX));
+    for (struct json_iter i = json_iter(keys); json_next(&i);)
+        TRY(check_unique_paths(op, json_get(i.value, "paths")));
+out:
+    return st;
+}
+
+static enum status check_conflict_policy(struct op *op, struct json policy)
+{
+    struct json mode = json_get(policy, "mode");
+
+    if (json_kind(policy) != JSON_OBJECT ||
+        !(is_absent(mode) || text_is(mode, "LastWriterWins") || text_is(mode, "Custom")))
+        return op_fail(op, ST_BAD_REQUEST, "Invalid mode for setting 'conflictResolutionPolicy'. Mode expected is "
+                                           "'LastWriterWins' or 'Custom'.");
+    return ST_OK;
+}
+
+static enum status check_geospatial(struct op *op, struct json config)
+{
+    struct json type = json_get(config, "type");
+
+    if (json_kind(config) != JSON_OBJECT || !(text_is(type, "Geography") || text_is(type, "Geometry")))
+        return op_fail(op, ST_BAD_REQUEST, "The geospatial type must be one of Geography and Geometry.");
+    return ST_OK;
+}
+
+static enum status check_ttl(struct op *op, struct json ttl)
+{
+    bool valid = json_kind(ttl) == JSON_NUMBER && json_is_int(ttl) &&
+                 (json_int(ttl) == -1 || (json_int(ttl) > 0 && json_int(ttl) <= INT32_MAX));
+    struct buf text;
+
+    if (valid)
+        return ST_OK;
+    buf_init(&text, &op->arena);
+    json_print(&text, ttl);
+    return op_fail(op, ST_BAD_REQUEST,
+                   "The input ttl '%.*s' is invalid. Ensure to provide a nonzero positive integer less than or equal to "
+                   "'2147483647', or '-1' which means never expire.",
+                   SLICE_ARGS(buf_as_slice(&text)));
+}
+
+static enum status check_analytical_ttl(struct op *op, struct json ttl)
+{
+    if (json_kind(ttl) != JSON_NUMBER || !json_is_int(ttl) || json_int(ttl) < -1 || json_int(ttl) > INT32_MAX)
+        return op_fail(op, ST_BAD_REQUEST, "The input analyticalStorageTtl is invalid.");
+    return ST_OK;
+}
+
+static enum status check_embedding(struct op *op, struct json embedding)
+{
+    static const char *const types[] = { "float32", "float16", "int8", "uint8" };
+    static const char *const functions[] = { "cosine", "dotproduct", "euclidean" };
+    struct json dimensions = json_get(embedding, "dimensions");
+    bool type = false, function = false;
+
+    for (size_t i = 0; i < 4; i++)
+        type |= text_is(json_get(embedding, "dataType"), types[i]);
+    for (size_t i = 0; i < 3; i++)
+        function |= text_is(json_get(embedding, "distanceFunction"), functions[i]);
+    if (!type || !function || json_kind(json_get(embedding, "path")) != JSON_STRING ||
+        json_kind(dimensions) != JSON_NUMBER || !json_is_int(dimensions) || json_int(dimensions) < 1)
+        return op_fail(op, ST_BAD_REQUEST, "The vector embedding policy has an invalid path, dataType, dimensions or "
+                                           "distanceFunction.");
+    return ST_OK;
+}
+
+static enum status check_embeddings(struct op *op, struct json policy)
+{
+    enum status st = ST_OK;
+
+    if (json_kind(json_get(policy, "vectorEmbeddings")) != JSON_ARRAY)
+        TRY(op_fail(op, ST_BAD_REQUEST, "The vector embedding policy must have 'vectorEmbeddings'."));
+    for (struct json_iter i = json_iter(json_get(policy, "vectorEmbeddings")); json_next(&i);)
+        TRY(check_embedding(op, i.value));
+out:
+    return st;
+}
+
+static enum status check_full_text(struct op *op, struct json policy)
+{
+    if (json_kind(policy) != JSON_OBJECT)
+        return op_fail(op, ST_BAD_REQUEST, "The full text policy must be an object.");
+    for (struct json_iter i = json_iter(json_get(policy, "fullTextPaths")); json_next(&i);)
+        if (json_kind(json_get(i.value, "path")) != JSON_STRING)
+            return op_fail(op, ST_BAD_REQUEST, "A full text path needs a path.");
+    return ST_OK;
+}
+
+static enum status check_computed(struct op *op, struct json list)
+{
+    static const char *const taken[] = { "id", "_rid", "_ts", "_self", "_etag", "_attachments" };
+
+    if (json_kind(list) != JSON_ARRAY)
+        return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'computedProperties' must be an array.");
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        struct json name = json_get(i.value, "name");
+
+        if (json_kind(name) != JSON_STRING || json_string(name).size == 0 ||
+            json_kind(json_get(i.value, "query")) != JSON_STRING)
+            return op_fail(op, ST_BAD_REQUEST, "A computed property needs a name and a query.");
+        for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
+            if (slice_is(json_string(name), taken[k]))
+                return op_fail(op, ST_BAD_REQUEST, "A computed property must not be named '%s'.", taken[k]);
+    }
+    return ST_OK;
+}
+
+static enum status check_object(struct op *op, struct json value)
+{
+    if (json_kind(value) != JSON_OBJECT)
+        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    return ST_OK;
+}
+
+#define LAST_WRITER_WINS                                                                                               \
+    "{\"mode\":\"LastWriterWins\",\"conflictResolutionPath\":\"/_ts\",\"conflictResolutionProcedure\":\"\"}"
+
+/* In the order of the echo. A default is what the service fills in when the client says nothing. */
+static const struct {
+    const char *name;
+    enum status (*check)(struct op *op, struct json value);
+    const char *fallback;
+} properties[] = {
+    { "uniqueKeyPolicy", check_unique_keys, "{\"uniqueKeys\":[]}" },
+    { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS },
+    { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}" },
+    { "defaultTtl", check_ttl, NULL },
+    { "analyticalStorageTtl", check_analytical_ttl, NULL },
+    { "vectorEmbeddingPolicy", check_embeddings, NULL },
+    { "fullTextPolicy", check_full_text, NULL },
+    { "computedProperties", check_computed, NULL },
+    { "changeFeedPolicy", check_object, NULL },
+    { "clientEncryptionPolicy", check_object, NULL },
+};
+
+static enum status define_others(struct op *op, struct json body, struct json_builder *out)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
+        struct json value = json_get(body, properties[i].name);
+
+        if (is_absent(value)) {
+            if (!properties[i].fallback)
+                continue;
+            TRY(json_parse(op, slice_of(properties[i].fallback), &value));
+        }
+        TRY(properties[i].check(op, value));
+        json_add_name(out, slice_of(properties[i].name));
+        json_add(out, value);
+    }
+out:
+    return st;
+}
+
+enum status container_define(struct op *op, struct json body, struct define_options options, struct json *definition)
+{
+    struct json_builder out;
+    bool is_geometry;
+    enum status st;
+
+    if (json_kind(body) != JSON_OBJECT)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The request payload is invalid. Ensure to provide a valid request payload."));
+    TRY(resource_id_check(op, json_get(body, "id")));
+    is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_name(&out, slice_of("id"));
+    json_add(&out, json_get(body, "id"));
+    json_add_name(&out, slice_of("indexingPolicy"));
+    TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), is_geometry, &out));
+    json_add_name(&out, slice_of("partitionKey"));
+    TRY(define_key(op, json_get(body, "partitionKey"), options, &out));
+    TRY(define_others(op, body, &out));
+    json_end(&out);
+    *definition = json_built(&out);
+    if (json_kind(*definition) == JSON_UNDEFINED)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+out:
+    return st;
+}
+
+enum status container_check_replace(struct op *op, struct json old, struct json definition)
+{
+    if (!json_equal(json_get(old, "id"), json_get(definition, "id")))
+        return op_fail(op, ST_BAD_REQUEST, "The id of a container cannot be changed.");
+    if (!json_equal(json_get(old, "partitionKey"), json_get(definition, "partitionKey")))
+        return op_fail(op, ST_BAD_REQUEST, "Document collection partition key cannot be changed.");
+    if (!json_equal(json_get(old, "uniqueKeyPolicy"), json_get(definition, "uniqueKeyPolicy")))
+        return op_fail(op, ST_FORBIDDEN, "The unique index cannot be modified. To change the unique index, remove the "
+                                         "collection and re-create a new one.");
+    return ST_OK;
+}

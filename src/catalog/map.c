@@ -1,0 +1,68 @@
+/* src/catalog/map.c - open addressing; a removed entry leaves its key's place marked. */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "catalog/map.h"
+
+enum { CAPACITY_FIRST = 64 };
+
+/* The place of a key, or the place where it would go. A removed entry has a key but no value. */
+static struct map_slot *place(const struct map *map, struct slice key)
+{
+    size_t mask = map->capacity - 1;
+    size_t at = murmur3_128(key.data, key.size).h1 & mask;
+
+    while (map->slot[at].key.data && !slice_equal(map->slot[at].key, key))
+        at = (at + 1) & mask;
+    return &map->slot[at];
+}
+
+static void rebuild(struct map *map)
+{
+    struct map old = *map;
+    size_t capacity = CAPACITY_FIRST; /* always a power of two */
+
+    while (capacity < 4 * (old.count + 1))
+        capacity *= 2;
+    *map = (struct map){ .slot = calloc(capacity, sizeof(struct map_slot)), .capacity = capacity };
+    if (!map->slot)
+        abort();
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.slot[i].value)
+            map_put(map, old.slot[i].key, old.slot[i].value);
+    free(old.slot);
+}
+
+void map_free(struct map *map)
+{
+    free(map->slot);
+    *map = (struct map){ 0 };
+}
+
+void *map_find(const struct map *map, struct slice key)
+{
+    return map->capacity ? place(map, key)->value : NULL;
+}
+
+void map_put(struct map *map, struct slice key, void *value)
+{
+    struct map_slot *slot;
+
+    if (2 * (map->used + 1) > map->capacity)
+        rebuild(map);
+    slot = place(map, key);
+    map->used += !slot->key.data;
+    map->count += !slot->value;
+    *slot = (struct map_slot){ key, value };
+}
+
+void map_remove(struct map *map, struct slice key)
+{
+    struct map_slot *slot = map->capacity ? place(map, key) : NULL;
+
+    if (!slot || !slot->value)
+        return;
+    /* The entry, and the key in it, is about to go: a lasting stand-in keeps the place taken. */
+    *slot = (struct map_slot){ { "", 0 }, NULL };
+    map->count--;
+}

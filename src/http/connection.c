@@ -1,0 +1,501 @@
+/*
+ * src/http/connection.c - the life of a connection, as a table of steps.
+ * Each state has a step that goes as far as it can without waiting and says what it waits for;
+ * run() repeats them. What libuv is asked to watch follows from that and is changed only there.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "http/server.h"
+
+enum {
+    READ_BYTES_MIN = 2048, /* room there must be before a read */
+    STEPS_PER_WAKE = 64,   /* then the loop's other connections have their turn */
+    LINGER_MS = 2000,
+    BUFFER_KEPT_MS = 1000, /* an idle connection's buffer, while more requests are likely */
+};
+
+enum wait { GO_ON, WAIT_READ, WAIT_WRITE, WAIT_POOL, WAIT_NOTHING /* it is closed */ };
+
+static void run(struct connection *c);
+
+static uint64_t now_ms(const struct connection *c)
+{
+    return uv_now(&c->loop->uv);
+}
+
+static void enter(struct connection *c, enum connection_state state)
+{
+    c->state = state;
+    c->since_ms = now_ms(c);
+}
+
+/* Ends */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct connection *c = handle->data;
+    struct loop *loop = c->loop;
+
+    free(c);
+    loop_end_if_done(loop);
+}
+
+static void unlink_connection(struct connection *c)
+{
+    if (c->previous)
+        c->previous->next = c->next;
+    else
+        c->loop->connections = c->next;
+    if (c->next)
+        c->next->previous = c->previous;
+}
+
+static enum wait close_connection(struct connection *c)
+{
+    assert(c->state != CONNECTION_POOL && c->state != CONNECTION_CLOSED);
+    c->state = CONNECTION_CLOSED;
+    unlink_connection(c);
+    if (c->job)
+        job_release(c->loop, c->job);
+    input_free(&c->input);
+    uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
+    transport_close(&c->transport);
+    atomic_fetch_sub(&c->loop->server->connections_open, 1);
+    return WAIT_NOTHING;
+}
+
+static void watch(struct connection *c, int events);
+
+/* The pool still reads from the connection's buffer: it goes when the job is back. */
+static void leave_to_pool(struct connection *c)
+{
+    watch(c, 0);
+    c->gone = true;
+    atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
+}
+
+void connection_abandon(struct connection *c)
+{
+    if (c->state == CONNECTION_POOL)
+        leave_to_pool(c);
+    else
+        close_connection(c);
+}
+
+bool connection_is_idle(const struct connection *c)
+{
+    return !c->job && c->state != CONNECTION_LINGER;
+}
+
+/* Answers */
+
+static enum wait answer(struct connection *c)
+{
+    c->last = c->last || !c->job->parser.keep_alive || c->loop->stopping;
+    answer_compose(c->loop, c->job, c->last);
+    enter(c, CONNECTION_WRITE);
+    return GO_ON;
+}
+
+static void write_error(struct connection *c, enum status why, const char *message)
+{
+    job_reset_answer(c->job);
+    c->loop->server->options.write_error(&c->job->exchange, why, message);
+}
+
+/* The request will not be read to its end, so nothing after it can be read either. */
+static enum wait refuse(struct connection *c, enum status why, const char *message)
+{
+    write_error(c, why, message);
+    c->last = c->lingers = true;
+    return answer(c);
+}
+
+static enum wait refuse_wrong(struct connection *c)
+{
+    const struct parser *parser = &c->job->parser;
+    struct op *op = &c->job->exchange.op;
+
+    count(&c->loop->counts.malformed, 1);
+    if (parser->why != ST_BAD_REQUEST)
+        return refuse(c, parser->why, parser->reason);
+    (void)!op_fail(op, ST_BAD_REQUEST, "The request is not valid HTTP: %s", parser->reason);
+    return refuse(c, ST_BAD_REQUEST, op->error);
+}
+
+static enum wait write_continue(struct connection *c)
+{
+    c->job->parser.expects_continue = false;
+    c->job->out[0] = slice_of("HTTP/1.1 100 Continue\r\n\r\n");
+    c->job->out[1] = slice_of("");
+    c->continues = true;
+    enter(c, CONNECTION_WRITE);
+    return GO_ON;
+}
+
+/* Requests */
+
+static void run_on_pool(struct pool_task *task)
+{
+    struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
+    const struct http_options *options = &job->connection->loop->server->options;
+    struct op *op = &job->exchange.op;
+
+    if (!atomic_load_explicit(&op->cancelled, memory_order_relaxed)) {
+        enum status st = options->handler(options->context, &job->exchange);
+
+        assert(st == ST_OK);
+    } else {
+        options->write_error(&job->exchange, ST_UNAVAILABLE, "The request was cancelled.");
+    }
+    loop_return(job);
+}
+
+static enum wait hand_to_pool(struct connection *c)
+{
+    struct job *job = c->job;
+
+    job_reset_answer(job);
+    job->exchange.op.may_block = true;
+    job->task.run = run_on_pool;
+    enter(c, CONNECTION_POOL);
+    if (pool_submit(c->loop->server->pool, &job->task)) {
+        count(&c->loop->counts.requests_on_pool, 1);
+        return WAIT_POOL;
+    }
+    write_error(c, ST_UNAVAILABLE, "The server is overloaded");
+    return answer(c);
+}
+
+static enum wait serve(struct connection *c)
+{
+    const struct http_options *options = &c->loop->server->options;
+    struct exchange *exchange = &c->job->exchange;
+    enum status st;
+
+    parser_request(&c->job->parser, &c->input, &exchange->request);
+    exchange->request.tls = c->transport.ssl != NULL;
+    count(&c->loop->counts.requests, 1);
+    st = options->handler(options->context, exchange);
+    if (st == ST_WOULD_BLOCK)
+        return hand_to_pool(c);
+    assert(st == ST_OK);
+    return answer(c);
+}
+
+void connection_resume(struct job *job)
+{
+    struct connection *c = job->connection;
+
+    assert(c->state == CONNECTION_POOL);
+    c->state = CONNECTION_WRITE; /* it is the loop's again, and may be closed */
+    if (c->gone) {
+        close_connection(c);
+        return;
+    }
+    answer(c);
+    run(c);
+}
+
+/* Steps */
+
+static enum wait wait_of(enum io io)
+{
+    return io == IO_WANT_WRITE ? WAIT_WRITE : WAIT_READ;
+}
+
+static enum wait step_new(struct connection *c)
+{
+    uint8_t first;
+    enum io io = transport_peek(&c->transport, &first);
+
+    if (io == IO_CLOSED)
+        return close_connection(c);
+    if (io != IO_DONE)
+        return WAIT_READ;
+    if (first != TLS_FIRST_BYTE || !c->loop->server->tls) {
+        enter(c, CONNECTION_READ);
+        return GO_ON;
+    }
+    if (!transport_begin_tls(&c->transport, c->loop->server->tls))
+        return close_connection(c);
+    enter(c, CONNECTION_HANDSHAKE);
+    return GO_ON;
+}
+
+static enum wait step_handshake(struct connection *c)
+{
+    enum io io = transport_handshake(&c->transport);
+
+    if (io == IO_CLOSED)
+        return close_connection(c);
+    if (io != IO_DONE)
+        return wait_of(io);
+    enter(c, CONNECTION_READ);
+    c->drained = !transport_pending(&c->transport);
+    return c->drained ? WAIT_READ : GO_ON;
+}
+
+static enum wait fill(struct connection *c)
+{
+    struct input *input = &c->input;
+    size_t room, size = 0;
+    enum io io;
+
+    if (!input_reserve(input, READ_BYTES_MIN))
+        return close_connection(c);
+    room = input->capacity - input->size;
+    io = transport_recv(&c->transport, input->data + input->size, room, &size);
+    if (io == IO_CLOSED)
+        return close_connection(c);
+    if (io != IO_DONE)
+        return wait_of(io);
+    input->size += size;
+    count(&c->loop->counts.bytes_in, size);
+    c->drained = size < room && !transport_pending(&c->transport);
+    return GO_ON;
+}
+
+static enum wait step_read(struct connection *c)
+{
+    enum wait wait = input_has_more(&c->input) ? GO_ON : fill(c);
+
+    if (wait != GO_ON)
+        return wait;
+    if (!c->job) {
+        c->job = job_take(c->loop);
+        if (!c->job)
+            return close_connection(c);
+        c->job->connection = c;
+    }
+    switch (parser_feed(&c->job->parser, &c->input)) {
+    case PARSED_WHOLE:
+        return serve(c);
+    case PARSED_WRONG:
+        return refuse_wrong(c);
+    case PARSED_MORE:
+        break;
+    }
+    if (parser_awaits_continue(&c->job->parser))
+        return write_continue(c);
+    return c->drained ? WAIT_READ : GO_ON;
+}
+
+static enum wait linger(struct connection *c)
+{
+    transport_end(&c->transport);
+    input_free(&c->input);
+    enter(c, CONNECTION_LINGER);
+    return GO_ON;
+}
+
+static enum wait finish_answer(struct connection *c)
+{
+    job_release(c->loop, c->job);
+    c->job = NULL;
+    if (c->last)
+        return c->lingers ? linger(c) : close_connection(c);
+    input_next(&c->input);
+    enter(c, CONNECTION_READ);
+    return input_has_more(&c->input) || !c->drained ? GO_ON : WAIT_READ;
+}
+
+static enum wait step_write(struct connection *c)
+{
+    size_t sent;
+    enum io io = transport_send(&c->transport, c->job->out, &sent);
+
+    count(&c->loop->counts.bytes_out, sent);
+    if (sent > 0)
+        c->since_ms = now_ms(c);
+    if (io == IO_CLOSED)
+        return close_connection(c);
+    if (io != IO_DONE)
+        return wait_of(io);
+    if (!c->continues)
+        return finish_answer(c);
+    c->continues = false;
+    enter(c, CONNECTION_READ);
+    return c->drained ? WAIT_READ : GO_ON;
+}
+
+static enum wait step_linger(struct connection *c)
+{
+    enum io io = transport_discard(&c->transport, c->loop->scratch, SCRATCH_BYTES);
+
+    if (io == IO_CLOSED)
+        return close_connection(c);
+    return io == IO_DONE ? GO_ON : WAIT_READ;
+}
+
+/*
+ * Something came while the pool has the request. It is not read before its turn, but a client
+ * that has gone needs no answer. One that only closed its sending side still gets it.
+ */
+static enum wait step_pool(struct connection *c)
+{
+    uint8_t next;
+
+    if (transport_peek(&c->transport, &next) == IO_CLOSED) {
+        atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
+        c->last = true;
+    }
+    watch(c, 0);
+    return WAIT_POOL;
+}
+
+static enum wait step_closed(struct connection *c)
+{
+    (void)c;
+    return WAIT_NOTHING;
+}
+
+static enum wait (*const steps[])(struct connection *c) = {
+    [CONNECTION_NEW] = step_new,       [CONNECTION_HANDSHAKE] = step_handshake,
+    [CONNECTION_READ] = step_read,     [CONNECTION_POOL] = step_pool,
+    [CONNECTION_WRITE] = step_write,   [CONNECTION_LINGER] = step_linger,
+    [CONNECTION_CLOSED] = step_closed,
+};
+
+/* Events */
+
+static void on_event(uv_poll_t *poll, int status, int events)
+{
+    struct connection *c = poll->data;
+
+    (void)events;
+    if (status < 0) { /* libuv has stopped watching: the connection is broken */
+        c->watched = 0;
+        connection_abandon(c);
+        return;
+    }
+    run(c);
+}
+
+static void watch(struct connection *c, int events)
+{
+    if (events == c->watched)
+        return;
+    c->watched = events;
+    if (events == 0)
+        uv_poll_stop(&c->poll);
+    else
+        uv_poll_start(&c->poll, events, on_event);
+}
+
+/* While the pool has the request, what was watched before stays: it is reading, and mostly nothing comes. */
+static void watch_for(struct connection *c, enum wait wait)
+{
+    switch (wait) {
+    case WAIT_READ:
+        watch(c, UV_READABLE);
+        break;
+    case WAIT_WRITE:
+        watch(c, UV_WRITABLE);
+        break;
+    case GO_ON: /* its share of this wake is used up; a socket is nearly always writable, so it is next again */
+        watch(c, UV_READABLE | UV_WRITABLE);
+        break;
+    case WAIT_POOL:
+    case WAIT_NOTHING:
+        break;
+    }
+}
+
+static void run(struct connection *c)
+{
+    enum wait wait = GO_ON;
+
+    for (int left = STEPS_PER_WAKE; left > 0 && wait == GO_ON; left--)
+        wait = steps[c->state](c);
+    watch_for(c, wait);
+}
+
+static void link_connection(struct connection *c)
+{
+    struct loop *loop = c->loop;
+
+    c->next = loop->connections;
+    if (c->next)
+        c->next->previous = c;
+    loop->connections = c;
+}
+
+void connection_open(struct loop *loop, int fd)
+{
+    struct connection *c = calloc(1, sizeof(*c));
+
+    if (!c || uv_poll_init(&loop->uv, &c->poll, fd) != 0) {
+        struct transport transport = { .fd = fd };
+
+        free(c);
+        transport_close(&transport);
+        atomic_fetch_sub(&loop->server->connections_open, 1);
+        count(&loop->counts.refused, 1);
+        return;
+    }
+    c->poll.data = c;
+    c->loop = loop;
+    transport_init(&c->transport, fd);
+    link_connection(c);
+    enter(c, CONNECTION_NEW);
+    watch(c, UV_READABLE);
+    count(&loop->counts.connections, 1);
+    loop_keep_ticking(loop);
+}
+
+/* Time */
+
+static void time_out_request(struct connection *c)
+{
+    count(&c->loop->counts.timeouts, 1);
+    refuse(c, ST_TIMEOUT, "The request was not complete in time.");
+    run(c);
+}
+
+static void check_reading(struct connection *c, uint64_t at_ms)
+{
+    const struct http_options *options = &c->loop->server->options;
+
+    if (c->job) {
+        if (at_ms - c->job->begun_ms > (uint64_t)options->request_ms)
+            time_out_request(c);
+        return;
+    }
+    if (at_ms - c->since_ms > (uint64_t)options->idle_ms)
+        close_connection(c);
+    else if (c->input.data && at_ms - c->since_ms > BUFFER_KEPT_MS)
+        input_free(&c->input);
+}
+
+static uint64_t patience_ms(const struct connection *c)
+{
+    const struct http_options *options = &c->loop->server->options;
+
+    switch (c->state) {
+    case CONNECTION_NEW:
+        return (uint64_t)options->idle_ms;
+    case CONNECTION_LINGER:
+        return LINGER_MS;
+    default:
+        return (uint64_t)options->request_ms;
+    }
+}
+
+void connection_check_time(struct connection *c, uint64_t at_ms)
+{
+    switch (c->state) {
+    case CONNECTION_READ:
+        check_reading(c, at_ms);
+        break;
+    case CONNECTION_POOL: /* the operation has a deadline of its own */
+    case CONNECTION_CLOSED:
+        break;
+    default:
+        if (at_ms - c->since_ms <= patience_ms(c))
+            break;
+        count(&c->loop->counts.timeouts, c->state == CONNECTION_HANDSHAKE || c->state == CONNECTION_WRITE);
+        close_connection(c);
+    }
+}

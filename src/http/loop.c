@@ -1,0 +1,346 @@
+/* src/http/loop.c - one thread of the event loop: accepts, ticks, takes back what the pool has done. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/thread.h"
+#include "http/server.h"
+
+enum { TICK_MS_MAX = 250, TICK_MS_MIN = 5, FREE_JOBS_MAX = 64 };
+
+/* Jobs */
+
+static struct job *job_new(struct loop *loop)
+{
+    struct job *job = calloc(1, sizeof(*job));
+
+    if (job)
+        op_init(&job->exchange.op, loop->server->options.env, OP_MEMORY_BYTES_MAX);
+    return job;
+}
+
+static void job_free(struct job *job)
+{
+    op_free(&job->exchange.op);
+    free(job);
+}
+
+void job_reset_answer(struct job *job)
+{
+    struct answer *answer = &job->exchange.answer;
+
+    answer->status = 0;
+    buf_init(&answer->head, &job->exchange.op.arena);
+    buf_init(&answer->body, &job->exchange.op.arena);
+}
+
+struct job *job_take(struct loop *loop)
+{
+    const struct http_options *options = &loop->server->options;
+    struct job *job = loop->free_jobs;
+
+    if (job) {
+        loop->free_jobs = job->next;
+        loop->free_job_count--;
+    } else {
+        job = job_new(loop);
+        if (!job)
+            return NULL;
+    }
+    op_begin(&job->exchange.op, OP_TIMEOUT_MS);
+    job->exchange.op.may_block = false;
+    job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
+    job_reset_answer(job);
+    parser_begin(&job->parser, options->head_bytes_max, options->body_bytes_max);
+    job->begun_ms = uv_now(&loop->uv);
+    return job;
+}
+
+void job_release(struct loop *loop, struct job *job)
+{
+    if (loop->free_job_count >= FREE_JOBS_MAX) {
+        job_free(job);
+        return;
+    }
+    arena_reset(&job->exchange.op.arena); /* a large answer's memory does not wait for the next request */
+    job->next = loop->free_jobs;
+    loop->free_jobs = job;
+    loop->free_job_count++;
+}
+
+void loop_return(struct job *job)
+{
+    struct loop *loop = job->connection->loop;
+    struct job *before = atomic_load_explicit(&loop->returned, memory_order_relaxed);
+
+    do {
+        job->next = before;
+    } while (!atomic_compare_exchange_weak_explicit(&loop->returned, &before, job, memory_order_release,
+                                                    memory_order_relaxed));
+    if (!before) /* otherwise somebody has woken the loop, and it has not looked yet */
+        loop_wake(loop);
+}
+
+/* The oldest first. */
+static struct job *take_returned(struct loop *loop)
+{
+    struct job *job = atomic_exchange_explicit(&loop->returned, NULL, memory_order_acquire);
+    struct job *oldest = NULL;
+
+    while (job) {
+        struct job *next = job->next;
+
+        job->next = oldest;
+        oldest = job;
+        job = next;
+    }
+    return oldest;
+}
+
+/* Accepting */
+
+/*
+ * Out of descriptors: the waiting connection would wake us again and again, so one kept in
+ * reserve is given up for it. When even that does not help, accepting rests until the next tick.
+ */
+static void refuse_with_reserve(struct loop *loop, uv_poll_t *poll, int listening_fd)
+{
+    int fd;
+
+    if (loop->reserve_fd >= 0)
+        close(loop->reserve_fd);
+    fd = accept4(listening_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    loop->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    count(&loop->counts.refused, 1);
+    if (fd < 0 || loop->reserve_fd < 0) {
+        uv_poll_stop(poll);
+        loop->accept_paused = true;
+        loop_keep_ticking(loop);
+    }
+}
+
+static void take_connection(struct loop *loop, int fd)
+{
+    struct http_server *server = loop->server;
+
+    if (atomic_fetch_add(&server->connections_open, 1) < server->options.connections_max) {
+        connection_open(loop, fd);
+        return;
+    }
+    atomic_fetch_sub(&server->connections_open, 1);
+    count(&loop->counts.refused, 1);
+    close(fd);
+}
+
+/* One for each wake: every loop polls the same sockets, and the others want some too. */
+static void on_accept(uv_poll_t *poll, int status, int events)
+{
+    struct loop *loop = poll->loop->data;
+    uv_os_fd_t listening_fd;
+    int fd;
+
+    (void)status, (void)events;
+    uv_fileno((uv_handle_t *)poll, &listening_fd);
+    fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        take_connection(loop, fd);
+    else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        refuse_with_reserve(loop, poll, listening_fd);
+}
+
+static void accept_on_all(struct loop *loop)
+{
+    for (size_t i = 0; i < loop->server->listeners.count; i++)
+        uv_poll_start(&loop->accept[i], UV_READABLE, on_accept);
+    loop->accept_paused = false;
+}
+
+/* Time */
+
+static uint64_t tick_ms(const struct loop *loop)
+{
+    const struct http_options *options = &loop->server->options;
+    int64_t shortest = options->request_ms < options->idle_ms ? options->request_ms : options->idle_ms;
+
+    if (shortest / 2 > TICK_MS_MAX)
+        return TICK_MS_MAX;
+    return shortest / 2 < TICK_MS_MIN ? TICK_MS_MIN : (uint64_t)shortest / 2;
+}
+
+static void abandon_all(struct loop *loop)
+{
+    struct connection *next;
+
+    for (struct connection *c = loop->connections; c; c = next) {
+        next = c->next;
+        connection_abandon(c);
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct loop *loop = timer->loop->data;
+    uint64_t now_ms = uv_now(&loop->uv);
+    struct connection *next;
+
+    if (loop->accept_paused && !loop->stopping)
+        accept_on_all(loop);
+    if (loop->stopping && now_ms >= loop->drain_until_ms)
+        abandon_all(loop);
+    for (struct connection *c = loop->connections; c; c = next) {
+        next = c->next;
+        connection_check_time(c, now_ms);
+    }
+    if (!loop->connections && !loop->accept_paused)
+        uv_timer_stop(timer); /* an idle server sleeps */
+}
+
+void loop_keep_ticking(struct loop *loop)
+{
+    if (!uv_is_active((uv_handle_t *)&loop->tick))
+        uv_timer_start(&loop->tick, on_tick, tick_ms(loop), tick_ms(loop));
+}
+
+/* Stopping */
+
+void loop_end_if_done(struct loop *loop)
+{
+    if (!loop->stopping || loop->connections || uv_is_closing((uv_handle_t *)&loop->wake))
+        return;
+    uv_close((uv_handle_t *)&loop->tick, NULL);
+    uv_close((uv_handle_t *)&loop->wake, NULL);
+}
+
+static void stop_accepting(struct loop *loop)
+{
+    struct http_server *server = loop->server;
+
+    for (size_t i = 0; i < server->listeners.count; i++)
+        uv_close((uv_handle_t *)&loop->accept[i], NULL);
+    if (atomic_fetch_sub(&server->accepting, 1) == 1)
+        listen_close(&server->listeners);
+}
+
+static void begin_stop(struct loop *loop)
+{
+    uint64_t drain_ms = (uint64_t)loop->server->drain_ms;
+    struct connection *next;
+
+    loop->stopping = true;
+    stop_accepting(loop);
+    for (struct connection *c = loop->connections; c; c = next) {
+        next = c->next;
+        if (connection_is_idle(c))
+            connection_abandon(c);
+    }
+    loop->drain_until_ms = uv_now(&loop->uv) + drain_ms;
+    if (loop->connections)
+        uv_timer_start(&loop->tick, on_tick, drain_ms < tick_ms(loop) ? drain_ms : tick_ms(loop),
+                       tick_ms(loop));
+    loop_end_if_done(loop);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct loop *loop = wake->loop->data;
+    struct job *next;
+
+    for (struct job *job = take_returned(loop); job; job = next) {
+        next = job->next;
+        connection_resume(job);
+    }
+    if (atomic_load(&loop->server->stopping) && !loop->stopping)
+        begin_stop(loop);
+}
+
+void loop_wake(struct loop *loop)
+{
+    uv_async_send(&loop->wake);
+}
+
+/* The thread */
+
+static int init_handles(struct loop *loop)
+{
+    const struct listeners *listeners = &loop->server->listeners;
+    int error;
+
+    loop->uv.data = loop;
+    loop->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    uv_timer_init(&loop->uv, &loop->tick);
+    error = uv_async_init(&loop->uv, &loop->wake, on_wake);
+    for (size_t i = 0; i < listeners->count && error == 0; i++)
+        error = uv_poll_init(&loop->uv, &loop->accept[i], listeners->each[i].fd);
+    return error;
+}
+
+enum status loop_open(struct op *op, struct http_server *server, struct loop *loop)
+{
+    int error;
+
+    loop->server = server;
+    loop->date_second = -1;
+    error = uv_loop_init(&loop->uv);
+    if (error == 0) {
+        error = init_handles(loop);
+        if (error == 0)
+            return ST_OK;
+        loop_close(loop);
+    }
+    return op_fail(op, ST_UNAVAILABLE, "cannot start an event loop: %s", uv_strerror(error));
+}
+
+static void *run(void *argument)
+{
+    struct loop *loop = argument;
+    sigset_t pipe;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE); /* OpenSSL writes with write() */
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+    thread_forbid_blocking();
+    accept_on_all(loop);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    return NULL;
+}
+
+enum status loop_start(struct op *op, struct loop *loop)
+{
+    int error = pthread_create(&loop->thread, NULL, run, loop);
+
+    if (error != 0)
+        return op_fail(op, ST_UNAVAILABLE, "cannot start a thread: %s", strerror(error));
+    return ST_OK;
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+void loop_close(struct loop *loop)
+{
+    int error;
+
+    uv_walk(&loop->uv, close_handle, NULL); /* those of a loop that was never started */
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    error = uv_loop_close(&loop->uv);
+    assert(error == 0); /* every handle is closed */
+    while (loop->free_jobs) {
+        struct job *job = loop->free_jobs;
+
+        loop->free_jobs = job->next;
+        job_free(job);
+    }
+    if (loop->reserve_fd >= 0)
+        close(loop->reserve_fd);
+}

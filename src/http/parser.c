@@ -1,0 +1,260 @@
+/* src/http/parser.c - llhttp's callbacks note where the parts of a request lie. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "http/parser.h"
+
+enum { INPUT_BYTES_FIRST = 8 * 1024 };
+
+static void input_compact(struct input *input)
+{
+    size_t kept = input->size - input->start;
+
+    if (input->start == 0)
+        return;
+    memmove(input->data, input->data + input->start, kept);
+    input->parsed -= input->start;
+    input->size = kept;
+    input->start = 0;
+}
+
+bool input_reserve(struct input *input, size_t bytes)
+{
+    size_t capacity = input->capacity ? input->capacity : INPUT_BYTES_FIRST;
+    char *data;
+
+    input_compact(input);
+    while (capacity - input->size < bytes)
+        capacity *= 2;
+    if (capacity == input->capacity)
+        return true;
+    data = realloc(input->data, capacity);
+    if (!data)
+        return false;
+    input->data = data;
+    input->capacity = capacity;
+    return true;
+}
+
+void input_next(struct input *input)
+{
+    input->start = input->parsed;
+    if (input->start == input->size)
+        input->start = input->parsed = input->size = 0;
+}
+
+void input_free(struct input *input)
+{
+    free(input->data);
+    *input = (struct input){ 0 };
+}
+
+static struct parser *parser_of(llhttp_t *llhttp)
+{
+    static_assert(offsetof(struct parser, llhttp) == 0);
+    return (struct parser *)llhttp;
+}
+
+static char *base_of(const struct parser *parser)
+{
+    return parser->input->data + parser->input->start;
+}
+
+static int refuse(struct parser *parser, enum status why, const char *reason)
+{
+    parser->why = why;
+    parser->reason = reason;
+    return HPE_USER;
+}
+
+/* A part that began in the last read goes on at this one's first byte, so that parts only ever grow. */
+static int extend(struct parser *parser, struct span *span, const char *at, size_t size)
+{
+    size_t offset = (size_t)(at - base_of(parser));
+
+    if (offset + size > parser->head_bytes_max)
+        return refuse(parser, ST_HEADERS_TOO_LARGE, "The request's headers are too large.");
+    if (span->at == 0)
+        span->at = (uint32_t)offset;
+    if (span->at + span->size != offset)
+        return refuse(parser, ST_BAD_REQUEST, "a header is folded over several lines");
+    span->size += (uint32_t)size;
+    parser->head_bytes = offset + size;
+    return HPE_OK;
+}
+
+static int on_url(llhttp_t *llhttp, const char *at, size_t size)
+{
+    return extend(parser_of(llhttp), &parser_of(llhttp)->target, at, size);
+}
+
+/* Trailers are passed over: nothing that comes after the body may change what the head said. */
+static int on_header_field(llhttp_t *llhttp, const char *at, size_t size)
+{
+    struct parser *parser = parser_of(llhttp);
+
+    return parser->head_done ? HPE_OK : extend(parser, &parser->name, at, size);
+}
+
+static int on_header_value(llhttp_t *llhttp, const char *at, size_t size)
+{
+    struct parser *parser = parser_of(llhttp);
+
+    return parser->head_done ? HPE_OK : extend(parser, &parser->value, at, size);
+}
+
+static struct slice slice_at(const char *base, struct span span)
+{
+    return slice_make(base + span.at, span.size);
+}
+
+static int on_header_value_complete(llhttp_t *llhttp)
+{
+    struct parser *parser = parser_of(llhttp);
+    struct slice name = slice_at(base_of(parser), parser->name);
+    enum header_id id;
+
+    if (parser->head_done)
+        return HPE_OK;
+    if (parser->value.at == 0) /* present and empty is not absent */
+        parser->value = (struct span){ parser->name.at + parser->name.size, 0 };
+    id = header_find(name);
+    if (id != HEADER_COUNT)
+        parser->header[id] = parser->value;
+    else if (slice_is_nocase(name, "expect"))
+        parser->expects_continue = slice_is_nocase(slice_at(base_of(parser), parser->value), "100-continue");
+    parser->name = parser->value = (struct span){ 0 };
+    return HPE_OK;
+}
+
+static int on_headers_complete(llhttp_t *llhttp)
+{
+    struct parser *parser = parser_of(llhttp);
+
+    if (llhttp->http_major != 1)
+        return refuse(parser, ST_BAD_REQUEST, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+    if (!(llhttp->flags & F_CHUNKED) && llhttp->content_length > parser->body_bytes_max)
+        return refuse(parser, ST_TOO_LARGE, "Request size is too large");
+    llhttp->upgrade = 0; /* the protocol is never switched: CONNECT and Upgrade are requests like others */
+    parser->head_done = true;
+    parser->old_version = llhttp->http_minor == 0;
+    parser->expects_continue &= !parser->old_version;
+    parser->keep_alive = llhttp_should_keep_alive(llhttp) != 0;
+    return HPE_OK;
+}
+
+static int on_body(llhttp_t *llhttp, const char *at, size_t size)
+{
+    struct parser *parser = parser_of(llhttp);
+    struct span *body = &parser->body;
+    char *to;
+
+    if (body->size + size > parser->body_bytes_max)
+        return refuse(parser, ST_TOO_LARGE, "Request size is too large");
+    if (body->at == 0)
+        body->at = (uint32_t)(at - base_of(parser));
+    to = base_of(parser) + body->at + body->size;
+    if (to != at) /* a chunk's size line lay between */
+        memmove(to, at, size);
+    body->size += (uint32_t)size;
+    return HPE_OK;
+}
+
+static int on_message_complete(llhttp_t *llhttp)
+{
+    parser_of(llhttp)->whole = true;
+    return HPE_PAUSED; /* one request at a time */
+}
+
+static const llhttp_settings_t settings = {
+    .on_url = on_url,
+    .on_header_field = on_header_field,
+    .on_header_value = on_header_value,
+    .on_header_value_complete = on_header_value_complete,
+    .on_headers_complete = on_headers_complete,
+    .on_body = on_body,
+    .on_message_complete = on_message_complete,
+};
+
+void parser_begin(struct parser *parser, size_t head_bytes_max, size_t body_bytes_max)
+{
+    assert(head_bytes_max + body_bytes_max < UINT32_MAX / 4); /* spans are 32 bits */
+    *parser = (struct parser){ .head_bytes_max = head_bytes_max, .body_bytes_max = body_bytes_max };
+    llhttp_init(&parser->llhttp, HTTP_REQUEST, &settings);
+}
+
+/*
+ * All that came in has been parsed: of the framing of chunks, extensions and trailers nothing is
+ * kept, so that a request never takes more memory than its head and its body.
+ */
+static void forget_framing(const struct parser *parser, struct input *input)
+{
+    size_t end = parser->body.size ? parser->body.at + parser->body.size : parser->head_bytes;
+
+    input->size = input->parsed = input->start + end;
+}
+
+static enum parsed want_more(struct parser *parser, struct input *input)
+{
+    input->parsed = input->size;
+    if (parser->head_done) {
+        forget_framing(parser, input);
+    } else if (input->size - input->start > parser->head_bytes_max) {
+        refuse(parser, ST_HEADERS_TOO_LARGE, "The request's headers are too large.");
+        return PARSED_WRONG;
+    }
+    return PARSED_MORE;
+}
+
+enum parsed parser_feed(struct parser *parser, struct input *input)
+{
+    const char *from = input->data + input->parsed;
+    llhttp_errno_t error;
+
+    parser->input = input;
+    error = llhttp_execute(&parser->llhttp, from, input->size - input->parsed);
+    if (error == HPE_OK)
+        return want_more(parser, input);
+    if (error == HPE_PAUSED && parser->whole) {
+        input->parsed = (size_t)(llhttp_get_error_pos(&parser->llhttp) - input->data);
+        return PARSED_WHOLE;
+    }
+    if (parser->why == ST_OK)
+        refuse(parser, ST_BAD_REQUEST, llhttp_get_error_reason(&parser->llhttp));
+    return PARSED_WRONG;
+}
+
+static enum method method_of(uint8_t method)
+{
+    switch (method) {
+    case HTTP_GET:
+        return METHOD_GET;
+    case HTTP_HEAD:
+        return METHOD_HEAD;
+    case HTTP_POST:
+        return METHOD_POST;
+    case HTTP_PUT:
+        return METHOD_PUT;
+    case HTTP_PATCH:
+        return METHOD_PATCH;
+    case HTTP_DELETE:
+        return METHOD_DELETE;
+    case HTTP_OPTIONS:
+        return METHOD_OPTIONS;
+    default:
+        return METHOD_OTHER;
+    }
+}
+
+void parser_request(const struct parser *parser, const struct input *input, struct request *request)
+{
+    const char *base = input->data + input->start;
+
+    assert(parser->whole);
+    request->method = method_of(parser->llhttp.method);
+    request->target = slice_at(base, parser->target);
+    request->body = slice_at(base, parser->body);
+    for (int id = 0; id < HEADER_COUNT; id++)
+        if (parser->header[id].at)
+            request->header[id] = slice_trim(slice_at(base, parser->header[id]));
+}

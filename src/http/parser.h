@@ -1,0 +1,62 @@
+/*
+ * src/http/parser.h - HTTP/1.1 bytes to one request at a time; llhttp is known here only.
+ * An input holds what has come in, in one run of memory. The parser notes where things lie as
+ * offsets, since the memory moves as it grows, and turns them into slices when the request is whole.
+ *
+ * Ownership. The input owns its memory; the slices of a request end when the input changes.
+ */
+#pragma once
+#include <llhttp.h>
+
+#include "base/exchange.h"
+
+struct input {
+    char *data;
+    size_t start;  /* of the request that is being read */
+    size_t parsed; /* up to here */
+    size_t size, capacity;
+};
+
+/* Room for at least `bytes` behind data + size; what earlier requests left is moved away. False without memory. */
+bool input_reserve(struct input *input, size_t bytes);
+
+/* The request is done with; what follows it, if anything, is the next one. */
+void input_next(struct input *input);
+
+static inline bool input_has_more(const struct input *input)
+{
+    return input->parsed < input->size;
+}
+
+void input_free(struct input *input);
+
+struct span {
+    uint32_t at, size; /* from the request's start; at is 0 where there is none, since a method comes first */
+};
+
+struct parser {
+    llhttp_t llhttp;
+    const struct input *input; /* while parser_feed() runs */
+    size_t head_bytes_max, body_bytes_max;
+    struct span target, name, value, body, header[HEADER_COUNT];
+    size_t head_bytes; /* up to the last thing noted */
+    bool head_done, whole, keep_alive, old_version, expects_continue;
+    enum status why;
+    const char *reason; /* of PARSED_WRONG */
+};
+
+enum parsed { PARSED_MORE, PARSED_WHOLE, PARSED_WRONG };
+
+void parser_begin(struct parser *parser, size_t head_bytes_max, size_t body_bytes_max);
+
+/* Takes what has come in. The bytes of a chunked body are moved together in the input. */
+enum parsed parser_feed(struct parser *parser, struct input *input);
+
+/* After PARSED_WHOLE. Headers that the request lacks are left as they are. */
+void parser_request(const struct parser *parser, const struct input *input, struct request *request);
+
+/* Its headers are here, it waits for "100 Continue" and has sent nothing of the body yet. */
+static inline bool parser_awaits_continue(const struct parser *parser)
+{
+    return parser->expects_continue && parser->head_done && parser->body.size == 0;
+}

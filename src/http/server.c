@@ -1,0 +1,138 @@
+/* src/http/server.c - opens, starts, stops and counts: the calls of http.h. */
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "http/server.h"
+
+static size_t core_count(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cores > 0 ? (size_t)cores : 1;
+}
+
+static enum status open_listeners(struct op *op, struct http_server *server)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < server->options.listen_count; i++)
+        TRY(listen_add(op, &server->listeners, server->options.listen[i]));
+    if (server->listeners.count == 0)
+        st = op_fail(op, ST_BAD_REQUEST, "there is no address to listen on");
+out:
+    return st;
+}
+
+static enum status open_loops(struct op *op, struct http_server *server)
+{
+    size_t wanted = server->options.loops ? server->options.loops : core_count();
+    enum status st = ST_OK;
+
+    server->loops = calloc(wanted, sizeof(*server->loops));
+    server->pool = pool_open(POOL_THREADS_MAX, POOL_QUEUE_MAX);
+    if (!server->loops || !server->pool)
+        return op_fail(op, ST_UNAVAILABLE, "out of memory");
+    for (; server->loop_count < wanted; server->loop_count++)
+        TRY(loop_open(op, server, &server->loops[server->loop_count]));
+out:
+    return st;
+}
+
+enum status http_open(struct op *op, const struct http_options *options, struct http_server **server)
+{
+    struct http_server *made = calloc(1, sizeof(*made));
+    enum status st;
+
+    if (!made)
+        return op_fail(op, ST_UNAVAILABLE, "out of memory");
+    assert(options->handler && options->write_error && options->env);
+    assert(options->head_bytes_max > 0 && options->request_ms > 0 && options->idle_ms > 0);
+    made->options = *options;
+    TRY(open_listeners(op, made));
+    if (options->tls_cert_file)
+        TRY(tls_open(op, options->tls_cert_file, options->tls_key_file, &made->tls));
+    TRY(open_loops(op, made));
+    *server = made;
+    made = NULL;
+out:
+    http_free(made);
+    return st;
+}
+
+const char *http_address(const struct http_server *server, size_t index)
+{
+    return index < server->listeners.count ? server->listeners.each[index].address : NULL;
+}
+
+static void join_loops(struct http_server *server, size_t count_started)
+{
+    atomic_store(&server->stopping, true);
+    for (size_t i = 0; i < count_started; i++)
+        loop_wake(&server->loops[i]);
+    for (size_t i = 0; i < count_started; i++)
+        pthread_join(server->loops[i].thread, NULL);
+}
+
+enum status http_start(struct op *op, struct http_server *server)
+{
+    size_t started = 0;
+    enum status st = ST_OK;
+
+    assert(!server->started);
+    atomic_store(&server->accepting, server->loop_count);
+    for (; started < server->loop_count; started++)
+        TRY(loop_start(op, &server->loops[started]));
+    server->started = true;
+out:
+    if (st != ST_OK)
+        join_loops(server, started);
+    return st;
+}
+
+void http_stop(struct http_server *server, int64_t drain_ms)
+{
+    if (!server->started)
+        return;
+    server->drain_ms = drain_ms > 0 ? drain_ms : 0;
+    join_loops(server, server->loop_count);
+    server->started = false;
+}
+
+void http_free(struct http_server *server)
+{
+    if (!server)
+        return;
+    http_stop(server, 0);
+    pool_close(server->pool); /* before the loops: its threads wake them */
+    for (size_t i = 0; i < server->loop_count; i++)
+        loop_close(&server->loops[i]);
+    listen_close(&server->listeners);
+    tls_close(server->tls);
+    free(server->loops);
+    free(server);
+}
+
+static uint64_t load(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+void http_stats(struct http_server *server, struct http_stats *stats)
+{
+    *stats = (struct http_stats){ .connections_open = load(&server->connections_open) };
+    for (size_t i = 0; i < server->loop_count; i++) {
+        const struct loop_counts *counts = &server->loops[i].counts;
+
+        stats->connections_total += load(&counts->connections);
+        stats->connections_refused += load(&counts->refused);
+        stats->requests += load(&counts->requests);
+        stats->requests_on_pool += load(&counts->requests_on_pool);
+        stats->bytes_in += load(&counts->bytes_in);
+        stats->bytes_out += load(&counts->bytes_out);
+        stats->malformed += load(&counts->malformed);
+        stats->timeouts += load(&counts->timeouts);
+    }
+    pool_stats(server->pool, &stats->pool_threads, &stats->pool_queued);
+}

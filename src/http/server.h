@@ -1,0 +1,129 @@
+/*
+ * src/http/server.h - what the files of this folder share: server, loop, connection, job.
+ *
+ * Ownership. A server owns its loops, a loop its connections and jobs. A job is a request on its way:
+ *     a connection has one from a request's first byte to its answer's last, and none while it is idle.
+ * Threads. A loop, its connections and its jobs belong to the loop's thread. Only a job that has been
+ *     handed to the pool belongs to a pool thread, until loop_return().
+ */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "base/encode.h"
+#include "http/http.h"
+#include "http/listen.h"
+#include "http/parser.h"
+#include "http/pool.h"
+#include "http/transport.h"
+
+enum connection_state {
+    CONNECTION_NEW, /* its first byte will tell http from https */
+    CONNECTION_HANDSHAKE,
+    CONNECTION_READ, /* idle, or in the middle of a request */
+    CONNECTION_POOL, /* the request is with the pool */
+    CONNECTION_WRITE,
+    CONNECTION_LINGER, /* refused and answered; the client may still be sending */
+    CONNECTION_CLOSED, /* until libuv lets go of it */
+};
+
+struct connection {
+    uv_poll_t poll;
+    struct loop *loop;
+    struct connection *next, *previous;
+    struct transport transport;
+    struct input input;
+    struct job *job;
+    uint64_t since_ms; /* the last progress in this state, on the loop's clock */
+    enum connection_state state;
+    int watched;    /* the events asked of libuv */
+    bool drained;   /* the last read took all there was */
+    bool gone;      /* the client left while the pool had its request */
+    bool last;      /* closes after this answer */
+    bool lingers;   /* ... and the client may still be sending */
+    bool continues; /* what is being written is "100 Continue" */
+};
+
+struct job {
+    struct exchange exchange;
+    struct pool_task task;
+    struct job *next;
+    struct connection *connection;
+    struct parser parser;
+    struct slice out[2]; /* what is left to be sent */
+    uint64_t begun_ms;   /* the request's first byte, on the loop's clock */
+};
+
+/* Written by the loop's thread, read by any. */
+struct loop_counts {
+    _Atomic uint64_t connections, refused, requests, requests_on_pool, bytes_in, bytes_out, malformed,
+        timeouts;
+};
+
+enum { SCRATCH_BYTES = 64 * 1024 };
+
+struct loop {
+    uv_loop_t uv;
+    uv_async_t wake;
+    uv_timer_t tick;
+    uv_poll_t accept[LISTENERS_MAX];
+    pthread_t thread;
+    struct http_server *server;
+    struct connection *connections;
+    struct job *free_jobs;
+    size_t free_job_count;
+    _Atomic(struct job *) returned; /* by the pool, newest first */
+    int reserve_fd;                 /* given up to accept, and close, what comes when no descriptor is left */
+    bool accept_paused, stopping;
+    uint64_t drain_until_ms;
+    int64_t date_second;
+    char date[HTTP_DATE_SIZE + 1];
+    struct loop_counts counts;
+    char scratch[SCRATCH_BYTES];
+};
+
+struct http_server {
+    struct http_options options;
+    struct listeners listeners;
+    struct ssl_ctx_st *tls; /* NULL: http only */
+    struct pool *pool;
+    struct loop *loops;
+    size_t loop_count;
+    bool started;
+    atomic_bool stopping;
+    atomic_size_t accepting; /* loops that have not stopped to; the last one closes the sockets */
+    int64_t drain_ms;        /* written before `stopping` */
+    _Atomic uint64_t connections_open;
+};
+
+/* The loop's thread is the only writer, so there is nothing to lock. */
+static inline void count(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+                          memory_order_relaxed);
+}
+
+/* loop.c */
+enum status loop_open(struct op *op, struct http_server *server, struct loop *loop);
+enum status loop_start(struct op *op, struct loop *loop);
+void loop_wake(struct loop *loop); /* any thread */
+void loop_return(struct job *job); /* a pool thread gives the job back */
+void loop_keep_ticking(struct loop *loop);
+void loop_end_if_done(struct loop *loop);
+void loop_close(struct loop *loop); /* after its thread has ended, and the pool's have */
+
+/* NULL without memory. */
+struct job *job_take(struct loop *loop);
+void job_release(struct loop *loop, struct job *job);
+void job_reset_answer(struct job *job);
+
+/* connection.c; connection_open() owns the socket from here on, whatever comes of it. */
+void connection_open(struct loop *loop, int fd);
+void connection_resume(struct job *job); /* the pool is done with it */
+void connection_check_time(struct connection *connection, uint64_t now_ms);
+bool connection_is_idle(const struct connection *connection);
+void connection_abandon(struct connection *connection); /* closes, now or when the pool is done with it */
+
+/* answer.c: turns the answer into what is to be sent. */
+void answer_compose(struct loop *loop, struct job *job, bool last);

@@ -1,0 +1,50 @@
+/*
+ * src/http/transport.h - bytes over a socket, plain or through TLS; OpenSSL's connections are known here only.
+ * Nothing here waits: what cannot go on says what it wants the socket to be ready for.
+ *
+ * Ownership. A transport owns its socket, from transport_init() to transport_close().
+ */
+#pragma once
+#include "base/op.h"
+
+struct ssl_st;
+struct ssl_ctx_st;
+
+struct transport {
+    struct ssl_st *ssl; /* NULL for plain http */
+    int fd;
+};
+
+enum io { IO_DONE, IO_WANT_READ, IO_WANT_WRITE, IO_CLOSED };
+
+/* The first byte of a TLS connection (RFC 8446, 5.1: a handshake record); no HTTP method begins with it. */
+enum { TLS_FIRST_BYTE = 0x16 };
+
+void transport_init(struct transport *transport, int fd);
+
+/* Looks at the next byte and leaves it there. */
+enum io transport_peek(const struct transport *transport, uint8_t *byte);
+
+bool transport_begin_tls(struct transport *transport, struct ssl_ctx_st *tls);
+enum io transport_handshake(struct transport *transport);
+
+/* IO_DONE: at least one byte. */
+enum io transport_recv(struct transport *transport, char *data, size_t room, size_t *size);
+
+/* Bytes that have left the socket already and that no poll will tell about. */
+bool transport_pending(const struct transport *transport);
+
+/* Sends and takes off what it can of two parts; IO_DONE when nothing is left. */
+enum io transport_send(struct transport *transport, struct slice parts[2], size_t *sent);
+
+/* No more will be sent; the other side may still be sending. */
+void transport_end(struct transport *transport);
+
+/* Reads and drops what comes, which need not be TLS any more. */
+enum io transport_discard(struct transport *transport, char *scratch, size_t room);
+
+void transport_close(struct transport *transport);
+
+/* What all TLS connections share: the certificate and its key. */
+enum status tls_open(struct op *op, const char *cert_file, const char *key_file, struct ssl_ctx_st **tls);
+void tls_close(struct ssl_ctx_st *tls); /* NULL is welcome */

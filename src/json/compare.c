@@ -1,0 +1,161 @@
+/* src/json/compare.c - equality, order and hash of values. */
+#include "json/format.h"
+
+enum { HASH_BYTES = 16, LOOKUP_MAX = 64 };
+
+static int compare_ints(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_doubles(double a, double b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Exact: neither side is rounded to the other's type. */
+static int compare_int_double(int64_t a, double b)
+{
+    double whole = trunc(b);
+
+    if (b >= 0x1p63)
+        return -1;
+    if (b < -0x1p63)
+        return 1;
+    if (a != (int64_t)whole)
+        return compare_ints(a, (int64_t)whole);
+    return compare_doubles(whole, b);
+}
+
+static int compare_numbers(struct json a, struct json b)
+{
+    if (json_is_int(a) && json_is_int(b))
+        return compare_ints(int_at(a.at), int_at(b.at));
+    if (json_is_int(a))
+        return compare_int_double(int_at(a.at), load_double(b.at + 1));
+    if (json_is_int(b))
+        return -compare_int_double(int_at(b.at), load_double(a.at + 1));
+    return compare_doubles(load_double(a.at + 1), load_double(b.at + 1));
+}
+
+static int compare_hashes(struct hash128 a, struct hash128 b)
+{
+    if (a.h1 != b.h1)
+        return a.h1 < b.h1 ? -1 : 1;
+    return a.h2 < b.h2 ? -1 : a.h2 > b.h2;
+}
+
+int json_compare(struct json a, struct json b)
+{
+    enum json_kind kind = json_kind(a), other = json_kind(b);
+
+    if (kind != other)
+        return kind < other ? -1 : 1;
+    switch (kind) {
+    case JSON_NUMBER:
+        return compare_numbers(a, b);
+    case JSON_STRING:
+        return slice_compare(string_at(a.at), string_at(b.at));
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        return compare_hashes(json_hash(a), json_hash(b));
+    default:
+        return 0;
+    }
+}
+
+static bool equal_arrays(struct json a, struct json b)
+{
+    struct json_iter i = json_iter(a), j = json_iter(b);
+
+    while (json_next(&i) && json_next(&j))
+        if (!json_equal(i.value, j.value))
+            return false;
+    return true;
+}
+
+/*
+ * Members mostly come in one order. Where they do not, each is looked up; with so many
+ * members that this would take long, equal hashes decide, as they do for the order.
+ */
+static bool equal_objects(struct json a, struct json b)
+{
+    struct json_iter i = json_iter(a), j = json_iter(b);
+
+    while (json_next(&i) && json_next(&j)) {
+        struct json other = j.value;
+
+        if (!slice_equal(i.name, j.name)) {
+            if (json_count(a) > LOOKUP_MAX)
+                return compare_hashes(json_hash(a), json_hash(b)) == 0;
+            other = json_member(b, i.name);
+        }
+        if (!json_equal(i.value, other))
+            return false;
+    }
+    return true;
+}
+
+/* A scalar has one encoding, and a container with the same bytes is the same. */
+bool json_equal(struct json a, struct json b)
+{
+    enum json_kind kind = json_kind(a);
+
+    if (kind != json_kind(b))
+        return false;
+    if (slice_equal(json_bytes(a), json_bytes(b)))
+        return true;
+    if (kind < JSON_ARRAY || json_count(a) != json_count(b))
+        return false;
+    return kind == JSON_ARRAY ? equal_arrays(a, b) : equal_objects(a, b);
+}
+
+/* Written out as bytes, so that a hash is the same on every machine. */
+static struct hash128 hash_pair(struct hash128 a, struct hash128 b)
+{
+    uint8_t bytes[2 * HASH_BYTES];
+
+    store_u64(bytes, a.h1);
+    store_u64(bytes + 8, a.h2);
+    store_u64(bytes + 16, b.h1);
+    store_u64(bytes + 24, b.h2);
+    return murmur3_128(bytes, sizeof(bytes));
+}
+
+static struct hash128 hash_array(struct json array)
+{
+    struct hash128 hash = { JSON_ARRAY, json_count(array) };
+
+    for (struct json_iter i = json_iter(array); json_next(&i);)
+        hash = hash_pair(hash, json_hash(i.value));
+    return hash;
+}
+
+/* The sum over its members, which does not depend on their order. */
+static struct hash128 hash_object(struct json object)
+{
+    struct hash128 sum = { 0 };
+
+    for (struct json_iter i = json_iter(object); json_next(&i);) {
+        struct hash128 name = murmur3_128(i.name.data, i.name.size);
+        struct hash128 member = hash_pair(name, json_hash(i.value));
+
+        sum.h1 += member.h1;
+        sum.h2 += member.h2;
+    }
+    return hash_pair((struct hash128){ JSON_OBJECT, json_count(object) }, sum);
+}
+
+struct hash128 json_hash(struct json value)
+{
+    struct slice bytes = json_bytes(value);
+
+    switch (json_kind(value)) {
+    case JSON_ARRAY:
+        return hash_array(value);
+    case JSON_OBJECT:
+        return hash_object(value);
+    default:
+        return murmur3_128(bytes.data, bytes.size);
+    }
+}

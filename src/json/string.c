@@ -1,0 +1,163 @@
+/* src/json/string.c - the text of a string to its bytes: escapes, UTF-8, what printing must escape. */
+#include "json/parser.h"
+
+static int hex_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Four hex digits, or -1. */
+static int hex4(const uint8_t *at, const uint8_t *end)
+{
+    int code = 0;
+
+    if (end - at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(at[i]);
+
+        if (digit < 0)
+            return -1;
+        code = code * 16 + digit;
+    }
+    return code;
+}
+
+static uint8_t *put_utf8(uint8_t *to, uint32_t code)
+{
+    if (code < 0x80) {
+        *to++ = (uint8_t)code;
+    } else if (code < 0x800) {
+        *to++ = (uint8_t)(0xc0 | code >> 6);
+        *to++ = (uint8_t)(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+        *to++ = (uint8_t)(0xe0 | code >> 12);
+        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (code & 0x3f));
+    } else {
+        *to++ = (uint8_t)(0xf0 | code >> 18);
+        *to++ = (uint8_t)(0x80 | (code >> 12 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (code & 0x3f));
+    }
+    return to;
+}
+
+/* \uXXXX, and the second half of a pair; p->at is at the 'u'. */
+static bool unicode_escape(struct parser *p, uint32_t *code)
+{
+    int first = hex4(p->at + 1, p->end), second;
+
+    if (first < 0)
+        return parser_fail(p, "An escape without four hexadecimal digits");
+    if (first < 0xd800 || first > 0xdfff) {
+        *code = (uint32_t)first;
+        p->at += 5;
+        return true;
+    }
+    if (first > 0xdbff || p->end - p->at < 7 || p->at[5] != '\\' || p->at[6] != 'u')
+        return parser_fail(p, "A lone surrogate");
+    second = hex4(p->at + 7, p->end);
+    if (second < 0xdc00 || second > 0xdfff)
+        return parser_fail(p, "A lone surrogate");
+    *code = 0x10000 + ((uint32_t)(first - 0xd800) << 10) + (uint32_t)(second - 0xdc00);
+    p->at += 11;
+    return true;
+}
+
+/* The character an escape stands for; p->at is behind the backslash. */
+static bool escape(struct parser *p, uint32_t *code)
+{
+    static const uint8_t meaning[256] = {
+        ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+        ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+    };
+
+    if (p->at == p->end)
+        return parser_fail(p, "An unfinished string");
+    if (*p->at == 'u')
+        return unicode_escape(p, code);
+    *code = meaning[*p->at];
+    if (!*code)
+        return parser_fail(p, "An unknown escape");
+    p->at++;
+    return true;
+}
+
+/* One thing that is not plain; p->at is at it. */
+static bool other_character(struct parser *p, bool *escaped)
+{
+    uint32_t code = *p->at;
+    size_t size;
+
+    if (code >= 0x80) {
+        size = utf8_sequence(p->at, p->end);
+        if (!size)
+            return parser_fail(p, "Invalid UTF-8");
+        memcpy(p->to, p->at, size);
+        p->to += size;
+        p->at += size;
+        return true;
+    }
+    if (code == 0)
+        return parser_fail(p, "A NUL");
+    p->at++;
+    if (code == '\\' && !escape(p, &code))
+        return false;
+    *escaped |= code < 0x80 && byte_escapes((uint8_t)code);
+    p->to = put_utf8(p->to, code);
+    return true;
+}
+
+/* The rest of a string that may be long or hold anything; its bytes begin behind a long header. */
+static bool rest_of_string(struct parser *p, uint8_t *tag)
+{
+    uint8_t *body = tag + STRING_HEADER, *start;
+    bool escaped = false;
+    size_t size;
+
+    for (;;) {
+        size = copy_plain(p->to, p->at, p->end);
+        p->at += size;
+        p->to += size;
+        if (p->at == p->end)
+            return parser_fail(p, "An unfinished string");
+        if (*p->at == '"')
+            break;
+        if (!other_character(p, &escaped))
+            return false;
+    }
+    p->at++;
+    size = (size_t)(p->to - body);
+    start = put_string_header(tag, size, escaped);
+    if (start != body)
+        memmove(start, body, size);
+    p->to = start + size;
+    return true;
+}
+
+/*
+ * As long as it may be short and plain its bytes go where those of a short one belong. After
+ * SHORT_STRING_END of them, or at something that is not plain, they move up by a long header.
+ */
+bool parser_any_string(struct parser *p)
+{
+    const uint8_t *start = p->at + 1;
+    const uint8_t *end = p->end - start > SHORT_STRING_END ? start + SHORT_STRING_END : p->end;
+    uint8_t *tag = p->to;
+    size_t size = copy_plain(tag + 1, start, end);
+
+    p->at = start + size;
+    if (p->at < end && *p->at == '"') {
+        *tag = (uint8_t)(TAG_SHORT_STRING + size);
+        p->to = tag + 1 + size;
+        p->at++;
+        return true;
+    }
+    memmove(tag + STRING_HEADER, tag + 1, size);
+    p->to = tag + STRING_HEADER + size;
+    return rest_of_string(p, tag);
+}

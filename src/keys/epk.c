@@ -1,0 +1,273 @@
+/*
+ * src/keys/epk.c - the service's hashes of partition keys.
+ * A component is hashed as its type byte and its value. V2 hashes all components together to 128
+ * bits, EPK_MULTI each by itself. V1 hashes them to 32 bits, and the EPK is that hash written as
+ * a number, followed by the components themselves, in bytes that sort as the values do.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "keys/bytes.h"
+#include "keys/epk.h"
+
+enum { TYPE_UNDEFINED = 0, TYPE_NULL = 1, TYPE_FALSE = 2, TYPE_TRUE = 3, TYPE_NUMBER = 5, TYPE_STRING = 8 };
+
+enum {
+    V1_STRING_UNITS = 100, /* of UTF-16, which count */
+    V1_STRING_BYTES = 100, /* of UTF-8, past which an EPK cuts a string */
+    HASH_BYTES = 16,
+    INPUT_BYTES = 4096, /* keys of any usual size are hashed without an allocation */
+};
+
+/* Arrays and objects cannot be keys and count as undefined. */
+static uint8_t type_byte(struct json component)
+{
+    static const uint8_t types[] = {
+        [JSON_UNDEFINED] = TYPE_UNDEFINED, [JSON_NULL] = TYPE_NULL,        [JSON_FALSE] = TYPE_FALSE,
+        [JSON_TRUE] = TYPE_TRUE,           [JSON_NUMBER] = TYPE_NUMBER,    [JSON_STRING] = TYPE_STRING,
+        [JSON_ARRAY] = TYPE_UNDEFINED,     [JSON_OBJECT] = TYPE_UNDEFINED,
+    };
+
+    return types[json_kind(component)];
+}
+
+static size_t character_bytes(uint8_t first)
+{
+    return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/*
+ * How many bytes V1 hashes of a string: its first 100 UTF-16 units. `halved` tells that this
+ * cuts a surrogate pair; the half that is left is hashed as a question mark, as Java encodes it.
+ */
+static size_t v1_string_bytes(struct slice text, bool *halved)
+{
+    size_t at = 0, units = 0;
+
+    *halved = false;
+    while (at < text.size && units < V1_STRING_UNITS) {
+        size_t bytes = character_bytes((uint8_t)text.data[at]);
+
+        units += bytes == 4 ? 2 : 1;
+        if (units > V1_STRING_UNITS) {
+            *halved = true;
+            break;
+        }
+        at += bytes;
+    }
+    return at;
+}
+
+/* A string as V1 sees it: at most 100 units, in `room`. */
+static struct slice v1_string(struct json component, char room[3 * V1_STRING_UNITS])
+{
+    struct slice text = json_string(component);
+    bool halved;
+    size_t size = v1_string_bytes(text, &halved);
+
+    memcpy(room, text.data, size);
+    if (halved)
+        room[size++] = '?';
+    return slice_make(room, size);
+}
+
+static uint64_t double_bits(struct json number)
+{
+    double value = json_double(number);
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* What is hashed of one component; returns how many bytes. */
+static size_t put_hash_input(uint8_t *to, enum epk_version version, struct json component)
+{
+    char room[3 * V1_STRING_UNITS];
+    struct slice text;
+
+    to[0] = type_byte(component);
+    if (to[0] == TYPE_NUMBER) {
+        put_le(to + 1, double_bits(component), 8);
+        return 9;
+    }
+    if (to[0] != TYPE_STRING)
+        return 1;
+    text = version == EPK_V1 ? v1_string(component, room) : json_string(component);
+    memcpy(to + 1, text.data, text.size);
+    to[1 + text.size] = version == EPK_V1 ? 0x00 : 0xff;
+    return text.size + 2;
+}
+
+static size_t hash_input_bytes_max(const struct json *component, size_t count)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < count; i++)
+        size += 9 + (json_kind(component[i]) == JSON_STRING ? json_string(component[i]).size : 0);
+    return size;
+}
+
+/* V2: 16 bytes, the top two bits clear. V1: the 32 bits of the hash, in the first four. */
+static void hash_components(enum epk_version version, const struct json *component, size_t count,
+                            uint8_t hash[HASH_BYTES])
+{
+    uint8_t room[INPUT_BYTES], *input = room;
+    size_t size = 0, size_max = hash_input_bytes_max(component, count);
+
+    if (size_max > sizeof(room) && !(input = malloc(size_max)))
+        abort();
+    for (size_t i = 0; i < count; i++)
+        size += put_hash_input(input + size, version, component[i]);
+    if (version == EPK_V1) {
+        put_be(hash, murmur3_32(input, size), 4);
+    } else {
+        struct hash128 both = murmur3_128(input, size);
+
+        put_be(hash, both.h2, 8);
+        put_be(hash + 8, both.h1, 8);
+        hash[0] &= 0x3f;
+    }
+    if (input != room)
+        free(input);
+}
+
+/*
+ * V1's form of a number: eight bits of its order-preserving form, then seven in each byte, whose
+ * lowest bit tells whether another byte follows.
+ */
+static size_t v1_put_number(uint8_t *to, uint64_t bits)
+{
+    uint64_t rest = bits >> 63 ? -bits : bits ^ 1ull << 63;
+    size_t size = 2;
+
+    to[0] = TYPE_NUMBER;
+    to[1] = (uint8_t)(rest >> 56);
+    rest <<= 8;
+    do {
+        to[size++] = (uint8_t)(rest >> 56 | 1);
+        rest <<= 7;
+    } while (rest);
+    to[size - 1] &= 0xfe;
+    return size;
+}
+
+/* Bytes plus one, so that 00 ends the string; one that is cut has no end mark. */
+static size_t v1_put_string(uint8_t *to, struct slice text)
+{
+    size_t kept = text.size <= V1_STRING_BYTES ? text.size : V1_STRING_BYTES + 1;
+
+    to[0] = TYPE_STRING;
+    for (size_t i = 0; i < kept; i++)
+        to[1 + i] = (uint8_t)(text.data[i] + 1);
+    if (text.size > V1_STRING_BYTES)
+        return 1 + kept;
+    to[1 + kept] = 0;
+    return 2 + kept;
+}
+
+static size_t v1_put_component(uint8_t *to, struct json component)
+{
+    char room[3 * V1_STRING_UNITS];
+
+    to[0] = type_byte(component);
+    if (to[0] == TYPE_NUMBER)
+        return v1_put_number(to, double_bits(component));
+    if (to[0] == TYPE_STRING)
+        return v1_put_string(to, v1_string(component, room));
+    return 1;
+}
+
+static void compute_v1(const struct partition_key *key, struct epk *epk)
+{
+    uint8_t hash[HASH_BYTES];
+    double number;
+    uint64_t bits;
+    size_t size;
+
+    hash_components(EPK_V1, key->component, key->count, hash);
+    number = (double)get_be(hash, 4);
+    memcpy(&bits, &number, sizeof(bits));
+    size = v1_put_number(epk->bytes, bits);
+    for (size_t i = 0; i < key->count; i++)
+        size += v1_put_component(epk->bytes + size, key->component[i]);
+    epk->size = (uint16_t)size;
+}
+
+void epk_compute(enum epk_version version, const struct partition_key *key, struct epk *epk)
+{
+    assert(key->count <= EPK_COMPONENTS_MAX);
+    epk->size = 0;
+    if (key->count == 0)
+        return;
+    switch (version) {
+    case EPK_V1:
+        compute_v1(key, epk);
+        break;
+    case EPK_V2:
+        hash_components(EPK_V2, key->component, key->count, epk->bytes);
+        epk->size = HASH_BYTES;
+        break;
+    case EPK_MULTI:
+        for (size_t i = 0; i < key->count; i++, epk->size += HASH_BYTES)
+            hash_components(EPK_MULTI, &key->component[i], 1, epk->bytes + epk->size);
+        break;
+    }
+}
+
+/* The hash, which is the number at the front; what is missing counts as zero. */
+static uint32_t v1_hash(const struct epk *epk)
+{
+    uint64_t bits = epk->size > 1 ? (uint64_t)epk->bytes[1] << 56 : 0;
+    double number;
+
+    if (epk->bytes[0] > TYPE_NUMBER)
+        return UINT32_MAX;
+    for (int at = 2, shift = 49; at < epk->size && shift >= 0; at++, shift -= 7) {
+        bits |= (uint64_t)(epk->bytes[at] >> 1) << shift;
+        if (!(epk->bytes[at] & 1))
+            break;
+    }
+    bits ^= 1ull << 63;
+    memcpy(&number, &bits, sizeof(number));
+    if (!(number > 0)) /* a bound below every key */
+        return 0;
+    return number < 0x1p32 ? (uint32_t)number : UINT32_MAX;
+}
+
+/*
+ * The first `bits` of the hash at `at`, without the two that are always clear. Where they are set
+ * stands a bound that is above every key: `above` makes ones of this level's bits and of all that follow.
+ */
+static uint32_t hash_bits(const struct epk *epk, size_t at, int bits, bool *above)
+{
+    uint32_t top = 0;
+
+    for (size_t i = 0; i < 3; i++)
+        top = top << 8 | (at + i < epk->size ? epk->bytes[at + i] : 0);
+    if (top >> 22 != 0)
+        *above = true;
+    return *above ? (1u << bits) - 1 : top >> (22 - bits);
+}
+
+uint32_t epk_number_bits(enum epk_version version, size_t levels, const struct epk *epk)
+{
+    static const int shares[PARTITION_KEY_PATHS_MAX][PARTITION_KEY_PATHS_MAX] = { { 20 },
+                                                                                  { 12, 8 },
+                                                                                  { 10, 6, 4 } };
+    uint32_t number = 0;
+    bool above = false;
+
+    if (epk->size == 0)
+        return 0;
+    if (version == EPK_V1)
+        return v1_hash(epk) >> (32 - NUMBER_EPK_BITS);
+    if (version == EPK_V2)
+        return hash_bits(epk, 0, NUMBER_EPK_BITS, &above);
+    assert(levels >= 1 && levels <= PARTITION_KEY_PATHS_MAX);
+    for (size_t i = 0; i < levels; i++)
+        number =
+            number << shares[levels - 1][i] | hash_bits(epk, i * HASH_BYTES, shares[levels - 1][i], &above);
+    return number;
+}

@@ -1,0 +1,58 @@
+/*
+ * src/keys/epk.h - effective partition keys, and document numbers, which begin with some of their bits.
+ * The three hash versions are the service's own, to the byte; epk_test.c has the published vectors.
+ */
+#pragma once
+#include "json/json.h"
+
+enum epk_version { EPK_V1 = 1, EPK_V2 = 2, EPK_MULTI = 3 };
+
+enum { EPK_COMPONENTS_MAX = 8, EPK_BYTES_MAX = 1024 };
+
+/* A partition key's values in path order. Undefined is a value too. */
+struct partition_key {
+    size_t count;
+    struct json component[EPK_COMPONENTS_MAX]; /* undefined, null, bool, number or string */
+};
+
+/* Compared bytewise: the order of the hexadecimal text that clients see. */
+struct epk {
+    uint16_t size;
+    uint8_t bytes[EPK_BYTES_MAX];
+};
+
+/* Fewer components than the container has paths give a prefix's EPK (EPK_MULTI); none gives an empty one. */
+void epk_compute(enum epk_version version, const struct partition_key *key, struct epk *epk);
+
+static inline struct slice epk_slice(const struct epk *epk)
+{
+    return slice_make(epk->bytes, epk->size);
+}
+
+/*
+ * A document's number: 20 bits of its EPK, then 40 bits of a counter. Documents lie by
+ * number, so those of one logical partition are neighbours and storage order follows
+ * EPK order, as far as 20 bits go. EPK_MULTI shares the bits among the levels.
+ */
+enum { NUMBER_EPK_BITS = 20, NUMBER_COUNTER_BITS = 40 };
+
+/*
+ * `levels` is how many paths the container has. Bounds of ranges are welcome: what an EPK lacks
+ * counts as zero, and one above every key, such as FF, gives ones.
+ */
+uint32_t epk_number_bits(enum epk_version version, size_t levels, const struct epk *epk);
+
+static inline uint64_t number_make(uint32_t epk_bits, uint64_t counter)
+{
+    return (uint64_t)epk_bits << NUMBER_COUNTER_BITS | counter;
+}
+
+static inline uint64_t number_counter(uint64_t number)
+{
+    return number & ((1ull << NUMBER_COUNTER_BITS) - 1);
+}
+
+static inline uint32_t number_epk_bits(uint64_t number)
+{
+    return (uint32_t)(number >> NUMBER_COUNTER_BITS);
+}

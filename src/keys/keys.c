@@ -1,0 +1,129 @@
+/* src/keys/keys.c - spelling keys and taking them apart. */
+#include <assert.h>
+
+#include "keys/bytes.h"
+#include "keys/keys.h"
+
+enum { PREFIX_BYTES = BUCKET_KEY_BYTES + 1 };
+
+/* Bucket, kind and room for the rest, which the caller fills in. */
+static uint8_t *key_begin(struct arena *arena, uint64_t bucket, enum key_kind kind, size_t rest_bytes)
+{
+    uint8_t *key = arena_alloc(arena, PREFIX_BYTES + rest_bytes);
+
+    assert(bucket >> (8 * BUCKET_KEY_BYTES) == 0);
+    put_be(key, bucket, BUCKET_KEY_BYTES);
+    key[BUCKET_KEY_BYTES] = (uint8_t)kind;
+    return key;
+}
+
+struct slice key_head(struct arena *arena, uint64_t bucket)
+{
+    return slice_make(key_begin(arena, bucket, KEY_HEAD, 0), PREFIX_BYTES);
+}
+
+struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number)
+{
+    uint8_t *key = key_begin(arena, bucket, KEY_DOCUMENT, 8);
+
+    put_be(key + PREFIX_BYTES, number, 8);
+    return slice_make(key, PREFIX_BYTES + 8);
+}
+
+/*
+ * No EPK of a container begins another, so an id may follow without a mark between them. The
+ * exception is the empty one, of a document without any key: FF, with which no EPK begins, stands for it.
+ */
+struct slice key_id(struct arena *arena, uint64_t bucket, struct slice epk, struct slice id)
+{
+    struct slice partition = epk.size ? epk : slice_make("\xff", 1);
+    uint8_t *key = key_begin(arena, bucket, KEY_ID, partition.size + id.size);
+
+    memcpy(key + PREFIX_BYTES, partition.data, partition.size);
+    if (id.size)
+        memcpy(key + PREFIX_BYTES + partition.size, id.data, id.size);
+    return slice_make(key, PREFIX_BYTES + partition.size + id.size);
+}
+
+struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position)
+{
+    uint8_t *key = key_begin(arena, bucket, KEY_LOG, 12);
+
+    put_be(key + PREFIX_BYTES, lsn, 8);
+    put_be(key + PREFIX_BYTES + 8, position, 4);
+    return slice_make(key, PREFIX_BYTES + 12);
+}
+
+struct slice key_catalog(struct arena *arena, struct slice rid)
+{
+    uint8_t *key = key_begin(arena, 0, KEY_CATALOG, rid.size);
+
+    if (rid.size)
+        memcpy(key + PREFIX_BYTES, rid.data, rid.size);
+    return slice_make(key, PREFIX_BYTES + rid.size);
+}
+
+struct slice key_dropped(struct arena *arena, uint64_t container)
+{
+    uint8_t *key = key_begin(arena, 0, KEY_DROPPED, 8);
+
+    put_be(key + PREFIX_BYTES, container, 8);
+    return slice_make(key, PREFIX_BYTES + 8);
+}
+
+struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind)
+{
+    return slice_make(key_begin(arena, bucket, kind, 0), PREFIX_BYTES);
+}
+
+struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind kind)
+{
+    return slice_make(key_begin(arena, bucket, kind + 1, 0), PREFIX_BYTES);
+}
+
+struct slice key_bucket_first(struct arena *arena, uint64_t bucket)
+{
+    return slice_make(key_begin(arena, bucket, 0, 0), BUCKET_KEY_BYTES);
+}
+
+struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
+{
+    return key_bucket_first(arena, bucket + 1);
+}
+
+bool key_parse(struct slice key, struct key_parts *parts)
+{
+    static const char kinds[] = { KEY_HEAD, KEY_DOCUMENT, KEY_ID, KEY_LOG, KEY_CATALOG, KEY_DROPPED };
+
+    if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
+        return false;
+    parts->bucket = get_be(key.data, BUCKET_KEY_BYTES);
+    parts->kind = (enum key_kind)key.data[BUCKET_KEY_BYTES];
+    parts->rest = slice_after(key, PREFIX_BYTES);
+    return true;
+}
+
+bool key_parse_document(const struct key_parts *parts, uint64_t *number)
+{
+    if (parts->kind != KEY_DOCUMENT || parts->rest.size != 8)
+        return false;
+    *number = get_be(parts->rest.data, 8);
+    return true;
+}
+
+bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position)
+{
+    if (parts->kind != KEY_LOG || parts->rest.size != 12)
+        return false;
+    *lsn = get_be(parts->rest.data, 8);
+    *position = (uint32_t)get_be(parts->rest.data + 8, 4);
+    return true;
+}
+
+bool key_parse_dropped(const struct key_parts *parts, uint64_t *container)
+{
+    if (parts->kind != KEY_DROPPED || parts->rest.size != 8)
+        return false;
+    *container = get_be(parts->rest.data, 8);
+    return true;
+}

@@ -1,0 +1,62 @@
+/*
+ * src/keys/keys.h - the one place that spells a key of the store.
+ * docs/keys.md shows the whole layout. Every key begins with its bucket:
+ *
+ *     bucket  6 bytes, big-endian: container number (36 bits), bucket within it (12 bits)
+ *     kind    1 byte, a letter
+ *     rest    depends on the kind
+ *
+ * Container 0 is the catalog. Container numbers and document numbers are never reused.
+ * Integers in keys are big-endian, so that byte order is number order.
+ */
+#pragma once
+#include "base/op.h"
+
+enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6 };
+
+enum key_kind {
+    KEY_HEAD = 'H',     /* nothing: the bucket's last LSN, its time, the document counter */
+    KEY_DOCUMENT = 'D', /* number: the record */
+    KEY_ID = 'I',       /* EPK, id: the document's number */
+    KEY_LOG = 'L',      /* LSN, position: the change */
+    KEY_CATALOG = 'C',  /* rid: a database, a container, ... (bucket 0) */
+    KEY_DROPPED = 'G',  /* container number: a dropped one, with data still to be removed (bucket 0) */
+    /* Taken by parts to come: 'U' unique keys, 'T' expiry, 'X' index entries, 'P' path counts. */
+};
+
+static inline uint64_t bucket_make(uint64_t container, uint32_t bucket)
+{
+    return container << BUCKET_BITS | bucket;
+}
+
+static inline uint64_t bucket_container(uint64_t bucket)
+{
+    return bucket >> BUCKET_BITS;
+}
+
+struct slice key_head(struct arena *arena, uint64_t bucket);
+struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number);
+struct slice key_id(struct arena *arena, uint64_t bucket, struct slice epk, struct slice id);
+struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
+struct slice key_catalog(struct arena *arena, struct slice rid);
+struct slice key_dropped(struct arena *arena, uint64_t container);
+
+/* The least key of a kind, and the least key after all of that kind. */
+struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind);
+struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind kind);
+
+/* The same for whole buckets and whole containers. */
+struct slice key_bucket_first(struct arena *arena, uint64_t bucket);
+struct slice key_bucket_end(struct arena *arena, uint64_t bucket);
+
+/* Takes a key apart; false when it is none of ours. `rest` is what follows the kind. */
+struct key_parts {
+    uint64_t bucket;
+    enum key_kind kind;
+    struct slice rest;
+};
+
+bool key_parse(struct slice key, struct key_parts *parts);
+bool key_parse_document(const struct key_parts *parts, uint64_t *number);
+bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position);
+bool key_parse_dropped(const struct key_parts *parts, uint64_t *container);

@@ -1,0 +1,27 @@
+/*
+ * src/keys/ordered.h - a JSON value as bytes that sort by memcmp as ORDER BY sorts.
+ *
+ *     kind 1 byte: undefined 01, null 02, false 03, true 04, number 05, string 06, array 07, object 08
+ *     number: the largest double not above it, 8 bytes in order-preserving form; then 00, or for an
+ *             int64 that is no double 01 and the exact difference, 2 bytes
+ *     string: each byte plus one, then 00; past 256 bytes the first 256, then 01 and a 128-bit hash
+ *     array, object: a 128-bit hash
+ *
+ * The bytes tell where they end, so a document number may follow. A value whose bytes hold a
+ * hash is not told apart from another by them alone: look at the document.
+ */
+#pragma once
+#include "json/json.h"
+
+enum { ORDERED_STRING_BYTES = 256, ORDERED_BYTES_MAX = 1 + ORDERED_STRING_BYTES + 1 + 16 };
+
+size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX]);
+
+/* How many bytes the value at the front takes; 0 when they are no ordered value. */
+size_t ordered_size(struct slice bytes);
+
+/* Whether the bytes hold a hash in place of the value. */
+bool ordered_is_hashed(struct slice bytes);
+
+/* The value back, in the arena, when its bytes hold all of it; undefined for undefined and where hashed. */
+struct json ordered_decode(struct op *op, struct slice bytes);

@@ -1,0 +1,199 @@
+/* src/keys/record.c - the bytes of records, changes and heads. The header shows the layouts. */
+#include <assert.h>
+
+#include "base/hash.h"
+#include "keys/bytes.h"
+#include "keys/record.h"
+
+/* What the three have in common. */
+enum { AT_FORMAT = 0, AT_CRC = 4, AT_LSN = 8, AT_TS = 16, COMMON_BYTES = 24 };
+
+enum {
+    AT_FLAGS = 1,
+    AT_ETAG = 24,
+    AT_NUMBER = 32,
+    AT_TTL = 40,
+    AT_POLICY = 44,
+    AT_EPK_SIZE = 48,
+    AT_EPK = 50,
+};
+
+enum {
+    AT_KIND = 1,
+    AT_TOKEN = 24,
+    AT_CHANGE_NUMBER = 32,
+    AT_PREVIOUS = 40,
+    AT_OLD_RECORD = 48,
+};
+
+enum { AT_COUNTER = 24 };
+
+static uint32_t value_crc(const uint8_t *value, size_t size)
+{
+    return crc32c(crc32c(0, value, AT_CRC), value + AT_LSN, size - AT_LSN);
+}
+
+void id_entry_encode(uint64_t number, uint8_t bytes[ID_ENTRY_BYTES])
+{
+    bytes[0] = ID_FORMAT;
+    put_be(bytes + 1, number, 8);
+}
+
+enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number)
+{
+    if (value.size != ID_ENTRY_BYTES || value.data[0] != ID_FORMAT)
+        return op_fail(op, ST_CORRUPT, "The entry of an id is damaged, or newer than this program.");
+    *number = get_be(value.data + 1, 8);
+    return ST_OK;
+}
+
+void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms)
+{
+    assert(size >= COMMON_BYTES);
+    put_le(value + AT_LSN, lsn, 8);
+    put_le(value + AT_TS, (uint64_t)ts_ms, 8);
+    put_le(value + AT_CRC, value_crc(value, size), 4);
+}
+
+/* The format is looked at first: a newer one may keep its checksum elsewhere. */
+static enum status check_value(struct op *op, const char *what, struct slice value, uint8_t format,
+                               size_t size_min)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+
+    if (value.size == 0)
+        return op_fail(op, ST_CORRUPT, "A stored %s is empty.", what);
+    if (bytes[AT_FORMAT] > format)
+        return op_fail(op, ST_CORRUPT, "A stored %s has format %d, which is newer than this program.", what,
+                       bytes[AT_FORMAT]);
+    if (bytes[AT_FORMAT] < format)
+        return op_fail(op, ST_CORRUPT, "A stored %s has the unknown format %d.", what, bytes[AT_FORMAT]);
+    if (value.size < size_min)
+        return op_fail(op, ST_CORRUPT, "A stored %s is cut short: %zu bytes.", what, value.size);
+    if (get_le(bytes + AT_CRC, 4) != value_crc(bytes, value.size))
+        return op_fail(op, ST_CORRUPT, "A stored %s does not match its checksum.", what);
+    return ST_OK;
+}
+
+/* Stamped with zeros, so that a transaction can read what it has not committed yet. */
+uint8_t *record_encode(struct op *op, const struct record *record, size_t *size)
+{
+    struct slice document = json_bytes(record->document);
+    uint8_t *value;
+
+    assert(record->epk.size <= EPK_BYTES_MAX);
+    *size = AT_EPK + record->epk.size + document.size;
+    value = arena_try_alloc(&op->arena, *size);
+    if (!value)
+        return NULL;
+    memset(value, 0, AT_EPK);
+    value[AT_FORMAT] = RECORD_FORMAT;
+    put_le(value + AT_ETAG, record->etag, 8);
+    put_le(value + AT_NUMBER, record->number, 8);
+    put_le(value + AT_TTL, (uint32_t)record->ttl_seconds, 4);
+    put_le(value + AT_POLICY, record->policy_version, 4);
+    put_le(value + AT_EPK_SIZE, record->epk.size, 2);
+    if (record->epk.size)
+        memcpy(value + AT_EPK, record->epk.data, record->epk.size);
+    memcpy(value + AT_EPK + record->epk.size, document.data, document.size);
+    value_stamp(value, *size, 0, 0);
+    return value;
+}
+
+enum status record_decode(struct op *op, struct slice value, struct record *record)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+    size_t epk_size;
+    enum status st;
+
+    TRY(check_value(op, "record", value, RECORD_FORMAT, AT_EPK));
+    epk_size = get_le(bytes + AT_EPK_SIZE, 2);
+    if (epk_size >= value.size - AT_EPK)
+        TRY(op_fail(op, ST_CORRUPT, "A stored record has no document."));
+    if (bytes[AT_FLAGS] != 0) /* whatever it will mean, it must not be passed over */
+        TRY(op_fail(op, ST_CORRUPT, "A stored record has a flag that is newer than this program."));
+    *record = (struct record){
+        .lsn = get_le(bytes + AT_LSN, 8),
+        .ts_ms = (int64_t)get_le(bytes + AT_TS, 8),
+        .etag = get_le(bytes + AT_ETAG, 8),
+        .number = get_le(bytes + AT_NUMBER, 8),
+        .ttl_seconds = (int32_t)get_le(bytes + AT_TTL, 4),
+        .policy_version = (uint32_t)get_le(bytes + AT_POLICY, 4),
+        .epk = slice_make(bytes + AT_EPK, epk_size),
+        .document = json_from_bytes(slice_after(value, AT_EPK + epk_size)),
+        .stored = value,
+    };
+out:
+    return st;
+}
+
+uint8_t *change_encode(struct op *op, const struct change *change, size_t *size)
+{
+    uint8_t *value;
+
+    *size = AT_OLD_RECORD + change->old_record.size;
+    value = arena_try_alloc(&op->arena, *size);
+    if (!value)
+        return NULL;
+    memset(value, 0, AT_OLD_RECORD);
+    value[AT_FORMAT] = CHANGE_FORMAT;
+    value[AT_KIND] = (uint8_t)change->kind;
+    put_le(value + AT_TOKEN, change->token, 8);
+    put_le(value + AT_CHANGE_NUMBER, change->number, 8);
+    put_le(value + AT_PREVIOUS, change->previous_lsn, 8);
+    if (change->old_record.size)
+        memcpy(value + AT_OLD_RECORD, change->old_record.data, change->old_record.size);
+    value_stamp(value, *size, 0, 0);
+    return value;
+}
+
+static bool is_change_kind(uint8_t kind)
+{
+    return kind == CHANGE_CREATE || kind == CHANGE_REPLACE || kind == CHANGE_DELETE;
+}
+
+enum status change_decode(struct op *op, struct slice value, struct change *change)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+    enum status st;
+
+    TRY(check_value(op, "change", value, CHANGE_FORMAT, AT_OLD_RECORD));
+    if (!is_change_kind(bytes[AT_KIND]))
+        TRY(op_fail(op, ST_CORRUPT, "A stored change is of the unknown kind %d.", bytes[AT_KIND]));
+    *change = (struct change){
+        .kind = (enum change_kind)bytes[AT_KIND],
+        .lsn = get_le(bytes + AT_LSN, 8),
+        .ts_ms = (int64_t)get_le(bytes + AT_TS, 8),
+        .token = get_le(bytes + AT_TOKEN, 8),
+        .number = get_le(bytes + AT_CHANGE_NUMBER, 8),
+        .previous_lsn = get_le(bytes + AT_PREVIOUS, 8),
+        .old_record = slice_after(value, AT_OLD_RECORD),
+    };
+out:
+    return st;
+}
+
+void head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES])
+{
+    memset(bytes, 0, HEAD_BYTES);
+    bytes[AT_FORMAT] = HEAD_FORMAT;
+    put_le(bytes + AT_COUNTER, head->counter, 8);
+    value_stamp(bytes, HEAD_BYTES, head->lsn, head->ts_ms);
+}
+
+enum status head_decode(struct op *op, struct slice value, struct head *head)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+    enum status st;
+
+    TRY(check_value(op, "head", value, HEAD_FORMAT, HEAD_BYTES));
+    if (value.size != HEAD_BYTES)
+        TRY(op_fail(op, ST_CORRUPT, "A stored head has %zu bytes.", value.size));
+    *head = (struct head){
+        .lsn = get_le(bytes + AT_LSN, 8),
+        .ts_ms = (int64_t)get_le(bytes + AT_TS, 8),
+        .counter = get_le(bytes + AT_COUNTER, 8),
+    };
+out:
+    return st;
+}

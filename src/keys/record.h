@@ -1,0 +1,76 @@
+/*
+ * src/keys/record.h - what the store keeps for a document, for a change and for a bucket's head.
+ * Every stored value begins with a format byte. The LSN and the time of a write are known
+ * only when it is committed: the writer leaves them out and the committer stamps them in.
+ *
+ *     record  format 1, flags 1, reserved 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
+ *             ttl 4, policy version 4, EPK size 2, EPK, document (json.h)
+ *     change  format 1, kind 1, reserved 2, CRC-32C 4, LSN 8, ts 8, token 8, number 8,
+ *             previous LSN 8, then the old record as it was stored (replace, delete)
+ *     id      format 1, number 8
+ *     head    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, document counter 8
+ *
+ * Integers are little-endian; times are milliseconds since 1970. A CRC covers all bytes of
+ * its value but its own four.
+ */
+#pragma once
+#include "base/op.h"
+#include "json/json.h"
+#include "keys/epk.h"
+
+enum { RECORD_FORMAT = 1, CHANGE_FORMAT = 1, HEAD_FORMAT = 1 };
+
+struct record {
+    uint64_t lsn;
+    int64_t ts_ms;
+    uint64_t etag;
+    uint64_t number;
+    int32_t ttl_seconds;     /* as in the document; RECORD_TTL_NONE when it has none */
+    uint32_t policy_version; /* of the indexing policy that its index entries follow */
+    struct slice epk;
+    struct json document; /* as the user wrote it: no system properties inside */
+    struct slice stored;  /* the bytes it was decoded from */
+};
+
+enum { RECORD_TTL_NONE = 0 };
+
+/* Mutable, because it is stamped later; lies in the arena. LSN and ts are written as zero. NULL past the arena's limit. */
+uint8_t *record_encode(struct op *op, const struct record *record, size_t *size);
+
+/* ST_CORRUPT with a reason for the log when the CRC or the shape is wrong, or the format is newer. */
+enum status record_decode(struct op *op, struct slice value, struct record *record);
+
+enum change_kind { CHANGE_CREATE = 'c', CHANGE_REPLACE = 'r', CHANGE_DELETE = 'd' };
+
+struct change {
+    enum change_kind kind;
+    uint64_t lsn;
+    int64_t ts_ms;
+    uint64_t token; /* of the transaction */
+    uint64_t number;
+    uint64_t previous_lsn;
+    struct slice old_record; /* empty for a create */
+};
+
+uint8_t *change_encode(struct op *op, const struct change *change, size_t *size);
+enum status change_decode(struct op *op, struct slice value, struct change *change);
+
+struct head {
+    uint64_t lsn;
+    int64_t ts_ms;
+    uint64_t counter; /* the last document counter given out */
+};
+
+enum { HEAD_BYTES = 32 };
+
+void head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES]);
+enum status head_decode(struct op *op, struct slice value, struct head *head);
+
+/* What an id leads to: a document's number, big-endian behind the format byte. */
+enum { ID_FORMAT = 1, ID_ENTRY_BYTES = 9 };
+
+void id_entry_encode(uint64_t number, uint8_t bytes[ID_ENTRY_BYTES]);
+enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number);
+
+/* Writes LSN and ts into a record or a change and computes its CRC. */
+void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms);

@@ -1,0 +1,261 @@
+/* src/main/check.c - orrery check: reads everything in a data directory and believes nothing. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "catalog/catalog.h"
+#include "keys/keys.h"
+#include "main/check.h"
+#include "main/directory.h"
+#include "partition/key.h"
+#include "store/store.h"
+
+enum { BLOCK_ROWS = 1000 };
+
+/* One container being checked. */
+struct inspection {
+    const struct container *container;
+    struct snapshot *snapshot;
+    struct head head;
+    uint64_t items, ids, changes, problems;
+};
+
+__attribute__((format(printf, 2, 3))) static void problem(struct inspection *in, const char *fmt, ...)
+{
+    va_list args;
+
+    printf("%.*s: ", SLICE_ARGS(in->container->link));
+    va_start(args, fmt);
+    vprintf(fmt, args);
+    va_end(args);
+    putchar('\n');
+    in->problems++;
+}
+
+static enum status get(struct op *op, struct inspection *in, struct slice key, struct slice *value)
+{
+    return store_get_many(op, in->snapshot, &key, 1, value);
+}
+
+/* The id entry must lead back here, the key must be the document's own, the number must begin with its bits. */
+static enum status check_item(struct op *op, struct inspection *in, uint64_t number, const struct record *item)
+{
+    const struct container *container = in->container;
+    struct json id = json_get(item->document, "id");
+    struct partition_key key;
+    struct slice entry;
+    uint64_t found = 0;
+    struct epk epk;
+    enum status st = ST_OK;
+
+    if (!json_check(json_bytes(item->document)) || json_kind(id) != JSON_STRING) {
+        problem(in, "document %llu is no document with an id", (unsigned long long)number);
+        goto out;
+    }
+    partition_key_extract(container, item->document, &key);
+    partition_key_epk(container, &key, &epk);
+    if (!slice_equal(epk_slice(&epk), item->epk))
+        problem(in, "document %llu has the key of another partition", (unsigned long long)number);
+    if (epk_number_bits(container->epk_version, container->key_path_count, &epk) != number_epk_bits(number))
+        problem(in, "document %llu lies among those of another partition", (unsigned long long)number);
+    if (item->number != number || item->lsn > in->head.lsn || number_counter(number) > in->head.counter)
+        problem(in, "document %llu has a number or an LSN that was never given", (unsigned long long)number);
+    TRY(get(op, in, key_id(&op->arena, bucket_id(container->bucket), item->epk, json_string(id)), &entry));
+    if (!entry.data || id_entry_decode(op, entry, &found) != ST_OK || found != number)
+        problem(in, "document %llu cannot be found by its id", (unsigned long long)number);
+out:
+    return st;
+}
+
+static enum status visit_document(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value)
+{
+    struct record item;
+    uint64_t number;
+
+    in->items++;
+    if (!key_parse_document(key, &number) || record_decode(op, value, &item) != ST_OK) {
+        problem(in, "a document is damaged: %s", op->error ? op->error : "its key is malformed");
+        return ST_OK;
+    }
+    return check_item(op, in, number, &item);
+}
+
+static enum status visit_id(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value)
+{
+    struct slice document;
+    uint64_t number;
+    enum status st = ST_OK;
+
+    (void)key;
+    in->ids++;
+    if (id_entry_decode(op, value, &number) != ST_OK) {
+        problem(in, "the entry of an id is damaged");
+        goto out;
+    }
+    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    if (!document.data)
+        problem(in, "the entry of an id leads to no document");
+out:
+    return st;
+}
+
+static enum status visit_change(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value)
+{
+    struct change change;
+    uint64_t lsn;
+    uint32_t position;
+
+    in->changes++;
+    if (!key_parse_log(key, &lsn, &position) || change_decode(op, value, &change) != ST_OK)
+        problem(in, "a change is damaged: %s", op->error ? op->error : "its key is malformed");
+    else if (change.lsn != lsn || lsn > in->head.lsn)
+        problem(in, "change %llu has an LSN that was never given", (unsigned long long)lsn);
+    return ST_OK;
+}
+
+static const struct {
+    enum key_kind kind;
+    enum status (*visit)(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value);
+} kinds[] = {
+    { KEY_DOCUMENT, visit_document },
+    { KEY_ID, visit_id },
+    { KEY_LOG, visit_change },
+};
+
+/* The next block's rows; `from` is moved behind them. */
+static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from, bool *more)
+{
+    uint64_t bucket = bucket_id(in->container->bucket);
+    struct range range = { buf_as_slice(from), key_kind_end(&op->arena, bucket, kinds[which].kind), false };
+    struct scan_limit limit = { BLOCK_ROWS, PAGE_BYTES_MAX };
+    struct key_parts parts;
+    struct rows rows;
+    enum status st;
+
+    TRY(store_scan(op, in->snapshot, range, limit, &rows));
+    for (size_t i = 0; i < rows.count; i++) {
+        if (!key_parse(rows.row[i].key, &parts))
+            problem(in, "a key is malformed");
+        else
+            TRY(kinds[which].visit(op, in, &parts, rows.row[i].value));
+    }
+    if (rows.count) {
+        from->size = 0;
+        buf_slice(from, rows.row[rows.count - 1].key);
+        buf_byte(from, '\0');
+    }
+    *more = rows.more;
+out:
+    return st;
+}
+
+/* Each block has an operation of its own: a directory may be larger than memory. */
+static enum status visit_kind(struct op *op, struct inspection *in, size_t which)
+{
+    struct op block;
+    struct buf from;
+    bool more = true;
+    enum status st = ST_OK;
+
+    op_init(&block, op->env, SIZE_MAX);
+    buf_init(&from, &op->arena);
+    buf_slice(&from, key_kind_first(&op->arena, bucket_id(in->container->bucket), kinds[which].kind));
+    while (more) {
+        op_begin(&block, INT64_MAX / 2);
+        TRY(visit_block(&block, in, which, &from, &more));
+    }
+out:
+    if (st != ST_OK)
+        st = op_fail(op, st, "%s", block.error ? block.error : error_row(st)->code);
+    op_free(&block);
+    return st;
+}
+
+static enum status check_container(struct op *op, const struct container *container, uint64_t *items,
+                                   uint64_t *problems)
+{
+    struct inspection in = { .container = container };
+    enum status st;
+
+    TRY(store_snapshot(op, container->bucket, &in.snapshot));
+    TRY(store_snapshot_head(op, in.snapshot, &in.head));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        TRY(visit_kind(op, &in, i));
+    if (in.ids != in.items)
+        problem(&in, "%llu documents, but %llu ids", (unsigned long long)in.items, (unsigned long long)in.ids);
+    *items += in.items;
+    *problems += in.problems;
+out:
+    store_release(in.snapshot);
+    return st;
+}
+
+static enum status check_database(struct op *op, struct catalog *catalog, const struct database *database,
+                                  uint64_t *items, uint64_t *problems)
+{
+    struct rid after = { 0 };
+    struct container *container = NULL;
+    enum status st = ST_OK;
+
+    while (catalog_list_containers(catalog, database, rid_slice(&after), &container, 1)) {
+        after = container->rid;
+        st = check_container(op, container, items, problems);
+        container_release(container);
+        if (st != ST_OK)
+            break;
+    }
+    return st;
+}
+
+static enum status check_all(struct op *op, struct catalog *catalog, uint64_t *items, uint64_t *problems)
+{
+    struct rid after = { 0 };
+    struct database *database = NULL;
+    enum status st = ST_OK;
+
+    while (st == ST_OK && catalog_list_databases(catalog, rid_slice(&after), &database, 1)) {
+        after = database->rid;
+        st = check_database(op, catalog, database, items, problems);
+        database_release(database);
+    }
+    return st;
+}
+
+static enum status check_directory(struct op *op, const char *path, uint64_t *items, uint64_t *problems)
+{
+    struct directory directory = { .lock = -1 };
+    struct catalog *catalog = NULL;
+    struct store *store = NULL;
+    enum status st;
+
+    TRY(directory_open(op, path, true, &directory));
+    TRY(store_open(op,
+                   &(struct store_options){ .kind = STORE_ROCKSDB, .directory = directory.store, .read_only = true,
+                                            .cache_bytes = 64 << 20 },
+                   &store));
+    TRY(catalog_open(op, store, &catalog));
+    TRY(check_all(op, catalog, items, problems));
+out:
+    catalog_close(catalog);
+    store_close(store);
+    directory_close(&directory);
+    return st;
+}
+
+int check(const char *path)
+{
+    uint64_t items = 0, problems = 0;
+    struct op op;
+    enum status st;
+
+    op_init(&op, env_system(), SIZE_MAX);
+    st = check_directory(&op, path, &items, &problems);
+    if (st != ST_OK) {
+        fprintf(stderr, "orrery: %s\n", op.error ? op.error : error_row(st)->code);
+        problems++;
+    } else {
+        printf("%llu items checked, %llu problems\n", (unsigned long long)items, (unsigned long long)problems);
+    }
+    op_free(&op);
+    return problems != 0;
+}

@@ -1,0 +1,59 @@
+/* src/main/main.c - which command was asked for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "main/check.h"
+#include "main/serve.h"
+#include "main/settings.h"
+
+static int help(void)
+{
+    puts("orrery " ORRERY_VERSION " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
+         "\n"
+         "  orrery serve [flags]    start the server; it prints where it listens when it is ready\n"
+         "  orrery check DIR        verify a data directory that no server is using\n"
+         "  orrery version          print the version\n"
+         "\n"
+         "Flags of serve, with their defaults; each may also be set in the environment\n"
+         "(--cache-mb as ORRERY_CACHE_MB):\n");
+    settings_print_help();
+    puts("\n"
+         "SIGTERM or Ctrl-C lets requests in flight finish, then stops. All data is in --data: copy it while\n"
+         "the server is stopped, delete it to begin anew. Without --key, clients sign with the well-known key of\n"
+         "the Cosmos DB emulator, which SDK samples use.");
+    return 0;
+}
+
+static int serve_command(int argc, char **argv)
+{
+    struct settings settings;
+
+    return settings_read(&settings, argc, argv, 2) ? serve(&settings) : 2;
+}
+
+static int check_command(int argc, char **argv)
+{
+    if (argc == 3)
+        return check(argv[2]);
+    fputs("usage: orrery check DIR\n", stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *command = argc > 1 ? argv[1] : "help";
+
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return help();
+    if (strcmp(command, "serve") == 0)
+        return serve_command(argc, argv);
+    if (strcmp(command, "check") == 0)
+        return check_command(argc, argv);
+    if (strcmp(command, "help") == 0)
+        return help();
+    if (strcmp(command, "version") == 0 || strcmp(command, "--version") == 0)
+        return puts("orrery " ORRERY_VERSION) < 0;
+    fprintf(stderr, "orrery: no command named %s (orrery --help lists them)\n", command);
+    return 2;
+}

@@ -1,0 +1,282 @@
+/* src/main/serve.c - start, wait for a signal, stop. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auth/auth.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "catalog/catalog.h"
+#include "http/certificate.h"
+#include "http/http.h"
+#include "main/directory.h"
+#include "main/serve.h"
+#include "reply/reply.h"
+#include "route/route.h"
+#include "store/store.h"
+
+enum { SWEEP_MS = 500, HOST_NAME_SIZE = 256 };
+
+struct server {
+    const struct settings *settings;
+    struct directory directory;
+    struct store *store;
+    struct catalog *catalog;
+    struct locks *locks;
+    struct auth *auth;
+    struct service service;
+    struct router *router;
+    struct http_server *http;
+    char host_name[HOST_NAME_SIZE];
+    const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
+    size_t name_count;
+    bool has_directory;
+};
+
+/* --- metrics that are not the router's --- */
+
+static void gauge(struct buf *out, const char *name, const char *kind, uint64_t value)
+{
+    buf_printf(out, "# TYPE orrery_%s %s\norrery_%s %llu\n", name, kind, name, (unsigned long long)value);
+}
+
+static void print_metrics(void *context, struct buf *out)
+{
+    struct server *server = context;
+    struct store_stats store;
+    struct http_stats http;
+    size_t databases, containers;
+
+    store_stats(server->store, &store);
+    http_stats(server->http, &http);
+    catalog_count(server->catalog, &databases, &containers);
+    gauge(out, "databases", "gauge", databases);
+    gauge(out, "containers", "gauge", containers);
+    gauge(out, "store_commits_total", "counter", store.commits);
+    gauge(out, "store_groups_total", "counter", store.groups);
+    gauge(out, "store_syncs_total", "counter", store.syncs);
+    gauge(out, "store_conflicts_total", "counter", store.conflicts);
+    gauge(out, "store_failures_total", "counter", store.failures);
+    gauge(out, "store_reopens_total", "counter", store.reopens);
+    gauge(out, "store_written_bytes_total", "counter", store.bytes_written);
+    gauge(out, "store_disk_bytes", "gauge", store.disk_bytes);
+    gauge(out, "store_writable", "gauge", store_is_writable(server->store));
+    gauge(out, "connections", "gauge", http.connections_open);
+    gauge(out, "connections_total", "counter", http.connections_total);
+    gauge(out, "connections_refused_total", "counter", http.connections_refused);
+    gauge(out, "http_requests_total", "counter", http.requests);
+    gauge(out, "http_requests_on_pool_total", "counter", http.requests_on_pool);
+    gauge(out, "http_malformed_total", "counter", http.malformed);
+    gauge(out, "http_timeouts_total", "counter", http.timeouts);
+    gauge(out, "http_in_bytes_total", "counter", http.bytes_in);
+    gauge(out, "http_out_bytes_total", "counter", http.bytes_out);
+    gauge(out, "pool_threads", "gauge", http.pool_threads);
+    gauge(out, "pool_queued", "gauge", http.pool_queued);
+}
+
+/* --- the steps of starting --- */
+
+static void read_names(struct server *server)
+{
+    const struct setting_list *given = &server->settings->host_names;
+
+    if (gethostname(server->host_name, sizeof(server->host_name) - 1) == 0 && server->host_name[0])
+        server->names[server->name_count++] = server->host_name;
+    for (size_t i = 0; i < given->count; i++)
+        server->names[server->name_count++] = given->item[i];
+}
+
+static enum status open_directory(struct op *op, struct server *server)
+{
+    const struct settings *settings = server->settings;
+    enum status st = ST_OK;
+
+    server->has_directory = strcmp(settings->store, "memory") != 0;
+    if (server->has_directory)
+        TRY(directory_open(op, settings->data, false, &server->directory));
+    if (settings->tls_cert || settings->no_tls || !server->has_directory)
+        goto out;
+    TRY(certificate_ensure(op, server->directory.tls_cert, server->directory.tls_key, server->names,
+                           server->name_count));
+out:
+    return st;
+}
+
+static enum status open_store(struct op *op, struct server *server)
+{
+    const struct settings *settings = server->settings;
+    struct store_options options = {
+        .kind = server->has_directory ? STORE_ROCKSDB : STORE_MEMORY,
+        .directory = server->has_directory ? server->directory.store : NULL,
+        .sync = strcmp(settings->durability, "sync") == 0,
+        .cache_bytes = (size_t)settings->cache_mb << 20,
+        .threads = true,
+    };
+    enum status st;
+
+    TRY(store_open(op, &options, &server->store));
+    TRY(catalog_open(op, server->store, &server->catalog));
+    server->locks = locks_open();
+out:
+    return st;
+}
+
+/* The well-known key protects nothing: it is for loopback, or for those who say that they know. */
+static enum status open_auth(struct op *op, struct server *server)
+{
+    const struct settings *settings = server->settings;
+    bool loopback = settings_only_loopback(&settings->listen);
+    const char *key = settings->key ? settings->key : auth_emulator_key;
+    enum status st;
+
+    if (!settings->key && !loopback && !settings->allow_emulator_key)
+        TRY(op_fail(op, ST_FORBIDDEN,
+                    "listening beyond loopback needs a key of your own (--key), or --allow-emulator-key"));
+    if (!settings->key && !loopback)
+        log_line(LOG_WARN, "the well-known emulator key is in use: whoever reaches this address can do anything");
+    TRY(auth_open(op, &key, 1, &server->auth));
+out:
+    return st;
+}
+
+static void open_router(struct server *server)
+{
+    const struct settings *settings = server->settings;
+
+    server->service = (struct service){
+        .env = env_system(),
+        .store = server->store,
+        .catalog = server->catalog,
+        .locks = server->locks,
+        .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
+    };
+    server->router = route_open(&(struct route_options){
+        .service = &server->service,
+        .auth = server->auth,
+        .host_names = server->names,
+        .host_name_count = server->name_count,
+        .cors_origins = settings->cors_origins.item,
+        .cors_origin_count = settings->cors_origins.count,
+        .certificate_file = settings->no_tls ? NULL :
+                            settings->tls_cert ? settings->tls_cert :
+                                                 server->directory.tls_cert,
+        .print_metrics = print_metrics,
+        .metrics_context = server,
+    });
+}
+
+static enum status open_http(struct op *op, struct server *server)
+{
+    const struct settings *settings = server->settings;
+    bool tls = !settings->no_tls && (settings->tls_cert || server->has_directory);
+    struct http_options options = {
+        .listen = settings->listen.item,
+        .listen_count = settings->listen.count,
+        .tls_cert_file = !tls ? NULL : settings->tls_cert ? settings->tls_cert : server->directory.tls_cert,
+        .tls_key_file = !tls ? NULL : settings->tls_key ? settings->tls_key : server->directory.tls_key,
+        .connections_max = HTTP_CONNECTIONS_MAX,
+        .head_bytes_max = HTTP_HEAD_BYTES_MAX,
+        .body_bytes_max = HTTP_BODY_BYTES_MAX,
+        .idle_ms = HTTP_IDLE_MS,
+        .request_ms = HTTP_REQUEST_MS,
+        .env = env_system(),
+        .handler = route_handle,
+        .context = server->router,
+        .write_error = reply_write_error,
+    };
+
+    return http_open(op, &options, &server->http);
+}
+
+static void print_addresses(const struct server *server, bool tls)
+{
+    const char *address;
+
+    for (size_t i = 0; (address = http_address(server->http, i)); i++)
+        if (tls)
+            printf("listening on http://%s and https://%s\n", address, address);
+        else
+            printf("listening on http://%s\n", address);
+    fflush(stdout);
+}
+
+static enum status start(struct op *op, struct server *server)
+{
+    enum status st;
+
+    read_names(server);
+    TRY(open_directory(op, server));
+    TRY(open_store(op, server));
+    TRY(open_auth(op, server));
+    open_router(server);
+    TRY(open_http(op, server));
+    TRY(http_start(op, server->http));
+    print_addresses(server, !server->settings->no_tls && (server->settings->tls_cert || server->has_directory));
+out:
+    return st;
+}
+
+/* --- running and stopping --- */
+
+/* Until SIGTERM or SIGINT; housekeeping is done in between. */
+static void wait_for_signal(struct op *op, struct server *server, const sigset_t *signals)
+{
+    const struct timespec pause = { .tv_nsec = SWEEP_MS * 1000000L };
+
+    while (sigtimedwait(signals, NULL, &pause) < 0) {
+        op_begin(op, OP_TIMEOUT_MS);
+        if (catalog_sweep(op, server->catalog) != ST_OK)
+            log_line(LOG_WARN, "cannot remove dropped containers: %s", op->error);
+    }
+}
+
+static void stop(struct server *server)
+{
+    if (server->http)
+        http_stop(server->http, HTTP_DRAIN_MS);
+    http_free(server->http);
+    route_close(server->router);
+    auth_close(server->auth);
+    catalog_close(server->catalog);
+    locks_close(server->locks);
+    store_close(server->store);
+    if (server->has_directory)
+        directory_close(&server->directory);
+}
+
+static void set_log_level(const char *name)
+{
+    static const char *const names[] = { "error", "warn", "info", "debug" };
+
+    for (int level = LOG_ERROR; level <= LOG_DEBUG; level++)
+        if (strcmp(name, names[level]) == 0)
+            log_set_level((enum log_level)level);
+}
+
+int serve(const struct settings *settings)
+{
+    struct server server = { .settings = settings, .directory.lock = -1 };
+    struct op startup, housekeeping;
+    sigset_t signals;
+    enum status st;
+
+    set_log_level(settings->log);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* threads inherit it: only this one waits for signals */
+    op_init(&startup, env_system(), SIZE_MAX);
+    op_init(&housekeeping, env_system(), OP_MEMORY_BYTES_MAX);
+    st = start(&startup, &server);
+    if (st == ST_OK)
+        wait_for_signal(&housekeeping, &server, &signals);
+    else
+        fprintf(stderr, "orrery: %s\n", startup.error ? startup.error : error_row(st)->code);
+    stop(&server);
+    op_free(&housekeeping);
+    op_free(&startup);
+    return st == ST_OK ? 0 : 1;
+}

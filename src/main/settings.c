@@ -1,0 +1,170 @@
+/* src/main/settings.c - flags and environment variables to settings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "main/settings.h"
+
+enum kind { TEXT, FLAG, NUMBER, LIST };
+
+struct flag {
+    const char *name; /* without the dashes */
+    enum kind kind;
+    size_t offset; /* in struct settings */
+    const char *value, *help;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct flag flags[] = {
+    { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
+    { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (127.0.0.1:8081, [::1]:8081)" },
+    { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
+    { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
+    { "cache-mb", NUMBER, AT(cache_mb), "N", "memory for the store's cache (256)" },
+    { "key", TEXT, AT(key), "BASE64", "the account key (the emulator's well-known one, on loopback only)" },
+    { "allow-emulator-key", FLAG, AT(allow_emulator_key), NULL, "use the well-known key on any address: anybody can sign with it" },
+    { "host-name", LIST, AT(host_names), "NAME", "a name clients reach this server by; repeatable" },
+    { "cors-origin", LIST, AT(cors_origins), "ORIGIN", "a web page's origin that may ask, such as http://localhost:3000; repeatable" },
+    { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
+    { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
+    { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
+};
+enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
+
+void settings_print_help(void)
+{
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        char left[64];
+
+        snprintf(left, sizeof(left), "--%s%s%s", flags[i].name, flags[i].value ? " " : "",
+                 flags[i].value ? flags[i].value : "");
+        printf("  %-36s %s\n", left, flags[i].help);
+    }
+}
+
+static bool fail(const char *what, const char *name)
+{
+    fprintf(stderr, "orrery: %s%s (orrery --help lists the flags)\n", what, name);
+    return false;
+}
+
+static bool set(struct settings *settings, const struct flag *flag, const char *value)
+{
+    void *target = (char *)settings + flag->offset;
+    struct setting_list *list = target;
+    char *end;
+
+    switch (flag->kind) {
+    case TEXT:
+        *(const char **)target = value;
+        return true;
+    case FLAG:
+        *(bool *)target = strcmp(value, "false") != 0 && strcmp(value, "0") != 0;
+        return true;
+    case NUMBER:
+        *(long *)target = strtol(value, &end, 10);
+        return (*value && !*end && *(long *)target > 0) || fail("not a number above 0: --", flag->name);
+    case LIST:
+        if (list->count == SETTING_LIST_MAX)
+            return fail("too many of --", flag->name);
+        list->item[list->count++] = value;
+        return true;
+    }
+    return false;
+}
+
+/* cache-mb to ORRERY_CACHE_MB */
+static void variable_name(const char *flag, char *name, size_t size)
+{
+    snprintf(name, size, "ORRERY_%s", flag);
+    for (char *c = name; *c; c++)
+        *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c - 32) : *c;
+}
+
+static bool read_environment(struct settings *settings, const bool *given)
+{
+    for (size_t i = 0; i < FLAG_COUNT; i++) {
+        char name[64];
+        const char *value;
+
+        variable_name(flags[i].name, name, sizeof(name));
+        value = getenv(name);
+        if (value && !given[i] && !set(settings, &flags[i], value))
+            return false;
+    }
+    return true;
+}
+
+static size_t find_flag(const char *name, size_t size)
+{
+    size_t i = 0;
+
+    while (i < FLAG_COUNT && !(strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0))
+        i++;
+    return i;
+}
+
+/* --name value, --name=value, or --name for a flag that has no value. */
+static bool read_flags(struct settings *settings, int argc, char **argv, int from, bool *given)
+{
+    for (int i = from; i < argc; i++) {
+        const char *name = argv[i] + 2, *equals = strchr(argv[i], '=');
+        size_t which;
+
+        if (strncmp(argv[i], "--", 2) != 0)
+            return fail("not a flag: ", argv[i]);
+        which = find_flag(name, equals ? (size_t)(equals - name) : strlen(name));
+        if (which == FLAG_COUNT)
+            return fail("no such flag: ", argv[i]);
+        given[which] = true;
+        if (flags[which].kind == FLAG && !equals)
+            equals = "=true";
+        if (!equals && i + 1 == argc)
+            return fail("a value is missing behind ", argv[i]);
+        if (!set(settings, &flags[which], equals ? equals + 1 : argv[++i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_one_of(const char *value, const char *a, const char *b, const char *flag)
+{
+    return strcmp(value, a) == 0 || strcmp(value, b) == 0 || fail("not a value for --", flag);
+}
+
+bool settings_read(struct settings *settings, int argc, char **argv, int from)
+{
+    bool given[FLAG_COUNT] = { false };
+
+    *settings = (struct settings){
+        .data = "data", .store = "rocksdb", .durability = "sync", .log = "info", .cache_mb = 256
+    };
+    if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
+        return false;
+    if (settings->listen.count == 0)
+        settings->listen = (struct setting_list){ .item = { "127.0.0.1:8081", "[::1]:8081" }, .count = 2 };
+    if (!settings->tls_cert != !settings->tls_key)
+        return fail("--tls-cert and --tls-key go together", "");
+    return is_one_of(settings->store, "rocksdb", "memory", "store") &&
+           is_one_of(settings->durability, "sync", "async", "durability");
+}
+
+static bool is_loopback(const char *address)
+{
+    static const char *const starts[] = { "127.", "[::1]:", "localhost:" };
+
+    for (size_t i = 0; i < 3; i++)
+        if (strncmp(address, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+bool settings_only_loopback(const struct setting_list *listen)
+{
+    for (size_t i = 0; i < listen->count; i++)
+        if (!is_loopback(listen->item[i]))
+            return false;
+    return true;
+}

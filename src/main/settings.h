@@ -1,0 +1,30 @@
+/*
+ * src/main/settings.h - what the server is told: flags, and the environment.
+ * Each flag is also a variable: --cache-mb is ORRERY_CACHE_MB. A flag wins over its variable.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SETTING_LIST_MAX = 16 };
+
+struct setting_list {
+    const char *item[SETTING_LIST_MAX];
+    size_t count;
+};
+
+struct settings {
+    const char *data, *store, *durability, *key, *tls_cert, *tls_key, *log;
+    struct setting_list listen, host_names, cors_origins;
+    bool allow_emulator_key, no_tls;
+    long cache_mb;
+};
+
+/* Reads flags from argv[from] on. False after telling standard error what is wrong. */
+bool settings_read(struct settings *settings, int argc, char **argv, int from);
+
+/* The flags, one a line, with their defaults. */
+void settings_print_help(void);
+
+/* Whether every address of the list is a loopback address or name. */
+bool settings_only_loopback(const struct setting_list *listen);

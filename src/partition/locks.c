@@ -1,0 +1,182 @@
+/* src/partition/locks.c - a table of locks that exist only while somebody holds or wants them. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/thread.h"
+#include "partition/locks.h"
+
+enum { SHARDS = 64 }; /* so that writers of different items seldom meet at a mutex */
+
+struct waiter {
+    pthread_cond_t turn;
+    bool granted;
+    struct waiter *next;
+};
+
+struct lock {
+    uint64_t what;
+    struct shard *shard;
+    struct waiter *first, **last; /* in order of arrival; the holder is not among them */
+    struct lock *next;
+};
+
+struct shard {
+    pthread_mutex_t mutex;
+    struct lock *locks;
+};
+
+struct locks {
+    struct shard shard[SHARDS];
+};
+
+static void *allocate(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+struct locks *locks_open(void)
+{
+    struct locks *locks = allocate(sizeof(*locks));
+
+    for (size_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&locks->shard[i].mutex, NULL);
+    return locks;
+}
+
+void locks_close(struct locks *locks)
+{
+    if (!locks)
+        return;
+    for (size_t i = 0; i < SHARDS; i++) {
+        assert(!locks->shard[i].locks);
+        pthread_mutex_destroy(&locks->shard[i].mutex);
+    }
+    free(locks);
+}
+
+static struct lock *find(const struct shard *shard, uint64_t what)
+{
+    struct lock *lock = shard->locks;
+
+    while (lock && lock->what != what)
+        lock = lock->next;
+    return lock;
+}
+
+static struct lock *add(struct shard *shard, uint64_t what)
+{
+    struct lock *lock = allocate(sizeof(*lock));
+
+    *lock = (struct lock){ .what = what, .shard = shard, .next = shard->locks };
+    lock->last = &lock->first;
+    shard->locks = lock;
+    return lock;
+}
+
+static void leave_queue(struct lock *lock, struct waiter *waiter)
+{
+    struct waiter **link = &lock->first;
+
+    while (*link != waiter)
+        link = &(*link)->next;
+    *link = waiter->next;
+    if (lock->last == &waiter->next)
+        lock->last = link;
+}
+
+static struct timespec deadline_of(struct op *op)
+{
+    int64_t left_ms = op->deadline_ms - env_monotonic_ms(op->env);
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    if (left_ms > 3600 * 1000)
+        left_ms = 3600 * 1000;
+    if (left_ms < 0)
+        left_ms = 0;
+    at.tv_sec += left_ms / 1000;
+    at.tv_nsec += left_ms % 1000 * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* Called with the shard's mutex held. */
+static bool wait_for_turn(struct op *op, struct lock *lock)
+{
+    struct waiter waiter = { 0 };
+    struct timespec deadline = deadline_of(op);
+    pthread_condattr_t attributes;
+    int late = 0;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&waiter.turn, &attributes);
+    pthread_condattr_destroy(&attributes);
+    *lock->last = &waiter;
+    lock->last = &waiter.next;
+    while (!waiter.granted && !late)
+        late = pthread_cond_timedwait(&waiter.turn, &lock->shard->mutex, &deadline);
+    if (!waiter.granted)
+        leave_queue(lock, &waiter);
+    pthread_cond_destroy(&waiter.turn);
+    return waiter.granted;
+}
+
+enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, struct lock **lock)
+{
+    struct shard *shard = &locks->shard[what % SHARDS];
+    bool got = true;
+
+    thread_assert_may_block();
+    pthread_mutex_lock(&shard->mutex);
+    *lock = find(shard, what);
+    if (*lock)
+        got = wait_for_turn(op, *lock);
+    else
+        *lock = add(shard, what);
+    pthread_mutex_unlock(&shard->mutex);
+    if (got)
+        return ST_OK;
+    *lock = NULL;
+    return op_fail(op, ST_TIMEOUT, "Request timed out. More info: https://aka.ms/cosmosdb-tsg-request-timeout");
+}
+
+static void remove_lock(struct lock *lock)
+{
+    struct lock **link = &lock->shard->locks;
+
+    while (*link != lock)
+        link = &(*link)->next;
+    *link = lock->next;
+}
+
+void locks_release(struct lock *lock)
+{
+    struct shard *shard;
+    struct waiter *next;
+
+    if (!lock)
+        return;
+    shard = lock->shard;
+    pthread_mutex_lock(&shard->mutex);
+    next = lock->first;
+    if (next) { /* it holds the lock now, whenever it wakes */
+        leave_queue(lock, next);
+        next->granted = true;
+        pthread_cond_signal(&next->turn);
+    } else {
+        remove_lock(lock);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    if (!next)
+        free(lock);
+}

@@ -1,0 +1,19 @@
+/*
+ * src/partition/locks.h - first come, first served, for each item that is being written.
+ * A lock only avoids wasted work: two writers of one item would both do theirs, and the commit
+ * would refuse one of them. Whether a write is right is the commit's to say.
+ *
+ * Threads. Any. Waits, so never on a loop thread.
+ */
+#pragma once
+#include "base/op.h"
+
+struct locks;
+struct lock;
+
+struct locks *locks_open(void);
+void locks_close(struct locks *locks); /* NULL is welcome */
+
+/* ST_TIMEOUT when the op's deadline passes first. */
+enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, struct lock **lock);
+void locks_release(struct lock *lock); /* NULL is welcome */

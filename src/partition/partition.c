@@ -1,0 +1,233 @@
+/* src/partition/partition.c - transactions over the items of one logical partition. */
+#include <assert.h>
+
+#include "base/hash.h"
+#include "keys/keys.h"
+#include "partition/partition.h"
+
+struct partition_txn {
+    const struct container *container;
+    const struct epk *epk;
+    struct batch *batch;
+    struct view view;
+    struct lock *lock;
+    uint64_t token; /* tells this transaction's changes apart from others' */
+};
+
+/* What two writers must not both have read: an item of a container. */
+static uint64_t item_scope(const struct container *container, const struct epk *epk, struct slice id)
+{
+    struct hash128 key = murmur3_128(epk->bytes, epk->size), name = murmur3_128(id.data, id.size);
+    uint64_t mixed[3] = { bucket_id(container->bucket), key.h1, name.h1 };
+    uint64_t scope = murmur3_128(mixed, sizeof(mixed)).h1;
+
+    return scope == BATCH_SCOPE_NONE ? 1 : scope;
+}
+
+enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
+                            const struct epk *epk, struct slice id, struct partition_txn **txn)
+{
+    struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
+    uint64_t scope = item_scope(container, epk, id);
+    enum status st;
+
+    *made = (struct partition_txn){ .container = container, .epk = epk, .token = env_random_u64(op->env) };
+    TRY(locks_acquire(op, locks, scope, &made->lock));
+    made->batch = batch_new(op, bucket_id(container->bucket));
+    batch_expect(made->batch, scope, bucket_lsn(container->bucket)); /* read before the snapshot is taken */
+    TRY(view_open(op, container->bucket, made->batch, &made->view));
+    *txn = made;
+    made = NULL;
+out:
+    partition_abort(made);
+    return st;
+}
+
+void partition_abort(struct partition_txn *txn)
+{
+    if (!txn)
+        return;
+    view_close(&txn->view);
+    locks_release(txn->lock);
+}
+
+/* Two gets: (EPK, id) to number, number to record. */
+static enum status find(struct op *op, const struct view *view, const struct container *container,
+                        const struct epk *epk, struct slice id, struct record *item, bool *found)
+{
+    uint64_t bucket = bucket_id(container->bucket);
+    struct slice entry, value;
+    uint64_t number;
+    enum status st;
+
+    *found = false;
+    TRY(view_get(op, view, key_id(&op->arena, bucket, epk_slice(epk), id), &entry));
+    if (!entry.data)
+        return ST_OK;
+    TRY(id_entry_decode(op, entry, &number));
+    TRY(view_get(op, view, key_document(&op->arena, bucket, number), &value));
+    if (!value.data)
+        TRY(op_fail(op, ST_CORRUPT, "the entry of an id leads to no document"));
+    TRY(record_decode(op, value, item));
+    op->work.documents_read++;
+    *found = true;
+out:
+    return st;
+}
+
+enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item, bool *found)
+{
+    return find(op, &txn->view, txn->container, txn->epk, id, item, found);
+}
+
+/* `ttl` counts only where it is a number of seconds or -1. */
+static int32_t ttl_of(struct json document)
+{
+    struct json ttl = json_get(document, "ttl");
+
+    if (json_kind(ttl) != JSON_NUMBER || !json_is_int(ttl))
+        return RECORD_TTL_NONE;
+    return json_int(ttl) == -1 || (json_int(ttl) > 0 && json_int(ttl) <= INT32_MAX) ? (int32_t)json_int(ttl) :
+                                                                                       RECORD_TTL_NONE;
+}
+
+static enum status put_record(struct op *op, struct partition_txn *txn, struct record *item)
+{
+    size_t size;
+    uint8_t *value = record_encode(op, item, &size);
+    struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), item->number);
+
+    if (!value)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    batch_put_stamped(txn->batch, key, value, size);
+    op->work.documents_written++;
+    op->work.bytes_written += size;
+    return ST_OK;
+}
+
+static void put_id(struct op *op, struct partition_txn *txn, struct slice id, uint64_t number)
+{
+    uint8_t *value = arena_alloc(&op->arena, ID_ENTRY_BYTES);
+
+    id_entry_encode(number, value);
+    batch_put(txn->batch, key_id(&op->arena, bucket_id(txn->container->bucket), epk_slice(txn->epk), id),
+              slice_make(value, ID_ENTRY_BYTES));
+}
+
+static enum status put_change(struct op *op, struct partition_txn *txn, enum change_kind kind, uint64_t number,
+                              const struct record *old)
+{
+    struct change change = { .kind = kind, .token = txn->token, .number = number };
+    size_t size;
+    uint8_t *value;
+
+    if (old) {
+        change.previous_lsn = old->lsn;
+        change.old_record = old->stored;
+    }
+    value = change_encode(op, &change, &size);
+    if (!value)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    batch_log(txn->batch, value, size);
+    return ST_OK;
+}
+
+static void fill(struct op *op, const struct partition_txn *txn, uint64_t number, struct json document,
+                 struct record *item)
+{
+    *item = (struct record){
+        .etag = env_random_u64(op->env),
+        .number = number,
+        .ttl_seconds = ttl_of(document),
+        .epk = epk_slice(txn->epk),
+        .document = document,
+    };
+}
+
+static struct slice id_of(struct json document)
+{
+    return json_string(json_get(document, "id"));
+}
+
+enum status partition_create(struct op *op, struct partition_txn *txn, struct json document, struct record *item)
+{
+    const struct container *container = txn->container;
+    uint64_t counter = bucket_next_counter(container->bucket);
+    uint32_t bits = epk_number_bits(container->epk_version, container->key_path_count, txn->epk);
+    uint64_t number = number_make(bits, counter);
+    enum status st;
+
+    fill(op, txn, number, document, item);
+    batch_uses_counter(txn->batch, counter);
+    TRY(put_record(op, txn, item));
+    put_id(op, txn, id_of(document), number);
+    TRY(put_change(op, txn, CHANGE_CREATE, number, NULL));
+out:
+    return st;
+}
+
+/* A replace may rename: the new id's scope must be as free at the commit as it was here. */
+static enum status rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
+{
+    uint64_t bucket = bucket_id(txn->container->bucket);
+    struct record other;
+    bool taken;
+    enum status st;
+
+    batch_expect(txn->batch, item_scope(txn->container, txn->epk, id), bucket_lsn(txn->container->bucket));
+    TRY(partition_find(op, txn, id, &other, &taken));
+    if (taken)
+        TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));
+    batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
+    put_id(op, txn, id, old->number);
+out:
+    return st;
+}
+
+enum status partition_replace(struct op *op, struct partition_txn *txn, const struct record *old,
+                              struct json document, struct record *item)
+{
+    struct slice id = id_of(document);
+    enum status st;
+
+    fill(op, txn, old->number, document, item);
+    if (!slice_equal(id, id_of(old->document)))
+        TRY(rename_id(op, txn, old, id));
+    TRY(put_record(op, txn, item));
+    TRY(put_change(op, txn, CHANGE_REPLACE, old->number, old));
+out:
+    return st;
+}
+
+enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old)
+{
+    uint64_t bucket = bucket_id(txn->container->bucket);
+
+    batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
+    batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
+    op->work.documents_written++;
+    return put_change(op, txn, CHANGE_DELETE, old->number, old);
+}
+
+enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)
+{
+    struct partition_txn *ended = *txn;
+    enum status st = store_commit(op, ended->container->bucket, ended->batch, stamp);
+
+    *txn = NULL;
+    partition_abort(ended);
+    return st;
+}
+
+enum status partition_read(struct op *op, const struct container *container, const struct epk *epk, struct slice id,
+                           struct record *item, bool *found)
+{
+    struct view view = { 0 };
+    enum status st;
+
+    TRY(view_open(op, container->bucket, NULL, &view));
+    TRY(find(op, &view, container, epk, id, item, found));
+out:
+    view_close(&view);
+    return st;
+}

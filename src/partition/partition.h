@@ -1,0 +1,63 @@
+/*
+ * src/partition/partition.h - items of one logical partition: the only path that writes documents.
+ *     partition_begin(op, locks, container, epk, id, &txn);
+ *     partition_find(op, txn, id, &item);            what is there now
+ *     partition_create | _replace | _delete          into the transaction's write set
+ *     partition_commit(op, &txn, &stamp);            durable, or ST_WRITE_CONFLICT
+ *     partition_abort(txn);                          welcome after commit too: txn is NULL then
+ *
+ * Ownership. Everything lies in the op's arena but the lock and the snapshot, which end with
+ *     commit or abort. An item's bytes live as long as the op.
+ * Threads. A transaction is used by one thread, and waits: never on a loop thread. partition_read()
+ *     may be called on one; it answers ST_WOULD_BLOCK when the cache cannot serve it.
+ *
+ * Promises
+ * 1. An item, its id entry and its change appear together or not at all.
+ * 2. A transaction commits only if nobody changed its items since it began.
+ * 3. A number is never given to two documents; a replace keeps it.
+ */
+#pragma once
+#include "catalog/catalog.h"
+#include "keys/record.h"
+#include "partition/locks.h"
+#include "store/view.h"
+
+struct partition_txn;
+
+enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
+                            const struct epk *epk, struct slice id, struct partition_txn **txn);
+
+/* The item with that id. `found` false is an answer, not an error. */
+enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item, bool *found);
+
+/* The document has an id, no system properties, and belongs to this logical partition. */
+enum status partition_create(struct op *op, struct partition_txn *txn, struct json document, struct record *item);
+
+/* `old` is what partition_find() gave. The new document may have another id, which must be free. */
+enum status partition_replace(struct op *op, struct partition_txn *txn, const struct record *old,
+                              struct json document, struct record *item);
+enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old);
+
+enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
+void partition_abort(struct partition_txn *txn);
+
+/* One item, outside any transaction. */
+enum status partition_read(struct op *op, const struct container *container, const struct epk *epk, struct slice id,
+                           struct record *item, bool *found);
+
+/* Which items a list visits: those whose EPK begins with `prefix` and lies in [min, max). */
+struct partition_scope {
+    struct epk prefix; /* empty: all */
+    struct epk min, max; /* max empty: no end */
+};
+
+struct partition_page {
+    struct record *item;
+    size_t count;
+    bool more;
+    uint64_t last; /* the number after which the next page goes on */
+};
+
+/* Items in number order after `after`; up to `limit` of them, and fewer when bytes run out first. */
+enum status partition_list(struct op *op, const struct container *container, const struct partition_scope *scope,
+                           uint64_t after, size_t limit, struct partition_page *page);

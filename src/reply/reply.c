@@ -1,0 +1,171 @@
+/* src/reply/reply.c - status and counted work to the answer a client sees. */
+#include "base/log.h"
+#include "reply/reply.h"
+#include "token/token.h"
+
+/* How long a client should wait before it tries again what failed for a passing reason. */
+enum { RETRY_AFTER_MS = 50 };
+
+void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
+{
+    *reply = (struct reply){ .op = op, .answer = answer };
+    *answer = (struct answer){ .status = 200 };
+    buf_init(&answer->head, &op->arena);
+    buf_init(&answer->body, &op->arena);
+}
+
+void reply_header(struct reply *reply, const char *name, struct slice value)
+{
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, name);
+    buf_append(head, ": ", 2);
+    buf_slice(head, value);
+    buf_append(head, "\r\n", 2);
+}
+
+void reply_header_u64(struct reply *reply, const char *name, uint64_t value)
+{
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, name);
+    buf_append(head, ": ", 2);
+    buf_u64(head, value);
+    buf_append(head, "\r\n", 2);
+}
+
+void reply_header_rid(struct reply *reply, const char *name, const struct rid *rid)
+{
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, name);
+    buf_append(head, ": ", 2);
+    rid_print(head, rid);
+    buf_append(head, "\r\n", 2);
+}
+
+void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms)
+{
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, "etag: ");
+    etag_print(head, etag, ts_ms);
+    buf_append(head, "\r\n", 2);
+}
+
+void reply_session(struct reply *reply, uint64_t lsn)
+{
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, "x-ms-session-token: ");
+    session_token_print(head, slice_of("0"), lsn);
+    buf_append(head, "\r\n", 2);
+    reply_header_u64(reply, "lsn", lsn);
+}
+
+void reply_status(struct reply *reply, int http_status)
+{
+    reply->answer->status = http_status;
+}
+
+void reply_drop_body(struct reply *reply)
+{
+    reply->answer->body.size = 0;
+}
+
+/* The service tells who answered and for which request behind the reason. */
+static void print_message(struct buf *body, const struct op *op, const struct error_row *row)
+{
+    const char *text = op->error ? op->error : "The request could not be completed.";
+    struct buf message;
+
+    buf_init(&message, body->arena);
+    if (row->wrapped) {
+        buf_text(&message, "Message: {\"Errors\":[");
+        json_print_string(&message, slice_of(text));
+        buf_text(&message, "]}");
+    } else {
+        buf_text(&message, text);
+    }
+    buf_printf(&message, "\r\nActivityId: %s, Orrery/%s", op->activity_id, ORRERY_VERSION);
+    json_print_string(body, buf_as_slice(&message));
+}
+
+static void write_failure(struct reply *reply, enum status status)
+{
+    const struct error_row *row = error_row(status);
+    struct buf *body = reply_body(reply);
+
+    reply_status(reply, row->http);
+    body->size = 0;
+    if (row->http == 304)
+        return;
+    buf_printf(body, "{\"code\":\"%s\",\"message\":", row->code);
+    print_message(body, reply->op, row);
+    buf_byte(body, '}');
+    if (row->sub)
+        reply_header_u64(reply, "x-ms-substatus", (uint64_t)row->sub);
+    if (row->retry)
+        reply_header_u64(reply, "x-ms-retry-after-ms", RETRY_AFTER_MS);
+}
+
+/* At most two decimals, as the service prints them. */
+static void print_charge(struct buf *head, double charge)
+{
+    buf_text(head, "x-ms-request-charge: ");
+    json_print_double(head, (double)(uint64_t)(charge * 100 + 0.5) / 100);
+    buf_append(head, "\r\n", 2);
+}
+
+/* The answer would not fit into the operation's memory: say so in what is left of it. */
+static void replace_with_too_large(struct reply *reply)
+{
+    reply->op->arena.limit_bytes += 64 * 1024;
+    buf_init(&reply->answer->head, &reply->op->arena);
+    buf_init(&reply->answer->body, &reply->op->arena);
+    reply->op->error = "The response size is too large.";
+    write_failure(reply, ST_TOO_LARGE);
+}
+
+void reply_finish(struct reply *reply, enum status status)
+{
+    struct op *op = reply->op;
+    struct buf *head = &reply->answer->head;
+
+    if (status != ST_OK)
+        write_failure(reply, status);
+    if (status == ST_CORRUPT || status == ST_INTERNAL)
+        log_line(LOG_ERROR, "%s: %s", op->activity_id, op->error ? op->error : error_row(status)->name);
+    if (reply->answer->head.failed || reply->answer->body.failed)
+        replace_with_too_large(reply);
+    if (reply->answer->body.size)
+        reply_header(reply, "content-type", slice_of("application/json"));
+    reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
+    print_charge(head, reply_charge(&op->work));
+    reply_header(reply, "x-ms-gatewayversion", slice_of("version=2.14.0"));
+    reply_header(reply, "cache-control", slice_of("no-store, no-cache"));
+}
+
+/*
+ * Near the service's published figures: 1 for reading 1 KB by its key, 5 to 6 for creating it.
+ * Every answer costs at least 1.
+ */
+double reply_charge(const struct work *work)
+{
+    double read = 0.95 * (double)work->documents_read + 0.05 * (double)work->bytes_read / 1024;
+    double written = 5.0 * (double)work->documents_written + 0.5 * (double)work->bytes_written / 1024 +
+                     0.01 * (double)work->entries;
+    double charge = written > 0 ? written : read;
+
+    return charge < 1 ? 1 : charge;
+}
+
+void reply_write_error(struct exchange *exchange, enum status status, const char *message)
+{
+    struct reply reply;
+
+    reply_begin(&reply, &exchange->op, &exchange->answer);
+    if (!exchange->op.activity_id[0])
+        env_guid(exchange->op.env, exchange->op.activity_id);
+    reply_finish(&reply, op_fail(&exchange->op, status, "%s", message));
+}

@@ -1,0 +1,48 @@
+/*
+ * src/reply/reply.h - answers as clients of the service expect them: bodies, headers, errors.
+ * An operation writes its body and the headers that are its own; reply_finish() adds those
+ * that every answer has. A failure replaces whatever was written before it.
+ *
+ * Ownership. Everything lies in the op's arena.
+ */
+#pragma once
+#include "base/exchange.h"
+#include "json/json.h"
+#include "keys/rid.h"
+
+struct reply {
+    struct op *op;
+    struct answer *answer;
+};
+
+void reply_begin(struct reply *reply, struct op *op, struct answer *answer);
+
+/* One header line. Values come from us: they hold no line breaks. */
+void reply_header(struct reply *reply, const char *name, struct slice value);
+void reply_header_u64(struct reply *reply, const char *name, uint64_t value);
+void reply_header_rid(struct reply *reply, const char *name, const struct rid *rid);
+
+/* The quoted text, in the header and nowhere else. */
+void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
+
+/* "0:-1#57", and the plain LSN beside it. */
+void reply_session(struct reply *reply, uint64_t lsn);
+
+static inline struct buf *reply_body(struct reply *reply)
+{
+    return &reply->answer->body;
+}
+
+void reply_status(struct reply *reply, int http_status);
+
+/* A write whose caller wants no body back keeps status and headers (Prefer: return=minimal). */
+void reply_drop_body(struct reply *reply);
+
+/* The last step of every request, failed or not: status line, charge, activity id, error body. */
+void reply_finish(struct reply *reply, enum status status);
+
+/* What a request costs, in request units: a function of the work counted and nothing else. */
+double reply_charge(const struct work *work);
+
+/* For failures before there is an operation: http/ calls this for malformed requests. */
+void reply_write_error(struct exchange *exchange, enum status status, const char *message);

@@ -1,0 +1,48 @@
+/* src/resource/account.c - the account: who this server says it is, and where clients should go. */
+#include "resource/resource.h"
+
+/* What client-side planners need to know; a member left out switches a feature off in some of them. */
+#define QUERY_ENGINE                                                                                                   \
+    "{\\\"allowNewKeywords\\\":true,\\\"maxJoinsPerSqlQuery\\\":10,\\\"maxQueryRequestTimeoutFraction\\\":0.9,"         \
+    "\\\"maxSqlQueryInputLength\\\":524288,\\\"maxUdfRefPerSqlQuery\\\":10,"                                           \
+    "\\\"queryMaxInMemorySortDocumentCount\\\":-1000,\\\"spatialMaxGeometryPointCount\\\":256,"                        \
+    "\\\"sqlAllowNonFiniteNumbers\\\":false,\\\"sqlDisableOptimizationFlags\\\":0,\\\"enableSpatialIndexing\\\":true," \
+    "\\\"maxInExpressionItemsCount\\\":2147483647,\\\"maxLogicalAndPerSqlQuery\\\":2147483647,"                        \
+    "\\\"maxLogicalOrPerSqlQuery\\\":2147483647,\\\"maxSpatialQueryCells\\\":2147483647,"                              \
+    "\\\"sqlAllowAggregateFunctions\\\":true,\\\"sqlAllowGroupByClause\\\":true,\\\"sqlAllowLike\\\":true,"            \
+    "\\\"sqlAllowSubQuery\\\":true,\\\"sqlAllowScalarSubQuery\\\":true,\\\"sqlAllowTop\\\":true}"
+
+/*
+ * Clients go on with the endpoint they read here, so it is the one they came by: port mappings
+ * and container names then work. route/ has checked the Host header.
+ */
+static void print_location(struct buf *body, const struct call *call, const char *name)
+{
+    struct slice host = call_header(call, HEADER_HOST);
+
+    buf_printf(body, "\"%s\":[{\"name\":\"South Central US\",\"databaseAccountEndpoint\":\"%s://%.*s/\"}],", name,
+               call->request->tls ? "https" : "http", SLICE_ARGS(host));
+}
+
+enum status account_read(struct op *op, struct call *call, struct reply *reply)
+{
+    struct buf *body = reply_body(reply);
+    struct slice account = call->service->account;
+
+    (void)op;
+    buf_printf(body, "{\"_self\":\"\",\"id\":\"%.*s\",\"_rid\":\"%.*s.orrery.local\",", SLICE_ARGS(account),
+               SLICE_ARGS(account));
+    buf_text(body, "\"media\":\"//media/\",\"addresses\":\"//addresses/\",\"_dbs\":\"//dbs/\",");
+    print_location(body, call, "writableLocations");
+    print_location(body, call, "readableLocations");
+    buf_text(body, "\"enableMultipleWriteLocations\":false,\"continuousBackupEnabled\":false,"
+                   "\"enableNRegionSynchronousCommit\":false,\"enablePerPartitionFailoverBehavior\":false,"
+                   "\"userReplicationPolicy\":{\"asyncReplication\":false,\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
+                   "\"userConsistencyPolicy\":{\"defaultConsistencyLevel\":\"Session\"},"
+                   "\"systemReplicationPolicy\":{\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
+                   "\"readPolicy\":{\"primaryReadCoefficient\":1,\"secondaryReadCoefficient\":1},"
+                   "\"queryEngineConfiguration\":\"" QUERY_ENGINE "\"}");
+    reply_header_u64(reply, "x-ms-max-media-storage-usage-mb", 2048);
+    reply_header_u64(reply, "x-ms-media-storage-usage-mb", 0);
+    return ST_OK;
+}

@@ -1,0 +1,88 @@
+/* src/resource/call.c - what several operations ask of a request. */
+#include "base/limits.h"
+#include "resource/call.h"
+
+enum status call_body(struct op *op, const struct call *call, struct json *body)
+{
+    enum status st;
+
+    TRY(json_parse(op, call->request->body, body));
+    if (json_kind(*body) != JSON_OBJECT)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The request payload is invalid. Ensure to provide a valid request payload."));
+out:
+    return st;
+}
+
+enum status call_page_size(struct op *op, const struct call *call, size_t *size)
+{
+    struct slice header = slice_trim(call_header(call, HEADER_MAX_ITEM_COUNT));
+    int64_t wanted = PAGE_ITEMS_DEFAULT;
+
+    if (header.data && (!slice_to_i64(header, &wanted) || (wanted <= 0 && wanted != -1)))
+        return op_fail(op, ST_BAD_HEADER,
+                       "The input PageSize %.*s is invalid. Ensure to pass a valid page size which must be a positive "
+                       "integer or -1 for a dynamic page size.",
+                       SLICE_ARGS(header));
+    if (wanted == -1)
+        wanted = 10 * PAGE_ITEMS_DEFAULT;
+    *size = wanted > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : (size_t)wanted;
+    return ST_OK;
+}
+
+enum status call_continuation(struct op *op, const struct call *call, enum continuation_kind kind,
+                              const struct rid *owner, struct continuation *continuation)
+{
+    struct slice header = call_header(call, HEADER_CONTINUATION);
+
+    *continuation = (struct continuation){ .kind = kind };
+    if (!header.data || header.size == 0)
+        return ST_OK;
+    return continuation_parse(op, slice_trim(header), kind, owner, continuation);
+}
+
+void reply_continuation(struct reply *reply, const struct continuation *continuation)
+{
+    struct buf text;
+
+    buf_init(&text, &reply->op->arena);
+    continuation_print(&text, continuation);
+    reply_header(reply, "x-ms-continuation", buf_as_slice(&text));
+}
+
+enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
+{
+    struct slice header = call_header(call, HEADER_IF_MATCH);
+
+    if (!header.data || etag_matches(header, etag, ts_ms))
+        return ST_OK;
+    return op_fail(op, ST_PRECONDITION_FAILED,
+                   "Operation cannot be performed because one of the specified precondition is not met.");
+}
+
+enum status call_if_none_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
+{
+    struct slice header = call_header(call, HEADER_IF_NONE_MATCH);
+
+    if (header.data && etag_matches(header, etag, ts_ms))
+        return op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified.");
+    return ST_OK;
+}
+
+bool call_wants_minimal(const struct call *call)
+{
+    struct slice header = call_header(call, HEADER_PREFER);
+
+    return header.data && slice_is_nocase(slice_trim(header), "return=minimal");
+}
+
+uint64_t call_version(const struct call *call)
+{
+    struct slice header = call_header(call, HEADER_VERSION);
+    uint64_t date = 0;
+
+    for (size_t i = 0; i < header.size && i < 10; i++)
+        if (header.data[i] >= '0' && header.data[i] <= '9')
+            date = 10 * date + (uint64_t)(header.data[i] - '0');
+    return date;
+}

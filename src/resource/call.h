@@ -1,0 +1,58 @@
+/*
+ * src/resource/call.h - one request after routing: what it asks for, of whom.
+ * Operations have the same shape, so that the route table can hold them: they read the call and
+ * write the reply, and every failure is a status.
+ */
+#pragma once
+#include "base/exchange.h"
+#include "catalog/catalog.h"
+#include "partition/locks.h"
+#include "reply/reply.h"
+#include "token/token.h"
+
+/* What operations work on; made once, by main/. */
+struct service {
+    struct env *env;
+    struct store *store;
+    struct catalog *catalog;
+    struct locks *locks;
+    struct slice account; /* the account's name */
+};
+
+struct call {
+    struct service *service;
+    const struct request *request;
+    struct slice id; /* of the item, decoded: the last segment of .../docs/{id} */
+    struct database *database; /* a reference each, when the path names one */
+    struct container *container;
+};
+
+typedef enum status operation(struct op *op, struct call *call, struct reply *reply);
+
+static inline struct slice call_header(const struct call *call, enum header_id id)
+{
+    return call->request->header[id];
+}
+
+/* Parses the body, which must be one JSON object. */
+enum status call_body(struct op *op, const struct call *call, struct json *body);
+
+/* x-ms-max-item-count: what the client wants, or the default. */
+enum status call_page_size(struct op *op, const struct call *call, size_t *size);
+
+/* x-ms-continuation: where the list goes on; all zero when the client begins one. */
+enum status call_continuation(struct op *op, const struct call *call, enum continuation_kind kind,
+                              const struct rid *owner, struct continuation *continuation);
+void reply_continuation(struct reply *reply, const struct continuation *continuation);
+
+/* If-Match on a write: ST_PRECONDITION_FAILED unless it is absent or names this version. */
+enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms);
+
+/* If-None-Match on a read: ST_NOT_MODIFIED when the client has this version already. */
+enum status call_if_none_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms);
+
+/* Prefer: return=minimal */
+bool call_wants_minimal(const struct call *call);
+
+/* The API version the client speaks, as a date: 20200715. 0 when it does not say. */
+uint64_t call_version(const struct call *call);

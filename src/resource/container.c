@@ -1,0 +1,138 @@
+/* src/resource/container.c - containers: create, read, replace, list, delete. */
+#include "catalog/definition.h"
+#include "reply/feed.h"
+#include "resource/resource.h"
+#include "resource/system.h"
+
+/* Clients before this version may make containers without a partition key, and are not shown the stand-in. */
+enum { VERSION_WITH_KEYS = 20181231 };
+
+static void print_self(struct buf *body, const struct container *container)
+{
+    buf_text(body, "\"_self\":\"dbs/");
+    rid_print(body, &container->database->rid);
+    buf_text(body, "/colls/");
+    rid_print(body, &container->rid);
+    buf_text(body, "/\"");
+}
+
+/* The service's order: it differs from that of databases and items. */
+static void print_container(struct buf *body, const struct container *container)
+{
+    buf_byte(body, '{');
+    json_print_members(body, container->definition);
+    buf_text(body, ",\"_rid\":\"");
+    rid_print(body, &container->rid);
+    buf_text(body, "\",");
+    print_ts_member(body, container->ts_ms);
+    buf_byte(body, ',');
+    print_self(body, container);
+    buf_byte(body, ',');
+    print_etag_member(body, container->etag, container->ts_ms);
+    buf_text(body, ",\"_docs\":\"docs/\",\"_sprocs\":\"sprocs/\",\"_triggers\":\"triggers/\",\"_udfs\":\"udfs/\","
+                   "\"_conflicts\":\"conflicts/\"}");
+}
+
+static void reply_container(struct reply *reply, const struct container *container, int status)
+{
+    print_container(reply_body(reply), container);
+    reply_etag(reply, container->etag, container->ts_ms);
+    reply_header(reply, "x-ms-alt-content-path", container->database->link);
+    reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
+    reply_header(reply, "x-ms-documentdb-collection-index-transformation-progress", slice_of("100"));
+    reply_session(reply, bucket_lsn(container->bucket));
+    reply_status(reply, status);
+}
+
+static enum status read_definition(struct op *op, const struct call *call, struct json *definition)
+{
+    struct define_options options = { .key_required = call_version(call) >= VERSION_WITH_KEYS };
+    struct json body;
+    enum status st;
+
+    TRY(call_body(op, call, &body));
+    TRY(container_define(op, body, options, definition));
+out:
+    return st;
+}
+
+enum status container_create(struct op *op, struct call *call, struct reply *reply)
+{
+    struct container *container = NULL;
+    struct json definition;
+    enum status st;
+
+    TRY(read_definition(op, call, &definition));
+    TRY(catalog_create_container(op, call->service->catalog, call->database, definition, &container));
+    op->work.documents_written++;
+    reply_container(reply, container, 201);
+out:
+    container_release(container);
+    return st;
+}
+
+enum status container_read(struct op *op, struct call *call, struct reply *reply)
+{
+    enum status st = call_if_none_match(op, call, call->container->etag, call->container->ts_ms);
+
+    if (st == ST_OK)
+        reply_container(reply, call->container, 200);
+    return st;
+}
+
+enum status container_replace(struct op *op, struct call *call, struct reply *reply)
+{
+    struct container *replaced = NULL;
+    struct json definition;
+    enum status st;
+
+    TRY(read_definition(op, call, &definition));
+    TRY(container_check_replace(op, call->container->definition, definition));
+    TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
+    TRY(catalog_replace_container(op, call->service->catalog, call->container, definition, &replaced));
+    op->work.documents_written++;
+    reply_container(reply, replaced, 200);
+out:
+    container_release(replaced);
+    return st;
+}
+
+enum status container_list(struct op *op, struct call *call, struct reply *reply)
+{
+    struct continuation at;
+    struct container **list;
+    size_t limit, count;
+    struct feed feed;
+    enum status st;
+
+    TRY(call_page_size(op, call, &limit));
+    TRY(call_continuation(op, call, CONTINUATION_CATALOG, &call->database->rid, &at));
+    list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct container *));
+    count = catalog_list_containers(call->service->catalog, call->database, rid_slice(&at.after), list, limit + 1);
+    feed_begin(&feed, reply, &call->database->rid, "DocumentCollections");
+    for (size_t i = 0; i < count && i < limit; i++) {
+        feed_next(&feed);
+        print_container(reply_body(reply), list[i]);
+    }
+    feed_end(&feed);
+    if (count > limit) {
+        at.after = list[limit - 1]->rid;
+        reply_continuation(reply, &at);
+    }
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i]);
+out:
+    return st;
+}
+
+enum status container_delete(struct op *op, struct call *call, struct reply *reply)
+{
+    enum status st;
+
+    TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
+    TRY(catalog_drop_container(op, call->service->catalog, call->container));
+    op->work.documents_written++;
+    reply_status(reply, 204);
+out:
+    return st;
+}

@@ -1,0 +1,168 @@
+/* src/resource/item.c - what the operations on items share. */
+#include "base/limits.h"
+#include "keys/keys.h"
+#include "resource/item.h"
+#include "resource/system.h"
+#include "store/view.h"
+#include "token/token.h"
+
+/* Ours to set: what a client sends under these names is dropped. */
+static const char *const system_names[] = { "_rid", "_self", "_etag", "_attachments", "_ts" };
+
+static bool is_system_name(struct slice name)
+{
+    if (name.size == 0 || name.data[0] != '_')
+        return false;
+    for (size_t i = 0; i < sizeof(system_names) / sizeof(system_names[0]); i++)
+        if (slice_is(name, system_names[i]))
+            return true;
+    return false;
+}
+
+static enum status drop_system_names(struct op *op, struct json *document)
+{
+    struct json_builder out;
+    bool any = false;
+
+    for (struct json_iter i = json_iter(*document); json_next(&i);)
+        any |= is_system_name(i.name);
+    if (!any)
+        return ST_OK;
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    for (struct json_iter i = json_iter(*document); json_next(&i);) {
+        if (is_system_name(i.name))
+            continue;
+        json_add_name(&out, i.name);
+        json_add(&out, i.value);
+    }
+    json_end(&out);
+    *document = json_built(&out);
+    if (json_kind(*document) == JSON_UNDEFINED)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    return ST_OK;
+}
+
+static enum status check_id(struct op *op, struct json id)
+{
+    if (json_kind(id) == JSON_UNDEFINED)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid because the required properties - 'id; ' - are missing");
+    if (json_kind(id) != JSON_STRING)
+        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    if (json_string(id).size == 0 || json_string(id).size > ITEM_ID_BYTES_MAX)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input name '%.*s' is invalid. Ensure to provide a unique non-empty string less than '1024' "
+                       "characters.",
+                       json_string(id).size > 300 ? 300 : (int)json_string(id).size, json_string(id).data);
+    return ST_OK;
+}
+
+enum status item_read_body(struct op *op, const struct call *call, struct json *document)
+{
+    enum status st;
+
+    if (call->request->body.size > ITEM_BYTES_MAX)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(call_body(op, call, document));
+    TRY(check_id(op, json_get(*document, "id")));
+    TRY(drop_system_names(op, document));
+out:
+    return st;
+}
+
+static bool is_rid_here(const struct call *call, uint64_t *number)
+{
+    const struct rid *container = &call->container->rid;
+    struct rid rid;
+
+    return rid_parse(call->id, &rid) && rid_child_number(&rid, RID_DOCUMENT, number) &&
+           memcmp(rid.bytes, container->bytes, container->size) == 0;
+}
+
+enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id)
+{
+    struct view view = { 0 };
+    struct record item;
+    struct slice value;
+    uint64_t number;
+    enum status st = ST_OK;
+
+    *id = call->id;
+    if (!is_rid_here(call, &number))
+        return ST_OK;
+    TRY(view_open(op, call->container->bucket, NULL, &view));
+    TRY(view_get(op, &view, key_document(&op->arena, bucket_id(call->container->bucket), number), &value));
+    if (!value.data)
+        goto out; /* then it may be an id that only looks like a rid */
+    TRY(record_decode(op, value, &item));
+    if (slice_equal(item.epk, epk_slice(epk)))
+        *id = json_string(json_get(item.document, "id"));
+out:
+    view_close(&view);
+    return st;
+}
+
+void item_print(struct buf *body, const struct container *container, const struct record *item)
+{
+    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+
+    buf_byte(body, '{');
+    if (json_print_members(body, item->document))
+        buf_byte(body, ',');
+    buf_text(body, "\"_rid\":\"");
+    rid_print(body, &rid);
+    buf_text(body, "\",\"_self\":\"dbs/");
+    rid_print(body, &container->database->rid);
+    buf_text(body, "/colls/");
+    rid_print(body, &container->rid);
+    buf_text(body, "/docs/");
+    rid_print(body, &rid);
+    buf_text(body, "/\",");
+    print_etag_member(body, item->etag, item->ts_ms);
+    buf_text(body, ",\"_attachments\":\"attachments/\",");
+    print_ts_member(body, item->ts_ms);
+    buf_byte(body, '}');
+}
+
+void item_reply_owner(struct reply *reply, const struct call *call)
+{
+    struct buf path;
+
+    buf_init(&path, &reply->op->arena);
+    for (size_t i = 0; i < call->container->link.size; i++) { /* a header is ASCII, a name may be anything */
+        unsigned char c = (unsigned char)call->container->link.data[i];
+
+        if (c < 0x20 || c >= 0x7f)
+            buf_printf(&path, "%%%02X", c);
+        else
+            buf_byte(&path, (char)c);
+    }
+    reply_header(reply, "x-ms-alt-content-path", buf_as_slice(&path));
+    reply_header_rid(reply, "x-ms-content-path", &call->container->rid);
+    reply_header(reply, "x-ms-documentdb-partitionkeyrangeid", slice_of("0"));
+}
+
+void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn, int status)
+{
+    item_print(reply_body(reply), call->container, item);
+    reply_etag(reply, item->etag, item->ts_ms);
+    reply_header_u64(reply, "x-ms-item-lsn", item->lsn);
+    reply_session(reply, lsn);
+    reply_status(reply, status);
+}
+
+enum status item_check_session(struct op *op, const struct call *call, uint64_t lsn)
+{
+    struct slice header = call_header(call, HEADER_SESSION_TOKEN);
+    uint64_t wanted = 0;
+    enum status st = ST_OK;
+
+    if (!header.data || header.size == 0)
+        return ST_OK;
+    TRY(session_token_lsn(op, header, slice_of("0"), &wanted));
+    if (wanted > lsn)
+        TRY(op_fail(op, ST_SESSION_UNAVAILABLE, "The read session is not available for the input session token."));
+out:
+    return st;
+}

@@ -1,0 +1,27 @@
+/* src/resource/resource.h - every operation of every resource: what the route table is made of. */
+#pragma once
+#include "resource/call.h"
+
+operation account_read;
+
+operation database_create;
+operation database_read;
+operation database_list;
+operation database_delete;
+
+operation container_create;
+operation container_read;
+operation container_replace;
+operation container_list;
+operation container_delete;
+
+operation range_list;
+
+operation document_create;
+operation document_upsert;
+operation document_read;
+operation document_replace;
+operation document_delete;
+operation document_list;
+operation document_query;
+operation document_plan;

@@ -1,0 +1,15 @@
+/* src/route/endpoints.h - the few paths that are not the service's and need no key. */
+#pragma once
+#include "base/exchange.h"
+#include "route/metrics.h"
+#include "route/route.h"
+
+struct endpoint {
+    const char *path;
+    bool waits; /* reads a file: not on a loop thread */
+    enum status (*run)(const struct route_options *options, const struct route_metrics *metrics,
+                       struct exchange *exchange);
+};
+
+/* NULL when the target is none of them. */
+const struct endpoint *endpoint_find(const struct request *request);

@@ -1,0 +1,92 @@
+/* src/route/origin.c - Host and Origin. */
+#include <arpa/inet.h>
+
+#include "route/origin.h"
+
+/* The name or address, without the port and without an address's brackets. */
+static struct slice host_of(struct slice header)
+{
+    const char *colon;
+
+    if (header.size && header.data[0] == '[') {
+        const char *end = memchr(header.data, ']', header.size);
+
+        return end ? slice_make(header.data + 1, (size_t)(end - header.data) - 1) : header;
+    }
+    colon = memchr(header.data, ':', header.size);
+    return colon ? slice_make(header.data, (size_t)(colon - header.data)) : header;
+}
+
+/* A page's name can be pointed at any address, but an address is nobody's name. */
+static bool is_address(struct slice host)
+{
+    char text[INET6_ADDRSTRLEN + 1];
+    struct in6_addr address;
+
+    if (host.size == 0 || host.size >= sizeof(text))
+        return false;
+    memcpy(text, host.data, host.size);
+    text[host.size] = '\0';
+    return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
+}
+
+static bool is_localhost(struct slice host)
+{
+    static const char ending[] = ".localhost";
+    size_t size = sizeof(ending) - 1;
+
+    return slice_is_nocase(host, "localhost") ||
+           (host.size > size && slice_is_nocase(slice_after(host, host.size - size), ending));
+}
+
+enum status origin_check_host(struct op *op, const struct route_options *options, const struct request *request)
+{
+    struct slice header = slice_trim(request->header[HEADER_HOST]);
+    struct slice host;
+
+    if (!header.data || header.size == 0)
+        return op_fail(op, ST_BAD_HEADER, "The request has no Host header.");
+    host = host_of(header);
+    if (is_address(host) || is_localhost(host))
+        return ST_OK;
+    for (size_t i = 0; i < options->host_name_count; i++)
+        if (slice_is_nocase(host, options->host_names[i]))
+            return ST_OK;
+    return op_fail(op, ST_FORBIDDEN,
+                   "The server does not answer to the name '%.*s'. Start it with --host-name to let it.",
+                   host.size > 255 ? 255 : (int)host.size, host.data);
+}
+
+static bool may_ask(const struct route_options *options, struct slice origin)
+{
+    for (size_t i = 0; i < options->cors_origin_count; i++)
+        if (strcmp(options->cors_origins[i], "*") == 0 || slice_is(origin, options->cors_origins[i]))
+            return true;
+    return false;
+}
+
+static void add(struct answer *answer, const char *name, struct slice value)
+{
+    buf_text(&answer->head, name);
+    buf_slice(&answer->head, value);
+    buf_text(&answer->head, "\r\n");
+}
+
+bool origin_allow(const struct route_options *options, const struct request *request, struct answer *answer)
+{
+    struct slice origin = slice_trim(request->header[HEADER_ORIGIN]);
+    struct slice wanted = request->header[HEADER_ACCESS_CONTROL_REQUEST_HEADERS];
+
+    if (!origin.data || !may_ask(options, origin))
+        return false;
+    add(answer, "access-control-allow-origin: ", origin);
+    add(answer, "vary: ", slice_of("origin"));
+    add(answer, "access-control-expose-headers: ", slice_of("*"));
+    if (!request->header[HEADER_ACCESS_CONTROL_REQUEST_METHOD].data)
+        return true;
+    add(answer, "access-control-allow-methods: ", slice_of("GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS"));
+    add(answer, "access-control-max-age: ", slice_of("600"));
+    if (wanted.data)
+        add(answer, "access-control-allow-headers: ", wanted);
+    return true;
+}

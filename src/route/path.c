@@ -1,0 +1,119 @@
+/* src/route/path.c - targets as SDKs send them, in all their encodings. */
+#include "base/encode.h"
+#include "route/path.h"
+
+/* Queries that a path may have; any other "?..." belongs to an id that its client did not encode. */
+static const char *const known_queries[] = { "$resolveFor", "$filter", "$partitionKeyRangeIds", "api-version" };
+
+static bool is_query(struct slice text)
+{
+    if (text.size == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(known_queries) / sizeof(known_queries[0]); i++)
+        if (slice_starts_with(text, known_queries[i]))
+            return true;
+    return false;
+}
+
+static struct slice without_query(struct slice target)
+{
+    const char *mark = memchr(target.data, '?', target.size);
+    size_t at = mark ? (size_t)(mark - target.data) : target.size;
+
+    if (mark && is_query(slice_after(target, at + 1)))
+        target.size = at;
+    return target;
+}
+
+/* http://host:port/path, as proxies are asked, means the same as /path. */
+static struct slice without_origin(struct slice target)
+{
+    struct slice rest;
+    const char *slash;
+
+    if (!slice_starts_with(target, "http://") && !slice_starts_with(target, "https://"))
+        return target;
+    rest = slice_after(target, strlen("https://"));
+    slash = memchr(rest.data, '/', rest.size);
+    return slash ? slice_after(rest, (size_t)(slash - rest.data)) : slice_of("/");
+}
+
+static struct slice trim_slashes(struct slice text)
+{
+    while (text.size && text.data[0] == '/')
+        text = slice_after(text, 1);
+    while (text.size && text.data[text.size - 1] == '/')
+        text.size--;
+    return text;
+}
+
+static enum status split(struct op *op, struct slice raw, struct path *path)
+{
+    while (raw.size) {
+        const char *slash = memchr(raw.data, '/', raw.size);
+        size_t size = slash ? (size_t)(slash - raw.data) : raw.size;
+
+        if (path->count == PATH_SEGMENTS)
+            return op_fail(op, ST_BAD_HEADER, "The request path has too many segments.");
+        if (!percent_decode(&op->arena, slice_make(raw.data, size), &path->segment[path->count]))
+            return op_fail(op, ST_BAD_HEADER, "The request path is not percent-encoded correctly.");
+        path->count++;
+        raw = slice_after(raw, slash ? size + 1 : size);
+    }
+    return ST_OK;
+}
+
+static struct slice join(struct op *op, const struct path *path, size_t count)
+{
+    struct buf out;
+
+    buf_init(&out, &op->arena);
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buf_byte(&out, '/');
+        buf_slice(&out, path->segment[i]);
+    }
+    return buf_as_slice(&out);
+}
+
+static struct slice shape_of(struct op *op, const struct path *path)
+{
+    struct buf out;
+
+    buf_init(&out, &op->arena);
+    for (size_t i = 0; i < path->count; i++) {
+        if (i)
+            buf_byte(&out, '/');
+        buf_slice(&out, i % 2 ? slice_of("x") : path->segment[i]);
+    }
+    return buf_as_slice(&out);
+}
+
+/* The raw path less its last segment, when the path is a list's. */
+static struct slice owner_of(struct slice raw)
+{
+    while (raw.size && raw.data[raw.size - 1] != '/')
+        raw.size--;
+    return trim_slashes(raw);
+}
+
+enum status path_parse(struct op *op, struct slice target, struct path *path)
+{
+    struct slice raw = trim_slashes(without_query(without_origin(target)));
+    size_t in_link;
+    enum status st;
+
+    *path = (struct path){ 0 };
+    TRY(split(op, raw, path));
+    in_link = path->count - path->count % 2;
+    path->shape = shape_of(op, path);
+    path->link = join(op, path, in_link);
+    path->raw_link = path->count % 2 ? owner_of(raw) : raw;
+    path->last = in_link ? path->segment[in_link - 1] : slice_of("");
+    if (path->count)
+        path->type = path->segment[path->count % 2 ? path->count - 1 : path->count - 2];
+    else
+        path->type = slice_of("");
+out:
+    return st;
+}

@@ -1,0 +1,268 @@
+/* src/route/route.c - the steps of a request, in order. */
+#include <stdlib.h>
+
+#include "route/endpoints.h"
+#include "route/metrics.h"
+#include "route/origin.h"
+#include "route/path.h"
+#include "route/route.h"
+#include "route/table.h"
+
+struct router {
+    struct route_options options;
+    struct route_metrics *metrics;
+};
+
+/* What has been found out about a request; kept while it waits for a pool thread. */
+struct routed {
+    struct call call;
+    struct reply reply;
+    struct path path;
+    const struct route *route; /* NULL until it is known */
+    int64_t began_us;
+};
+
+struct router *route_open(const struct route_options *options)
+{
+    struct router *router = calloc(1, sizeof(*router));
+
+    if (router)
+        router->metrics = calloc(route_count + 1, sizeof(*router->metrics));
+    if (!router || !router->metrics)
+        abort();
+    router->options = *options;
+    return router;
+}
+
+void route_close(struct router *router)
+{
+    if (!router)
+        return;
+    free(router->metrics);
+    free(router);
+}
+
+/* The client's id for this request, if it sent a sensible one. */
+static void set_activity_id(struct op *op, const struct request *request)
+{
+    struct slice id = slice_trim(request->header[HEADER_ACTIVITY_ID]);
+    bool sensible = id.data && id.size > 0 && id.size <= ACTIVITY_ID_SIZE;
+
+    for (size_t i = 0; sensible && i < id.size; i++)
+        sensible = id.data[i] > ' ' && id.data[i] < 0x7f && id.data[i] != '"' && id.data[i] != '\\';
+    if (!sensible) {
+        env_guid(op->env, op->activity_id);
+        return;
+    }
+    memcpy(op->activity_id, id.data, id.size);
+    op->activity_id[id.size] = '\0';
+}
+
+static enum marker marker_of(const struct request *request)
+{
+    struct slice type = request->header[HEADER_CONTENT_TYPE];
+
+    if (request->method != METHOD_POST)
+        return MARK_NONE;
+    if (header_is_true(request, HEADER_IS_QUERY_PLAN))
+        return MARK_PLAN;
+    if (header_is_true(request, HEADER_IS_BATCH))
+        return MARK_BATCH;
+    if (header_is_true(request, HEADER_IS_QUERY) || header_is_true(request, HEADER_IS_QUERY_GO) ||
+        (type.data && slice_starts_with(type, "application/query+json")))
+        return MARK_QUERY;
+    if (header_is_true(request, HEADER_IS_UPSERT))
+        return MARK_UPSERT;
+    return MARK_NONE;
+}
+
+static enum status find_route(struct op *op, const struct request *request, struct routed *routed)
+{
+    bool known_path;
+
+    routed->route = route_find(request->method, marker_of(request), routed->path.shape, &known_path);
+    if (routed->route)
+        return ST_OK;
+    if (known_path)
+        return op_fail(op, ST_METHOD_NOT_ALLOWED, "The requested verb is not supported.");
+    return op_fail(op, ST_NOT_FOUND, "The request path '/%.*s' names no resource.",
+                   routed->path.link.size > 200 ? 200 : (int)routed->path.link.size, routed->path.link.data);
+}
+
+static enum status check_signature(struct op *op, const struct router *router, const struct request *request,
+                                   const struct path *path)
+{
+    struct auth_subject subject = { path->type, path->link, path->raw_link, path->last };
+
+    return auth_check(op, router->options.auth, request, &subject);
+}
+
+/* Below a database or a container that is not there, it is the owner that is missing. */
+static enum status missing(struct op *op, bool is_owner)
+{
+    if (is_owner)
+        return op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
+    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+}
+
+static enum status find_owners(struct op *op, struct routed *routed)
+{
+    const struct path *path = &routed->path;
+    struct call *call = &routed->call;
+    struct catalog *catalog = call->service->catalog;
+
+    if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
+        return ST_OK;
+    call->database = catalog_find_database(catalog, path->segment[1]);
+    if (!call->database)
+        return missing(op, path->count > 2);
+    if (path->count < 4 || !slice_is(path->segment[2], "colls"))
+        return ST_OK;
+    call->container = catalog_find_container(catalog, call->database, path->segment[3]);
+    if (!call->container)
+        return missing(op, path->count > 4);
+    if (path->count == 6)
+        call->id = path->segment[5];
+    return ST_OK;
+}
+
+static enum status check_consistency(struct op *op, const struct request *request)
+{
+    static const char *const weaker[] = { "Session", "ConsistentPrefix", "Eventual" };
+    static const char *const stronger[] = { "Strong", "BoundedStaleness" };
+    struct slice level = slice_trim(request->header[HEADER_CONSISTENCY_LEVEL]);
+
+    if (!level.data || level.size == 0)
+        return ST_OK;
+    for (size_t i = 0; i < 3; i++)
+        if (slice_is_nocase(level, weaker[i]))
+            return ST_OK;
+    for (size_t i = 0; i < 2; i++)
+        if (slice_is_nocase(level, stronger[i]))
+            return op_fail(op, ST_BAD_HEADER,
+                           "ConsistencyLevel %s specified in the request is invalid when service is configured with "
+                           "consistency level Session. Ensure the request consistency level is not stronger than the "
+                           "service consistency level.",
+                           stronger[i]);
+    return op_fail(op, ST_BAD_HEADER, "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
+                   level.size > 100 ? 100 : (int)level.size, level.data);
+}
+
+/* A client that knows the container by its rid is told when it talks to another of the same name. */
+static enum status check_intended_container(struct op *op, const struct call *call)
+{
+    struct slice header = slice_trim(call_header(call, HEADER_INTENDED_CONTAINER));
+    struct rid intended;
+
+    if (!header.data || header.size == 0 || !call->container)
+        return ST_OK;
+    if (rid_parse(header, &intended) && rid_equal(&intended, &call->container->rid))
+        return ST_OK;
+    return op_fail(op, ST_CONTAINER_MISMATCH, "Collection rid in the request does not match the collection's rid.");
+}
+
+/* Everything before the operation itself. None of it waits. */
+static enum status prepare(struct op *op, struct router *router, const struct request *request, struct routed *routed)
+{
+    enum status st;
+
+    TRY(origin_check_host(op, &router->options, request));
+    TRY(path_parse(op, request->target, &routed->path));
+    TRY(check_signature(op, router, request, &routed->path));
+    TRY(find_route(op, request, routed));
+    TRY(check_consistency(op, request));
+    TRY(find_owners(op, routed));
+    TRY(check_intended_container(op, &routed->call));
+    if (!routed->route->run)
+        TRY(op_fail(op, ST_NOT_BUILT, "This version of the server has no %s. docs/compat.md lists what it has.",
+                    routed->route->name));
+out:
+    return st;
+}
+
+static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
+{
+    struct op *op = &exchange->op;
+    size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
+
+    if (st != ST_OK && routed->route && routed->route->flags & OF_ITEMS && routed->call.container)
+        reply_session(&routed->reply, bucket_lsn(routed->call.container->bucket));
+    reply_finish(&routed->reply, st);
+    origin_allow(&router->options, &exchange->request, &exchange->answer);
+    container_release(routed->call.container);
+    database_release(routed->call.database);
+    metrics_count(&router->metrics[index], exchange->answer.status, env_monotonic_us(op->env) - routed->began_us);
+}
+
+static struct routed *begin(struct router *router, struct exchange *exchange)
+{
+    struct routed *routed = arena_alloc(&exchange->op.arena, sizeof(*routed));
+
+    *routed = (struct routed){ .call = { .service = router->options.service, .request = &exchange->request },
+                               .began_us = env_monotonic_us(exchange->op.env) };
+    set_activity_id(&exchange->op, &exchange->request);
+    exchange->state = routed;
+    return routed;
+}
+
+/* A browser asks whether a page may ask. */
+static enum status answer_preflight(struct router *router, struct exchange *exchange)
+{
+    struct reply reply;
+
+    reply_begin(&reply, &exchange->op, &exchange->answer);
+    reply_status(&reply, 204);
+    if (!origin_allow(&router->options, &exchange->request, &exchange->answer))
+        reply_write_error(exchange, ST_FORBIDDEN, "This web page may not ask. Start the server with --cors-origin.");
+    return ST_OK;
+}
+
+static enum status answer_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint)
+{
+    struct reply reply;
+    enum status st;
+
+    if (endpoint->waits && !exchange->op.may_block)
+        return ST_WOULD_BLOCK;
+    reply_begin(&reply, &exchange->op, &exchange->answer);
+    st = origin_check_host(&exchange->op, &router->options, &exchange->request);
+    if (st == ST_OK)
+        st = endpoint->run(&router->options, router->metrics, exchange);
+    if (st != ST_OK)
+        reply_finish(&reply, st);
+    return ST_OK;
+}
+
+/* The operation itself: at once if it needs no disk, else on a pool thread. */
+static enum status run(struct exchange *exchange, struct routed *routed)
+{
+    if (!exchange->op.may_block && !(routed->route->flags & RUN_INLINE))
+        return ST_WOULD_BLOCK;
+    reply_begin(&routed->reply, &exchange->op, &exchange->answer);
+    return routed->route->run(&exchange->op, &routed->call, &routed->reply);
+}
+
+enum status route_handle(void *context, struct exchange *exchange)
+{
+    struct router *router = context;
+    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    bool again = exchange->op.may_block; /* a loop thread has prepared it */
+    struct routed *routed;
+    enum status st = ST_OK;
+
+    if (exchange->request.method == METHOD_OPTIONS)
+        return answer_preflight(router, exchange);
+    if (endpoint)
+        return answer_endpoint(router, exchange, endpoint);
+    routed = again ? exchange->state : begin(router, exchange);
+    if (!again) {
+        reply_begin(&routed->reply, &exchange->op, &exchange->answer);
+        st = prepare(&exchange->op, router, &exchange->request, routed);
+    }
+    if (st == ST_OK)
+        st = run(exchange, routed);
+    if (st == ST_WOULD_BLOCK)
+        return st;
+    finish(router, exchange, routed, st);
+    return ST_OK;
+}

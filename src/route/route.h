@@ -1,0 +1,30 @@
+/*
+ * src/route/route.h - from a request to its answer.
+ * route_handle() is the table of contents of a request: origin, path, who, what, run, reply.
+ *
+ * Ownership. The caller owns a router from route_open() to route_close(), and everything it was given.
+ * Threads. route_handle() runs on any number of threads at once.
+ */
+#pragma once
+#include "auth/auth.h"
+#include "resource/call.h"
+
+struct router;
+
+struct route_options {
+    struct service *service;
+    struct auth *auth;
+    const char *const *host_names; /* names besides loopback's that a Host header may have */
+    size_t host_name_count;
+    const char *const *cors_origins; /* web pages that may ask; "*" is any */
+    size_t cors_origin_count;
+    const char *certificate_file; /* served to clients that want to trust it; NULL without TLS */
+    void (*print_metrics)(void *context, struct buf *out); /* what is not the router's own */
+    void *metrics_context;
+};
+
+struct router *route_open(const struct route_options *options);
+void route_close(struct router *router); /* NULL is welcome */
+
+/* An exchange_handler; the context is the router. */
+enum status route_handle(void *router, struct exchange *exchange);

@@ -1,0 +1,117 @@
+/*
+ * src/route/table.c - the routes.
+ * To add an operation: write it in resource/, add its row, add test/wire/<it>.case. A row without
+ * an operation is a gap, answered with 501 and listed in docs/compat.md.
+ */
+#include "resource/resource.h"
+#include "route/table.h"
+
+#define GET METHOD_GET
+#define POST METHOD_POST
+#define PUT METHOD_PUT
+#define PATCH METHOD_PATCH
+#define DELETE METHOD_DELETE
+
+#define COLL "dbs/x/colls/x"
+
+/* clang-format off */
+const struct route routes[] = {
+    /* name                 method  marker       shape                  run                flags */
+    { "account_read",       GET,    MARK_NONE,   "",                    account_read,      RUN_INLINE },
+
+    { "database_create",    POST,   MARK_NONE,   "dbs",                 database_create,   0 },
+    { "database_query",     POST,   MARK_QUERY,  "dbs",                 NULL,              0 },
+    { "database_list",      GET,    MARK_NONE,   "dbs",                 database_list,     0 },
+    { "database_read",      GET,    MARK_NONE,   "dbs/x",               database_read,     RUN_INLINE },
+    { "database_delete",    DELETE, MARK_NONE,   "dbs/x",               database_delete,   0 },
+
+    { "container_create",   POST,   MARK_NONE,   "dbs/x/colls",         container_create,  0 },
+    { "container_query",    POST,   MARK_QUERY,  "dbs/x/colls",         NULL,              0 },
+    { "container_list",     GET,    MARK_NONE,   "dbs/x/colls",         container_list,    0 },
+    { "container_read",     GET,    MARK_NONE,   COLL,                  container_read,    RUN_INLINE },
+    { "container_replace",  PUT,    MARK_NONE,   COLL,                  container_replace, 0 },
+    { "container_delete",   DELETE, MARK_NONE,   COLL,                  container_delete,  0 },
+    { "range_list",         GET,    MARK_NONE,   COLL "/pkranges",      range_list,        RUN_INLINE },
+
+    { "document_plan",      POST,   MARK_PLAN,   COLL "/docs",          document_plan,     OF_ITEMS },
+    { "document_batch",     POST,   MARK_BATCH,  COLL "/docs",          NULL,              OF_ITEMS },
+    { "document_query",     POST,   MARK_QUERY,  COLL "/docs",          document_query,    OF_ITEMS },
+    { "document_upsert",    POST,   MARK_UPSERT, COLL "/docs",          document_upsert,   OF_ITEMS },
+    { "document_create",    POST,   MARK_NONE,   COLL "/docs",          document_create,   OF_ITEMS },
+    { "document_list",      GET,    MARK_NONE,   COLL "/docs",          document_list,     OF_ITEMS },
+    { "document_read",      GET,    MARK_NONE,   COLL "/docs/x",        document_read,     RUN_INLINE | OF_ITEMS },
+    { "document_replace",   PUT,    MARK_NONE,   COLL "/docs/x",        document_replace,  OF_ITEMS },
+    { "document_patch",     PATCH,  MARK_NONE,   COLL "/docs/x",        NULL,              OF_ITEMS },
+    { "document_delete",    DELETE, MARK_NONE,   COLL "/docs/x",        document_delete,   OF_ITEMS },
+
+    { "attachment_create",  POST,   MARK_NONE,   COLL "/docs/x/attachments", NULL,         0 },
+    { "attachment_list",    GET,    MARK_NONE,   COLL "/docs/x/attachments", NULL,         0 },
+    { "attachment_read",    GET,    MARK_NONE,   COLL "/docs/x/attachments/x", NULL,       0 },
+
+    { "procedure_create",   POST,   MARK_NONE,   COLL "/sprocs",        NULL,              0 },
+    { "procedure_upsert",   POST,   MARK_UPSERT, COLL "/sprocs",        NULL,              0 },
+    { "procedure_query",    POST,   MARK_QUERY,  COLL "/sprocs",        NULL,              0 },
+    { "procedure_list",     GET,    MARK_NONE,   COLL "/sprocs",        NULL,              0 },
+    { "procedure_read",     GET,    MARK_NONE,   COLL "/sprocs/x",      NULL,              0 },
+    { "procedure_replace",  PUT,    MARK_NONE,   COLL "/sprocs/x",      NULL,              0 },
+    { "procedure_delete",   DELETE, MARK_NONE,   COLL "/sprocs/x",      NULL,              0 },
+    { "procedure_execute",  POST,   MARK_NONE,   COLL "/sprocs/x",      NULL,              0 },
+
+    { "trigger_create",     POST,   MARK_NONE,   COLL "/triggers",      NULL,              0 },
+    { "trigger_upsert",     POST,   MARK_UPSERT, COLL "/triggers",      NULL,              0 },
+    { "trigger_query",      POST,   MARK_QUERY,  COLL "/triggers",      NULL,              0 },
+    { "trigger_list",       GET,    MARK_NONE,   COLL "/triggers",      NULL,              0 },
+    { "trigger_read",       GET,    MARK_NONE,   COLL "/triggers/x",    NULL,              0 },
+    { "trigger_replace",    PUT,    MARK_NONE,   COLL "/triggers/x",    NULL,              0 },
+    { "trigger_delete",     DELETE, MARK_NONE,   COLL "/triggers/x",    NULL,              0 },
+
+    { "udf_create",         POST,   MARK_NONE,   COLL "/udfs",          NULL,              0 },
+    { "udf_upsert",         POST,   MARK_UPSERT, COLL "/udfs",          NULL,              0 },
+    { "udf_query",          POST,   MARK_QUERY,  COLL "/udfs",          NULL,              0 },
+    { "udf_list",           GET,    MARK_NONE,   COLL "/udfs",          NULL,              0 },
+    { "udf_read",           GET,    MARK_NONE,   COLL "/udfs/x",        NULL,              0 },
+    { "udf_replace",        PUT,    MARK_NONE,   COLL "/udfs/x",        NULL,              0 },
+    { "udf_delete",         DELETE, MARK_NONE,   COLL "/udfs/x",        NULL,              0 },
+
+    { "conflict_list",      GET,    MARK_NONE,   COLL "/conflicts",     NULL,              0 },
+    { "conflict_read",      GET,    MARK_NONE,   COLL "/conflicts/x",   NULL,              0 },
+    { "partition_delete",   POST,   MARK_NONE,   COLL "/operations/x",  NULL,              0 },
+
+    { "user_create",        POST,   MARK_NONE,   "dbs/x/users",         NULL,              0 },
+    { "user_upsert",        POST,   MARK_UPSERT, "dbs/x/users",         NULL,              0 },
+    { "user_query",         POST,   MARK_QUERY,  "dbs/x/users",         NULL,              0 },
+    { "user_list",          GET,    MARK_NONE,   "dbs/x/users",         NULL,              0 },
+    { "user_read",          GET,    MARK_NONE,   "dbs/x/users/x",       NULL,              0 },
+    { "user_replace",       PUT,    MARK_NONE,   "dbs/x/users/x",       NULL,              0 },
+    { "user_delete",        DELETE, MARK_NONE,   "dbs/x/users/x",       NULL,              0 },
+    { "permission_create",  POST,   MARK_NONE,   "dbs/x/users/x/permissions", NULL,        0 },
+    { "permission_list",    GET,    MARK_NONE,   "dbs/x/users/x/permissions", NULL,        0 },
+    { "permission_read",    GET,    MARK_NONE,   "dbs/x/users/x/permissions/x", NULL,      0 },
+    { "permission_delete",  DELETE, MARK_NONE,   "dbs/x/users/x/permissions/x", NULL,      0 },
+    { "key_create",         POST,   MARK_NONE,   "dbs/x/clientencryptionkeys", NULL,       0 },
+    { "key_list",           GET,    MARK_NONE,   "dbs/x/clientencryptionkeys", NULL,       0 },
+    { "key_read",           GET,    MARK_NONE,   "dbs/x/clientencryptionkeys/x", NULL,     0 },
+
+    { "offer_query",        POST,   MARK_QUERY,  "offers",              NULL,              0 },
+    { "offer_list",         GET,    MARK_NONE,   "offers",              NULL,              0 },
+    { "offer_read",         GET,    MARK_NONE,   "offers/x",            NULL,              0 },
+    { "offer_replace",      PUT,    MARK_NONE,   "offers/x",            NULL,              0 },
+    { "address_list",       GET,    MARK_NONE,   "addresses",           NULL,              0 },
+};
+const size_t route_count = sizeof(routes) / sizeof(routes[0]);
+/* clang-format on */
+
+const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path)
+{
+    *known_path = false;
+    for (size_t i = 0; i < route_count; i++) {
+        const struct route *route = &routes[i];
+
+        if (!slice_is(shape, route->shape))
+            continue;
+        *known_path = true;
+        if (route->method == method && route->marker == marker)
+            return route;
+    }
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/* src/route/table.h - the routes: which operation a method and a path mean. */
+#pragma once
+#include "resource/call.h"
+
+/* What the headers of a POST say it is. One request may carry several: the first here wins. */
+enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT };
+
+enum route_flags {
+    RUN_INLINE = 1, /* needs no disk, or only what the cache has: a loop thread may try */
+    OF_ITEMS = 2, /* replies carry a session token even when they fail */
+};
+
+struct route {
+    const char *name; /* for metrics and logs */
+    enum method method;
+    enum marker marker;
+    const char *shape; /* ids are x: dbs/x/colls/x/docs */
+    operation *run; /* NULL: the service has it, this version of the server does not */
+    unsigned flags;
+};
+
+extern const struct route routes[];
+extern const size_t route_count;
+
+/* NULL when there is none; `known_path` then tells whether another method would have one. */
+const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);

@@ -1,0 +1,49 @@
+/*
+ * src/store/backend.h - what keeps the bytes: a snapshot-able ordered map with atomic writes.
+ * store.c is written against this and nothing else; test/store/faulty.c wraps one to make
+ * calls fail. A backend knows nothing of buckets, LSNs or batches.
+ *
+ * Threads. write() and reopen() are called by the committer only; all else by anybody.
+ */
+#pragma once
+#include "store/store.h"
+
+struct backend;
+struct backend_snapshot;
+
+struct mutation {
+    struct slice key, value; /* value.data is NULL for a deletion */
+};
+
+struct backend_ops {
+    enum status (*snapshot)(struct op *op, struct backend *backend, struct backend_snapshot **snapshot);
+    void (*release)(struct backend *backend, struct backend_snapshot *snapshot);
+
+    /* Answers ST_WOULD_BLOCK when op->may_block is false and the disk would be needed. */
+    enum status (*get_many)(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                            const struct slice *keys, size_t count, struct slice *values);
+    enum status (*scan)(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                        struct range range, struct scan_limit limit, struct rows *rows);
+
+    /* Atomic. When it fails the outcome is unknown, and nothing more is written before reopen(). */
+    enum status (*write)(struct op *op, struct backend *backend, const struct mutation *mutations,
+                         size_t count, bool sync);
+    enum status (*remove_range)(struct op *op, struct backend *backend, struct slice from, struct slice to);
+
+    /* Back to what is durable. Reads keep working from old snapshots or wait; on failure they
+       still work where the backend can manage it, and reopen() may be tried again. */
+    enum status (*reopen)(struct op *op, struct backend *backend);
+    uint64_t (*disk_bytes)(struct backend *backend);
+    void (*close)(struct backend *backend);
+};
+
+struct backend {
+    const struct backend_ops *ops;
+};
+
+struct backend *memory_backend(void);
+enum status rocksdb_backend(struct op *op, const struct store_options *options, struct backend **backend);
+
+/* A store over any backend, which it then owns: how tests put a faulty one underneath. */
+enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
+                            struct store **store);

@@ -1,0 +1,144 @@
+/* src/store/batch.c - a transaction's writes, in key order, in the op's arena. */
+#include <assert.h>
+
+#include "keys/keys.h"
+#include "store/batch_body.h"
+
+/* `entry` is what callers see of it; `node.key` and `entry.key` are one key. */
+struct batch_node {
+    struct sorted_node node;
+    struct batch_entry entry;
+    struct sorted_node *links[];
+};
+
+struct batch *batch_new(struct op *op, uint64_t bucket)
+{
+    struct batch *batch = arena_alloc(&op->arena, sizeof(*batch));
+
+    *batch = (struct batch){ .arena = &op->arena, .bucket = bucket };
+    batch->changes_end = &batch->changes;
+    return batch;
+}
+
+void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn)
+{
+    assert(scope != BATCH_SCOPE_NONE);
+    batch->scope = scope;
+    batch->expected_lsn = lsn;
+}
+
+static struct batch_node *node_of(struct sorted_node *node)
+{
+    return (struct batch_node *)node; /* its first member */
+}
+
+static const struct batch_entry *entry_of(struct sorted_node *node)
+{
+    return node ? &node_of(node)->entry : NULL;
+}
+
+static struct batch_node *add_node(struct batch *batch, struct slice key)
+{
+    size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
+    struct batch_node *added = arena_alloc(batch->arena, sizeof(*added) + links_bytes);
+
+    added->node = (struct sorted_node){ .key = key, .after = added->links };
+    sorted_insert(&batch->entries, &added->node);
+    return added;
+}
+
+/* A key of another bucket would be written without that bucket's LSN. */
+static bool is_of_bucket(struct slice key, uint64_t bucket)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < BUCKET_KEY_BYTES && i < key.size; i++)
+        found = found << 8 | (uint8_t)key.data[i];
+    return key.size > BUCKET_KEY_BYTES && found == bucket;
+}
+
+static void set(struct batch *batch, struct batch_entry entry)
+{
+    struct sorted_node *node = sorted_find(&batch->entries, entry.key);
+
+    assert(is_of_bucket(entry.key, batch->bucket));
+    batch->bytes += entry.key.size + entry.value.size;
+    if (!node)
+        node = &add_node(batch, entry.key)->node;
+    entry.key = node->key;
+    node_of(node)->entry = entry;
+}
+
+void batch_put(struct batch *batch, struct slice key, struct slice value)
+{
+    assert(value.data);
+    set(batch, (struct batch_entry){ .key = key, .value = value });
+}
+
+void batch_delete(struct batch *batch, struct slice key)
+{
+    set(batch, (struct batch_entry){ .key = key });
+}
+
+void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, size_t size)
+{
+    set(batch, (struct batch_entry){ .key = key, .value = slice_make(value, size), .stamped = true });
+}
+
+void batch_log(struct batch *batch, uint8_t *value, size_t size)
+{
+    struct batch_change *change = arena_alloc(batch->arena, sizeof(*change));
+
+    *change = (struct batch_change){ .value = value, .size = size };
+    *batch->changes_end = change;
+    batch->changes_end = &change->next;
+    batch->bytes += size;
+}
+
+void batch_uses_counter(struct batch *batch, uint64_t counter)
+{
+    if (batch->counter < counter)
+        batch->counter = counter;
+}
+
+bool batch_is_empty(const struct batch *batch)
+{
+    return !batch->entries.first[0] && !batch->changes;
+}
+
+const struct batch_entry *batch_find(const struct batch *batch, struct slice key)
+{
+    return entry_of(sorted_find(&batch->entries, key));
+}
+
+const struct batch_entry *batch_at_or_after(const struct batch *batch, struct slice key)
+{
+    return entry_of(sorted_at_or_after(&batch->entries, key));
+}
+
+const struct batch_entry *batch_before(const struct batch *batch, struct slice key)
+{
+    return entry_of(sorted_before(&batch->entries, key));
+}
+
+static struct sorted_node *node_with(const struct batch_entry *entry)
+{
+    const char *start = (const char *)entry - offsetof(struct batch_node, entry);
+
+    return &((struct batch_node *)start)->node;
+}
+
+const struct batch_entry *batch_first(const struct batch *batch)
+{
+    return entry_of(batch->entries.first[0]);
+}
+
+const struct batch_entry *batch_next(const struct batch_entry *entry)
+{
+    return entry_of(node_with(entry)->after[0]);
+}
+
+const struct batch_entry *batch_previous(const struct batch_entry *entry)
+{
+    return entry_of(node_with(entry)->before);
+}

@@ -1,0 +1,55 @@
+/*
+ * src/store/batch.h - a set of writes, in key order, that will happen together.
+ * It is what a transaction has written so far: store/view.h lays it over a snapshot so that
+ * the transaction reads its own writes, and store_commit() makes it real.
+ *
+ * Ownership. All of it lies in the op's arena; there is nothing to free.
+ */
+#pragma once
+#include "base/op.h"
+
+struct batch;
+
+/* For a batch that expects nothing. */
+enum { BATCH_SCOPE_NONE = 0 };
+
+struct batch *batch_new(struct op *op, uint64_t bucket);
+
+/*
+ * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of a
+ * logical partition; two that share a hash conflict without need, and are tried again.
+ * A batch with a scope also marks that scope as changed.
+ */
+void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn);
+
+/* Later writes of a key replace earlier ones. Keys and values are not copied. */
+void batch_put(struct batch *batch, struct slice key, struct slice value);
+void batch_delete(struct batch *batch, struct slice key);
+
+/* A record: the committer writes LSN and ts into it (value_stamp in keys/record.h). */
+void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, size_t size);
+
+/* A change: stored under key_log(bucket, LSN, position), stamped, in the order of these calls. */
+void batch_log(struct batch *batch, uint8_t *change, size_t size);
+
+/* A document counter in use by the batch; the bucket's head remembers the largest. */
+void batch_uses_counter(struct batch *batch, uint64_t counter);
+
+bool batch_is_empty(const struct batch *batch);
+
+struct batch_entry {
+    struct slice key, value; /* value.data is NULL for a deletion */
+    bool stamped;
+};
+
+/* The entry for a key; NULL when the batch does not touch it. */
+const struct batch_entry *batch_find(const struct batch *batch, struct slice key);
+
+/* The first entry at or after the key, or the last one before it; NULL at the end. */
+const struct batch_entry *batch_at_or_after(const struct batch *batch, struct slice key);
+const struct batch_entry *batch_before(const struct batch *batch, struct slice key);
+
+/* From one entry to its neighbours, in key order; NULL at the end. */
+const struct batch_entry *batch_first(const struct batch *batch);
+const struct batch_entry *batch_next(const struct batch_entry *entry);
+const struct batch_entry *batch_previous(const struct batch_entry *entry);

@@ -1,0 +1,27 @@
+/*
+ * src/store/batch_body.h - what a batch is made of, for batch.c and the committer only.
+ * While store_commit() waits, the batch belongs to the committer.
+ */
+#pragma once
+#include "store/batch.h"
+#include "store/sorted.h"
+
+struct batch_change {
+    struct batch_change *next;
+    uint8_t *value;
+    size_t size;
+};
+
+struct batch {
+    struct arena *arena;
+    uint64_t bucket;
+    uint64_t scope, expected_lsn;
+    uint64_t counter; /* the largest in use; 0 when there is none */
+    struct sorted entries;
+    struct batch_change *changes, **changes_end;
+    size_t bytes; /* of keys and values, replaced ones included: what bounds a group */
+
+    /* Where the committer put it: 0 until then, and again once it is known not to be written. */
+    uint64_t lsn;
+    uint64_t incarnation; /* of the committer; see committer.c, "Outcomes" */
+};

@@ -1,0 +1,575 @@
+/*
+ * src/store/committer.c - from waiting batches to durable, visible, numbered commits.
+ *
+ * A group is everything that waits, up to a bound. While its sync runs the next group gathers,
+ * so there is no delay to tune: the slower the disk, the larger the groups.
+ *
+ * Failure. When the backend's write fails nobody knows whether the group is on disk. Nothing
+ * more is written until the backend was reopened and the heads of the group's buckets were
+ * read again. A batch is on disk exactly if its LSN is not above its bucket's head: the head
+ * is part of the same atomic write, and no other batch was given that LSN since.
+ *
+ * Outcomes. If reopening fails, those who wait get ST_AMBIGUOUS and ask later. By then the LSNs of
+ * a lost group may have been given out again, so the head of today proves nothing. Each
+ * successful reopen therefore begins a new incarnation, a batch remembers the one that
+ * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "keys/keys.h"
+#include "store/batch_body.h"
+#include "store/committer.h"
+#include "store/conflict.h"
+
+enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
+
+/* What one write to the backend is made of. */
+struct group {
+    struct request *requests;
+    int64_t now_ms;
+    struct mutation *mutations;
+    size_t count, capacity;
+    size_t commits, conflicts, bytes;
+    struct bucket *touched;
+};
+
+struct committer {
+    struct backend *backend;
+    struct conflicts *conflicts;
+    struct op op; /* for calls of the backend; its arena lasts for one group */
+    bool sync;
+
+    pthread_mutex_t mutex; /* guards the queue, `stopping`, `stats`, `incarnation` and buckets' `past` */
+    pthread_cond_t arrived;
+    struct request *first, **last;
+    bool stopping;
+    struct store_stats stats;
+    uint64_t incarnation;
+
+    pthread_mutex_t step_mutex; /* held for a whole step; guards what follows */
+    struct group group;
+    struct bucket *in_doubt;
+    int64_t reopen_after_ms; /* on the monotonic clock */
+
+    atomic_bool writable;
+    bool threaded;
+    pthread_t thread;
+};
+
+/* ---- the queue ---- */
+
+void committer_submit(struct committer *committer, struct request *request)
+{
+    request->next = NULL;
+    sem_init(&request->done, 0, 0);
+    pthread_mutex_lock(&committer->mutex);
+    *committer->last = request;
+    committer->last = &request->next;
+    if (committer->first == request) /* else the committer is awake or knows already */
+        pthread_cond_signal(&committer->arrived);
+    pthread_mutex_unlock(&committer->mutex);
+}
+
+static size_t request_bytes(const struct request *request)
+{
+    return request->batch ? request->batch->bytes : 0;
+}
+
+/* At least one request, and then as many as the bound allows. */
+static struct request *take_waiting(struct committer *committer)
+{
+    struct request *taken, **at = &committer->first;
+    size_t bytes = 0;
+
+    pthread_mutex_lock(&committer->mutex);
+    taken = committer->first;
+    while (*at && (at == &committer->first || bytes + request_bytes(*at) <= GROUP_BYTES_MAX)) {
+        bytes += request_bytes(*at);
+        at = &(*at)->next;
+    }
+    committer->first = *at;
+    *at = NULL;
+    if (!committer->first)
+        committer->last = &committer->first;
+    pthread_mutex_unlock(&committer->mutex);
+    return taken;
+}
+
+/*
+ * A request is gone as soon as its owner is awake. A semaphore each, and not a mutex with a
+ * condition: the one that wakes may then take the processor at once, and finds no lock held.
+ */
+static void finish_all(struct request *request)
+{
+    while (request) {
+        struct request *next = request->next;
+
+        sem_post(&request->done);
+        request = next;
+    }
+}
+
+static void wait_until_done(struct request *request)
+{
+    while (sem_wait(&request->done) != 0)
+        ; /* a signal came between */
+}
+
+void committer_run(struct committer *committer, struct request *request)
+{
+    committer_submit(committer, request);
+    while (!committer->threaded && committer_step(committer))
+        ; /* until the queue, and with it this request, is done */
+    wait_until_done(request);
+    sem_destroy(&request->done);
+}
+
+/* ---- a group ---- */
+
+static void add_mutation(struct group *group, struct slice key, struct slice value)
+{
+    if (group->count == group->capacity) {
+        group->capacity = group->capacity ? 2 * group->capacity : 64;
+        group->mutations = realloc(group->mutations, group->capacity * sizeof(*group->mutations));
+        if (!group->mutations)
+            abort();
+    }
+    group->mutations[group->count++] = (struct mutation){ key, value };
+    group->bytes += key.size + value.size;
+}
+
+static void touch(struct group *group, struct bucket *bucket)
+{
+    if (bucket->touched)
+        return;
+    bucket->touched = true;
+    bucket->next_touched = group->touched;
+    group->touched = bucket;
+}
+
+/* The bucket's next LSN, and a time that is never before the last one's. */
+static void advance_head(struct head *head, const struct batch *batch, int64_t now_ms)
+{
+    head->lsn++;
+    if (head->ts_ms < now_ms)
+        head->ts_ms = now_ms;
+    if (head->counter < batch->counter)
+        head->counter = batch->counter;
+}
+
+static void add_entries(struct group *group, const struct batch *batch, struct commit_stamp stamp)
+{
+    for (const struct batch_entry *entry = batch_first(batch); entry; entry = batch_next(entry)) {
+        if (entry->stamped) /* then the value is writable: batch_put_stamped() asked for it */
+            value_stamp((uint8_t *)entry->value.data, entry->value.size, stamp.lsn, stamp.ts_ms);
+        add_mutation(group, entry->key, entry->value);
+    }
+}
+
+static void add_changes(struct committer *committer, const struct batch *batch, struct commit_stamp stamp)
+{
+    uint32_t position = 0;
+
+    for (const struct batch_change *change = batch->changes; change; change = change->next) {
+        struct slice key = key_log(&committer->op.arena, batch->bucket, stamp.lsn, position++);
+
+        value_stamp(change->value, change->size, stamp.lsn, stamp.ts_ms);
+        add_mutation(&committer->group, key, slice_make(change->value, change->size));
+    }
+}
+
+static void add_commit(struct committer *committer, struct request *request)
+{
+    struct bucket *bucket = request->bucket;
+    struct batch *batch = request->batch;
+
+    advance_head(&bucket->head, batch, committer->group.now_ms);
+    request->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
+    batch->lsn = request->stamp.lsn;
+    batch->incarnation = committer->incarnation;
+    add_entries(&committer->group, batch, request->stamp);
+    add_changes(committer, batch, request->stamp);
+    touch(&committer->group, bucket);
+    if (batch->scope != BATCH_SCOPE_NONE) /* at once: the rest of this group must see it */
+        conflicts_mark(committer->conflicts, bucket, batch->scope, batch->lsn);
+    committer->group.commits++;
+}
+
+static bool expectation_holds(const struct committer *committer, const struct request *request)
+{
+    const struct batch *batch = request->batch;
+
+    return batch->scope == BATCH_SCOPE_NONE ||
+           !conflicts_changed_after(committer->conflicts, request->bucket, batch->scope, batch->expected_lsn);
+}
+
+static enum status add_request(struct committer *committer, struct request *request)
+{
+    if (request->kind == REQUEST_DROP)
+        request->bucket->dropped = true;
+    if (request->kind != REQUEST_COMMIT)
+        return ST_OK;
+    if (request->bucket->dropped)
+        return ST_OWNER_NOT_FOUND;
+    if (!expectation_holds(committer, request)) {
+        committer->group.conflicts++;
+        return ST_WRITE_CONFLICT;
+    }
+    add_commit(committer, request);
+    return ST_OK;
+}
+
+/* One head for each bucket, however many of its batches are in the group. */
+static void add_heads(struct committer *committer)
+{
+    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+        uint8_t *bytes = arena_alloc(&committer->op.arena, HEAD_BYTES);
+
+        head_encode(&bucket->head, bytes);
+        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->id),
+                     slice_make(bytes, HEAD_BYTES));
+    }
+}
+
+static bool was_stamped(const struct request *request)
+{
+    return request->kind == REQUEST_COMMIT && request->status == ST_OK;
+}
+
+static void publish(struct group *group)
+{
+    for (struct bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
+        atomic_store_explicit(&bucket->visible_lsn, bucket->head.lsn, memory_order_release);
+}
+
+/* ---- failure ---- */
+
+enum status backend_read_head(struct op *op, struct backend *backend, uint64_t bucket, struct head *head)
+{
+    struct slice key = key_head(&op->arena, bucket), value;
+    struct backend_snapshot *snapshot = NULL;
+    enum status st;
+
+    *head = (struct head){ 0 };
+    TRY(backend->ops->snapshot(op, backend, &snapshot));
+    TRY(backend->ops->get_many(op, backend, snapshot, &key, 1, &value));
+    if (value.data)
+        TRY(head_decode(op, value, head));
+out:
+    if (snapshot)
+        backend->ops->release(backend, snapshot);
+    return st;
+}
+
+static void doubt_touched(struct committer *committer)
+{
+    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+        assert(!bucket->in_doubt); /* else this group would not have been written */
+        bucket->in_doubt = true;
+        bucket->next_in_doubt = committer->in_doubt;
+        committer->in_doubt = bucket;
+    }
+}
+
+/* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
+static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
+{
+    for (size_t i = ENDINGS_KEPT - 1; i > 0; i--)
+        bucket->past[i] = bucket->past[i - 1];
+    bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
+    bucket->floor_lsn = bucket->head.lsn;
+    bucket->in_doubt = false;
+    atomic_store_explicit(&bucket->visible_lsn, bucket->head.lsn, memory_order_release);
+}
+
+static void begin_incarnation(struct committer *committer)
+{
+    pthread_mutex_lock(&committer->mutex);
+    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+        settle_bucket(bucket, committer->incarnation);
+    committer->in_doubt = NULL;
+    committer->incarnation++;
+    committer->stats.reopens++;
+    atomic_store(&committer->writable, true);
+    pthread_mutex_unlock(&committer->mutex);
+    log_line(LOG_WARN, "store: reopened after a failed write; writes are accepted again");
+}
+
+static enum status reopen(struct committer *committer)
+{
+    struct backend *backend = committer->backend;
+    struct op *op = &committer->op;
+    enum status st;
+
+    TRY(backend->ops->reopen(op, backend));
+    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+        TRY(backend_read_head(op, backend, bucket->id, &bucket->head));
+    begin_incarnation(committer);
+out:
+    if (st != ST_OK)
+        log_line(LOG_ERROR, "store: cannot be reopened: %s", op->error ? op->error : error_row(st)->name);
+    committer->reopen_after_ms = env_monotonic_ms(op->env) + REOPEN_PAUSE_MS;
+    return st;
+}
+
+/* True when writes are possible, after another try at it if the last one is long enough ago. */
+static bool ensure_writable(struct committer *committer)
+{
+    if (atomic_load(&committer->writable))
+        return true;
+    if (env_monotonic_ms(committer->op.env) < committer->reopen_after_ms)
+        return false;
+    return reopen(committer) == ST_OK;
+}
+
+/* Marks of a write that may not have happened would refuse transactions for no reason. */
+static void unmark(struct committer *committer, const struct request *request)
+{
+    if (request->batch->scope != BATCH_SCOPE_NONE)
+        conflicts_forget(committer->conflicts, request->bucket, request->batch->scope);
+}
+
+static enum status status_after_reopen(const struct request *request)
+{
+    if (request->stamp.lsn <= request->bucket->head.lsn)
+        return ST_OK;
+    request->batch->lsn = 0;
+    return ST_UNAVAILABLE;
+}
+
+static void write_failed(struct committer *committer)
+{
+    struct group *group = &committer->group;
+    struct op *op = &committer->op;
+    bool reopened;
+
+    log_line(LOG_ERROR, "store: a write failed: %s", op->error ? op->error : "for no known reason");
+    atomic_store(&committer->writable, false);
+    doubt_touched(committer);
+    for (struct request *request = group->requests; request; request = request->next)
+        if (was_stamped(request))
+            unmark(committer, request);
+    reopened = reopen(committer) == ST_OK;
+    for (struct request *request = group->requests; request; request = request->next)
+        if (was_stamped(request))
+            request->status = reopened ? status_after_reopen(request) : ST_AMBIGUOUS;
+}
+
+/* ---- a step ---- */
+
+static void group_begin(struct committer *committer, struct request *requests)
+{
+    struct group *group = &committer->group;
+
+    op_begin(&committer->op, INT64_MAX / 2);
+    group->requests = requests;
+    group->now_ms = committer->op.now_ms;
+    group->count = group->commits = group->conflicts = group->bytes = 0;
+}
+
+static void count_group(struct committer *committer, bool failed)
+{
+    const struct group *group = &committer->group;
+    struct store_stats *stats = &committer->stats;
+
+    pthread_mutex_lock(&committer->mutex);
+    stats->conflicts += group->conflicts;
+    stats->failures += failed;
+    if (group->count > 0 && !failed) {
+        stats->groups++;
+        stats->commits += group->commits;
+        stats->syncs += committer->sync;
+        stats->bytes_written += group->bytes;
+    }
+    pthread_mutex_unlock(&committer->mutex);
+}
+
+static void group_end(struct committer *committer)
+{
+    struct group *group = &committer->group;
+
+    while (group->touched) {
+        group->touched->touched = false;
+        group->touched = group->touched->next_touched;
+    }
+    finish_all(group->requests);
+    group->requests = NULL;
+}
+
+static void group_write(struct committer *committer)
+{
+    struct group *group = &committer->group;
+    struct backend *backend = committer->backend;
+    enum status st = ST_OK;
+
+    for (struct request *request = group->requests; request; request = request->next)
+        request->status = add_request(committer, request);
+    add_heads(committer);
+    if (group->count > 0)
+        st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+    count_group(committer, st != ST_OK);
+    if (st == ST_OK)
+        publish(group);
+    else
+        write_failed(committer);
+}
+
+static void refuse_all(struct request *request)
+{
+    for (; request; request = request->next)
+        request->status = ST_UNAVAILABLE;
+}
+
+bool committer_step(struct committer *committer)
+{
+    struct request *requests;
+
+    pthread_mutex_lock(&committer->step_mutex);
+    requests = take_waiting(committer);
+    if (requests) {
+        group_begin(committer, requests);
+        if (ensure_writable(committer))
+            group_write(committer);
+        else
+            refuse_all(requests);
+        group_end(committer);
+    }
+    pthread_mutex_unlock(&committer->step_mutex);
+    return requests != NULL;
+}
+
+/* ---- its life ---- */
+
+/* False when there is nothing left to do and there will be nothing more. */
+static bool wait_for_work(struct committer *committer)
+{
+    bool work;
+
+    pthread_mutex_lock(&committer->mutex);
+    while (!committer->first && !committer->stopping)
+        pthread_cond_wait(&committer->arrived, &committer->mutex);
+    work = committer->first != NULL;
+    pthread_mutex_unlock(&committer->mutex);
+    return work;
+}
+
+static void *run_thread(void *argument)
+{
+    struct committer *committer = argument;
+
+    while (wait_for_work(committer))
+        committer_step(committer);
+    return NULL;
+}
+
+/* Signals are for the threads that wait for them. */
+static void start_thread(struct committer *committer)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&committer->thread, NULL, run_thread, committer) != 0)
+        abort();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    committer->threaded = true;
+}
+
+struct committer *committer_new(struct backend *backend, struct env *env, bool sync, bool thread)
+{
+    struct committer *committer = calloc(1, sizeof(*committer));
+
+    if (!committer)
+        abort();
+    committer->backend = backend;
+    committer->sync = sync;
+    committer->incarnation = 1;
+    committer->last = &committer->first;
+    committer->conflicts = conflicts_new();
+    atomic_init(&committer->writable, true);
+    op_init(&committer->op, env, SIZE_MAX / 2);
+    pthread_mutex_init(&committer->mutex, NULL);
+    pthread_mutex_init(&committer->step_mutex, NULL);
+    pthread_cond_init(&committer->arrived, NULL);
+    if (thread)
+        start_thread(committer);
+    return committer;
+}
+
+static void stop_thread(struct committer *committer)
+{
+    pthread_mutex_lock(&committer->mutex);
+    committer->stopping = true;
+    pthread_cond_signal(&committer->arrived);
+    pthread_mutex_unlock(&committer->mutex);
+    pthread_join(committer->thread, NULL);
+}
+
+void committer_free(struct committer *committer)
+{
+    if (!committer)
+        return;
+    if (committer->threaded)
+        stop_thread(committer);
+    assert(!committer->first); /* nobody may be waiting for a commit of a store that is closed */
+    pthread_cond_destroy(&committer->arrived);
+    pthread_mutex_destroy(&committer->step_mutex);
+    pthread_mutex_destroy(&committer->mutex);
+    op_free(&committer->op);
+    conflicts_free(committer->conflicts);
+    free(committer->group.mutations);
+    free(committer);
+}
+
+/* ---- questions ---- */
+
+bool committer_is_writable(const struct committer *committer)
+{
+    return atomic_load(&committer->writable);
+}
+
+/* How the batch's own incarnation ended; NULL when it ended without doubt about this bucket. */
+static const struct ending *ending_of(const struct bucket *bucket, uint64_t incarnation)
+{
+    for (size_t i = 0; i < ENDINGS_KEPT; i++)
+        if (bucket->past[i].incarnation == incarnation)
+            return &bucket->past[i];
+    return NULL;
+}
+
+/* Whether an ending as old as this might have been pushed out by later ones. */
+static bool is_forgotten(const struct bucket *bucket, uint64_t incarnation)
+{
+    return bucket->past[ENDINGS_KEPT - 1].incarnation > incarnation;
+}
+
+bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
+                       bool *committed)
+{
+    const struct ending *ending;
+    bool known = true;
+
+    pthread_mutex_lock(&committer->mutex);
+    ending = ending_of(bucket, batch->incarnation);
+    if (batch->lsn == 0) /* never stamped, or found missing */
+        *committed = false;
+    else if (ending)
+        *committed = batch->lsn <= ending->lsn;
+    else if (batch->lsn <= atomic_load(&bucket->visible_lsn))
+        *committed = known = !is_forgotten(bucket, batch->incarnation);
+    else /* its own incarnation has not ended yet */
+        known = false;
+    pthread_mutex_unlock(&committer->mutex);
+    return known;
+}
+
+void committer_stats(struct committer *committer, struct store_stats *stats)
+{
+    pthread_mutex_lock(&committer->mutex);
+    *stats = committer->stats;
+    pthread_mutex_unlock(&committer->mutex);
+}

@@ -1,0 +1,57 @@
+/*
+ * src/store/committer.h - the one place that writes: it drains what is waiting, gives out LSNs,
+ * writes one group with one sync, publishes, and wakes those who wait.
+ * committer_step() is a plain function: a thread of the committer's own runs it, or the
+ * caller of committer_run() does, or a simulation.
+ *
+ * Threads. committer_run() and committer_outcome() are anybody's. Steps exclude each other.
+ */
+#pragma once
+#include <semaphore.h>
+
+#include "store/backend.h"
+#include "store/bucket.h"
+
+struct committer;
+
+enum request_kind {
+    REQUEST_COMMIT,
+    REQUEST_DROP, /* refuse this bucket's commits from here on; those before it are done when it is */
+    REQUEST_RECOVER, /* only try to leave the failed state */
+};
+
+/* Lies on the stack of the thread that waits for it. */
+struct request {
+    enum request_kind kind;
+    struct bucket *bucket;
+    struct batch *batch; /* REQUEST_COMMIT only */
+
+    enum status status;
+    struct commit_stamp stamp;
+
+    struct request *next; /* in arrival order */
+    sem_t done;
+};
+
+/* The backend stays the caller's. With `thread` it runs by itself until committer_free(). */
+struct committer *committer_new(struct backend *backend, struct env *env, bool sync, bool thread);
+void committer_free(struct committer *committer); /* NULL is welcome */
+
+/* Queues a request and waits until it is done; its status and stamp then tell. */
+void committer_run(struct committer *committer, struct request *request);
+
+/* The two halves of committer_run() that a test of grouping needs: queue, and do one group. */
+void committer_submit(struct committer *committer, struct request *request);
+bool committer_step(struct committer *committer); /* false when nothing was waiting */
+
+bool committer_is_writable(const struct committer *committer);
+
+/* What became of a batch; false while that cannot be told. */
+bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
+                       bool *committed);
+
+/* All but disk_bytes. */
+void committer_stats(struct committer *committer, struct store_stats *stats);
+
+/* A bucket's head as it is in the backend now; all zero when it was never written. */
+enum status backend_read_head(struct op *op, struct backend *backend, uint64_t bucket, struct head *head);

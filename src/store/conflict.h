@@ -1,0 +1,23 @@
+/*
+ * src/store/conflict.h - when each logical partition was last changed, as far as anybody could ask.
+ * A fixed table of slots. A slot belongs to one scope of one bucket; when another takes it, the
+ * first one's bucket remembers in `floor_lsn` that something was changed then. That is an LSN
+ * older than almost any transaction under way, so it refuses hardly anybody without need.
+ *
+ * Threads. The committer's own.
+ */
+#pragma once
+#include "store/bucket.h"
+
+struct conflicts;
+
+struct conflicts *conflicts_new(void);
+void conflicts_free(struct conflicts *conflicts);
+
+/* Whether the scope may have changed after the LSN. Never wrongly false. */
+bool conflicts_changed_after(const struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope,
+                             uint64_t lsn);
+void conflicts_mark(struct conflicts *conflicts, struct bucket *bucket, uint64_t scope, uint64_t lsn);
+
+/* Takes a mark back. The caller sets the bucket's floor to its true last LSN. */
+void conflicts_forget(struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope);

@@ -1,0 +1,384 @@
+/*
+ * src/store/memory.c - the backend that keeps all in memory: for tests, simulation and trying things out.
+ * Each key has a chain of versions, newest first; a snapshot is a sequence number and sees the
+ * newest version that is not newer than itself. What no snapshot can see is freed when its key
+ * is written again or when the snapshot that held it goes.
+ *
+ * Locks. `lock` guards rows and versions; `snapshots_mutex` guards the list of snapshots, and
+ * is taken inside `lock` or alone.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "store/backend.h"
+#include "store/rows.h"
+#include "store/sorted.h"
+
+struct version {
+    struct version *older;
+    uint64_t sequence;
+    bool deleted;
+    size_t size;
+    char bytes[];
+};
+
+struct memory_row {
+    struct sorted_node node;
+    struct version *newest;
+    struct memory_row *next_waiting; /* in the list of rows with versions to free later */
+    bool waiting;
+    struct sorted_node *links[]; /* the key's bytes follow them */
+};
+
+struct backend_snapshot {
+    struct backend_snapshot *older, *newer;
+    uint64_t sequence;
+};
+
+struct memory {
+    struct backend backend;
+    pthread_rwlock_t lock;
+    struct sorted rows;
+    uint64_t sequence; /* of the last write */
+    uint64_t bytes;
+    struct memory_row *waiting;
+    pthread_mutex_t snapshots_mutex;
+    struct backend_snapshot snapshots; /* both ends of a ring: .newer is the oldest one */
+};
+
+static struct memory *memory_of(struct backend *backend)
+{
+    return (struct memory *)backend; /* its first member */
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* What readers could still ask for: the oldest snapshot, or the present when there is none. */
+static uint64_t oldest_visible(struct memory *memory)
+{
+    uint64_t sequence = memory->sequence;
+
+    pthread_mutex_lock(&memory->snapshots_mutex);
+    if (memory->snapshots.newer != &memory->snapshots)
+        sequence = memory->snapshots.newer->sequence;
+    pthread_mutex_unlock(&memory->snapshots_mutex);
+    return sequence;
+}
+
+static void free_versions(struct memory *memory, struct version *version)
+{
+    while (version) {
+        struct version *older = version->older;
+
+        memory->bytes -= version->size;
+        free(version);
+        version = older;
+    }
+}
+
+static void free_row(struct memory *memory, struct memory_row *row)
+{
+    free_versions(memory, row->newest);
+    memory->bytes -= row->node.key.size;
+    free(row);
+}
+
+/* Frees what nobody can see; true when that was the whole row. The row may then be waiting no longer. */
+static bool settle(struct memory *memory, struct memory_row *row, uint64_t oldest)
+{
+    struct version *version = row->newest;
+
+    while (version->sequence > oldest && version->older)
+        version = version->older;
+    if (version->sequence <= oldest) { /* the oldest reader stops here */
+        free_versions(memory, version->older);
+        version->older = NULL;
+    }
+    if (row->newest->older || !row->newest->deleted || row->newest->sequence > oldest)
+        return false;
+    sorted_remove(&memory->rows, &row->node);
+    free_row(memory, row);
+    return true;
+}
+
+static void wait_if_unsettled(struct memory *memory, struct memory_row *row)
+{
+    if (row->waiting || (!row->newest->older && !row->newest->deleted))
+        return;
+    row->waiting = true;
+    row->next_waiting = memory->waiting;
+    memory->waiting = row;
+}
+
+/* After a snapshot has gone. */
+static void settle_waiting(struct memory *memory)
+{
+    struct memory_row *row = memory->waiting;
+    uint64_t oldest = oldest_visible(memory);
+
+    memory->waiting = NULL;
+    while (row) {
+        struct memory_row *next = row->next_waiting;
+
+        row->waiting = false;
+        if (!settle(memory, row, oldest))
+            wait_if_unsettled(memory, row);
+        row = next;
+    }
+}
+
+static enum status memory_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot)
+{
+    struct memory *memory = memory_of(backend);
+    struct backend_snapshot *taken = allocate(sizeof(*taken));
+
+    (void)op;
+    pthread_rwlock_rdlock(&memory->lock);
+    pthread_mutex_lock(&memory->snapshots_mutex);
+    taken->sequence = memory->sequence;
+    taken->newer = &memory->snapshots;
+    taken->older = memory->snapshots.older;
+    taken->older->newer = taken;
+    memory->snapshots.older = taken;
+    pthread_mutex_unlock(&memory->snapshots_mutex);
+    pthread_rwlock_unlock(&memory->lock);
+    *snapshot = taken;
+    return ST_OK;
+}
+
+static void memory_release(struct backend *backend, struct backend_snapshot *snapshot)
+{
+    struct memory *memory = memory_of(backend);
+    bool was_oldest;
+
+    pthread_mutex_lock(&memory->snapshots_mutex);
+    was_oldest = snapshot->older == &memory->snapshots;
+    snapshot->older->newer = snapshot->newer;
+    snapshot->newer->older = snapshot->older;
+    pthread_mutex_unlock(&memory->snapshots_mutex);
+    free(snapshot);
+    if (!was_oldest)
+        return;
+    pthread_rwlock_wrlock(&memory->lock);
+    settle_waiting(memory);
+    pthread_rwlock_unlock(&memory->lock);
+}
+
+/* False when the snapshot has no such row. */
+static bool visible(const struct sorted_node *node, uint64_t sequence, struct slice *value)
+{
+    const struct version *version = ((const struct memory_row *)node)->newest;
+
+    while (version && version->sequence > sequence)
+        version = version->older;
+    if (!version || version->deleted)
+        return false;
+    *value = slice_make(version->bytes, version->size);
+    return true;
+}
+
+static enum status memory_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                                   const struct slice *keys, size_t count, struct slice *values)
+{
+    struct memory *memory = memory_of(backend);
+    enum status st = ST_OK;
+
+    pthread_rwlock_rdlock(&memory->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct sorted_node *node = sorted_find(&memory->rows, keys[i]);
+        struct slice value;
+
+        values[i] = (struct slice){ 0 };
+        if (node && visible(node, snapshot->sequence, &value))
+            TRY(row_copy_value(op, value, &values[i]));
+    }
+out:
+    pthread_rwlock_unlock(&memory->lock);
+    return st;
+}
+
+static struct sorted_node *scan_first(const struct memory *memory, const struct range *range)
+{
+    return range->reverse ? sorted_before(&memory->rows, range->to)
+                          : sorted_at_or_after(&memory->rows, range->from);
+}
+
+static bool in_range(const struct sorted_node *node, const struct range *range)
+{
+    if (!node)
+        return false;
+    return range->reverse ? slice_compare(node->key, range->from) >= 0
+                          : slice_compare(node->key, range->to) < 0;
+}
+
+static enum status memory_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                               struct range range, struct scan_limit limit, struct rows *rows)
+{
+    struct memory *memory = memory_of(backend);
+    struct row_block block;
+    struct slice value;
+    enum status st = ST_OK;
+
+    row_block_init(&block, op, limit, rows);
+    pthread_rwlock_rdlock(&memory->lock);
+    for (struct sorted_node *node = scan_first(memory, &range); in_range(node, &range);
+         node = range.reverse ? node->before : node->after[0]) {
+        if (!visible(node, snapshot->sequence, &value))
+            continue;
+        if (!row_block_takes(&block, node->key, value))
+            break;
+        TRY(row_block_copy(&block, node->key, value));
+    }
+out:
+    pthread_rwlock_unlock(&memory->lock);
+    return st;
+}
+
+static struct memory_row *row_for(struct memory *memory, struct slice key)
+{
+    struct sorted_node *node = sorted_find(&memory->rows, key);
+    size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
+    struct memory_row *row;
+    char *key_bytes;
+
+    if (node)
+        return (struct memory_row *)node;
+    row = allocate(sizeof(*row) + links_bytes + key.size);
+    key_bytes = (char *)row + sizeof(*row) + links_bytes;
+    memcpy(key_bytes, key.data, key.size);
+    *row = (struct memory_row){ .node = { .key = slice_make(key_bytes, key.size), .after = row->links } };
+    sorted_insert(&memory->rows, &row->node);
+    memory->bytes += key.size;
+    return row;
+}
+
+/* Newer than the row's other versions, or instead of one of the same write. */
+static void set_version(struct memory *memory, struct memory_row *row, struct slice value, uint64_t sequence)
+{
+    struct version *version = allocate(sizeof(*version) + value.size);
+    struct version *older = row->newest;
+
+    if (older && older->sequence == sequence) {
+        row->newest = older->older;
+        older->older = NULL;
+        free_versions(memory, older);
+    }
+    *version = (struct version){ row->newest, sequence, !value.data, value.size };
+    if (value.data)
+        memcpy(version->bytes, value.data, value.size);
+    row->newest = version;
+    memory->bytes += value.size;
+}
+
+/* A row in the waiting list is left to settle_waiting(), which must still find it there. */
+static void mutate(struct memory *memory, const struct mutation *mutation, uint64_t oldest)
+{
+    struct memory_row *row = row_for(memory, mutation->key);
+
+    set_version(memory, row, mutation->value, memory->sequence);
+    if (!row->waiting && !settle(memory, row, oldest))
+        wait_if_unsettled(memory, row);
+}
+
+static enum status memory_write(struct op *op, struct backend *backend, const struct mutation *mutations,
+                                size_t count, bool sync)
+{
+    struct memory *memory = memory_of(backend);
+    uint64_t oldest;
+
+    (void)op, (void)sync;
+    pthread_rwlock_wrlock(&memory->lock);
+    memory->sequence++;
+    oldest = oldest_visible(memory);
+    for (size_t i = 0; i < count; i++)
+        mutate(memory, &mutations[i], oldest);
+    pthread_rwlock_unlock(&memory->lock);
+    return ST_OK;
+}
+
+static enum status memory_remove_range(struct op *op, struct backend *backend, struct slice from, struct slice to)
+{
+    struct memory *memory = memory_of(backend);
+    struct sorted_node *node;
+    uint64_t oldest;
+
+    (void)op;
+    pthread_rwlock_wrlock(&memory->lock);
+    memory->sequence++;
+    oldest = oldest_visible(memory);
+    node = sorted_at_or_after(&memory->rows, from);
+    while (node && slice_compare(node->key, to) < 0) {
+        struct sorted_node *after = node->after[0];
+
+        mutate(memory, &(struct mutation){ .key = node->key }, oldest);
+        node = after;
+    }
+    pthread_rwlock_unlock(&memory->lock);
+    return ST_OK;
+}
+
+/* Nothing here is ever in doubt. */
+static enum status memory_reopen(struct op *op, struct backend *backend)
+{
+    (void)op, (void)backend;
+    return ST_OK;
+}
+
+static uint64_t memory_disk_bytes(struct backend *backend)
+{
+    struct memory *memory = memory_of(backend);
+    uint64_t bytes;
+
+    pthread_rwlock_rdlock(&memory->lock);
+    bytes = memory->bytes;
+    pthread_rwlock_unlock(&memory->lock);
+    return bytes;
+}
+
+static void memory_close(struct backend *backend)
+{
+    struct memory *memory = memory_of(backend);
+    struct sorted_node *node = memory->rows.first[0];
+
+    assert(memory->snapshots.newer == &memory->snapshots); /* all were released */
+    while (node) {
+        struct sorted_node *after = node->after[0];
+
+        free_row(memory, (struct memory_row *)node);
+        node = after;
+    }
+    pthread_mutex_destroy(&memory->snapshots_mutex);
+    pthread_rwlock_destroy(&memory->lock);
+    free(memory);
+}
+
+static const struct backend_ops memory_ops = {
+    .snapshot = memory_snapshot,
+    .release = memory_release,
+    .get_many = memory_get_many,
+    .scan = memory_scan,
+    .write = memory_write,
+    .remove_range = memory_remove_range,
+    .reopen = memory_reopen,
+    .disk_bytes = memory_disk_bytes,
+    .close = memory_close,
+};
+
+struct backend *memory_backend(void)
+{
+    struct memory *memory = allocate(sizeof(*memory));
+
+    *memory = (struct memory){ .backend = { .ops = &memory_ops } };
+    memory->snapshots.older = memory->snapshots.newer = &memory->snapshots;
+    pthread_rwlock_init(&memory->lock, NULL);
+    pthread_mutex_init(&memory->snapshots_mutex, NULL);
+    return &memory->backend;
+}

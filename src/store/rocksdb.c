@@ -1,0 +1,572 @@
+/*
+ * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB; nothing else here knows RocksDB.
+ *
+ * Reopening. RocksDB does not let one process open a directory twice, so the old handle is
+ * closed first. Snapshots that are still held then end: reading through one afterwards
+ * answers ST_UNAVAILABLE. It must not wait for them to be released, because those who
+ * wait for the failed commit hold some. Calls under way are waited for.
+ * If opening for writing fails (a full disk), it is opened for reading, so that reads go on.
+ *
+ * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes.
+ * `snapshots_mutex` guards the list of snapshots and their handles; it is taken last.
+ */
+#include <assert.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <rocksdb/c.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/backend.h"
+#include "store/rows.h"
+
+struct backend_snapshot {
+    struct backend_snapshot *next, **link; /* in the list of all */
+    const rocksdb_snapshot_t *handle; /* NULL once the database was reopened */
+    rocksdb_readoptions_t *read;
+};
+
+struct rocks {
+    struct backend backend;
+    char *directory;
+    bool read_only;
+    rocksdb_options_t *options;
+    rocksdb_writeoptions_t *write_synced, *write_unsynced;
+    rocksdb_writebatch_t *batch; /* the committer's, reused */
+
+    pthread_rwlock_t handle_lock;
+    rocksdb_t *db; /* NULL when it could not be opened at all */
+
+    pthread_mutex_t snapshots_mutex;
+    struct backend_snapshot *snapshots;
+};
+
+enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
+
+static struct rocks *rocks_of(struct backend *backend)
+{
+    return (struct rocks *)backend; /* its first member */
+}
+
+/* ---- errors ---- */
+
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Turns a message of RocksDB into a status, and frees it. What a reader must not see goes to the log. */
+static enum status failed(struct op *op, const char *what, char *message)
+{
+    enum status st;
+
+    if (begins_with(message, "Result incomplete")) /* the disk would be needed */
+        st = op_fail(op, ST_WOULD_BLOCK, "The data is not in memory.");
+    else if (begins_with(message, "Corruption"))
+        st = op_fail(op, ST_CORRUPT, "RocksDB, %s: %s", what, message);
+    else
+        st = op_fail(op, ST_UNAVAILABLE, "RocksDB, %s: %s", what, message);
+    if (st != ST_WOULD_BLOCK)
+        log_line(LOG_ERROR, "store: %s", op->error);
+    rocksdb_free(message);
+    return st;
+}
+
+/* ---- options ---- */
+
+static void set_table_options(rocksdb_options_t *options, size_t cache_bytes)
+{
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru(cache_bytes);
+
+    rocksdb_block_based_options_set_block_size(table, 4096);
+    rocksdb_block_based_options_set_format_version(table, 5);
+    rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
+    rocksdb_block_based_options_set_block_cache(table, cache);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1); /* so that the cache bounds them */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
+    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
+    rocksdb_options_set_block_based_table_factory(options, table);
+    rocksdb_cache_destroy(cache); /* the table factory has its own reference */
+    rocksdb_block_based_options_destroy(table);
+}
+
+/* A crash leaves at most max_total_wal_size to replay: at about 100 MB/s that bounds the next start. */
+static void set_memory_options(rocksdb_options_t *options)
+{
+    const size_t mb = 1024 * 1024;
+
+    rocksdb_options_set_write_buffer_size(options, 32 * mb);
+    rocksdb_options_set_max_write_buffer_number(options, 4);
+    rocksdb_options_set_max_total_wal_size(options, 128 * mb);
+    rocksdb_options_set_arena_block_size(options, mb / 4); /* an idle server should be small */
+    rocksdb_options_set_allow_concurrent_memtable_write(options, 0); /* there is one writer */
+}
+
+static void set_file_options(rocksdb_options_t *options)
+{
+    rocksdb_options_set_compression(options, rocksdb_lz4_compression);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    rocksdb_options_set_level0_file_num_compaction_trigger(options, 8);
+    rocksdb_options_set_max_bytes_for_level_base(options, (uint64_t)256 * 1024 * 1024);
+    rocksdb_options_set_max_background_jobs(options, 2);
+    rocksdb_options_set_max_open_files(options, -1);
+    rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
+    rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(options, 1);
+    rocksdb_options_set_bytes_per_sync(options, 1024 * 1024); /* background writes do not pile up before a sync */
+}
+
+static void set_log_options(rocksdb_options_t *options, bool read_only)
+{
+    const int warnings = 2;
+
+    rocksdb_options_set_info_log_level(options, warnings);
+    rocksdb_options_set_max_log_file_size(options, 1024 * 1024);
+    rocksdb_options_set_keep_log_file_num(options, 2);
+    rocksdb_options_set_stats_dump_period_sec(options, 0);
+    if (read_only) /* a place where none can be made: reading leaves no file behind */
+        rocksdb_options_set_db_log_dir(options, "/dev/null/none");
+}
+
+static rocksdb_options_t *make_options(const struct store_options *given)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+
+    rocksdb_options_set_create_if_missing(options, !given->read_only);
+    set_table_options(options, given->cache_bytes);
+    set_memory_options(options);
+    set_file_options(options);
+    set_log_options(options, given->read_only);
+    return options;
+}
+
+/* ---- the handle ---- */
+
+static enum status open_failed(struct op *op, const struct rocks *rocks, char *message)
+{
+    if (!strstr(message, "lock "))
+        return failed(op, "opening", message);
+    rocksdb_free(message);
+    return op_fail(op, ST_UNAVAILABLE, "The data directory %s is in use by another process.", rocks->directory);
+}
+
+static enum status open_for_reading(struct op *op, struct rocks *rocks)
+{
+    char *message = NULL;
+
+    rocks->db = rocksdb_open_for_read_only(rocks->options, rocks->directory, 0, &message);
+    return message ? open_failed(op, rocks, message) : ST_OK;
+}
+
+static enum status open_for_writing(struct op *op, struct rocks *rocks)
+{
+    char *message = NULL;
+
+    rocks->db = rocksdb_open(rocks->options, rocks->directory, &message);
+    return message ? open_failed(op, rocks, message) : ST_OK;
+}
+
+static enum status open_handle(struct op *op, struct rocks *rocks)
+{
+    if (!rocks->read_only)
+        return open_for_writing(op, rocks);
+    if (access(rocks->directory, R_OK) != 0) /* RocksDB would make it */
+        return op_fail(op, ST_NOT_FOUND, "There is no data directory %s.", rocks->directory);
+    return open_for_reading(op, rocks);
+}
+
+/* Every call begins with this, and ends with leave(). A loop thread does not wait for a reopening. */
+static enum status enter(struct op *op, struct rocks *rocks)
+{
+    if (op->may_block)
+        pthread_rwlock_rdlock(&rocks->handle_lock);
+    else if (pthread_rwlock_tryrdlock(&rocks->handle_lock) != 0)
+        return op_fail(op, ST_WOULD_BLOCK, "The store is being reopened.");
+    if (rocks->db)
+        return ST_OK;
+    pthread_rwlock_unlock(&rocks->handle_lock);
+    return op_fail(op, ST_UNAVAILABLE, "The store could not be reopened after a failure.");
+}
+
+static void leave(struct rocks *rocks)
+{
+    pthread_rwlock_unlock(&rocks->handle_lock);
+}
+
+/* ---- snapshots ---- */
+
+static enum status rocks_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot)
+{
+    struct rocks *rocks = rocks_of(backend);
+    struct backend_snapshot *taken;
+    enum status st;
+
+    TRY(enter(op, rocks));
+    taken = malloc(sizeof(*taken));
+    if (!taken)
+        abort();
+    taken->read = rocksdb_readoptions_create();
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    taken->handle = rocksdb_create_snapshot(rocks->db);
+    taken->next = rocks->snapshots;
+    taken->link = &rocks->snapshots;
+    if (taken->next)
+        taken->next->link = &taken->next;
+    rocks->snapshots = taken;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    rocksdb_readoptions_set_snapshot(taken->read, taken->handle);
+    leave(rocks);
+    *snapshot = taken;
+out:
+    return st;
+}
+
+/* A handle that is not NULL belongs to the open database: end_snapshots() sees to that. */
+static void rocks_release(struct backend *backend, struct backend_snapshot *snapshot)
+{
+    struct rocks *rocks = rocks_of(backend);
+
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    if (snapshot->handle)
+        rocksdb_release_snapshot(rocks->db, snapshot->handle);
+    *snapshot->link = snapshot->next;
+    if (snapshot->next)
+        snapshot->next->link = snapshot->link;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    rocksdb_readoptions_destroy(snapshot->read);
+    free(snapshot);
+}
+
+/* Under the exclusive lock, before the handle is closed. */
+static void end_snapshots(struct rocks *rocks)
+{
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    for (struct backend_snapshot *snapshot = rocks->snapshots; snapshot; snapshot = snapshot->next) {
+        if (snapshot->handle)
+            rocksdb_release_snapshot(rocks->db, snapshot->handle);
+        snapshot->handle = NULL;
+    }
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+}
+
+/* ---- reading ---- */
+
+/* enter(), and the snapshot's read options made ready. */
+static enum status enter_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot)
+{
+    enum status st;
+
+    TRY(enter(op, rocks));
+    if (snapshot->handle) {
+        rocksdb_readoptions_set_read_tier(snapshot->read, op->may_block ? READ_TIER_ALL : READ_TIER_CACHE_ONLY);
+    } else {
+        leave(rocks);
+        st = op_fail(op, ST_UNAVAILABLE, "The store was reopened after a failure while this was being read.");
+    }
+out:
+    return st;
+}
+
+static enum status get_one(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot,
+                           struct slice key, struct slice *value)
+{
+    rocksdb_pinnableslice_t *pinned;
+    char *message = NULL;
+    struct slice found;
+    enum status st;
+
+    *value = (struct slice){ 0 };
+    pinned = rocksdb_get_pinned(rocks->db, snapshot->read, key.data, key.size, &message);
+    if (message)
+        return failed(op, "reading", message);
+    if (!pinned)
+        return ST_OK;
+    found.data = rocksdb_pinnableslice_value(pinned, &found.size);
+    st = row_copy_value(op, found, value);
+    rocksdb_pinnableslice_destroy(pinned);
+    return st;
+}
+
+static enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                                  const struct slice *keys, size_t count, struct slice *values)
+{
+    struct rocks *rocks = rocks_of(backend);
+    enum status st = enter_snapshot(op, rocks, snapshot);
+
+    if (st != ST_OK)
+        return st;
+    for (size_t i = 0; i < count && st == ST_OK; i++)
+        st = get_one(op, rocks, snapshot, keys[i], &values[i]);
+    leave(rocks);
+    return st;
+}
+
+static void seek_first(rocksdb_iterator_t *at, const struct range *range)
+{
+    if (range->reverse)
+        rocksdb_iter_seek_to_last(at); /* below the upper bound */
+    else
+        rocksdb_iter_seek(at, range->from.data, range->from.size);
+}
+
+static struct slice iterator_key(const rocksdb_iterator_t *at)
+{
+    struct slice key;
+
+    key.data = rocksdb_iter_key(at, &key.size);
+    return key;
+}
+
+static struct slice iterator_value(const rocksdb_iterator_t *at)
+{
+    struct slice value;
+
+    value.data = rocksdb_iter_value(at, &value.size);
+    return value;
+}
+
+static enum status collect(rocksdb_iterator_t *at, const struct range *range, struct row_block *block)
+{
+    char *message = NULL;
+    enum status st = ST_OK;
+
+    for (seek_first(at, range); rocksdb_iter_valid(at);) {
+        if (!row_block_takes(block, iterator_key(at), iterator_value(at)))
+            goto out;
+        TRY(row_block_copy(block, iterator_key(at), iterator_value(at)));
+        if (range->reverse)
+            rocksdb_iter_prev(at);
+        else
+            rocksdb_iter_next(at);
+    }
+    rocksdb_iter_get_error(at, &message);
+    if (message)
+        st = failed(block->op, "scanning", message);
+out:
+    return st;
+}
+
+static enum status rocks_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                              struct range range, struct scan_limit limit, struct rows *rows)
+{
+    struct rocks *rocks = rocks_of(backend);
+    rocksdb_iterator_t *at;
+    struct row_block block;
+    enum status st;
+
+    row_block_init(&block, op, limit, rows);
+    if (slice_compare(range.from, range.to) >= 0) /* an empty range; RocksDB wants its bounds in order */
+        return ST_OK;
+    TRY(enter_snapshot(op, rocks, snapshot));
+    rocksdb_readoptions_set_iterate_lower_bound(snapshot->read, range.from.data, range.from.size);
+    rocksdb_readoptions_set_iterate_upper_bound(snapshot->read, range.to.data, range.to.size);
+    at = rocksdb_create_iterator(rocks->db, snapshot->read);
+    st = collect(at, &range, &block);
+    rocksdb_iter_destroy(at);
+    leave(rocks);
+out:
+    return st;
+}
+
+/* ---- writing ---- */
+
+static void fill_batch(rocksdb_writebatch_t *batch, const struct mutation *mutations, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct mutation *m = &mutations[i];
+
+        if (m->value.data)
+            rocksdb_writebatch_put(batch, m->key.data, m->key.size, m->value.data, m->value.size);
+        else
+            rocksdb_writebatch_delete(batch, m->key.data, m->key.size);
+    }
+}
+
+/* A batch keeps its memory when it is cleared, which is good until it is a lot. */
+static void clear_batch(struct rocks *rocks)
+{
+    const size_t kept_bytes_max = 256 * 1024;
+    size_t size;
+
+    rocksdb_writebatch_data(rocks->batch, &size);
+    rocksdb_writebatch_clear(rocks->batch);
+    if (size <= kept_bytes_max)
+        return;
+    rocksdb_writebatch_destroy(rocks->batch);
+    rocks->batch = rocksdb_writebatch_create();
+}
+
+static enum status rocks_write(struct op *op, struct backend *backend, const struct mutation *mutations,
+                               size_t count, bool sync)
+{
+    struct rocks *rocks = rocks_of(backend);
+    char *message = NULL;
+    enum status st;
+
+    TRY(enter(op, rocks));
+    fill_batch(rocks->batch, mutations, count);
+    rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
+    clear_batch(rocks);
+    leave(rocks);
+    if (message)
+        st = failed(op, "writing", message);
+out:
+    return st;
+}
+
+/* Whole files first, which costs next to nothing; what is left over gets one range tombstone. */
+static enum status rocks_remove_range(struct op *op, struct backend *backend, struct slice from, struct slice to)
+{
+    struct rocks *rocks = rocks_of(backend);
+    rocksdb_writebatch_t *batch;
+    char *message = NULL;
+    enum status st;
+
+    TRY(enter(op, rocks));
+    rocksdb_delete_file_in_range(rocks->db, from.data, from.size, to.data, to.size, &message);
+    if (!message) {
+        batch = rocksdb_writebatch_create();
+        rocksdb_writebatch_delete_range(batch, from.data, from.size, to.data, to.size);
+        rocksdb_write(rocks->db, rocks->write_synced, batch, &message);
+        rocksdb_writebatch_destroy(batch);
+    }
+    leave(rocks);
+    if (message)
+        st = failed(op, "removing a range", message);
+out:
+    return st;
+}
+
+/* ---- life ---- */
+
+static void close_handle(struct rocks *rocks)
+{
+    if (!rocks->db)
+        return;
+    end_snapshots(rocks);
+    rocksdb_close(rocks->db);
+    rocks->db = NULL;
+}
+
+static enum status rocks_reopen(struct op *op, struct backend *backend)
+{
+    struct rocks *rocks = rocks_of(backend);
+    const char *why;
+    enum status st;
+
+    pthread_rwlock_wrlock(&rocks->handle_lock);
+    close_handle(rocks);
+    st = open_for_writing(op, rocks);
+    why = op->error;
+    if (st != ST_OK && open_for_reading(op, rocks) == ST_OK)
+        op->error = why; /* the first reason is the one that matters */
+    pthread_rwlock_unlock(&rocks->handle_lock);
+    return st;
+}
+
+/* Everything in the directory: tables, write-ahead logs, and what RocksDB keeps beside them. */
+static uint64_t rocks_disk_bytes(struct backend *backend)
+{
+    DIR *directory = opendir(rocks_of(backend)->directory);
+    struct dirent *entry;
+    uint64_t bytes = 0;
+    struct stat info;
+
+    if (!directory)
+        return 0;
+    while ((entry = readdir(directory)))
+        if (fstatat(dirfd(directory), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
+            bytes += (uint64_t)info.st_blocks * 512;
+    closedir(directory);
+    return bytes;
+}
+
+/* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
+static void flush(struct rocks *rocks)
+{
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    char *message = NULL;
+
+    rocksdb_flush(rocks->db, options, &message);
+    if (message)
+        log_line(LOG_WARN, "store: not flushed at close: %s", message);
+    rocksdb_free(message);
+    rocksdb_flushoptions_destroy(options);
+}
+
+static void rocks_close(struct backend *backend)
+{
+    struct rocks *rocks = rocks_of(backend);
+
+    assert(!rocks->snapshots); /* all were released */
+    if (rocks->db && !rocks->read_only)
+        flush(rocks);
+    close_handle(rocks);
+    rocksdb_writebatch_destroy(rocks->batch);
+    rocksdb_writeoptions_destroy(rocks->write_synced);
+    rocksdb_writeoptions_destroy(rocks->write_unsynced);
+    rocksdb_options_destroy(rocks->options);
+    pthread_mutex_destroy(&rocks->snapshots_mutex);
+    pthread_rwlock_destroy(&rocks->handle_lock);
+    free(rocks->directory);
+    free(rocks);
+}
+
+static const struct backend_ops rocks_ops = {
+    .snapshot = rocks_snapshot,
+    .release = rocks_release,
+    .get_many = rocks_get_many,
+    .scan = rocks_scan,
+    .write = rocks_write,
+    .remove_range = rocks_remove_range,
+    .reopen = rocks_reopen,
+    .disk_bytes = rocks_disk_bytes,
+    .close = rocks_close,
+};
+
+/* Readers come and go without end: one who reopens must not wait for a moment without any. */
+static void init_handle_lock(pthread_rwlock_t *lock)
+{
+    pthread_rwlockattr_t attributes;
+
+    pthread_rwlockattr_init(&attributes);
+#ifdef __GLIBC__
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
+static struct rocks *rocks_new(const struct store_options *options)
+{
+    struct rocks *rocks = calloc(1, sizeof(*rocks));
+
+    if (!rocks)
+        abort();
+    rocks->backend.ops = &rocks_ops;
+    rocks->directory = strdup(options->directory);
+    rocks->read_only = options->read_only;
+    rocks->options = make_options(options);
+    rocks->write_synced = rocksdb_writeoptions_create();
+    rocks->write_unsynced = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(rocks->write_synced, 1);
+    rocks->batch = rocksdb_writebatch_create();
+    init_handle_lock(&rocks->handle_lock);
+    pthread_mutex_init(&rocks->snapshots_mutex, NULL);
+    return rocks;
+}
+
+enum status rocksdb_backend(struct op *op, const struct store_options *options, struct backend **backend)
+{
+    struct rocks *rocks = rocks_new(options);
+    enum status st;
+
+    TRY(open_handle(op, rocks));
+    *backend = &rocks->backend;
+out:
+    if (st != ST_OK)
+        rocks_close(&rocks->backend);
+    return st;
+}

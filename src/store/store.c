@@ -1,0 +1,358 @@
+/* src/store/store.c - the front of the store: opening, buckets, snapshots, reads, and the way to the committer. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/thread.h"
+#include "keys/keys.h"
+#include "store/backend.h"
+#include "store/batch_body.h"
+#include "store/committer.h"
+
+struct store {
+    struct backend *backend;
+    struct committer *committer;
+    bool read_only;
+    pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
+    struct bucket **chains;
+    size_t chain_count, bucket_count; /* the former a power of two */
+};
+
+struct snapshot {
+    struct bucket *bucket;
+    struct backend_snapshot *taken;
+    struct head head; /* once has_head */
+    bool has_head;
+};
+
+static void *allocate(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* ---- open and close ---- */
+
+static enum status open_backend(struct op *op, const struct store_options *options, struct backend **backend)
+{
+    if (options->kind == STORE_MEMORY) {
+        *backend = memory_backend();
+        return ST_OK;
+    }
+#ifdef ORRERY_ROCKSDB
+    return rocksdb_backend(op, options, backend);
+#else
+    return op_fail(op, ST_NOT_BUILT, "This build has no RocksDB: it keeps data in memory only (--store memory).");
+#endif
+}
+
+enum status store_open(struct op *op, const struct store_options *options, struct store **store)
+{
+    struct backend *backend = NULL;
+    enum status st;
+
+    TRY(open_backend(op, options, &backend));
+    TRY(store_open_over(op, backend, options, store));
+out:
+    return st;
+}
+
+enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
+                            struct store **store)
+{
+    enum { CHAINS_FIRST = 64 };
+    struct store *opened = allocate(sizeof(*opened));
+
+    *opened = (struct store){ .backend = backend, .read_only = options->read_only, .chain_count = CHAINS_FIRST };
+    opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
+    pthread_rwlock_init(&opened->lock, NULL);
+    opened->committer = committer_new(backend, op->env, options->sync, options->threads);
+    *store = opened;
+    return ST_OK;
+}
+
+static void free_chain(struct bucket *bucket)
+{
+    while (bucket) {
+        struct bucket *next = bucket->next;
+
+        free(bucket);
+        bucket = next;
+    }
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    committer_free(store->committer);
+    store->backend->ops->close(store->backend);
+    for (size_t i = 0; i < store->chain_count; i++)
+        free_chain(store->chains[i]);
+    pthread_rwlock_destroy(&store->lock);
+    free(store->chains);
+    free(store);
+}
+
+/* ---- buckets ---- */
+
+static struct bucket **chain_of(const struct store *store, uint64_t id)
+{
+    uint64_t mixed = id * 0x9e3779b97f4a7c15u;
+
+    return &store->chains[mixed >> 32 & (store->chain_count - 1)];
+}
+
+/* Under the lock. */
+static struct bucket *find_bucket(const struct store *store, uint64_t id)
+{
+    struct bucket *bucket = *chain_of(store, id);
+
+    while (bucket && bucket->id != id)
+        bucket = bucket->next;
+    return bucket;
+}
+
+static void link_bucket(struct store *store, struct bucket *bucket)
+{
+    struct bucket **chain = chain_of(store, bucket->id);
+
+    bucket->next = *chain;
+    *chain = bucket;
+}
+
+static void grow_table(struct store *store)
+{
+    struct bucket **old = store->chains;
+    size_t old_count = store->chain_count;
+
+    store->chain_count *= 2;
+    store->chains = allocate(store->chain_count * sizeof(*old));
+    for (size_t i = 0; i < old_count; i++) {
+        for (struct bucket *bucket = old[i], *next; bucket; bucket = next) {
+            next = bucket->next;
+            link_bucket(store, bucket);
+        }
+    }
+    free(old);
+}
+
+static struct bucket *new_bucket(struct store *store, uint64_t id, const struct head *head)
+{
+    struct bucket *bucket = allocate(sizeof(*bucket));
+
+    bucket->store = store;
+    bucket->id = id;
+    bucket->head = *head;
+    bucket->floor_lsn = head->lsn; /* no transaction under way is older than this process */
+    atomic_init(&bucket->visible_lsn, head->lsn);
+    atomic_init(&bucket->last_counter, head->counter);
+    return bucket;
+}
+
+/* Somebody may have been faster. Until a bucket is in the table nobody commits to it, so its head holds. */
+static struct bucket *add_bucket(struct store *store, uint64_t id, const struct head *head)
+{
+    struct bucket *bucket;
+
+    pthread_rwlock_wrlock(&store->lock);
+    bucket = find_bucket(store, id);
+    if (!bucket) {
+        if (store->bucket_count == store->chain_count)
+            grow_table(store);
+        bucket = new_bucket(store, id, head);
+        link_bucket(store, bucket);
+        store->bucket_count++;
+    }
+    pthread_rwlock_unlock(&store->lock);
+    return bucket;
+}
+
+enum status store_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket)
+{
+    struct head head;
+    enum status st = ST_OK;
+
+    pthread_rwlock_rdlock(&store->lock);
+    *bucket = find_bucket(store, id);
+    pthread_rwlock_unlock(&store->lock);
+    if (*bucket)
+        return ST_OK;
+    TRY(backend_read_head(op, store->backend, id, &head));
+    *bucket = add_bucket(store, id, &head);
+out:
+    return st;
+}
+
+uint64_t bucket_id(const struct bucket *bucket)
+{
+    return bucket->id;
+}
+
+uint64_t bucket_lsn(const struct bucket *bucket)
+{
+    return atomic_load_explicit(&bucket->visible_lsn, memory_order_acquire);
+}
+
+uint64_t bucket_next_counter(struct bucket *bucket)
+{
+    return atomic_fetch_add(&bucket->last_counter, 1) + 1;
+}
+
+/* ---- reading ---- */
+
+enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
+{
+    struct backend *backend = bucket->store->backend;
+    struct backend_snapshot *taken;
+    enum status st;
+
+    TRY(backend->ops->snapshot(op, backend, &taken));
+    *snapshot = allocate(sizeof(**snapshot));
+    **snapshot = (struct snapshot){ .bucket = bucket, .taken = taken };
+out:
+    return st;
+}
+
+void store_release(struct snapshot *snapshot)
+{
+    struct backend *backend;
+
+    if (!snapshot)
+        return;
+    backend = snapshot->bucket->store->backend;
+    backend->ops->release(backend, snapshot->taken);
+    free(snapshot);
+}
+
+enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                           struct slice *values)
+{
+    struct backend *backend = snapshot->bucket->store->backend;
+    enum status st;
+
+    op->work.round_trips++;
+    TRY(backend->ops->get_many(op, backend, snapshot->taken, keys, count, values));
+    for (size_t i = 0; i < count; i++)
+        op->work.bytes_read += values[i].size;
+out:
+    return st;
+}
+
+enum status store_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
+                       struct rows *rows)
+{
+    struct backend *backend = snapshot->bucket->store->backend;
+    enum status st;
+
+    op->work.round_trips++;
+    TRY(backend->ops->scan(op, backend, snapshot->taken, range, limit, rows));
+    for (size_t i = 0; i < rows->count; i++)
+        op->work.bytes_read += rows->row[i].value.size;
+out:
+    return st;
+}
+
+enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head)
+{
+    struct slice key, value;
+    enum status st = ST_OK;
+
+    if (!snapshot->has_head) {
+        key = key_head(&op->arena, snapshot->bucket->id);
+        TRY(store_get_many(op, snapshot, &key, 1, &value));
+        if (value.data)
+            TRY(head_decode(op, value, &snapshot->head));
+        snapshot->has_head = true;
+    }
+    *head = snapshot->head;
+out:
+    return st;
+}
+
+/* ---- writing ---- */
+
+/* What is told to a client of a commit that did not succeed; the log has the reason. */
+static enum status explain(struct op *op, enum status why)
+{
+    switch (why) {
+    case ST_OK:
+        return ST_OK;
+    case ST_WRITE_CONFLICT:
+        return op_fail(op, why, "Another operation changed the same logical partition. Nothing was written.");
+    case ST_OWNER_NOT_FOUND:
+        return op_fail(op, why, "The container has been deleted.");
+    case ST_AMBIGUOUS:
+        return op_fail(op, why, "The store failed during the write. It may or may not have been written.");
+    default:
+        return op_fail(op, why, "The store cannot write at the moment. Nothing was written.");
+    }
+}
+
+static enum status run_request(struct op *op, struct store *store, struct request *request)
+{
+    if (!op->may_block)
+        return op_fail(op, ST_WOULD_BLOCK, "A write waits for the disk.");
+    thread_assert_may_block();
+    if (store->read_only)
+        return op_fail(op, ST_UNAVAILABLE, "The store was opened for reading only.");
+    committer_run(store->committer, request);
+    return explain(op, request->status);
+}
+
+enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch, struct commit_stamp *stamp)
+{
+    struct request request = { .kind = REQUEST_COMMIT, .bucket = bucket, .batch = batch };
+    enum status st;
+
+    assert(batch->bucket == bucket->id);
+    op->work.round_trips++;
+    TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
+    TRY(run_request(op, bucket->store, &request));
+    op->work.bytes_written += batch->bytes;
+    *stamp = request.stamp;
+out:
+    return st;
+}
+
+enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed)
+{
+    struct request request = { .kind = REQUEST_RECOVER };
+    struct store *store = bucket->store;
+    enum status st = ST_OK;
+
+    if (committer_outcome(store->committer, bucket, batch, committed))
+        return ST_OK;
+    TRY(run_request(op, store, &request));
+    if (!committer_outcome(store->committer, bucket, batch, committed))
+        st = op_fail(op, ST_UNAVAILABLE, "What became of the write is no longer known.");
+out:
+    return st;
+}
+
+enum status store_drop(struct op *op, struct store *store, uint64_t id)
+{
+    struct request request = { .kind = REQUEST_DROP };
+    struct backend *backend = store->backend;
+    enum status st;
+
+    TRY(store_bucket(op, store, id, &request.bucket));
+    TRY(run_request(op, store, &request)); /* after this no commit brings a key back */
+    TRY(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id), key_bucket_end(&op->arena, id)));
+out:
+    return st;
+}
+
+bool store_is_writable(const struct store *store)
+{
+    return !store->read_only && committer_is_writable(store->committer);
+}
+
+void store_stats(struct store *store, struct store_stats *stats)
+{
+    committer_stats(store->committer, stats);
+    stats->disk_bytes = store->backend->ops->disk_bytes(store->backend);
+}

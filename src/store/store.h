@@ -1,0 +1,121 @@
+/*
+ * src/store/store.h - an ordered map from (bucket, bytes) to bytes, changed by whole batches.
+ * Behind it a backend keeps the bytes: memory.c (tests, simulation) or rocksdb.c; the suite in
+ * test/store/ runs unchanged over each, and counts round trips. Keys are those of keys/keys.h,
+ * which begin with their bucket.
+ *
+ * Promises
+ * 1. A batch is visible whole or not at all, now and after any crash.
+ * 2. What store_commit() has acknowledged survives power loss (durability sync).
+ * 3. LSNs of a bucket rise by one with each commit, in the order in which commits become
+ *    visible; a snapshot and its LSN agree. Neither LSN nor ts ever goes back.
+ * 4. A batch with an expectation commits only if its logical partition is unchanged.
+ * 5. After a failed write nothing is given an LSN before the backend was reopened and its
+ *    heads were read again. Reads go on meanwhile.
+ *
+ * Ownership. The caller owns a snapshot from store_snapshot() to store_release().
+ *     Rows that come back lie in the op's arena and live as long as the op.
+ *     A bucket lives until store_close() or store_drop(); nobody frees it.
+ * Threads. A store and its buckets may be shared. A snapshot is used by one thread at a time.
+ */
+#pragma once
+#include "base/op.h"
+#include "base/slice.h"
+#include "keys/record.h"
+#include "store/batch.h"
+
+struct store;
+struct bucket;
+struct snapshot;
+
+enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
+
+struct store_options {
+    enum store_kind kind;
+    const char *directory; /* made when missing; NULL for the memory store */
+    bool sync; /* false: acknowledge before the sync, and lose the last moments in a power cut */
+    size_t cache_bytes;
+    bool read_only; /* for orrery check: changes nothing on disk */
+    bool threads; /* false: store_commit() runs the committer itself, for simulation */
+};
+
+enum status store_open(struct op *op, const struct store_options *options, struct store **store);
+void store_close(struct store *store); /* NULL is welcome */
+
+/* Finds a bucket, reading its head on first use. It need not have been written before. */
+enum status store_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket);
+
+uint64_t bucket_id(const struct bucket *bucket);
+
+/* The last LSN that readers can see, and its time; no round trip. */
+uint64_t bucket_lsn(const struct bucket *bucket);
+
+/* A counter for a new document: never given twice, not even after a crash, once committed with it. */
+uint64_t bucket_next_counter(struct bucket *bucket);
+
+/* One bucket as of one commit. Nothing promises a snapshot over several buckets. */
+enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
+
+/* The head as of the snapshot. One round trip, once for each snapshot. */
+enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head);
+
+/* values[i].data is NULL where keys[i] is absent: an answer, not an error. */
+enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys,
+                           size_t count, struct slice *values);
+
+struct row {
+    struct slice key, value;
+};
+
+struct rows {
+    struct row *row;
+    size_t count;
+    bool more; /* the limit ended the block, not the range */
+};
+
+struct range {
+    struct slice from, to; /* [from, to) */
+    bool reverse; /* the same keys, largest first */
+};
+
+struct scan_limit {
+    size_t rows, bytes; /* at least one row comes back whatever its size */
+};
+
+/* Up to `limit` of the range, in order or in reverse, as one block. */
+enum status store_scan(struct op *op, struct snapshot *snapshot, struct range range,
+                       struct scan_limit limit, struct rows *rows);
+
+struct commit_stamp {
+    uint64_t lsn;
+    int64_t ts_ms;
+};
+
+/*
+ * All of the batch or none, if its expectation still holds. Waits for the sync.
+ * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot.
+ * ST_UNAVAILABLE: nothing was written, the store is recovering or the disk is full.
+ * ST_AMBIGUOUS: it may have been written; store_outcome() tells once the store is back.
+ */
+enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,
+                         struct commit_stamp *stamp);
+
+/* What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told. */
+enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);
+
+/* NULL is welcome, so cleanup asks nothing. */
+void store_release(struct snapshot *snapshot);
+
+/* Removes every key of the bucket, for good, outside any transaction. May be repeated. */
+enum status store_drop(struct op *op, struct store *store, uint64_t id);
+
+/* False while writes are refused: after a failed write, until the store has been reopened. */
+bool store_is_writable(const struct store *store);
+
+struct store_stats {
+    uint64_t commits, groups, syncs, conflicts, failures, reopens;
+    uint64_t bytes_written; /* keys and values handed to the backend */
+    uint64_t disk_bytes;
+};
+
+void store_stats(struct store *store, struct store_stats *stats);

@@ -1,0 +1,212 @@
+/* src/token/token.c - writing, reading and checking what clients carry for us. */
+#include <assert.h>
+
+#include "base/encode.h"
+#include "base/hash.h"
+#include "keys/bytes.h"
+#include "token/token.h"
+
+enum { CONTINUATION_VERSION = 1 };
+enum { AT_VERSION = 0, AT_KIND = 1, AT_BODY = 2, NUMBER_BYTES = 8, CRC_BYTES = 4 };
+enum { BODY_BYTES_MAX = RID_BYTES_MAX, TOKEN_BYTES_MAX = AT_BODY + BODY_BYTES_MAX + CRC_BYTES };
+
+/* The part that depends on the kind; returns its size. */
+static size_t put_body(uint8_t *to, const struct continuation *continuation)
+{
+    const struct rid *rid = &continuation->after;
+
+    if (continuation->kind == CONTINUATION_DOCUMENTS) {
+        assert(continuation->container.size == RID_CONTAINER_BYTES);
+        memcpy(to, continuation->container.bytes, RID_CONTAINER_BYTES);
+        put_be(to + RID_CONTAINER_BYTES, continuation->after_number, NUMBER_BYTES);
+        return RID_CONTAINER_BYTES + NUMBER_BYTES;
+    }
+    memcpy(to, rid->bytes, rid->size);
+    return rid->size;
+}
+
+void continuation_print(struct buf *out, const struct continuation *continuation)
+{
+    uint8_t token[TOKEN_BYTES_MAX] = { CONTINUATION_VERSION, (uint8_t)continuation->kind };
+    size_t size = AT_BODY + put_body(token + AT_BODY, continuation);
+
+    put_be(token + size, crc32c(0, token, size), CRC_BYTES);
+    base64_encode(out, slice_make(token, size + CRC_BYTES));
+}
+
+static bool get_documents(struct slice body, const struct rid *owner, struct continuation *continuation)
+{
+    if (body.size != RID_CONTAINER_BYTES + NUMBER_BYTES)
+        return false;
+    continuation->container.size = RID_CONTAINER_BYTES;
+    memcpy(continuation->container.bytes, body.data, RID_CONTAINER_BYTES);
+    continuation->after_number = get_be(body.data + RID_CONTAINER_BYTES, NUMBER_BYTES);
+    return rid_equal(&continuation->container, owner);
+}
+
+/* The last one seen must be one that the feed could list: directly or indirectly below its owner. */
+static bool get_catalog(struct slice body, const struct rid *owner, struct continuation *continuation)
+{
+    if (body.size > RID_BYTES_MAX || body.size <= owner->size)
+        return false;
+    continuation->after.size = (uint8_t)body.size;
+    memcpy(continuation->after.bytes, body.data, body.size);
+    return memcmp(continuation->after.bytes, owner->bytes, owner->size) == 0;
+}
+
+/* Version, kind and checksum; what lies between them is the body. */
+static bool open_continuation(struct slice text, enum continuation_kind kind, uint8_t token[TOKEN_BYTES_MAX],
+                              struct slice *body)
+{
+    size_t size;
+
+    if (!base64_decode(text, token, TOKEN_BYTES_MAX, &size) || size < AT_BODY + CRC_BYTES)
+        return false;
+    size -= CRC_BYTES;
+    *body = slice_make(token + AT_BODY, size - AT_BODY);
+    return token[AT_VERSION] == CONTINUATION_VERSION && token[AT_KIND] == kind &&
+           get_be(token + size, CRC_BYTES) == crc32c(0, token, size);
+}
+
+enum status continuation_parse(struct op *op, struct slice text, enum continuation_kind kind,
+                               const struct rid *owner, struct continuation *continuation)
+{
+    uint8_t token[TOKEN_BYTES_MAX];
+    struct slice body;
+    bool valid = open_continuation(text, kind, token, &body);
+
+    *continuation = (struct continuation){ .kind = kind };
+    if (valid && kind == CONTINUATION_DOCUMENTS)
+        valid = get_documents(body, owner, continuation);
+    else if (valid)
+        valid = get_catalog(body, owner, continuation);
+    return valid ? ST_OK : op_fail(op, ST_BAD_REQUEST, "Invalid Continuation Token");
+}
+
+/* Takes what stands before the separator off the front. Without one it takes all, and the rest is absent. */
+static struct slice take_until(struct slice *rest, char separator)
+{
+    const char *found = rest->size ? memchr(rest->data, separator, rest->size) : NULL;
+    struct slice taken = *rest;
+
+    if (!found) {
+        *rest = (struct slice){ NULL, 0 };
+        return taken;
+    }
+    taken.size = (size_t)(found - taken.data);
+    *rest = slice_after(*rest, taken.size + 1);
+    return taken;
+}
+
+void session_token_print(struct buf *out, struct slice range, uint64_t lsn)
+{
+    buf_slice(out, range);
+    buf_text(out, ":-1#");
+    buf_u64(out, lsn);
+}
+
+/* "<region>=<lsn>", both numbers, "#" between several. We have one region and only look at the shape. */
+static bool regions_are_valid(struct slice regions)
+{
+    int64_t number;
+
+    while (regions.data) {
+        struct slice region = take_until(&regions, '#');
+        struct slice id = take_until(&region, '=');
+
+        if (!slice_to_i64(id, &number) || !slice_to_i64(region, &number))
+            return false;
+    }
+    return true;
+}
+
+/* "<lsn>" or "<version>#<lsn>[#<region>=<lsn>...]". A negative LSN, "nothing seen yet", asks for nothing. */
+static bool parse_lsn(struct slice token, int64_t *lsn)
+{
+    struct slice first = take_until(&token, '#');
+    int64_t version;
+
+    if (!token.data)
+        return slice_to_i64(first, lsn);
+    return slice_to_i64(first, &version) && slice_to_i64(take_until(&token, '#'), lsn) &&
+           regions_are_valid(token);
+}
+
+/* One of the list. The range's data is NULL when it names none. */
+static bool parse_session_token(struct slice text, struct slice *range, int64_t *lsn)
+{
+    struct slice rest = slice_trim(text);
+
+    *range = (struct slice){ NULL, 0 };
+    if (rest.size && memchr(rest.data, ':', rest.size)) {
+        *range = take_until(&rest, ':');
+        if (range->size == 0)
+            return false;
+    }
+    return parse_lsn(rest, lsn);
+}
+
+enum status session_token_lsn(struct op *op, struct slice header, struct slice range, uint64_t *lsn)
+{
+    *lsn = 0;
+    if (header.size == 0)
+        return ST_OK;
+    while (header.data) {
+        struct slice named;
+        int64_t asked;
+
+        if (!parse_session_token(take_until(&header, ','), &named, &asked))
+            return op_fail(op, ST_BAD_REQUEST, "The session token provided is invalid.");
+        if ((!named.data || slice_equal(named, range)) && asked > 0 && (uint64_t)asked > *lsn)
+            *lsn = (uint64_t)asked;
+    }
+    return ST_OK;
+}
+
+static void put_hex(char *to, uint64_t number, int digits)
+{
+    for (; digits; number >>= 4)
+        to[--digits] = "0123456789abcdef"[number & 15];
+}
+
+/* The etag's 64 bits in three groups, and the second in which it was written. Every document of a feed has one. */
+static void spell_etag(char text[ETAG_SIZE + 1], uint64_t etag, int64_t ts_ms)
+{
+    memcpy(text, "\"00000000-0000-0000-0000-000000000000\"", ETAG_SIZE + 1);
+    put_hex(text + 1, etag & 0xffffffff, 8);
+    put_hex(text + 15, etag >> 32 & 0xffff, 4);
+    put_hex(text + 20, etag >> 48, 4);
+    put_hex(text + 25, (uint64_t)(ts_ms / 1000), 8);
+}
+
+void etag_print(struct buf *out, uint64_t etag, int64_t ts_ms)
+{
+    char text[ETAG_SIZE + 1];
+
+    spell_etag(text, etag, ts_ms);
+    buf_append(out, text, ETAG_SIZE);
+}
+
+static struct slice without_quotes(struct slice etag)
+{
+    if (slice_starts_with(etag, "W/"))
+        etag = slice_after(etag, 2);
+    if (etag.size >= 2 && etag.data[0] == '"' && etag.data[etag.size - 1] == '"')
+        return slice_make(etag.data + 1, etag.size - 2);
+    return etag;
+}
+
+bool etag_matches(struct slice header, uint64_t etag, int64_t ts_ms)
+{
+    char text[ETAG_SIZE + 1];
+    struct slice wanted = slice_make(text + 1, ETAG_SIZE - 2);
+
+    spell_etag(text, etag, ts_ms);
+    while (header.data) {
+        struct slice one = slice_trim(take_until(&header, ','));
+
+        if (slice_is(one, "*") || slice_equal(without_quotes(one), wanted))
+            return true;
+    }
+    return false;
+}

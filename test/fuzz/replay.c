@@ -1,0 +1,165 @@
+/*
+ * test/fuzz/replay.c - runs a fuzz target without a fuzzer.
+ *     target DIRECTORY... [-mutate COUNT SEED]
+ * Every file of the directories, then COUNT random changes of them; the same seed gives the
+ * same changes. A target that finds something wrong aborts. Ends with "N passed, 0 failed".
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { FILES_MAX = 4096, INPUT_BYTES_MAX = 1024 * 1024, CHANGES_MAX = 8, RUN_BYTES_MAX = 32 };
+
+struct input {
+    uint8_t *data;
+    size_t size;
+};
+
+static struct input inputs[FILES_MAX];
+static size_t input_count;
+static uint64_t seed;
+
+static uint64_t next_random(void) /* splitmix64 */
+{
+    uint64_t x = seed += 0x9e3779b97f4a7c15u;
+
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static void fail(const char *what, const char *path)
+{
+    fprintf(stderr, "%s: %s\n", path, what);
+    exit(1);
+}
+
+static void load_file(const char *path)
+{
+    static uint8_t content[INPUT_BYTES_MAX];
+    FILE *file = fopen(path, "rb");
+    struct input input;
+
+    if (!file || input_count == FILES_MAX)
+        fail("cannot be read", path);
+    input.size = fread(content, 1, sizeof(content), file);
+    fclose(file);
+    input.data = malloc(input.size + 1);
+    if (!input.data)
+        fail("too large", path);
+    memcpy(input.data, content, input.size);
+    inputs[input_count++] = input;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* In the order of their names, so that a seed means the same everywhere. */
+static void load_directory(const char *directory)
+{
+    struct dirent **names;
+    int count = scandir(directory, &names, NULL, by_name);
+    char path[4096];
+
+    if (count < 0)
+        fail("cannot be read", directory);
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name);
+        if (names[i]->d_name[0] != '.')
+            load_file(path);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* In memory of exactly its size, so that a sanitizer sees a read past the end. */
+static void run(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = malloc(size ? size : 1);
+
+    if (!copy)
+        abort();
+    memcpy(copy, data, size);
+    LLVMFuzzerTestOneInput(copy, size);
+    free(copy);
+}
+
+static size_t up_to(size_t limit)
+{
+    return (size_t)(next_random() % (limit + 1));
+}
+
+/* One change in place: a bit, a byte, a run left out, a run doubled, a run from another input. */
+static size_t change(uint8_t *data, size_t size)
+{
+    size_t at = up_to(size), run_bytes = up_to(RUN_BYTES_MAX);
+    const struct input *other = &inputs[next_random() % input_count];
+    size_t from = up_to(other->size);
+
+    if (run_bytes > size - at)
+        run_bytes = size - at;
+    switch (next_random() % 5) {
+    case 0:
+        if (at < size)
+            data[at] ^= (uint8_t)(1 << next_random() % 8);
+        return size;
+    case 1:
+        if (at < size)
+            data[at] = (uint8_t)next_random();
+        return size;
+    case 2:
+        memmove(data + at, data + at + run_bytes, size - at - run_bytes);
+        return size - run_bytes;
+    case 3:
+        memmove(data + at + run_bytes, data + at, size - at);
+        return size + run_bytes;
+    default:
+        run_bytes = up_to(RUN_BYTES_MAX);
+        if (run_bytes > other->size - from)
+            run_bytes = other->size - from;
+        memmove(data + at + run_bytes, data + at, size - at);
+        memcpy(data + at, other->data + from, run_bytes);
+        return size + run_bytes;
+    }
+}
+
+static void run_mutation(void)
+{
+    static uint8_t data[INPUT_BYTES_MAX + CHANGES_MAX * RUN_BYTES_MAX];
+    const struct input *input = &inputs[next_random() % input_count];
+    size_t size = input->size, changes = 1 + up_to(CHANGES_MAX - 1);
+
+    memcpy(data, input->data, size);
+    for (; changes; changes--)
+        size = change(data, size);
+    run(data, size);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long mutations = 0, passed = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-mutate") == 0 && i + 2 < argc) {
+            mutations = strtoull(argv[i + 1], NULL, 10);
+            seed = strtoull(argv[i + 2], NULL, 10);
+            i += 2;
+        } else {
+            load_directory(argv[i]);
+        }
+    }
+    for (size_t i = 0; i < input_count; i++, passed++)
+        run(inputs[i].data, inputs[i].size);
+    for (; input_count && mutations; mutations--, passed++)
+        run_mutation();
+    printf("%llu passed, 0 failed\n", passed);
+    for (size_t i = 0; i < input_count; i++)
+        free(inputs[i].data);
+    return 0;
+}

@@ -1,0 +1,159 @@
+/* test/store/faulty.c - fails the n-th call, before or after it happened. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "faulty.h"
+
+struct faulty {
+    struct backend backend;
+    struct backend *under;
+    struct faulty_controls *controls;
+    pthread_mutex_t mutex; /* guards the controls */
+};
+
+static struct faulty *faulty_of(struct backend *backend)
+{
+    return (struct faulty *)backend;
+}
+
+void faulty_fail(struct faulty_controls *controls, unsigned kinds, uint64_t call)
+{
+    controls->kinds = kinds;
+    controls->fail_call = call;
+    controls->calls = 0;
+    controls->failed = false;
+}
+
+/* Counts the call; true when it is the one to fail. */
+static bool strikes(struct faulty *faulty, enum faulty_kind kind)
+{
+    struct faulty_controls *controls = faulty->controls;
+    bool hit = false;
+
+    pthread_mutex_lock(&faulty->mutex);
+    if (controls->kinds & kind)
+        hit = ++controls->calls == controls->fail_call;
+    if (controls->failed && controls->fail_again > 0)
+        hit = --controls->fail_again == 0;
+    controls->failed = controls->failed || hit;
+    if (controls->clock && kind != FAULTY_SNAPSHOT && kind != FAULTY_REOPEN)
+        env_advance_ms(controls->clock, 1);
+    pthread_mutex_unlock(&faulty->mutex);
+    return hit;
+}
+
+static enum status broken(struct op *op, const char *what)
+{
+    return op_fail(op, ST_UNAVAILABLE, "made to fail: %s", what);
+}
+
+static enum status faulty_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_SNAPSHOT))
+        return broken(op, "snapshot");
+    return faulty->under->ops->snapshot(op, faulty->under, snapshot);
+}
+
+static void faulty_release(struct backend *backend, struct backend_snapshot *snapshot)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    faulty->under->ops->release(faulty->under, snapshot);
+}
+
+static enum status faulty_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                                   const struct slice *keys, size_t count, struct slice *values)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_GET))
+        return broken(op, "get_many");
+    return faulty->under->ops->get_many(op, faulty->under, snapshot, keys, count, values);
+}
+
+static enum status faulty_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                               struct range range, struct scan_limit limit, struct rows *rows)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_SCAN))
+        return broken(op, "scan");
+    return faulty->under->ops->scan(op, faulty->under, snapshot, range, limit, rows);
+}
+
+static enum status faulty_write(struct op *op, struct backend *backend, const struct mutation *mutations,
+                                size_t count, bool sync)
+{
+    struct faulty *faulty = faulty_of(backend);
+    bool hit = strikes(faulty, FAULTY_WRITE);
+    enum status st = ST_OK;
+
+    if (!hit || faulty->controls->fail_after)
+        st = faulty->under->ops->write(op, faulty->under, mutations, count, sync);
+    return hit ? broken(op, "write") : st;
+}
+
+static enum status faulty_remove_range(struct op *op, struct backend *backend, struct slice from, struct slice to)
+{
+    struct faulty *faulty = faulty_of(backend);
+    bool hit = strikes(faulty, FAULTY_REMOVE);
+    enum status st = ST_OK;
+
+    if (!hit || faulty->controls->fail_after)
+        st = faulty->under->ops->remove_range(op, faulty->under, from, to);
+    return hit ? broken(op, "remove_range") : st;
+}
+
+static enum status faulty_reopen(struct op *op, struct backend *backend)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_REOPEN))
+        return broken(op, "reopen");
+    if (faulty->controls->reopen_failures > 0) {
+        faulty->controls->reopen_failures--;
+        return broken(op, "reopen");
+    }
+    return faulty->under->ops->reopen(op, faulty->under);
+}
+
+static uint64_t faulty_disk_bytes(struct backend *backend)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    return faulty->under->ops->disk_bytes(faulty->under);
+}
+
+static void faulty_close(struct backend *backend)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    faulty->under->ops->close(faulty->under);
+    pthread_mutex_destroy(&faulty->mutex);
+    free(faulty);
+}
+
+static const struct backend_ops faulty_ops = {
+    .snapshot = faulty_snapshot,
+    .release = faulty_release,
+    .get_many = faulty_get_many,
+    .scan = faulty_scan,
+    .write = faulty_write,
+    .remove_range = faulty_remove_range,
+    .reopen = faulty_reopen,
+    .disk_bytes = faulty_disk_bytes,
+    .close = faulty_close,
+};
+
+struct backend *faulty_backend(struct backend *under, struct faulty_controls *controls)
+{
+    struct faulty *faulty = malloc(sizeof(*faulty));
+
+    if (!faulty)
+        abort();
+    *faulty = (struct faulty){ .backend = { .ops = &faulty_ops }, .under = under, .controls = controls };
+    pthread_mutex_init(&faulty->mutex, NULL);
+    return &faulty->backend;
+}

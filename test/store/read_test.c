@@ -1,0 +1,253 @@
+/* test/store/read_test.c - the contract: gets, scans, limits and snapshots. */
+#include "fixture.h"
+
+static const struct scan_limit no_limit = { SIZE_MAX, SIZE_MAX };
+
+/* Puts one row for each number below `count`, with its number as text. */
+static void put_numbers(struct fixture *f, uint64_t count)
+{
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    struct commit_stamp stamp;
+    char text[24];
+
+    for (uint64_t number = 0; number < count; number++) {
+        snprintf(text, sizeof(text), "%03llu", (unsigned long long)number);
+        batch_put(batch, key_of(f, number), arena_copy(&f->op->arena, slice_of(text)));
+    }
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+}
+
+static struct snapshot *snapshot(struct fixture *f)
+{
+    struct snapshot *taken = NULL;
+
+    CHECK(store_snapshot(f->op, f->bucket, &taken) == ST_OK);
+    return taken;
+}
+
+CONTRACT(a_value_comes_back_as_it_was_put)
+{
+    CHECK(put(f, 1, "one", NULL) == ST_OK);
+    CHECK(slice_is(get(f, 1), "one"));
+}
+
+CONTRACT(an_empty_value_is_not_an_absent_one)
+{
+    CHECK(put(f, 1, "", NULL) == ST_OK);
+    CHECK(get(f, 1).data && get(f, 1).size == 0);
+    CHECK(!get(f, 2).data);
+}
+
+CONTRACT(get_many_answers_each_key_in_its_place)
+{
+    struct slice keys[] = { key_of(f, 2), key_of(f, 99), key_of(f, 0), key_of(f, 2) }, values[4];
+    struct snapshot *taken;
+
+    put_numbers(f, 3);
+    taken = snapshot(f);
+    CHECK(store_get_many(f->op, taken, keys, 4, values) == ST_OK);
+    CHECK(slice_is(values[0], "002") && !values[1].data && slice_is(values[2], "000") && slice_is(values[3], "002"));
+    store_release(taken);
+}
+
+CONTRACT(a_scan_gives_the_rows_of_its_range_in_order)
+{
+    struct snapshot *taken;
+    struct rows rows;
+
+    put_numbers(f, 10);
+    taken = snapshot(f);
+    CHECK(store_scan(f->op, taken, range_of(f, 3, 7, false), no_limit, &rows) == ST_OK);
+    CHECK(rows.count == 4 && !rows.more);
+    for (uint64_t i = 0; i < rows.count; i++)
+        CHECK(slice_equal(rows.row[i].key, key_of(f, 3 + i)) && rows.row[i].value.data[2] == (char)('3' + i));
+    store_release(taken);
+}
+
+CONTRACT(a_reverse_scan_gives_the_same_rows_largest_first)
+{
+    struct snapshot *taken;
+    struct rows rows;
+
+    put_numbers(f, 10);
+    taken = snapshot(f);
+    CHECK(store_scan(f->op, taken, range_of(f, 3, 7, true), no_limit, &rows) == ST_OK);
+    CHECK(rows.count == 4 && !rows.more);
+    for (uint64_t i = 0; i < rows.count; i++)
+        CHECK(slice_equal(rows.row[i].key, key_of(f, 6 - i)));
+    store_release(taken);
+}
+
+CONTRACT(a_scan_past_the_last_row_or_of_nothing_is_empty)
+{
+    struct snapshot *taken;
+    struct rows rows;
+
+    put_numbers(f, 3);
+    taken = snapshot(f);
+    for (int reverse = 0; reverse < 2; reverse++) {
+        CHECK(store_scan(f->op, taken, range_of(f, 3, 9, reverse), no_limit, &rows) == ST_OK && rows.count == 0);
+        CHECK(store_scan(f->op, taken, range_of(f, 2, 2, reverse), no_limit, &rows) == ST_OK && rows.count == 0);
+        CHECK(store_scan(f->op, taken, range_of(f, 2, 1, reverse), no_limit, &rows) == ST_OK && rows.count == 0);
+        CHECK(!rows.more);
+    }
+    store_release(taken);
+}
+
+CONTRACT(more_is_told_only_when_a_row_was_left_out)
+{
+    struct snapshot *taken;
+    struct rows rows;
+
+    put_numbers(f, 5);
+    taken = snapshot(f);
+    for (int reverse = 0; reverse < 2; reverse++) {
+        for (size_t limit = 1; limit <= 6; limit++) {
+            struct scan_limit at_most = { limit, SIZE_MAX };
+
+            CHECK(store_scan(f->op, taken, range_of(f, 0, 5, reverse), at_most, &rows) == ST_OK);
+            CHECK(rows.count == (limit < 5 ? limit : 5));
+            CHECK(rows.more == (limit < 5));
+        }
+    }
+    store_release(taken);
+}
+
+CONTRACT(a_byte_limit_counts_keys_and_values_and_lets_one_row_through)
+{
+    size_t row_bytes = key_of(f, 0).size + 3;
+    struct snapshot *taken;
+    struct rows rows;
+
+    put_numbers(f, 5);
+    taken = snapshot(f);
+    for (int reverse = 0; reverse < 2; reverse++) {
+        struct range range = range_of(f, 0, 5, reverse);
+
+        CHECK(store_scan(f->op, taken, range, (struct scan_limit){ 9, 1 }, &rows) == ST_OK);
+        CHECK(rows.count == 1 && rows.more);
+        CHECK(store_scan(f->op, taken, range, (struct scan_limit){ 9, 2 * row_bytes }, &rows) == ST_OK);
+        CHECK(rows.count == 2 && rows.more);
+        CHECK(store_scan(f->op, taken, range, (struct scan_limit){ 9, 2 * row_bytes - 1 }, &rows) == ST_OK);
+        CHECK(rows.count == 1 && rows.more);
+        CHECK(store_scan(f->op, taken, range, (struct scan_limit){ 9, 5 * row_bytes }, &rows) == ST_OK);
+        CHECK(rows.count == 5 && !rows.more);
+    }
+    store_release(taken);
+}
+
+CONTRACT(a_snapshot_does_not_see_what_is_committed_after_it)
+{
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    struct slice keys[] = { key_of(f, 0), key_of(f, 1), key_of(f, 50) }, values[3];
+    struct commit_stamp stamp;
+    struct snapshot *taken;
+    struct rows rows;
+
+    put_numbers(f, 3);
+    taken = snapshot(f);
+    batch_put(batch, keys[0], slice_of("new"));
+    batch_delete(batch, keys[1]);
+    batch_put(batch, keys[2], slice_of("added"));
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+
+    CHECK(store_get_many(f->op, taken, keys, 3, values) == ST_OK);
+    CHECK(slice_is(values[0], "000") && slice_is(values[1], "001") && !values[2].data);
+    CHECK(store_scan(f->op, taken, range_of(f, 0, 99, false), no_limit, &rows) == ST_OK && rows.count == 3);
+    store_release(taken);
+    CHECK(slice_is(get(f, 0), "new") && !get(f, 1).data && slice_is(get(f, 50), "added"));
+}
+
+CONTRACT(many_snapshots_each_see_their_own_time)
+{
+    enum { TIMES = 20 };
+    struct snapshot *taken[TIMES];
+    struct slice key = key_of(f, 1), value;
+    char text[16];
+
+    for (int i = 0; i < TIMES; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        CHECK(put(f, 1, text, NULL) == ST_OK);
+        taken[i] = snapshot(f);
+    }
+    for (int step = 0; step < TIMES; step++) {
+        int i = step * 7 % TIMES; /* released in a mixed order */
+
+        CHECK(store_get_many(f->op, taken[i], &key, 1, &value) == ST_OK);
+        snprintf(text, sizeof(text), "%d", i);
+        CHECK(slice_is(value, text));
+        store_release(taken[i]);
+    }
+}
+
+CONTRACT(a_snapshot_and_its_head_agree)
+{
+    struct commit_stamp stamp;
+    struct snapshot *before, *after;
+    struct head head;
+
+    before = snapshot(f);
+    CHECK(put(f, 1, "x", &stamp) == ST_OK);
+    after = snapshot(f);
+    CHECK(put(f, 1, "y", NULL) == ST_OK);
+    CHECK(store_snapshot_head(f->op, before, &head) == ST_OK && head.lsn == stamp.lsn - 1);
+    CHECK(store_snapshot_head(f->op, after, &head) == ST_OK && head.lsn == stamp.lsn);
+    CHECK(head.ts_ms == stamp.ts_ms);
+    store_release(before);
+    store_release(after);
+}
+
+CONTRACT(reads_count_their_round_trips_and_bytes)
+{
+    struct slice keys[] = { key_of(f, 0), key_of(f, 1), key_of(f, 77) }, values[3];
+    struct work *work = &f->op->work;
+    struct snapshot *taken;
+    struct rows rows;
+    struct head head;
+
+    put_numbers(f, 5);
+    taken = snapshot(f);
+    *work = (struct work){ 0 };
+    CHECK(store_get_many(f->op, taken, keys, 3, values) == ST_OK);
+    CHECK(work->round_trips == 1 && work->bytes_read == 6);
+    CHECK(store_scan(f->op, taken, range_of(f, 0, 5, false), no_limit, &rows) == ST_OK);
+    CHECK(work->round_trips == 2 && work->bytes_read == 21);
+    CHECK(store_snapshot_head(f->op, taken, &head) == ST_OK);
+    CHECK(store_snapshot_head(f->op, taken, &head) == ST_OK);
+    CHECK(work->round_trips == 3);
+    store_release(taken);
+}
+
+CONTRACT(what_is_larger_than_the_operation_may_hold_is_refused)
+{
+    size_t size = 100000;
+    char *large = arena_alloc(&f->op->arena, size);
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    struct slice key = key_of(f, 1), value;
+    struct commit_stamp stamp;
+    struct snapshot *taken;
+    struct rows rows;
+    struct op small;
+
+    memset(large, 'x', size);
+    batch_put(batch, key, slice_make(large, size));
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+    taken = snapshot(f);
+    op_init(&small, f->op->env, size / 2);
+    CHECK(store_get_many(&small, taken, &key, 1, &value) == ST_TOO_LARGE);
+    CHECK(store_scan(&small, taken, range_of(f, 0, 5, false), no_limit, &rows) == ST_TOO_LARGE);
+    op_free(&small);
+    store_release(taken);
+}
+
+CONTRACT(a_loop_thread_may_read_what_is_in_memory_and_never_commits)
+{
+    struct commit_stamp stamp;
+
+    CHECK(put(f, 1, "one", NULL) == ST_OK);
+    f->op->may_block = false;
+    CHECK(slice_is(get(f, 1), "one"));
+    CHECK(store_commit(f->op, f->bucket, batch_putting(f, 1, "two"), &stamp) == ST_WOULD_BLOCK);
+    f->op->may_block = true;
+    CHECK(slice_is(get(f, 1), "one"));
+}

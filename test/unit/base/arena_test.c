@@ -1,0 +1,98 @@
+/* test/unit/base/arena_test.c - memory that is given back all at once. */
+#include "base/arena.h"
+#include "test.h"
+
+TEST(every_allocation_is_aligned_and_none_overlap)
+{
+    struct arena arena;
+    uint8_t *given[200];
+    size_t size[200];
+
+    arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < 200; i++) {
+        size[i] = test_random() % 500;
+        given[i] = arena_alloc(&arena, size[i]);
+        CHECK((uintptr_t)given[i] % 16 == 0);
+        memset(given[i], (int)i, size[i]);
+    }
+    for (size_t i = 0; i < 200; i++)
+        for (size_t at = 0; at < size[i]; at++)
+            CHECK(given[i][at] == (uint8_t)i);
+    arena_free(&arena);
+}
+
+TEST(a_client_cannot_take_more_than_the_limit_and_we_can)
+{
+    struct arena arena;
+
+    arena_init(&arena, 1000);
+    CHECK(arena_try_alloc(&arena, 1001) == NULL);
+    CHECK(arena_try_alloc(&arena, SIZE_MAX) == NULL);
+    CHECK(arena_try_alloc(&arena, 600) != NULL);
+    CHECK(arena_try_alloc(&arena, 600) == NULL);
+    CHECK(arena_alloc(&arena, 600) != NULL);
+    CHECK(arena_try_alloc(&arena, 1) == NULL);
+    arena_reset(&arena);
+    CHECK(arena_try_alloc(&arena, 600) != NULL);
+    arena_free(&arena);
+}
+
+TEST(an_allocation_larger_than_a_chunk_gets_one_of_its_own)
+{
+    struct arena arena;
+    char *large;
+
+    arena_init(&arena, 64 << 20);
+    large = arena_try_alloc(&arena, 5 << 20);
+    REQUIRE(large);
+    memset(large, 1, 5 << 20);
+    CHECK(arena.used_bytes == 5 << 20);
+    arena_free(&arena);
+}
+
+TEST(reset_overwrites_what_was_given_out_and_reuses_it)
+{
+    struct arena arena;
+    char *first, *again;
+
+    arena_init(&arena, 1 << 20);
+    first = arena_alloc(&arena, 64);
+    memset(first, 'a', 64);
+    arena_alloc(&arena, 100 * 1024); /* a second chunk, which reset gives back */
+    arena_reset(&arena);
+    CHECK(arena.used_bytes == 0);
+    again = arena_alloc(&arena, 64);
+    CHECK(again == first);
+    CHECK((uint8_t)again[0] == 0xdb && (uint8_t)again[63] == 0xdb);
+    arena_free(&arena);
+}
+
+TEST(only_the_newest_allocation_is_extended_and_only_within_the_limit)
+{
+    struct arena arena;
+    char *older, *newest;
+
+    arena_init(&arena, 4096);
+    older = arena_alloc(&arena, 100);
+    newest = arena_alloc(&arena, 100);
+    CHECK(!arena_try_extend(&arena, older, 100, 200));
+    CHECK(arena_try_extend(&arena, newest, 100, 2000));
+    CHECK((char *)arena_alloc(&arena, 1) >= newest + 2000);
+    CHECK(!arena_try_extend(&arena, newest, 2000, 2100));
+    CHECK(!arena_try_extend(&arena, NULL, 0, 10));
+    newest = arena_alloc(&arena, 16);
+    CHECK(!arena_try_extend(&arena, newest, 16, 4096)); /* past the limit */
+    arena_free(&arena);
+}
+
+TEST(a_copy_is_a_copy_and_text_ends_with_a_nul)
+{
+    char text[] = "abc";
+    struct slice copy = arena_copy(&test_op()->arena, slice_of(text));
+    char *ended = arena_text(&test_op()->arena, slice_make(text, 2));
+
+    text[0] = 'x';
+    CHECK(slice_is(copy, "abc"));
+    CHECK(strcmp(ended, "ab") == 0);
+    CHECK(arena_copy(&test_op()->arena, slice_make(NULL, 0)).data != NULL);
+}

@@ -1,0 +1,52 @@
+/* test/unit/base/op_test.c - one operation: how it fails and when it should stop. */
+#include "base/op.h"
+#include "test.h"
+
+TEST(a_failure_keeps_its_reason_and_returns_its_status)
+{
+    CHECK(op_fail(test_op(), ST_EXISTS, "%s number %d", "document", 7) == ST_EXISTS);
+    CHECK(strcmp(test_op()->error, "document number 7") == 0);
+}
+
+TEST(every_status_has_its_row)
+{
+    CHECK(error_row(ST_OK)->http == 200);
+    CHECK(error_row(ST_BAD_REQUEST)->http == 400 && error_row(ST_BAD_REQUEST)->sub == 0);
+    CHECK(error_row(ST_SESSION_UNAVAILABLE)->http == 404 && error_row(ST_SESSION_UNAVAILABLE)->sub == 1002);
+    CHECK(error_row(ST_TOO_MANY_REQUESTS)->retry);
+    CHECK(strcmp(error_row(ST_CORRUPT)->name, "CORRUPT") == 0); /* the last one */
+}
+
+TEST(an_operation_stops_at_its_deadline_or_when_it_is_cancelled)
+{
+    struct env *env = env_seeded(1, 0);
+    struct op op;
+
+    op_init(&op, env, 1 << 20);
+    op_begin(&op, 100);
+    env_advance_ms(env, 100);
+    CHECK(op_check(&op) == ST_OK);
+    env_advance_ms(env, 1);
+    CHECK(op_check(&op) == ST_TIMEOUT && op.error);
+    op_begin(&op, 100);
+    CHECK(op_check(&op) == ST_OK && !op.error);
+    atomic_store(&op.cancelled, true);
+    CHECK(op_check(&op) == ST_UNAVAILABLE);
+    op_free(&op);
+    env_free(env);
+}
+
+TEST(an_operation_sees_one_time)
+{
+    struct env *env = env_seeded(1, 5000);
+    struct op op;
+
+    op_init(&op, env, 1 << 20);
+    op_begin(&op, 100);
+    env_advance_ms(env, 50);
+    CHECK(op.now_ms == 5000);
+    op_begin(&op, 100);
+    CHECK(op.now_ms == 5050);
+    op_free(&op);
+    env_free(env);
+}

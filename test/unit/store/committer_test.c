@@ -1,0 +1,161 @@
+/* test/unit/store/committer_test.c - groups, step by step, and the conflicts inside them. */
+#include "keys/keys.h"
+#include "store/committer.h"
+#include "store/conflict.h"
+#include "test.h"
+
+enum { BUCKET = 3 << BUCKET_BITS };
+
+/* A committer without a thread, over memory. */
+struct bench {
+    struct backend *backend;
+    struct committer *committer;
+    struct bucket bucket;
+};
+
+static void bench_init(struct bench *bench)
+{
+    *bench = (struct bench){ .backend = memory_backend(), .bucket = { .id = BUCKET } };
+    bench->committer = committer_new(bench->backend, test_op()->env, true, false);
+}
+
+static void bench_free(struct bench *bench)
+{
+    committer_free(bench->committer);
+    bench->backend->ops->close(bench->backend);
+}
+
+static struct batch *batch_of(uint64_t number, struct slice value)
+{
+    struct batch *batch = batch_new(test_op(), BUCKET);
+
+    batch_put(batch, key_document(&test_op()->arena, BUCKET, number), value);
+    return batch;
+}
+
+static struct request request_for(struct bench *bench, struct batch *batch)
+{
+    return (struct request){ .kind = REQUEST_COMMIT, .bucket = &bench->bucket, .batch = batch };
+}
+
+TEST(all_that_waits_becomes_one_group_with_one_sync)
+{
+    struct request request[5];
+    struct store_stats stats;
+    struct bench bench;
+
+    bench_init(&bench);
+    for (uint64_t i = 0; i < 5; i++) {
+        request[i] = request_for(&bench, batch_of(i, slice_of("x")));
+        committer_submit(bench.committer, &request[i]);
+    }
+    CHECK(committer_step(bench.committer) && !committer_step(bench.committer));
+    for (uint64_t i = 0; i < 5; i++)
+        CHECK(request[i].done && request[i].status == ST_OK && request[i].stamp.lsn == i + 1);
+    committer_stats(bench.committer, &stats);
+    CHECK(stats.commits == 5 && stats.groups == 1 && stats.syncs == 1);
+    CHECK(bench.bucket.visible_lsn == 5);
+    bench_free(&bench);
+}
+
+TEST(a_group_is_bounded_and_the_rest_comes_next)
+{
+    size_t size = 3 << 20;
+    struct slice large = slice_make(arena_alloc(&test_op()->arena, size), size);
+    struct request request[4];
+    struct store_stats stats;
+    struct bench bench;
+
+    memset((char *)large.data, 'x', size);
+    bench_init(&bench);
+    for (uint64_t i = 0; i < 4; i++) {
+        request[i] = request_for(&bench, batch_of(i, large));
+        committer_submit(bench.committer, &request[i]);
+    }
+    CHECK(committer_step(bench.committer));
+    CHECK(request[1].done && !request[2].done);
+    CHECK(committer_step(bench.committer));
+    CHECK(request[3].done && !committer_step(bench.committer));
+    committer_stats(bench.committer, &stats);
+    CHECK(stats.groups == 2 && stats.commits == 4);
+    bench_free(&bench);
+}
+
+TEST(a_batch_conflicts_with_an_earlier_one_of_its_own_group)
+{
+    struct batch *first = batch_of(1, slice_of("x")), *same = batch_of(2, slice_of("x"));
+    struct batch *other = batch_of(3, slice_of("x"));
+    struct request request[3];
+    struct store_stats stats;
+    struct bench bench;
+
+    bench_init(&bench);
+    batch_expect(first, 70, 0);
+    batch_expect(same, 70, 0);
+    batch_expect(other, 71, 0);
+    request[0] = request_for(&bench, first);
+    request[1] = request_for(&bench, same);
+    request[2] = request_for(&bench, other);
+    for (int i = 0; i < 3; i++)
+        committer_submit(bench.committer, &request[i]);
+    CHECK(committer_step(bench.committer));
+    CHECK(request[0].status == ST_OK && request[1].status == ST_WRITE_CONFLICT && request[2].status == ST_OK);
+    CHECK(request[2].stamp.lsn == 2);
+    committer_stats(bench.committer, &stats);
+    CHECK(stats.conflicts == 1 && stats.commits == 2);
+    bench_free(&bench);
+}
+
+TEST(a_commit_queued_behind_its_buckets_drop_is_refused_and_one_before_it_is_done)
+{
+    struct request before, drop, after;
+    struct bench bench;
+
+    bench_init(&bench);
+    before = request_for(&bench, batch_of(1, slice_of("x")));
+    drop = (struct request){ .kind = REQUEST_DROP, .bucket = &bench.bucket };
+    after = request_for(&bench, batch_of(2, slice_of("x")));
+    committer_submit(bench.committer, &before);
+    committer_submit(bench.committer, &drop);
+    committer_submit(bench.committer, &after);
+    CHECK(committer_step(bench.committer));
+    CHECK(before.status == ST_OK && drop.status == ST_OK && after.status == ST_OWNER_NOT_FOUND);
+    bench_free(&bench);
+}
+
+TEST(a_scope_is_changed_after_its_mark_and_not_before)
+{
+    struct conflicts *conflicts = conflicts_new();
+    struct bucket bucket = { .id = BUCKET, .floor_lsn = 10 };
+
+    CHECK(conflicts_changed_after(conflicts, &bucket, 5, 9)); /* older than the bucket's floor */
+    CHECK(!conflicts_changed_after(conflicts, &bucket, 5, 10));
+    conflicts_mark(conflicts, &bucket, 5, 11);
+    CHECK(conflicts_changed_after(conflicts, &bucket, 5, 10));
+    CHECK(!conflicts_changed_after(conflicts, &bucket, 5, 11));
+    CHECK(!conflicts_changed_after(conflicts, &bucket, 6, 10));
+    conflicts_forget(conflicts, &bucket, 5);
+    CHECK(!conflicts_changed_after(conflicts, &bucket, 5, 10));
+    conflicts_free(conflicts);
+}
+
+/* Many times more scopes than slots: a mark may be pushed out, and is then remembered in the floor. */
+TEST(a_mark_that_another_bucket_pushes_out_is_not_lost)
+{
+    enum { SCOPES = 200000 };
+    struct conflicts *conflicts = conflicts_new();
+    struct bucket first = { .id = BUCKET }, second = { .id = BUCKET + 1 };
+    uint64_t missed = 0;
+
+    for (uint64_t scope = 1; scope <= SCOPES; scope++) {
+        conflicts_mark(conflicts, &first, scope * 0x9e3779b97f4a7c15u, scope);
+        conflicts_mark(conflicts, &second, scope * 0x9e3779b97f4a7c15u, scope);
+    }
+    for (uint64_t scope = 1; scope <= SCOPES; scope++) {
+        missed += !conflicts_changed_after(conflicts, &first, scope * 0x9e3779b97f4a7c15u, scope - 1);
+        missed += !conflicts_changed_after(conflicts, &second, scope * 0x9e3779b97f4a7c15u, scope - 1);
+    }
+    CHECK(missed == 0);
+    CHECK(first.floor_lsn < SCOPES - 16); /* recent transactions are hardly ever refused for it */
+    conflicts_free(conflicts);
+}
