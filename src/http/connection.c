@@ -140,15 +140,9 @@ static void run_on_pool(struct pool_task *task)
 {
     struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
     const struct http_options *options = &job->connection->loop->server->options;
-    struct op *op = &job->exchange.op;
+    enum status st = options->handler(options->context, &job->exchange);
 
-    if (!atomic_load_explicit(&op->cancelled, memory_order_relaxed)) {
-        enum status st = options->handler(options->context, &job->exchange);
-
-        assert(st == ST_OK);
-    } else {
-        options->write_error(&job->exchange, ST_UNAVAILABLE, "The request was cancelled.");
-    }
+    assert(st == ST_OK); /* failures are answers */
     loop_return(job);
 }
 
@@ -331,7 +325,8 @@ static enum wait step_linger(struct connection *c)
 
 /*
  * Something came while the pool has the request. It is not read before its turn, but a client
- * that has gone needs no answer. One that only closed its sending side still gets it.
+ * that has gone needs no answer: its operation may stop. What is answered all the same is sent, for
+ * a client may have closed its sending side only.
  */
 static enum wait step_pool(struct connection *c)
 {

@@ -116,6 +116,9 @@ static int on_header_value_complete(llhttp_t *llhttp)
 
     if (parser->head_done)
         return HPE_OK;
+    /* llhttp's loose mode, which lets raw UTF-8 into targets, also takes such names; proxies may read them otherwise. */
+    if (name.size == 0 || memchr(name.data, ' ', name.size) || name.data[name.size] != ':')
+        return refuse(parser, ST_BAD_REQUEST, "a header's name is empty or has a space in it");
     if (parser->value.at == 0) /* present and empty is not absent */
         parser->value = (struct span){ parser->name.at + parser->name.size, 0 };
     id = header_find(name);

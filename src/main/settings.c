@@ -18,7 +18,7 @@ struct flag {
 
 static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
-    { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (127.0.0.1:8081, [::1]:8081)" },
+    { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
     { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
     { "cache-mb", NUMBER, AT(cache_mb), "N", "memory for the store's cache (256)" },
@@ -144,7 +144,7 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
     if (settings->listen.count == 0)
-        settings->listen = (struct setting_list){ .item = { "127.0.0.1:8081", "[::1]:8081" }, .count = 2 };
+        settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
     return is_one_of(settings->store, "rocksdb", "memory", "store") &&

@@ -36,6 +36,8 @@ TEST(malformed_requests_are_told_so)
         "GET /with space HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nno colon\r\n\r\n",
         "GET / HTTP/1.1\r\nname : value\r\n\r\n",
+        "GET / HTTP/1.1\r\nna me: value\r\n\r\n",
+        "GET / HTTP/1.1\r\n: value\r\n\r\n",
         "GET / HTTP/1.1\r\nfolded: a\r\n b\r\n\r\n",
         "GET / HTTP/1.1\r\nname: a\001b\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",

