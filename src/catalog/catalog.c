@@ -21,6 +21,7 @@ struct catalog {
     struct map databases_by_rid, databases_by_id;
     struct map containers_by_rid, containers_by_id; /* the latter under database rid + id */
     struct container *dropped; /* data still to be removed */
+    atomic_bool in_doubt; /* a commit may or may not have happened: read everything again before the next one */
 };
 
 /* --- references --- */
@@ -42,8 +43,12 @@ static void container_free(struct container *container)
 
 void container_release(struct container *container)
 {
-    if (container && atomic_fetch_sub(&container->references, 1) == 1)
+    while (container && atomic_fetch_sub(&container->references, 1) == 1) {
+        struct container *successor = container->successor;
+
         container_free(container);
+        container = successor;
+    }
 }
 
 static struct database *database_take(struct database *database)
@@ -82,12 +87,11 @@ static struct slice join(struct arena *arena, struct slice a, const char *middle
     return buf_as_slice(&out);
 }
 
-static struct database *database_make(struct catalog *catalog, const struct rid *rid, const struct record *record)
+static struct database *database_make(const struct rid *rid, const struct record *record)
 {
     struct database *database = allocate(sizeof(*database));
 
     arena_init(&database->memory, SIZE_MAX);
-    database->catalog = catalog;
     database->rid = *rid;
     database->id = arena_copy(&database->memory, json_string(json_get(record->document, "id")));
     database->link = join(&database->memory, slice_of("dbs"), "/", database->id);
@@ -111,7 +115,6 @@ static struct container *container_make(struct database *database, const struct 
     struct arena *memory = &container->memory;
 
     arena_init(memory, SIZE_MAX);
-    container->catalog = database->catalog;
     container->rid = *rid;
     container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
     container->id = json_string(json_get(container->definition, "id"));
@@ -150,6 +153,13 @@ static void add_container(struct catalog *catalog, struct container *container)
     pthread_rwlock_unlock(&catalog->lock);
 }
 
+/* The maps lead to the new version now. Whoever holds the old one keeps the data that both share. */
+static void replace_version(struct container *old, struct container *new)
+{
+    old->successor = container_take(new);
+    container_release(old); /* the maps' own reference */
+}
+
 /* Nobody finds it any more; its data goes when the last reference is back. */
 static void retire_container(struct catalog *catalog, struct container *container)
 {
@@ -163,9 +173,12 @@ static void retire_container(struct catalog *catalog, struct container *containe
     pthread_rwlock_unlock(&catalog->lock);
 }
 
-static void retire_database(struct catalog *catalog, struct database *database)
+static void retire_database(struct catalog *catalog, const struct rid *rid)
 {
+    struct database *database;
+
     pthread_rwlock_wrlock(&catalog->lock);
+    database = map_find(&catalog->databases_by_rid, rid_slice(rid));
     map_remove(&catalog->databases_by_rid, rid_slice(&database->rid));
     map_remove(&catalog->databases_by_id, database->id);
     pthread_rwlock_unlock(&catalog->lock);
@@ -279,6 +292,68 @@ void catalog_count(struct catalog *catalog, size_t *databases, size_t *container
     pthread_rwlock_unlock(&catalog->lock);
 }
 
+/* --- reading the definitions from the store --- */
+
+static enum status load_container(struct op *op, struct catalog *catalog, const struct rid *rid,
+                                  const struct record *record)
+{
+    struct database *database = map_find(&catalog->databases_by_rid, slice_make(rid->bytes, RID_DATABASE_BYTES));
+    struct bucket *bucket;
+    enum status st;
+
+    if (rid->size != RID_CONTAINER_BYTES || !database)
+        TRY(op_fail(op, ST_CORRUPT, "the catalog has a container without its database"));
+    TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
+    add_container(catalog, container_make(database, rid, record, bucket));
+out:
+    return st;
+}
+
+/* A database's row comes before those of its containers, whose rids begin with its own. */
+static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
+{
+    struct key_parts parts;
+    struct record record;
+    struct rid rid = { 0 };
+    enum status st;
+
+    if (!key_parse(row->key, &parts) || parts.rest.size > RID_BYTES_MAX)
+        TRY(op_fail(op, ST_CORRUPT, "the catalog has a malformed key"));
+    rid.size = (uint8_t)parts.rest.size;
+    memcpy(rid.bytes, parts.rest.data, parts.rest.size);
+    TRY(record_decode(op, row->value, &record));
+    if (rid.size == RID_DATABASE_BYTES)
+        add_database(catalog, database_make(&rid, &record));
+    else
+        TRY(load_container(op, catalog, &rid, &record));
+out:
+    return st;
+}
+
+/* Rows of one kind of the catalog's bucket, a block at a time. */
+static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
+                            enum status (*visit)(struct op *, struct catalog *, const struct row *))
+{
+    struct range range = { key_kind_first(&op->arena, CATALOG_BUCKET, kind),
+                           key_kind_end(&op->arena, CATALOG_BUCKET, kind), false };
+    struct scan_limit limit = { .rows = 1000, .bytes = PAGE_BYTES_MAX };
+    struct snapshot *snapshot = NULL;
+    struct rows rows;
+    enum status st;
+
+    TRY(store_snapshot(op, catalog->bucket, &snapshot));
+    do {
+        TRY(store_scan(op, snapshot, range, limit, &rows));
+        for (size_t i = 0; i < rows.count; i++)
+            TRY(visit(op, catalog, &rows.row[i]));
+        if (rows.count) /* the least key after the last one */
+            range.from = join(&op->arena, rows.row[rows.count - 1].key, "", slice_make("\0", 1));
+    } while (rows.more);
+out:
+    store_release(snapshot);
+    return st;
+}
+
 /* --- changes: one at a time, durable before they can be found --- */
 
 static struct batch *begin_change(struct op *op, struct catalog *catalog)
@@ -309,7 +384,87 @@ static enum status commit(struct op *op, struct catalog *catalog, struct batch *
 
     if (st == ST_OK)
         record->ts_ms = stamp.ts_ms;
+    if (st == ST_AMBIGUOUS)
+        atomic_store(&catalog->in_doubt, true);
     return st;
+}
+
+static void release_all(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->containers_by_rid.capacity; i++)
+        container_release(catalog->containers_by_rid.slot[i].value);
+    for (size_t i = 0; i < catalog->databases_by_rid.capacity; i++)
+        database_release(catalog->databases_by_rid.slot[i].value);
+    map_free(&catalog->databases_by_rid);
+    map_free(&catalog->databases_by_id);
+    map_free(&catalog->containers_by_rid);
+    map_free(&catalog->containers_by_id);
+}
+
+static void swap_maps(struct catalog *a, struct catalog *b)
+{
+    struct catalog old = { .databases_by_rid = a->databases_by_rid, .databases_by_id = a->databases_by_id,
+                           .containers_by_rid = a->containers_by_rid, .containers_by_id = a->containers_by_id };
+
+    a->databases_by_rid = b->databases_by_rid;
+    a->databases_by_id = b->databases_by_id;
+    a->containers_by_rid = b->containers_by_rid;
+    a->containers_by_id = b->containers_by_id;
+    b->databases_by_rid = old.databases_by_rid;
+    b->databases_by_id = old.databases_by_id;
+    b->containers_by_rid = old.containers_by_rid;
+    b->containers_by_id = old.containers_by_id;
+}
+
+/* Puts what was read in the place of what was known; a container that is not there any more was dropped. */
+static void supersede(struct catalog *catalog, struct catalog *fresh)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    swap_maps(catalog, fresh);
+    for (size_t i = 0; i < fresh->containers_by_rid.capacity; i++) {
+        struct map_slot *slot = &fresh->containers_by_rid.slot[i];
+        struct container *old = slot->value;
+        struct container *new = old ? map_find(&catalog->containers_by_rid, slot->key) : NULL;
+
+        slot->value = NULL;
+        if (new) {
+            replace_version(old, new);
+        } else if (old) {
+            old->next_dropped = catalog->dropped;
+            catalog->dropped = old;
+        }
+    }
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+/* After a commit of which nobody could tell whether it happened: what the store has is what counts. */
+static enum status settle(struct op *op, struct catalog *catalog)
+{
+    struct catalog fresh = { .store = catalog->store, .bucket = catalog->bucket };
+    struct record unused = { 0 };
+    enum status st;
+
+    pthread_rwlock_init(&fresh.lock, NULL);
+    TRY(commit(op, catalog, batch_new(op, CATALOG_BUCKET), &unused)); /* which the store takes once it is sound again */
+    TRY(for_each(op, &fresh, KEY_CATALOG, load_one));
+    supersede(catalog, &fresh);
+    atomic_store(&catalog->in_doubt, false);
+out:
+    release_all(&fresh);
+    pthread_rwlock_destroy(&fresh.lock);
+    return st;
+}
+
+/* Every change is made between these two, whether lock_changes() succeeds or not. */
+static enum status lock_changes(struct op *op, struct catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->changing);
+    return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
+}
+
+static void unlock_changes(struct catalog *catalog)
+{
+    pthread_mutex_unlock(&catalog->changing);
 }
 
 static struct json id_document(struct op *op, struct slice id)
@@ -342,7 +497,7 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
     batch_uses_counter(batch, number);
     TRY(put_definition(op, batch, &rid, &record));
     TRY(commit(op, catalog, batch, &record));
-    *database = database_take(database_make(catalog, &rid, &record));
+    *database = database_take(database_make(&rid, &record));
     add_database(catalog, *database);
 out:
     return st;
@@ -350,22 +505,23 @@ out:
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id, struct database **database)
 {
-    enum status st;
+    enum status st = lock_changes(op, catalog);
 
-    pthread_mutex_lock(&catalog->changing);
-    st = create_database(op, catalog, id, database);
-    pthread_mutex_unlock(&catalog->changing);
+    if (st == ST_OK)
+        st = create_database(op, catalog, id, database);
+    unlock_changes(catalog);
     return st;
 }
 
-/* The database may have been dropped since the caller found it. */
+/* The database may have been dropped since the caller found it. Its id is no proof: another may have it now. */
 static enum status check_database(struct op *op, struct catalog *catalog, const struct database *database)
 {
-    struct database *now = catalog_find_database(catalog, database->id);
-    bool same = now == database;
+    bool found;
 
-    database_release(now);
-    return same ? ST_OK : op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
+    pthread_rwlock_rdlock(&catalog->lock);
+    found = map_find(&catalog->databases_by_rid, rid_slice(&database->rid)) != NULL;
+    pthread_rwlock_unlock(&catalog->lock);
+    return found ? ST_OK : op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
 }
 
 static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
@@ -400,11 +556,11 @@ out:
 enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
                                      struct json definition, struct container **container)
 {
-    enum status st;
+    enum status st = lock_changes(op, catalog);
 
-    pthread_mutex_lock(&catalog->changing);
-    st = create_container(op, catalog, database, definition, container);
-    pthread_mutex_unlock(&catalog->changing);
+    if (st == ST_OK)
+        st = create_container(op, catalog, database, definition, container);
+    unlock_changes(catalog);
     return st;
 }
 
@@ -435,7 +591,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
     add_container(catalog, *container);
-    container_release(now); /* the maps' own reference, which the new one has replaced */
+    replace_version(now, *container);
 out:
     container_release(now);
     return st;
@@ -444,11 +600,11 @@ out:
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                       struct json definition, struct container **container)
 {
-    enum status st;
+    enum status st = lock_changes(op, catalog);
 
-    pthread_mutex_lock(&catalog->changing);
-    st = replace_container(op, catalog, old, definition, container);
-    pthread_mutex_unlock(&catalog->changing);
+    if (st == ST_OK)
+        st = replace_container(op, catalog, old, definition, container);
+    unlock_changes(catalog);
     return st;
 }
 
@@ -477,11 +633,11 @@ out:
 
 enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container)
 {
-    enum status st;
+    enum status st = lock_changes(op, catalog);
 
-    pthread_mutex_lock(&catalog->changing);
-    st = drop_container(op, catalog, container);
-    pthread_mutex_unlock(&catalog->changing);
+    if (st == ST_OK)
+        st = drop_container(op, catalog, container);
+    unlock_changes(catalog);
     return st;
 }
 
@@ -504,7 +660,7 @@ static enum status drop_database(struct op *op, struct catalog *catalog, struct 
     TRY(commit(op, catalog, batch, &unused));
     for (size_t i = 0; i < count; i++)
         retire_container(catalog, list[i]);
-    retire_database(catalog, database);
+    retire_database(catalog, &database->rid);
 out:
     for (size_t i = 0; i < count; i++)
         container_release(list[i]);
@@ -513,11 +669,11 @@ out:
 
 enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database)
 {
-    enum status st;
+    enum status st = lock_changes(op, catalog);
 
-    pthread_mutex_lock(&catalog->changing);
-    st = drop_database(op, catalog, database);
-    pthread_mutex_unlock(&catalog->changing);
+    if (st == ST_OK)
+        st = drop_database(op, catalog, database);
+    unlock_changes(catalog);
     return st;
 }
 
@@ -569,57 +725,6 @@ enum status catalog_sweep(struct op *op, struct catalog *catalog)
 
 /* --- opening --- */
 
-static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
-{
-    struct key_parts parts;
-    struct record record;
-    struct database *database;
-    struct bucket *bucket;
-    struct rid rid = { 0 };
-    enum status st;
-
-    if (!key_parse(row->key, &parts) || parts.rest.size > RID_BYTES_MAX)
-        return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
-    rid.size = (uint8_t)parts.rest.size;
-    memcpy(rid.bytes, parts.rest.data, parts.rest.size);
-    TRY(record_decode(op, row->value, &record));
-    if (rid.size == RID_DATABASE_BYTES) {
-        add_database(catalog, database_make(catalog, &rid, &record));
-        return ST_OK;
-    }
-    database = map_find(&catalog->databases_by_rid, slice_make(rid.bytes, RID_DATABASE_BYTES));
-    if (rid.size != RID_CONTAINER_BYTES || !database)
-        return op_fail(op, ST_CORRUPT, "the catalog has a container without its database");
-    TRY(store_bucket(op, catalog->store, bucket_make(container_number(&rid), 0), &bucket));
-    add_container(catalog, container_make(database, &rid, &record, bucket));
-out:
-    return st;
-}
-
-/* Rows of one kind of the catalog's bucket, a block at a time. */
-static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
-                            enum status (*visit)(struct op *, struct catalog *, const struct row *))
-{
-    struct range range = { key_kind_first(&op->arena, CATALOG_BUCKET, kind),
-                           key_kind_end(&op->arena, CATALOG_BUCKET, kind), false };
-    struct scan_limit limit = { .rows = 1000, .bytes = PAGE_BYTES_MAX };
-    struct snapshot *snapshot = NULL;
-    struct rows rows;
-    enum status st;
-
-    TRY(store_snapshot(op, catalog->bucket, &snapshot));
-    do {
-        TRY(store_scan(op, snapshot, range, limit, &rows));
-        for (size_t i = 0; i < rows.count; i++)
-            TRY(visit(op, catalog, &rows.row[i]));
-        if (rows.count) /* the least key after the last one */
-            range.from = join(&op->arena, rows.row[rows.count - 1].key, "", slice_make("\0", 1));
-    } while (rows.more);
-out:
-    store_release(snapshot);
-    return st;
-}
-
 /* A drop that the last run did not finish. */
 static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
 {
@@ -652,29 +757,17 @@ out:
     return st;
 }
 
-static void release_all(struct catalog *catalog)
+void catalog_close(struct catalog *catalog)
 {
-    for (size_t i = 0; i < catalog->containers_by_rid.capacity; i++)
-        container_release(catalog->containers_by_rid.slot[i].value);
-    for (size_t i = 0; i < catalog->databases_by_rid.capacity; i++)
-        database_release(catalog->databases_by_rid.slot[i].value);
+    if (!catalog)
+        return;
+    release_all(catalog);
     while (catalog->dropped) {
         struct container *container = catalog->dropped;
 
         catalog->dropped = container->next_dropped;
         container_release(container);
     }
-}
-
-void catalog_close(struct catalog *catalog)
-{
-    if (!catalog)
-        return;
-    release_all(catalog);
-    map_free(&catalog->databases_by_rid);
-    map_free(&catalog->databases_by_id);
-    map_free(&catalog->containers_by_rid);
-    map_free(&catalog->containers_by_id);
     pthread_rwlock_destroy(&catalog->lock);
     pthread_mutex_destroy(&catalog->changing);
     free(catalog);

@@ -30,7 +30,6 @@ struct database {
     uint64_t etag;
     int64_t ts_ms;
     /* Private to catalog.c. */
-    struct catalog *catalog;
     struct arena memory;
     atomic_uint references;
 };
@@ -59,10 +58,9 @@ struct container {
     bool system_key; /* made without a partition key: all items lie in one logical partition */
 
     /* Private to catalog.c. */
-    struct catalog *catalog;
     struct arena memory;
     atomic_uint references;
-    atomic_bool dropped;
+    struct container *successor; /* the version that replaced this one, and a reference to it */
     struct container *next_dropped;
 };
 

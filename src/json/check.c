@@ -64,16 +64,12 @@ static bool check_container(const uint8_t *at, const uint8_t *end, int depth)
     return at && count == 0;
 }
 
-/* Whether there is enough left to ask for the value's size. */
-static bool has_header(const uint8_t *at, const uint8_t *end)
+/* Whether the tag is one, and there is enough left to ask for the value's size. */
+static bool has_size(const uint8_t *at, const uint8_t *end)
 {
-    size_t left = (size_t)(end - at);
-
-    if (left == 0 || *at == 0 || *at >= TAG_END || (*at > TAG_OBJECT && *at < TAG_SMALL_INT))
+    if (at == end || *at == 0 || *at >= TAG_END || (*at > TAG_OBJECT && *at < TAG_SMALL_INT))
         return false;
-    if (*at == TAG_ARRAY || *at == TAG_OBJECT)
-        return left >= CONTAINER_HEADER;
-    return left >= STRING_HEADER || (*at != TAG_LONG_STRING && *at != TAG_ESCAPED_STRING);
+    return *at < TAG_LONG_STRING || *at > TAG_OBJECT || end - at >= STRING_HEADER;
 }
 
 /* The end of a good value; NULL for a bad one. */
@@ -82,7 +78,7 @@ static const uint8_t *check_value(const uint8_t *at, const uint8_t *end, int dep
     size_t size;
     bool good = true;
 
-    if (!has_header(at, end))
+    if (!has_size(at, end))
         return NULL;
     size = size_at(at);
     if (size > (size_t)(end - at))

@@ -152,38 +152,34 @@ static uint64_t nearest_multiple(u128 value, int point, uint64_t step)
 }
 
 /*
- * In integers. number = mantissa / 2^shift is scaled to `value`, which has 17 digits and
- * `point` bits of fraction; what reads back as number lies less than `half` away on either
- * side. `half` is 0.5 to 11.2: so at most one multiple of 100 lies inside, and is the
- * shortest if there is one; else the nearest multiple of 10, if inside; else the nearest integer.
- * Below a power of two the doubles lie closer together: there only the first try holds.
- * A bound itself is never a candidate: it has more than 17 digits.
+ * In integers. number = mantissa / 2^shift is scaled by `power` of ten to `value`, which has 17
+ * digits and `point` bits of fraction, one more than shift. So `power`, in the same unit, is
+ * half the way to the next double, and what reads back as number lies nearer than that. It is
+ * 0.5 to 11.2: at most one multiple of 100 lies inside, and is the shortest if there is one;
+ * else the nearest multiple of 10, if inside; else the nearest integer.
+ * Bounds never count: they have more than 17 digits. Below a power of two the next double is
+ * nearer, but those that get here are decimals of at most 14 digits, and found exactly.
  */
 static bool shortest_by_integers(double number, struct decimal *result)
 {
     uint64_t mantissa;
     int scale, point;
-    u128 power, value, half;
+    u128 power, value;
 
     if (number < 1e-6 || number >= 0x1p53 || double_is_int(number))
         return false;
     point = split(number, &mantissa) + 1;
     scale = DIGITS - 1 - magnitude(number);
     power = scale > TENS_MAX ? (u128)tens[TENS_MAX] * tens[scale - TENS_MAX] : tens[scale];
-    half = power;
-    if (mantissa == (uint64_t)1 << 52)
-        half /= 2;
     value = 2 * mantissa * power;
     for (uint64_t step = 100; step; step /= 10) {
         uint64_t nearest = nearest_multiple(value, point, step);
         u128 at = (u128)nearest << point, distance = at > value ? at - value : value - at;
 
-        if (distance < half) {
+        if (distance < power) {
             *result = without_zeros(nearest, -scale);
             return true;
         }
-        if (half != power)
-            return false;
     }
     return false;
 }
@@ -210,7 +206,7 @@ static struct decimal rounded(double number, int digits)
 }
 
 /*
- * By trial, for what is left: very large, very small, powers of two. 15 digits always read back
+ * By trial, for what is left: the very large and the very small. 15 digits always read back
  * unless the double has lost precision near zero. Above a power of two the doubles lie further
  * apart, so that the next decimal up may do where the nearest does not.
  */

@@ -87,21 +87,28 @@ static bool escape(struct parser *p, uint32_t *code)
     return true;
 }
 
-/* One thing that is not plain; p->at is at it. */
-static bool other_character(struct parser *p, bool *escaped)
+/* A run of characters that are not ASCII. */
+static bool copy_utf8(struct parser *p)
 {
-    uint32_t code = *p->at;
+    const uint8_t *start = p->at;
     size_t size;
 
-    if (code >= 0x80) {
+    for (; p->at < p->end && *p->at >= 0x80; p->at += size) {
         size = utf8_sequence(p->at, p->end);
         if (!size)
             return parser_fail(p, "Invalid UTF-8");
-        memcpy(p->to, p->at, size);
-        p->to += size;
-        p->at += size;
-        return true;
     }
+    p->to = mempcpy(p->to, start, (size_t)(p->at - start));
+    return true;
+}
+
+/* What is not plain; p->at is at it. */
+static bool other_character(struct parser *p, bool *escaped)
+{
+    uint32_t code = *p->at;
+
+    if (code >= 0x80)
+        return copy_utf8(p);
     if (code == 0)
         return parser_fail(p, "A NUL");
     p->at++;

@@ -11,7 +11,7 @@
 /* How an incarnation of the committer ended for a bucket whose last write had failed. */
 struct ending {
     uint64_t incarnation; /* 0: none */
-    uint64_t lsn; /* the bucket's last LSN that was found on disk */
+    uint64_t lsn;         /* the bucket's last LSN that was found on disk */
 };
 
 enum { ENDINGS_KEPT = 4 };
@@ -24,7 +24,7 @@ struct bucket {
     _Atomic uint64_t visible_lsn;
     _Atomic uint64_t last_counter; /* given out, committed or not */
 
-    struct head head; /* as of the last LSN given out */
+    struct head head;   /* as of the last LSN given out */
     uint64_t floor_lsn; /* a scope without a slot of its own counts as changed then */
     bool dropped;
     bool touched; /* by the group at hand */

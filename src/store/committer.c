@@ -170,18 +170,6 @@ static void add_entries(struct group *group, const struct batch *batch, struct c
     }
 }
 
-static void add_changes(struct committer *committer, const struct batch *batch, struct commit_stamp stamp)
-{
-    uint32_t position = 0;
-
-    for (const struct batch_change *change = batch->changes; change; change = change->next) {
-        struct slice key = key_log(&committer->op.arena, batch->bucket, stamp.lsn, position++);
-
-        value_stamp(change->value, change->size, stamp.lsn, stamp.ts_ms);
-        add_mutation(&committer->group, key, slice_make(change->value, change->size));
-    }
-}
-
 static void add_commit(struct committer *committer, struct request *request)
 {
     struct bucket *bucket = request->bucket;
@@ -192,7 +180,6 @@ static void add_commit(struct committer *committer, struct request *request)
     batch->lsn = request->stamp.lsn;
     batch->incarnation = committer->incarnation;
     add_entries(&committer->group, batch, request->stamp);
-    add_changes(committer, batch, request->stamp);
     touch(&committer->group, bucket);
     if (batch->scope != BATCH_SCOPE_NONE) /* at once: the rest of this group must see it */
         conflicts_mark(committer->conflicts, bucket, batch->scope, batch->lsn);
@@ -238,6 +225,28 @@ static void add_heads(struct committer *committer)
 static bool was_stamped(const struct request *request)
 {
     return request->kind == REQUEST_COMMIT && request->status == ST_OK;
+}
+
+static void add_changes(struct committer *committer, const struct request *request)
+{
+    const struct commit_stamp stamp = request->stamp;
+    const struct batch *batch = request->batch;
+    uint32_t position = 0;
+
+    for (const struct batch_change *change = batch->changes; change; change = change->next) {
+        struct slice key = key_log(&committer->op.arena, batch->bucket, stamp.lsn, position++);
+
+        value_stamp(change->value, change->size, stamp.lsn, stamp.ts_ms);
+        add_mutation(&committer->group, key, slice_make(change->value, change->size));
+    }
+}
+
+/* All of the group's changes side by side: their keys are neighbours, and neighbours are cheap to insert. */
+static void add_log(struct committer *committer)
+{
+    for (struct request *request = committer->group.requests; request; request = request->next)
+        if (was_stamped(request))
+            add_changes(committer, request);
 }
 
 static void publish(struct group *group)
@@ -408,6 +417,7 @@ static void group_write(struct committer *committer)
 
     for (struct request *request = group->requests; request; request = request->next)
         request->status = add_request(committer, request);
+    add_log(committer);
     add_heads(committer);
     if (group->count > 0)
         st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);

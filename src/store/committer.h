@@ -16,7 +16,7 @@ struct committer;
 
 enum request_kind {
     REQUEST_COMMIT,
-    REQUEST_DROP, /* refuse this bucket's commits from here on; those before it are done when it is */
+    REQUEST_DROP,    /* refuse this bucket's commits from here on; those before it are done when it is */
     REQUEST_RECOVER, /* only try to leave the failed state */
 };
 

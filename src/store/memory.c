@@ -304,7 +304,8 @@ static enum status memory_write(struct op *op, struct backend *backend, const st
     return ST_OK;
 }
 
-static enum status memory_remove_range(struct op *op, struct backend *backend, struct slice from, struct slice to)
+static enum status memory_remove_range(struct op *op, struct backend *backend, struct slice from,
+                                       struct slice to)
 {
     struct memory *memory = memory_of(backend);
     struct sorted_node *node;

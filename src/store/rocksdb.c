@@ -24,7 +24,7 @@
 
 struct backend_snapshot {
     struct backend_snapshot *next, **link; /* in the list of all */
-    const rocksdb_snapshot_t *handle; /* NULL once the database was reopened */
+    const rocksdb_snapshot_t *handle;      /* NULL once the database was reopened */
     rocksdb_readoptions_t *read;
 };
 
@@ -85,7 +85,8 @@ static void set_table_options(rocksdb_options_t *options, size_t cache_bytes)
     rocksdb_block_based_options_set_format_version(table, 5);
     rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
     rocksdb_block_based_options_set_block_cache(table, cache);
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1); /* so that the cache bounds them */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table,
+                                                                  1); /* so that the cache bounds them */
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_options_set_block_based_table_factory(options, table);
@@ -93,15 +94,15 @@ static void set_table_options(rocksdb_options_t *options, size_t cache_bytes)
     rocksdb_block_based_options_destroy(table);
 }
 
-/* A crash leaves at most max_total_wal_size to replay: at about 100 MB/s that bounds the next start. */
+/* A crash leaves at most three write buffers to replay, at 50 MB/s or more: that bounds the next start. */
 static void set_memory_options(rocksdb_options_t *options)
 {
     const size_t mb = 1024 * 1024;
 
     rocksdb_options_set_write_buffer_size(options, 32 * mb);
-    rocksdb_options_set_max_write_buffer_number(options, 4);
-    rocksdb_options_set_max_total_wal_size(options, 128 * mb);
-    rocksdb_options_set_arena_block_size(options, mb / 4); /* an idle server should be small */
+    rocksdb_options_set_max_write_buffer_number(options, 3);
+    rocksdb_options_set_max_total_wal_size(options, 96 * mb);
+    rocksdb_options_set_arena_block_size(options, mb / 4);           /* an idle server should be small */
     rocksdb_options_set_allow_concurrent_memtable_write(options, 0); /* there is one writer */
 }
 
@@ -115,7 +116,8 @@ static void set_file_options(rocksdb_options_t *options)
     rocksdb_options_set_max_open_files(options, -1);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(options, 1);
-    rocksdb_options_set_bytes_per_sync(options, 1024 * 1024); /* background writes do not pile up before a sync */
+    rocksdb_options_set_bytes_per_sync(options,
+                                       1024 * 1024); /* background writes do not pile up before a sync */
 }
 
 static void set_log_options(rocksdb_options_t *options, bool read_only)
@@ -149,7 +151,8 @@ static enum status open_failed(struct op *op, const struct rocks *rocks, char *m
     if (!strstr(message, "lock "))
         return failed(op, "opening", message);
     rocksdb_free(message);
-    return op_fail(op, ST_UNAVAILABLE, "The data directory %s is in use by another process.", rocks->directory);
+    return op_fail(op, ST_UNAVAILABLE, "The data directory %s is in use by another process.",
+                   rocks->directory);
 }
 
 static enum status open_for_reading(struct op *op, struct rocks *rocks)
@@ -260,7 +263,8 @@ static enum status enter_snapshot(struct op *op, struct rocks *rocks, struct bac
 
     TRY(enter(op, rocks));
     if (snapshot->handle) {
-        rocksdb_readoptions_set_read_tier(snapshot->read, op->may_block ? READ_TIER_ALL : READ_TIER_CACHE_ONLY);
+        rocksdb_readoptions_set_read_tier(snapshot->read,
+                                          op->may_block ? READ_TIER_ALL : READ_TIER_CACHE_ONLY);
     } else {
         leave(rocks);
         st = op_fail(op, ST_UNAVAILABLE, "The store was reopened after a failure while this was being read.");
@@ -417,7 +421,8 @@ out:
 }
 
 /* Whole files first, which costs next to nothing; what is left over gets one range tombstone. */
-static enum status rocks_remove_range(struct op *op, struct backend *backend, struct slice from, struct slice to)
+static enum status rocks_remove_range(struct op *op, struct backend *backend, struct slice from,
+                                      struct slice to)
 {
     struct rocks *rocks = rocks_of(backend);
     rocksdb_writebatch_t *batch;

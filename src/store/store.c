@@ -45,7 +45,8 @@ static enum status open_backend(struct op *op, const struct store_options *optio
 #ifdef ORRERY_ROCKSDB
     return rocksdb_backend(op, options, backend);
 #else
-    return op_fail(op, ST_NOT_BUILT, "This build has no RocksDB: it keeps data in memory only (--store memory).");
+    return op_fail(op, ST_NOT_BUILT,
+                   "This build has no RocksDB: it keeps data in memory only (--store memory).");
 #endif
 }
 
@@ -66,7 +67,8 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
     enum { CHAINS_FIRST = 64 };
     struct store *opened = allocate(sizeof(*opened));
 
-    *opened = (struct store){ .backend = backend, .read_only = options->read_only, .chain_count = CHAINS_FIRST };
+    *opened =
+        (struct store){ .backend = backend, .read_only = options->read_only, .chain_count = CHAINS_FIRST };
     opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
     pthread_rwlock_init(&opened->lock, NULL);
     opened->committer = committer_new(backend, op->env, options->sync, options->threads);
@@ -303,7 +305,8 @@ static enum status run_request(struct op *op, struct store *store, struct reques
     return explain(op, request->status);
 }
 
-enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch, struct commit_stamp *stamp)
+enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,
+                         struct commit_stamp *stamp)
 {
     struct request request = { .kind = REQUEST_COMMIT, .bucket = bucket, .batch = batch };
     enum status st;
@@ -341,7 +344,8 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id)
 
     TRY(store_bucket(op, store, id, &request.bucket));
     TRY(run_request(op, store, &request)); /* after this no commit brings a key back */
-    TRY(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id), key_bucket_end(&op->arena, id)));
+    TRY(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
+                                   key_bucket_end(&op->arena, id)));
 out:
     return st;
 }

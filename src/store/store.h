@@ -33,10 +33,10 @@ enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
 struct store_options {
     enum store_kind kind;
     const char *directory; /* made when missing; NULL for the memory store */
-    bool sync; /* false: acknowledge before the sync, and lose the last moments in a power cut */
+    bool sync;             /* false: acknowledge before the sync, and lose the last moments in a power cut */
     size_t cache_bytes;
     bool read_only; /* for orrery check: changes nothing on disk */
-    bool threads; /* false: store_commit() runs the committer itself, for simulation */
+    bool threads;   /* false: store_commit() runs the committer itself, for simulation */
 };
 
 enum status store_open(struct op *op, const struct store_options *options, struct store **store);
@@ -60,8 +60,8 @@ enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot
 enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head);
 
 /* values[i].data is NULL where keys[i] is absent: an answer, not an error. */
-enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys,
-                           size_t count, struct slice *values);
+enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                           struct slice *values);
 
 struct row {
     struct slice key, value;
@@ -75,7 +75,7 @@ struct rows {
 
 struct range {
     struct slice from, to; /* [from, to) */
-    bool reverse; /* the same keys, largest first */
+    bool reverse;          /* the same keys, largest first */
 };
 
 struct scan_limit {
@@ -83,8 +83,8 @@ struct scan_limit {
 };
 
 /* Up to `limit` of the range, in order or in reverse, as one block. */
-enum status store_scan(struct op *op, struct snapshot *snapshot, struct range range,
-                       struct scan_limit limit, struct rows *rows);
+enum status store_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
+                       struct rows *rows);
 
 struct commit_stamp {
     uint64_t lsn;

@@ -59,7 +59,7 @@ struct merge {
     struct range left; /* of the snapshot, not yet asked for */
     struct range range;
     struct rows block;
-    size_t at; /* in the block */
+    size_t at;                       /* in the block */
     const struct batch_entry *entry; /* NULL past the range's end */
 };
 

@@ -19,10 +19,10 @@ enum status view_open(struct op *op, struct bucket *bucket, struct batch *writes
 void view_close(struct view *view); /* welcome on a view that never opened (all zero) */
 
 /* As store_get_many() and store_scan(), with the view's own writes in place. */
-enum status view_get_many(struct op *op, const struct view *view, const struct slice *keys,
-                          size_t count, struct slice *values);
-enum status view_scan(struct op *op, const struct view *view, struct range range,
-                      struct scan_limit limit, struct rows *rows);
+enum status view_get_many(struct op *op, const struct view *view, const struct slice *keys, size_t count,
+                          struct slice *values);
+enum status view_scan(struct op *op, const struct view *view, struct range range, struct scan_limit limit,
+                      struct rows *rows);
 
 /* One key; value.data is NULL when absent. */
 static inline enum status view_get(struct op *op, const struct view *view, struct slice key,

@@ -199,9 +199,10 @@ static struct slice without_quotes(struct slice etag)
 bool etag_matches(struct slice header, uint64_t etag, int64_t ts_ms)
 {
     char text[ETAG_SIZE + 1];
-    struct slice wanted = slice_make(text + 1, ETAG_SIZE - 2);
+    struct slice wanted;
 
     spell_etag(text, etag, ts_ms);
+    wanted = slice_make(text + 1, ETAG_SIZE - 2);
     while (header.data) {
         struct slice one = slice_trim(take_until(&header, ','));
 

@@ -97,7 +97,9 @@ CONTRACT(the_change_log_has_every_change_in_commit_order)
         struct batch *batch = batch_new(f->op, TEST_BUCKET);
 
         for (uint64_t i = 0; i < commit; i++) {
-            struct change change = { .kind = CHANGE_CREATE, .number = 10 * commit + i, .old_record = slice_of("") };
+            struct change change = { .kind = CHANGE_CREATE,
+                                     .number = 10 * commit + i,
+                                     .old_record = slice_of("") };
             uint8_t *value = change_encode(f->op, &change, &size);
 
             batch_log(batch, value, size);
@@ -278,8 +280,8 @@ static bool shows(struct op *op, struct bucket *bucket, uint64_t writer, uint64_
     if (store_snapshot(op, bucket, &taken) != ST_OK)
         return false;
     right = store_get_many(op, taken, &key, 1, &found) == ST_OK && found.size == sizeof(value) &&
-            memcmp(found.data, &value, sizeof(value)) == 0 && store_snapshot_head(op, taken, &head) == ST_OK &&
-            head.lsn >= lsn && bucket_lsn(bucket) >= lsn;
+            memcmp(found.data, &value, sizeof(value)) == 0 &&
+            store_snapshot_head(op, taken, &head) == ST_OK && head.lsn >= lsn && bucket_lsn(bucket) >= lsn;
     store_release(taken);
     return right;
 }

@@ -175,7 +175,8 @@ CONTRACT(reads_go_on_while_writes_are_refused)
         CHECK(put(f, 1, "two", NULL) == ST_UNAVAILABLE);
         REQUIRE(store_snapshot(f->op, f->bucket, &taken) == ST_OK);
         CHECK(store_get_many(f->op, taken, &key, 1, &value) == ST_OK && slice_is(value, "one"));
-        CHECK(store_scan(f->op, taken, range_of(f, 0, 9, false), (struct scan_limit){ 9, 999 }, &rows) == ST_OK);
+        CHECK(store_scan(f->op, taken, range_of(f, 0, 9, false), (struct scan_limit){ 9, 999 }, &rows) ==
+              ST_OK);
         CHECK(rows.count == 1);
         store_release(taken);
         env_advance_ms(f->op->env, 200);

@@ -95,7 +95,8 @@ static enum status faulty_write(struct op *op, struct backend *backend, const st
     return hit ? broken(op, "write") : st;
 }
 
-static enum status faulty_remove_range(struct op *op, struct backend *backend, struct slice from, struct slice to)
+static enum status faulty_remove_range(struct op *op, struct backend *backend, struct slice from,
+                                       struct slice to)
 {
     struct faulty *faulty = faulty_of(backend);
     bool hit = strikes(faulty, FAULTY_REMOVE);

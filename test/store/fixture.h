@@ -14,7 +14,7 @@ enum { TEST_BUCKET = 7 << BUCKET_BITS };
 struct fixture {
     const char *store_name;
     bool durable; /* what was written is there after fixture_reopen() */
-    bool faulty; /* `controls` have an effect */
+    bool faulty;  /* `controls` have an effect */
     bool threads;
     char directory[512];
     struct faulty_controls controls;
@@ -28,12 +28,12 @@ void over_each_store(void (*body)(struct fixture *f), bool threads);
 /* As after a restart of the process. Only for a durable store. */
 void fixture_reopen(struct fixture *f);
 
-#define CONTRACT_WITH(sentence, threads)                                                                              \
-    static void contract_##sentence(struct fixture *f);                                                               \
-    TEST(sentence)                                                                                                    \
-    {                                                                                                                 \
-        over_each_store(contract_##sentence, threads);                                                                \
-    }                                                                                                                 \
+#define CONTRACT_WITH(sentence, threads)                \
+    static void contract_##sentence(struct fixture *f); \
+    TEST(sentence)                                      \
+    {                                                   \
+        over_each_store(contract_##sentence, threads);  \
+    }                                                   \
     static void contract_##sentence(struct fixture *f)
 
 #define CONTRACT(sentence) CONTRACT_WITH(sentence, false)

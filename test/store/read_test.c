@@ -46,7 +46,8 @@ CONTRACT(get_many_answers_each_key_in_its_place)
     put_numbers(f, 3);
     taken = snapshot(f);
     CHECK(store_get_many(f->op, taken, keys, 4, values) == ST_OK);
-    CHECK(slice_is(values[0], "002") && !values[1].data && slice_is(values[2], "000") && slice_is(values[3], "002"));
+    CHECK(slice_is(values[0], "002") && !values[1].data && slice_is(values[2], "000") &&
+          slice_is(values[3], "002"));
     store_release(taken);
 }
 
@@ -86,9 +87,12 @@ CONTRACT(a_scan_past_the_last_row_or_of_nothing_is_empty)
     put_numbers(f, 3);
     taken = snapshot(f);
     for (int reverse = 0; reverse < 2; reverse++) {
-        CHECK(store_scan(f->op, taken, range_of(f, 3, 9, reverse), no_limit, &rows) == ST_OK && rows.count == 0);
-        CHECK(store_scan(f->op, taken, range_of(f, 2, 2, reverse), no_limit, &rows) == ST_OK && rows.count == 0);
-        CHECK(store_scan(f->op, taken, range_of(f, 2, 1, reverse), no_limit, &rows) == ST_OK && rows.count == 0);
+        CHECK(store_scan(f->op, taken, range_of(f, 3, 9, reverse), no_limit, &rows) == ST_OK &&
+              rows.count == 0);
+        CHECK(store_scan(f->op, taken, range_of(f, 2, 2, reverse), no_limit, &rows) == ST_OK &&
+              rows.count == 0);
+        CHECK(store_scan(f->op, taken, range_of(f, 2, 1, reverse), no_limit, &rows) == ST_OK &&
+              rows.count == 0);
         CHECK(!rows.more);
     }
     store_release(taken);

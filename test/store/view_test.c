@@ -116,7 +116,8 @@ CONTRACT(a_scan_goes_on_past_rows_that_the_batch_deletes)
     for (uint64_t i = 0; i < 499; i++)
         batch_delete(deletes, key_of(f, i));
     REQUIRE(view_open(f->op, f->bucket, deletes, &view) == ST_OK);
-    CHECK(view_scan(f->op, &view, range_of(f, 0, 500, false), (struct scan_limit){ 2, SIZE_MAX }, &rows) == ST_OK);
+    CHECK(view_scan(f->op, &view, range_of(f, 0, 500, false), (struct scan_limit){ 2, SIZE_MAX }, &rows) ==
+          ST_OK);
     CHECK(rows.count == 1 && !rows.more && slice_equal(rows.row[0].key, key_of(f, 499)));
     view_close(&view);
 }
@@ -135,7 +136,8 @@ CONTRACT(a_few_deletions_cost_a_scan_no_second_round_trip)
         batch_delete(deletes, key_of(f, i));
     REQUIRE(view_open(f->op, f->bucket, deletes, &view) == ST_OK);
     f->op->work.round_trips = 0;
-    CHECK(view_scan(f->op, &view, range_of(f, 0, 100, false), (struct scan_limit){ 10, SIZE_MAX }, &rows) == ST_OK);
+    CHECK(view_scan(f->op, &view, range_of(f, 0, 100, false), (struct scan_limit){ 10, SIZE_MAX }, &rows) ==
+          ST_OK);
     CHECK(rows.count == 10 && rows.more && f->op->work.round_trips == 1);
     view_close(&view);
 }

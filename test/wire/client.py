@@ -73,7 +73,7 @@ class Client:
         self.connection.putrequest(method, target, skip_host="host" in names, skip_accept_encoding=True)
         for name, value in headers:
             self.connection.putheader(name, value.encode("utf-8"))
-        if body is not None or method in ("POST", "PUT", "PATCH"):
+        if (body is not None or method in ("POST", "PUT", "PATCH")) and "transfer-encoding" not in names:
             self.connection.putheader("Content-Length", str(len(body or b"")))
         self.connection.endheaders(body)
         response = self.connection.getresponse()

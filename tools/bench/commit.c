@@ -139,7 +139,8 @@ static struct batch *make_batch(struct op *op, struct bucket *bucket)
     uint8_t *value = arena_alloc(&op->arena, VALUE_BYTES);
     size_t change_bytes;
     uint8_t *change = change_encode(
-        op, &(struct change){ .kind = CHANGE_CREATE, .number = number, .old_record = slice_of("") }, &change_bytes);
+        op, &(struct change){ .kind = CHANGE_CREATE, .number = number, .old_record = slice_of("") },
+        &change_bytes);
     struct slice id = slice_make(&scope, sizeof(scope));
 
     fill(value, number);

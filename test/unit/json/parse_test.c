@@ -1,4 +1,6 @@
 /* test/unit/json/parse_test.c - which texts are JSON, and what each prints as. */
+#include <stdlib.h>
+
 #include "json/json.h"
 #include "test.h"
 
@@ -138,6 +140,7 @@ static const struct row rows[] = {
     { BYTES("\"\\ud800\\u0041\""), NULL },
     { BYTES("\"\\ud800\\ud800\""), NULL },
     { BYTES("\"\\ude00\\ud83d\""), NULL },
+    { BYTES("\"\\udc00\\udc00\""), NULL },
     { BYTES("\"\\ud83d\\u"), NULL },
     { BYTES("\\u0022a\\u0022"), NULL },
     /* UTF-8 */
@@ -260,6 +263,24 @@ TEST(strings_of_every_size_keep_their_bytes)
                 content[odd - 1] = 'z';
         }
     }
+}
+
+/* Each number here takes more bytes than text; the string must still find its room. */
+TEST(a_long_string_behind_values_that_grew_has_room)
+{
+    struct slice printed;
+    struct buf text;
+
+    buf_init(&text, &test_op()->arena);
+    buf_byte(&text, '[');
+    for (int i = 0; i < 1000; i++)
+        buf_text(&text, "1.5,[],");
+    buf_byte(&text, '"');
+    for (int i = 0; i < 100000; i++)
+        buf_byte(&text, 'x');
+    buf_text(&text, "\"]");
+    REQUIRE(print_again(buf_as_slice(&text), &printed) == ST_OK);
+    CHECK(slice_equal(printed, buf_as_slice(&text)));
 }
 
 static struct slice nested(int depth, char open, char close)

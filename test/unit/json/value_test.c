@@ -1,4 +1,6 @@
 /* test/unit/json/value_test.c - reading, building, printing and checking values; random ones too. */
+#include <stdlib.h>
+
 #include "json/json.h"
 #include "random_value.h"
 #include "test.h"

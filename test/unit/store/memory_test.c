@@ -95,7 +95,8 @@ TEST(a_key_twice_in_one_write_has_its_last_value)
 
     CHECK(backend->ops->write(test_op(), backend, twice, 2, true) == ST_OK);
     taken = snapshot(backend);
-    CHECK(backend->ops->get_many(test_op(), backend, taken, &key, 1, &value) == ST_OK && slice_is(value, "2"));
+    CHECK(backend->ops->get_many(test_op(), backend, taken, &key, 1, &value) == ST_OK &&
+          slice_is(value, "2"));
     CHECK(bytes(backend) == 4);
     backend->ops->release(backend, taken);
     backend->ops->close(backend);

@@ -1,0 +1,47 @@
+/* src/partition/hints.c - one slot for each hash; the newest takes it. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "partition/hints.h"
+
+enum { SLOTS = 1 << 18 }; /* 4 MB when all are in use, and nothing before */
+
+/* Two words that are not read as one: a number with another item's mark is a wrong hint, no more. */
+struct slot {
+    atomic_ullong item, number;
+};
+
+struct hints {
+    struct slot slot[SLOTS];
+};
+
+struct hints *hints_open(void)
+{
+    struct hints *hints = calloc(1, sizeof(*hints));
+
+    if (!hints)
+        abort();
+    return hints;
+}
+
+void hints_close(struct hints *hints)
+{
+    free(hints);
+}
+
+uint64_t hints_find(const struct hints *hints, uint64_t item)
+{
+    const struct slot *slot = &hints->slot[item % SLOTS];
+
+    if (atomic_load_explicit(&slot->item, memory_order_relaxed) != item)
+        return 0;
+    return atomic_load_explicit(&slot->number, memory_order_relaxed);
+}
+
+void hints_put(struct hints *hints, uint64_t item, uint64_t number)
+{
+    struct slot *slot = &hints->slot[item % SLOTS];
+
+    atomic_store_explicit(&slot->number, number, memory_order_relaxed);
+    atomic_store_explicit(&slot->item, item, memory_order_relaxed);
+}

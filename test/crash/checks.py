@@ -1,0 +1,293 @@
+"""test/crash/checks.py - the named checks of run: stopping, refusing, failing disks, damage, and how fast it starts.
+
+A check takes the build's directory and a seed, returns what its line should say, and raises Failed.
+"""
+import glob
+import os
+import random
+import subprocess
+import threading
+import time
+
+import load
+from power import UNLIMITED
+from target import Target
+
+STOP_SECONDS_MAX = 5
+RECOVERY_SECONDS_MAX = 5
+READERS = 2
+SYNC_FAILURES = 5
+FLIPS = 20
+STARTS = 5
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(condition, text, *values):
+    if not condition:
+        raise Failed(text % values)
+
+
+def expect_kept(target, model):
+    load.verify(model, target.http)
+    expect(not model.problems, "%s", "\n    ".join(model.problems))
+
+
+def write_for_a_while(target, model, seed, count):
+    """Until `count` more writes were acknowledged."""
+    stop, limit = threading.Event(), model.count + count
+    load.run_writers(model, target.http, seed, lambda now: stop.set() if now >= limit else None, stop)
+    expect(not model.problems, "%s", "\n    ".join(model.problems))
+    expect(model.count >= limit, "the writers ended after %d writes", model.count)
+
+
+def filled(target, seed, count=300):
+    """Writes something: the model of what it holds."""
+    model = load.Model(seed)
+    load.prepare(target.http)
+    write_for_a_while(target, model, seed, count)
+    return model
+
+
+def stop_clean(target):
+    began = time.monotonic()
+    status, seconds = target.stop(), time.monotonic() - began
+    expect(status == 0 and seconds < STOP_SECONDS_MAX, "SIGTERM: status %s after %.1f s", status, seconds)
+    return seconds
+
+
+def run_to_end(target, *arguments):
+    done = subprocess.run([target.program, *arguments], capture_output=True, text=True, timeout=30, errors="replace")
+    return done.returncode, done.stdout + done.stderr
+
+
+# ---- stopping and refusing ----
+
+def second_server(build, seed):
+    with Target(build, shim=False) as target:
+        model = filled(target, seed)
+        status, said = run_to_end(target, "serve", "--listen", "127.0.0.1:0", "--data", target.data)
+        expect(status > 0 and "another server is using" in said, "status %s: %s", status, said)
+        status, said = target.check()
+        expect(status > 0 and "another server is using" in said, "check: status %s: %s", status, said)
+        write_for_a_while(target, model, seed + " more", 100)
+        expect_kept(target, model)
+
+
+def stop_under_load(build, seed):
+    with Target(build, shim=False) as target:
+        model = filled(target, seed)
+        limit = model.count + 500
+        load.run_writers(model, target.http, seed + " more",
+                         lambda now: target.process.terminate() if now == limit else None, threading.Event())
+        expect(not model.problems, "%s", "\n    ".join(model.problems))
+        seconds = stop_clean(target)
+        expect_clean(target)
+        target.start()
+        expect_kept(target, model)
+        return "ok, %d ms after the last writer's connection closed" % (seconds * 1000)
+
+
+def expect_clean(target):
+    status, said = target.check()
+    expect(status == 0 and "0 problems" in said, "orrery check: status %s: %s", status, said)
+    return said
+
+
+def newer_format(build, seed):
+    with Target(build, shim=False) as target:
+        stop_clean(target)
+        with open(os.path.join(target.data, "FORMAT"), "w") as file:
+            file.write("orrery data format 99\n")
+        for arguments in (["serve", "--listen", "127.0.0.1:0", "--data"], ["check"]):
+            status, said = run_to_end(target, *arguments, target.data)
+            expect(status > 0 and "format 99" in said and "newer" in said, "%s: status %s: %s", arguments[0], status, said)
+
+
+# ---- disks that fail ----
+
+class Reader(threading.Thread):
+    """Reads without end what nobody writes; each answer must be 200 with the same document."""
+
+    def __init__(self, url, item, stop):
+        super().__init__(daemon=True)
+        self.url, self.item, self.stop, self.count, self.problem = url, item, stop, 0, None
+
+    def run(self):
+        try:
+            connection = load.Connection(self.url)
+            while not self.stop.is_set() and not self.problem:
+                answer = connection.ask("GET", self.item.path() + "/" + self.item.id, self.item.headers())
+                if answer.status != 200 or not load.same_document(self.item, self.item.version, answer.json()):
+                    self.problem = "a read answered %s" % answer
+                self.count += 1
+            connection.close()
+        except load.Lost as problem:
+            self.problem = "a read was lost: %s" % problem
+
+
+class Trouble:
+    """Readers and writers that go on while the disk fails."""
+
+    def __init__(self, target, model, seed):
+        self.model, self.stop = model, threading.Event()
+        existing = [item for items in model.items for item in items if item.version]
+        self.readers = [Reader(target.http, item, self.stop) for item in existing[:READERS]]
+        for reader in self.readers:
+            reader.item.is_set_aside = True
+            reader.start()
+        self.writers = load.start_writers(model, target.http, seed, lambda now: None, self.stop, True)
+
+    def wait(self, what, condition):
+        began = time.monotonic()
+        if not self.model.wait_until(condition, RECOVERY_SECONDS_MAX):
+            raise Failed("%s: not within %d s; %d writes, %d refusals\n    %s" % (
+                what, RECOVERY_SECONDS_MAX, self.model.count, len(self.model.refusals), "\n    ".join(self.model.problems)))
+        return time.monotonic() - began
+
+    def wait_for_refusals(self, count):
+        limit = len(self.model.refusals) + count
+        return self.wait("refusals", lambda: len(self.model.refusals) >= limit)
+
+    def wait_for_writes(self, count):
+        limit = self.model.count + count
+        return self.wait("writes", lambda: self.model.count >= limit)
+
+    def end(self):
+        """How many reads there were. Every refusal must have been a proper one."""
+        self.stop.set()
+        for thread in self.readers + self.writers:
+            thread.join()
+        for reader in self.readers:
+            expect(not reader.problem and reader.count, "%s, after %d reads", reader.problem, reader.count)
+            reader.item.is_set_aside = False
+        for answer in self.model.refusals:
+            expect(answer.json()["code"] == "ServiceUnavailable" and answer.json()["message"], "refused by %s", answer)
+            expect(answer.headers["content-type"] == "application/json", "refused by %s", answer.headers)
+        return sum(reader.count for reader in self.readers)
+
+
+def verify_now_and_after_power_cut(target, model, seed):
+    expect_kept(target, model)
+    target.kill()
+    target.disk.cut(random.Random(seed))
+    target.start()
+    expect_kept(target, model)
+    stop_clean(target)
+    expect_clean(target)
+
+
+def failing_sync(build, seed):
+    source = random.Random(seed)
+    with Target(build) as target:
+        model = filled(target, seed)
+        trouble = Trouble(target, model, seed)
+        for failures in range(1, SYNC_FAILURES + 1):
+            target.disk.fail_sync(source.randint(1, 20))
+            trouble.wait("a failed sync", lambda: target.disk.counts()["failed syncs"] >= failures)
+            trouble.wait_for_writes(100)
+        reads = trouble.end()
+        verify_now_and_after_power_cut(target, model, seed)
+        return "ok, %d failures, %d writes refused, %d reads meanwhile" % (failures, len(model.refusals), reads)
+
+
+def full_disk(build, seed, space):
+    with Target(build) as target:
+        model = filled(target, seed)
+        trouble = Trouble(target, model, seed)
+        target.disk.leave_space(space)
+        trouble.wait_for_refusals(200)
+        target.disk.leave_space(UNLIMITED)
+        seconds = trouble.wait_for_writes(200)
+        reads = trouble.end()
+        verify_now_and_after_power_cut(target, model, seed)
+        return "ok, %d writes refused, %d reads meanwhile, 200 writes %d ms after there was space again" % (
+            len(model.refusals), reads, seconds * 1000)
+
+
+def full_at_once(build, seed):
+    return full_disk(build, seed, 0)
+
+
+def full_within_a_write(build, seed):
+    return full_disk(build, seed, random.Random(seed).randint(1, 20000))
+
+
+# ---- damage ----
+
+def largest(target, ending):
+    paths = glob.glob(os.path.join(target.data, "store", "*" + ending))
+    return max(paths, key=os.path.getsize)
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte[0] ^ 0x40]))
+
+
+def damage(build, seed):
+    """Every block of a table has a checksum; a byte at its end may belong to none."""
+    source, found = random.Random(seed), 0
+    with Target(build, shim=False) as target:
+        filled(target, seed, 1500)
+        stop_clean(target)
+        said = expect_clean(target)
+        path = largest(target, ".sst")
+        for _ in range(FLIPS):
+            at = source.randrange(os.path.getsize(path) * 9 // 10)
+            flip(path, at)
+            status, said = target.check()
+            expect(status > 0 and said, "byte %d of %s: status %s: %s", at, os.path.getsize(path), status, said)
+            flip(path, at)
+        expect_clean(target)
+        return "ok, %d of %d flipped bytes were found" % (FLIPS, FLIPS)
+
+
+# ---- the test itself, and time ----
+
+def unsynced_writes(build, seed):
+    """A server that does not sync must be caught, or the power cuts prove nothing."""
+    with Target(build, options=["--durability", "async"]) as target:
+        model = filled(target, seed)
+        target.kill()
+        target.disk.cut(random.Random(seed), tail=False)
+        target.start()
+        try:
+            load.verify(model, target.http)
+        except Exception as problem:
+            model.problem("%r", problem)
+        expect(model.problems, "nothing was missed")
+        return "ok: " + model.problems[0]
+
+
+def start_times(build, seed):
+    empty, restarts = [], []
+    for _ in range(STARTS):
+        with Target(build, shim=False) as target:
+            empty.append(target.start_ms)
+            load.prepare(target.http)
+            stop_clean(target)
+            target.start()
+            restarts.append(target.start_ms)
+    middle = lambda times: sorted(times)[len(times) // 2]
+    text = "empty %.0f ms, restart %.0f ms (medians of %d; targets 100 and 200)" % (middle(empty), middle(restarts), STARTS)
+    expect(middle(empty) < 4 * 100 and middle(restarts) < 4 * 200, "%s", text)
+    return text
+
+
+ALL = [
+    ("a second server on the same directory is refused", second_server),
+    ("a stop under load loses nothing", stop_under_load),
+    ("data of a newer format is refused", newer_format),
+    ("a failed sync is recovered from", failing_sync),
+    ("a full disk refuses writes until there is space", full_at_once),
+    ("a disk that fills up within a write does too", full_within_a_write),
+    ("orrery check finds a flipped byte", damage),
+    ("a server that does not sync is caught", unsynced_writes),
+    ("time to ready", start_times),
+]

@@ -1,0 +1,432 @@
+"""test/crash/load.py - writers that know what they were promised, and the check that it was kept.
+
+Each writer has items of its own, so it always knows what the next answer must be. An item's `wanted`
+is set while a write of it is in flight: if the answer never comes, the item may hold the old
+version or the new one, whole, and nothing else.
+"""
+import functools
+import json
+import random
+import socket
+import threading
+import urllib.parse
+
+import client
+from server import KEY
+
+WRITERS = 16
+ITEMS_EACH = 24
+CONTAINERS = ["c0", "c1", "c2"]
+DATABASE = "dbs/crash"
+COMING_AND_GOING = ["x0", "x1"]  # containers that are made and dropped all the time
+TIMEOUT_S = 20
+SYSTEM = ("_rid", "_self", "_etag", "_attachments", "_ts")
+
+
+class Lost(Exception):
+    """The connection ended before the answer was complete."""
+
+
+@functools.lru_cache(maxsize=None)
+def signature(verb, kind, link, date):
+    return client.encoded(client.authorization(KEY, verb, kind, link, (date, "")))
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+    def lsn(self):
+        return int(self.headers["x-ms-session-token"].rpartition("#")[2])
+
+    def __str__(self):
+        return "%d %s" % (self.status, self.body[:300].decode("utf-8", "replace"))
+
+
+class Connection:
+    """One socket, kept alive, never opened again: a lost answer must stay lost."""
+
+    def __init__(self, url):
+        place = urllib.parse.urlsplit(url)
+        self.host, self.date = place.netloc, client.date_of()
+        try:
+            self.socket = socket.create_connection((place.hostname, place.port), TIMEOUT_S)
+        except OSError as problem:
+            raise Lost(str(problem)) from None
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.input = self.socket.makefile("rb")
+
+    def close(self):
+        self.input.close()
+        self.socket.close()
+
+    def ask(self, method, path, headers=(), document=None):
+        kind, link = client.resource_of(path)
+        body = b"" if document is None else json.dumps(document).encode()
+        lines = ["%s /%s HTTP/1.1" % (method, path), "Host: " + self.host, "x-ms-date: " + self.date,
+                 "x-ms-version: 2020-07-15", "authorization: " + signature(method, kind, link, self.date),
+                 "Content-Length: %d" % len(body), *headers, "", ""]
+        try:
+            self.socket.sendall("\r\n".join(lines).encode() + body)
+            return self.answer()
+        except OSError as problem:
+            raise Lost(str(problem)) from None
+
+    def answer(self):
+        line = self.input.readline()
+        headers = {}
+        while True:
+            field = self.input.readline()
+            if not field.endswith(b"\r\n"):
+                raise Lost("in the middle of an answer's head")
+            if field == b"\r\n":
+                break
+            name, _, value = field.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        size = int(headers.get("content-length", 0))
+        body = self.input.read(size)
+        if len(body) < size:
+            raise Lost("in the middle of an answer's body")
+        return Answer(int(line.split()[1]), headers, body)
+
+
+def document_of(item, version):
+    """The same for the same version, so that what comes back can be compared whole."""
+    source = random.Random("%s %d" % (item.id, version))
+    size = source.choice([20, 200, 200, 200, 1000, 1000, 6000, source.randint(1, 60000)])
+    return {"id": item.id, "pk": item.key, "version": version, "pad": source.randbytes(size // 2).hex()}
+
+
+class Item:
+    def __init__(self, container, key, name):
+        self.container, self.key, self.id = container, key, name
+        self.version = 0  # 0: it does not exist
+        self.next_version = 1
+        self.wanted = None  # the version that a write in flight would leave
+        self.facts = None  # what the server said of this version: _rid, _etag, _ts, LSN
+        self.is_set_aside = False  # nobody writes it
+
+    def path(self):
+        return "%s/colls/%s/docs" % (DATABASE, self.container)
+
+    def headers(self, *more):
+        return ['x-ms-documentdb-partitionkey: ["%s"]' % self.key, *more]
+
+
+class Model:
+    """What the database must hold, by what its answers promised."""
+
+    def __init__(self, seed):
+        source = random.Random(seed)
+        self.items = [[self.item(source, writer, i) for i in range(ITEMS_EACH)] for writer in range(WRITERS)]
+        self.extra = {name: None for name in COMING_AND_GOING}  # None, or how many items it has
+        self.extra_wanted = None  # (name, what it would become)
+        self.changed = threading.Condition()  # guards what follows
+        self.heads = {name: 0 for name in CONTAINERS}  # the last LSN that is accounted for
+        self.times = {name: (0, 0) for name in CONTAINERS}  # an LSN and its _ts
+        self.acknowledged = {name: [] for name in CONTAINERS}  # (LSN, _ts or None), since the last verification
+        self.rids = set()
+        self.count = 0  # acknowledged writes
+        self.refusals = []  # answers of 503
+        self.problems = []
+
+    @staticmethod
+    def item(source, writer, index):
+        container = source.choice(CONTAINERS)
+        return Item(container, "key-%d" % source.randrange(8), "w%d-%d" % (writer, index))
+
+    def problem(self, text, *values):
+        with self.changed:
+            if len(self.problems) < 10:
+                self.problems.append(text % values)
+            self.changed.notify_all()
+
+    def committed(self, item, answer, facts):
+        """A write was acknowledged: its LSN is new, and so is the _rid of a new item."""
+        item.version, item.facts, item.wanted = item.wanted, facts, None
+        with self.changed:
+            self.acknowledged[item.container].append((answer.lsn(), facts and facts["_ts"]))
+            self.count += 1
+            self.changed.notify_all()
+            return self.count
+
+    def refused(self, answer):
+        """Whether nothing was written: then that is a promise too, and otherwise nobody knows."""
+        with self.changed:
+            self.refusals.append(answer)
+            self.changed.notify_all()
+        return "Nothing was written" in answer.json()["message"]
+
+    def wait_until(self, condition, seconds):
+        """False when time is up or there was a problem."""
+        with self.changed:
+            return self.changed.wait_for(lambda: self.problems or condition(), seconds) and not self.problems
+
+    def claim_rid(self, rid):
+        with self.changed:
+            known = rid in self.rids
+            self.rids.add(rid)
+        if known:
+            self.problem("the _rid %s was given out twice", rid)
+
+
+def facts_of(answer, body):
+    return {"_rid": body["_rid"], "_etag": body["_etag"], "_ts": body["_ts"],
+            "lsn": int(answer.headers.get("x-ms-item-lsn", 0))}
+
+
+def prepare(url):
+    connection = Connection(url)
+    answers = [connection.ask("POST", "dbs", document={"id": "crash"})]
+    answers += [make_container(connection, name) for name in CONTAINERS]
+    connection.close()
+    for answer in answers:
+        if answer.status != 201:
+            raise RuntimeError("cannot prepare: %s" % answer)
+
+
+def make_container(connection, name):
+    definition = {"id": name, "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}}
+    return connection.ask("POST", DATABASE + "/colls", document=definition)
+
+
+# ---- writers ----
+
+# An operation: what it sends, which version it leaves when it succeeds, and the status it must have.
+OPERATIONS = {
+    "create": lambda item, version: (("POST", item.path(), item.headers(), document_of(item, version)),
+                                     201 if item.version == 0 else 409),
+    "upsert": lambda item, version: (("POST", item.path(), item.headers("x-ms-documentdb-is-upsert: True"),
+                                      document_of(item, version)), 201 if item.version == 0 else 200),
+    "replace": lambda item, version: (("PUT", item.path() + "/" + item.id, item.headers(),
+                                       document_of(item, version)), 200 if item.version else 404),
+    "delete": lambda item, _: (("DELETE", item.path() + "/" + item.id, item.headers(), None),
+                               204 if item.version else 404),
+}
+
+
+class Writer(threading.Thread):
+    """Writes its own items at random until the connection is lost or `stop` is set.
+
+    on_count(n) is called after the n-th acknowledged write of all writers together.
+    """
+
+    def __init__(self, model, url, seed, items, on_count, stop, may_refuse=False):
+        super().__init__(daemon=True)
+        self.model, self.url, self.random, self.items = model, url, random.Random(seed), items
+        self.on_count, self.stop, self.may_refuse = on_count, stop, may_refuse
+        self.last = {name: 0 for name in CONTAINERS}
+
+    def run(self):
+        try:
+            connection = Connection(self.url)
+            while not self.stop.is_set() and not self.model.problems:
+                free = self.free()
+                if not free:
+                    break
+                self.write(connection, self.random.choice(free))
+            connection.close()
+        except Lost:
+            pass
+        except Exception as problem:  # a writer that dies in silence would prove nothing
+            self.model.problem("a writer failed: %r", problem)
+
+    def free(self):
+        return [item for item in self.items if item.wanted is None and not item.is_set_aside]
+
+    def write(self, connection, item):
+        name = self.random.choice(["create", "upsert", "replace", "replace", "delete"])
+        request, expected = OPERATIONS[name](item, item.next_version)
+        item.wanted = 0 if name == "delete" else item.next_version
+        item.next_version += 1
+        if expected >= 400:
+            item.wanted = item.version
+        answer = connection.ask(*request)
+        if answer.status == 503 and self.may_refuse:
+            if self.model.refused(answer):
+                item.wanted = None
+        elif answer.status != expected:
+            self.model.problem("%s of %s answered %s, not %d", name, item.id, answer, expected)
+        elif expected >= 400:
+            item.wanted = None
+        else:
+            self.accept(item, name, answer)
+
+    def accept(self, item, name, answer):
+        body = None if name == "delete" else answer.json()
+        lsn, before = answer.lsn(), item.version
+        facts = body and facts_of(answer, body)
+        if lsn <= self.last[item.container]:
+            self.model.problem("LSN %d of %s follows %d", lsn, item.id, self.last[item.container])
+        self.last[item.container] = lsn
+        if body and before and body["_rid"] != item.facts["_rid"]:
+            self.model.problem("%s got another _rid by a replace", item.id)
+        if body and not before:
+            self.model.claim_rid(body["_rid"])
+        if body and not same_document(item, item.wanted, body):
+            self.model.problem("%s was answered with another document", item.id)
+        self.on_count(self.model.committed(item, answer, facts))
+
+
+class Builder(Writer):
+    """Makes containers, puts items into them and drops them."""
+
+    def free(self):
+        return [None] if self.model.extra_wanted is None else []
+
+    def write(self, connection, _):
+        name = self.random.choice(COMING_AND_GOING)
+        size = self.model.extra[name]
+        if size is None:
+            self.want(name, 0)
+            answer, expected = make_container(connection, name), 201
+        elif self.random.random() < 0.8:
+            item = extra_item(name, size)
+            self.want(name, size + 1)
+            answer, expected = connection.ask("POST", item.path(), item.headers(), document_of(item, 1)), 201
+        else:
+            self.want(name, None)
+            answer, expected = connection.ask("DELETE", "%s/colls/%s" % (DATABASE, name)), 204
+        if answer.status == 503 and self.may_refuse:
+            if self.model.refused(answer):
+                self.model.extra_wanted = None
+        elif answer.status != expected:
+            self.model.problem("container %s with %s items answered %s, not %d", name, size, answer, expected)
+        else:
+            self.model.extra[name] = self.model.extra_wanted[1]
+            self.model.extra_wanted = None
+
+    def want(self, name, size):
+        self.model.extra_wanted = (name, size)
+
+
+def extra_item(container, index):
+    return Item(container, "key-%d" % (index % 3), "extra-%d" % index)
+
+
+def start_writers(model, url, seed, on_count, stop, may_refuse=False):
+    writers = [Writer(model, url, "%s writer %d" % (seed, i), items, on_count, stop, may_refuse)
+               for i, items in enumerate(model.items)]
+    writers.append(Builder(model, url, "%s builder" % seed, [], on_count, stop, may_refuse))
+    for writer in writers:
+        writer.start()
+    return writers
+
+
+def run_writers(*arguments):
+    for writer in start_writers(*arguments):
+        writer.join()
+
+
+# ---- verification ----
+
+def same_document(item, version, body):
+    found = {name: value for name, value in body.items() if name not in SYSTEM}
+    return found == document_of(item, version)
+
+
+def verify(model, url):
+    """Compares everything with the model, and settles what was in flight: (in flight, of them written)."""
+    connection = Connection(url)
+    in_flight = [item for items in model.items for item in items if item.wanted is not None]
+    highest = {name: max([lsn for lsn, _ in rows], default=0) for name, rows in model.acknowledged.items()}
+    settled = {name: [] for name in CONTAINERS}
+    heads = {name: set() for name in CONTAINERS}
+    for item in [item for items in model.items for item in items]:
+        verify_item(model, connection, item, highest[item.container], settled, heads)
+    for name in CONTAINERS:
+        verify_sequence(model, name, settled[name], heads[name])
+        verify_feed(model, connection, name)
+    verify_extra(model, connection)
+    connection.close()
+    return len(in_flight), sum(map(len, settled.values()))
+
+
+def verify_item(model, connection, item, highest, settled, heads):
+    token = "x-ms-session-token: 0:-1#%d" % max(highest, model.heads[item.container])
+    answer = connection.ask("GET", item.path() + "/" + item.id, item.headers(token))
+    if answer.status not in (200, 404) or answer.headers.get("x-ms-substatus", "0") != "0":
+        return model.problem("reading %s answered %s", item.id, answer)
+    body = answer.json() if answer.status == 200 else None
+    version = body["version"] if body else 0
+    if "x-ms-session-token" in answer.headers:
+        heads[item.container].add(answer.lsn())
+    if version not in (item.version, item.wanted):
+        return model.problem("%s has version %s, not %s%s", item.id, version, item.version,
+                             "" if item.wanted is None else " or %d" % item.wanted)
+    if body and not same_document(item, version, body):
+        return model.problem("%s is not what was written as version %d", item.id, version)
+    facts = body and facts_of(answer, body)
+    if version == item.version:
+        if facts != item.facts and version:
+            model.problem("%s has %s, not %s", item.id, facts, item.facts)
+    else:
+        if version and not item.version:
+            model.claim_rid(facts["_rid"])
+        settled[item.container].append((facts["lsn"], facts["_ts"]) if facts else (None, None))
+        item.version, item.facts = version, facts
+    item.wanted = None
+
+
+def verify_sequence(model, name, settled, heads):
+    """LSNs: none twice, none left out, none taken back; and _ts never falls while they rise."""
+    acknowledged, head = model.acknowledged[name], model.heads[name]
+    lsns = [lsn for lsn, _ in acknowledged] + [lsn for lsn, _ in settled if lsn]
+    expected = head + len(acknowledged) + len(settled)
+    if len(set(lsns)) < len(lsns) or (lsns and (min(lsns) <= head or max(lsns) > expected)):
+        model.problem("%s: the LSNs after %d are not the next %d", name, head, expected - head)
+    if heads and heads != {expected}:
+        model.problem("%s: reads have LSN %s, not %d", name, sorted(heads), expected)
+    rows = sorted((lsn, ts) for lsn, ts in acknowledged + settled if ts)
+    for row in rows:
+        if row[1] < model.times[name][1]:
+            model.problem("%s: _ts is %d at LSN %d, but %d at LSN %d", name, row[1], row[0], *reversed(model.times[name]))
+        model.times[name] = row
+    model.heads[name], model.acknowledged[name] = expected, []
+
+
+def read_feed(connection, path, member):
+    rows, continuation = [], []
+    while True:
+        answer = connection.ask("GET", path, ["x-ms-max-item-count: 100", *continuation])
+        if answer.status != 200:
+            return [{"id": "feed answered %s" % answer}]
+        rows += answer.json()[member]
+        if "x-ms-continuation" not in answer.headers:
+            return rows
+        continuation = ["x-ms-continuation: " + answer.headers["x-ms-continuation"]]
+
+
+def verify_feed(model, connection, name):
+    expected = {item.id: item for items in model.items for item in items if item.container == name and item.version}
+    rows = read_feed(connection, "%s/colls/%s/docs" % (DATABASE, name), "Documents")
+    found = {row["id"]: row for row in rows}
+    if len(rows) != len(found) or set(found) != set(expected):
+        return model.problem("the feed of %s has %d items, not %d: %s", name, len(rows), len(expected),
+                             sorted(set(found) ^ set(expected))[:5])
+    for key, item in expected.items():
+        if not same_document(item, item.version, found[key]) or found[key]["_etag"] != item.facts["_etag"]:
+            model.problem("the feed of %s has another %s than a read", name, key)
+
+
+def verify_extra(model, connection):
+    names = {row["id"] for row in read_feed(connection, DATABASE + "/colls", "DocumentCollections")}
+    if names - set(CONTAINERS) - set(COMING_AND_GOING) or set(CONTAINERS) - names:
+        model.problem("the containers are %s", sorted(names))
+    for name, size in model.extra.items():
+        allowed = [size] + ([model.extra_wanted[1]] if model.extra_wanted and model.extra_wanted[0] == name else [])
+        model.extra[name] = verify_extra_container(model, connection, name, name in names, allowed)
+    model.extra_wanted = None
+
+
+def verify_extra_container(model, connection, name, is_there, allowed):
+    rows = read_feed(connection, "%s/colls/%s/docs" % (DATABASE, name), "Documents") if is_there else []
+    size = len(rows) if is_there else None
+    if size not in allowed:
+        model.problem("container %s has %s items, not %s", name, size, allowed)
+    elif is_there and {row["id"] for row in rows} != {"extra-%d" % i for i in range(size)}:
+        model.problem("container %s has other items: %s", name, sorted(row["id"] for row in rows)[:5])
+    return size

@@ -1,0 +1,53 @@
+"""test/crash/target.py - the server under test: started with the shim, killed, started again, checked."""
+import os
+import signal
+import subprocess
+import time
+
+from power import Disk
+from server import ROOT, Server
+
+
+class Target(Server):
+    """A server whose directory outlives it. `build` has orrery and test/shim.so."""
+
+    def __init__(self, build, shim=True, options=()):
+        super().__init__(os.path.join(build, "orrery"), options=list(options))
+        self.disk = None
+        self.start_ms = 0
+        if shim:
+            self.disk = Disk(self.data, os.path.join(self.directory, "shim-state"))
+            self.command = ["env", *self.disk.environment(os.path.join(ROOT, build, "test", "shim.so")), *self.command]
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            super().__exit__(kind, value, trace)
+        elif self.process.poll() is None:
+            self.kill()
+
+    def start(self, timeout_s=30):
+        self.http = None
+        began = time.monotonic()
+        super().start(timeout_s)
+        self.start_ms = (time.monotonic() - began) * 1000
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def interrupt_start(self, after_s):
+        """Kills it while it starts; False when it was faster."""
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=log)
+        try:
+            self.process.wait(after_s)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill()
+        return b"listening" not in self.process.stdout.read()
+
+    def check(self):
+        """(exit status, what it said) of orrery check."""
+        done = subprocess.run([self.program, "check", self.data], capture_output=True, text=True, timeout=60,
+                              errors="replace")
+        return done.returncode, (done.stdout + done.stderr).strip()

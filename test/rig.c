@@ -1,0 +1,115 @@
+/* test/rig.c - the parts below resource/, put together for a test. */
+#include <stdlib.h>
+
+#include "catalog/definition.h"
+#include "keys/keys.h"
+#include "rig.h"
+
+static void keep_open(struct backend *backend)
+{
+    (void)backend;
+}
+
+static void must(struct op *op, enum status st)
+{
+    if (st == ST_OK)
+        return;
+    fprintf(stderr, "the rig cannot be built: %s: %s\n", error_row(st)->name, op->error);
+    abort();
+}
+
+static void open_store(struct rig *rig)
+{
+    struct store_options options = { .sync = true, .threads = rig->threads };
+
+    must(rig->op, store_open_over(rig->op, faulty_backend(rig->memory, &rig->controls), &options, &rig->store));
+}
+
+void rig_open(struct rig *rig, bool threads)
+{
+    *rig = (struct rig){ .op = test_op(), .threads = threads, .memory = memory_backend(), .locks = locks_open() };
+    rig->kept = *rig->memory->ops;
+    rig->close_memory = rig->kept.close;
+    rig->kept.close = keep_open;
+    rig->memory->ops = &rig->kept;
+    open_store(rig);
+    must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
+}
+
+static void close_all(struct rig *rig)
+{
+    while (rig->made_count)
+        container_release(rig->made[--rig->made_count]);
+    database_release(rig->database);
+    rig->database = NULL;
+    catalog_close(rig->catalog);
+    rig->catalog = NULL;
+    store_close(rig->store);
+}
+
+void rig_close(struct rig *rig)
+{
+    close_all(rig);
+    locks_close(rig->locks);
+    rig->close_memory(rig->memory);
+}
+
+void rig_reopen_store(struct rig *rig)
+{
+    close_all(rig);
+    open_store(rig);
+}
+
+void rig_reopen(struct rig *rig)
+{
+    rig_reopen_store(rig);
+    must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
+}
+
+struct container *rig_container(struct rig *rig, const char *definition)
+{
+    struct json defined;
+    struct container *container;
+
+    if (!rig->database)
+        rig->database = catalog_find_database(rig->catalog, slice_of("db"));
+    if (!rig->database)
+        must(rig->op, catalog_create_database(rig->op, rig->catalog, slice_of("db"), &rig->database));
+    must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false }, &defined));
+    must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, &container));
+    if (rig->made_count == RIG_CONTAINERS_MAX)
+        abort();
+    return rig->made[rig->made_count++] = container;
+}
+
+struct slice rig_quoted(struct op *op, const char *text)
+{
+    char *copy = arena_text(&op->arena, slice_of(text));
+
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return slice_of(copy);
+}
+
+struct json rig_json(struct op *op, const char *text)
+{
+    struct json value;
+
+    must(op, json_parse(op, rig_quoted(op, text), &value));
+    return value;
+}
+
+size_t rig_rows(struct rig *rig, uint64_t bucket)
+{
+    struct range range = { key_bucket_first(&rig->op->arena, bucket), key_bucket_end(&rig->op->arena, bucket), false };
+    struct scan_limit limit = { .rows = 1000000, .bytes = SIZE_MAX };
+    struct snapshot *snapshot = NULL;
+    struct bucket *any;
+    struct rows rows;
+
+    must(rig->op, store_bucket(rig->op, rig->store, 0, &any));
+    must(rig->op, store_snapshot(rig->op, any, &snapshot));
+    must(rig->op, store_scan(rig->op, snapshot, range, limit, &rows));
+    store_release(snapshot);
+    return rows.count;
+}

@@ -1,0 +1,48 @@
+/*
+ * test/rig.h - a store in memory, a catalog and locks: what tests above the store work on.
+ * Nothing fails until a test says so in `controls` (test/store/faulty.h).
+ *
+ * Ownership. The containers of rig_container() and the database they lie in are the rig's, until
+ *     rig_reopen() or rig_close().
+ */
+#pragma once
+#include "catalog/catalog.h"
+#include "partition/locks.h"
+#include "store/faulty.h"
+#include "test.h"
+
+enum { RIG_CONTAINERS_MAX = 8 };
+
+struct rig {
+    struct op *op;
+    bool threads;
+    struct faulty_controls controls;
+    struct backend *memory; /* outlives the stores that are opened over it */
+    struct backend_ops kept; /* its own calls, but that a store cannot close it */
+    void (*close_memory)(struct backend *backend);
+    struct store *store;
+    struct catalog *catalog;
+    struct locks *locks;
+    struct database *database; /* "db" */
+    struct container *made[RIG_CONTAINERS_MAX];
+    size_t made_count;
+};
+
+void rig_open(struct rig *rig, bool threads);
+void rig_close(struct rig *rig);
+
+/* As after a restart of the process: everything is opened anew over the same bytes. */
+void rig_reopen(struct rig *rig);
+
+/* The same, leaving the catalog to the test. */
+void rig_reopen_store(struct rig *rig);
+
+/* A container of the database "db"; the definition may leave everything but its id and key out. */
+struct container *rig_container(struct rig *rig, const char *definition);
+
+/* Parsed. Apostrophes stand for double quotes: {'id':'a'} */
+struct json rig_json(struct op *op, const char *text);
+struct slice rig_quoted(struct op *op, const char *text);
+
+/* How many rows the store has under a bucket. */
+size_t rig_rows(struct rig *rig, uint64_t bucket);

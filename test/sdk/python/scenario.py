@@ -1,0 +1,136 @@
+"""test/sdk/python/scenario.py - the steps of ../scenario.md with azure-cosmos."""
+import os
+import sys
+import traceback
+import uuid
+
+from azure.core import MatchConditions
+from azure.cosmos import CosmosClient, PartitionKey, exceptions
+from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
+
+NAME = "scenario-python-" + uuid.uuid4().hex[:8]
+TEXT = "é 日本 😀 שלום \u2028 \\ \" /"
+ODD_IDS = ["a b", "100%", "a+b&c=d@e:f", "'single' and \"double\"", "é日本😀", "a.b..c", "a;b,c$d!e*f(g)"]
+
+
+def refused(status, call, *arguments, **options):
+    """The call ends with this status and no other way."""
+    try:
+        call(*arguments, **options)
+    except exceptions.CosmosHttpResponseError as problem:
+        assert problem.status_code == status, "answered %s, not %d" % (problem.status_code, status)
+        return
+    raise AssertionError("succeeded, where %d was expected" % status)
+
+
+class Scenario:
+    def __init__(self):
+        certificate = os.environ.get("ORRERY_CERTIFICATE")
+        self.client = CosmosClient(os.environ["ORRERY_ENDPOINT"], os.environ["ORRERY_KEY"],
+                                   connection_verify=certificate or True)
+        self.database = self.single = self.levels = self.first = None
+
+    def step_01_create_database(self):
+        self.database = self.client.create_database(NAME)
+        refused(409, self.client.create_database, NAME)
+
+    def step_02_read_and_list_databases(self):
+        assert self.database.read()["id"] == NAME
+        assert NAME in [one["id"] for one in self.client.list_databases()]
+
+    def step_03_create_container(self):
+        self.single = self.database.create_container("single", PartitionKey("/pk"))
+        policy = self.single.read()["indexingPolicy"]
+        assert policy["indexingMode"] == "consistent" and policy["includedPaths"] == [{"path": "/*"}]
+
+    def step_04_create_hierarchical_container(self):
+        key = PartitionKey(["/tenant", "/user", "/session"], kind="MultiHash")
+        self.levels = self.database.create_container("levels", key)
+        refused(409, self.database.create_container, "levels", key)
+
+    def step_05_create_item(self):
+        self.first = self.single.create_item({"id": "1", "pk": "a", "n": 1, "text": TEXT, "list": [1, 2.5, None, True]})
+        assert self.first["_etag"]
+
+    def step_06_read_item(self):
+        read = self.single.read_item("1", "a")
+        assert read["text"] == TEXT and read["list"] == [1, 2.5, None, True] and read["_etag"] == self.first["_etag"]
+
+    def step_07_read_absent_item(self):
+        refused(404, self.single.read_item, "none", "a")
+
+    def step_08_create_existing_item(self):
+        refused(409, self.single.create_item, {"id": "1", "pk": "a"})
+
+    def step_09_replace_item(self):
+        replaced = self.single.replace_item("1", {"id": "1", "pk": "a", "n": 2})
+        assert replaced["n"] == 2 and replaced["_etag"] != self.first["_etag"]
+
+    def step_10_replace_on_condition(self):
+        refused(412, self.single.replace_item, "1", {"id": "1", "pk": "a", "n": 9}, etag=self.first["_etag"],
+                match_condition=MatchConditions.IfNotModified)
+        assert self.single.read_item("1", "a")["n"] == 2
+
+    def step_11_upsert_items(self):
+        assert self.single.upsert_item({"id": "1", "pk": "a", "n": 3})["n"] == 3
+        assert self.single.upsert_item({"id": "2", "pk": "a"})["id"] == "2"
+
+    def step_12_odd_ids(self):
+        for one in ODD_IDS:
+            self.single.create_item({"id": one, "pk": "a"})
+            assert self.single.read_item(one, "a")["id"] == one
+            self.single.delete_item(one, "a")
+
+    def step_13_null_and_undefined_keys(self):
+        self.single.create_item({"id": "null", "pk": None})
+        self.single.create_item({"id": "none"})
+        assert self.single.read_item("null", NullPartitionKeyValue)["id"] == "null"
+        assert self.single.read_item("none", NonePartitionKeyValue)["id"] == "none"
+
+    def step_14_hierarchical_item(self):
+        self.levels.create_item({"id": "1", "tenant": "t", "user": "u", "session": 5})
+        assert self.levels.read_item("1", ["t", "u", 5])["session"] == 5
+        refused(404, self.levels.read_item, "1", ["t", "u", 6])
+
+    def step_15_read_by_pages(self):
+        for n in range(25):
+            self.single.create_item({"id": "many-%d" % n, "pk": "many"})
+        pages = [list(page) for page in self.single.read_all_items(max_item_count=10).by_page()]
+        assert all(len(page) <= 10 for page in pages)
+        seen = [item["id"] for page in pages for item in page if item.get("pk") == "many"]
+        assert len(seen) == len(set(seen)) == 25, len(seen)
+
+    def step_16_replace_container(self):
+        self.database.replace_container(self.single, PartitionKey("/pk"), default_ttl=3600)
+        assert self.single.read()["defaultTtl"] == 3600
+
+    def step_17_delete_item(self):
+        self.single.delete_item("1", "a")
+        refused(404, self.single.read_item, "1", "a")
+        refused(404, self.single.delete_item, "1", "a")
+
+    def step_18_delete_container(self):
+        self.database.delete_container("levels")
+        refused(404, self.levels.read)
+
+    def step_19_delete_database(self):
+        self.client.delete_database(NAME)
+        refused(404, self.database.read)
+
+
+def main():
+    scenario, passed, failed = Scenario(), 0, 0
+    for name in sorted(name for name in dir(scenario) if name.startswith("step_")):
+        try:
+            getattr(scenario, name)()
+            passed += 1
+        except Exception:
+            failed += 1
+            print("FAILED", name)
+            traceback.print_exc(file=sys.stdout)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+/* test/store/rocksdb_test.c - what is RocksDB's own: the directory, its lock, the disk, reading only. */
+#ifdef ORRERY_ROCKSDB
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+/* A store in the test's directory, with its bucket; NULL when it cannot be opened. */
+static struct store *open_store(struct fixture *f, bool read_only)
+{
+    struct store_options options = { .kind = STORE_ROCKSDB,
+                                     .directory = f->directory,
+                                     .sync = true,
+                                     .cache_bytes = 8 << 20,
+                                     .read_only = read_only };
+    struct store *store = NULL;
+
+    f->op = test_op();
+    snprintf(f->directory, sizeof(f->directory), "%s/data", test_directory());
+    if (store_open(f->op, &options, &store) != ST_OK)
+        return NULL;
+    CHECK(store_bucket(f->op, store, TEST_BUCKET, &f->bucket) == ST_OK);
+    f->store = store;
+    return store;
+}
+
+/* Names and sizes of all files, as one text. */
+static struct slice listing(struct fixture *f)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(f->directory, &entries, NULL, alphasort);
+    struct buf text;
+
+    buf_init(&text, &f->op->arena);
+    for (int i = 0; i < count; i++) {
+        char path[800];
+        struct stat info;
+
+        snprintf(path, sizeof(path), "%s/%s", f->directory, entries[i]->d_name);
+        if (stat(path, &info) == 0)
+            buf_printf(&text, "%s %lld\n", entries[i]->d_name, (long long)info.st_size);
+        free(entries[i]);
+    }
+    free(entries);
+    return buf_as_slice(&text);
+}
+
+TEST(a_second_store_in_one_directory_is_refused_with_a_clear_message)
+{
+    struct fixture first = { 0 }, second = { 0 };
+
+    REQUIRE(open_store(&first, false));
+    CHECK(!open_store(&second, false));
+    CHECK(strstr(second.op->error, "is in use by another process"));
+    store_close(first.store);
+    CHECK(open_store(&second, false));
+    store_close(second.store);
+}
+
+TEST(reading_only_reads_and_changes_nothing_on_disk)
+{
+    struct fixture f = { 0 };
+    struct slice before;
+
+    REQUIRE(open_store(&f, false));
+    CHECK(put(&f, 1, "one", NULL) == ST_OK);
+    store_close(f.store);
+    before = listing(&f);
+    REQUIRE(open_store(&f, true));
+    CHECK(slice_is(get(&f, 1), "one") && bucket_lsn(f.bucket) == 1);
+    CHECK(!store_is_writable(f.store));
+    CHECK(put(&f, 1, "two", NULL) == ST_UNAVAILABLE);
+    CHECK(store_drop(f.op, f.store, TEST_BUCKET) == ST_UNAVAILABLE);
+    CHECK(slice_is(get(&f, 1), "one"));
+    store_close(f.store);
+    CHECK(slice_equal(listing(&f), before));
+}
+
+TEST(reading_only_does_not_make_a_missing_directory)
+{
+    struct fixture f = { 0 };
+
+    CHECK(!open_store(&f, true));
+    CHECK(strstr(f.op->error, "There is no data directory"));
+    CHECK(access(f.directory, F_OK) != 0);
+}
+
+/* More rows than one block holds, so that opening the bucket, which reads the head's block, leaves some cold. */
+TEST(what_only_the_disk_has_would_block_a_loop_thread)
+{
+    enum { ROWS = 2000 };
+    struct fixture f = { 0 };
+    struct snapshot *taken = NULL;
+    struct batch *batch;
+    struct commit_stamp stamp;
+    struct slice key, value;
+    struct rows rows;
+
+    REQUIRE(open_store(&f, false));
+    batch = batch_new(f.op, TEST_BUCKET);
+    for (uint64_t i = 0; i < ROWS; i++)
+        batch_put(batch, key_of(&f, i), slice_of("some bytes that fill blocks"));
+    CHECK(store_commit(f.op, f.bucket, batch, &stamp) == ST_OK);
+    store_close(f.store);
+
+    REQUIRE(open_store(&f, false));
+    key = key_of(&f, ROWS / 2);
+    REQUIRE(store_snapshot(f.op, f.bucket, &taken) == ST_OK);
+    f.op->may_block = false;
+    CHECK(store_get_many(f.op, taken, &key, 1, &value) == ST_WOULD_BLOCK);
+    CHECK(store_scan(f.op, taken, range_of(&f, 0, ROWS, false), (struct scan_limit){ ROWS, SIZE_MAX },
+                     &rows) == ST_WOULD_BLOCK);
+    f.op->may_block = true;
+    CHECK(store_get_many(f.op, taken, &key, 1, &value) == ST_OK && value.data);
+    f.op->may_block = false;
+    CHECK(store_get_many(f.op, taken, &key, 1, &value) == ST_OK && value.data); /* now it is cached */
+    f.op->may_block = true;
+    store_release(taken);
+    store_close(f.store);
+}
+
+/* RocksDB cannot lock a directory, so it cannot be opened for writing while this is there. */
+static void block_lock(struct fixture *f, bool block)
+{
+    char path[600];
+
+    snprintf(path, sizeof(path), "%s/LOCK", f->directory);
+    if (block)
+        CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    else
+        CHECK(rmdir(path) == 0);
+}
+
+CONTRACT(reads_go_on_when_it_can_be_opened_for_reading_only)
+{
+    struct commit_stamp stamp;
+
+    if (!f->durable || !f->faulty)
+        return;
+    CHECK(put(f, 1, "one", NULL) == ST_OK);
+    block_lock(f, true);
+    faulty_fail(&f->controls, FAULTY_WRITE, 1);
+    CHECK(put(f, 1, "two", NULL) == ST_AMBIGUOUS);
+    CHECK(slice_is(get(f, 1), "one"));
+    env_advance_ms(f->op->env, 200);
+    CHECK(put(f, 1, "two", NULL) == ST_UNAVAILABLE);
+    CHECK(slice_is(get(f, 1), "one"));
+    block_lock(f, false);
+    env_advance_ms(f->op->env, 200);
+    CHECK(put(f, 1, "three", &stamp) == ST_OK && stamp.lsn == 2);
+    CHECK(slice_is(get(f, 1), "three"));
+}
+#endif

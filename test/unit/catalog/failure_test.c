@@ -1,0 +1,262 @@
+/* test/unit/catalog/failure_test.c - the catalog over a store whose calls fail, and over one that is damaged. */
+#include "catalog/definition.h"
+#include "keys/keys.h"
+#include "rig.h"
+
+#define CONTAINER_C "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
+
+static struct json definition_of(struct rig *rig, const char *text)
+{
+    struct json definition = json_undefined;
+
+    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ true }, &definition) == ST_OK);
+    return definition;
+}
+
+/* --- one change of each kind, on a catalog that has db/c --- */
+
+static enum status change_create_database(struct rig *rig)
+{
+    struct database *database = NULL;
+    enum status st = catalog_create_database(rig->op, rig->catalog, slice_of("new"), &database);
+
+    database_release(database);
+    return st;
+}
+
+static enum status change_create_container(struct rig *rig)
+{
+    struct container *container = NULL;
+    enum status st = catalog_create_container(rig->op, rig->catalog, rig->database,
+                                              definition_of(rig, "{'id':'new','partitionKey':{'paths':['/a']}}"),
+                                              &container);
+
+    container_release(container);
+    return st;
+}
+
+static enum status change_replace_container(struct rig *rig)
+{
+    struct container *old = catalog_find_container(rig->catalog, rig->database, slice_of("c")), *new = NULL;
+    enum status st;
+
+    if (!old)
+        return ST_NOT_FOUND;
+    st = catalog_replace_container(
+        rig->op, rig->catalog, old,
+        definition_of(rig, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':60}"), &new);
+    container_release(new);
+    container_release(old);
+    return st;
+}
+
+static enum status change_drop_container(struct rig *rig)
+{
+    struct container *container = catalog_find_container(rig->catalog, rig->database, slice_of("c"));
+    enum status st = container ? catalog_drop_container(rig->op, rig->catalog, container) : ST_NOT_FOUND;
+
+    container_release(container);
+    return st;
+}
+
+static enum status change_drop_database(struct rig *rig)
+{
+    return catalog_drop_database(rig->op, rig->catalog, rig->database);
+}
+
+static const struct {
+    const char *name;
+    enum status (*run)(struct rig *rig);
+} changes[] = {
+    { "create database", change_create_database },
+    { "create container", change_create_container },
+    { "replace container", change_replace_container },
+    { "drop container", change_drop_container },
+    { "drop database", change_drop_database },
+};
+enum { CHANGE_COUNT = sizeof(changes) / sizeof(changes[0]) };
+
+/* --- what there is, as text: ids, rids, definitions --- */
+
+static void describe_database(struct rig *rig, struct buf *out, const struct database *database)
+{
+    struct container *list[16];
+    size_t count = catalog_list_containers(rig->catalog, database, slice_of(""), list, 16);
+
+    buf_slice(out, database->link);
+    for (size_t i = 0; i < count; i++) {
+        buf_byte(out, ' ');
+        buf_slice(out, list[i]->link);
+        rid_print(out, &list[i]->rid);
+        buf_printf(out, " %llx ", (unsigned long long)list[i]->etag);
+        json_print(out, list[i]->definition);
+        container_release(list[i]);
+    }
+    buf_byte(out, '\n');
+}
+
+static struct slice describe(struct rig *rig)
+{
+    struct database *list[16];
+    size_t count = catalog_list_databases(rig->catalog, slice_of(""), list, 16);
+    struct buf out;
+
+    buf_init(&out, &rig->op->arena);
+    for (size_t i = 0; i < count; i++) {
+        describe_database(rig, &out, list[i]);
+        database_release(list[i]);
+    }
+    return buf_as_slice(&out);
+}
+
+/* A rig with db/c, with the next write failing: before it has happened, or after it. */
+static void open_failing(struct rig *rig, bool after, int reopen_failures)
+{
+    rig_open(rig, false);
+    rig_container(rig, CONTAINER_C);
+    faulty_fail(&rig->controls, FAULTY_WRITE, 1);
+    rig->controls.fail_after = after;
+    rig->controls.reopen_failures = reopen_failures;
+}
+
+static void tell(const char *change)
+{
+    char what[80];
+
+    snprintf(what, sizeof(what), "in the change '%s'", change);
+    test_failed(__FILE__, __LINE__, what);
+}
+
+TEST(a_change_whose_write_failed_leaves_nothing_half_made_and_works_when_it_is_tried_again)
+{
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        struct slice before, now, after_restart;
+        struct rig rig;
+        bool good;
+
+        open_failing(&rig, false, 0);
+        before = describe(&rig);
+        good = changes[i].run(&rig) == ST_UNAVAILABLE && rig.controls.failed;
+        now = describe(&rig);
+        good &= slice_equal(now, before) && changes[i].run(&rig) == ST_OK;
+        now = describe(&rig);
+        rig_reopen(&rig);
+        after_restart = describe(&rig);
+        good &= slice_equal(now, after_restart) && !slice_equal(now, before);
+        if (!good)
+            tell(changes[i].name);
+        rig_close(&rig);
+    }
+}
+
+TEST(a_change_that_was_written_though_its_write_failed_has_happened)
+{
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        struct slice before, now;
+        struct rig rig;
+        bool good;
+
+        open_failing(&rig, true, 0);
+        before = describe(&rig);
+        good = changes[i].run(&rig) == ST_OK;
+        now = describe(&rig);
+        rig_reopen(&rig);
+        good &= !slice_equal(now, before) && slice_equal(now, describe(&rig));
+        if (!good)
+            tell(changes[i].name);
+        rig_close(&rig);
+    }
+}
+
+/* The store cannot tell at first. When it can, what the catalog says must be what a restart would find. */
+TEST(a_change_in_doubt_is_settled_before_the_next_one)
+{
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        struct slice now;
+        struct rig rig;
+        enum status st;
+
+        open_failing(&rig, true, 1);
+        CHECK(changes[i].run(&rig) == ST_AMBIGUOUS);
+        env_advance_ms(rig.op->env, 1000);
+        st = changes[i].run(&rig); /* again, as a client would: it finds that it has happened */
+        CHECK(st == ST_OK || st == ST_EXISTS || st == ST_NOT_FOUND || st == ST_RETRY_WITH);
+        now = describe(&rig);
+        rig_reopen(&rig);
+        if (!slice_equal(now, describe(&rig)))
+            tell(changes[i].name);
+        rig_close(&rig);
+    }
+}
+
+TEST(whichever_call_fails_while_it_opens_the_next_attempt_succeeds_and_finishes_old_drops)
+{
+    for (uint64_t call = 1;; call++) {
+        struct slice before;
+        bool struck;
+        struct rig rig;
+
+        rig_open(&rig, false);
+        rig_container(&rig, CONTAINER_C);
+        rig_container(&rig, "{'id':'dropped'}");
+        CHECK(catalog_drop_container(rig.op, rig.catalog, rig.made[1]) == ST_OK);
+        before = describe(&rig);
+        rig_reopen_store(&rig);
+        faulty_fail(&rig.controls, FAULTY_ANY, call);
+        struck = catalog_open(rig.op, rig.store, &rig.catalog) != ST_OK;
+        CHECK(struck || call > 5); /* it did reach the last call */
+        rig.controls.fail_call = 0;
+        env_advance_ms(rig.op->env, 1000);
+        if (struck)
+            CHECK(catalog_open(rig.op, rig.store, &rig.catalog) == ST_OK);
+        CHECK(slice_equal(describe(&rig), before));
+        CHECK(rig_rows(&rig, 0) == 3); /* the head, db and c; no note of a drop */
+        rig_close(&rig);
+        if (!struck)
+            break;
+    }
+}
+
+/* --- damage --- */
+
+static enum status open_with(const char *key_rest, size_t rest_size, struct slice value)
+{
+    struct commit_stamp stamp;
+    struct bucket *bucket;
+    struct batch *batch;
+    enum status st;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    CHECK(store_bucket(rig.op, rig.store, 0, &bucket) == ST_OK);
+    batch = batch_new(rig.op, 0);
+    batch_put(batch, key_catalog(&rig.op->arena, slice_make(key_rest, rest_size)), value);
+    CHECK(store_commit(rig.op, bucket, batch, &stamp) == ST_OK);
+    rig_reopen_store(&rig);
+    st = catalog_open(rig.op, rig.store, &rig.catalog);
+    CHECK(st == ST_OK || !rig.catalog);
+    rig_close(&rig);
+    return st;
+}
+
+static struct slice good_record(void)
+{
+    struct record record = { .document = rig_json(test_op(), "{'id':'x'}") };
+    size_t size;
+    uint8_t *value = record_encode(test_op(), &record, &size);
+
+    value_stamp(value, size, 1, 1);
+    return slice_make(value, size);
+}
+
+TEST(a_damaged_catalog_is_refused_and_not_guessed_at)
+{
+    char long_rid[RID_BYTES_MAX + 1] = { 0 };
+
+    CHECK(open_with("\0\0\0\x63", 4, good_record()) == ST_OK); /* a database that is as it should be */
+    CHECK(open_with("\0\0\0\x63", 4, slice_of("junk")) == ST_CORRUPT);
+    CHECK(open_with("\0\0\0\x63\x80\0\0\1", 8, good_record()) == ST_CORRUPT); /* no such database */
+    CHECK(open_with("\0\0\0\x63\x80\0", 6, good_record()) == ST_CORRUPT); /* no rid of ours */
+    CHECK(open_with(long_rid, sizeof(long_rid), good_record()) == ST_CORRUPT);
+}

@@ -1,0 +1,142 @@
+/* test/unit/catalog/thread_test.c - many threads create, find, replace and drop at once; run under TSan too. */
+#include <pthread.h>
+
+#include "catalog/definition.h"
+#include "rig.h"
+
+enum { THREADS = 8, ROUNDS = 60, IDS = 5 };
+
+struct worker {
+    struct rig *rig;
+    pthread_t thread;
+    uint64_t random;
+    int unexpected;
+};
+
+static uint64_t draw(struct worker *worker)
+{
+    worker->random = worker->random * 6364136223846793005u + 1442695040888963407u;
+    return worker->random >> 33;
+}
+
+static struct slice any_id(struct worker *worker)
+{
+    static const char *const ids[IDS] = { "a", "b", "c", "d", "e" };
+
+    return slice_of(ids[draw(worker) % IDS]);
+}
+
+static void expect(struct worker *worker, enum status st, enum status other, enum status another)
+{
+    worker->unexpected += st != ST_OK && st != other && st != another;
+}
+
+static void work_on_database(struct op *op, struct worker *worker)
+{
+    struct catalog *catalog = worker->rig->catalog;
+    struct database *database = NULL;
+
+    if (draw(worker) % 4 != 0) {
+        expect(worker, catalog_create_database(op, catalog, any_id(worker), &database), ST_EXISTS, ST_EXISTS);
+    } else {
+        database = catalog_find_database(catalog, any_id(worker));
+        if (database)
+            expect(worker, catalog_drop_database(op, catalog, database), ST_NOT_FOUND, ST_NOT_FOUND);
+    }
+    database_release(database);
+}
+
+static void change_container(struct op *op, struct worker *worker, struct database *database)
+{
+    struct catalog *catalog = worker->rig->catalog;
+    struct container *container = catalog_find_container(catalog, database, slice_of("c")), *replaced = NULL;
+
+    if (!container)
+        return;
+    worker->unexpected += !slice_is(container->id, "c") || json_kind(container->definition) != JSON_OBJECT;
+    if (draw(worker) % 3)
+        expect(worker, catalog_replace_container(op, catalog, container, container->definition, &replaced), ST_NOT_FOUND,
+               ST_RETRY_WITH);
+    else
+        expect(worker, catalog_drop_container(op, catalog, container), ST_NOT_FOUND, ST_NOT_FOUND);
+    container_release(replaced);
+    container_release(container);
+}
+
+static void work_on_containers(struct op *op, struct worker *worker)
+{
+    struct catalog *catalog = worker->rig->catalog;
+    struct database *database = catalog_find_database(catalog, any_id(worker));
+    struct container *container = NULL;
+    struct json definition;
+
+    if (!database)
+        return;
+    expect(worker,
+           container_define(op, rig_json(op, "{'id':'c','partitionKey':{'paths':['/pk']}}"),
+                            (struct define_options){ true }, &definition),
+           ST_OK, ST_OK);
+    expect(worker, catalog_create_container(op, catalog, database, definition, &container), ST_EXISTS, ST_OWNER_NOT_FOUND);
+    container_release(container);
+    change_container(op, worker, database);
+    database_release(database);
+}
+
+static void look_around(struct worker *worker)
+{
+    struct catalog *catalog = worker->rig->catalog;
+    struct database *list[IDS];
+    size_t count = catalog_list_databases(catalog, slice_of(""), list, IDS);
+
+    for (size_t i = 0; i < count; i++) {
+        struct container *containers[2];
+        size_t found = catalog_list_containers(catalog, list[i], slice_of(""), containers, 2);
+
+        worker->unexpected += found > 1;
+        for (size_t k = 0; k < found; k++)
+            container_release(containers[k]);
+        database_release(list[i]);
+    }
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct op op;
+
+    op_init(&op, worker->rig->op->env, SIZE_MAX);
+    for (int i = 0; i < ROUNDS; i++) {
+        op_begin(&op, INT64_MAX / 2);
+        work_on_database(&op, worker);
+        work_on_containers(&op, worker);
+        look_around(worker);
+        if (draw(worker) % 8 == 0)
+            expect(worker, catalog_sweep(&op, worker->rig->catalog), ST_OK, ST_OK);
+    }
+    op_free(&op);
+    return NULL;
+}
+
+TEST(threads_that_create_find_replace_and_drop_at_once_leave_a_catalog_that_a_restart_agrees_with)
+{
+    struct worker workers[THREADS];
+    size_t databases, containers, databases_after, containers_after;
+    struct rig rig;
+
+    rig_open(&rig, true);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){ .rig = &rig, .random = test_random() };
+        REQUIRE(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        CHECK(workers[i].unexpected == 0);
+    }
+    CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
+    catalog_count(rig.catalog, &databases, &containers);
+    CHECK(rig_rows(&rig, 0) == 1 + databases + containers); /* the head and the definitions: every drop is finished */
+    rig_reopen(&rig);
+    catalog_count(rig.catalog, &databases_after, &containers_after);
+    CHECK(databases == databases_after && containers == containers_after);
+    rig_close(&rig);
+}
