@@ -332,10 +332,8 @@ static enum wait step_pool(struct connection *c)
 {
     uint8_t next;
 
-    if (transport_peek(&c->transport, &next) == IO_CLOSED) {
+    if (transport_peek(&c->transport, &next) == IO_CLOSED)
         atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
-        c->last = true;
-    }
     watch(c, 0);
     return WAIT_POOL;
 }

@@ -91,11 +91,11 @@ enum status partition_key_read(struct op *op, const struct container *container,
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The partition key supplied in x-ms-partitionkey header has fewer components than defined in the "
                     "the collection."));
-    if (!*present)
-        return ST_OK;
-    TRY(read_array(op, header, key));
-    TRY(check_count(op, container, use, key->count));
-    drop_undefined(container, key);
+    if (*present) {
+        TRY(read_array(op, header, key));
+        TRY(check_count(op, container, use, key->count));
+        drop_undefined(container, key);
+    }
 out:
     return st;
 }

@@ -69,7 +69,7 @@ static enum status take(struct op *op, struct listing *listing, const struct row
     if (in_scope(listing->scope, record.epk)) {
         *taken = page->count < listing->limit && (page->count == 0 || listing->bytes + row->value.size < PAGE_BYTES_MAX);
         if (!*taken)
-            return ST_OK;
+            goto out;
         page->item[page->count++] = record;
         listing->bytes += row->value.size;
         op->work.documents_read++;

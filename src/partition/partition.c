@@ -11,6 +11,7 @@ struct partition_txn {
     struct batch *batch;
     struct view view;
     struct lock *lock;
+    uint64_t lsn; /* not after the snapshot: what has changed since is not in the view */
     uint64_t token; /* tells this transaction's changes apart from others' */
 };
 
@@ -19,9 +20,8 @@ static uint64_t item_scope(const struct container *container, const struct epk *
 {
     struct hash128 key = murmur3_128(epk->bytes, epk->size), name = murmur3_128(id.data, id.size);
     uint64_t mixed[3] = { bucket_id(container->bucket), key.h1, name.h1 };
-    uint64_t scope = murmur3_128(mixed, sizeof(mixed)).h1;
 
-    return scope == BATCH_SCOPE_NONE ? 1 : scope;
+    return murmur3_128(mixed, sizeof(mixed)).h1;
 }
 
 enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
@@ -34,7 +34,8 @@ enum status partition_begin(struct op *op, struct locks *locks, const struct con
     *made = (struct partition_txn){ .container = container, .epk = epk, .token = env_random_u64(op->env) };
     TRY(locks_acquire(op, locks, scope, &made->lock));
     made->batch = batch_new(op, bucket_id(container->bucket));
-    batch_expect(made->batch, scope, bucket_lsn(container->bucket)); /* read before the snapshot is taken */
+    made->lsn = bucket_lsn(container->bucket);
+    batch_expect(made->batch, scope, made->lsn);
     TRY(view_open(op, container->bucket, made->batch, &made->view));
     *txn = made;
     made = NULL;
@@ -63,7 +64,7 @@ static enum status find(struct op *op, const struct view *view, const struct con
     *found = false;
     TRY(view_get(op, view, key_id(&op->arena, bucket, epk_slice(epk), id), &entry));
     if (!entry.data)
-        return ST_OK;
+        goto out;
     TRY(id_entry_decode(op, entry, &number));
     TRY(view_get(op, view, key_document(&op->arena, bucket, number), &value));
     if (!value.data)
@@ -101,7 +102,6 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
         return op_fail(op, ST_TOO_LARGE, "Request size is too large");
     batch_put_stamped(txn->batch, key, value, size);
     op->work.documents_written++;
-    op->work.bytes_written += size;
     return ST_OK;
 }
 
@@ -166,7 +166,7 @@ out:
     return st;
 }
 
-/* A replace may rename: the new id's scope must be as free at the commit as it was here. */
+/* A replace may rename: the new id must be as free at the commit as it is in the view. */
 static enum status rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
 {
     uint64_t bucket = bucket_id(txn->container->bucket);
@@ -174,7 +174,7 @@ static enum status rename_id(struct op *op, struct partition_txn *txn, const str
     bool taken;
     enum status st;
 
-    batch_expect(txn->batch, item_scope(txn->container, txn->epk, id), bucket_lsn(txn->container->bucket));
+    batch_expect(txn->batch, item_scope(txn->container, txn->epk, id), txn->lsn);
     TRY(partition_find(op, txn, id, &other, &taken));
     if (taken)
         TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));

@@ -126,10 +126,12 @@ static enum status try_upsert(struct op *op, const struct call *call, struct par
     enum status st;
 
     TRY(partition_find(op, txn, write->id, &write->old, &write->found));
-    if (!write->found)
-        return partition_create(op, txn, write->document, &write->item);
-    TRY(call_if_match(op, call, write->old.etag, write->old.ts_ms));
-    TRY(partition_replace(op, txn, &write->old, write->document, &write->item));
+    if (write->found) {
+        TRY(call_if_match(op, call, write->old.etag, write->old.ts_ms));
+        TRY(partition_replace(op, txn, &write->old, write->document, &write->item));
+    } else {
+        TRY(partition_create(op, txn, write->document, &write->item));
+    }
 out:
     return st;
 }

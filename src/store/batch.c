@@ -22,9 +22,8 @@ struct batch *batch_new(struct op *op, uint64_t bucket)
 
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn)
 {
-    assert(scope != BATCH_SCOPE_NONE);
-    batch->scope = scope;
-    batch->expected_lsn = lsn;
+    assert(batch->expectation_count < BATCH_EXPECTATIONS_MAX);
+    batch->expectation[batch->expectation_count++] = (struct expectation){ scope, lsn };
 }
 
 static struct batch_node *node_of(struct sorted_node *node)

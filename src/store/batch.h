@@ -10,15 +10,15 @@
 
 struct batch;
 
-/* For a batch that expects nothing. */
-enum { BATCH_SCOPE_NONE = 0 };
+/* An item, and the id it is to have. */
+enum { BATCH_EXPECTATIONS_MAX = 2 };
 
 struct batch *batch_new(struct op *op, uint64_t bucket);
 
 /*
  * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of a
  * logical partition; two that share a hash conflict without need, and are tried again.
- * A batch with a scope also marks that scope as changed.
+ * A batch with a scope also marks that scope as changed. Each call adds an expectation.
  */
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn);
 

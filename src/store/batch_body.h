@@ -6,6 +6,11 @@
 #include "store/batch.h"
 #include "store/sorted.h"
 
+/* Nothing was committed under `scope` after `lsn`. */
+struct expectation {
+    uint64_t scope, lsn;
+};
+
 struct batch_change {
     struct batch_change *next;
     uint8_t *value;
@@ -15,7 +20,8 @@ struct batch_change {
 struct batch {
     struct arena *arena;
     uint64_t bucket;
-    uint64_t scope, expected_lsn;
+    struct expectation expectation[BATCH_EXPECTATIONS_MAX];
+    size_t expectation_count;
     uint64_t counter; /* the largest in use; 0 when there is none */
     struct sorted entries;
     struct batch_change *changes, **changes_end;

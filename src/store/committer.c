@@ -181,17 +181,20 @@ static void add_commit(struct committer *committer, struct request *request)
     batch->incarnation = committer->incarnation;
     add_entries(&committer->group, batch, request->stamp);
     touch(&committer->group, bucket);
-    if (batch->scope != BATCH_SCOPE_NONE) /* at once: the rest of this group must see it */
-        conflicts_mark(committer->conflicts, bucket, batch->scope, batch->lsn);
+    for (size_t i = 0; i < batch->expectation_count; i++) /* at once: the rest of this group must see it */
+        conflicts_mark(committer->conflicts, bucket, batch->expectation[i].scope, batch->lsn);
     committer->group.commits++;
 }
 
-static bool expectation_holds(const struct committer *committer, const struct request *request)
+static bool expectations_hold(const struct committer *committer, const struct request *request)
 {
     const struct batch *batch = request->batch;
 
-    return batch->scope == BATCH_SCOPE_NONE ||
-           !conflicts_changed_after(committer->conflicts, request->bucket, batch->scope, batch->expected_lsn);
+    for (size_t i = 0; i < batch->expectation_count; i++)
+        if (conflicts_changed_after(committer->conflicts, request->bucket, batch->expectation[i].scope,
+                                    batch->expectation[i].lsn))
+            return false;
+    return true;
 }
 
 static enum status add_request(struct committer *committer, struct request *request)
@@ -202,7 +205,7 @@ static enum status add_request(struct committer *committer, struct request *requ
         return ST_OK;
     if (request->bucket->dropped)
         return ST_OWNER_NOT_FOUND;
-    if (!expectation_holds(committer, request)) {
+    if (!expectations_hold(committer, request)) {
         committer->group.conflicts++;
         return ST_WRITE_CONFLICT;
     }
@@ -338,8 +341,8 @@ static bool ensure_writable(struct committer *committer)
 /* Marks of a write that may not have happened would refuse transactions for no reason. */
 static void unmark(struct committer *committer, const struct request *request)
 {
-    if (request->batch->scope != BATCH_SCOPE_NONE)
-        conflicts_forget(committer->conflicts, request->bucket, request->batch->scope);
+    for (size_t i = 0; i < request->batch->expectation_count; i++)
+        conflicts_forget(committer->conflicts, request->bucket, request->batch->expectation[i].scope);
 }
 
 static enum status status_after_reopen(const struct request *request)

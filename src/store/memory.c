@@ -98,10 +98,8 @@ static bool settle(struct memory *memory, struct memory_row *row, uint64_t oldes
 
     while (version->sequence > oldest && version->older)
         version = version->older;
-    if (version->sequence <= oldest) { /* the oldest reader stops here */
-        free_versions(memory, version->older);
-        version->older = NULL;
-    }
+    free_versions(memory, version->older); /* the oldest reader stops at this version, if it gets so far */
+    version->older = NULL;
     if (row->newest->older || !row->newest->deleted || row->newest->sequence > oldest)
         return false;
     sorted_remove(&memory->rows, &row->node);

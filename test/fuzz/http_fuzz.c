@@ -72,7 +72,7 @@ static uint32_t parse(const uint8_t *data, size_t size, size_t piece, bool *at_l
 
     parser_begin(&parser, HEAD_BYTES_MAX, BODY_BYTES_MAX);
     for (size_t at = 0, next; at < size; at += next) {
-        next = piece ? piece : 1 + data[at] % 7;
+        next = piece ? piece : 1u + data[at] % 7;
         if (next > size - at)
             next = size - at;
         if (!input_reserve(&input, next))

@@ -151,4 +151,16 @@ CONTRACT(reads_go_on_when_it_can_be_opened_for_reading_only)
     CHECK(put(f, 1, "three", &stamp) == ST_OK && stamp.lsn == 2);
     CHECK(slice_is(get(f, 1), "three"));
 }
+#else
+#include "store/store.h"
+#include "test.h"
+
+TEST(a_build_without_rocksdb_says_so)
+{
+    struct store_options options = { .kind = STORE_ROCKSDB, .directory = "unused" };
+    struct store *store = NULL;
+
+    CHECK(store_open(test_op(), &options, &store) == ST_NOT_BUILT && !store);
+    CHECK(strstr(test_op()->error, "no RocksDB"));
+}
 #endif

@@ -1,6 +1,7 @@
 /* test/unit/http/harness.c - the handler, its gate, and a client that reads one answer at a time. */
 #include <arpa/inet.h>
 #include <assert.h>
+#include <errno.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -186,7 +187,7 @@ struct client client_connect(const struct http_server *server, size_t index)
     return client;
 }
 
-void client_send_bytes(struct client *client, const void *data, size_t size)
+bool client_send_bytes(struct client *client, const void *data, size_t size)
 {
     const char *at = data;
 
@@ -194,11 +195,12 @@ void client_send_bytes(struct client *client, const void *data, size_t size)
         ssize_t sent =
             client->ssl ? SSL_write(client->ssl, at, (int)size) : send(client->fd, at, size, MSG_NOSIGNAL);
 
-        if (sent <= 0) /* the server may have closed: the test finds out by what it reads */
-            return;
+        if (sent <= 0)
+            return false;
         at += sent;
         size -= (size_t)sent;
     }
+    return true;
 }
 
 void client_send(struct client *client, const char *text)
@@ -293,7 +295,8 @@ struct reply client_ask(struct client *client, const char *text)
 bool client_is_closed(struct client *client)
 {
     drop_taken(client);
-    return client->size == 0 && !receive(client);
+    errno = 0;
+    return client->size == 0 && !receive(client) && errno != EAGAIN; /* which is our own patience */
 }
 
 void client_close(struct client *client)

@@ -43,8 +43,8 @@ struct reply {
 
 struct client client_connect(const struct http_server *server, size_t address);
 void client_send(struct client *client, const char *text);
-void client_send_bytes(struct client *client, const void *data, size_t size);
-struct reply client_read(struct client *client);      /* one answer */
+bool client_send_bytes(struct client *client, const void *data, size_t size); /* false: nobody takes it */
+struct reply client_read(struct client *client);                              /* one answer */
 struct reply client_read_head(struct client *client); /* of an answer without a body: HEAD, 204, 100 */
 struct reply client_ask(struct client *client, const char *text);
 bool client_is_closed(struct client *client); /* waits for the other side's end */

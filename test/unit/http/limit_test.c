@@ -100,8 +100,9 @@ TEST(a_client_that_goes_on_sending_a_refused_body_still_reads_the_answer)
     struct reply reply;
 
     client_send(&client, "POST /echo HTTP/1.1\r\nContent-Length: 33554432\r\n\r\n");
-    for (int i = 0; i < 128; i++) /* more than the sockets hold */
-        client_send_bytes(&client, body, sizeof(body));
+    for (int i = 0; i < 64;
+         i++) /* more than the sockets hold, and a reset would lose the answer on some systems */
+        REQUIRE(client_send_bytes(&client, body, sizeof(body)));
     reply = client_read(&client);
     CHECK(reply.status == 413);
     client_close(&client);

@@ -1,6 +1,9 @@
 /* test/unit/http/tls_test.c - https on the same port, with the certificate a server makes for itself. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -209,6 +212,50 @@ TEST(more_than_one_buffer_of_records_in_one_piece_is_read_to_its_end)
     REQUIRE(shake_hands(&client, context));
     client_send_bytes(&client, text, sizeof(text));
     for (int i = 0; i < 2000; i++)
+        REQUIRE(client_read(&client).status == 200);
+    client_close(&client);
+    SSL_CTX_free(context);
+    site_close(server);
+}
+
+TEST(a_record_that_ends_with_the_buffer_is_not_the_last)
+{
+    struct http_options options = tls_options();
+    struct http_server *server = site_open(&options);
+    struct client client = client_connect(server, 0);
+    SSL_CTX *context = trust("localhost");
+    static char text[8192 + 64];
+
+    /* The first request is as large as the first buffer; the second is in the same record. */
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "GET /echo HTTP/1.1\r\nlong: ", 26);
+    memcpy(text + 8192 - 4, "\r\n\r\n", 4);
+    memcpy(text + 8192, "GET /echo HTTP/1.1\r\n\r\n", 22);
+    REQUIRE(shake_hands(&client, context));
+    client_send_bytes(&client, text, 8192 + 22);
+    CHECK(client_read(&client).status == 200);
+    CHECK(client_read(&client).status == 200);
+    client_close(&client);
+    SSL_CTX_free(context);
+    site_close(server);
+}
+
+TEST(records_that_come_together_are_all_read)
+{
+    struct http_options options = tls_options();
+    struct http_server *server = site_open(&options);
+    struct client client = client_connect(server, 0);
+    SSL_CTX *context = trust("localhost");
+    int corked = 1;
+
+    REQUIRE(shake_hands(&client, context));
+    CHECK(client_ask(&client, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    setsockopt(client.fd, IPPROTO_TCP, TCP_CORK, &corked, sizeof(corked));
+    for (int i = 0; i < 5; i++)
+        client_send(&client, "GET /echo HTTP/1.1\r\n\r\n");
+    corked = 0;
+    setsockopt(client.fd, IPPROTO_TCP, TCP_CORK, &corked, sizeof(corked));
+    for (int i = 0; i < 5; i++)
         REQUIRE(client_read(&client).status == 200);
     client_close(&client);
     SSL_CTX_free(context);
