@@ -44,10 +44,11 @@ enum status resource_id_check(struct op *op, struct json id)
         return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
     text = json_string(id);
     if (text.size == 0 || utf16_length(text) > RESOURCE_ID_CHARS_MAX)
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input name '%.*s' is invalid. Ensure to provide a unique non-empty string less than '255' "
-                       "characters.",
-                       text.size > 300 ? 300 : (int)text.size, text.data);
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The input name '%.*s' is invalid. Ensure to provide a unique non-empty string less than '255' "
+            "characters.",
+            text.size > 300 ? 300 : (int)text.size, text.data);
     for (size_t i = 0; i < text.size; i++)
         if (strchr("/\\?#", text.data[i]))
             return op_fail(op, ST_BAD_REQUEST, "The resource name presented contains invalid character '%c'.",
@@ -64,32 +65,37 @@ static enum status check_key_paths(struct op *op, struct json paths, size_t most
     if (json_kind(paths) != JSON_ARRAY || json_count(paths) == 0)
         return op_fail(op, ST_BAD_REQUEST, "Partition key paths cannot be empty.");
     if (json_count(paths) > most)
-        return op_fail(op, ST_BAD_REQUEST, "Too many partition key paths (%zu) specified. A maximum of %zu is allowed.",
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Too many partition key paths (%zu) specified. A maximum of %zu is allowed.",
                        json_count(paths), most);
     for (struct json_iter i = json_iter(paths); json_next(&i);) {
         struct key_path parsed;
 
         if (json_kind(i.value) != JSON_STRING || json_string(i.value).size > PATH_BYTES_MAX ||
             !key_path_parse(json_string(i.value), &parsed))
-            return op_fail(op, ST_BAD_REQUEST,
-                           "The partition key component definition path '%.*s' could not be accepted. Partition key "
-                           "paths must contain only valid characters and not contain a trailing slash or wildcard "
-                           "character.",
-                           json_kind(i.value) == JSON_STRING ? (int)json_string(i.value).size : 0,
-                           json_kind(i.value) == JSON_STRING ? json_string(i.value).data : "");
+            return op_fail(
+                op, ST_BAD_REQUEST,
+                "The partition key component definition path '%.*s' could not be accepted. Partition key "
+                "paths must contain only valid characters and not contain a trailing slash or wildcard "
+                "character.",
+                json_kind(i.value) == JSON_STRING ? (int)json_string(i.value).size : 0,
+                json_kind(i.value) == JSON_STRING ? json_string(i.value).data : "");
     }
     return ST_OK;
 }
 
-static enum status check_key_version(struct op *op, struct json version, bool multi)
+/* A number, or "V2" as the Java SDK writes it. 0 when there is none. */
+static enum status read_key_version(struct op *op, struct json given, bool multi, int *version)
 {
-    bool given = !is_absent(version);
-    bool known = given && json_kind(version) == JSON_NUMBER && json_is_int(version) &&
-                 (json_int(version) == 1 || json_int(version) == 2);
+    bool is_number = json_kind(given) == JSON_NUMBER && json_is_int(given);
 
-    if (given && !known)
+    *version = 0;
+    for (int known = 1; known <= 2; known++)
+        if ((is_number && json_int(given) == known) || text_is(given, known == 1 ? "V1" : "V2"))
+            *version = known;
+    if (*version == 0 && !is_absent(given))
         return op_fail(op, ST_BAD_REQUEST, "The partition key version must be 1 or 2.");
-    if (multi && given && json_int(version) != 2)
+    if (multi && *version == 1)
         return op_fail(op, ST_BAD_REQUEST, "Subpartitioning is only supported for Hash V2. ");
     return ST_OK;
 }
@@ -108,10 +114,12 @@ static void add_system_key(struct json_builder *out)
     json_end(out);
 }
 
-static enum status define_key(struct op *op, struct json key, struct define_options options, struct json_builder *out)
+static enum status define_key(struct op *op, struct json key, struct define_options options,
+                              struct json_builder *out)
 {
-    struct json kind = json_get(key, "kind"), version = json_get(key, "version");
+    struct json kind = json_get(key, "kind");
     bool multi = text_is(kind, "MultiHash");
+    int version;
     enum status st = ST_OK;
 
     if (is_absent(key) || json_kind(json_get(key, "systemKey")) == JSON_TRUE) {
@@ -123,14 +131,14 @@ static enum status define_key(struct op *op, struct json key, struct define_opti
     if (!is_absent(kind) && !multi && !text_is(kind, "Hash") && !text_is(kind, "Range"))
         TRY(op_fail(op, ST_BAD_REQUEST, "The partition key kind must be one of Hash, MultiHash and Range."));
     TRY(check_key_paths(op, json_get(key, "paths"), multi ? PARTITION_KEY_PATHS_MAX : 1));
-    TRY(check_key_version(op, version, multi));
+    TRY(read_key_version(op, json_get(key, "version"), multi, &version));
     json_begin_object(out);
     json_add_name(out, slice_of("paths"));
     json_add(out, json_get(key, "paths"));
     add_text(out, "kind", multi ? "MultiHash" : text_is(kind, "Range") ? "Range" : "Hash");
-    if (!is_absent(version) || multi) { /* one left out stays out, and means 1 */
+    if (version || multi) { /* one left out stays out, and means 1 */
         json_add_name(out, slice_of("version"));
-        json_add_int(out, is_absent(version) ? 2 : json_int(version));
+        json_add_int(out, multi ? 2 : version);
     }
     json_end(out);
 out:
@@ -161,7 +169,8 @@ static enum status check_unique_paths(struct op *op, struct json paths)
     if (json_kind(paths) != JSON_ARRAY || json_count(paths) == 0)
         return op_fail(op, ST_BAD_REQUEST, "Unique key paths cannot be empty.");
     if (json_count(paths) > UNIQUE_KEY_PATHS_MAX)
-        return op_fail(op, ST_BAD_REQUEST, "Too many unique key paths (%zu) specified. A maximum of %d is allowed.",
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Too many unique key paths (%zu) specified. A maximum of %d is allowed.",
                        json_count(paths), UNIQUE_KEY_PATHS_MAX);
     for (struct json_iter i = json_iter(paths); json_next(&i);)
         if (json_kind(i.value) != JSON_STRING || !key_path_parse(json_string(i.value), &parsed))
@@ -175,7 +184,8 @@ static enum status check_unique_keys(struct op *op, struct json policy)
     enum status st = ST_OK;
 
     if (json_kind(policy) != JSON_OBJECT || (json_kind(keys) != JSON_ARRAY && !is_absent(keys)))
-        TRY(op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'uniqueKeyPolicy' must have 'uniqueKeys'."));
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The input content is invalid. 'uniqueKeyPolicy' must have 'uniqueKeys'."));
     if (json_kind(keys) == JSON_ARRAY && json_count(keys) > UNIQUE_KEYS_MAX)
         TRY(op_fail(op, ST_BAD_REQUEST, "Too many unique keys (%zu) specified. A maximum of %d is allowed.",
                     json_count(keys), UNIQUE_KEYS_MAX));
@@ -191,8 +201,9 @@ static enum status check_conflict_policy(struct op *op, struct json policy)
 
     if (json_kind(policy) != JSON_OBJECT ||
         !(is_absent(mode) || text_is(mode, "LastWriterWins") || text_is(mode, "Custom")))
-        return op_fail(op, ST_BAD_REQUEST, "Invalid mode for setting 'conflictResolutionPolicy'. Mode expected is "
-                                           "'LastWriterWins' or 'Custom'.");
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Invalid mode for setting 'conflictResolutionPolicy'. Mode expected is "
+                       "'LastWriterWins' or 'Custom'.");
     return ST_OK;
 }
 
@@ -205,7 +216,7 @@ static enum status check_geospatial(struct op *op, struct json config)
     return ST_OK;
 }
 
-static enum status check_ttl(struct op *op, struct json ttl)
+enum status ttl_check(struct op *op, struct json ttl)
 {
     bool valid = json_kind(ttl) == JSON_NUMBER && json_is_int(ttl) &&
                  (json_int(ttl) == -1 || (json_int(ttl) > 0 && json_int(ttl) <= INT32_MAX));
@@ -215,10 +226,11 @@ static enum status check_ttl(struct op *op, struct json ttl)
         return ST_OK;
     buf_init(&text, &op->arena);
     json_print(&text, ttl);
-    return op_fail(op, ST_BAD_REQUEST,
-                   "The input ttl '%.*s' is invalid. Ensure to provide a nonzero positive integer less than or equal to "
-                   "'2147483647', or '-1' which means never expire.",
-                   SLICE_ARGS(buf_as_slice(&text)));
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The input ttl '%.*s' is invalid. Ensure to provide a nonzero positive integer less than or equal to "
+        "'2147483647', or '-1' which means never expire.",
+        SLICE_ARGS(buf_as_slice(&text)));
 }
 
 static enum status check_analytical_ttl(struct op *op, struct json ttl)
@@ -241,8 +253,9 @@ static enum status check_embedding(struct op *op, struct json embedding)
         function |= text_is(json_get(embedding, "distanceFunction"), functions[i]);
     if (!type || !function || json_kind(json_get(embedding, "path")) != JSON_STRING ||
         json_kind(dimensions) != JSON_NUMBER || !json_is_int(dimensions) || json_int(dimensions) < 1)
-        return op_fail(op, ST_BAD_REQUEST, "The vector embedding policy has an invalid path, dataType, dimensions or "
-                                           "distanceFunction.");
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The vector embedding policy has an invalid path, dataType, dimensions or "
+                       "distanceFunction.");
     return ST_OK;
 }
 
@@ -273,7 +286,8 @@ static enum status check_computed(struct op *op, struct json list)
     static const char *const taken[] = { "id", "_rid", "_ts", "_self", "_etag", "_attachments" };
 
     if (json_kind(list) != JSON_ARRAY)
-        return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'computedProperties' must be an array.");
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid. 'computedProperties' must be an array.");
     for (struct json_iter i = json_iter(list); json_next(&i);) {
         struct json name = json_get(i.value, "name");
 
@@ -294,7 +308,7 @@ static enum status check_object(struct op *op, struct json value)
     return ST_OK;
 }
 
-#define LAST_WRITER_WINS                                                                                               \
+#define LAST_WRITER_WINS \
     "{\"mode\":\"LastWriterWins\",\"conflictResolutionPath\":\"/_ts\",\"conflictResolutionProcedure\":\"\"}"
 
 /* In the order of the echo. A default is what the service fills in when the client says nothing. */
@@ -306,7 +320,7 @@ static const struct {
     { "uniqueKeyPolicy", check_unique_keys, "{\"uniqueKeys\":[]}" },
     { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS },
     { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}" },
-    { "defaultTtl", check_ttl, NULL },
+    { "defaultTtl", ttl_check, NULL },
     { "analyticalStorageTtl", check_analytical_ttl, NULL },
     { "vectorEmbeddingPolicy", check_embeddings, NULL },
     { "fullTextPolicy", check_full_text, NULL },
@@ -335,7 +349,8 @@ out:
     return st;
 }
 
-enum status container_define(struct op *op, struct json body, struct define_options options, struct json *definition)
+enum status container_define(struct op *op, struct json body, struct define_options options,
+                             struct json *definition)
 {
     struct json_builder out;
     bool is_geometry;
@@ -370,7 +385,8 @@ enum status container_check_replace(struct op *op, struct json old, struct json 
     if (!json_equal(json_get(old, "partitionKey"), json_get(definition, "partitionKey")))
         return op_fail(op, ST_BAD_REQUEST, "Document collection partition key cannot be changed.");
     if (!json_equal(json_get(old, "uniqueKeyPolicy"), json_get(definition, "uniqueKeyPolicy")))
-        return op_fail(op, ST_FORBIDDEN, "The unique index cannot be modified. To change the unique index, remove the "
-                                         "collection and re-create a new one.");
+        return op_fail(op, ST_FORBIDDEN,
+                       "The unique index cannot be modified. To change the unique index, remove the "
+                       "collection and re-create a new one.");
     return ST_OK;
 }

@@ -19,6 +19,9 @@ enum status container_check_replace(struct op *op, struct json old, struct json 
 /* The partition key part, taken apart into the container's fields. */
 void container_read_key(struct container *container);
 
+/* A container's defaultTtl or an item's ttl: seconds above 0, or -1 for never. */
+enum status ttl_check(struct op *op, struct json ttl);
+
 /* Ids of databases, containers and scripts. */
 enum status resource_id_check(struct op *op, struct json id);
 

@@ -136,13 +136,20 @@ static enum wait write_continue(struct connection *c)
 
 /* Requests */
 
-static void run_on_pool(struct pool_task *task)
+/* The handler's second call. */
+static void handle_again(struct job *job)
 {
-    struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
     const struct http_options *options = &job->connection->loop->server->options;
     enum status st = options->handler(options->context, &job->exchange);
 
     assert(st == ST_OK); /* failures are answers */
+}
+
+static void run_on_pool(struct pool_task *task)
+{
+    struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
+
+    handle_again(job);
     loop_return(job);
 }
 
@@ -158,7 +165,8 @@ static enum wait hand_to_pool(struct connection *c)
         count(&c->loop->counts.requests_on_pool, 1);
         return WAIT_POOL;
     }
-    write_error(c, ST_UNAVAILABLE, "The server is overloaded");
+    atomic_store_explicit(&job->exchange.op.cancelled, true, memory_order_relaxed);
+    handle_again(job); /* which only cleans up and says that it was cancelled */
     return answer(c);
 }
 
@@ -288,7 +296,7 @@ static enum wait finish_answer(struct connection *c)
 {
     job_release(c->loop, c->job);
     c->job = NULL;
-    if (c->last)
+    if (c->last || c->loop->stopping) /* an answer that was begun before the stop did not say so */
         return c->lingers ? linger(c) : close_connection(c);
     input_next(&c->input);
     enter(c, CONNECTION_READ);

@@ -9,8 +9,10 @@ enum { TEXT_BYTES_MAX = 512 * 1024 * 1024 }; /* whose bytes surely fit the forma
 
 bool parser_fail(struct parser *p, const char *what)
 {
-    p->status = op_fail(p->op, ST_BAD_REQUEST, "The input content is invalid. %s at byte %zu.", what,
-                        (size_t)(p->at - p->text));
+    p->status =
+        op_fail(p->op, ST_BAD_REQUEST,
+                "The request payload is invalid. Ensure to provide a valid request payload. %s at byte %zu.",
+                what, (size_t)(p->at - p->text));
     return false;
 }
 

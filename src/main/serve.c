@@ -25,6 +25,7 @@ struct server {
     struct store *store;
     struct catalog *catalog;
     struct locks *locks;
+    struct hints *hints;
     struct auth *auth;
     struct service service;
     struct router *router;
@@ -119,6 +120,7 @@ static enum status open_store(struct op *op, struct server *server)
     TRY(store_open(op, &options, &server->store));
     TRY(catalog_open(op, server->store, &server->catalog));
     server->locks = locks_open();
+    server->hints = hints_open();
 out:
     return st;
 }
@@ -135,7 +137,8 @@ static enum status open_auth(struct op *op, struct server *server)
         TRY(op_fail(op, ST_FORBIDDEN,
                     "listening beyond loopback needs a key of your own (--key), or --allow-emulator-key"));
     if (!settings->key && !loopback)
-        log_line(LOG_WARN, "the well-known emulator key is in use: whoever reaches this address can do anything");
+        log_line(LOG_WARN,
+                 "the well-known emulator key is in use: whoever reaches this address can do anything");
     TRY(auth_open(op, &key, 1, &server->auth));
 out:
     return st;
@@ -150,6 +153,7 @@ static void open_router(struct server *server)
         .store = server->store,
         .catalog = server->catalog,
         .locks = server->locks,
+        .hints = server->hints,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
     };
     server->router = route_open(&(struct route_options){
@@ -159,9 +163,9 @@ static void open_router(struct server *server)
         .host_name_count = server->name_count,
         .cors_origins = settings->cors_origins.item,
         .cors_origin_count = settings->cors_origins.count,
-        .certificate_file = settings->no_tls ? NULL :
-                            settings->tls_cert ? settings->tls_cert :
-                                                 server->directory.tls_cert,
+        .certificate_file = settings->no_tls     ? NULL
+                            : settings->tls_cert ? settings->tls_cert
+                                                 : server->directory.tls_cert,
         .print_metrics = print_metrics,
         .metrics_context = server,
     });
@@ -174,8 +178,12 @@ static enum status open_http(struct op *op, struct server *server)
     struct http_options options = {
         .listen = settings->listen.item,
         .listen_count = settings->listen.count,
-        .tls_cert_file = !tls ? NULL : settings->tls_cert ? settings->tls_cert : server->directory.tls_cert,
-        .tls_key_file = !tls ? NULL : settings->tls_key ? settings->tls_key : server->directory.tls_key,
+        .tls_cert_file = !tls                 ? NULL
+                         : settings->tls_cert ? settings->tls_cert
+                                              : server->directory.tls_cert,
+        .tls_key_file = !tls                ? NULL
+                        : settings->tls_key ? settings->tls_key
+                                            : server->directory.tls_key,
         .connections_max = HTTP_CONNECTIONS_MAX,
         .head_bytes_max = HTTP_HEAD_BYTES_MAX,
         .body_bytes_max = HTTP_BODY_BYTES_MAX,
@@ -213,7 +221,8 @@ static enum status start(struct op *op, struct server *server)
     open_router(server);
     TRY(open_http(op, server));
     TRY(http_start(op, server->http));
-    print_addresses(server, !server->settings->no_tls && (server->settings->tls_cert || server->has_directory));
+    print_addresses(server,
+                    !server->settings->no_tls && (server->settings->tls_cert || server->has_directory));
 out:
     return st;
 }
@@ -240,6 +249,7 @@ static void stop(struct server *server)
     route_close(server->router);
     auth_close(server->auth);
     catalog_close(server->catalog);
+    hints_close(server->hints);
     locks_close(server->locks);
     store_close(server->store);
     if (server->has_directory)

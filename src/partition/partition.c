@@ -11,7 +11,7 @@ struct partition_txn {
     struct batch *batch;
     struct view view;
     struct lock *lock;
-    uint64_t lsn; /* not after the snapshot: what has changed since is not in the view */
+    uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */
     uint64_t token; /* tells this transaction's changes apart from others' */
 };
 
@@ -76,7 +76,8 @@ out:
     return st;
 }
 
-enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item, bool *found)
+enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
+                           bool *found)
 {
     return find(op, &txn->view, txn->container, txn->epk, id, item, found);
 }
@@ -88,8 +89,8 @@ static int32_t ttl_of(struct json document)
 
     if (json_kind(ttl) != JSON_NUMBER || !json_is_int(ttl))
         return RECORD_TTL_NONE;
-    return json_int(ttl) == -1 || (json_int(ttl) > 0 && json_int(ttl) <= INT32_MAX) ? (int32_t)json_int(ttl) :
-                                                                                       RECORD_TTL_NONE;
+    return json_int(ttl) == -1 || (json_int(ttl) > 0 && json_int(ttl) <= INT32_MAX) ? (int32_t)json_int(ttl)
+                                                                                    : RECORD_TTL_NONE;
 }
 
 static enum status put_record(struct op *op, struct partition_txn *txn, struct record *item)
@@ -114,8 +115,8 @@ static void put_id(struct op *op, struct partition_txn *txn, struct slice id, ui
               slice_make(value, ID_ENTRY_BYTES));
 }
 
-static enum status put_change(struct op *op, struct partition_txn *txn, enum change_kind kind, uint64_t number,
-                              const struct record *old)
+static enum status put_change(struct op *op, struct partition_txn *txn, enum change_kind kind,
+                              uint64_t number, const struct record *old)
 {
     struct change change = { .kind = kind, .token = txn->token, .number = number };
     size_t size;
@@ -149,7 +150,8 @@ static struct slice id_of(struct json document)
     return json_string(json_get(document, "id"));
 }
 
-enum status partition_create(struct op *op, struct partition_txn *txn, struct json document, struct record *item)
+enum status partition_create(struct op *op, struct partition_txn *txn, struct json document,
+                             struct record *item)
 {
     const struct container *container = txn->container;
     uint64_t counter = bucket_next_counter(container->bucket);
@@ -167,7 +169,8 @@ out:
 }
 
 /* A replace may rename: the new id must be as free at the commit as it is in the view. */
-static enum status rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
+static enum status rename_id(struct op *op, struct partition_txn *txn, const struct record *old,
+                             struct slice id)
 {
     uint64_t bucket = bucket_id(txn->container->bucket);
     struct record other;
@@ -219,14 +222,62 @@ enum status partition_commit(struct op *op, struct partition_txn **txn, struct c
     return st;
 }
 
-enum status partition_read(struct op *op, const struct container *container, const struct epk *epk, struct slice id,
-                           struct record *item, bool *found)
+/* Follows a hint, if there is one; whether it was right, the record itself tells. */
+static enum status read_by_hint(struct op *op, const struct container *container, const struct epk *epk,
+                                struct slice id, uint64_t number, struct record *item, bool *found)
 {
+    struct slice value;
+    enum status st = ST_OK;
+
+    *found = false;
+    if (number == 0)
+        goto out;
+    TRY(store_get_latest(op, container->bucket,
+                         key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    if (!value.data)
+        goto out;
+    TRY(record_decode(op, value, item));
+    *found = slice_equal(item->epk, epk_slice(epk)) && slice_equal(id_of(item->document), id);
+    op->work.documents_read += *found;
+out:
+    return st;
+}
+
+enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
+                           const struct epk *epk, struct slice id, struct record *item, bool *found)
+{
+    uint64_t hash = item_scope(container, epk, id);
     struct view view = { 0 };
     enum status st;
 
+    TRY(read_by_hint(op, container, epk, id, hints ? hints_find(hints, hash) : 0, item, found));
+    if (*found)
+        goto out;
     TRY(view_open(op, container->bucket, NULL, &view));
     TRY(find(op, &view, container, epk, id, item, found));
+    if (*found && hints)
+        hints_put(hints, hash, item->number);
+out:
+    view_close(&view);
+    return st;
+}
+
+enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
+                            uint64_t number, struct slice *id)
+{
+    struct view view = { 0 };
+    struct record item;
+    struct slice value;
+    enum status st;
+
+    *id = (struct slice){ 0 };
+    TRY(view_open(op, container->bucket, NULL, &view));
+    TRY(view_get(op, &view, key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    if (!value.data)
+        goto out;
+    TRY(record_decode(op, value, &item));
+    if (slice_equal(item.epk, epk_slice(epk)))
+        *id = id_of(item.document);
 out:
     view_close(&view);
     return st;

@@ -19,6 +19,7 @@
 #pragma once
 #include "catalog/catalog.h"
 #include "keys/record.h"
+#include "partition/hints.h"
 #include "partition/locks.h"
 #include "store/view.h"
 
@@ -28,10 +29,12 @@ enum status partition_begin(struct op *op, struct locks *locks, const struct con
                             const struct epk *epk, struct slice id, struct partition_txn **txn);
 
 /* The item with that id. `found` false is an answer, not an error. */
-enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item, bool *found);
+enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
+                           bool *found);
 
 /* The document has an id, no system properties, and belongs to this logical partition. */
-enum status partition_create(struct op *op, struct partition_txn *txn, struct json document, struct record *item);
+enum status partition_create(struct op *op, struct partition_txn *txn, struct json document,
+                             struct record *item);
 
 /* `old` is what partition_find() gave. The new document may have another id, which must be free. */
 enum status partition_replace(struct op *op, struct partition_txn *txn, const struct record *old,
@@ -41,13 +44,17 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 void partition_abort(struct partition_txn *txn);
 
-/* One item, outside any transaction. */
-enum status partition_read(struct op *op, const struct container *container, const struct epk *epk, struct slice id,
-                           struct record *item, bool *found);
+/* One item, outside any transaction. `hints` may be NULL. */
+enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
+                           const struct epk *epk, struct slice id, struct record *item, bool *found);
+
+/* The id of the item with that number; `id->data` is NULL when it is not there, or of another logical partition. */
+enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
+                            uint64_t number, struct slice *id);
 
 /* Which items a list visits: those whose EPK begins with `prefix` and lies in [min, max). */
 struct partition_scope {
-    struct epk prefix; /* empty: all */
+    struct epk prefix;   /* empty: all */
     struct epk min, max; /* max empty: no end */
 };
 
@@ -59,5 +66,6 @@ struct partition_page {
 };
 
 /* Items in number order after `after`; up to `limit` of them, and fewer when bytes run out first. */
-enum status partition_list(struct op *op, const struct container *container, const struct partition_scope *scope,
-                           uint64_t after, size_t limit, struct partition_page *page);
+enum status partition_list(struct op *op, const struct container *container,
+                           const struct partition_scope *scope, uint64_t after, size_t limit,
+                           struct partition_page *page);

@@ -58,7 +58,10 @@ void reply_session(struct reply *reply, uint64_t lsn)
     struct buf *head = &reply->answer->head;
 
     buf_text(head, "x-ms-session-token: ");
-    session_token_print(head, slice_of("0"), lsn);
+    if (reply->plain_session)
+        buf_printf(head, "0:%llu", (unsigned long long)lsn);
+    else
+        session_token_print(head, slice_of("0"), lsn);
     buf_append(head, "\r\n", 2);
     reply_header_u64(reply, "lsn", lsn);
 }

@@ -13,6 +13,7 @@
 struct reply {
     struct op *op;
     struct answer *answer;
+    bool plain_session; /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer);

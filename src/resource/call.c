@@ -20,10 +20,11 @@ enum status call_page_size(struct op *op, const struct call *call, size_t *size)
     int64_t wanted = PAGE_ITEMS_DEFAULT;
 
     if (header.data && (!slice_to_i64(header, &wanted) || (wanted <= 0 && wanted != -1)))
-        return op_fail(op, ST_BAD_HEADER,
-                       "The input PageSize %.*s is invalid. Ensure to pass a valid page size which must be a positive "
-                       "integer or -1 for a dynamic page size.",
-                       SLICE_ARGS(header));
+        return op_fail(
+            op, ST_BAD_HEADER,
+            "The input PageSize %.*s is invalid. Ensure to pass a valid page size which must be a positive "
+            "integer or -1 for a dynamic page size.",
+            SLICE_ARGS(header));
     if (wanted == -1)
         wanted = 10 * PAGE_ITEMS_DEFAULT;
     *size = wanted > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : (size_t)wanted;
@@ -60,13 +61,15 @@ enum status call_if_match(struct op *op, const struct call *call, uint64_t etag,
                    "Operation cannot be performed because one of the specified precondition is not met.");
 }
 
-enum status call_if_none_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
+enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
+                               int64_t ts_ms)
 {
     struct slice header = call_header(call, HEADER_IF_NONE_MATCH);
 
-    if (header.data && etag_matches(header, etag, ts_ms))
-        return op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified.");
-    return ST_OK;
+    if (!header.data || !etag_matches(header, etag, ts_ms))
+        return ST_OK;
+    reply_etag(reply, etag, ts_ms); /* clients go on from it */
+    return op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified.");
 }
 
 bool call_wants_minimal(const struct call *call)

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/exchange.h"
 #include "catalog/catalog.h"
+#include "partition/hints.h"
 #include "partition/locks.h"
 #include "reply/reply.h"
 #include "token/token.h"
@@ -16,13 +17,14 @@ struct service {
     struct store *store;
     struct catalog *catalog;
     struct locks *locks;
+    struct hints *hints;
     struct slice account; /* the account's name */
 };
 
 struct call {
     struct service *service;
     const struct request *request;
-    struct slice id; /* of the item, decoded: the last segment of .../docs/{id} */
+    struct slice id;           /* of the item, decoded: the last segment of .../docs/{id} */
     struct database *database; /* a reference each, when the path names one */
     struct container *container;
 };
@@ -49,7 +51,8 @@ void reply_continuation(struct reply *reply, const struct continuation *continua
 enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms);
 
 /* If-None-Match on a read: ST_NOT_MODIFIED when the client has this version already. */
-enum status call_if_none_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms);
+enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
+                               int64_t ts_ms);
 
 /* Prefer: return=minimal */
 bool call_wants_minimal(const struct call *call);

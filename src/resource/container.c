@@ -29,8 +29,9 @@ static void print_container(struct buf *body, const struct container *container)
     print_self(body, container);
     buf_byte(body, ',');
     print_etag_member(body, container->etag, container->ts_ms);
-    buf_text(body, ",\"_docs\":\"docs/\",\"_sprocs\":\"sprocs/\",\"_triggers\":\"triggers/\",\"_udfs\":\"udfs/\","
-                   "\"_conflicts\":\"conflicts/\"}");
+    buf_text(body,
+             ",\"_docs\":\"docs/\",\"_sprocs\":\"sprocs/\",\"_triggers\":\"triggers/\",\"_udfs\":\"udfs/\","
+             "\"_conflicts\":\"conflicts/\"}");
 }
 
 static void reply_container(struct reply *reply, const struct container *container, int status)
@@ -73,7 +74,7 @@ out:
 
 enum status container_read(struct op *op, struct call *call, struct reply *reply)
 {
-    enum status st = call_if_none_match(op, call, call->container->etag, call->container->ts_ms);
+    enum status st = call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms);
 
     if (st == ST_OK)
         reply_container(reply, call->container, 200);
@@ -108,7 +109,8 @@ enum status container_list(struct op *op, struct call *call, struct reply *reply
     TRY(call_page_size(op, call, &limit));
     TRY(call_continuation(op, call, CONTINUATION_CATALOG, &call->database->rid, &at));
     list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct container *));
-    count = catalog_list_containers(call->service->catalog, call->database, rid_slice(&at.after), list, limit + 1);
+    count = catalog_list_containers(call->service->catalog, call->database, rid_slice(&at.after), list,
+                                    limit + 1);
     feed_begin(&feed, reply, &call->database->rid, "DocumentCollections");
     for (size_t i = 0; i < count && i < limit; i++) {
         feed_next(&feed);

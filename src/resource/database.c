@@ -19,7 +19,8 @@ static void print_database(struct buf *body, const struct database *database)
     buf_byte(body, '}');
 }
 
-static void reply_database(struct reply *reply, const struct call *call, const struct database *database, int status)
+static void reply_database(struct reply *reply, const struct call *call, const struct database *database,
+                           int status)
 {
     print_database(reply_body(reply), database);
     reply_etag(reply, database->etag, database->ts_ms);
@@ -47,7 +48,7 @@ out:
 
 enum status database_read(struct op *op, struct call *call, struct reply *reply)
 {
-    enum status st = call_if_none_match(op, call, call->database->etag, call->database->ts_ms);
+    enum status st = call_if_none_match(op, call, reply, call->database->etag, call->database->ts_ms);
 
     if (st == ST_OK)
         reply_database(reply, call, call->database, 200);

@@ -18,7 +18,8 @@ struct write {
     struct commit_stamp stamp;
 };
 
-typedef enum status attempt_function(struct op *op, const struct call *call, struct partition_txn *txn, struct write *write);
+typedef enum status attempt_function(struct op *op, const struct call *call, struct partition_txn *txn,
+                                     struct write *write);
 
 /* Begins, does what the operation wants, commits; again when another writer came first. */
 static enum status run(struct op *op, const struct call *call, attempt_function *attempt, struct write *write)
@@ -34,7 +35,8 @@ static enum status run(struct op *op, const struct call *call, attempt_function 
             break;
     }
     if (st == ST_WRITE_CONFLICT)
-        st = op_fail(op, ST_RETRY_WITH, "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+        st = op_fail(op, ST_RETRY_WITH,
+                     "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
 out:
     partition_abort(txn);
     return st;
@@ -49,15 +51,16 @@ static enum status read_document(struct op *op, const struct call *call, struct 
     enum status st;
 
     TRY(item_read_body(op, call, &write->document));
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &in_header,
-                           &present));
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM,
+                           &in_header, &present));
     partition_key_extract(call->container, write->document, &in_document);
     partition_key_epk(call->container, &in_document, &write->epk);
     partition_key_epk(call->container, &in_header, &epk);
     if (present && !slice_equal(epk_slice(&epk), epk_slice(&write->epk)))
-        TRY(op_fail(op, ST_KEY_MISMATCH,
-                    "PartitionKey extracted from document doesn't match the one specified in the header. Learn more: "
-                    "https://aka.ms/CosmosDB/sql/errors/wrong-pk-value"));
+        TRY(op_fail(
+            op, ST_KEY_MISMATCH,
+            "PartitionKey extracted from document doesn't match the one specified in the header. Learn more: "
+            "https://aka.ms/CosmosDB/sql/errors/wrong-pk-value"));
     write->id = json_string(json_get(write->document, "id"));
 out:
     return st;
@@ -70,7 +73,8 @@ static enum status read_address(struct op *op, const struct call *call, struct e
     bool present;
     enum status st;
 
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key, &present));
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
+                           &present));
     partition_key_epk(call->container, &key, epk);
 out:
     return st;
@@ -78,8 +82,9 @@ out:
 
 static enum status not_found(struct op *op)
 {
-    return op_fail(op, ST_ITEM_NOT_FOUND, "Entity with the specified id does not exist in the system. More info: "
-                                          "https://aka.ms/cosmosdb-tsg-not-found");
+    return op_fail(op, ST_ITEM_NOT_FOUND,
+                   "Entity with the specified id does not exist in the system. More info: "
+                   "https://aka.ms/cosmosdb-tsg-not-found");
 }
 
 static void reply_written(struct reply *reply, const struct call *call, struct write *write, int status)
@@ -93,7 +98,8 @@ static void reply_written(struct reply *reply, const struct call *call, struct w
 
 /* --- create --- */
 
-static enum status try_create(struct op *op, const struct call *call, struct partition_txn *txn, struct write *write)
+static enum status try_create(struct op *op, const struct call *call, struct partition_txn *txn,
+                              struct write *write)
 {
     enum status st;
 
@@ -121,7 +127,8 @@ out:
 
 /* --- upsert: a replace where there is one, else a create; If-Match then has nothing to compare --- */
 
-static enum status try_upsert(struct op *op, const struct call *call, struct partition_txn *txn, struct write *write)
+static enum status try_upsert(struct op *op, const struct call *call, struct partition_txn *txn,
+                              struct write *write)
 {
     enum status st;
 
@@ -164,7 +171,8 @@ out:
     return st;
 }
 
-static enum status try_replace(struct op *op, const struct call *call, struct partition_txn *txn, struct write *write)
+static enum status try_replace(struct op *op, const struct call *call, struct partition_txn *txn,
+                               struct write *write)
 {
     enum status st;
 
@@ -188,7 +196,8 @@ out:
     return st;
 }
 
-static enum status try_delete(struct op *op, const struct call *call, struct partition_txn *txn, struct write *write)
+static enum status try_delete(struct op *op, const struct call *call, struct partition_txn *txn,
+                              struct write *write)
 {
     enum status st;
 
@@ -228,10 +237,10 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     TRY(item_check_session(op, call, lsn));
     TRY(read_address(op, call, &epk));
     TRY(item_address(op, call, &epk, &id));
-    TRY(partition_read(op, call->container, &epk, id, &item, &found));
+    TRY(partition_read(op, call->service->hints, call->container, &epk, id, &item, &found));
     if (!found)
         TRY(not_found(op));
-    TRY(call_if_none_match(op, call, item.etag, item.ts_ms));
+    TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));
     item_reply(reply, call, &item, lsn, 200);
 out:
     return st;

@@ -1,9 +1,9 @@
 /* src/resource/item.c - what the operations on items share. */
 #include "base/limits.h"
-#include "keys/keys.h"
+#include "catalog/definition.h"
+#include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/system.h"
-#include "store/view.h"
 #include "token/token.h"
 
 /* Ours to set: what a client sends under these names is dropped. */
@@ -51,10 +51,11 @@ static enum status check_id(struct op *op, struct json id)
     if (json_kind(id) != JSON_STRING)
         return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
     if (json_string(id).size == 0 || json_string(id).size > ITEM_ID_BYTES_MAX)
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input name '%.*s' is invalid. Ensure to provide a unique non-empty string less than '1024' "
-                       "characters.",
-                       json_string(id).size > 300 ? 300 : (int)json_string(id).size, json_string(id).data);
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The input name '%.*s' is invalid. Ensure to provide a unique non-empty string less than '1024' "
+            "characters.",
+            json_string(id).size > 300 ? 300 : (int)json_string(id).size, json_string(id).data);
     return ST_OK;
 }
 
@@ -66,6 +67,8 @@ enum status item_read_body(struct op *op, const struct call *call, struct json *
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
     TRY(call_body(op, call, document));
     TRY(check_id(op, json_get(*document, "id")));
+    if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
+        TRY(ttl_check(op, json_get(*document, "ttl")));
     TRY(drop_system_names(op, document));
 out:
     return st;
@@ -82,24 +85,14 @@ static bool is_rid_here(const struct call *call, uint64_t *number)
 
 enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id)
 {
-    struct view view = { 0 };
-    struct record item;
-    struct slice value;
+    struct slice found = { 0 };
     uint64_t number;
     enum status st = ST_OK;
 
-    *id = call->id;
-    if (!is_rid_here(call, &number))
-        return ST_OK;
-    TRY(view_open(op, call->container->bucket, NULL, &view));
-    TRY(view_get(op, &view, key_document(&op->arena, bucket_id(call->container->bucket), number), &value));
-    if (!value.data)
-        goto out; /* then it may be an id that only looks like a rid */
-    TRY(record_decode(op, value, &item));
-    if (slice_equal(item.epk, epk_slice(epk)))
-        *id = json_string(json_get(item.document, "id"));
+    if (is_rid_here(call, &number))
+        TRY(partition_id_of(op, call->container, epk, number, &found));
+    *id = found.data ? found : call->id; /* an id may look like a rid, and be none */
 out:
-    view_close(&view);
     return st;
 }
 
@@ -143,7 +136,8 @@ void item_reply_owner(struct reply *reply, const struct call *call)
     reply_header(reply, "x-ms-documentdb-partitionkeyrangeid", slice_of("0"));
 }
 
-void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn, int status)
+void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
+                int status)
 {
     item_print(reply_body(reply), call->container, item);
     reply_etag(reply, item->etag, item->ts_ms);
@@ -162,7 +156,8 @@ enum status item_check_session(struct op *op, const struct call *call, uint64_t 
         return ST_OK;
     TRY(session_token_lsn(op, header, slice_of("0"), &wanted));
     if (wanted > lsn)
-        TRY(op_fail(op, ST_SESSION_UNAVAILABLE, "The read session is not available for the input session token."));
+        TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
+                    "The read session is not available for the input session token."));
 out:
     return st;
 }

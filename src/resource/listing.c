@@ -13,6 +13,7 @@ static enum status check_range_id(struct op *op, const struct call *call)
 {
     struct slice header = slice_trim(call_header(call, HEADER_PARTITION_KEY_RANGE_ID));
     const char *comma;
+    uint64_t unused;
 
     if (!header.data)
         return ST_OK;
@@ -21,6 +22,10 @@ static enum status check_range_id(struct op *op, const struct call *call)
         header = slice_after(header, (size_t)(comma - header.data) + 1);
     if (slice_is(header, "0"))
         return ST_OK;
+    if (!slice_to_u64(header, &unused))
+        return op_fail(op, ST_BAD_HEADER,
+                       "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%.*s'.",
+                       header.size > 100 ? 100 : (int)header.size, header.data);
     return op_fail(op, ST_RANGE_GONE, "PartitionKeyRange with id '%.*s' in collection '%.*s' doesn't exist.",
                    SLICE_ARGS(header), SLICE_ARGS(call->container->link));
 }
@@ -47,7 +52,8 @@ static enum status read_scope(struct op *op, const struct call *call, struct par
 
     *scope = (struct partition_scope){ 0 };
     TRY(check_range_id(op, call));
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, &key, &present));
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, &key,
+                           &present));
     if (present)
         partition_key_epk(call->container, &key, &scope->prefix);
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), &scope->min));
@@ -105,11 +111,13 @@ static enum status read_query(struct op *op, const struct call *call)
     TRY(call_body(op, call, &body));
     text = json_get(body, "query");
     if (json_kind(text) != JSON_STRING)
-        TRY(op_fail(op, ST_BAD_REQUEST,
-                    "The input content is invalid because the required properties - 'query; ' - are missing"));
+        TRY(op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid because the required properties - 'query; ' - are missing"));
     if (!query_is_everything(json_string(text)))
-        TRY(op_fail(op, ST_NOT_BUILT,
-                    "This version of the server answers no query but SELECT * FROM c, which lists every item."));
+        TRY(op_fail(
+            op, ST_NOT_BUILT,
+            "This version of the server answers no query but SELECT * FROM c, which lists every item."));
 out:
     return st;
 }
@@ -131,13 +139,14 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
 
     item_reply_owner(reply, call);
     TRY(read_query(op, call));
-    buf_text(reply_body(reply),
-             "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":{\"distinctType\":\"None\",\"top\":null,"
-             "\"offset\":null,\"limit\":null,\"orderBy\":[],\"orderByExpressions\":[],\"groupByExpressions\":[],"
-             "\"groupByAliases\":[],\"aggregates\":[],\"groupByAliasToAggregateType\":{},\"rewrittenQuery\":\"\","
-             "\"hasSelectValue\":false,\"dCountInfo\":null,\"hasNonStreamingOrderBy\":false},"
-             "\"queryRanges\":[{\"min\":\"\",\"max\":\"FF\",\"isMinInclusive\":true,\"isMaxInclusive\":false}],"
-             "\"hybridSearchQueryInfo\":null}");
+    buf_text(
+        reply_body(reply),
+        "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":{\"distinctType\":\"None\",\"top\":null,"
+        "\"offset\":null,\"limit\":null,\"orderBy\":[],\"orderByExpressions\":[],\"groupByExpressions\":[],"
+        "\"groupByAliases\":[],\"aggregates\":[],\"groupByAliasToAggregateType\":{},\"rewrittenQuery\":\"\","
+        "\"hasSelectValue\":false,\"dCountInfo\":null,\"hasNonStreamingOrderBy\":false},"
+        "\"queryRanges\":[{\"min\":\"\",\"max\":\"FF\",\"isMinInclusive\":true,\"isMaxInclusive\":false}],"
+        "\"hybridSearchQueryInfo\":null}");
 out:
     return st;
 }

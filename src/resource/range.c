@@ -34,8 +34,8 @@ enum status range_list(struct op *op, struct call *call, struct reply *reply)
     struct feed feed;
     enum status st;
 
-    reply_etag(reply, RANGE_ETAG, container->ts_ms); /* with a 304 too: clients go on from it */
-    TRY(call_if_none_match(op, call, RANGE_ETAG, container->ts_ms));
+    TRY(call_if_none_match(op, call, reply, RANGE_ETAG, container->ts_ms));
+    reply_etag(reply, RANGE_ETAG, container->ts_ms);
     feed_begin(&feed, reply, &container->rid, "PartitionKeyRanges");
     feed_next(&feed);
     print_range(reply_body(reply), container);

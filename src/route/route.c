@@ -139,12 +139,14 @@ static enum status check_consistency(struct op *op, const struct request *reques
             return ST_OK;
     for (size_t i = 0; i < 2; i++)
         if (slice_is_nocase(level, stronger[i]))
-            return op_fail(op, ST_BAD_HEADER,
-                           "ConsistencyLevel %s specified in the request is invalid when service is configured with "
-                           "consistency level Session. Ensure the request consistency level is not stronger than the "
-                           "service consistency level.",
-                           stronger[i]);
-    return op_fail(op, ST_BAD_HEADER, "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
+            return op_fail(
+                op, ST_BAD_HEADER,
+                "ConsistencyLevel %s specified in the request is invalid when service is configured with "
+                "consistency level Session. Ensure the request consistency level is not stronger than the "
+                "service consistency level.",
+                stronger[i]);
+    return op_fail(op, ST_BAD_HEADER,
+                   "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
                    level.size > 100 ? 100 : (int)level.size, level.data);
 }
 
@@ -158,11 +160,28 @@ static enum status check_intended_container(struct op *op, const struct call *ca
         return ST_OK;
     if (rid_parse(header, &intended) && rid_equal(&intended, &call->container->rid))
         return ST_OK;
-    return op_fail(op, ST_CONTAINER_MISMATCH, "Collection rid in the request does not match the collection's rid.");
+    return op_fail(op, ST_CONTAINER_MISMATCH,
+                   "Collection rid in the request does not match the collection's rid.");
+}
+
+static enum status check_indexing_directive(struct op *op, const struct request *request)
+{
+    static const char *const known[] = { "Default", "Include", "Exclude" };
+    struct slice directive = slice_trim(request->header[HEADER_INDEXING_DIRECTIVE]);
+
+    if (!directive.data || directive.size == 0)
+        return ST_OK;
+    for (size_t i = 0; i < 3; i++)
+        if (slice_is_nocase(directive, known[i]))
+            return ST_OK;
+    return op_fail(op, ST_BAD_HEADER,
+                   "Value '%.*s' specified for the header 'x-ms-indexing-directive' is invalid. ",
+                   directive.size > 100 ? 100 : (int)directive.size, directive.data);
 }
 
 /* Everything before the operation itself. None of it waits. */
-static enum status prepare(struct op *op, struct router *router, const struct request *request, struct routed *routed)
+static enum status prepare(struct op *op, struct router *router, const struct request *request,
+                           struct routed *routed)
 {
     enum status st;
 
@@ -171,13 +190,26 @@ static enum status prepare(struct op *op, struct router *router, const struct re
     TRY(check_signature(op, router, request, &routed->path));
     TRY(find_route(op, request, routed));
     TRY(check_consistency(op, request));
+    TRY(check_indexing_directive(op, request));
     TRY(find_owners(op, routed));
     TRY(check_intended_container(op, &routed->call));
     if (!routed->route->run)
-        TRY(op_fail(op, ST_NOT_BUILT, "This version of the server has no %s. docs/compat.md lists what it has.",
+        TRY(op_fail(op, ST_NOT_BUILT,
+                    "This version of the server has no %s. docs/compat.md lists what it has.",
                     routed->route->name));
 out:
     return st;
+}
+
+/* Session tokens had another form before this version of the protocol. */
+enum { VERSION_WITH_VECTORS = 20180618 };
+
+static void begin_reply(struct exchange *exchange, struct routed *routed)
+{
+    uint64_t version = call_version(&routed->call);
+
+    reply_begin(&routed->reply, &exchange->op, &exchange->answer);
+    routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
 }
 
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
@@ -191,7 +223,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     container_release(routed->call.container);
     database_release(routed->call.database);
-    metrics_count(&router->metrics[index], exchange->answer.status, env_monotonic_us(op->env) - routed->began_us);
+    metrics_count(&router->metrics[index], exchange->answer.status,
+                  env_monotonic_us(op->env) - routed->began_us);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
@@ -213,11 +246,13 @@ static enum status answer_preflight(struct router *router, struct exchange *exch
     reply_begin(&reply, &exchange->op, &exchange->answer);
     reply_status(&reply, 204);
     if (!origin_allow(&router->options, &exchange->request, &exchange->answer))
-        reply_write_error(exchange, ST_FORBIDDEN, "This web page may not ask. Start the server with --cors-origin.");
+        reply_write_error(exchange, ST_FORBIDDEN,
+                          "This web page may not ask. Start the server with --cors-origin.");
     return ST_OK;
 }
 
-static enum status answer_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint)
+static enum status answer_endpoint(struct router *router, struct exchange *exchange,
+                                   const struct endpoint *endpoint)
 {
     struct reply reply;
     enum status st;
@@ -238,7 +273,7 @@ static enum status run(struct exchange *exchange, struct routed *routed)
 {
     if (!exchange->op.may_block && !(routed->route->flags & RUN_INLINE))
         return ST_WOULD_BLOCK;
-    reply_begin(&routed->reply, &exchange->op, &exchange->answer);
+    begin_reply(exchange, routed);
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
@@ -255,8 +290,11 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (endpoint)
         return answer_endpoint(router, exchange, endpoint);
     routed = again ? exchange->state : begin(router, exchange);
-    if (!again) {
-        reply_begin(&routed->reply, &exchange->op, &exchange->answer);
+    if (again) {
+        begin_reply(exchange, routed);
+        st = op_check(&exchange->op); /* nobody waits for the answer any more, or there is nobody to run it */
+    } else {
+        begin_reply(exchange, routed);
         st = prepare(&exchange->op, router, &exchange->request, routed);
     }
     if (st == ST_OK)

@@ -187,6 +187,7 @@ static enum status memory_get_many(struct op *op, struct backend *backend, struc
                                    const struct slice *keys, size_t count, struct slice *values)
 {
     struct memory *memory = memory_of(backend);
+    uint64_t sequence = snapshot ? snapshot->sequence : UINT64_MAX;
     enum status st = ST_OK;
 
     pthread_rwlock_rdlock(&memory->lock);
@@ -195,7 +196,7 @@ static enum status memory_get_many(struct op *op, struct backend *backend, struc
         struct slice value;
 
         values[i] = (struct slice){ 0 };
-        if (node && visible(node, snapshot->sequence, &value))
+        if (node && visible(node, sequence, &value))
             TRY(row_copy_value(op, value, &values[i]));
     }
 out:

@@ -33,6 +33,7 @@ struct rocks {
     char *directory;
     bool read_only;
     rocksdb_options_t *options;
+    rocksdb_readoptions_t *read_latest, *read_latest_cached;
     rocksdb_writeoptions_t *write_synced, *write_unsynced;
     rocksdb_writebatch_t *batch; /* the committer's, reused */
 
@@ -273,7 +274,7 @@ out:
     return st;
 }
 
-static enum status get_one(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot,
+static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
                            struct slice key, struct slice *value)
 {
     rocksdb_pinnableslice_t *pinned;
@@ -282,7 +283,7 @@ static enum status get_one(struct op *op, struct rocks *rocks, struct backend_sn
     enum status st;
 
     *value = (struct slice){ 0 };
-    pinned = rocksdb_get_pinned(rocks->db, snapshot->read, key.data, key.size, &message);
+    pinned = rocksdb_get_pinned(rocks->db, options, key.data, key.size, &message);
     if (message)
         return failed(op, "reading", message);
     if (!pinned)
@@ -297,12 +298,15 @@ static enum status rocks_get_many(struct op *op, struct backend *backend, struct
                                   const struct slice *keys, size_t count, struct slice *values)
 {
     struct rocks *rocks = rocks_of(backend);
-    enum status st = enter_snapshot(op, rocks, snapshot);
+    const rocksdb_readoptions_t *options = snapshot        ? snapshot->read
+                                           : op->may_block ? rocks->read_latest
+                                                           : rocks->read_latest_cached;
+    enum status st = snapshot ? enter_snapshot(op, rocks, snapshot) : enter(op, rocks);
 
     if (st != ST_OK)
         return st;
     for (size_t i = 0; i < count && st == ST_OK; i++)
-        st = get_one(op, rocks, snapshot, keys[i], &values[i]);
+        st = get_one(op, rocks, options, keys[i], &values[i]);
     leave(rocks);
     return st;
 }
@@ -510,6 +514,8 @@ static void rocks_close(struct backend *backend)
         flush(rocks);
     close_handle(rocks);
     rocksdb_writebatch_destroy(rocks->batch);
+    rocksdb_readoptions_destroy(rocks->read_latest_cached);
+    rocksdb_readoptions_destroy(rocks->read_latest);
     rocksdb_writeoptions_destroy(rocks->write_synced);
     rocksdb_writeoptions_destroy(rocks->write_unsynced);
     rocksdb_options_destroy(rocks->options);
@@ -554,6 +560,9 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;
     rocks->options = make_options(options);
+    rocks->read_latest = rocksdb_readoptions_create();
+    rocks->read_latest_cached = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_read_tier(rocks->read_latest_cached, READ_TIER_CACHE_ONLY);
     rocks->write_synced = rocksdb_writeoptions_create();
     rocks->write_unsynced = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(rocks->write_synced, 1);

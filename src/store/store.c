@@ -244,6 +244,18 @@ out:
     return st;
 }
 
+enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value)
+{
+    struct backend *backend = bucket->store->backend;
+    enum status st;
+
+    op->work.round_trips++;
+    TRY(backend->ops->get_many(op, backend, NULL, &key, 1, value));
+    op->work.bytes_read += value->size;
+out:
+    return st;
+}
+
 enum status store_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
                        struct rows *rows)
 {

@@ -63,6 +63,9 @@ enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct
 enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values);
 
+/* One key as of now, without a snapshot: cheaper, for what one value says by itself. */
+enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
+
 struct row {
     struct slice key, value;
 };

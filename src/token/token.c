@@ -80,7 +80,11 @@ enum status continuation_parse(struct op *op, struct slice text, enum continuati
         valid = get_documents(body, owner, continuation);
     else if (valid)
         valid = get_catalog(body, owner, continuation);
-    return valid ? ST_OK : op_fail(op, ST_BAD_REQUEST, "Invalid Continuation Token");
+    return valid ? ST_OK
+                 : op_fail(op, ST_BAD_REQUEST,
+                           "The continuation token specified in the request is malformed. Re-run the query "
+                           "without it and "
+                           "iterate.");
 }
 
 /* Takes what stands before the separator off the front. Without one it takes all, and the rest is absent. */
@@ -148,6 +152,8 @@ static bool parse_session_token(struct slice text, struct slice *range, int64_t 
 
 enum status session_token_lsn(struct op *op, struct slice header, struct slice range, uint64_t *lsn)
 {
+    struct slice whole = header;
+
     *lsn = 0;
     if (header.size == 0)
         return ST_OK;
@@ -156,7 +162,8 @@ enum status session_token_lsn(struct op *op, struct slice header, struct slice r
         int64_t asked;
 
         if (!parse_session_token(take_until(&header, ','), &named, &asked))
-            return op_fail(op, ST_BAD_REQUEST, "The session token provided is invalid.");
+            return op_fail(op, ST_BAD_REQUEST, "The session token provided '%.*s' is invalid.",
+                           whole.size > 200 ? 200 : (int)whole.size, whole.data);
         if ((!named.data || slice_equal(named, range)) && asked > 0 && (uint64_t)asked > *lsn)
             *lsn = (uint64_t)asked;
     }

@@ -223,7 +223,7 @@ TEST(a_client_that_only_stops_sending_gets_its_answer)
 
 static void *stop(void *server)
 {
-    http_stop(server, 10 * 1000);
+    http_stop(server, 30 * 1000);
     return NULL;
 }
 
@@ -245,6 +245,26 @@ TEST(stopping_lets_the_request_in_flight_finish_and_closes_the_idle)
     CHECK(client_is_closed(&waiting));
     pthread_join(stopper, NULL);
     client_close(&waiting);
+    client_close(&idle);
+    http_free(server);
+}
+
+TEST(stopping_closes_a_connection_whose_answer_was_under_way)
+{
+    struct http_server *server = site_open(NULL);
+    struct client reading = client_connect(server, 0), idle = client_connect(server, 0);
+    pthread_t stopper;
+    char first;
+
+    client_send(&reading, "GET /large HTTP/1.1\r\n\r\n");
+    CHECK(recv(reading.fd, &first, 1, MSG_PEEK) == 1); /* too large for the sockets: it is not all sent */
+    CHECK(client_ask(&idle, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    pthread_create(&stopper, NULL, stop, server);
+    CHECK(client_is_closed(&idle));
+    CHECK(client_read(&reading).body.size == LARGE_BYTES);
+    CHECK(client_is_closed(&reading)); /* at once: a client waits ten seconds, the drain takes thirty */
+    pthread_join(stopper, NULL);
+    client_close(&reading);
     client_close(&idle);
     http_free(server);
 }

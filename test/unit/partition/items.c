@@ -1,0 +1,117 @@
+/* test/unit/partition/items.c - short ways to write and read items. */
+#include "items.h"
+#include "keys/keys.h"
+
+struct epk *epk_of_document(struct op *op, const struct container *container, struct json document)
+{
+    struct epk *epk = arena_alloc(&op->arena, sizeof(*epk));
+    struct partition_key key;
+
+    partition_key_extract(container, document, &key);
+    partition_key_epk(container, &key, epk);
+    return epk;
+}
+
+struct epk *epk_of_key(struct op *op, const struct container *container, const char *header)
+{
+    struct epk *epk = arena_alloc(&op->arena, sizeof(*epk));
+    struct partition_key key;
+    bool present;
+
+    CHECK(partition_key_read(op, container, rig_quoted(op, header), KEY_OF_QUERY, &key, &present) == ST_OK && present);
+    partition_key_epk(container, &key, epk);
+    return epk;
+}
+
+enum status item_create(struct rig *rig, const struct container *container, const char *document, struct record *item)
+{
+    struct json parsed = rig_json(rig->op, document);
+    struct slice id = json_string(json_get(parsed, "id"));
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct record existing;
+    bool found;
+    enum status st;
+
+    TRY(partition_begin(rig->op, rig->locks, container, epk_of_document(rig->op, container, parsed), id, &txn));
+    TRY(partition_find(rig->op, txn, id, &existing, &found));
+    if (found)
+        TRY(op_fail(rig->op, ST_ITEM_EXISTS, "exists"));
+    TRY(partition_create(rig->op, txn, parsed, item));
+    TRY(partition_commit(rig->op, &txn, &stamp));
+    item->lsn = stamp.lsn;
+    item->ts_ms = stamp.ts_ms;
+out:
+    partition_abort(txn);
+    return st;
+}
+
+/* Begins on an item that must be there. */
+static enum status begin_on(struct rig *rig, const struct container *container, const struct epk *epk, const char *id,
+                            struct partition_txn **txn, struct record *old)
+{
+    bool found;
+    enum status st;
+
+    TRY(partition_begin(rig->op, rig->locks, container, epk, slice_of(id), txn));
+    TRY(partition_find(rig->op, *txn, slice_of(id), old, &found));
+    if (!found)
+        TRY(op_fail(rig->op, ST_ITEM_NOT_FOUND, "absent"));
+out:
+    return st;
+}
+
+enum status item_replace(struct rig *rig, const struct container *container, const char *id, const char *document,
+                         struct record *item)
+{
+    struct json parsed = rig_json(rig->op, document);
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct record old;
+    enum status st;
+
+    TRY(begin_on(rig, container, epk_of_document(rig->op, container, parsed), id, &txn, &old));
+    TRY(partition_replace(rig->op, txn, &old, parsed, item));
+    TRY(partition_commit(rig->op, &txn, &stamp));
+out:
+    partition_abort(txn);
+    return st;
+}
+
+enum status item_delete(struct rig *rig, const struct container *container, const char *key, const char *id)
+{
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct record old;
+    enum status st;
+
+    TRY(begin_on(rig, container, epk_of_key(rig->op, container, key), id, &txn, &old));
+    TRY(partition_delete(rig->op, txn, &old));
+    TRY(partition_commit(rig->op, &txn, &stamp));
+out:
+    partition_abort(txn);
+    return st;
+}
+
+bool item_read(struct rig *rig, const struct container *container, const char *key, const char *id,
+               struct record *item)
+{
+    bool found = false;
+
+    CHECK(partition_read(rig->op, container, epk_of_key(rig->op, container, key), slice_of(id), item, &found) == ST_OK);
+    return found;
+}
+
+struct rows rows_of_kind(struct rig *rig, const struct container *container, char kind)
+{
+    uint64_t bucket = bucket_id(container->bucket);
+    struct range range = { key_kind_first(&rig->op->arena, bucket, (enum key_kind)kind),
+                           key_kind_end(&rig->op->arena, bucket, (enum key_kind)kind), false };
+    struct snapshot *snapshot = NULL;
+    struct rows rows = { 0 };
+
+    CHECK(store_snapshot(rig->op, container->bucket, &snapshot) == ST_OK);
+    CHECK(store_scan(rig->op, snapshot, range, (struct scan_limit){ 1000000, SIZE_MAX }, &rows) == ST_OK);
+    store_release(snapshot);
+    return rows;
+}

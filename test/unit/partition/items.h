@@ -1,0 +1,24 @@
+/* test/unit/partition/items.h - short ways to write and read items, for the tests of this folder. */
+#pragma once
+#include "partition/key.h"
+#include "partition/partition.h"
+#include "rig.h"
+
+#define BY_PK "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
+
+/* The EPK of a document, or of a header such as ['a']; in the op's arena. */
+struct epk *epk_of_document(struct op *op, const struct container *container, struct json document);
+struct epk *epk_of_key(struct op *op, const struct container *container, const char *header);
+
+/* Each is one transaction. The document tells its own partition. */
+enum status item_create(struct rig *rig, const struct container *container, const char *document, struct record *item);
+enum status item_replace(struct rig *rig, const struct container *container, const char *id, const char *document,
+                         struct record *item);
+enum status item_delete(struct rig *rig, const struct container *container, const char *key, const char *id);
+
+/* False when there is none. */
+bool item_read(struct rig *rig, const struct container *container, const char *key, const char *id,
+               struct record *item);
+
+/* Rows of one kind in the container's bucket. */
+struct rows rows_of_kind(struct rig *rig, const struct container *container, char kind);
