@@ -51,7 +51,7 @@ static enum status read_path(struct op *op, struct json entry, struct slice *pat
 static enum status has_root(struct op *op, struct json list, bool *root, bool *etag)
 {
     for (struct json_iter i = json_iter(list); json_next(&i);) {
-        struct slice path;
+        struct slice path = { 0 };
         enum status st = read_path(op, i.value, &path);
 
         if (st != ST_OK)
@@ -159,7 +159,7 @@ static enum status check_spatial(struct op *op, struct json list, bool is_geomet
     static const char *const shapes[] = { "Point", "LineString", "Polygon", "MultiPolygon" };
 
     for (struct json_iter i = json_iter(list); json_next(&i);) {
-        struct slice path;
+        struct slice path = { 0 };
         enum status st = read_path(op, i.value, &path);
 
         if (st != ST_OK)

@@ -37,7 +37,7 @@ static void set_port(struct sockaddr *address, uint16_t port)
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = { 0 };
     socklen_t size = sizeof(address);
 
     if (getsockname(fd, (struct sockaddr *)&address, &size) != 0)

@@ -61,9 +61,9 @@ static char *put_digits(char *to, uint64_t number, int count)
     for (; number >= 100; number /= 100)
         memcpy(at -= 2, pairs + number % 100 * 2, 2);
     if (number >= 10)
-        memcpy(at -= 2, pairs + number * 2, 2);
+        memcpy(at - 2, pairs + number * 2, 2);
     else
-        *--at = (char)('0' + number);
+        at[-1] = (char)('0' + number);
     return to + count;
 }
 

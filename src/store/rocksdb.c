@@ -95,7 +95,7 @@ static void set_table_options(rocksdb_options_t *options, size_t cache_bytes)
     rocksdb_block_based_options_destroy(table);
 }
 
-/* A crash leaves at most three write buffers to replay, at 50 MB/s or more: that bounds the next start. */
+/* A crash leaves at most three write buffers to replay, at 50 MB/s on a busy machine: that bounds the next start. */
 static void set_memory_options(rocksdb_options_t *options)
 {
     const size_t mb = 1024 * 1024;
