@@ -37,13 +37,16 @@ static void set_port(struct sockaddr *address, uint16_t port)
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage address = { 0 };
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = { .v6 = { .sin6_port = 0 } };
     socklen_t size = sizeof(address);
 
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+    if (getsockname(fd, &address.any, &size) != 0)
         return 0;
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 static void write_address(const struct addrinfo *info, uint16_t port, char text[LISTEN_ADDRESS_SIZE])

@@ -1,6 +1,7 @@
 /* test/store/rocksdb_test.c - what is RocksDB's own: the directory, its lock, the disk, reading only. */
 #ifdef ORRERY_ROCKSDB
 #include <dirent.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -115,6 +115,22 @@ TEST(pages_of_any_size_neither_skip_nor_repeat_an_item)
     rig_close(&rig);
 }
 
+/* One item comes, the one before it goes, and one that stays is replaced. */
+static void disturb(struct rig *rig, const struct container *container, int round)
+{
+    char document[60], key[8], id[8];
+    struct record item;
+
+    snprintf(document, sizeof(document), "{'id':'o%d','pk':'%d','n':-1}", round, round % 5);
+    CHECK(item_create(rig, container, document, &item) == ST_OK);
+    CHECK(item_replace(rig, container, "1", "{'id':'1','pk':'1','n':1}", &item) == ST_OK);
+    if (round == 0)
+        return;
+    snprintf(id, sizeof(id), "o%d", round - 1);
+    snprintf(key, sizeof(key), "['%d']", (round - 1) % 5);
+    CHECK(item_delete(rig, container, key, id) == ST_OK);
+}
+
 TEST(items_that_stay_are_met_once_though_others_come_and_go_between_pages)
 {
     enum { COUNT = 100 };
@@ -122,29 +138,19 @@ TEST(items_that_stay_are_met_once_though_others_come_and_go_between_pages)
     struct partition_scope scope = { 0 };
     struct walk walk = { 0 };
     struct container *container;
-    int others = 0;
     struct rig rig;
 
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     fill(&rig, container, DOCUMENT, COUNT);
     while (page.more && walk.pages < 100) {
-        char document[60];
-        struct record item;
-
         CHECK(partition_list(rig.op, container, &scope, page.last, 7, &page) == ST_OK);
         for (size_t i = 0; i < page.count; i++)
             if (json_int(json_get(page.item[i].document, "n")) >= 0)
                 walk.seen[walk.count++] = (int)json_int(json_get(page.item[i].document, "n"));
-        walk.pages++;
-        snprintf(document, sizeof(document), "{'id':'o%d','pk':'%d','n':-1}", others, others % 5);
-        CHECK(item_create(&rig, container, document, &item) == ST_OK);
-        if (others++ % 2)
-            CHECK(item_delete(&rig, container, others % 5 == 1 ? "['0']" : "['1']", "absent") == ST_ITEM_NOT_FOUND);
-        snprintf(document, sizeof(document), "{'id':'%d','pk':'%d','n':%d}", others, others % 5, others);
-        CHECK(item_replace(&rig, container, strchr(document, ':') ? "1" : "", "{'id':'1','pk':'1','n':1}", &item) == ST_OK);
+        disturb(&rig, container, (int)walk.pages++);
     }
-    CHECK(is_exactly(&walk, COUNT, any));
+    CHECK(walk.pages > 10 && is_exactly(&walk, COUNT, any));
     rig_close(&rig);
 }
 
