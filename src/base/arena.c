@@ -126,7 +126,7 @@ void arena_reset(struct arena *arena)
         kept = NULL;
     }
     if (kept) {
-#ifndef NDEBUG
+#ifdef ORRERY_DEBUG
         memset(kept->memory, 0xdb, kept->used_bytes);
 #endif
         kept->used_bytes = 0;

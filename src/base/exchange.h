@@ -46,12 +46,13 @@ struct exchange {
     struct request request;
     struct answer answer;
     void *state; /* the handler's own, from its first call to its second */
+    bool refused; /* in its second call: too many are waiting, so it will not be run */
 };
 
 /*
  * Answers a request. Called first on a loop thread with op.may_block false; ST_WOULD_BLOCK
  * means that nothing has happened yet, and that it must be called once more with op.may_block
- * true: by a pool thread, or with op.cancelled set when none will run it, for it to clean up and
+ * true: by a pool thread, or with `refused` set when none will run it, for it to clean up and
  * say so. Every other outcome, failures included, has been written into the answer, and is ST_OK.
  */
 typedef enum status exchange_handler(void *context, struct exchange *exchange);

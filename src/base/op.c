@@ -59,7 +59,7 @@ enum status op_fail(struct op *op, enum status why, const char *fmt, ...)
 enum status op_check(struct op *op)
 {
     if (atomic_load_explicit(&op->cancelled, memory_order_relaxed))
-        return op_fail(op, ST_UNAVAILABLE, "The server is overloaded or stopping, or the client has gone.");
+        return op_fail(op, ST_UNAVAILABLE, "The request was cancelled.");
     if (env_monotonic_ms(op->env) > op->deadline_ms)
         return op_fail(op, ST_TIMEOUT, "The request took longer than it may.");
     return ST_OK;

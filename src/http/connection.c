@@ -165,8 +165,8 @@ static enum wait hand_to_pool(struct connection *c)
         count(&c->loop->counts.requests_on_pool, 1);
         return WAIT_POOL;
     }
-    atomic_store_explicit(&job->exchange.op.cancelled, true, memory_order_relaxed);
-    handle_again(job); /* which only cleans up and says that it was cancelled */
+    job->exchange.refused = true;
+    handle_again(job);
     return answer(c);
 }
 

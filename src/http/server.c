@@ -1,16 +1,19 @@
 /* src/http/server.c - opens, starts, stops and counts: the calls of http.h. */
 #include <assert.h>
+#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/limits.h"
 #include "http/server.h"
 
+/* Those this process may run on: fewer than there are, in a container or under taskset. */
 static size_t core_count(void)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t usable;
 
-    return cores > 0 ? (size_t)cores : 1;
+    if (sched_getaffinity(0, sizeof(usable), &usable) != 0)
+        return 1;
+    return (size_t)CPU_COUNT(&usable);
 }
 
 static enum status open_listeners(struct op *op, struct http_server *server)

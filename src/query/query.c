@@ -6,9 +6,14 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
 
 /* The next word or single character; empty at the end. */
@@ -37,5 +42,5 @@ bool query_is_everything(struct slice text)
         if (!slice_is_nocase(next_token(&text), words[i]))
             return false;
     name = next_token(&text);
-    return name.size && is_name_byte(name.data[0]) && next_token(&text).size == 0;
+    return name.size && is_name_byte(name.data[0]) && !is_digit(name.data[0]) && next_token(&text).size == 0;
 }

@@ -1,5 +1,6 @@
 /* src/reply/reply.c - status and counted work to the answer a client sees. */
 #include "base/log.h"
+#include "json/scan.h"
 #include "reply/reply.h"
 #include "token/token.h"
 
@@ -76,19 +77,36 @@ void reply_drop_body(struct reply *reply)
     reply->answer->body.size = 0;
 }
 
+/* Reasons quote what clients sent, which need not be UTF-8: a question mark stands for each byte that is not. */
+static struct slice reason_text(const struct op *op, struct arena *arena)
+{
+    const char *reason = op->error ? op->error : "The request could not be completed.";
+    const uint8_t *at = (const uint8_t *)reason, *end = at + strlen(reason);
+    struct buf text;
+
+    buf_init(&text, arena);
+    while (at < end) {
+        size_t size = utf8_sequence(at, end);
+
+        buf_append(&text, size ? (const char *)at : "?", size ? size : 1);
+        at += size ? size : 1;
+    }
+    return buf_as_slice(&text);
+}
+
 /* The service tells who answered and for which request behind the reason. */
 static void print_message(struct buf *body, const struct op *op, const struct error_row *row)
 {
-    const char *text = op->error ? op->error : "The request could not be completed.";
+    struct slice text = reason_text(op, body->arena);
     struct buf message;
 
     buf_init(&message, body->arena);
     if (row->wrapped) {
         buf_text(&message, "Message: {\"Errors\":[");
-        json_print_string(&message, slice_of(text));
+        json_print_string(&message, text);
         buf_text(&message, "]}");
     } else {
-        buf_text(&message, text);
+        buf_slice(&message, text);
     }
     buf_printf(&message, "\r\nActivityId: %s, Orrery/%s", op->activity_id, ORRERY_VERSION);
     json_print_string(body, buf_as_slice(&message));

@@ -292,7 +292,8 @@ enum status route_handle(void *context, struct exchange *exchange)
     routed = again ? exchange->state : begin(router, exchange);
     if (again) {
         begin_reply(exchange, routed);
-        st = op_check(&exchange->op); /* nobody waits for the answer any more, or there is nobody to run it */
+        if (exchange->refused)
+            st = op_fail(&exchange->op, ST_UNAVAILABLE, "The server is overloaded.");
     } else {
         begin_reply(exchange, routed);
         st = prepare(&exchange->op, router, &exchange->request, routed);

@@ -17,6 +17,8 @@ STOP_SECONDS_MAX = 5
 RECOVERY_SECONDS_MAX = 5
 READERS = 2
 SYNC_FAILURES = 5
+REFUSALS = 500
+FILLINGS = 4
 FLIPS = 20
 STARTS = 5
 
@@ -193,26 +195,48 @@ def failing_sync(build, seed):
         return "ok, %d failures, %d writes refused, %d reads meanwhile" % (failures, len(model.refusals), reads)
 
 
-def full_disk(build, seed, space):
+def full_disk(build, seed, spaces):
     with Target(build) as target:
         model = filled(target, seed)
         trouble = Trouble(target, model, seed)
-        target.disk.leave_space(space)
-        trouble.wait_for_refusals(200)
-        target.disk.leave_space(UNLIMITED)
-        seconds = trouble.wait_for_writes(200)
+        longest = 0
+        for space in spaces:
+            target.disk.leave_space(space)
+            trouble.wait_for_refusals(REFUSALS)
+            target.disk.leave_space(UNLIMITED)
+            longest = max(longest, trouble.wait_for_writes(100))
         reads = trouble.end()
         verify_now_and_after_power_cut(target, model, seed)
-        return "ok, %d writes refused, %d reads meanwhile, 200 writes %d ms after there was space again" % (
-            len(model.refusals), reads, seconds * 1000)
+        return "ok, %d writes refused, %d reads meanwhile, 100 writes at most %d ms after there was space again" % (
+            len(model.refusals), reads, longest * 1000)
 
 
 def full_at_once(build, seed):
-    return full_disk(build, seed, 0)
+    return full_disk(build, seed, [0])
 
 
 def full_within_a_write(build, seed):
-    return full_disk(build, seed, random.Random(seed).randint(1, 20000))
+    source = random.Random(seed)
+    return full_disk(build, seed, [source.randint(1, 20000) for _ in range(FILLINGS)])
+
+
+def start_on_full_disk(build, seed):
+    """It says why and ends, or it starts; it does not crash, and nothing is lost."""
+    source = random.Random(seed)
+    with Target(build) as target:
+        model = filled(target, seed)
+        for space in [0] + [source.randint(1, 40000) for _ in range(FILLINGS)]:
+            target.kill()
+            target.disk.leave_space(space)
+            try:
+                target.start()
+            except RuntimeError as problem:
+                expect(target.process.returncode > 0 and "No space" in str(problem), "with %d bytes left: status %s: %s",
+                       space, target.process.returncode, problem)
+                target.disk.leave_space(UNLIMITED)
+                target.start()
+            target.disk.leave_space(UNLIMITED)
+        verify_now_and_after_power_cut(target, model, seed)
 
 
 # ---- damage ----
@@ -232,11 +256,11 @@ def flip(path, at):
 
 def damage(build, seed):
     """Every block of a table has a checksum; a byte at its end may belong to none."""
-    source, found = random.Random(seed), 0
+    source = random.Random(seed)
     with Target(build, shim=False) as target:
         filled(target, seed, 1500)
         stop_clean(target)
-        said = expect_clean(target)
+        expect_clean(target)
         path = largest(target, ".sst")
         for _ in range(FLIPS):
             at = source.randrange(os.path.getsize(path) * 9 // 10)
@@ -254,6 +278,9 @@ def unsynced_writes(build, seed):
     """A server that does not sync must be caught, or the power cuts prove nothing."""
     with Target(build, options=["--durability", "async"]) as target:
         model = filled(target, seed)
+        stop_clean(target)
+        target.start()
+        write_for_a_while(target, model, seed + " more", 200)
         target.kill()
         target.disk.cut(random.Random(seed), tail=False)
         target.start()
@@ -287,6 +314,7 @@ ALL = [
     ("a failed sync is recovered from", failing_sync),
     ("a full disk refuses writes until there is space", full_at_once),
     ("a disk that fills up within a write does too", full_within_a_write),
+    ("a start on a full disk does no harm", start_on_full_disk),
     ("orrery check finds a flipped byte", damage),
     ("a server that does not sync is caught", unsynced_writes),
     ("time to ready", start_times),

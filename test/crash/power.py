@@ -3,7 +3,8 @@ import mmap
 import os
 import struct
 
-HEADER = struct.Struct("<8sqqQQQQ")  # magic, fail_sync_in, space_bytes, syncs, failed_syncs, refused_writes, files
+# magic, fail_sync_in, kill_sync_in, space_bytes, syncs, failed_syncs, refused_writes, file_count
+HEADER = struct.Struct("<8sqqqQQQQ")
 RECORD = struct.Struct("<QQQQ")  # inode, synced_bytes, lost_from, is_synced
 STATE_BYTES = 1 << 20
 BLOCK = 4096
@@ -30,16 +31,19 @@ class Disk:
 
     def forget(self):
         """Everything that is on the disk now is safe, and nothing fails."""
-        HEADER.pack_into(self.memory, 0, b"ORRSHIM1", 0, UNLIMITED, 0, 0, 0, 0)
+        HEADER.pack_into(self.memory, 0, b"ORRSHIM1", 0, 0, UNLIMITED, 0, 0, 0, 0)
 
     def fail_sync(self, nth):
         struct.pack_into("<q", self.memory, 8, nth)
 
+    def kill_before_sync(self, nth):
+        struct.pack_into("<q", self.memory, 16, nth)
+
     def leave_space(self, count):
-        struct.pack_into("<q", self.memory, 16, count)
+        struct.pack_into("<q", self.memory, 24, count)
 
     def counts(self):
-        _, _, _, syncs, failed_syncs, refused_writes, _ = HEADER.unpack_from(self.memory)
+        syncs, failed_syncs, refused_writes = HEADER.unpack_from(self.memory)[4:7]
         return {"syncs": syncs, "failed syncs": failed_syncs, "refused writes": refused_writes}
 
     def records(self):

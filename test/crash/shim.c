@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct file {
 struct state {
     char magic[8];
     _Atomic int64_t fail_sync_in; /* n: the n-th sync from now fails; 0: none */
+    _Atomic int64_t kill_sync_in; /* n: the process is killed before the n-th sync from now; 0: it is not */
     _Atomic int64_t space_bytes;  /* what still fits on the disk; -1: everything */
     _Atomic uint64_t syncs, failed_syncs, refused_writes;
     uint64_t file_count;
@@ -298,12 +300,12 @@ int fallocate(int fd, int how, off_t from, off_t size)
 
 /* ---- syncing ---- */
 
-static bool is_to_fail(void)
+static bool is_due(_Atomic int64_t *countdown)
 {
-    int64_t left = atomic_load(&state->fail_sync_in);
+    int64_t left = atomic_load(countdown);
 
     while (left > 0)
-        if (atomic_compare_exchange_weak(&state->fail_sync_in, &left, left - 1))
+        if (atomic_compare_exchange_weak(countdown, &left, left - 1))
             return left == 1;
     return false;
 }
@@ -337,7 +339,9 @@ static int sync_watched(int fd, long call)
 
     if (!file)
         return (int)syscall(call, fd);
-    if (is_to_fail()) {
+    if (is_due(&state->kill_sync_in))
+        kill(getpid(), SIGKILL);
+    if (is_due(&state->fail_sync_in)) {
         record_failure(file);
         errno = EIO;
         return -1;

@@ -22,8 +22,12 @@ class Target(Server):
     def __exit__(self, kind, value, trace):
         if kind is None:
             super().__exit__(kind, value, trace)
-        elif self.process.poll() is None:
+            return
+        status = self.process.poll()
+        if status is None:
             self.kill()
+        print("    kept %s; the server %s; its log ends with\n%s" % (
+            self.directory, "was running" if status is None else "had ended with %s" % status, self.log()[-2000:]))
 
     def start(self, timeout_s=30):
         self.http = None
@@ -35,16 +39,16 @@ class Target(Server):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def interrupt_start(self, after_s):
-        """Kills it while it starts; False when it was faster."""
+    def interrupt_start(self, before_sync):
+        """Starts it, to be killed before that sync; False when it was ready without."""
+        self.disk.kill_before_sync(before_sync)
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=log)
-        try:
-            self.process.wait(after_s)
-        except subprocess.TimeoutExpired:
-            pass
+        was_killed = self.process.stdout.readline() == b""
         self.kill()
-        return b"listening" not in self.process.stdout.read()
+        self.disk.kill_before_sync(0)
+        self.process.stdout.close()
+        return was_killed
 
     def check(self):
         """(exit status, what it said) of orrery check."""

@@ -98,7 +98,7 @@ bool item_read(struct rig *rig, const struct container *container, const char *k
 {
     bool found = false;
 
-    CHECK(partition_read(rig->op, container, epk_of_key(rig->op, container, key), slice_of(id), item, &found) == ST_OK);
+    CHECK(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, key), slice_of(id), item, &found) == ST_OK);
     return found;
 }
 

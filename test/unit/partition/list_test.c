@@ -118,7 +118,7 @@ TEST(pages_of_any_size_neither_skip_nor_repeat_an_item)
 /* One item comes, the one before it goes, and one that stays is replaced. */
 static void disturb(struct rig *rig, const struct container *container, int round)
 {
-    char document[60], key[8], id[8];
+    char document[60], key[16], id[16];
     struct record item;
 
     snprintf(document, sizeof(document), "{'id':'o%d','pk':'%d','n':-1}", round, round % 5);

@@ -21,7 +21,7 @@ static bool is_whole(struct rig *rig, const struct container *container)
             return false;
         epk.size = (uint16_t)item.epk.size;
         memcpy(epk.bytes, item.epk.data, item.epk.size);
-        whole = partition_read(rig->op, container, &epk, json_string(json_get(item.document, "id")), &found,
+        whole = partition_read(rig->op, NULL, container, &epk, json_string(json_get(item.document, "id")), &found,
                                &is_there) == ST_OK &&
                 is_there && found.number == item.number;
     }
@@ -38,7 +38,7 @@ static enum status scenario(struct rig *rig, const struct container *container)
 
     TRY(item_create(rig, container, "{'id':'1','pk':'a'}", &item));
     TRY(item_create(rig, container, "{'id':'2','pk':'a'}", &item));
-    TRY(partition_read(rig->op, container, epk_of_key(rig->op, container, "['a']"), slice_of("1"), &item, &found));
+    TRY(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, "['a']"), slice_of("1"), &item, &found));
     TRY(item_replace(rig, container, "1", "{'id':'3','pk':'a'}", &item));
     TRY(item_replace(rig, container, "2", "{'id':'2','pk':'a','v':1}", &item));
     TRY(partition_list(rig->op, container, &everything, 0, 10, &page));
@@ -102,7 +102,7 @@ TEST(an_entry_of_an_id_that_is_damaged_or_leads_nowhere_is_told_as_damage)
         batch = batch_new(rig.op, bucket_id(container->bucket));
         batch_put(batch, key, damaged ? slice_of("x") : slice_make(entry, sizeof(entry)));
         CHECK(store_commit(rig.op, container->bucket, batch, &stamp) == ST_OK);
-        CHECK(partition_read(rig.op, container, epk_of_key(rig.op, container, "['a']"), slice_of("1"), &item, &found) ==
+        CHECK(partition_read(rig.op, NULL, container, epk_of_key(rig.op, container, "['a']"), slice_of("1"), &item, &found) ==
               ST_CORRUPT);
     }
     rig_close(&rig);

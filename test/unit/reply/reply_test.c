@@ -1,0 +1,281 @@
+/* test/unit/reply/reply_test.c - answers: error bodies, the headers of all answers, lists, the charge. */
+#include "reply/feed.h"
+#include "rig.h"
+
+static const struct error_row all_rows[] = {
+#define ERROR(name, http, sub, code, retry, wrapped) { #name, http, sub, code, retry, wrapped },
+#include "base/errors.def"
+#undef ERROR
+};
+enum { ROW_COUNT = sizeof(all_rows) / sizeof(all_rows[0]) };
+
+/* One answer under way. */
+struct answering {
+    struct op *op;
+    struct answer answer;
+    struct reply reply;
+};
+
+static void begin(struct answering *a)
+{
+    a->op = test_op();
+    snprintf(a->op->activity_id, sizeof(a->op->activity_id), "the-activity");
+    reply_begin(&a->reply, a->op, &a->answer);
+}
+
+static struct json body_of(struct answering *a)
+{
+    struct json body = json_undefined;
+
+    if (json_parse(a->op, buf_as_slice(&a->answer.body), &body) != ST_OK)
+        test_failed(__FILE__, __LINE__, "the body is no JSON");
+    return body;
+}
+
+/* The value of a header of the answer; data is NULL when it has none. */
+static struct slice header_of(struct answering *a, const char *name)
+{
+    char *head = arena_text(&a->op->arena, buf_as_slice(&a->answer.head)), *line, *end;
+    char start[80];
+
+    snprintf(start, sizeof(start), "%s: ", name);
+    for (line = head; *line; line = end + 2) {
+        end = strstr(line, "\r\n");
+        if (!end)
+            break;
+        if (strncmp(line, start, strlen(start)) == 0)
+            return slice_make(line + strlen(start), (size_t)(end - line) - strlen(start));
+    }
+    return (struct slice){ 0 };
+}
+
+static bool contains(struct slice text, const char *part)
+{
+    return memmem(text.data, text.size, part, strlen(part)) != NULL;
+}
+
+/* Promise 1. */
+TEST(every_error_has_a_json_body_with_its_code_and_message)
+{
+    for (int i = 0; i < ROW_COUNT; i++) {
+        const struct error_row *row = &all_rows[i];
+        struct answering a;
+        struct json body;
+        struct slice message;
+
+        begin(&a);
+        reply_finish(&a.reply, op_fail(a.op, (enum status)(i + 1), "the \"reason\"\n"));
+        CHECK(a.answer.status == row->http);
+        if (row->http == 304) {
+            CHECK(a.answer.body.size == 0);
+            continue;
+        }
+        body = body_of(&a);
+        CHECK(slice_is(json_string(json_get(body, "code")), row->code));
+        message = json_string(json_get(body, "message"));
+        CHECK(contains(message, row->wrapped ? "Message: {\"Errors\":[\"the \\\"reason\\\"\\n\"]}" : "the \"reason\"\n"));
+        CHECK(contains(message, "\r\nActivityId: the-activity, Orrery/"));
+        CHECK((header_of(&a, "x-ms-substatus").data != NULL) == (row->sub != 0));
+        CHECK((header_of(&a, "x-ms-retry-after-ms").data != NULL) == row->retry);
+        CHECK(slice_is(header_of(&a, "content-type"), "application/json"));
+    }
+}
+
+TEST(an_error_without_a_reason_has_a_body_too)
+{
+    struct answering a;
+
+    begin(&a);
+    a.op->error = NULL;
+    reply_finish(&a.reply, ST_TIMEOUT);
+    CHECK(a.answer.status == 408 && json_string(json_get(body_of(&a), "message")).size > 0);
+}
+
+TEST(the_sub_status_is_the_rows)
+{
+    struct answering a;
+
+    begin(&a);
+    reply_finish(&a.reply, ST_SESSION_UNAVAILABLE);
+    CHECK(slice_is(header_of(&a, "x-ms-substatus"), "1002") && a.answer.status == 404);
+}
+
+/* What clients send finds its way into reasons, and not all of it is UTF-8. */
+TEST(a_reason_with_bytes_that_are_no_text_still_makes_a_json_body)
+{
+    static const char *const reasons[] = { "\xff\xfe", "cut \xf0\x9f\x98", "ok \xc3\xbc then \xc3", "\x01\x7f", "\xed\xa0\x80" };
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct answering a;
+
+        begin(&a);
+        reply_finish(&a.reply, op_fail(a.op, i % 2 ? ST_BAD_REQUEST : ST_BAD_HEADER, "%s", reasons[i]));
+        CHECK(json_kind(json_get(body_of(&a), "message")) == JSON_STRING);
+    }
+}
+
+TEST(text_in_a_reason_is_kept_as_it_is)
+{
+    struct answering a;
+
+    begin(&a);
+    reply_finish(&a.reply, op_fail(a.op, ST_BAD_HEADER, "grün 漢 😀"));
+    CHECK(contains(json_string(json_get(body_of(&a), "message")), "grün 漢 😀"));
+}
+
+/* Promise 2. */
+TEST(a_failure_replaces_the_body_that_was_written_before_it)
+{
+    struct answering a;
+
+    begin(&a);
+    buf_text(reply_body(&a.reply), "{\"id\":\"half");
+    reply_status(&a.reply, 201);
+    reply_finish(&a.reply, op_fail(a.op, ST_PRECONDITION_FAILED, "no"));
+    CHECK(a.answer.status == 412 && json_kind(json_get(body_of(&a), "id")) == JSON_UNDEFINED);
+}
+
+TEST(not_modified_keeps_its_headers_and_has_no_body)
+{
+    struct answering a;
+
+    begin(&a);
+    reply_etag(&a.reply, 7, 0);
+    buf_text(reply_body(&a.reply), "{}");
+    reply_finish(&a.reply, op_fail(a.op, ST_NOT_MODIFIED, "same"));
+    CHECK(a.answer.status == 304 && a.answer.body.size == 0 && header_of(&a, "etag").data);
+    CHECK(!header_of(&a, "content-type").data);
+}
+
+TEST(every_answer_has_an_activity_id_and_a_charge)
+{
+    struct answering a;
+
+    begin(&a);
+    buf_text(reply_body(&a.reply), "{}");
+    reply_session(&a.reply, 57);
+    reply_header_u64(&a.reply, "x-number", 18446744073709551615u);
+    reply_finish(&a.reply, ST_OK);
+    CHECK(a.answer.status == 200 && slice_is(buf_as_slice(&a.answer.body), "{}"));
+    CHECK(slice_is(header_of(&a, "x-ms-activity-id"), "the-activity"));
+    CHECK(slice_is(header_of(&a, "x-ms-request-charge"), "1"));
+    CHECK(slice_is(header_of(&a, "x-ms-session-token"), "0:-1#57") && slice_is(header_of(&a, "lsn"), "57"));
+    CHECK(slice_is(header_of(&a, "x-number"), "18446744073709551615"));
+    CHECK(slice_is(header_of(&a, "cache-control"), "no-store, no-cache"));
+}
+
+TEST(a_body_that_is_not_wanted_leaves_status_and_headers)
+{
+    struct answering a;
+
+    begin(&a);
+    buf_text(reply_body(&a.reply), "{}");
+    reply_status(&a.reply, 201);
+    reply_etag(&a.reply, 1, 1);
+    reply_drop_body(&a.reply);
+    reply_finish(&a.reply, ST_OK);
+    CHECK(a.answer.status == 201 && a.answer.body.size == 0 && header_of(&a, "etag").size == 38);
+    CHECK(!header_of(&a, "content-type").data);
+}
+
+TEST(an_answer_that_does_not_fit_into_memory_says_so)
+{
+    struct answering a;
+    char block[1000];
+
+    begin(&a);
+    memset(block, 'x', sizeof(block));
+    a.op->arena.limit_bytes = a.op->arena.used_bytes + 100000;
+    for (int i = 0; i < 1000; i++)
+        buf_append(reply_body(&a.reply), block, sizeof(block));
+    CHECK(a.answer.body.failed);
+    reply_finish(&a.reply, ST_OK);
+    a.op->arena.limit_bytes = SIZE_MAX;
+    CHECK(a.answer.status == 413 && !a.answer.body.failed && !a.answer.head.failed);
+    CHECK(slice_is(json_string(json_get(body_of(&a), "code")), "RequestEntityTooLarge"));
+    CHECK(slice_is(header_of(&a, "x-ms-activity-id"), "the-activity") && header_of(&a, "x-ms-request-charge").data);
+}
+
+TEST(a_failure_before_there_is_an_operation_is_answered_alike)
+{
+    struct exchange *exchange = arena_alloc(&test_op()->arena, sizeof(*exchange));
+    struct json body;
+
+    memset(exchange, 0, sizeof(*exchange));
+    op_init(&exchange->op, test_op()->env, SIZE_MAX);
+    reply_write_error(exchange, ST_HEADERS_TOO_LARGE, "too many headers, 100% of them");
+    CHECK(exchange->answer.status == 431 && strlen(exchange->op.activity_id) == ACTIVITY_ID_SIZE);
+    CHECK(json_parse(&exchange->op, buf_as_slice(&exchange->answer.body), &body) == ST_OK);
+    CHECK(contains(json_string(json_get(body, "message")), "too many headers, 100% of them"));
+    op_free(&exchange->op);
+}
+
+/* --- lists --- */
+
+TEST(a_list_has_an_envelope_with_owner_and_count)
+{
+    struct rid owner = rid_database(1);
+    struct answering a;
+    struct feed feed;
+    struct json body;
+
+    begin(&a);
+    feed_begin(&feed, &a.reply, &owner, "Things");
+    for (int i = 0; i < 3; i++) {
+        feed_next(&feed);
+        buf_u64(reply_body(&a.reply), (uint64_t)i);
+    }
+    feed_end(&feed);
+    reply_finish(&a.reply, ST_OK);
+    body = body_of(&a);
+    CHECK(json_string(json_get(body, "_rid")).size == 8);
+    CHECK(json_count(json_get(body, "Things")) == 3 && json_int(json_get(body, "_count")) == 3);
+    CHECK(slice_is(header_of(&a, "x-ms-item-count"), "3"));
+}
+
+TEST(an_empty_list_of_the_account_has_an_empty_rid)
+{
+    struct answering a;
+    struct feed feed;
+
+    begin(&a);
+    feed_begin(&feed, &a.reply, NULL, "Databases");
+    feed_end(&feed);
+    CHECK(slice_is(buf_as_slice(&a.answer.body), "{\"_rid\":\"\",\"Databases\":[],\"_count\":0}"));
+}
+
+/* --- the charge --- */
+
+/* Promise 3. The figures are near those that the service publishes. */
+TEST(the_charge_follows_from_the_counted_work)
+{
+    static const struct {
+        struct work work;
+        double least, most;
+    } cases[] = {
+        { { 0 }, 1, 1 },
+        { { .documents_read = 1, .bytes_read = 1024 + 100 }, 1, 1.1 },
+        { { .documents_read = 1, .bytes_read = 100 * 1024 }, 5, 7 },
+        { { .documents_read = 100, .bytes_read = 100 * 1024 }, 90, 110 },
+        { { .documents_written = 1, .bytes_written = 1024 + 200 }, 5, 6 },
+        { { .documents_read = 1, .bytes_read = 1024, .documents_written = 1, .bytes_written = 1324 }, 5, 6 },
+        { { .documents_written = 1, .bytes_written = 100 * 1024 }, 45, 60 },
+        { { .round_trips = 1000 }, 1, 1 },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double charge = reply_charge(&cases[i].work);
+
+        CHECK(charge >= cases[i].least && charge <= cases[i].most);
+    }
+}
+
+TEST(a_charge_has_at_most_two_decimals)
+{
+    struct answering a;
+
+    begin(&a);
+    a.op->work = (struct work){ .documents_written = 1, .bytes_written = 1000 };
+    reply_finish(&a.reply, ST_OK);
+    CHECK(slice_is(header_of(&a, "x-ms-request-charge"), "5.49"));
+}
