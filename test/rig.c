@@ -113,3 +113,23 @@ size_t rig_rows(struct rig *rig, uint64_t bucket)
     store_release(snapshot);
     return rows.count;
 }
+
+struct slice rig_header(struct op *op, const struct answer *answer, const char *name)
+{
+    char *head = arena_text(&op->arena, buf_as_slice(&answer->head)), *line, *end;
+    size_t size = strlen(name);
+
+    for (line = head; *line && (end = strstr(line, "\r\n")); line = end + 2)
+        if (strncmp(line, name, size) == 0 && line[size] == ':')
+            return slice_make(line + size + 2, (size_t)(end - line) - size - 2);
+    return (struct slice){ 0 };
+}
+
+struct json rig_body(struct op *op, const struct answer *answer)
+{
+    struct json body = json_undefined;
+
+    if (json_parse(op, buf_as_slice(&answer->body), &body) != ST_OK)
+        test_failed(__FILE__, __LINE__, "the body is no JSON");
+    return body;
+}

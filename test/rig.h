@@ -6,6 +6,7 @@
  *     rig_reopen() or rig_close().
  */
 #pragma once
+#include "base/exchange.h"
 #include "catalog/catalog.h"
 #include "partition/locks.h"
 #include "store/faulty.h"
@@ -43,6 +44,10 @@ struct container *rig_container(struct rig *rig, const char *definition);
 /* Parsed. Apostrophes stand for double quotes: {'id':'a'} */
 struct json rig_json(struct op *op, const char *text);
 struct slice rig_quoted(struct op *op, const char *text);
+
+/* An answer's header, data NULL when it has none; its body, undefined and a failure when it is no JSON. */
+struct slice rig_header(struct op *op, const struct answer *answer, const char *name);
+struct json rig_body(struct op *op, const struct answer *answer);
 
 /* How many rows the store has under a bucket. */
 size_t rig_rows(struct rig *rig, uint64_t bucket);

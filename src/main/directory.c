@@ -64,7 +64,7 @@ static enum status check_format(struct op *op, const char *path, bool read_only)
         return op_fail(op, ST_UNAVAILABLE, "%s is no data directory: %s: %s", path, file, strerror(errno));
     read = fscanf(in, "orrery data format %d", &format);
     fclose(in);
-    if (read != 1)
+    if (read != 1 || format < 1)
         return op_fail(op, ST_CORRUPT, "%s is damaged", file);
     if (format > DIRECTORY_FORMAT)
         return op_fail(op, ST_UNAVAILABLE,
@@ -84,12 +84,15 @@ enum status directory_open(struct op *op, const char *path, bool read_only, stru
         .tls_key = inside(op, path, "tls/key.pem"),
         .lock = -1,
     };
-    if (!read_only)
+    if (read_only)
+        TRY(check_format(op, path, true)); /* first: nothing is made in what is no data directory */
+    else
         TRY(make_directory(op, path));
     TRY(take_lock(op, path, &directory->lock));
-    TRY(check_format(op, path, read_only));
-    if (!read_only)
+    if (!read_only) {
+        TRY(check_format(op, path, false));
         TRY(make_directory(op, inside(op, path, "tls")));
+    }
 out:
     if (st != ST_OK)
         directory_close(directory);

@@ -129,9 +129,20 @@ static bool read_flags(struct settings *settings, int argc, char **argv, int fro
     return true;
 }
 
-static bool is_one_of(const char *value, const char *a, const char *b, const char *flag)
+/* One of those that the flag's row lists: sync|async */
+static bool is_choice(const char *name, const char *value)
 {
-    return strcmp(value, a) == 0 || strcmp(value, b) == 0 || fail("not a value for --", flag);
+    const char *choice = flags[find_flag(name, strlen(name))].value;
+    size_t size = strlen(value);
+
+    while (*choice) {
+        size_t length = strcspn(choice, "|");
+
+        if (length == size && memcmp(choice, value, size) == 0)
+            return true;
+        choice += length + (choice[length] == '|');
+    }
+    return fail("not a value for --", name);
 }
 
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
@@ -147,18 +158,17 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
-    return is_one_of(settings->store, "rocksdb", "memory", "store") &&
-           is_one_of(settings->durability, "sync", "async", "durability");
+    return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
+           is_choice("log", settings->log);
 }
 
+/* 127.example.com is a name and no address. */
 static bool is_loopback(const char *address)
 {
-    static const char *const starts[] = { "127.", "[::1]:", "localhost:" };
+    size_t digits = strspn(address, "0123456789.");
 
-    for (size_t i = 0; i < 3; i++)
-        if (strncmp(address, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
+    return (strncmp(address, "127.", 4) == 0 && address[digits] == ':') || strncmp(address, "[::1]:", 6) == 0 ||
+           strncmp(address, "localhost:", 10) == 0;
 }
 
 bool settings_only_loopback(const struct setting_list *listen)

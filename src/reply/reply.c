@@ -35,6 +35,23 @@ void reply_header_u64(struct reply *reply, const char *name, uint64_t value)
     buf_append(head, "\r\n", 2);
 }
 
+void reply_header_link(struct reply *reply, const char *name, struct slice link)
+{
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, name);
+    buf_append(head, ": ", 2);
+    for (size_t i = 0; i < link.size; i++) {
+        unsigned char c = (unsigned char)link.data[i];
+
+        if (c < 0x20 || c >= 0x7f)
+            buf_printf(head, "%%%02X", c);
+        else
+            buf_byte(head, (char)c);
+    }
+    buf_append(head, "\r\n", 2);
+}
+
 void reply_header_rid(struct reply *reply, const char *name, const struct rid *rid)
 {
     struct buf *head = &reply->answer->head;

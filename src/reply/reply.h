@@ -23,6 +23,9 @@ void reply_header(struct reply *reply, const char *name, struct slice value);
 void reply_header_u64(struct reply *reply, const char *name, uint64_t value);
 void reply_header_rid(struct reply *reply, const char *name, const struct rid *rid);
 
+/* A value that holds names of the client's: what is no printable ASCII is percent-encoded. */
+void reply_header_link(struct reply *reply, const char *name, struct slice link);
+
 /* The quoted text, in the header and nowhere else. */
 void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
 

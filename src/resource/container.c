@@ -38,7 +38,7 @@ static void reply_container(struct reply *reply, const struct container *contain
 {
     print_container(reply_body(reply), container);
     reply_etag(reply, container->etag, container->ts_ms);
-    reply_header(reply, "x-ms-alt-content-path", container->database->link);
+    reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
     reply_header(reply, "x-ms-documentdb-collection-index-transformation-progress", slice_of("100"));
     reply_session(reply, bucket_lsn(container->bucket));

@@ -120,18 +120,7 @@ void item_print(struct buf *body, const struct container *container, const struc
 
 void item_reply_owner(struct reply *reply, const struct call *call)
 {
-    struct buf path;
-
-    buf_init(&path, &reply->op->arena);
-    for (size_t i = 0; i < call->container->link.size; i++) { /* a header is ASCII, a name may be anything */
-        unsigned char c = (unsigned char)call->container->link.data[i];
-
-        if (c < 0x20 || c >= 0x7f)
-            buf_printf(&path, "%%%02X", c);
-        else
-            buf_byte(&path, (char)c);
-    }
-    reply_header(reply, "x-ms-alt-content-path", buf_as_slice(&path));
+    reply_header_link(reply, "x-ms-alt-content-path", call->container->link);
     reply_header_rid(reply, "x-ms-content-path", &call->container->rid);
     reply_header(reply, "x-ms-documentdb-partitionkeyrangeid", slice_of("0"));
 }

@@ -3,18 +3,36 @@
 
 #include "route/origin.h"
 
-/* The name or address, without the port and without an address's brackets. */
-static struct slice host_of(struct slice header)
+/* The name or address, without the port and without an address's brackets; what follows it goes into `rest`. */
+static struct slice host_of(struct slice header, struct slice *rest)
 {
-    const char *colon;
+    bool bracketed = header.size && header.data[0] == '[';
+    const char *end = memchr(header.data, bracketed ? ']' : ':', header.size);
+    size_t size = end ? (size_t)(end - header.data) : header.size;
 
-    if (header.size && header.data[0] == '[') {
-        const char *end = memchr(header.data, ']', header.size);
+    *rest = slice_after(header, bracketed && end ? size + 1 : size);
+    return bracketed && end ? slice_make(header.data + 1, size - 1) : slice_make(header.data, size);
+}
 
-        return end ? slice_make(header.data + 1, (size_t)(end - header.data) - 1) : header;
+/* Names and addresses are made of these. */
+static bool is_host(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._:", c))))
+            return false;
     }
-    colon = memchr(header.data, ':', header.size);
-    return colon ? slice_make(header.data, (size_t)(colon - header.data)) : header;
+    return true;
+}
+
+/* Nothing, or a colon and digits. */
+static bool is_port(struct slice text)
+{
+    for (size_t i = 1; i < text.size; i++)
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+    return text.size == 0 || text.data[0] == ':';
 }
 
 /* A page's name can be pointed at any address, but an address is nobody's name. */
@@ -42,11 +60,13 @@ static bool is_localhost(struct slice host)
 enum status origin_check_host(struct op *op, const struct route_options *options, const struct request *request)
 {
     struct slice header = slice_trim(request->header[HEADER_HOST]);
-    struct slice host;
+    struct slice host, port;
 
     if (!header.data || header.size == 0)
         return op_fail(op, ST_BAD_HEADER, "The request has no Host header.");
-    host = host_of(header);
+    host = host_of(header, &port);
+    if (!is_host(host) || !is_port(port)) /* clients are told to go on with the header as they sent it */
+        return op_fail(op, ST_BAD_HEADER, "The Host header is malformed.");
     if (is_address(host) || is_localhost(host))
         return ST_OK;
     for (size_t i = 0; i < options->host_name_count; i++)

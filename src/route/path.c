@@ -28,12 +28,13 @@ static struct slice without_query(struct slice target)
 /* http://host:port/path, as proxies are asked, means the same as /path. */
 static struct slice without_origin(struct slice target)
 {
+    bool secure = slice_starts_with(target, "https://");
     struct slice rest;
     const char *slash;
 
-    if (!slice_starts_with(target, "http://") && !slice_starts_with(target, "https://"))
+    if (!secure && !slice_starts_with(target, "http://"))
         return target;
-    rest = slice_after(target, strlen("https://"));
+    rest = slice_after(target, strlen(secure ? "https://" : "http://"));
     slash = memchr(rest.data, '/', rest.size);
     return slash ? slice_after(rest, (size_t)(slash - rest.data)) : slice_of("/");
 }

@@ -259,6 +259,7 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
 
     if (endpoint->waits && !exchange->op.may_block)
         return ST_WOULD_BLOCK;
+    set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
     st = origin_check_host(&exchange->op, &router->options, &exchange->request);
     if (st == ST_OK)

@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <rocksdb/c.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,16 +122,12 @@ static void set_file_options(rocksdb_options_t *options)
                                        1024 * 1024); /* background writes do not pile up before a sync */
 }
 
-static void set_log_options(rocksdb_options_t *options, bool read_only)
+static void set_log_options(rocksdb_options_t *options)
 {
-    const int warnings = 2;
+    const int fatal = 4;
 
-    rocksdb_options_set_info_log_level(options, warnings);
-    rocksdb_options_set_max_log_file_size(options, 1024 * 1024);
-    rocksdb_options_set_keep_log_file_num(options, 2);
+    rocksdb_options_set_info_log_level(options, fatal);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
-    if (read_only) /* a place where none can be made: reading leaves no file behind */
-        rocksdb_options_set_db_log_dir(options, "/dev/null/none");
 }
 
 static rocksdb_options_t *make_options(const struct store_options *given)
@@ -141,7 +138,9 @@ static rocksdb_options_t *make_options(const struct store_options *given)
     set_table_options(options, given->cache_bytes);
     set_memory_options(options);
     set_file_options(options);
-    set_log_options(options, given->read_only);
+    set_log_options(options);
+    if (given->read_only) /* a server goes on without the rest of a damaged log; who checks wants to know */
+        rocksdb_options_set_wal_recovery_mode(options, rocksdb_tolerate_corrupted_tail_records_recovery);
     return options;
 }
 
@@ -160,15 +159,40 @@ static enum status open_for_reading(struct op *op, struct rocks *rocks)
 {
     char *message = NULL;
 
+    rocksdb_options_set_db_log_dir(rocks->options, "/dev/null/none"); /* no log can be made there */
     rocks->db = rocksdb_open_for_read_only(rocks->options, rocks->directory, 0, &message);
     return message ? open_failed(op, rocks, message) : ST_OK;
 }
 
+static void remove_directory(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+
+    while (directory && (entry = readdir(directory)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+    rmdir(path);
+}
+
+/*
+ * RocksDB does not open for writing without a log of its own. Where it is built with assertions, as
+ * Debian does, a failed write to that log ends the process, so a full disk would. Therefore the
+ * log lies in memory, says next to nothing, and has no name any more once it is open.
+ */
 static enum status open_for_writing(struct op *op, struct rocks *rocks)
 {
-    char *message = NULL;
+    char log[64], *message = NULL;
+    bool is_in_memory;
 
+    snprintf(log, sizeof(log), "/dev/shm/orrery-%d-XXXXXX", (int)getpid());
+    is_in_memory = mkdtemp(log) != NULL;
+    rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
     rocks->db = rocksdb_open(rocks->options, rocks->directory, &message);
+    if (is_in_memory)
+        remove_directory(log);
     return message ? open_failed(op, rocks, message) : ST_OK;
 }
 

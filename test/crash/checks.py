@@ -5,6 +5,7 @@ A check takes the build's directory and a seed, returns what its line should say
 import glob
 import os
 import random
+import statistics
 import subprocess
 import threading
 import time
@@ -21,6 +22,8 @@ REFUSALS = 500
 FILLINGS = 4
 FLIPS = 20
 STARTS = 5
+EMPTY_MS, RESTART_MS = 100, 200  # targets for the time from start to ready
+BUSY = 4  # a machine that runs other tests as well may take that many times as long
 
 
 class Failed(Exception):
@@ -32,24 +35,28 @@ def expect(condition, text, *values):
         raise Failed(text % values)
 
 
+def expect_no_problems(model):
+    expect(not model.problems, "%s", "\n    ".join(model.problems))
+
+
 def expect_kept(target, model):
     load.verify(model, target.http)
-    expect(not model.problems, "%s", "\n    ".join(model.problems))
+    expect_no_problems(model)
 
 
-def write_for_a_while(target, model, seed, count):
+def write_for_a_while(target, model, seed, count, **more):
     """Until `count` more writes were acknowledged."""
     stop, limit = threading.Event(), model.count + count
-    load.run_writers(model, target.http, seed, lambda now: stop.set() if now >= limit else None, stop)
-    expect(not model.problems, "%s", "\n    ".join(model.problems))
+    load.run_writers(model, target.http, seed, lambda now: stop.set() if now >= limit else None, stop, **more)
+    expect_no_problems(model)
     expect(model.count >= limit, "the writers ended after %d writes", model.count)
 
 
-def filled(target, seed, count=300):
+def filled(target, seed, count=300, **more):
     """Writes something: the model of what it holds."""
     model = load.Model(seed)
     load.prepare(target.http)
-    write_for_a_while(target, model, seed, count)
+    write_for_a_while(target, model, seed, count, **more)
     return model
 
 
@@ -58,6 +65,11 @@ def stop_clean(target):
     status, seconds = target.stop(), time.monotonic() - began
     expect(status == 0 and seconds < STOP_SECONDS_MAX, "SIGTERM: status %s after %.1f s", status, seconds)
     return seconds
+
+
+def expect_clean(target):
+    status, said = target.check()
+    expect(status == 0 and "0 problems" in said, "orrery check: status %s: %s", status, said)
 
 
 def run_to_end(target, *arguments):
@@ -79,23 +91,25 @@ def second_server(build, seed):
 
 
 def stop_under_load(build, seed):
+    sent = []
+
+    def terminate(target):
+        sent.append(time.monotonic())
+        target.process.terminate()
+
     with Target(build, shim=False) as target:
         model = filled(target, seed)
         limit = model.count + 500
-        load.run_writers(model, target.http, seed + " more",
-                         lambda now: target.process.terminate() if now == limit else None, threading.Event())
-        expect(not model.problems, "%s", "\n    ".join(model.problems))
-        seconds = stop_clean(target)
+        load.run_writers(model, target.http, seed + " more", lambda now: terminate(target) if now == limit else None,
+                         threading.Event())
+        expect_no_problems(model)
+        stop_clean(target)
+        seconds = time.monotonic() - sent[0]
+        expect(seconds < STOP_SECONDS_MAX, "it took %.1f s", seconds)
         expect_clean(target)
         target.start()
         expect_kept(target, model)
-        return "ok, %d ms after the last writer's connection closed" % (seconds * 1000)
-
-
-def expect_clean(target):
-    status, said = target.check()
-    expect(status == 0 and "0 problems" in said, "orrery check: status %s: %s", status, said)
-    return said
+        return "ok, ended after %d ms" % (seconds * 1000)
 
 
 def newer_format(build, seed):
@@ -105,7 +119,7 @@ def newer_format(build, seed):
             file.write("orrery data format 99\n")
         for arguments in (["serve", "--listen", "127.0.0.1:0", "--data"], ["check"]):
             status, said = run_to_end(target, *arguments, target.data)
-            expect(status > 0 and "format 99" in said and "newer" in said, "%s: status %s: %s", arguments[0], status, said)
+            expect(status > 0 and "format 99" in said and "newer" in said, "status %s: %s", status, said)
 
 
 # ---- disks that fail ----
@@ -145,8 +159,9 @@ class Trouble:
     def wait(self, what, condition):
         began = time.monotonic()
         if not self.model.wait_until(condition, RECOVERY_SECONDS_MAX):
-            raise Failed("%s: not within %d s; %d writes, %d refusals\n    %s" % (
-                what, RECOVERY_SECONDS_MAX, self.model.count, len(self.model.refusals), "\n    ".join(self.model.problems)))
+            expect_no_problems(self.model)
+            raise Failed("%s: not within %d s; %d writes, %d refusals" % (
+                what, RECOVERY_SECONDS_MAX, self.model.count, len(self.model.refusals)))
         return time.monotonic() - began
 
     def wait_for_refusals(self, count):
@@ -231,8 +246,8 @@ def start_on_full_disk(build, seed):
             try:
                 target.start()
             except RuntimeError as problem:
-                expect(target.process.returncode > 0 and "No space" in str(problem), "with %d bytes left: status %s: %s",
-                       space, target.process.returncode, problem)
+                status = target.process.returncode
+                expect(status > 0 and "No space" in str(problem), "%d bytes left: %s: %s", space, status, problem)
                 target.disk.leave_space(UNLIMITED)
                 target.start()
             target.disk.leave_space(UNLIMITED)
@@ -254,22 +269,33 @@ def flip(path, at):
         file.write(bytes([byte[0] ^ 0x40]))
 
 
-def damage(build, seed):
-    """Every block of a table has a checksum; a byte at its end may belong to none."""
-    source = random.Random(seed)
+def flip_and_check(target, path, source):
+    """One byte at a time. The end of a table has a few bytes that no checksum covers: there it only must not crash."""
+    for _ in range(FLIPS):
+        size = os.path.getsize(path)
+        at = source.randrange(size)
+        flip(path, at)
+        status, said = target.check()
+        expect(status in (0, 1) and said, "byte %d of %d: status %s: %s", at, size, status, said)
+        expect(status == 1 or at > size * 0.98, "byte %d of %d was not noticed: %s", at, size, said)
+        flip(path, at)
+    expect_clean(target)
+    return "ok, %d flips in %d bytes" % (FLIPS, size)
+
+
+def damaged_table(build, seed):
+    """No container is dropped here: check does not read what was left behind by one."""
     with Target(build, shim=False) as target:
-        filled(target, seed, 1500)
+        filled(target, seed, 1500, containers_change=False)
         stop_clean(target)
-        expect_clean(target)
-        path = largest(target, ".sst")
-        for _ in range(FLIPS):
-            at = source.randrange(os.path.getsize(path) * 9 // 10)
-            flip(path, at)
-            status, said = target.check()
-            expect(status > 0 and said, "byte %d of %s: status %s: %s", at, os.path.getsize(path), status, said)
-            flip(path, at)
-        expect_clean(target)
-        return "ok, %d of %d flipped bytes were found" % (FLIPS, FLIPS)
+        return flip_and_check(target, largest(target, ".sst"), random.Random(seed))
+
+
+def damaged_log(build, seed):
+    with Target(build, shim=False) as target:
+        filled(target, seed)
+        target.kill()
+        return flip_and_check(target, largest(target, ".log"), random.Random(seed))
 
 
 # ---- the test itself, and time ----
@@ -289,7 +315,7 @@ def unsynced_writes(build, seed):
         except Exception as problem:
             model.problem("%r", problem)
         expect(model.problems, "nothing was missed")
-        return "ok: " + model.problems[0]
+        return "ok: " + model.problems[0][:100]
 
 
 def start_times(build, seed):
@@ -301,9 +327,10 @@ def start_times(build, seed):
             stop_clean(target)
             target.start()
             restarts.append(target.start_ms)
-    middle = lambda times: sorted(times)[len(times) // 2]
-    text = "empty %.0f ms, restart %.0f ms (medians of %d; targets 100 and 200)" % (middle(empty), middle(restarts), STARTS)
-    expect(middle(empty) < 4 * 100 and middle(restarts) < 4 * 200, "%s", text)
+    first, again = statistics.median(empty), statistics.median(restarts)
+    text = "empty %.0f ms, restart %.0f ms (medians of %d; targets %d and %d)" % (
+        first, again, STARTS, EMPTY_MS, RESTART_MS)
+    expect(first < BUSY * EMPTY_MS and again < BUSY * RESTART_MS, "%s", text)
     return text
 
 
@@ -315,7 +342,8 @@ ALL = [
     ("a full disk refuses writes until there is space", full_at_once),
     ("a disk that fills up within a write does too", full_within_a_write),
     ("a start on a full disk does no harm", start_on_full_disk),
-    ("orrery check finds a flipped byte", damage),
+    ("orrery check finds a flipped byte in a table", damaged_table),
+    ("orrery check finds a flipped byte in a log", damaged_log),
     ("a server that does not sync is caught", unsynced_writes),
     ("time to ready", start_times),
 ]

@@ -307,17 +307,18 @@ def extra_item(container, index):
     return Item(container, "key-%d" % (index % 3), "extra-%d" % index)
 
 
-def start_writers(model, url, seed, on_count, stop, may_refuse=False):
+def start_writers(model, url, seed, on_count, stop, may_refuse=False, containers_change=True):
     writers = [Writer(model, url, "%s writer %d" % (seed, i), items, on_count, stop, may_refuse)
                for i, items in enumerate(model.items)]
-    writers.append(Builder(model, url, "%s builder" % seed, [], on_count, stop, may_refuse))
+    if containers_change:
+        writers.append(Builder(model, url, "%s builder" % seed, [], on_count, stop, may_refuse))
     for writer in writers:
         writer.start()
     return writers
 
 
-def run_writers(*arguments):
-    for writer in start_writers(*arguments):
+def run_writers(*arguments, **more):
+    for writer in start_writers(*arguments, **more):
         writer.join()
 
 
@@ -383,7 +384,7 @@ def verify_sequence(model, name, settled, heads):
     rows = sorted((lsn, ts) for lsn, ts in acknowledged + settled if ts)
     for row in rows:
         if row[1] < model.times[name][1]:
-            model.problem("%s: _ts is %d at LSN %d, but %d at LSN %d", name, row[1], row[0], *reversed(model.times[name]))
+            model.problem("%s: _ts falls: (LSN, _ts) %s before %s", name, model.times[name], row)
         model.times[name] = row
     model.heads[name], model.acknowledged[name] = expected, []
 

@@ -52,17 +52,18 @@ class Disk:
         return {inode: (min(synced, lost), is_synced) for inode, synced, lost, is_synced in rows}
 
     def cut(self, random, tail=True):
-        """The power fails: (files changed, bytes lost). The server has been killed before."""
-        records, files, lost = self.records(), 0, 0
+        """The power fails: (bytes that were not safe, how many of them are lost). The server has been killed before."""
+        records, unsafe, lost = self.records(), 0, 0
         for folder, _, names in os.walk(self.directory):
             for name in sorted(names):
                 path = os.path.join(folder, name)
                 info = os.lstat(path)
                 if info.st_ino in records:
-                    gone = cut_file(random, path, info.st_size, *records[info.st_ino], tail)
-                    files, lost = files + (gone > 0), lost + gone
+                    synced, is_synced = records[info.st_ino]
+                    unsafe += max(0, info.st_size - synced)
+                    lost += cut_file(random, path, info.st_size, synced, is_synced, tail)
         self.forget()
-        return files, lost
+        return unsafe, lost
 
 
 def cut_file(random, path, size, synced, is_synced, tail):

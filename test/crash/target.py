@@ -1,5 +1,7 @@
 """test/crash/target.py - the server under test: started with the shim, killed, started again, checked."""
+import glob
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -36,8 +38,11 @@ class Target(Server):
         self.start_ms = (time.monotonic() - began) * 1000
 
     def kill(self):
+        """Also what it may have left in memory: RocksDB's log, when it was killed while that was opened."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        for path in glob.glob("/dev/shm/orrery-%d-*" % self.process.pid):
+            shutil.rmtree(path)
 
     def interrupt_start(self, before_sync):
         """Starts it, to be killed before that sync; False when it was ready without."""

@@ -132,6 +132,29 @@ TEST(a_signature_holds_for_its_verb_type_link_date_and_key_only)
     close_asking(&asking);
 }
 
+TEST(a_signature_that_is_wrong_in_any_one_bit_is_refused)
+{
+    uint8_t right[32], wrong[32];
+    struct asking asking;
+    size_t size = 0;
+
+    open_with_key(&asking, auth_emulator_key);
+    ask_for(&asking, METHOD_GET, "dbs", "dbs/ToDoList");
+    CHECK(base64_decode(slice_of(vectors[2].signature), right, sizeof(right), &size) && size == sizeof(right));
+    for (size_t bit = 0; bit < 8 * sizeof(right); bit++) {
+        struct buf text;
+
+        memcpy(wrong, right, sizeof(right));
+        wrong[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        buf_init(&text, &asking.op.arena);
+        base64_encode(&text, slice_make(wrong, sizeof(wrong)));
+        buf_byte(&text, '\0');
+        authorize(&asking, text.data);
+        CHECK(check(&asking) == ST_UNAUTHORIZED);
+    }
+    close_asking(&asking);
+}
+
 TEST(the_header_is_understood_in_every_encoding_that_sdks_send)
 {
     static const char *const headers[] = {

@@ -356,6 +356,21 @@ TEST(numbers_are_not_given_again_after_drops_and_restarts)
     rig_close(&rig);
 }
 
+TEST(the_number_of_a_dropped_database_without_containers_is_not_given_again_either)
+{
+    struct rid first, second;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig.database = create_database(&rig, "d");
+    first = rig.database->rid;
+    CHECK(catalog_drop_database(rig.op, rig.catalog, rig.database) == ST_OK);
+    rig_reopen(&rig);
+    second = make_database(&rig, "d");
+    CHECK(!rid_equal(&first, &second));
+    rig_close(&rig);
+}
+
 /* --- dropping --- */
 
 TEST(a_dropped_container_is_not_found_and_keeps_its_data_until_the_last_reference_is_back)

@@ -232,10 +232,11 @@ TEST(a_refusal_says_what_is_wrong_and_where)
     struct json value;
 
     CHECK(json_parse(test_op(), slice_of("[1, x]"), &value) == ST_BAD_REQUEST);
-    CHECK(slice_is(slice_of(test_op()->error),
-                   "The input content is invalid. Unexpected character at byte 4."));
+    CHECK(slice_is(slice_of(test_op()->error), "The request payload is invalid. Ensure to provide a valid "
+                                               "request payload. Unexpected character at byte 4."));
     CHECK(json_parse(test_op(), slice_of("[1"), &value) == ST_BAD_REQUEST);
-    CHECK(slice_is(slice_of(test_op()->error), "The input content is invalid. Unexpected end at byte 2."));
+    CHECK(slice_is(slice_of(test_op()->error), "The request payload is invalid. Ensure to provide a valid "
+                                               "request payload. Unexpected end at byte 2."));
     CHECK(json_parse(test_op(), slice_of("\"\\ud800\""), &value) == ST_BAD_REQUEST);
     CHECK(strstr(test_op()->error, "lone surrogate"));
 }

@@ -25,28 +25,12 @@ static void begin(struct answering *a)
 
 static struct json body_of(struct answering *a)
 {
-    struct json body = json_undefined;
-
-    if (json_parse(a->op, buf_as_slice(&a->answer.body), &body) != ST_OK)
-        test_failed(__FILE__, __LINE__, "the body is no JSON");
-    return body;
+    return rig_body(a->op, &a->answer);
 }
 
-/* The value of a header of the answer; data is NULL when it has none. */
 static struct slice header_of(struct answering *a, const char *name)
 {
-    char *head = arena_text(&a->op->arena, buf_as_slice(&a->answer.head)), *line, *end;
-    char start[80];
-
-    snprintf(start, sizeof(start), "%s: ", name);
-    for (line = head; *line; line = end + 2) {
-        end = strstr(line, "\r\n");
-        if (!end)
-            break;
-        if (strncmp(line, start, strlen(start)) == 0)
-            return slice_make(line + strlen(start), (size_t)(end - line) - strlen(start));
-    }
-    return (struct slice){ 0 };
+    return rig_header(a->op, &a->answer, name);
 }
 
 static bool contains(struct slice text, const char *part)
@@ -188,6 +172,8 @@ TEST(an_answer_that_does_not_fit_into_memory_says_so)
     a.op->arena.limit_bytes = a.op->arena.used_bytes + 100000;
     for (int i = 0; i < 1000; i++)
         buf_append(reply_body(&a.reply), block, sizeof(block));
+    while (arena_try_alloc(&a.op->arena, 16))
+        ; /* not a byte is left */
     CHECK(a.answer.body.failed);
     reply_finish(&a.reply, ST_OK);
     a.op->arena.limit_bytes = SIZE_MAX;

@@ -124,7 +124,8 @@ TEST(a_malformed_continuation_is_a_bad_request_with_the_services_words)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         CHECK(continuation_parse(test_op(), slice_of(rows[i]), CONTINUATION_DOCUMENTS, &owner, &got) ==
               ST_BAD_REQUEST);
-        CHECK(strcmp(test_op()->error, "Invalid Continuation Token") == 0);
+        CHECK(slice_starts_with(slice_of(test_op()->error),
+                                "The continuation token specified in the request is"));
     }
     for (size_t size = 0; size < right.size; size++)
         CHECK(!parses(slice_make(right.data, size), CONTINUATION_DOCUMENTS, &owner));
@@ -205,7 +206,7 @@ TEST(a_malformed_session_token_is_a_bad_request)
             printf("%s\n", rows[i]);
         CHECK(st == ST_BAD_REQUEST);
         CHECK(st != ST_BAD_REQUEST ||
-              strcmp(test_op()->error, "The session token provided is invalid.") == 0);
+              slice_starts_with(slice_of(test_op()->error), "The session token provided '"));
     }
 }
 

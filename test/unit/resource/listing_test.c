@@ -1,0 +1,151 @@
+/* test/unit/resource/listing_test.c - items by the page, and the query that means the same. */
+#include "base/limits.h"
+#include "ask.h"
+
+static void fill(struct ask *ask, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char document[60], key[10];
+
+        snprintf(document, sizeof(document), "{'id':'%d','pk':'%d'}", i, i % 3);
+        snprintf(key, sizeof(key), "['%d']", i % 3);
+        ask_item(ask, key, document);
+    }
+    ask_clear(ask);
+}
+
+static size_t count_of(struct ask *ask)
+{
+    return json_count(ask_member(ask, "Documents"));
+}
+
+TEST(pages_go_on_with_their_continuation_until_there_is_none)
+{
+    const char *continuation = NULL;
+    size_t seen = 0, pages = 0;
+    struct ask ask;
+
+    ask_open(&ask);
+    fill(&ask, 25);
+    ask_header(&ask, HEADER_MAX_ITEM_COUNT, "10");
+    do {
+        ask_header(&ask, HEADER_CONTINUATION, continuation);
+        CHECK(ask_run(&ask, document_list, NULL) == 200);
+        CHECK(json_int(ask_member(&ask, "_count")) == (int64_t)count_of(&ask));
+        seen += count_of(&ask);
+        continuation = ask_answer(&ask, "x-ms-continuation").data ?
+                           arena_text(&ask.rig.op->arena, ask_answer(&ask, "x-ms-continuation")) :
+                           NULL;
+    } while (continuation && ++pages < 10);
+    CHECK(seen == 25 && pages == 2);
+    ask_close(&ask);
+}
+
+TEST(a_continuation_of_another_container_or_made_up_is_refused)
+{
+    const char *continuation;
+    struct ask ask;
+
+    ask_open(&ask);
+    fill(&ask, 3);
+    ask_header(&ask, HEADER_MAX_ITEM_COUNT, "1");
+    CHECK(ask_run(&ask, document_list, NULL) == 200);
+    continuation = arena_text(&ask.rig.op->arena, ask_answer(&ask, "x-ms-continuation"));
+    ask.call.container = rig_container(&ask.rig, "{'id':'other'}");
+    ask_header(&ask, HEADER_CONTINUATION, continuation);
+    CHECK(ask_run(&ask, document_list, NULL) == 400);
+    ask_header(&ask, HEADER_CONTINUATION, "made up");
+    CHECK(ask_run(&ask, document_list, NULL) == 400);
+    ask_header(&ask, HEADER_CONTINUATION, "");
+    CHECK(ask_run(&ask, document_list, NULL) == 200);
+    ask_close(&ask);
+}
+
+static const struct {
+    const char *header;
+    bool good;
+    size_t size;
+} sizes[] = {
+    { NULL, true, PAGE_ITEMS_DEFAULT }, { "1", true, 1 },      { " 7 ", true, 7 },
+    { "-1", true, 10 * PAGE_ITEMS_DEFAULT }, { "1000000", true, PAGE_ITEMS_MAX }, { "0", false, 0 },
+    { "-2", false, 0 },  { "x", false, 0 },  { "", false, 0 }, { "1.5", false, 0 },
+    { "99999999999999999999", false, 0 },
+};
+
+TEST(a_page_has_as_many_items_as_the_client_wants_within_limits)
+{
+    struct ask ask;
+
+    ask_open(&ask);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        size_t size = 0;
+        enum status st;
+
+        ask_header(&ask, HEADER_MAX_ITEM_COUNT, sizes[i].header);
+        st = call_page_size(ask.rig.op, &ask.call, &size);
+        if ((st == ST_OK) != sizes[i].good || (sizes[i].good && size != sizes[i].size) ||
+            (!sizes[i].good && st != ST_BAD_HEADER))
+            test_failed(__FILE__, __LINE__, sizes[i].header ? sizes[i].header : "no header");
+    }
+    ask_close(&ask);
+}
+
+TEST(a_list_keeps_to_a_key_or_to_a_range_of_keys)
+{
+    struct ask ask;
+
+    ask_open(&ask);
+    fill(&ask, 9);
+    ask_header(&ask, HEADER_PARTITION_KEY, "['1']");
+    CHECK(ask_run(&ask, document_list, NULL) == 200 && count_of(&ask) == 3);
+    ask_header(&ask, HEADER_PARTITION_KEY, NULL);
+    ask_header(&ask, HEADER_START_EPK, "");
+    ask_header(&ask, HEADER_END_EPK, "FF");
+    CHECK(ask_run(&ask, document_list, NULL) == 200 && count_of(&ask) == 9);
+    ask_header(&ask, HEADER_START_EPK, "FF");
+    CHECK(ask_run(&ask, document_list, NULL) == 200 && count_of(&ask) == 0);
+    ask_header(&ask, HEADER_START_EPK, "no hex");
+    CHECK(ask_run(&ask, document_list, NULL) == 400);
+    ask_close(&ask);
+}
+
+TEST(there_is_one_range_and_any_other_is_gone)
+{
+    struct ask ask;
+
+    ask_open(&ask);
+    ask_header(&ask, HEADER_PARTITION_KEY_RANGE_ID, "0");
+    CHECK(ask_run(&ask, document_list, NULL) == 200);
+    ask_header(&ask, HEADER_PARTITION_KEY_RANGE_ID, "AbC=,0");
+    CHECK(ask_run(&ask, document_list, NULL) == 200);
+    ask_header(&ask, HEADER_PARTITION_KEY_RANGE_ID, "1");
+    CHECK(ask_run(&ask, document_list, NULL) == 410 && slice_is(ask_answer(&ask, "x-ms-substatus"), "1002"));
+    ask_close(&ask);
+}
+
+TEST(the_query_for_everything_lists_and_any_other_is_a_gap)
+{
+    struct ask ask;
+
+    ask_open(&ask);
+    fill(&ask, 4);
+    CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c'}") == 200 && count_of(&ask) == 4);
+    CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c WHERE c.id = 1'}") == 501);
+    CHECK(ask_run(&ask, document_query, "{'query':1}") == 400);
+    CHECK(ask_run(&ask, document_query, "{}") == 400);
+    CHECK(ask_run(&ask, document_query, "") == 400);
+    CHECK(ask_run(&ask, document_plan, "{'query':'SELECT * FROM c'}") == 200);
+    CHECK(json_count(ask_member(&ask, "queryRanges")) == 1);
+    CHECK(ask_run(&ask, document_plan, "{'query':'SELECT 1'}") == 501);
+    ask_close(&ask);
+}
+
+TEST(the_change_feed_is_a_gap_and_not_taken_for_a_list)
+{
+    struct ask ask;
+
+    ask_open(&ask);
+    ask_header(&ask, HEADER_A_IM, "Incremental feed");
+    CHECK(ask_run(&ask, document_list, NULL) == 501);
+    ask_close(&ask);
+}

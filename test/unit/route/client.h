@@ -1,0 +1,30 @@
+/*
+ * test/unit/route/client.h - a router over a memory store, and a client that signs its requests.
+ *     CHECK(client_send(&client, METHOD_POST, "/dbs", "{'id':'d'}") == 201);
+ * Headers stay for the next request until client_clear(). Apostrophes stand for double quotes.
+ */
+#pragma once
+#include "rig.h"
+#include "route/route.h"
+
+struct client {
+    struct rig rig;
+    struct service service;
+    struct auth *auth;
+    struct router *router;
+    struct exchange exchange; /* the last one */
+    struct slice header[HEADER_COUNT];
+    bool unsigned_request, was_handed_on; /* to a pool thread */
+    struct op keep; /* for what outlives an exchange */
+};
+
+void client_open(struct client *client);
+void client_close(struct client *client);
+void client_header(struct client *client, enum header_id id, const char *value);
+void client_clear(struct client *client);
+
+/* Signs, handles on a "loop thread" and, when asked to, again on a "pool thread"; the answer's status. */
+int client_send(struct client *client, enum method method, const char *target, const char *body);
+
+struct json client_member(struct client *client, const char *name);
+struct slice client_answer(struct client *client, const char *header);
