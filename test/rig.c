@@ -22,12 +22,15 @@ static void open_store(struct rig *rig)
 {
     struct store_options options = { .sync = true, .threads = rig->threads };
 
-    must(rig->op, store_open_over(rig->op, faulty_backend(rig->memory, &rig->controls), &options, &rig->store));
+    must(rig->op,
+         store_open_over(rig->op, faulty_backend(rig->memory, &rig->controls), &options, &rig->store));
 }
 
 void rig_open(struct rig *rig, bool threads)
 {
-    *rig = (struct rig){ .op = test_op(), .threads = threads, .memory = memory_backend(), .locks = locks_open() };
+    *rig = (struct rig){
+        .op = test_op(), .threads = threads, .memory = memory_backend(), .locks = locks_open()
+    };
     rig->kept = *rig->memory->ops;
     rig->close_memory = rig->kept.close;
     rig->kept.close = keep_open;
@@ -75,7 +78,8 @@ struct container *rig_container(struct rig *rig, const char *definition)
         rig->database = catalog_find_database(rig->catalog, slice_of("db"));
     if (!rig->database)
         must(rig->op, catalog_create_database(rig->op, rig->catalog, slice_of("db"), &rig->database));
-    must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false }, &defined));
+    must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false },
+                                   &defined));
     must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, &container));
     if (rig->made_count == RIG_CONTAINERS_MAX)
         abort();
@@ -101,7 +105,8 @@ struct json rig_json(struct op *op, const char *text)
 
 size_t rig_rows(struct rig *rig, uint64_t bucket)
 {
-    struct range range = { key_bucket_first(&rig->op->arena, bucket), key_bucket_end(&rig->op->arena, bucket), false };
+    struct range range = { key_bucket_first(&rig->op->arena, bucket), key_bucket_end(&rig->op->arena, bucket),
+                           false };
     struct scan_limit limit = { .rows = 1000000, .bytes = SIZE_MAX };
     struct snapshot *snapshot = NULL;
     struct bucket *any;

@@ -18,7 +18,7 @@ struct rig {
     struct op *op;
     bool threads;
     struct faulty_controls controls;
-    struct backend *memory; /* outlives the stores that are opened over it */
+    struct backend *memory;  /* outlives the stores that are opened over it */
     struct backend_ops kept; /* its own calls, but that a store cannot close it */
     void (*close_memory)(struct backend *backend);
     struct store *store;

@@ -29,26 +29,26 @@ uint64_t test_random(void);
 /* A directory of the test's own, removed when the test ends. */
 const char *test_directory(void);
 
-#define TEST(sentence)                                                                             \
-    static void test_##sentence(void);                                                             \
-    __attribute__((constructor)) static void register_##sentence(void)                             \
-    {                                                                                              \
-        static struct test test = { #sentence, __FILE__, test_##sentence, NULL };                  \
-        test_register(&test);                                                                      \
-    }                                                                                              \
+#define TEST(sentence)                                                            \
+    static void test_##sentence(void);                                            \
+    __attribute__((constructor)) static void register_##sentence(void)            \
+    {                                                                             \
+        static struct test test = { #sentence, __FILE__, test_##sentence, NULL }; \
+        test_register(&test);                                                     \
+    }                                                                             \
     static void test_##sentence(void)
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            test_failed(__FILE__, __LINE__, #condition);                                           \
+#define CHECK(condition)                                 \
+    do {                                                 \
+        if (!(condition))                                \
+            test_failed(__FILE__, __LINE__, #condition); \
     } while (0)
 
 /* For what the rest of the test cannot do without. */
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            test_failed(__FILE__, __LINE__, #condition);                                           \
-            return;                                                                                \
-        }                                                                                          \
+#define REQUIRE(condition)                               \
+    do {                                                 \
+        if (!(condition)) {                              \
+            test_failed(__FILE__, __LINE__, #condition); \
+            return;                                      \
+        }                                                \
     } while (0)

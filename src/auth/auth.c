@@ -78,8 +78,9 @@ struct credentials {
 
 static enum status malformed(struct op *op)
 {
-    return op_fail(op, ST_UNAUTHORIZED,
-                   "Authorization header doesn't confirm to the required format. Please verify and try again.");
+    return op_fail(
+        op, ST_UNAUTHORIZED,
+        "Authorization header doesn't confirm to the required format. Please verify and try again.");
 }
 
 /* The value of `name` in a=1&b=2; the last one, sig, may hold '=' and runs to the end. */
@@ -98,14 +99,16 @@ static struct slice field(struct slice text, const char *name)
     return (struct slice){ 0 };
 }
 
-static enum status read_credentials(struct op *op, const struct request *request, struct credentials *credentials)
+static enum status read_credentials(struct op *op, const struct request *request,
+                                    struct credentials *credentials)
 {
     struct slice header = request->header[HEADER_AUTHORIZATION], text, signature;
     size_t size;
 
     if (!header.data || header.size == 0)
-        return op_fail(op, ST_UNAUTHORIZED,
-                       "Required Header authorization is missing. Ensure a valid Authorization token is passed.");
+        return op_fail(
+            op, ST_UNAUTHORIZED,
+            "Required Header authorization is missing. Ensure a valid Authorization token is passed.");
     if (!percent_decode(&op->arena, header, &text))
         return malformed(op);
     credentials->type = field(text, "type");
@@ -115,7 +118,8 @@ static enum status read_credentials(struct op *op, const struct request *request
         return malformed(op);
     if (slice_is(credentials->type, "resource") || slice_is(credentials->type, "aad") ||
         slice_is(credentials->type, "sas"))
-        return op_fail(op, ST_NOT_BUILT, "This version of the server knows master keys, and no tokens of type '%.*s'.",
+        return op_fail(op, ST_NOT_BUILT,
+                       "This version of the server knows master keys, and no tokens of type '%.*s'.",
                        SLICE_ARGS(credentials->type));
     if (!slice_is(credentials->type, "master") || !slice_is(credentials->version, "1.0") ||
         !base64_decode(signature, credentials->signature, SIGNATURE_BYTES, &size) || size != SIGNATURE_BYTES)
@@ -134,8 +138,9 @@ static enum status check_date(struct op *op, const struct request *request)
     if (!date.data)
         date = request->header[HEADER_DATE];
     if (!date.data)
-        return op_fail(op, ST_UNAUTHORIZED,
-                       "Authorization token mandates Date headers. Please pass in RFC 1123 style date format.");
+        return op_fail(
+            op, ST_UNAUTHORIZED,
+            "Authorization token mandates Date headers. Please pass in RFC 1123 style date format.");
     if (!http_date_parse(slice_trim(date), &ms))
         return op_fail(op, ST_UNAUTHORIZED,
                        "The input date header is invalid format. Please pass in RFC 1123 style date format.");
@@ -144,10 +149,11 @@ static enum status check_date(struct op *op, const struct request *request)
     http_date_format(ms, from);
     http_date_format(ms + DATE_SKEW_MS, to);
     http_date_format(op->now_ms, now);
-    return op_fail(op, ST_FORBIDDEN,
-                   "The authorization token is not valid at the current time. Please create another token and retry "
-                   "(token start time: %s, token expiry time: %s, current server time: %s).",
-                   from, to, now);
+    return op_fail(
+        op, ST_FORBIDDEN,
+        "The authorization token is not valid at the current time. Please create another token and retry "
+        "(token start time: %s, token expiry time: %s, current server time: %s).",
+        from, to, now);
 }
 
 /* --- the signature --- */
@@ -168,7 +174,8 @@ static void add_lower(struct buf *text, struct slice part)
 }
 
 /* What the client signed, if it meant `link`. */
-static struct slice payload(struct op *op, const struct request *request, struct slice type, struct slice link)
+static struct slice payload(struct op *op, const struct request *request, struct slice type,
+                            struct slice link)
 {
     static const char *const verbs[] = { "get", "head", "post", "put", "patch", "delete", "options", "" };
     struct slice date = request->header[HEADER_MS_DATE];
@@ -226,11 +233,12 @@ static bool check_signature(struct op *op, struct auth *auth, const struct reque
 
 static enum status refuse(struct op *op, struct slice text)
 {
-    return op_fail(op, ST_UNAUTHORIZED,
-                   "The input authorization token can't serve the request. The wrong key is being used or the expected "
-                   "payload is not built as per the protocol. For more info: "
-                   "https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '%.*s'",
-                   SLICE_ARGS(text));
+    return op_fail(
+        op, ST_UNAUTHORIZED,
+        "The input authorization token can't serve the request. The wrong key is being used or the expected "
+        "payload is not built as per the protocol. For more info: "
+        "https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '%.*s'",
+        SLICE_ARGS(text));
 }
 
 enum status auth_check(struct op *op, struct auth *auth, const struct request *request,

@@ -25,10 +25,10 @@ void auth_close(struct auth *auth); /* NULL is welcome */
 
 /* What is asked for, in the words of a signature. */
 struct auth_subject {
-    struct slice type; /* docs, colls, ...; empty for the account */
-    struct slice link; /* decoded: dbs/a/colls/b */
+    struct slice type;     /* docs, colls, ...; empty for the account */
+    struct slice link;     /* decoded: dbs/a/colls/b */
     struct slice raw_link; /* the same as it came, percent-encoded */
-    struct slice last; /* the link's last segment, which may be a rid */
+    struct slice last;     /* the link's last segment, which may be a rid */
 };
 
 /* ST_UNAUTHORIZED or ST_FORBIDDEN, with the service's words. */

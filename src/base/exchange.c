@@ -13,7 +13,8 @@ enum header_id header_find(struct slice name)
         struct slice known = names[id];
 
         /* Sizes differ for nearly all of them, last letters for most of the rest. */
-        if (known.size == name.size && ((known.data[known.size - 1] ^ name.data[name.size - 1]) & ~0x20) == 0 &&
+        if (known.size == name.size &&
+            ((known.data[known.size - 1] ^ name.data[name.size - 1]) & ~0x20) == 0 &&
             slice_equal_nocase(known, name))
             return (enum header_id)id;
     }

@@ -45,7 +45,7 @@ struct exchange {
     struct op op;
     struct request request;
     struct answer answer;
-    void *state; /* the handler's own, from its first call to its second */
+    void *state;  /* the handler's own, from its first call to its second */
     bool refused; /* in its second call: too many are waiting, so it will not be run */
 };
 

@@ -27,8 +27,8 @@ void log_line(enum log_level level, const char *fmt, ...)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     size = (int)strftime(line, sizeof(line), "%Y-%m-%dT%H:%M:%S", &utc);
-    size += snprintf(line + size, sizeof(line) - (size_t)size, ".%03ldZ %s ",
-                     now.tv_nsec / 1000000, names[level]);
+    size += snprintf(line + size, sizeof(line) - (size_t)size, ".%03ldZ %s ", now.tv_nsec / 1000000,
+                     names[level]);
     va_start(args, fmt);
     size += vsnprintf(line + size, sizeof(line) - (size_t)size, fmt, args);
     va_end(args);

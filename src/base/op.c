@@ -39,7 +39,7 @@ void op_free(struct op *op)
     arena_free(&op->arena);
 }
 
-enum status op_fail(struct op *op, enum status why, const char *fmt, ...)
+void op_set_error(struct op *op, const char *fmt, ...)
 {
     va_list args;
     int size;
@@ -53,7 +53,6 @@ enum status op_fail(struct op *op, enum status why, const char *fmt, ...)
     vsnprintf(text, (size_t)size + 1, fmt, args);
     va_end(args);
     op->error = text;
-    return why;
 }
 
 enum status op_check(struct op *op)

@@ -12,7 +12,8 @@
 #include "base/env.h"
 
 /* errors.def has one row per error: what a client sees, whether to retry. */
-enum [[nodiscard]] status { /* the compiler complains wherever one is dropped */
+enum [[nodiscard]] status{
+    /* the compiler complains wherever one is dropped */
     ST_OK = 0,
 #define ERROR(name, http, sub, code, retry, wrapped) ST_##name,
 #include "base/errors.def"
@@ -32,7 +33,7 @@ const struct error_row *error_row(enum status status);
 struct work {
     uint64_t documents_read, documents_written;
     uint64_t bytes_read, bytes_written;
-    uint64_t entries; /* index entries touched */
+    uint64_t entries;     /* index entries touched */
     uint64_t round_trips; /* calls that a remote store would answer with a message */
 };
 
@@ -41,9 +42,9 @@ enum { ACTIVITY_ID_SIZE = 36 };
 struct op {
     struct arena arena; /* given back whole when the op ends */
     struct env *env;
-    int64_t now_ms; /* read once, so that one request sees one time */
-    int64_t deadline_ms; /* on the monotonic clock */
-    bool may_block; /* false on a loop thread: store calls answer ST_WOULD_BLOCK instead of waiting */
+    int64_t now_ms;        /* read once, so that one request sees one time */
+    int64_t deadline_ms;   /* on the monotonic clock */
+    bool may_block;        /* false on a loop thread: store calls answer ST_WOULD_BLOCK instead of waiting */
     atomic_bool cancelled; /* the client has gone, or the server is stopping */
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
@@ -56,17 +57,20 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);
 void op_begin(struct op *op, int64_t timeout_ms);
 void op_free(struct op *op);
 
-/* Records the reason and returns it: return op_fail(op, ST_CONFLICT, "..."). */
-__attribute__((format(printf, 3, 4))) enum status op_fail(struct op *op, enum status why,
-                                                          const char *fmt, ...);
+/* For the client; op_fail() is how it is used. */
+__attribute__((format(printf, 2, 3))) void op_set_error(struct op *op, const char *fmt, ...);
+
+/* Records the reason and gives back the status: return op_fail(op, ST_CONFLICT, "..."). A macro, so
+   that compilers and analysers see that it is never ST_OK. */
+#define op_fail(op, why, ...) (op_set_error((op), __VA_ARGS__), (why))
 
 /* ST_TIMEOUT or ST_UNAVAILABLE when the operation should stop; long loops ask now and then. */
 enum status op_check(struct op *op);
 
 /* The only macro that moves control. It needs a local `st` and a label `out`. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        st = (call);                                                                               \
-        if (st != ST_OK)                                                                           \
-            goto out;                                                                              \
+#define TRY(call)        \
+    do {                 \
+        st = (call);     \
+        if (st != ST_OK) \
+            goto out;    \
     } while (0)

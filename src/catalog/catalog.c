@@ -1,71 +1,31 @@
 /* src/catalog/catalog.c - the catalog in memory and in the store. */
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/catalog.h"
-#include "catalog/definition.h"
+#include "catalog/entry.h"
 #include "catalog/map.h"
 #include "keys/keys.h"
 
 /* All changes of the catalog are one logical partition to the store. */
 enum { CATALOG_BUCKET = 0, CATALOG_SCOPE = 1 };
 
+struct known {
+    struct map databases_by_rid, databases_by_id;
+    struct map containers_by_rid, containers_by_id; /* the latter under database rid + id */
+};
+
 struct catalog {
     struct store *store;
     struct bucket *bucket;
     pthread_mutex_t changing; /* held over a whole change, its commit included */
-    pthread_rwlock_t lock; /* guards what follows, never held over I/O */
-    struct map databases_by_rid, databases_by_id;
-    struct map containers_by_rid, containers_by_id; /* the latter under database rid + id */
+    pthread_rwlock_t lock;    /* guards what follows, never held over I/O */
+    struct known known;
     struct container *dropped; /* data still to be removed */
-    atomic_bool in_doubt; /* a commit may or may not have happened: read everything again before the next one */
+    atomic_bool in_doubt;      /* whether the last commit happened: settled before the next one */
 };
-
-/* --- references --- */
-
-void database_release(struct database *database)
-{
-    if (!database || atomic_fetch_sub(&database->references, 1) > 1)
-        return;
-    arena_free(&database->memory);
-    free(database);
-}
-
-static void container_free(struct container *container)
-{
-    database_release(container->database);
-    arena_free(&container->memory);
-    free(container);
-}
-
-void container_release(struct container *container)
-{
-    while (container && atomic_fetch_sub(&container->references, 1) == 1) {
-        struct container *successor = container->successor;
-
-        container_free(container);
-        container = successor;
-    }
-}
-
-static struct database *database_take(struct database *database)
-{
-    if (database)
-        atomic_fetch_add(&database->references, 1);
-    return database;
-}
-
-static struct container *container_take(struct container *container)
-{
-    if (container)
-        atomic_fetch_add(&container->references, 1);
-    return container;
-}
-
-/* --- making the structs --- */
 
 static void *allocate(size_t size)
 {
@@ -76,70 +36,18 @@ static void *allocate(size_t size)
     return memory;
 }
 
-static struct slice join(struct arena *arena, struct slice a, const char *middle, struct slice b)
-{
-    struct buf out;
-
-    buf_init(&out, arena);
-    buf_slice(&out, a);
-    buf_text(&out, middle);
-    buf_slice(&out, b);
-    return buf_as_slice(&out);
-}
-
-static struct database *database_make(const struct rid *rid, const struct record *record)
-{
-    struct database *database = allocate(sizeof(*database));
-
-    arena_init(&database->memory, SIZE_MAX);
-    database->rid = *rid;
-    database->id = arena_copy(&database->memory, json_string(json_get(record->document, "id")));
-    database->link = join(&database->memory, slice_of("dbs"), "/", database->id);
-    database->etag = record->etag;
-    database->ts_ms = record->ts_ms;
-    atomic_init(&database->references, 1);
-    return database;
-}
-
-/* The container's number is in its rid; its data lies under that number. */
-static uint64_t container_number(const struct rid *rid)
-{
-    return (uint64_t)(rid->bytes[4] & 0x7f) << 24 | (uint64_t)rid->bytes[5] << 16 | (uint64_t)rid->bytes[6] << 8 |
-           rid->bytes[7];
-}
-
-static struct container *container_make(struct database *database, const struct rid *rid, const struct record *record,
-                                        struct bucket *bucket)
-{
-    struct container *container = allocate(sizeof(*container));
-    struct arena *memory = &container->memory;
-
-    arena_init(memory, SIZE_MAX);
-    container->rid = *rid;
-    container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
-    container->id = json_string(json_get(container->definition, "id"));
-    container->link = join(memory, database->link, "/colls/", container->id);
-    container->etag = record->etag;
-    container->ts_ms = record->ts_ms;
-    container->database = database_take(database);
-    container->bucket = bucket;
-    atomic_init(&container->references, 1);
-    container_read_key(container);
-    return container;
-}
-
 /* --- the maps --- */
 
 static struct slice container_name(struct arena *arena, const struct database *database, struct slice id)
 {
-    return join(arena, rid_slice(&database->rid), "", id);
+    return catalog_join(arena, rid_slice(&database->rid), "", id);
 }
 
 static void add_database(struct catalog *catalog, struct database *database)
 {
     pthread_rwlock_wrlock(&catalog->lock);
-    map_put(&catalog->databases_by_rid, rid_slice(&database->rid), database);
-    map_put(&catalog->databases_by_id, database->id, database);
+    map_put(&catalog->known.databases_by_rid, rid_slice(&database->rid), database);
+    map_put(&catalog->known.databases_by_id, database->id, database);
     pthread_rwlock_unlock(&catalog->lock);
 }
 
@@ -148,8 +56,8 @@ static void add_container(struct catalog *catalog, struct container *container)
     struct slice name = container_name(&container->memory, container->database, container->id);
 
     pthread_rwlock_wrlock(&catalog->lock);
-    map_put(&catalog->containers_by_rid, rid_slice(&container->rid), container);
-    map_put(&catalog->containers_by_id, name, container);
+    map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
+    map_put(&catalog->known.containers_by_id, name, container);
     pthread_rwlock_unlock(&catalog->lock);
 }
 
@@ -166,8 +74,8 @@ static void retire_container(struct catalog *catalog, struct container *containe
     struct slice name = container_name(&container->memory, container->database, container->id);
 
     pthread_rwlock_wrlock(&catalog->lock);
-    map_remove(&catalog->containers_by_rid, rid_slice(&container->rid));
-    map_remove(&catalog->containers_by_id, name);
+    map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
+    map_remove(&catalog->known.containers_by_id, name);
     container->next_dropped = catalog->dropped;
     catalog->dropped = container;
     pthread_rwlock_unlock(&catalog->lock);
@@ -178,9 +86,9 @@ static void retire_database(struct catalog *catalog, const struct rid *rid)
     struct database *database;
 
     pthread_rwlock_wrlock(&catalog->lock);
-    database = map_find(&catalog->databases_by_rid, rid_slice(rid));
-    map_remove(&catalog->databases_by_rid, rid_slice(&database->rid));
-    map_remove(&catalog->databases_by_id, database->id);
+    database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
+    map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
+    map_remove(&catalog->known.databases_by_id, database->id);
     pthread_rwlock_unlock(&catalog->lock);
     database_release(database);
 }
@@ -192,15 +100,16 @@ struct database *catalog_find_database(struct catalog *catalog, struct slice nam
 
     pthread_rwlock_rdlock(&catalog->lock);
     if (rid_parse(name, &rid) && rid.size == RID_DATABASE_BYTES)
-        database = map_find(&catalog->databases_by_rid, rid_slice(&rid));
+        database = map_find(&catalog->known.databases_by_rid, rid_slice(&rid));
     if (!database)
-        database = map_find(&catalog->databases_by_id, name);
+        database = map_find(&catalog->known.databases_by_id, name);
     database_take(database);
     pthread_rwlock_unlock(&catalog->lock);
     return database;
 }
 
-static struct container *find_by_id(const struct catalog *catalog, const struct database *database, struct slice id)
+static struct container *find_by_id(const struct catalog *catalog, const struct database *database,
+                                    struct slice id)
 {
     char name[RID_DATABASE_BYTES + 4 * RESOURCE_ID_CHARS_MAX];
 
@@ -208,10 +117,11 @@ static struct container *find_by_id(const struct catalog *catalog, const struct 
         return NULL;
     memcpy(name, database->rid.bytes, RID_DATABASE_BYTES);
     memcpy(name + RID_DATABASE_BYTES, id.data, id.size);
-    return map_find(&catalog->containers_by_id, slice_make(name, RID_DATABASE_BYTES + id.size));
+    return map_find(&catalog->known.containers_by_id, slice_make(name, RID_DATABASE_BYTES + id.size));
 }
 
-struct container *catalog_find_container(struct catalog *catalog, const struct database *database, struct slice name)
+struct container *catalog_find_container(struct catalog *catalog, const struct database *database,
+                                         struct slice name)
 {
     struct container *container = NULL;
     struct rid rid;
@@ -219,7 +129,7 @@ struct container *catalog_find_container(struct catalog *catalog, const struct d
     pthread_rwlock_rdlock(&catalog->lock);
     if (rid_parse(name, &rid) && rid.size == RID_CONTAINER_BYTES &&
         memcmp(rid.bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0)
-        container = map_find(&catalog->containers_by_rid, rid_slice(&rid));
+        container = map_find(&catalog->known.containers_by_rid, rid_slice(&rid));
     if (!container)
         container = find_by_id(catalog, database, name);
     container_take(container);
@@ -251,13 +161,14 @@ static struct map_slot *sorted(const struct map *map, struct slice prefix, struc
     return list;
 }
 
-size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list, size_t limit)
+size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
+                              size_t limit)
 {
     struct map_slot *slots;
     size_t count;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    slots = sorted(&catalog->databases_by_rid, slice_of(""), after, &count);
+    slots = sorted(&catalog->known.databases_by_rid, slice_of(""), after, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
@@ -274,7 +185,7 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     size_t count;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    slots = sorted(&catalog->containers_by_rid, rid_slice(&database->rid), after, &count);
+    slots = sorted(&catalog->known.containers_by_rid, rid_slice(&database->rid), after, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
@@ -287,8 +198,8 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
 {
     pthread_rwlock_rdlock(&catalog->lock);
-    *databases = catalog->databases_by_rid.count;
-    *containers = catalog->containers_by_rid.count;
+    *databases = catalog->known.databases_by_rid.count;
+    *containers = catalog->known.containers_by_rid.count;
     pthread_rwlock_unlock(&catalog->lock);
 }
 
@@ -297,7 +208,8 @@ void catalog_count(struct catalog *catalog, size_t *databases, size_t *container
 static enum status load_container(struct op *op, struct catalog *catalog, const struct rid *rid,
                                   const struct record *record)
 {
-    struct database *database = map_find(&catalog->databases_by_rid, slice_make(rid->bytes, RID_DATABASE_BYTES));
+    struct database *database =
+        map_find(&catalog->known.databases_by_rid, slice_make(rid->bytes, RID_DATABASE_BYTES));
     struct bucket *bucket;
     enum status st;
 
@@ -347,7 +259,7 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
         for (size_t i = 0; i < rows.count; i++)
             TRY(visit(op, catalog, &rows.row[i]));
         if (rows.count) /* the least key after the last one */
-            range.from = join(&op->arena, rows.row[rows.count - 1].key, "", slice_make("\0", 1));
+            range.from = catalog_join(&op->arena, rows.row[rows.count - 1].key, "", slice_make("\0", 1));
     } while (rows.more);
 out:
     store_release(snapshot);
@@ -364,7 +276,8 @@ static struct batch *begin_change(struct op *op, struct catalog *catalog)
     return batch;
 }
 
-static enum status put_definition(struct op *op, struct batch *batch, const struct rid *rid, struct record *record)
+static enum status put_definition(struct op *op, struct batch *batch, const struct rid *rid,
+                                  struct record *record)
 {
     size_t size;
     uint8_t *value;
@@ -391,40 +304,29 @@ static enum status commit(struct op *op, struct catalog *catalog, struct batch *
 
 static void release_all(struct catalog *catalog)
 {
-    for (size_t i = 0; i < catalog->containers_by_rid.capacity; i++)
-        container_release(catalog->containers_by_rid.slot[i].value);
-    for (size_t i = 0; i < catalog->databases_by_rid.capacity; i++)
-        database_release(catalog->databases_by_rid.slot[i].value);
-    map_free(&catalog->databases_by_rid);
-    map_free(&catalog->databases_by_id);
-    map_free(&catalog->containers_by_rid);
-    map_free(&catalog->containers_by_id);
-}
-
-static void swap_maps(struct catalog *a, struct catalog *b)
-{
-    struct catalog old = { .databases_by_rid = a->databases_by_rid, .databases_by_id = a->databases_by_id,
-                           .containers_by_rid = a->containers_by_rid, .containers_by_id = a->containers_by_id };
-
-    a->databases_by_rid = b->databases_by_rid;
-    a->databases_by_id = b->databases_by_id;
-    a->containers_by_rid = b->containers_by_rid;
-    a->containers_by_id = b->containers_by_id;
-    b->databases_by_rid = old.databases_by_rid;
-    b->databases_by_id = old.databases_by_id;
-    b->containers_by_rid = old.containers_by_rid;
-    b->containers_by_id = old.containers_by_id;
+    for (size_t i = 0; i < catalog->known.containers_by_rid.capacity; i++)
+        container_release(catalog->known.containers_by_rid.slot[i].value);
+    for (size_t i = 0; i < catalog->known.databases_by_rid.capacity; i++)
+        database_release(catalog->known.databases_by_rid.slot[i].value);
+    map_free(&catalog->known.databases_by_rid);
+    map_free(&catalog->known.databases_by_id);
+    map_free(&catalog->known.containers_by_rid);
+    map_free(&catalog->known.containers_by_id);
 }
 
 /* Puts what was read in the place of what was known; a container that is not there any more was dropped. */
 static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
+    struct known old_ones;
+
     pthread_rwlock_wrlock(&catalog->lock);
-    swap_maps(catalog, fresh);
-    for (size_t i = 0; i < fresh->containers_by_rid.capacity; i++) {
-        struct map_slot *slot = &fresh->containers_by_rid.slot[i];
+    old_ones = catalog->known;
+    catalog->known = fresh->known;
+    fresh->known = old_ones;
+    for (size_t i = 0; i < fresh->known.containers_by_rid.capacity; i++) {
+        struct map_slot *slot = &fresh->known.containers_by_rid.slot[i];
         struct container *old = slot->value;
-        struct container *new = old ? map_find(&catalog->containers_by_rid, slot->key) : NULL;
+        struct container *new = old ? map_find(&catalog->known.containers_by_rid, slot->key) : NULL;
 
         slot->value = NULL;
         if (new) {
@@ -445,7 +347,8 @@ static enum status settle(struct op *op, struct catalog *catalog)
     enum status st;
 
     pthread_rwlock_init(&fresh.lock, NULL);
-    TRY(commit(op, catalog, batch_new(op, CATALOG_BUCKET), &unused)); /* which the store takes once it is sound again */
+    TRY(commit(op, catalog, batch_new(op, CATALOG_BUCKET),
+               &unused)); /* which the store takes once it is sound again */
     TRY(for_each(op, &fresh, KEY_CATALOG, load_one));
     supersede(catalog, &fresh);
     atomic_store(&catalog->in_doubt, false);
@@ -479,7 +382,8 @@ static struct json id_document(struct op *op, struct slice id)
     return json_built(&out);
 }
 
-static enum status create_database(struct op *op, struct catalog *catalog, struct slice id, struct database **database)
+static enum status create_database(struct op *op, struct catalog *catalog, struct slice id,
+                                   struct database **database)
 {
     struct batch *batch = begin_change(op, catalog);
     struct record record = { .document = id_document(op, id) };
@@ -503,7 +407,8 @@ out:
     return st;
 }
 
-enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id, struct database **database)
+enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
+                                    struct database **database)
 {
     enum status st = lock_changes(op, catalog);
 
@@ -519,7 +424,7 @@ static enum status check_database(struct op *op, struct catalog *catalog, const 
     bool found;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    found = map_find(&catalog->databases_by_rid, rid_slice(&database->rid)) != NULL;
+    found = map_find(&catalog->known.databases_by_rid, rid_slice(&database->rid)) != NULL;
     pthread_rwlock_unlock(&catalog->lock);
     return found ? ST_OK : op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
 }
@@ -569,10 +474,11 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
                                      struct container **now)
 {
     pthread_rwlock_rdlock(&catalog->lock);
-    *now = container_take(map_find(&catalog->containers_by_rid, rid_slice(&old->rid)));
+    *now = container_take(map_find(&catalog->known.containers_by_rid, rid_slice(&old->rid)));
     pthread_rwlock_unlock(&catalog->lock);
     if (!*now)
-        return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+        return op_fail(op, ST_NOT_FOUND,
+                       "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
     return ST_OK;
 }
 
@@ -652,7 +558,8 @@ static enum status drop_database(struct op *op, struct catalog *catalog, struct 
     catalog_count(catalog, &databases, &most);
     list = arena_alloc(&op->arena, (most + 1) * sizeof(*list));
     if (check_database(op, catalog, database) != ST_OK)
-        TRY(op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+        TRY(op_fail(op, ST_NOT_FOUND,
+                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
     count = catalog_list_containers(catalog, database, slice_of(""), list, most);
     batch_delete(batch, key_catalog(&op->arena, rid_slice(&database->rid)));
     for (size_t i = 0; i < count; i++)

@@ -75,7 +75,8 @@ void database_release(struct database *database); /* NULL is welcome */
 void container_release(struct container *container);
 
 /* In the order in which they were made, those after `after` (rid bytes; empty: all), up to `limit`; references. */
-size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list, size_t limit);
+size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
+                              size_t limit);
 size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
                                struct container **list, size_t limit);
 

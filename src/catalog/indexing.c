@@ -25,8 +25,8 @@ static enum status read_list(struct op *op, struct json policy, const char *name
     if (json_kind(*list) == JSON_NULL)
         *list = json_undefined;
     if (json_kind(*list) != JSON_UNDEFINED && json_kind(*list) != JSON_ARRAY)
-        return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. '%s' in the indexing policy must be an array.",
-                       name);
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid. '%s' in the indexing policy must be an array.", name);
     return ST_OK;
 }
 
@@ -36,16 +36,18 @@ static enum status read_path(struct op *op, struct json entry, struct slice *pat
     size_t position;
 
     if (json_kind(value) != JSON_STRING)
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input content is invalid because the required properties - 'path; ' - are missing");
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid because the required properties - 'path; ' - are missing");
     *path = json_string(value);
     position = index_path_error(*path);
     if (position == 0)
         return ST_OK;
-    return op_fail(op, ST_BAD_REQUEST,
-                   "The indexing path '%.*s' could not be accepted, failed near position '%zu'. Please ensure that the "
-                   "path is a valid path. Common errors include invalid characters or absence of quotes around labels.",
-                   SLICE_ARGS(*path), position);
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The indexing path '%.*s' could not be accepted, failed near position '%zu'. Please ensure that the "
+        "path is a valid path. Common errors include invalid characters or absence of quotes around labels.",
+        SLICE_ARGS(*path), position);
 }
 
 static enum status has_root(struct op *op, struct json list, bool *root, bool *etag)
@@ -83,11 +85,13 @@ static enum status define_paths(struct op *op, struct json policy, struct json_b
     TRY(has_root(op, included, &root_in, &unused));
     TRY(has_root(op, excluded, &root_out, &etag));
     if (root_in && root_out)
-        TRY(op_fail(op, ST_BAD_REQUEST, "The indexing path '/*' is provided in more than one of the path type sets."));
-    if (!root_in && !root_out && json_kind(included) == JSON_ARRAY && json_count(included) > 0)
         TRY(op_fail(op, ST_BAD_REQUEST,
-                    "The special mandatory indexing path \"/\" is not provided in any of the path type sets. Please "
-                    "provide this path in one of the sets."));
+                    "The indexing path '/*' is provided in more than one of the path type sets."));
+    if (!root_in && !root_out && json_kind(included) == JSON_ARRAY && json_count(included) > 0)
+        TRY(op_fail(
+            op, ST_BAD_REQUEST,
+            "The special mandatory indexing path \"/\" is not provided in any of the path type sets. Please "
+            "provide this path in one of the sets."));
     json_add_name(out, slice_of("includedPaths"));
     json_begin_array(out);
     if (!root_in && !root_out)
@@ -111,13 +115,15 @@ static enum status define_composite_path(struct op *op, struct json entry, struc
     bool descending;
 
     if (json_kind(path) != JSON_STRING || !key_path_parse(json_string(path), &parsed))
-        return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. A composite index path is malformed.");
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid. A composite index path is malformed.");
     if (json_kind(order) != JSON_UNDEFINED &&
         (json_kind(order) != JSON_STRING || !(slice_is_nocase(json_string(order), "ascending") ||
                                               slice_is_nocase(json_string(order), "descending"))))
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input content is invalid. The order of a composite index path must be 'ascending' or "
-                       "'descending'.");
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid. The order of a composite index path must be 'ascending' or "
+            "'descending'.");
     descending = json_kind(order) == JSON_STRING && slice_is_nocase(json_string(order), "descending");
     json_begin_object(out);
     json_add_name(out, slice_of("path"));
@@ -166,10 +172,12 @@ static enum status check_spatial(struct op *op, struct json list, bool is_geomet
             return st;
         for (struct json_iter j = json_iter(json_get(i.value, "types")); json_next(&j);)
             if (!is_one_of(j.value, shapes, 4))
-                return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. A spatial index has an unknown type.");
+                return op_fail(op, ST_BAD_REQUEST,
+                               "The input content is invalid. A spatial index has an unknown type.");
         if (is_geometry && json_kind(json_get(i.value, "boundingBox")) != JSON_OBJECT)
-            return op_fail(op, ST_BAD_REQUEST,
-                           "The input content is invalid. A spatial index over geometry must have a bounding box.");
+            return op_fail(
+                op, ST_BAD_REQUEST,
+                "The input content is invalid. A spatial index over geometry must have a bounding box.");
     }
     return ST_OK;
 }
@@ -180,10 +188,12 @@ static enum status check_vectors(struct op *op, struct json list, bool is_geomet
 
     (void)is_geometry;
     for (struct json_iter i = json_iter(list); json_next(&i);)
-        if (json_kind(json_get(i.value, "path")) != JSON_STRING || !is_one_of(json_get(i.value, "type"), kinds, 3))
-            return op_fail(op, ST_BAD_REQUEST,
-                           "The input content is invalid. A vector index needs a path and one of the types flat, "
-                           "quantizedFlat, diskANN.");
+        if (json_kind(json_get(i.value, "path")) != JSON_STRING ||
+            !is_one_of(json_get(i.value, "type"), kinds, 3))
+            return op_fail(
+                op, ST_BAD_REQUEST,
+                "The input content is invalid. A vector index needs a path and one of the types flat, "
+                "quantizedFlat, diskANN.");
     return ST_OK;
 }
 
@@ -192,7 +202,8 @@ static enum status check_full_text(struct op *op, struct json list, bool is_geom
     (void)is_geometry;
     for (struct json_iter i = json_iter(list); json_next(&i);)
         if (json_kind(json_get(i.value, "path")) != JSON_STRING)
-            return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. A full text index needs a path.");
+            return op_fail(op, ST_BAD_REQUEST,
+                           "The input content is invalid. A full text index needs a path.");
     return ST_OK;
 }
 
@@ -206,7 +217,8 @@ static const struct {
     { "fullTextIndexes", check_full_text },
 };
 
-static enum status define_other_indexes(struct op *op, struct json policy, bool is_geometry, struct json_builder *out)
+static enum status define_other_indexes(struct op *op, struct json policy, bool is_geometry,
+                                        struct json_builder *out)
 {
     struct json list;
     enum status st;
@@ -235,23 +247,27 @@ static enum status read_mode(struct op *op, struct json policy, bool *none)
     *none = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
     if (json_kind(mode) != JSON_UNDEFINED && !*none &&
         !(json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "consistent")))
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input content is invalid. 'indexingMode' must be one of 'consistent' and 'none'.");
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid. 'indexingMode' must be one of 'consistent' and 'none'.");
     if (json_kind(automatic) != JSON_UNDEFINED && json_kind(automatic) != JSON_TRUE &&
         json_kind(automatic) != JSON_FALSE)
         return op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'automatic' must be a boolean.");
     if (*none && json_kind(automatic) == JSON_TRUE)
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input content is invalid. 'automatic' must be false when 'indexingMode' is 'none'.");
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid. 'automatic' must be false when 'indexingMode' is 'none'.");
     return ST_OK;
 }
 
-enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry, struct json_builder *out)
+enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry,
+                                   struct json_builder *out)
 {
     bool none;
     enum status st;
 
-    if (json_kind(policy) != JSON_OBJECT && json_kind(policy) != JSON_UNDEFINED && json_kind(policy) != JSON_NULL)
+    if (json_kind(policy) != JSON_OBJECT && json_kind(policy) != JSON_UNDEFINED &&
+        json_kind(policy) != JSON_NULL)
         TRY(op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'indexingPolicy' must be an object."));
     TRY(read_mode(op, policy, &none));
     json_begin_object(out);

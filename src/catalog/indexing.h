@@ -3,4 +3,5 @@
 #include "catalog/definition.h"
 
 /* Adds the full policy to the builder, as the value of a name already added. */
-enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry, struct json_builder *out);
+enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry,
+                                   struct json_builder *out);

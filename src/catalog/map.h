@@ -16,6 +16,6 @@ struct map {
 };
 
 void map_free(struct map *map);
-void *map_find(const struct map *map, struct slice key); /* NULL when absent */
+void *map_find(const struct map *map, struct slice key);      /* NULL when absent */
 void map_put(struct map *map, struct slice key, void *value); /* replaces */
 void map_remove(struct map *map, struct slice key);

@@ -120,7 +120,7 @@ static enum wait refuse_wrong(struct connection *c)
     count(&c->loop->counts.malformed, 1);
     if (parser->why != ST_BAD_REQUEST)
         return refuse(c, parser->why, parser->reason);
-    (void)!op_fail(op, ST_BAD_REQUEST, "The request is not valid HTTP: %s", parser->reason);
+    op_set_error(op, "The request is not valid HTTP: %s", parser->reason);
     return refuse(c, ST_BAD_REQUEST, op->error);
 }
 

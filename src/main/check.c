@@ -38,7 +38,8 @@ static enum status get(struct op *op, struct inspection *in, struct slice key, s
 }
 
 /* The id entry must lead back here, the key must be the document's own, the number must begin with its bits. */
-static enum status check_item(struct op *op, struct inspection *in, uint64_t number, const struct record *item)
+static enum status check_item(struct op *op, struct inspection *in, uint64_t number,
+                              const struct record *item)
 {
     const struct container *container = in->container;
     struct json id = json_get(item->document, "id");
@@ -67,7 +68,8 @@ out:
     return st;
 }
 
-static enum status visit_document(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value)
+static enum status visit_document(struct op *op, struct inspection *in, const struct key_parts *key,
+                                  struct slice value)
 {
     struct record item;
     uint64_t number;
@@ -80,7 +82,8 @@ static enum status visit_document(struct op *op, struct inspection *in, const st
     return check_item(op, in, number, &item);
 }
 
-static enum status visit_id(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value)
+static enum status visit_id(struct op *op, struct inspection *in, const struct key_parts *key,
+                            struct slice value)
 {
     struct slice document;
     uint64_t number;
@@ -99,7 +102,8 @@ out:
     return st;
 }
 
-static enum status visit_change(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value)
+static enum status visit_change(struct op *op, struct inspection *in, const struct key_parts *key,
+                                struct slice value)
 {
     struct change change;
     uint64_t lsn;
@@ -115,7 +119,8 @@ static enum status visit_change(struct op *op, struct inspection *in, const stru
 
 static const struct {
     enum key_kind kind;
-    enum status (*visit)(struct op *op, struct inspection *in, const struct key_parts *key, struct slice value);
+    enum status (*visit)(struct op *op, struct inspection *in, const struct key_parts *key,
+                         struct slice value);
 } kinds[] = {
     { KEY_DOCUMENT, visit_document },
     { KEY_ID, visit_id },
@@ -123,7 +128,8 @@ static const struct {
 };
 
 /* The next block's rows; `from` is moved behind them. */
-static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from, bool *more)
+static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from,
+                               bool *more)
 {
     uint64_t bucket = bucket_id(in->container->bucket);
     struct range range = { buf_as_slice(from), key_kind_end(&op->arena, bucket, kinds[which].kind), false };
@@ -182,7 +188,8 @@ static enum status check_container(struct op *op, const struct container *contai
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         TRY(visit_kind(op, &in, i));
     if (in.ids != in.items)
-        problem(&in, "%llu documents, but %llu ids", (unsigned long long)in.items, (unsigned long long)in.ids);
+        problem(&in, "%llu documents, but %llu ids", (unsigned long long)in.items,
+                (unsigned long long)in.ids);
     *items += in.items;
     *problems += in.problems;
 out:
@@ -229,10 +236,11 @@ static enum status check_directory(struct op *op, const char *path, uint64_t *it
     enum status st;
 
     TRY(directory_open(op, path, true, &directory));
-    TRY(store_open(op,
-                   &(struct store_options){ .kind = STORE_ROCKSDB, .directory = directory.store, .read_only = true,
-                                            .cache_bytes = 64 << 20 },
-                   &store));
+    TRY(store_open(
+        op,
+        &(struct store_options){
+            .kind = STORE_ROCKSDB, .directory = directory.store, .read_only = true, .cache_bytes = 64 << 20 },
+        &store));
     TRY(catalog_open(op, store, &catalog));
     TRY(check_all(op, catalog, items, problems));
 out:
@@ -254,7 +262,8 @@ int check(const char *path)
         fprintf(stderr, "orrery: %s\n", op.error ? op.error : error_row(st)->code);
         problems++;
     } else {
-        printf("%llu items checked, %llu problems\n", (unsigned long long)items, (unsigned long long)problems);
+        printf("%llu items checked, %llu problems\n", (unsigned long long)items,
+               (unsigned long long)problems);
     }
     op_free(&op);
     return problems != 0;

@@ -34,8 +34,8 @@ static enum status take_lock(struct op *op, const char *path, int *lock)
         return op_fail(op, ST_UNAVAILABLE, "cannot use %s: %s", path, strerror(errno));
     if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
         return ST_OK;
-    return op_fail(op, ST_UNAVAILABLE, "another server is using %s: stop it first, or give this one another --data",
-                   path);
+    return op_fail(op, ST_UNAVAILABLE,
+                   "another server is using %s: stop it first, or give this one another --data", path);
 }
 
 static enum status write_format(struct op *op, const char *path, const char *file)
@@ -68,8 +68,8 @@ static enum status check_format(struct op *op, const char *path, bool read_only)
         return op_fail(op, ST_CORRUPT, "%s is damaged", file);
     if (format > DIRECTORY_FORMAT)
         return op_fail(op, ST_UNAVAILABLE,
-                       "%s has data of format %d, and this program knows formats up to %d: use a newer one", path,
-                       format, DIRECTORY_FORMAT);
+                       "%s has data of format %d, and this program knows formats up to %d: use a newer one",
+                       path, format, DIRECTORY_FORMAT);
     return ST_OK;
 }
 

@@ -8,7 +8,8 @@
 
 static int help(void)
 {
-    puts("orrery " ORRERY_VERSION " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
+    puts("orrery " ORRERY_VERSION
+         " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
          "\n"
          "  orrery serve [flags]    start the server; it prints where it listens when it is ready\n"
          "  orrery check DIR        verify a data directory that no server is using\n"
@@ -17,10 +18,12 @@ static int help(void)
          "Flags of serve, with their defaults; each may also be set in the environment\n"
          "(--cache-mb as ORRERY_CACHE_MB):\n");
     settings_print_help();
-    puts("\n"
-         "SIGTERM or Ctrl-C lets requests in flight finish, then stops. All data is in --data: copy it while\n"
-         "the server is stopped, delete it to begin anew. Without --key, clients sign with the well-known key of\n"
-         "the Cosmos DB emulator, which SDK samples use.");
+    puts(
+        "\n"
+        "SIGTERM or Ctrl-C lets requests in flight finish, then stops. All data is in --data: copy it while\n"
+        "the server is stopped, delete it to begin anew. Without --key, clients sign with the well-known key "
+        "of\n"
+        "the Cosmos DB emulator, which SDK samples use.");
     return 0;
 }
 

@@ -16,6 +16,7 @@ struct flag {
 
 #define AT(member) offsetof(struct settings, member)
 
+/* clang-format off */
 static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
@@ -31,6 +32,7 @@ static const struct flag flags[] = {
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
     { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
 };
+/* clang-format on */
 enum { FLAG_COUNT = sizeof(flags) / sizeof(flags[0]) };
 
 void settings_print_help(void)
@@ -167,8 +169,8 @@ static bool is_loopback(const char *address)
 {
     size_t digits = strspn(address, "0123456789.");
 
-    return (strncmp(address, "127.", 4) == 0 && address[digits] == ':') || strncmp(address, "[::1]:", 6) == 0 ||
-           strncmp(address, "localhost:", 10) == 0;
+    return (strncmp(address, "127.", 4) == 0 && address[digits] == ':') ||
+           strncmp(address, "[::1]:", 6) == 0 || strncmp(address, "localhost:", 10) == 0;
 }
 
 bool settings_only_loopback(const struct setting_list *listen)

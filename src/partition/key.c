@@ -40,9 +40,10 @@ static enum status read_component(struct op *op, struct json value, struct json 
     if (kind == JSON_OBJECT && json_count(value) == 0)
         *component = json_undefined;
     else if (kind == JSON_OBJECT || kind == JSON_ARRAY)
-        return op_fail(op, ST_BAD_HEADER,
-                       "Unsupported PartitionKey value component. Numeric, string, bool, null, Undefined are the only "
-                       "supported types.");
+        return op_fail(
+            op, ST_BAD_HEADER,
+            "Unsupported PartitionKey value component. Numeric, string, bool, null, Undefined are the only "
+            "supported types.");
     if (kind == JSON_STRING && json_string(value).size > PARTITION_KEY_BYTES_MAX)
         return op_fail(op, ST_BAD_HEADER, "Partition key is invalid: its value is longer than %d bytes.",
                        PARTITION_KEY_BYTES_MAX);
@@ -55,8 +56,8 @@ static enum status read_array(struct op *op, struct slice header, struct partiti
 
     if (json_parse(op, header, &array) != ST_OK || json_kind(array) != JSON_ARRAY ||
         json_count(array) > EPK_COMPONENTS_MAX)
-        return op_fail(op, ST_BAD_HEADER, "Partition key %.*s is invalid.", header.size > 200 ? 200 : (int)header.size,
-                       header.data);
+        return op_fail(op, ST_BAD_HEADER, "Partition key %.*s is invalid.",
+                       header.size > 200 ? 200 : (int)header.size, header.data);
     key->count = 0;
     for (struct json_iter i = json_iter(array); json_next(&i);) {
         enum status st = read_component(op, i.value, &key->component[key->count++]);
@@ -67,7 +68,8 @@ static enum status read_array(struct op *op, struct slice header, struct partiti
     return ST_OK;
 }
 
-static enum status check_count(struct op *op, const struct container *container, enum key_use use, size_t count)
+static enum status check_count(struct op *op, const struct container *container, enum key_use use,
+                               size_t count)
 {
     size_t wanted = container->key_path_count;
 
@@ -75,9 +77,10 @@ static enum status check_count(struct op *op, const struct container *container,
         return ST_OK;
     if (use == KEY_OF_QUERY && count < wanted && container->epk_version == EPK_MULTI)
         return ST_OK;
-    return op_fail(op, ST_BAD_HEADER,
-                   "Partition key provided either doesn't correspond to definition in the collection or doesn't match "
-                   "partition key field values specified in the document.");
+    return op_fail(
+        op, ST_BAD_HEADER,
+        "Partition key provided either doesn't correspond to definition in the collection or doesn't match "
+        "partition key field values specified in the document.");
 }
 
 enum status partition_key_read(struct op *op, const struct container *container, struct slice header,
@@ -88,9 +91,10 @@ enum status partition_key_read(struct op *op, const struct container *container,
     *present = header.data != NULL;
     key->count = 0;
     if (!*present && use == KEY_OF_ITEM && !container->system_key)
-        TRY(op_fail(op, ST_BAD_REQUEST,
-                    "The partition key supplied in x-ms-partitionkey header has fewer components than defined in the "
-                    "the collection."));
+        TRY(op_fail(
+            op, ST_BAD_REQUEST,
+            "The partition key supplied in x-ms-partitionkey header has fewer components than defined in the "
+            "the collection."));
     if (*present) {
         TRY(read_array(op, header, key));
         TRY(check_count(op, container, use, key->count));

@@ -6,7 +6,7 @@
 #include "catalog/catalog.h"
 
 enum key_use {
-    KEY_OF_ITEM, /* every level is needed */
+    KEY_OF_ITEM,  /* every level is needed */
     KEY_OF_QUERY, /* the first levels of a hierarchical key may do */
 };
 
@@ -15,6 +15,7 @@ enum status partition_key_read(struct op *op, const struct container *container,
                                enum key_use use, struct partition_key *key, bool *present);
 
 /* The values at the container's key paths. */
-void partition_key_extract(const struct container *container, struct json document, struct partition_key *key);
+void partition_key_extract(const struct container *container, struct json document,
+                           struct partition_key *key);
 
 void partition_key_epk(const struct container *container, const struct partition_key *key, struct epk *epk);

@@ -26,7 +26,8 @@ static uint32_t prefix_bits(const struct container *container, const struct epk 
     return epk_number_bits(container->epk_version, container->key_path_count, &padded);
 }
 
-static struct span span_of(const struct container *container, const struct partition_scope *scope, uint64_t after)
+static struct span span_of(const struct container *container, const struct partition_scope *scope,
+                           uint64_t after)
 {
     struct span span = { 0, 1ull << (NUMBER_EPK_BITS + NUMBER_COUNTER_BITS) };
 
@@ -67,7 +68,8 @@ static enum status take(struct op *op, struct listing *listing, const struct row
     TRY(record_decode(op, row->value, &record));
     listing->scanned += row->value.size;
     if (in_scope(listing->scope, record.epk)) {
-        *taken = page->count < listing->limit && (page->count == 0 || listing->bytes + row->value.size < PAGE_BYTES_MAX);
+        *taken = page->count < listing->limit &&
+                 (page->count == 0 || listing->bytes + row->value.size < PAGE_BYTES_MAX);
         if (!*taken)
             goto out;
         page->item[page->count++] = record;
@@ -97,8 +99,8 @@ static enum status fill_page(struct op *op, const struct view *view, uint64_t bu
     enum status st = ST_OK;
 
     while (taken && rows.more && listing->scanned < SCANNED_BYTES_MAX) {
-        struct range range = { key_document(&op->arena, bucket, span.from), key_document(&op->arena, bucket, span.to),
-                               false };
+        struct range range = { key_document(&op->arena, bucket, span.from),
+                               key_document(&op->arena, bucket, span.to), false };
 
         TRY(op_check(op));
         TRY(view_scan(op, view, range, block, &rows));
@@ -111,8 +113,9 @@ out:
     return st;
 }
 
-enum status partition_list(struct op *op, const struct container *container, const struct partition_scope *scope,
-                           uint64_t after, size_t limit, struct partition_page *page)
+enum status partition_list(struct op *op, const struct container *container,
+                           const struct partition_scope *scope, uint64_t after, size_t limit,
+                           struct partition_page *page)
 {
     struct listing listing = { .scope = scope, .limit = limit, .page = page };
     struct view view = { 0 };

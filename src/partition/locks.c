@@ -147,7 +147,8 @@ enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, str
     if (got)
         return ST_OK;
     *lock = NULL;
-    return op_fail(op, ST_TIMEOUT, "Request timed out. More info: https://aka.ms/cosmosdb-tsg-request-timeout");
+    return op_fail(op, ST_TIMEOUT,
+                   "Request timed out. More info: https://aka.ms/cosmosdb-tsg-request-timeout");
 }
 
 static void remove_lock(struct lock *lock)

@@ -2,14 +2,16 @@
 #include "resource/resource.h"
 
 /* What client-side planners need to know; a member left out switches a feature off in some of them. */
-#define QUERY_ENGINE                                                                                                   \
-    "{\\\"allowNewKeywords\\\":true,\\\"maxJoinsPerSqlQuery\\\":10,\\\"maxQueryRequestTimeoutFraction\\\":0.9,"         \
-    "\\\"maxSqlQueryInputLength\\\":524288,\\\"maxUdfRefPerSqlQuery\\\":10,"                                           \
-    "\\\"queryMaxInMemorySortDocumentCount\\\":-1000,\\\"spatialMaxGeometryPointCount\\\":256,"                        \
-    "\\\"sqlAllowNonFiniteNumbers\\\":false,\\\"sqlDisableOptimizationFlags\\\":0,\\\"enableSpatialIndexing\\\":true," \
-    "\\\"maxInExpressionItemsCount\\\":2147483647,\\\"maxLogicalAndPerSqlQuery\\\":2147483647,"                        \
-    "\\\"maxLogicalOrPerSqlQuery\\\":2147483647,\\\"maxSpatialQueryCells\\\":2147483647,"                              \
-    "\\\"sqlAllowAggregateFunctions\\\":true,\\\"sqlAllowGroupByClause\\\":true,\\\"sqlAllowLike\\\":true,"            \
+#define QUERY_ENGINE                                                                                        \
+    "{\\\"allowNewKeywords\\\":true,\\\"maxJoinsPerSqlQuery\\\":10,\\\"maxQueryRequestTimeoutFraction\\\":" \
+    "0.9,"                                                                                                  \
+    "\\\"maxSqlQueryInputLength\\\":524288,\\\"maxUdfRefPerSqlQuery\\\":10,"                                \
+    "\\\"queryMaxInMemorySortDocumentCount\\\":-1000,\\\"spatialMaxGeometryPointCount\\\":256,"             \
+    "\\\"sqlAllowNonFiniteNumbers\\\":false,\\\"sqlDisableOptimizationFlags\\\":0,"                         \
+    "\\\"enableSpatialIndexing\\\":true,"                                                                   \
+    "\\\"maxInExpressionItemsCount\\\":2147483647,\\\"maxLogicalAndPerSqlQuery\\\":2147483647,"             \
+    "\\\"maxLogicalOrPerSqlQuery\\\":2147483647,\\\"maxSpatialQueryCells\\\":2147483647,"                   \
+    "\\\"sqlAllowAggregateFunctions\\\":true,\\\"sqlAllowGroupByClause\\\":true,\\\"sqlAllowLike\\\":true," \
     "\\\"sqlAllowSubQuery\\\":true,\\\"sqlAllowScalarSubQuery\\\":true,\\\"sqlAllowTop\\\":true}"
 
 /*
@@ -20,8 +22,8 @@ static void print_location(struct buf *body, const struct call *call, const char
 {
     struct slice host = call_header(call, HEADER_HOST);
 
-    buf_printf(body, "\"%s\":[{\"name\":\"South Central US\",\"databaseAccountEndpoint\":\"%s://%.*s/\"}],", name,
-               call->request->tls ? "https" : "http", SLICE_ARGS(host));
+    buf_printf(body, "\"%s\":[{\"name\":\"South Central US\",\"databaseAccountEndpoint\":\"%s://%.*s/\"}],",
+               name, call->request->tls ? "https" : "http", SLICE_ARGS(host));
 }
 
 enum status account_read(struct op *op, struct call *call, struct reply *reply)
@@ -37,7 +39,8 @@ enum status account_read(struct op *op, struct call *call, struct reply *reply)
     print_location(body, call, "readableLocations");
     buf_text(body, "\"enableMultipleWriteLocations\":false,\"continuousBackupEnabled\":false,"
                    "\"enableNRegionSynchronousCommit\":false,\"enablePerPartitionFailoverBehavior\":false,"
-                   "\"userReplicationPolicy\":{\"asyncReplication\":false,\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
+                   "\"userReplicationPolicy\":{\"asyncReplication\":false,\"minReplicaSetSize\":1,"
+                   "\"maxReplicasetSize\":4},"
                    "\"userConsistencyPolicy\":{\"defaultConsistencyLevel\":\"Session\"},"
                    "\"systemReplicationPolicy\":{\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
                    "\"readPolicy\":{\"primaryReadCoefficient\":1,\"secondaryReadCoefficient\":1},"

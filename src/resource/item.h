@@ -13,7 +13,8 @@ enum status item_address(struct op *op, const struct call *call, const struct ep
 void item_print(struct buf *body, const struct container *container, const struct record *item);
 
 /* Body, ETag, session token and status of one item. */
-void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn, int status);
+void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
+                int status);
 
 /* x-ms-content-path and its like: SDKs keep session tokens by them, from failures too. */
 void item_reply_owner(struct reply *reply, const struct call *call);

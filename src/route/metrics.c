@@ -2,7 +2,7 @@
 #include "route/metrics.h"
 
 /* Upper bounds of the histogram, in microseconds. */
-static const uint64_t bound_us[METRIC_TIMES] = { 50,    100,   250,    500,    1000,    2500,
+static const uint64_t bound_us[METRIC_TIMES] = { 50,   100,   250,   500,    1000,    2500,
                                                  5000, 10000, 50000, 250000, 1000000, 5000000 };
 
 void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us)
@@ -24,12 +24,12 @@ static const char *name_of(size_t index)
 
 static void print_counts(struct buf *out, const struct route_metrics *metrics, size_t index)
 {
-    for (int class = 1; class <= 5; class++) {
+    for (int class = 1; class <= 5; class ++) {
         uint64_t count = atomic_load_explicit(&metrics[index].by_class[class], memory_order_relaxed);
 
         if (count)
-            buf_printf(out, "orrery_requests_total{operation=\"%s\",status=\"%dxx\"} %llu\n", name_of(index), class,
-                       (unsigned long long)count);
+            buf_printf(out, "orrery_requests_total{operation=\"%s\",status=\"%dxx\"} %llu\n", name_of(index),
+                       class, (unsigned long long)count);
     }
 }
 

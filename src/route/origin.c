@@ -20,7 +20,8 @@ static bool is_host(struct slice text)
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._:", c))))
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              (c && strchr("-._:", c))))
             return false;
     }
     return true;
@@ -57,7 +58,8 @@ static bool is_localhost(struct slice host)
            (host.size > size && slice_is_nocase(slice_after(host, host.size - size), ending));
 }
 
-enum status origin_check_host(struct op *op, const struct route_options *options, const struct request *request)
+enum status origin_check_host(struct op *op, const struct route_options *options,
+                              const struct request *request)
 {
     struct slice header = slice_trim(request->header[HEADER_HOST]);
     struct slice host, port;

@@ -8,7 +8,8 @@
 #include "route/route.h"
 
 /* The Host header must be an address, loopback, or a name we were told. */
-enum status origin_check_host(struct op *op, const struct route_options *options, const struct request *request);
+enum status origin_check_host(struct op *op, const struct route_options *options,
+                              const struct request *request);
 
 /* Adds the CORS headers when the page may ask; says whether it may. */
 bool origin_allow(const struct route_options *options, const struct request *request, struct answer *answer);

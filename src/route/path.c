@@ -3,7 +3,8 @@
 #include "route/path.h"
 
 /* Queries that a path may have; any other "?..." belongs to an id that its client did not encode. */
-static const char *const known_queries[] = { "$resolveFor", "$filter", "$partitionKeyRangeIds", "api-version" };
+static const char *const known_queries[] = { "$resolveFor", "$filter", "$partitionKeyRangeIds",
+                                             "api-version" };
 
 static bool is_query(struct slice text)
 {

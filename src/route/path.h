@@ -10,11 +10,11 @@ enum { PATH_SEGMENTS = 10 };
 struct path {
     size_t count;
     struct slice segment[PATH_SEGMENTS]; /* percent-decoded */
-    struct slice shape; /* dbs/x/colls/x/docs: ids blanked out, to look up in the route table */
-    struct slice type; /* docs; empty for the account */
-    struct slice link; /* of the resource, or of the list's owner: dbs/a/colls/b */
+    struct slice shape;    /* dbs/x/colls/x/docs: ids blanked out, to look up in the route table */
+    struct slice type;     /* docs; empty for the account */
+    struct slice link;     /* of the resource, or of the list's owner: dbs/a/colls/b */
     struct slice raw_link; /* the same, as it came */
-    struct slice last; /* the link's last segment */
+    struct slice last;     /* the link's last segment */
 };
 
 /* ST_BAD_HEADER when the target is malformed or too deep. */

@@ -7,7 +7,7 @@ enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT };
 
 enum route_flags {
     RUN_INLINE = 1, /* needs no disk, or only what the cache has: a loop thread may try */
-    OF_ITEMS = 2, /* replies carry a session token even when they fail */
+    OF_ITEMS = 2,   /* replies carry a session token even when they fail */
 };
 
 struct route {
@@ -15,7 +15,7 @@ struct route {
     enum method method;
     enum marker marker;
     const char *shape; /* ids are x: dbs/x/colls/x/docs */
-    operation *run; /* NULL: the service has it, this version of the server does not */
+    operation *run;    /* NULL: the service has it, this version of the server does not */
     unsigned flags;
 };
 

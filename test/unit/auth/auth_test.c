@@ -92,7 +92,8 @@ static const struct {
     { SAMPLE_KEY, METHOD_GET, "dbs", "dbs/ToDoList", "c09PEVJrgp2uQRkr934kFbTqhByc7TVr3OHyqlu+c+c=" },
     { auth_emulator_key, METHOD_GET, "", "", "gFB1bRB/PLJTG3bCgMuoVgNzOyFvZAamzEtLuSITjRc=" },
     { auth_emulator_key, METHOD_GET, "dbs", "dbs/ToDoList", "mM0rMK/7o1MZhQwDitGRoGisPRPx09os/86Jk0YwquY=" },
-    { auth_emulator_key, METHOD_POST, "docs", "dbs/MyDb/colls/MyColl", "s0xP8VO0ZOVHL99FhcwggjhrnponOpQXEk+T5PrPBUg=" },
+    { auth_emulator_key, METHOD_POST, "docs", "dbs/MyDb/colls/MyColl",
+      "s0xP8VO0ZOVHL99FhcwggjhrnponOpQXEk+T5PrPBUg=" },
 };
 
 TEST(the_published_signatures_are_accepted)
@@ -140,7 +141,8 @@ TEST(a_signature_that_is_wrong_in_any_one_bit_is_refused)
 
     open_with_key(&asking, auth_emulator_key);
     ask_for(&asking, METHOD_GET, "dbs", "dbs/ToDoList");
-    CHECK(base64_decode(slice_of(vectors[2].signature), right, sizeof(right), &size) && size == sizeof(right));
+    CHECK(base64_decode(slice_of(vectors[2].signature), right, sizeof(right), &size) &&
+          size == sizeof(right));
     for (size_t bit = 0; bit < 8 * sizeof(right); bit++) {
         struct buf text;
 
@@ -203,7 +205,8 @@ TEST(a_link_may_be_signed_as_typed_as_sent_or_as_a_lower_case_rid)
         authorize(&asking, sign(&asking, auth_emulator_key, text));
         CHECK(check(&asking) == ST_OK);
     }
-    authorize(&asking, sign(&asking, auth_emulator_key, "get\ncolls\nRID==\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
+    authorize(&asking,
+              sign(&asking, auth_emulator_key, "get\ncolls\nRID==\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
     CHECK(check(&asking) == ST_UNAUTHORIZED);
     close_asking(&asking);
 }
@@ -232,9 +235,11 @@ TEST(the_plain_date_header_is_signed_in_a_line_of_its_own)
     ask_for(&asking, METHOD_GET, "dbs", "dbs/d");
     asking.request.header[HEADER_MS_DATE] = (struct slice){ 0 };
     asking.request.header[HEADER_DATE] = slice_of(DATE);
-    authorize(&asking, sign(&asking, auth_emulator_key, "get\ndbs\ndbs/d\n\nthu, 27 apr 2017 00:51:12 gmt\n"));
+    authorize(&asking,
+              sign(&asking, auth_emulator_key, "get\ndbs\ndbs/d\n\nthu, 27 apr 2017 00:51:12 gmt\n"));
     CHECK(check(&asking) == ST_OK);
-    authorize(&asking, sign(&asking, auth_emulator_key, "get\ndbs\ndbs/d\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
+    authorize(&asking,
+              sign(&asking, auth_emulator_key, "get\ndbs\ndbs/d\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
     CHECK(check(&asking) == ST_UNAUTHORIZED);
     close_asking(&asking);
 }
@@ -258,7 +263,9 @@ TEST(a_date_may_be_a_quarter_of_an_hour_off_and_no_more)
     static const struct {
         int64_t off_ms;
         enum status status;
-    } cases[] = { { DATE_SKEW_MS, ST_OK }, { -DATE_SKEW_MS, ST_OK }, { DATE_SKEW_MS + 1000, ST_FORBIDDEN },
+    } cases[] = { { DATE_SKEW_MS, ST_OK },
+                  { -DATE_SKEW_MS, ST_OK },
+                  { DATE_SKEW_MS + 1000, ST_FORBIDDEN },
                   { -DATE_SKEW_MS - 1000, ST_FORBIDDEN } };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -304,12 +311,15 @@ static const struct {
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "2017-04-27", ST_UNAUTHORIZED,
       "The input date header is invalid format. Please pass in RFC 1123 style date format." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "Thu, 27 Apr 2017 00:30:00 GMT", ST_FORBIDDEN,
-      "The authorization token is not valid at the current time. Please create another token and retry (token start "
-      "time: Thu, 27 Apr 2017 00:30:00 GMT, token expiry time: Thu, 27 Apr 2017 00:45:00 GMT, current server time: " DATE
-      ")." },
+      "The authorization token is not valid at the current time. Please create another token and retry "
+      "(token start "
+      "time: Thu, 27 Apr 2017 00:30:00 GMT, token expiry time: Thu, 27 Apr 2017 00:45:00 GMT, current server "
+      "time: " DATE ")." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "Thu, 27 Apr 2017 00:51:13 GMT", ST_UNAUTHORIZED,
-      "The input authorization token can't serve the request. The wrong key is being used or the expected payload is "
-      "not built as per the protocol. For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the "
+      "The input authorization token can't serve the request. The wrong key is being used or the expected "
+      "payload is "
+      "not built as per the protocol. For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used "
+      "the "
       "following payload to sign: 'get\ndbs\ndbs/ToDoList\nthu, 27 apr 2017 00:51:13 gmt\n\n'" },
 };
 

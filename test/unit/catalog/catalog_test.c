@@ -36,14 +36,16 @@ static struct json defined(struct rig *rig, const char *text)
 {
     struct json definition = json_undefined;
 
-    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ true }, &definition) == ST_OK);
+    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ true }, &definition) ==
+          ST_OK);
     return definition;
 }
 
 static enum status try_container(struct rig *rig, struct database *database, const char *text)
 {
     struct container *container = NULL;
-    enum status st = catalog_create_container(rig->op, rig->catalog, database, defined(rig, text), &container);
+    enum status st =
+        catalog_create_container(rig->op, rig->catalog, database, defined(rig, text), &container);
 
     container_release(container);
     return st;
@@ -218,10 +220,11 @@ TEST(a_replaced_container_is_a_new_struct_and_holders_of_the_old_one_see_no_chan
 
     rig_open(&rig, false);
     old = rig_container(&rig, CONTAINER_C);
-    CHECK(catalog_replace_container(rig.op, rig.catalog, old,
-                                    defined(&rig, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':60}"),
-                                    &new) == ST_OK);
-    CHECK(new != old && new->etag != old->etag && new->bucket == old->bucket && rid_equal(&new->rid, &old->rid));
+    CHECK(catalog_replace_container(
+              rig.op, rig.catalog, old,
+              defined(&rig, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':60}"),
+              &new) == ST_OK);
+    CHECK(new != old &&new->etag != old->etag &&new->bucket == old->bucket &&rid_equal(&new->rid, &old->rid));
     CHECK(json_kind(json_get(old->definition, "defaultTtl")) == JSON_UNDEFINED);
     CHECK(json_int(json_get(new->definition, "defaultTtl")) == 60);
     found = catalog_find_container(rig.catalog, rig.database, slice_of("c"));
@@ -309,7 +312,8 @@ TEST(everything_is_as_it_was_after_a_restart)
     CHECK(rig.database->etag == database_etag && rig.database->ts_ms == 1700000000000);
     found = catalog_find_container(rig.catalog, rig.database, slice_of("c"));
     CHECK(found && rid_equal(&found->rid, &rid) && found->etag == etag && found->ts_ms == 1700000000000);
-    CHECK(found && slice_equal(json_bytes(found->definition), before) && slice_is(found->link, "dbs/db/colls/c"));
+    CHECK(found && slice_equal(json_bytes(found->definition), before) &&
+          slice_is(found->link, "dbs/db/colls/c"));
     container_release(found);
     rig_close(&rig);
 }

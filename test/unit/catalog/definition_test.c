@@ -7,7 +7,8 @@ enum { ANY_SIZE = 3000 };
 static enum status define(const char *body, bool key_required, struct json *definition)
 {
     *definition = json_undefined;
-    return container_define(test_op(), rig_json(test_op(), body), (struct define_options){ key_required }, definition);
+    return container_define(test_op(), rig_json(test_op(), body), (struct define_options){ key_required },
+                            definition);
 }
 
 static struct slice printed(struct json value)
@@ -31,12 +32,15 @@ TEST(what_a_client_leaves_out_is_filled_in_and_everything_is_in_the_order_of_the
 {
     struct json definition;
 
-    CHECK(define("{'partitionKey':{'paths':['/pk'],'kind':'Hash','version':2},'id':'c'}", true, &definition) == ST_OK);
+    CHECK(define("{'partitionKey':{'paths':['/pk'],'kind':'Hash','version':2},'id':'c'}", true,
+                 &definition) == ST_OK);
     CHECK(slice_equal(
         printed(definition),
         rig_quoted(test_op(),
-                   "{'id':'c','indexingPolicy':{'indexingMode':'consistent','automatic':true,'includedPaths':[{'path':"
-                   "'/*'}],'excludedPaths':[{'path':'/\\\"_etag\\\"/?'}]},'partitionKey':{'paths':['/pk'],'kind':'Hash',"
+                   "{'id':'c','indexingPolicy':{'indexingMode':'consistent','automatic':true,'includedPaths':"
+                   "[{'path':"
+                   "'/*'}],'excludedPaths':[{'path':'/\\\"_etag\\\"/?'}]},'partitionKey':{'paths':['/"
+                   "pk'],'kind':'Hash',"
                    "'version':2},'uniqueKeyPolicy':{'uniqueKeys':[]},'conflictResolutionPolicy':{'mode':"
                    "'LastWriterWins','conflictResolutionPath':'/_ts','conflictResolutionProcedure':''},"
                    "'geospatialConfig':{'type':'Geography'}}")));
@@ -48,7 +52,8 @@ static const struct {
 } echoes[] = {
     { "id", "'id':'ü'", "'ü'" },
     { "partitionKey", "'partitionKey':{'paths':['/a']}", "{'paths':['/a'],'kind':'Hash'}" },
-    { "partitionKey", "'partitionKey':{'paths':['/a'],'version':1}", "{'paths':['/a'],'kind':'Hash','version':1}" },
+    { "partitionKey", "'partitionKey':{'paths':['/a'],'version':1}",
+      "{'paths':['/a'],'kind':'Hash','version':1}" },
     { "partitionKey", "'partitionKey':{'paths':['/a'],'version':2.0,'kind':'hash'}",
       "{'paths':['/a'],'kind':'Hash','version':2}" },
     { "partitionKey", "'partitionKey':{'paths':['/a'],'kind':'Range'}", "{'paths':['/a'],'kind':'Range'}" },
@@ -63,7 +68,8 @@ static const struct {
       "{'uniqueKeys':[{'paths':['/a','/b/c']}]}" },
     { "uniqueKeyPolicy", "'uniqueKeyPolicy':null", "{'uniqueKeys':[]}" },
     { "uniqueKeyPolicy", "'uniqueKeyPolicy':{}", "{}" },
-    { "conflictResolutionPolicy", "'conflictResolutionPolicy':{'mode':'custom','conflictResolutionProcedure':'p'}",
+    { "conflictResolutionPolicy",
+      "'conflictResolutionPolicy':{'mode':'custom','conflictResolutionProcedure':'p'}",
       "{'mode':'custom','conflictResolutionProcedure':'p'}" },
     { "conflictResolutionPolicy", "'conflictResolutionPolicy':{}", "{}" },
     { "geospatialConfig", "'geospatialConfig':{'type':'Geometry'}", "{'type':'Geometry'}" },
@@ -77,7 +83,8 @@ static const struct {
     { "vectorEmbeddingPolicy",
       "'vectorEmbeddingPolicy':{'vectorEmbeddings':[{'path':'/v','dataType':'float32','dimensions':3,"
       "'distanceFunction':'cosine'}]}",
-      "{'vectorEmbeddings':[{'path':'/v','dataType':'float32','dimensions':3,'distanceFunction':'cosine'}]}" },
+      "{'vectorEmbeddings':[{'path':'/"
+      "v','dataType':'float32','dimensions':3,'distanceFunction':'cosine'}]}" },
     { "fullTextPolicy", "'fullTextPolicy':{'defaultLanguage':'en-US','fullTextPaths':[{'path':'/t'}]}",
       "{'defaultLanguage':'en-US','fullTextPaths':[{'path':'/t'}]}" },
     { "computedProperties", "'computedProperties':[{'name':'n','query':'SELECT VALUE 1'}]",
@@ -112,20 +119,23 @@ TEST(each_property_is_echoed_in_the_services_form)
 }
 
 #define MISSING_ID "The input content is invalid because the required properties - 'id; ' - are missing"
-#define TTL(text)                                                                                                     \
-    "The input ttl '" text "' is invalid. Ensure to provide a nonzero positive integer less than or equal to "         \
+#define TTL(text)                                                                       \
+    "The input ttl '" text                                                              \
+    "' is invalid. Ensure to provide a nonzero positive integer less than or equal to " \
     "'2147483647', or '-1' which means never expire."
-#define KEY_PATH(path)                                                                                                \
-    "The partition key component definition path '" path "' could not be accepted. Partition key paths must contain "  \
+#define KEY_PATH(path)                                           \
+    "The partition key component definition path '" path         \
+    "' could not be accepted. Partition key paths must contain " \
     "only valid characters and not contain a trailing slash or wildcard character."
 #define EMBEDDING "The vector embedding policy has an invalid path, dataType, dimensions or distanceFunction."
-#define EMBED(path, type, dimensions, function)                                                                       \
-    "'vectorEmbeddingPolicy':{'vectorEmbeddings':[{'path':" path ",'dataType':" type ",'dimensions':" dimensions         \
-    ",'distanceFunction':" function "}]}"
-#define CONFLICT_MODE                                                                                                 \
+#define EMBED(path, type, dimensions, function)                                      \
+    "'vectorEmbeddingPolicy':{'vectorEmbeddings':[{'path':" path ",'dataType':" type \
+    ",'dimensions':" dimensions ",'distanceFunction':" function "}]}"
+#define CONFLICT_MODE \
     "Invalid mode for setting 'conflictResolutionPolicy'. Mode expected is 'LastWriterWins' or 'Custom'."
-#define ID_RULE(id)                                                                                                   \
-    "The input name '" id "' is invalid. Ensure to provide a unique non-empty string less than '255' characters."
+#define ID_RULE(id)       \
+    "The input name '" id \
+    "' is invalid. Ensure to provide a unique non-empty string less than '255' characters."
 #define INVALID_INPUT "One of the specified inputs is invalid"
 
 static const struct {
@@ -144,7 +154,8 @@ static const struct {
     { "'partitionKey':{}", "Partition key paths cannot be empty." },
     { "'partitionKey':{'paths':[]}", "Partition key paths cannot be empty." },
     { "'partitionKey':{'paths':'/a'}", "Partition key paths cannot be empty." },
-    { "'partitionKey':{'paths':['/a','/b']}", "Too many partition key paths (2) specified. A maximum of 1 is allowed." },
+    { "'partitionKey':{'paths':['/a','/b']}",
+      "Too many partition key paths (2) specified. A maximum of 1 is allowed." },
     { "'partitionKey':{'paths':['/a','/b','/c','/d'],'kind':'MultiHash'}",
       "Too many partition key paths (4) specified. A maximum of 3 is allowed." },
     { "'partitionKey':{'paths':['a']}", KEY_PATH("a") },
@@ -155,15 +166,16 @@ static const struct {
     { "'partitionKey':{'paths':[7]}", KEY_PATH("") },
     { "'partitionKey':{'paths':['/a'],'kind':'Other'}",
       "The partition key kind must be one of Hash, MultiHash and Range." },
-    { "'partitionKey':{'paths':['/a'],'kind':1}", "The partition key kind must be one of Hash, MultiHash and Range." },
+    { "'partitionKey':{'paths':['/a'],'kind':1}",
+      "The partition key kind must be one of Hash, MultiHash and Range." },
     { "'partitionKey':{'paths':['/a'],'version':3}", "The partition key version must be 1 or 2." },
     { "'partitionKey':{'paths':['/a'],'version':'2'}", "The partition key version must be 1 or 2." },
     { "'partitionKey':{'paths':['/a'],'version':1.5}", "The partition key version must be 1 or 2." },
     { "'partitionKey':{'paths':['/a','/b'],'kind':'MultiHash','version':1}",
       "Subpartitioning is only supported for Hash V2. " },
-    { "'uniqueKeyPolicy':1",
+    { "'uniqueKeyPolicy':1", "The input content is invalid. 'uniqueKeyPolicy' must have 'uniqueKeys'." },
+    { "'uniqueKeyPolicy':{'uniqueKeys':1}",
       "The input content is invalid. 'uniqueKeyPolicy' must have 'uniqueKeys'." },
-    { "'uniqueKeyPolicy':{'uniqueKeys':1}", "The input content is invalid. 'uniqueKeyPolicy' must have 'uniqueKeys'." },
     { "'uniqueKeyPolicy':{'uniqueKeys':[1,2,3,4,5,6,7,8,9,10,11]}",
       "Too many unique keys (11) specified. A maximum of 10 is allowed." },
     { "'uniqueKeyPolicy':{'uniqueKeys':[{}]}", "Unique key paths cannot be empty." },
@@ -272,7 +284,8 @@ TEST(a_containers_id_key_and_unique_keys_stay_what_they_are)
     CHECK(check_replace("'x':1", "'defaultTtl':5") == ST_OK);
     CHECK(check_replace("'x':1", "'indexingPolicy':{'indexingMode':'none','automatic':false}") == ST_OK);
     CHECK(check_replace("'id':'c'", "'id':'d'") == ST_BAD_REQUEST);
-    CHECK(check_replace("'partitionKey':{'paths':['/a']}", "'partitionKey':{'paths':['/b']}") == ST_BAD_REQUEST);
+    CHECK(check_replace("'partitionKey':{'paths':['/a']}", "'partitionKey':{'paths':['/b']}") ==
+          ST_BAD_REQUEST);
     CHECK(check_replace("'partitionKey':{'paths':['/a']}", "'partitionKey':{'paths':['/a'],'version':2}") ==
           ST_BAD_REQUEST);
     CHECK(check_replace("'x':1", "'uniqueKeyPolicy':{'uniqueKeys':[{'paths':['/a']}]}") == ST_FORBIDDEN);

@@ -9,7 +9,8 @@ static struct json definition_of(struct rig *rig, const char *text)
 {
     struct json definition = json_undefined;
 
-    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ true }, &definition) == ST_OK);
+    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ true }, &definition) ==
+          ST_OK);
     return definition;
 }
 
@@ -27,9 +28,9 @@ static enum status change_create_database(struct rig *rig)
 static enum status change_create_container(struct rig *rig)
 {
     struct container *container = NULL;
-    enum status st = catalog_create_container(rig->op, rig->catalog, rig->database,
-                                              definition_of(rig, "{'id':'new','partitionKey':{'paths':['/a']}}"),
-                                              &container);
+    enum status st = catalog_create_container(
+        rig->op, rig->catalog, rig->database,
+        definition_of(rig, "{'id':'new','partitionKey':{'paths':['/a']}}"), &container);
 
     container_release(container);
     return st;
@@ -68,10 +69,8 @@ static const struct {
     const char *name;
     enum status (*run)(struct rig *rig);
 } changes[] = {
-    { "create database", change_create_database },
-    { "create container", change_create_container },
-    { "replace container", change_replace_container },
-    { "drop container", change_drop_container },
+    { "create database", change_create_database },     { "create container", change_create_container },
+    { "replace container", change_replace_container }, { "drop container", change_drop_container },
     { "drop database", change_drop_database },
 };
 enum { CHANGE_COUNT = sizeof(changes) / sizeof(changes[0]) };
@@ -257,6 +256,6 @@ TEST(a_damaged_catalog_is_refused_and_not_guessed_at)
     CHECK(open_with("\0\0\0\x63", 4, good_record()) == ST_OK); /* a database that is as it should be */
     CHECK(open_with("\0\0\0\x63", 4, slice_of("junk")) == ST_CORRUPT);
     CHECK(open_with("\0\0\0\x63\x80\0\0\1", 8, good_record()) == ST_CORRUPT); /* no such database */
-    CHECK(open_with("\0\0\0\x63\x80\0", 6, good_record()) == ST_CORRUPT); /* no rid of ours */
+    CHECK(open_with("\0\0\0\x63\x80\0", 6, good_record()) == ST_CORRUPT);     /* no rid of ours */
     CHECK(open_with(long_rid, sizeof(long_rid), good_record()) == ST_CORRUPT);
 }

@@ -14,7 +14,8 @@ static enum status define(const char *policy, bool is_geometry, struct slice *pr
     enum status st;
 
     json_builder_init(&builder, &test_op()->arena);
-    st = indexing_policy_define(test_op(), policy ? rig_json(test_op(), policy) : json_undefined, is_geometry, &builder);
+    st = indexing_policy_define(test_op(), policy ? rig_json(test_op(), policy) : json_undefined, is_geometry,
+                                &builder);
     buf_init(&text, &test_op()->arena);
     if (st == ST_OK)
         json_print(&text, json_built(&builder));
@@ -38,23 +39,29 @@ static const struct {
     { NULL, POLICY(USUAL_PATHS) },
     { "null", POLICY(USUAL_PATHS) },
     { "{}", POLICY(USUAL_PATHS) },
-    { "{'includedPaths':null,'excludedPaths':null,'compositeIndexes':null,'spatialIndexes':[]}", POLICY(USUAL_PATHS) },
+    { "{'includedPaths':null,'excludedPaths':null,'compositeIndexes':null,'spatialIndexes':[]}",
+      POLICY(USUAL_PATHS) },
     { "{'includedPaths':[],'excludedPaths':[]}", POLICY(USUAL_PATHS) },
     { "{'indexingMode':'Consistent','automatic':true}", POLICY(USUAL_PATHS) },
     { "{'automatic':false}", "{'indexingMode':'consistent','automatic':false," USUAL_PATHS "}" },
     { "{'indexingMode':'None','automatic':false}", NO_INDEX },
     { "{'indexingMode':'none'}", NO_INDEX },
-    { "{'indexingMode':'none','automatic':false,'includedPaths':[{'path':'/*'}],'compositeIndexes':1}", NO_INDEX },
+    { "{'indexingMode':'none','automatic':false,'includedPaths':[{'path':'/*'}],'compositeIndexes':1}",
+      NO_INDEX },
     { "{'includedPaths':[{'path':'/'}]}", POLICY(USUAL_PATHS) },
     { "{'includedPaths':[{'path':'/*','indexes':[{'kind':'Range'}]}]}", POLICY(USUAL_PATHS) },
     { "{'excludedPaths':[" ETAG "]}", POLICY(USUAL_PATHS) },
-    { "{'excludedPaths':[{'path':'/a/?'}]}", POLICY("'includedPaths':[{'path':'/*'}],'excludedPaths':[{'path':'/a/?'}," ETAG "]") },
+    { "{'excludedPaths':[{'path':'/a/?'}]}",
+      POLICY("'includedPaths':[{'path':'/*'}],'excludedPaths':[{'path':'/a/?'}," ETAG "]") },
     { "{'includedPaths':[{'path':'/a/?'}],'excludedPaths':[{'path':'/*'}]}",
       POLICY("'includedPaths':[{'path':'/a/?'}],'excludedPaths':[{'path':'/*'}," ETAG "]") },
-    { "{'excludedPaths':[{'path':'/*'}]}", POLICY("'includedPaths':[],'excludedPaths':[{'path':'/*'}," ETAG "]") },
-    { "{'compositeIndexes':[[{'path':'/a'},{'path':'/b','order':'Descending'}],[{'path':'/b'},{'path':'/c/d','order':'ascending'}]]}",
-      POLICY(USUAL_PATHS ",'compositeIndexes':[[{'path':'/a','order':'ascending'},{'path':'/b','order':'descending'}],"
-                         "[{'path':'/b','order':'ascending'},{'path':'/c/d','order':'ascending'}]]") },
+    { "{'excludedPaths':[{'path':'/*'}]}",
+      POLICY("'includedPaths':[],'excludedPaths':[{'path':'/*'}," ETAG "]") },
+    { "{'compositeIndexes':[[{'path':'/a'},{'path':'/b','order':'Descending'}],[{'path':'/b'},{'path':'/c/"
+      "d','order':'ascending'}]]}",
+      POLICY(USUAL_PATHS
+             ",'compositeIndexes':[[{'path':'/a','order':'ascending'},{'path':'/b','order':'descending'}],"
+             "[{'path':'/b','order':'ascending'},{'path':'/c/d','order':'ascending'}]]") },
     { "{'compositeIndexes':[]}", POLICY(USUAL_PATHS) },
     { "{'spatialIndexes':[{'path':'/p/?','types':['Point','polygon']}]}",
       POLICY(USUAL_PATHS ",'spatialIndexes':[{'path':'/p/?','types':['Point','polygon']}]") },
@@ -69,14 +76,16 @@ TEST(a_policy_is_echoed_with_what_it_leaves_out)
     for (size_t i = 0; i < sizeof(echoes) / sizeof(echoes[0]); i++) {
         struct slice got;
 
-        if (define(echoes[i].policy, false, &got) != ST_OK || !slice_equal(got, rig_quoted(test_op(), echoes[i].echo)))
+        if (define(echoes[i].policy, false, &got) != ST_OK ||
+            !slice_equal(got, rig_quoted(test_op(), echoes[i].echo)))
             tell(echoes[i].policy, got);
     }
 }
 
 #define BEGIN "The input content is invalid. "
-#define PATH(path, position)                                                                                          \
-    "The indexing path '" path "' could not be accepted, failed near position '" position "'. Please ensure that the "   \
+#define PATH(path, position)                                                              \
+    "The indexing path '" path "' could not be accepted, failed near position '" position \
+    "'. Please ensure that the "                                                          \
     "path is a valid path. Common errors include invalid characters or absence of quotes around labels."
 #define PATH_MISSING "The input content is invalid because the required properties - 'path; ' - are missing"
 #define VECTOR BEGIN "A vector index needs a path and one of the types flat, quantizedFlat, diskANN."
@@ -89,7 +98,8 @@ static const struct {
     { "{'indexingMode':'lazy'}", BEGIN "'indexingMode' must be one of 'consistent' and 'none'." },
     { "{'indexingMode':1}", BEGIN "'indexingMode' must be one of 'consistent' and 'none'." },
     { "{'automatic':'yes'}", BEGIN "'automatic' must be a boolean." },
-    { "{'indexingMode':'none','automatic':true}", BEGIN "'automatic' must be false when 'indexingMode' is 'none'." },
+    { "{'indexingMode':'none','automatic':true}",
+      BEGIN "'automatic' must be false when 'indexingMode' is 'none'." },
     { "{'includedPaths':{}}", BEGIN "'includedPaths' in the indexing policy must be an array." },
     { "{'excludedPaths':1}", BEGIN "'excludedPaths' in the indexing policy must be an array." },
     { "{'compositeIndexes':1}", BEGIN "'compositeIndexes' in the indexing policy must be an array." },
@@ -103,19 +113,21 @@ static const struct {
       "The indexing path '/*' is provided in more than one of the path type sets." },
     { "{'includedPaths':[{'path':'/'}],'excludedPaths':[{'path':'/*'}]}",
       "The indexing path '/*' is provided in more than one of the path type sets." },
-    { "{'includedPaths':[{'path':'/a/?'}]}",
-      "The special mandatory indexing path \"/\" is not provided in any of the path type sets. Please provide this path "
-      "in one of the sets." },
+    { "{'includedPaths':[{'path':'/a/?'}]}", "The special mandatory indexing path \"/\" is not provided in "
+                                             "any of the path type sets. Please provide this path "
+                                             "in one of the sets." },
     { "{'compositeIndexes':[{}]}", BEGIN "A composite index must have at least two paths." },
     { "{'compositeIndexes':[[{'path':'/a'}]]}", BEGIN "A composite index must have at least two paths." },
     { "{'compositeIndexes':[[{'path':'a'},{'path':'/b'}]]}", BEGIN "A composite index path is malformed." },
-    { "{'compositeIndexes':[[{'path':'/a/*'},{'path':'/b'}]]}", BEGIN "A composite index path is malformed." },
+    { "{'compositeIndexes':[[{'path':'/a/*'},{'path':'/b'}]]}",
+      BEGIN "A composite index path is malformed." },
     { "{'compositeIndexes':[[{},{'path':'/b'}]]}", BEGIN "A composite index path is malformed." },
     { "{'compositeIndexes':[[{'path':'/a','order':'up'},{'path':'/b'}]]}", ORDER },
     { "{'compositeIndexes':[[{'path':'/a','order':1},{'path':'/b'}]]}", ORDER },
     { "{'spatialIndexes':[{}]}", PATH_MISSING },
     { "{'spatialIndexes':[{'path':'/p'}]}", PATH("/p", "2") },
-    { "{'spatialIndexes':[{'path':'/p/*','types':['Circle']}]}", BEGIN "A spatial index has an unknown type." },
+    { "{'spatialIndexes':[{'path':'/p/*','types':['Circle']}]}",
+      BEGIN "A spatial index has an unknown type." },
     { "{'vectorIndexes':[{'path':'/v'}]}", VECTOR },
     { "{'vectorIndexes':[{'type':'flat'}]}", VECTOR },
     { "{'vectorIndexes':[{'path':'/v','type':'tree'}]}", VECTOR },

@@ -55,8 +55,8 @@ static void change_container(struct op *op, struct worker *worker, struct databa
         return;
     worker->unexpected += !slice_is(container->id, "c") || json_kind(container->definition) != JSON_OBJECT;
     if (draw(worker) % 3)
-        expect(worker, catalog_replace_container(op, catalog, container, container->definition, &replaced), ST_NOT_FOUND,
-               ST_RETRY_WITH);
+        expect(worker, catalog_replace_container(op, catalog, container, container->definition, &replaced),
+               ST_NOT_FOUND, ST_RETRY_WITH);
     else
         expect(worker, catalog_drop_container(op, catalog, container), ST_NOT_FOUND, ST_NOT_FOUND);
     container_release(replaced);
@@ -76,7 +76,8 @@ static void work_on_containers(struct op *op, struct worker *worker)
            container_define(op, rig_json(op, "{'id':'c','partitionKey':{'paths':['/pk']}}"),
                             (struct define_options){ true }, &definition),
            ST_OK, ST_OK);
-    expect(worker, catalog_create_container(op, catalog, database, definition, &container), ST_EXISTS, ST_OWNER_NOT_FOUND);
+    expect(worker, catalog_create_container(op, catalog, database, definition, &container), ST_EXISTS,
+           ST_OWNER_NOT_FOUND);
     container_release(container);
     change_container(op, worker, database);
     database_release(database);
@@ -134,7 +135,8 @@ TEST(threads_that_create_find_replace_and_drop_at_once_leave_a_catalog_that_a_re
     }
     CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
     catalog_count(rig.catalog, &databases, &containers);
-    CHECK(rig_rows(&rig, 0) == 1 + databases + containers); /* the head and the definitions: every drop is finished */
+    CHECK(rig_rows(&rig, 0) ==
+          1 + databases + containers); /* the head and the definitions: every drop is finished */
     rig_reopen(&rig);
     catalog_count(rig.catalog, &databases_after, &containers_after);
     CHECK(databases == databases_after && containers == containers_after);

@@ -53,7 +53,8 @@ TEST(its_parts_are_told_as_paths)
     struct directory directory;
 
     CHECK(directory_open(test_op(), path_of("d"), false, &directory) == ST_OK);
-    CHECK(strcmp(directory.store, path_of("d/store")) == 0 && strcmp(directory.tls_key, path_of("d/tls/key.pem")) == 0);
+    CHECK(strcmp(directory.store, path_of("d/store")) == 0 &&
+          strcmp(directory.tls_key, path_of("d/tls/key.pem")) == 0);
     directory_close(&directory);
     directory_close(&directory);
     CHECK(directory.lock == -1);
@@ -84,8 +85,12 @@ TEST(a_newer_format_is_refused_and_left_as_it_is)
 
 TEST(a_damaged_format_is_told_and_not_repaired)
 {
-    static const char *const texts[] = { "", "junk", "orrery data format", "orrery data format x\n",
-                                         "orrery data format 0\n", "orrery data format -1\n" };
+    static const char *const texts[] = { "",
+                                         "junk",
+                                         "orrery data format",
+                                         "orrery data format x\n",
+                                         "orrery data format 0\n",
+                                         "orrery data format -1\n" };
 
     CHECK(try_open("d", false) == ST_OK);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

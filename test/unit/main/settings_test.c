@@ -63,7 +63,8 @@ TEST(a_value_stands_behind_its_flag_or_behind_an_equals_sign)
 {
     struct settings settings;
 
-    CHECK(read_line(&settings, "--data d --store=memory --cache-mb 7 --no-tls --allow-emulator-key=false --key a=b"));
+    CHECK(read_line(&settings,
+                    "--data d --store=memory --cache-mb 7 --no-tls --allow-emulator-key=false --key a=b"));
     CHECK(strcmp(settings.data, "d") == 0 && strcmp(settings.store, "memory") == 0 && settings.cache_mb == 7);
     CHECK(settings.no_tls && !settings.allow_emulator_key && strcmp(settings.key, "a=b") == 0);
     CHECK(read_line(&settings, "--key=a=b --tls-cert c --tls-key k"));
@@ -74,7 +75,8 @@ TEST(a_list_grows_with_each_flag_and_replaces_the_default)
 {
     struct settings settings;
 
-    CHECK(read_line(&settings, "--listen 0.0.0.0:1 --listen [::]:2 --host-name a --host-name b --cors-origin *"));
+    CHECK(read_line(&settings,
+                    "--listen 0.0.0.0:1 --listen [::]:2 --host-name a --host-name b --cors-origin *"));
     CHECK(settings.listen.count == 2 && strcmp(settings.listen.item[1], "[::]:2") == 0);
     CHECK(settings.host_names.count == 2 && settings.cors_origins.count == 1);
 }
@@ -98,8 +100,10 @@ static const struct {
     { "--log loud", "not a value for --log" },
     { "--tls-cert x", "--tls-cert and --tls-key go together" },
     { "--tls-key x", "--tls-cert and --tls-key go together" },
-    { "--host-name a --host-name a --host-name a --host-name a --host-name a --host-name a --host-name a --host-name a "
-      "--host-name a --host-name a --host-name a --host-name a --host-name a --host-name a --host-name a --host-name a "
+    { "--host-name a --host-name a --host-name a --host-name a --host-name a --host-name a --host-name a "
+      "--host-name a "
+      "--host-name a --host-name a --host-name a --host-name a --host-name a --host-name a --host-name a "
+      "--host-name a "
       "--host-name b",
       "too many of --host-name" },
 };
@@ -159,7 +163,8 @@ TEST(only_loopback_means_every_address_and_no_name_that_looks_like_one)
     for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
         struct settings settings;
 
-        if (!read_line(&settings, addresses[i].line) || settings_only_loopback(&settings.listen) != addresses[i].loopback)
+        if (!read_line(&settings, addresses[i].line) ||
+            settings_only_loopback(&settings.listen) != addresses[i].loopback)
             test_failed(__FILE__, __LINE__, addresses[i].line);
     }
 }

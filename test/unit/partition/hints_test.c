@@ -57,7 +57,6 @@ TEST(a_stale_hint_gives_what_is_there_now)
     hints_close(hints);
 }
 
-
 TEST(a_slot_holds_the_newest_hint_and_no_other_items)
 {
     struct hints *hints = hints_open();
@@ -80,11 +79,14 @@ TEST(the_id_of_a_number_is_told_to_its_own_logical_partition_only)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
-    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['a']"), item.number, &id) == ST_OK);
+    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['a']"), item.number, &id) ==
+          ST_OK);
     CHECK(slice_is(id, "1"));
-    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['b']"), item.number, &id) == ST_OK);
+    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['b']"), item.number, &id) ==
+          ST_OK);
     CHECK(!id.data);
-    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['a']"), item.number + 1, &id) == ST_OK);
+    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['a']"), item.number + 1, &id) ==
+          ST_OK);
     CHECK(!id.data);
     rig_close(&rig);
 }

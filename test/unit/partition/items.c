@@ -18,12 +18,14 @@ struct epk *epk_of_key(struct op *op, const struct container *container, const c
     struct partition_key key;
     bool present;
 
-    CHECK(partition_key_read(op, container, rig_quoted(op, header), KEY_OF_QUERY, &key, &present) == ST_OK && present);
+    CHECK(partition_key_read(op, container, rig_quoted(op, header), KEY_OF_QUERY, &key, &present) == ST_OK &&
+          present);
     partition_key_epk(container, &key, epk);
     return epk;
 }
 
-enum status item_create(struct rig *rig, const struct container *container, const char *document, struct record *item)
+enum status item_create(struct rig *rig, const struct container *container, const char *document,
+                        struct record *item)
 {
     struct json parsed = rig_json(rig->op, document);
     struct slice id = json_string(json_get(parsed, "id"));
@@ -33,7 +35,8 @@ enum status item_create(struct rig *rig, const struct container *container, cons
     bool found;
     enum status st;
 
-    TRY(partition_begin(rig->op, rig->locks, container, epk_of_document(rig->op, container, parsed), id, &txn));
+    TRY(partition_begin(rig->op, rig->locks, container, epk_of_document(rig->op, container, parsed), id,
+                        &txn));
     TRY(partition_find(rig->op, txn, id, &existing, &found));
     if (found)
         TRY(op_fail(rig->op, ST_ITEM_EXISTS, "exists"));
@@ -47,8 +50,8 @@ out:
 }
 
 /* Begins on an item that must be there. */
-static enum status begin_on(struct rig *rig, const struct container *container, const struct epk *epk, const char *id,
-                            struct partition_txn **txn, struct record *old)
+static enum status begin_on(struct rig *rig, const struct container *container, const struct epk *epk,
+                            const char *id, struct partition_txn **txn, struct record *old)
 {
     bool found;
     enum status st;
@@ -61,8 +64,8 @@ out:
     return st;
 }
 
-enum status item_replace(struct rig *rig, const struct container *container, const char *id, const char *document,
-                         struct record *item)
+enum status item_replace(struct rig *rig, const struct container *container, const char *id,
+                         const char *document, struct record *item)
 {
     struct json parsed = rig_json(rig->op, document);
     struct partition_txn *txn = NULL;
@@ -98,7 +101,8 @@ bool item_read(struct rig *rig, const struct container *container, const char *k
 {
     bool found = false;
 
-    CHECK(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, key), slice_of(id), item, &found) == ST_OK);
+    CHECK(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, key), slice_of(id), item,
+                         &found) == ST_OK);
     return found;
 }
 

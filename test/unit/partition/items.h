@@ -11,9 +11,10 @@ struct epk *epk_of_document(struct op *op, const struct container *container, st
 struct epk *epk_of_key(struct op *op, const struct container *container, const char *header);
 
 /* Each is one transaction. The document tells its own partition. */
-enum status item_create(struct rig *rig, const struct container *container, const char *document, struct record *item);
-enum status item_replace(struct rig *rig, const struct container *container, const char *id, const char *document,
-                         struct record *item);
+enum status item_create(struct rig *rig, const struct container *container, const char *document,
+                        struct record *item);
+enum status item_replace(struct rig *rig, const struct container *container, const char *id,
+                         const char *document, struct record *item);
 enum status item_delete(struct rig *rig, const struct container *container, const char *key, const char *id);
 
 /* False when there is none. */

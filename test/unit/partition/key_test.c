@@ -5,13 +5,16 @@
 #define LEVELS "{'id':'l','partitionKey':{'paths':['/a','/b','/c'],'kind':'MultiHash'}}"
 #define SYSTEM "{'id':'s'}"
 
-#define UNSUPPORTED                                                                                                   \
-    "Unsupported PartitionKey value component. Numeric, string, bool, null, Undefined are the only supported types."
-#define MISMATCH                                                                                                      \
-    "Partition key provided either doesn't correspond to definition in the collection or doesn't match partition key " \
+#define UNSUPPORTED                                                                                  \
+    "Unsupported PartitionKey value component. Numeric, string, bool, null, Undefined are the only " \
+    "supported types."
+#define MISMATCH                                                                                         \
+    "Partition key provided either doesn't correspond to definition in the collection or doesn't match " \
+    "partition key "                                                                                     \
     "field values specified in the document."
-#define FEWER                                                                                                         \
-    "The partition key supplied in x-ms-partitionkey header has fewer components than defined in the the collection."
+#define FEWER                                                                                              \
+    "The partition key supplied in x-ms-partitionkey header has fewer components than defined in the the " \
+    "collection."
 
 static struct slice header_of(const char *text)
 {
@@ -37,7 +40,8 @@ static const struct {
     { BY_PK, "[[]]", KEY_OF_ITEM, ST_BAD_HEADER, 0, UNSUPPORTED },
     { BY_PK, "[]", KEY_OF_ITEM, ST_BAD_HEADER, 0, MISMATCH },
     { BY_PK, "['a','b']", KEY_OF_ITEM, ST_BAD_HEADER, 0, MISMATCH },
-    { BY_PK, "[1,2,3,4,5,6,7,8,9]", KEY_OF_ITEM, ST_BAD_HEADER, 0, "Partition key [1,2,3,4,5,6,7,8,9] is invalid." },
+    { BY_PK, "[1,2,3,4,5,6,7,8,9]", KEY_OF_ITEM, ST_BAD_HEADER, 0,
+      "Partition key [1,2,3,4,5,6,7,8,9] is invalid." },
     { BY_PK, "a", KEY_OF_ITEM, ST_BAD_HEADER, 0, "Partition key a is invalid." },
     { BY_PK, "", KEY_OF_ITEM, ST_BAD_HEADER, 0, "Partition key  is invalid." },
     { BY_PK, "'a'", KEY_OF_ITEM, ST_BAD_HEADER, 0, "Partition key \"a\" is invalid." },

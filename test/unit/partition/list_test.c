@@ -28,8 +28,8 @@ static void note(struct walk *walk, const struct partition_page *page)
 }
 
 /* limit 0: another one for each page. */
-static struct walk walk_pages(struct rig *rig, const struct container *container, struct partition_scope scope,
-                              size_t limit)
+static struct walk walk_pages(struct rig *rig, const struct container *container,
+                              struct partition_scope scope, size_t limit)
 {
     struct walk walk = { .rising = true };
     struct partition_page page = { .more = true };

@@ -20,10 +20,12 @@ TEST(an_item_that_was_created_is_read_back_whole)
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a','n':[1,2.5,null],'ttl':30}", &made) == ST_OK);
     REQUIRE(item_read(&rig, container, "['a']", "1", &read));
     CHECK(json_equal(read.document, rig_json(rig.op, "{'id':'1','pk':'a','n':[1,2.5,null],'ttl':30}")));
-    CHECK(read.etag == made.etag && read.number == made.number && read.lsn == made.lsn && read.ts_ms == made.ts_ms);
+    CHECK(read.etag == made.etag && read.number == made.number && read.lsn == made.lsn &&
+          read.ts_ms == made.ts_ms);
     CHECK(read.lsn == 1 && read.ts_ms == 1700000000000 && read.ttl_seconds == 30);
     CHECK(slice_equal(read.epk, epk_slice(epk_of_key(rig.op, container, "['a']"))));
-    CHECK(!item_read(&rig, container, "['b']", "1", &read) && !item_read(&rig, container, "['a']", "2", &read));
+    CHECK(!item_read(&rig, container, "['b']", "1", &read) &&
+          !item_read(&rig, container, "['a']", "2", &read));
     rig_close(&rig);
 }
 
@@ -58,7 +60,8 @@ TEST(a_replace_keeps_the_number_and_changes_the_etag)
     REQUIRE(item_read(&rig, container, "['a']", "1", &read));
     CHECK(text_is(&read, "v", "new") && read.number == made.number && read.lsn == 2);
     CHECK(read.etag == replaced.etag && read.etag != made.etag);
-    CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 1 && rows_of_kind(&rig, container, KEY_ID).count == 1);
+    CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 1 &&
+          rows_of_kind(&rig, container, KEY_ID).count == 1);
     rig_close(&rig);
 }
 
@@ -76,7 +79,8 @@ TEST(a_replace_may_give_the_item_another_id_that_is_free)
     CHECK(item_replace(&rig, container, "1", "{'id':'2','pk':'a'}", &read) == ST_OK);
     CHECK(!item_read(&rig, container, "['a']", "1", &read));
     CHECK(item_read(&rig, container, "['a']", "2", &read) && read.number == made.number);
-    CHECK(rows_of_kind(&rig, container, KEY_ID).count == 2 && rows_of_kind(&rig, container, KEY_DOCUMENT).count == 2);
+    CHECK(rows_of_kind(&rig, container, KEY_ID).count == 2 &&
+          rows_of_kind(&rig, container, KEY_DOCUMENT).count == 2);
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &read) == ST_OK);
     rig_close(&rig);
 }
@@ -92,9 +96,11 @@ TEST(a_deleted_item_is_gone_with_its_id_and_its_number_is_not_given_again)
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &first) == ST_OK);
     CHECK(item_delete(&rig, container, "['a']", "1") == ST_OK);
     CHECK(!item_read(&rig, container, "['a']", "1", &read));
-    CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 0 && rows_of_kind(&rig, container, KEY_ID).count == 0);
+    CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 0 &&
+          rows_of_kind(&rig, container, KEY_ID).count == 0);
     CHECK(item_delete(&rig, container, "['a']", "1") == ST_ITEM_NOT_FOUND);
-    CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &second) == ST_OK && second.number != first.number);
+    CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &second) == ST_OK &&
+          second.number != first.number);
     rig_close(&rig);
 }
 
@@ -121,7 +127,8 @@ TEST(numbers_begin_with_bits_of_the_key_and_are_unique_after_a_restart_too)
         if (i % 50 == 49) {
             rig_reopen(&rig);
             rig.database = catalog_find_database(rig.catalog, slice_of("db"));
-            rig.made[rig.made_count++] = container = catalog_find_container(rig.catalog, rig.database, slice_of("c"));
+            rig.made[rig.made_count++] = container =
+                catalog_find_container(rig.catalog, rig.database, slice_of("c"));
         }
     }
     rig_close(&rig);
@@ -132,9 +139,15 @@ TEST(only_a_number_of_seconds_or_minus_one_counts_as_a_ttl)
     static const struct {
         const char *ttl;
         int32_t expected;
-    } cases[] = { { "1", 1 },       { "-1", -1 },         { "2147483647", 2147483647 }, { "2147483648", RECORD_TTL_NONE },
-                  { "0", RECORD_TTL_NONE }, { "-2", RECORD_TTL_NONE }, { "1.5", RECORD_TTL_NONE },
-                  { "'9'", RECORD_TTL_NONE }, { "null", RECORD_TTL_NONE } };
+    } cases[] = { { "1", 1 },
+                  { "-1", -1 },
+                  { "2147483647", 2147483647 },
+                  { "2147483648", RECORD_TTL_NONE },
+                  { "0", RECORD_TTL_NONE },
+                  { "-2", RECORD_TTL_NONE },
+                  { "1.5", RECORD_TTL_NONE },
+                  { "'9'", RECORD_TTL_NONE },
+                  { "null", RECORD_TTL_NONE } };
     struct container *container;
     struct record item;
     struct rig rig;
@@ -145,7 +158,8 @@ TEST(only_a_number_of_seconds_or_minus_one_counts_as_a_ttl)
         char document[64];
 
         snprintf(document, sizeof(document), "{'id':'%zu','ttl':%s}", i, cases[i].ttl);
-        CHECK(item_create(&rig, container, document, &item) == ST_OK && item.ttl_seconds == cases[i].expected);
+        CHECK(item_create(&rig, container, document, &item) == ST_OK &&
+              item.ttl_seconds == cases[i].expected);
     }
     rig_close(&rig);
 }
@@ -174,17 +188,21 @@ TEST(every_write_leaves_a_change_with_the_image_before_it)
         CHECK(change[i].previous_lsn == i && change[i].ts_ms == 1700000000000);
     }
     CHECK(change[0].old_record.size == 0);
-    CHECK(record_decode(rig.op, change[1].old_record, &old) == ST_OK && text_is(&old, "v", "first") && old.lsn == 1);
-    CHECK(record_decode(rig.op, change[2].old_record, &old) == ST_OK && text_is(&old, "v", "second") && old.lsn == 2);
+    CHECK(record_decode(rig.op, change[1].old_record, &old) == ST_OK && text_is(&old, "v", "first") &&
+          old.lsn == 1);
+    CHECK(record_decode(rig.op, change[2].old_record, &old) == ST_OK && text_is(&old, "v", "second") &&
+          old.lsn == 2);
     CHECK(change[0].token != change[1].token && change[1].token != change[2].token);
     rig_close(&rig);
 }
 
 /* --- what a transaction sees, and whom it gives way to --- */
 
-static enum status begin(struct rig *rig, const struct container *container, const char *id, struct partition_txn **txn)
+static enum status begin(struct rig *rig, const struct container *container, const char *id,
+                         struct partition_txn **txn)
 {
-    return partition_begin(rig->op, rig->locks, container, epk_of_key(rig->op, container, "['a']"), slice_of(id), txn);
+    return partition_begin(rig->op, rig->locks, container, epk_of_key(rig->op, container, "['a']"),
+                           slice_of(id), txn);
 }
 
 TEST(a_transaction_sees_its_own_writes_and_nobody_else_does_before_the_commit)
@@ -226,8 +244,9 @@ TEST(what_was_aborted_never_was)
 }
 
 /* As two processes would: each has locks of its own, so only the commit stands between them. */
-static void begin_two(struct rig *rig, struct locks *others, const struct container *container, const char *first_id,
-                      const char *second_id, struct partition_txn **first, struct partition_txn **second)
+static void begin_two(struct rig *rig, struct locks *others, const struct container *container,
+                      const char *first_id, const char *second_id, struct partition_txn **first,
+                      struct partition_txn **second)
 {
     const struct epk *epk = epk_of_key(rig->op, container, "['a']");
 
@@ -251,7 +270,8 @@ TEST(of_two_transactions_on_one_item_the_second_to_commit_is_refused)
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a','n':0}", &item) == ST_OK);
     begin_two(&rig, others, container, "1", "1", &first, &second);
     CHECK(partition_find(rig.op, first, slice_of("1"), &old, &found) == ST_OK && found);
-    CHECK(partition_replace(rig.op, first, &old, rig_json(rig.op, "{'id':'1','pk':'a','n':1}"), &item) == ST_OK);
+    CHECK(partition_replace(rig.op, first, &old, rig_json(rig.op, "{'id':'1','pk':'a','n':1}"), &item) ==
+          ST_OK);
     CHECK(partition_find(rig.op, second, slice_of("1"), &old, &found) == ST_OK && found);
     CHECK(partition_delete(rig.op, second, &old) == ST_OK);
     CHECK(partition_commit(rig.op, &first, &stamp) == ST_OK);
@@ -277,7 +297,8 @@ TEST(two_creations_of_one_id_do_not_both_commit)
     CHECK(partition_create(rig.op, second, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     CHECK(partition_commit(rig.op, &second, &stamp) == ST_OK);
     CHECK(partition_commit(rig.op, &first, &stamp) == ST_WRITE_CONFLICT);
-    CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 1 && rows_of_kind(&rig, container, KEY_LOG).count == 1);
+    CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 1 &&
+          rows_of_kind(&rig, container, KEY_LOG).count == 1);
     rig_close(&rig);
     locks_close(others);
 }
@@ -295,7 +316,8 @@ TEST(transactions_on_different_items_of_one_logical_partition_both_commit)
     begin_two(&rig, rig.locks, container, "1", "2", &first, &second);
     CHECK(partition_create(rig.op, first, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     CHECK(partition_create(rig.op, second, rig_json(rig.op, "{'id':'2','pk':'a'}"), &item) == ST_OK);
-    CHECK(partition_commit(rig.op, &first, &stamp) == ST_OK && partition_commit(rig.op, &second, &stamp) == ST_OK);
+    CHECK(partition_commit(rig.op, &first, &stamp) == ST_OK &&
+          partition_commit(rig.op, &second, &stamp) == ST_OK);
     CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 2);
     rig_close(&rig);
 }

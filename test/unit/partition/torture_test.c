@@ -8,7 +8,8 @@
 /* Promise 1, on all of a container: each document has its id entry and each entry its document. */
 static bool is_whole(struct rig *rig, const struct container *container)
 {
-    struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT), ids = rows_of_kind(rig, container, KEY_ID);
+    struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT),
+                ids = rows_of_kind(rig, container, KEY_ID);
     struct rows changes = rows_of_kind(rig, container, KEY_LOG);
     struct record item, found;
     bool whole = documents.count == ids.count && changes.count == bucket_lsn(container->bucket);
@@ -21,8 +22,8 @@ static bool is_whole(struct rig *rig, const struct container *container)
             return false;
         epk.size = (uint16_t)item.epk.size;
         memcpy(epk.bytes, item.epk.data, item.epk.size);
-        whole = partition_read(rig->op, NULL, container, &epk, json_string(json_get(item.document, "id")), &found,
-                               &is_there) == ST_OK &&
+        whole = partition_read(rig->op, NULL, container, &epk, json_string(json_get(item.document, "id")),
+                               &found, &is_there) == ST_OK &&
                 is_there && found.number == item.number;
     }
     return whole;
@@ -38,7 +39,8 @@ static enum status scenario(struct rig *rig, const struct container *container)
 
     TRY(item_create(rig, container, "{'id':'1','pk':'a'}", &item));
     TRY(item_create(rig, container, "{'id':'2','pk':'a'}", &item));
-    TRY(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, "['a']"), slice_of("1"), &item, &found));
+    TRY(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, "['a']"), slice_of("1"),
+                       &item, &found));
     TRY(item_replace(rig, container, "1", "{'id':'3','pk':'a'}", &item));
     TRY(item_replace(rig, container, "2", "{'id':'2','pk':'a','v':1}", &item));
     TRY(partition_list(rig->op, container, &everything, 0, 10, &page));
@@ -95,15 +97,15 @@ TEST(an_entry_of_an_id_that_is_damaged_or_leads_nowhere_is_told_as_damage)
 
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
-    key = key_id(&rig.op->arena, bucket_id(container->bucket), epk_slice(epk_of_key(rig.op, container, "['a']")),
-                 slice_of("1"));
+    key = key_id(&rig.op->arena, bucket_id(container->bucket),
+                 epk_slice(epk_of_key(rig.op, container, "['a']")), slice_of("1"));
     id_entry_encode(12345, entry);
     for (int damaged = 0; damaged < 2; damaged++) {
         batch = batch_new(rig.op, bucket_id(container->bucket));
         batch_put(batch, key, damaged ? slice_of("x") : slice_make(entry, sizeof(entry)));
         CHECK(store_commit(rig.op, container->bucket, batch, &stamp) == ST_OK);
-        CHECK(partition_read(rig.op, NULL, container, epk_of_key(rig.op, container, "['a']"), slice_of("1"), &item, &found) ==
-              ST_CORRUPT);
+        CHECK(partition_read(rig.op, NULL, container, epk_of_key(rig.op, container, "['a']"), slice_of("1"),
+                             &item, &found) == ST_CORRUPT);
     }
     rig_close(&rig);
 }
@@ -177,9 +179,41 @@ TEST(no_raise_of_a_counter_is_lost_between_threads)
     }
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(raisers[i].thread, NULL);
-        CHECK(raisers[i].failures == 0 && raisers[i].conflicts == 0); /* the lock saves all of them the trouble */
+        CHECK(raisers[i].failures == 0 &&
+              raisers[i].conflicts == 0); /* the lock saves all of them the trouble */
     }
     CHECK(item_read(&rig, container, "['a']", "n", &item));
     CHECK(json_int(json_get(item.document, "n")) == THREADS * RAISES && is_whole(&rig, container));
     rig_close(&rig);
+}
+
+/* The store forgets that the lost write changed the item, and must not forget who changed it before. */
+TEST(a_write_that_was_lost_does_not_hide_an_earlier_change_from_a_transaction)
+{
+    struct locks *others = locks_open(), *mine;
+    struct partition_txn *txn = NULL;
+    struct container *container;
+    struct commit_stamp stamp;
+    struct record old, item;
+    bool found;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    CHECK(item_create(&rig, container, "{'id':'1','pk':'a','n':0}", &item) == ST_OK);
+    REQUIRE(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, "['a']"),
+                            slice_of("1"), &txn) == ST_OK);
+    mine = rig.locks;
+    rig.locks = others; /* another process, as far as this one can tell */
+    CHECK(item_replace(&rig, container, "1", "{'id':'1','pk':'a','n':1}", &item) == ST_OK);
+    faulty_fail(&rig.controls, FAULTY_WRITE, 1);
+    CHECK(item_replace(&rig, container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_UNAVAILABLE);
+    rig.locks = mine;
+    CHECK(partition_find(rig.op, txn, slice_of("1"), &old, &found) == ST_OK && found);
+    CHECK(partition_replace(rig.op, txn, &old, rig_json(rig.op, "{'id':'1','pk':'a','n':10}"), &item) ==
+          ST_OK);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_WRITE_CONFLICT);
+    partition_abort(txn);
+    rig_close(&rig);
+    locks_close(others);
 }

@@ -57,7 +57,8 @@ TEST(every_error_has_a_json_body_with_its_code_and_message)
         body = body_of(&a);
         CHECK(slice_is(json_string(json_get(body, "code")), row->code));
         message = json_string(json_get(body, "message"));
-        CHECK(contains(message, row->wrapped ? "Message: {\"Errors\":[\"the \\\"reason\\\"\\n\"]}" : "the \"reason\"\n"));
+        CHECK(contains(message, row->wrapped ? "Message: {\"Errors\":[\"the \\\"reason\\\"\\n\"]}"
+                                             : "the \"reason\"\n"));
         CHECK(contains(message, "\r\nActivityId: the-activity, Orrery/"));
         CHECK((header_of(&a, "x-ms-substatus").data != NULL) == (row->sub != 0));
         CHECK((header_of(&a, "x-ms-retry-after-ms").data != NULL) == row->retry);
@@ -87,7 +88,8 @@ TEST(the_sub_status_is_the_rows)
 /* What clients send finds its way into reasons, and not all of it is UTF-8. */
 TEST(a_reason_with_bytes_that_are_no_text_still_makes_a_json_body)
 {
-    static const char *const reasons[] = { "\xff\xfe", "cut \xf0\x9f\x98", "ok \xc3\xbc then \xc3", "\x01\x7f", "\xed\xa0\x80" };
+    static const char *const reasons[] = { "\xff\xfe", "cut \xf0\x9f\x98", "ok \xc3\xbc then \xc3",
+                                           "\x01\x7f", "\xed\xa0\x80" };
 
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         struct answering a;
@@ -179,7 +181,8 @@ TEST(an_answer_that_does_not_fit_into_memory_says_so)
     a.op->arena.limit_bytes = SIZE_MAX;
     CHECK(a.answer.status == 413 && !a.answer.body.failed && !a.answer.head.failed);
     CHECK(slice_is(json_string(json_get(body_of(&a), "code")), "RequestEntityTooLarge"));
-    CHECK(slice_is(header_of(&a, "x-ms-activity-id"), "the-activity") && header_of(&a, "x-ms-request-charge").data);
+    CHECK(slice_is(header_of(&a, "x-ms-activity-id"), "the-activity") &&
+          header_of(&a, "x-ms-request-charge").data);
 }
 
 TEST(a_failure_before_there_is_an_operation_is_answered_alike)

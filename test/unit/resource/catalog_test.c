@@ -19,11 +19,13 @@ TEST(the_account_tells_the_endpoint_that_its_client_came_by)
     ask.request.tls = true;
     CHECK(ask_run(&ask, account_read, NULL) == 200);
     location = json_element(ask_member(&ask, "writableLocations"), 0);
-    CHECK(slice_is(json_string(json_get(location, "databaseAccountEndpoint")), "https://orrery.example:9999/"));
+    CHECK(
+        slice_is(json_string(json_get(location, "databaseAccountEndpoint")), "https://orrery.example:9999/"));
     ask.request.tls = false;
     CHECK(ask_run(&ask, account_read, NULL) == 200);
     location = json_element(ask_member(&ask, "readableLocations"), 0);
-    CHECK(slice_is(json_string(json_get(location, "databaseAccountEndpoint")), "http://orrery.example:9999/"));
+    CHECK(
+        slice_is(json_string(json_get(location, "databaseAccountEndpoint")), "http://orrery.example:9999/"));
     CHECK(slice_is(json_string(ask_member(&ask, "id")), "orrery"));
     ask_close(&ask);
 }
@@ -36,7 +38,8 @@ TEST(the_query_engine_configuration_is_json_inside_a_text)
     ask_open(&ask);
     ask_header(&ask, HEADER_HOST, "localhost");
     CHECK(ask_run(&ask, account_read, NULL) == 200);
-    CHECK(json_parse(ask.rig.op, json_string(ask_member(&ask, "queryEngineConfiguration")), &configuration) == ST_OK);
+    CHECK(json_parse(ask.rig.op, json_string(ask_member(&ask, "queryEngineConfiguration")), &configuration) ==
+          ST_OK);
     CHECK(json_kind(configuration) == JSON_OBJECT);
     ask_close(&ask);
 }
@@ -49,7 +52,8 @@ TEST(a_database_is_created_read_and_deleted)
     ask_open(&ask);
     CHECK(ask_run(&ask, database_create, "{'id':'d \\'1\\''}") == 201);
     CHECK(ask_run(&ask, database_create, "{'id':'d \\'1\\''}") == 409);
-    CHECK(ask_run(&ask, database_create, "{'id':'a/b'}") == 400 && ask_run(&ask, database_create, "{}") == 400);
+    CHECK(ask_run(&ask, database_create, "{'id':'a/b'}") == 400 &&
+          ask_run(&ask, database_create, "{}") == 400);
     CHECK(ask_run(&ask, database_read, NULL) == 200 && slice_is(json_string(ask_member(&ask, "id")), "db"));
     CHECK(slice_equal(json_string(ask_member(&ask, "_etag")), ask_answer(&ask, "etag")));
     etag = etag_of(&ask);
@@ -103,7 +107,8 @@ TEST(a_container_is_created_with_a_key_by_clients_that_know_of_keys)
     CHECK(ask_run(&ask, container_create, "{'id':'old'}") == 201);
     ask_header(&ask, HEADER_VERSION, NULL);
     CHECK(ask_run(&ask, container_create, "{'id':'older'}") == 201);
-    CHECK(ask_run(&ask, container_list, NULL) == 200 && json_count(ask_member(&ask, "DocumentCollections")) == 4);
+    CHECK(ask_run(&ask, container_list, NULL) == 200 &&
+          json_count(ask_member(&ask, "DocumentCollections")) == 4);
     ask_close(&ask);
 }
 
@@ -121,7 +126,8 @@ TEST(a_container_is_replaced_under_its_etag_and_keeps_its_key)
     CHECK(ask_run(&ask, container_replace, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}") == 412);
     ask_header(&ask, HEADER_IF_MATCH, etag);
     CHECK(ask_run(&ask, container_replace, "{'id':'c','partitionKey':{'paths':['/x'],'version':2}}") == 400);
-    CHECK(ask_run(&ask, container_replace, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':9}") == 200);
+    CHECK(ask_run(&ask, container_replace,
+                  "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':9}") == 200);
     CHECK(json_int(ask_member(&ask, "defaultTtl")) == 9);
     ask_close(&ask);
 }
@@ -163,7 +169,8 @@ TEST(the_ranges_are_one_and_do_not_change)
     ask_open(&ask);
     CHECK(ask_run(&ask, range_list, NULL) == 200);
     range = json_element(ask_member(&ask, "PartitionKeyRanges"), 0);
-    CHECK(slice_is(json_string(json_get(range, "id")), "0") && slice_is(json_string(json_get(range, "minInclusive")), ""));
+    CHECK(slice_is(json_string(json_get(range, "id")), "0") &&
+          slice_is(json_string(json_get(range, "minInclusive")), ""));
     CHECK(slice_is(json_string(json_get(range, "maxExclusive")), "FF"));
     etag = etag_of(&ask);
     ask_header(&ask, HEADER_PARTITION_KEY, "['a']");
@@ -176,7 +183,10 @@ TEST(the_ranges_are_one_and_do_not_change)
 static const struct {
     const char *version;
     uint64_t date;
-} versions[] = { { NULL, 0 }, { "2020-07-15", 20200715 }, { "2018-12-31", 20181231 }, { "junk", 0 },
+} versions[] = { { NULL, 0 },
+                 { "2020-07-15", 20200715 },
+                 { "2018-12-31", 20181231 },
+                 { "junk", 0 },
                  { "2018-12-31-preview9", 20181231 } };
 
 TEST(the_version_is_a_date)

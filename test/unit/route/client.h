@@ -15,7 +15,7 @@ struct client {
     struct exchange exchange; /* the last one */
     struct slice header[HEADER_COUNT];
     bool unsigned_request, was_handed_on; /* to a pool thread */
-    struct op keep; /* for what outlives an exchange */
+    struct op keep;                       /* for what outlives an exchange */
 };
 
 void client_open(struct client *client);

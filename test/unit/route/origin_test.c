@@ -52,8 +52,8 @@ TEST(a_host_is_an_address_loopback_or_a_name_we_were_told)
     struct route_options options = { .host_names = names, .host_name_count = 2 };
 
     for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
-        struct request request = { .header[HEADER_HOST] = hosts[i].host ? slice_of(hosts[i].host) :
-                                                                          (struct slice){ 0 } };
+        struct request request = { .header[HEADER_HOST] =
+                                       hosts[i].host ? slice_of(hosts[i].host) : (struct slice){ 0 } };
 
         if (origin_check_host(test_op(), &options, &request) != hosts[i].status)
             test_failed(__FILE__, __LINE__, hosts[i].host ? hosts[i].host : "no host");
@@ -84,7 +84,9 @@ static struct slice header(const struct asked *asked, const char *name)
 /* Promise 3. */
 TEST(a_page_may_ask_only_if_its_origin_was_allowed)
 {
-    static const char *const allowed[] = { "http://localhost:3000", "https://app.example" }, *const any[] = { "*" };
+    static const char *const allowed[] = { "http://localhost:3000", "https://app.example" }, *const any[] = {
+        "*"
+    };
     struct asked asked = { 0 };
 
     CHECK(!ask(&asked, NULL, 0, "http://localhost:3000") && asked.answer.head.size == 0);
@@ -92,7 +94,8 @@ TEST(a_page_may_ask_only_if_its_origin_was_allowed)
     CHECK(slice_is(header(&asked, "access-control-allow-origin"), "https://app.example"));
     CHECK(slice_is(header(&asked, "vary"), "origin"));
     CHECK(!header(&asked, "access-control-allow-methods").data);
-    CHECK(!ask(&asked, allowed, 2, "http://app.example") && !ask(&asked, allowed, 2, "https://app.example.evil"));
+    CHECK(!ask(&asked, allowed, 2, "http://app.example") &&
+          !ask(&asked, allowed, 2, "https://app.example.evil"));
     CHECK(!ask(&asked, allowed, 2, "null") && !ask(&asked, allowed, 2, NULL));
     CHECK(ask(&asked, any, 1, "http://whatever.example"));
     CHECK(slice_is(header(&asked, "access-control-allow-origin"), "http://whatever.example"));

@@ -16,7 +16,8 @@ static const struct {
     { "/dbs/A", "dbs/x", "dbs", "dbs/A", "dbs/A", "A" },
     { "/dbs/a/colls", "dbs/x/colls", "colls", "dbs/a", "dbs/a", "a" },
     { "/dbs/a/colls/b/docs", "dbs/x/colls/x/docs", "docs", "dbs/a/colls/b", "dbs/a/colls/b", "b" },
-    { "/dbs/a/colls/b/docs/c", "dbs/x/colls/x/docs/x", "docs", "dbs/a/colls/b/docs/c", "dbs/a/colls/b/docs/c", "c" },
+    { "/dbs/a/colls/b/docs/c", "dbs/x/colls/x/docs/x", "docs", "dbs/a/colls/b/docs/c", "dbs/a/colls/b/docs/c",
+      "c" },
     /* spaces and letters of all kinds */
     { "/dbs/a%20b", "dbs/x", "dbs", "dbs/a b", "dbs/a%20b", "a b" },
     { "/dbs/a+b", "dbs/x", "dbs", "dbs/a+b", "dbs/a+b", "a+b" },
@@ -29,8 +30,10 @@ static const struct {
     { "/%64bs/a", "dbs/x", "dbs", "dbs/a", "%64bs/a", "a" },
     /* what an id may hold and a path cannot */
     { "/dbs/a%2Fb", "dbs/x", "dbs", "dbs/a/b", "dbs/a%2Fb", "a/b" },
-    { "/dbs/d/colls/c/docs/a%3Fb", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b", "dbs/d/colls/c/docs/a%3Fb", "a?b" },
-    { "/dbs/d/colls/c/docs/a?b", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b", "dbs/d/colls/c/docs/a?b", "a?b" },
+    { "/dbs/d/colls/c/docs/a%3Fb", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b",
+      "dbs/d/colls/c/docs/a%3Fb", "a?b" },
+    { "/dbs/d/colls/c/docs/a?b", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b",
+      "dbs/d/colls/c/docs/a?b", "a?b" },
     { "/dbs/d/colls/c/docs/?", "dbs/x/colls/x/docs", "docs", "dbs/d/colls/c", "dbs/d/colls/c", "c" },
     { "/dbs/a%23b", "dbs/x", "dbs", "dbs/a#b", "dbs/a%23b", "a#b" },
     { "/dbs/a#b", "dbs/x", "dbs", "dbs/a#b", "dbs/a#b", "a#b" },
@@ -65,16 +68,17 @@ TEST(a_path_means_the_same_in_every_encoding)
         struct path path;
         enum status st = path_parse(test_op(), slice_of(paths[i].target), &path);
 
-        if (st != ST_OK || !same(path.shape, paths[i].shape, "shape") || !same(path.type, paths[i].type, "type") ||
-            !same(path.link, paths[i].link, "link") || !same(path.raw_link, paths[i].raw_link, "raw link") ||
-            !same(path.last, paths[i].last, "last"))
+        if (st != ST_OK || !same(path.shape, paths[i].shape, "shape") ||
+            !same(path.type, paths[i].type, "type") || !same(path.link, paths[i].link, "link") ||
+            !same(path.raw_link, paths[i].raw_link, "raw link") || !same(path.last, paths[i].last, "last"))
             test_failed(__FILE__, __LINE__, paths[i].target);
     }
 }
 
 TEST(a_path_that_is_not_encoded_correctly_is_refused)
 {
-    static const char *const targets[] = { "/dbs/%", "/dbs/%2", "/dbs/%zz", "/dbs/a%", "/%/a", "/dbs/a%2/colls" };
+    static const char *const targets[] = { "/dbs/%",  "/dbs/%2", "/dbs/%zz",
+                                           "/dbs/a%", "/%/a",    "/dbs/a%2/colls" };
 
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         struct path path;

@@ -37,7 +37,8 @@ TEST(the_life_of_an_item_from_request_to_answer)
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'1','pk':'a','n':2}") == 200);
     client_header(&client, HEADER_IS_UPSERT, NULL);
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'1','pk':'a'}") == 409);
-    CHECK(client_send(&client, METHOD_DELETE, DOCS "/1", NULL) == 204 && client.exchange.answer.body.size == 0);
+    CHECK(client_send(&client, METHOD_DELETE, DOCS "/1", NULL) == 204 &&
+          client.exchange.answer.body.size == 0);
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 404);
     client_close(&client);
 }
@@ -125,23 +126,36 @@ static const struct {
     int status;
     const char *substatus, *code, *reason;
 } refusals[] = {
-    { "a stranger's name", METHOD_GET, "/", HEADER_HOST, "evil.example", 403, NULL, "Forbidden", "does not answer to the name" },
+    { "a stranger's name", METHOD_GET, "/", HEADER_HOST, "evil.example", 403, NULL, "Forbidden",
+      "does not answer to the name" },
     { "no host", METHOD_GET, "/", HEADER_HOST, "", 400, NULL, "BadRequest", "no Host header" },
     { "a bad path", METHOD_GET, "/dbs/%zz", HEADER_COUNT, NULL, 400, NULL, "BadRequest", "percent-encoded" },
-    { "a deep path", METHOD_GET, "/1/2/3/4/5/6/7/8/9/10/11", HEADER_COUNT, NULL, 400, NULL, "BadRequest", "too many segments" },
+    { "a deep path", METHOD_GET, "/1/2/3/4/5/6/7/8/9/10/11", HEADER_COUNT, NULL, 400, NULL, "BadRequest",
+      "too many segments" },
     { "a wrong signature", METHOD_GET, "/dbs", HEADER_AUTHORIZATION,
-      "type=master&ver=1.0&sig=mM0rMK/7o1MZhQwDitGRoGisPRPx09os/86Jk0YwquY=", 401, NULL, "Unauthorized", "mandates Date" },
-    { "an unknown path", METHOD_GET, "/nothing", HEADER_COUNT, NULL, 404, NULL, "NotFound", "names no resource" },
-    { "another method", METHOD_PUT, "/dbs", HEADER_COUNT, NULL, 405, NULL, "MethodNotAllowed", "verb is not supported" },
-    { "no such database", METHOD_GET, "/dbs/none", HEADER_COUNT, NULL, 404, NULL, "NotFound", "Resource Not Found" },
-    { "no such owner", METHOD_GET, "/dbs/none/colls", HEADER_COUNT, NULL, 404, "1003", "NotFound", "Owner resource does not exist" },
-    { "no such container", METHOD_GET, "/dbs/d/colls/none", HEADER_COUNT, NULL, 404, NULL, "NotFound", "Resource Not Found" },
-    { "no such container above", METHOD_GET, "/dbs/d/colls/none/docs", HEADER_COUNT, NULL, 404, "1003", "NotFound", "Owner resource" },
-    { "a stronger consistency", METHOD_GET, "/dbs/d", HEADER_CONSISTENCY_LEVEL, "Strong", 400, NULL, "BadRequest", "ConsistencyLevel Strong" },
-    { "an unknown consistency", METHOD_GET, "/dbs/d", HEADER_CONSISTENCY_LEVEL, "Fuzzy", 400, NULL, "BadRequest", "'Fuzzy'" },
-    { "another container", METHOD_GET, "/dbs/d/colls/c", HEADER_INTENDED_CONTAINER, "AAAAAAAAAAA=", 400, "1024", "BadRequest", "does not match" },
+      "type=master&ver=1.0&sig=mM0rMK/7o1MZhQwDitGRoGisPRPx09os/86Jk0YwquY=", 401, NULL, "Unauthorized",
+      "mandates Date" },
+    { "an unknown path", METHOD_GET, "/nothing", HEADER_COUNT, NULL, 404, NULL, "NotFound",
+      "names no resource" },
+    { "another method", METHOD_PUT, "/dbs", HEADER_COUNT, NULL, 405, NULL, "MethodNotAllowed",
+      "verb is not supported" },
+    { "no such database", METHOD_GET, "/dbs/none", HEADER_COUNT, NULL, 404, NULL, "NotFound",
+      "Resource Not Found" },
+    { "no such owner", METHOD_GET, "/dbs/none/colls", HEADER_COUNT, NULL, 404, "1003", "NotFound",
+      "Owner resource does not exist" },
+    { "no such container", METHOD_GET, "/dbs/d/colls/none", HEADER_COUNT, NULL, 404, NULL, "NotFound",
+      "Resource Not Found" },
+    { "no such container above", METHOD_GET, "/dbs/d/colls/none/docs", HEADER_COUNT, NULL, 404, "1003",
+      "NotFound", "Owner resource" },
+    { "a stronger consistency", METHOD_GET, "/dbs/d", HEADER_CONSISTENCY_LEVEL, "Strong", 400, NULL,
+      "BadRequest", "ConsistencyLevel Strong" },
+    { "an unknown consistency", METHOD_GET, "/dbs/d", HEADER_CONSISTENCY_LEVEL, "Fuzzy", 400, NULL,
+      "BadRequest", "'Fuzzy'" },
+    { "another container", METHOD_GET, "/dbs/d/colls/c", HEADER_INTENDED_CONTAINER, "AAAAAAAAAAA=", 400,
+      "1024", "BadRequest", "does not match" },
     { "a gap", METHOD_GET, "/offers", HEADER_COUNT, NULL, 501, NULL, "NotImplemented", "no offer_list" },
-    { "an operation's own", METHOD_GET, DOCS "/none", HEADER_PARTITION_KEY, "['a']", 404, NULL, "NotFound", "Entity with the specified id" },
+    { "an operation's own", METHOD_GET, DOCS "/none", HEADER_PARTITION_KEY, "['a']", 404, NULL, "NotFound",
+      "Entity with the specified id" },
 };
 
 TEST(each_refusal_has_its_status_code_reason_and_json_body)
@@ -202,7 +216,8 @@ TEST(a_path_that_is_no_text_is_refused_with_a_json_body)
     CHECK(json_kind(client_member(&client, "message")) == JSON_STRING);
     CHECK(client_send(&client, METHOD_GET, "/%FF", NULL) == 404);
     CHECK(json_kind(client_member(&client, "message")) == JSON_STRING);
-    client_header(&client, HEADER_AUTHORIZATION, "type=master&ver=1.0&sig=mM0rMK/7o1MZhQwDitGRoGisPRPx09os/86Jk0YwquY=");
+    client_header(&client, HEADER_AUTHORIZATION,
+                  "type=master&ver=1.0&sig=mM0rMK/7o1MZhQwDitGRoGisPRPx09os/86Jk0YwquY=");
     client_header(&client, HEADER_MS_DATE, "Tue, 14 Nov 2023 22:13:20 GMT");
     CHECK(client_send(&client, METHOD_GET, "/dbs/%FF", NULL) == 401);
     CHECK(json_kind(client_member(&client, "message")) == JSON_STRING);
@@ -240,7 +255,8 @@ TEST(no_operation_runs_for_a_request_that_is_not_signed)
     for (size_t i = 0; i < route_count; i++) {
         client_header(&client, HEADER_IS_UPSERT, routes[i].marker == MARK_UPSERT ? "true" : NULL);
         client_header(&client, HEADER_IS_QUERY, routes[i].marker == MARK_QUERY ? "true" : NULL);
-        if (client_send(&client, routes[i].method, target_of(routes[i].shape), "{'id':'new','pk':'a'}") != 401 ||
+        if (client_send(&client, routes[i].method, target_of(routes[i].shape), "{'id':'new','pk':'a'}") !=
+                401 ||
             client.exchange.op.work.round_trips != 0)
             test_failed(__FILE__, __LINE__, routes[i].name);
         CHECK(!client.was_handed_on);
@@ -264,7 +280,8 @@ TEST(a_page_that_may_ask_is_told_so_with_every_answer)
     CHECK(client_send(&client, METHOD_OPTIONS, "/dbs", NULL) == 204 && client.exchange.answer.body.size == 0);
     CHECK(client_answer(&client, "access-control-allow-methods").data);
     client_header(&client, HEADER_ORIGIN, "http://evil.example");
-    CHECK(client_send(&client, METHOD_OPTIONS, "/dbs", NULL) == 403 && told(&client, "Forbidden", "may not ask"));
+    CHECK(client_send(&client, METHOD_OPTIONS, "/dbs", NULL) == 403 &&
+          told(&client, "Forbidden", "may not ask"));
     CHECK(!client_answer(&client, "access-control-allow-origin").data);
     client_close(&client);
 }
@@ -273,7 +290,9 @@ TEST(a_page_that_may_ask_is_told_so_with_every_answer)
 
 TEST(a_sensible_activity_id_comes_back_and_any_other_is_replaced)
 {
-    static const char *const odd[] = { "", "a b", "0123456789012345678901234567890123456", "a\\b", "\x7f", "ü" };
+    static const char *const odd[] = {
+        "", "a b", "0123456789012345678901234567890123456", "a\\b", "\x7f", "ü"
+    };
     struct client client;
 
     client_open(&client);
@@ -299,7 +318,8 @@ TEST(readiness_and_metrics_need_no_signature_but_a_name_we_answer_to)
     client.unsigned_request = true;
     for (size_t i = 0; i < 2; i++) {
         client_header(&client, HEADER_HOST, "localhost");
-        CHECK(client_send(&client, METHOD_GET, targets[i], NULL) == 200 && client.exchange.answer.body.size > 0);
+        CHECK(client_send(&client, METHOD_GET, targets[i], NULL) == 200 &&
+              client.exchange.answer.body.size > 0);
         client_header(&client, HEADER_HOST, "evil.example");
         CHECK(client_send(&client, METHOD_GET, targets[i], NULL) == 403);
     }

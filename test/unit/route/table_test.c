@@ -26,7 +26,8 @@ TEST(every_row_is_found_by_a_path_of_its_shape)
         struct path path;
         bool known;
 
-        if (path_parse(test_op(), slice_of(routes[i].shape), &path) != ST_OK || !slice_is(path.shape, routes[i].shape) ||
+        if (path_parse(test_op(), slice_of(routes[i].shape), &path) != ST_OK ||
+            !slice_is(path.shape, routes[i].shape) ||
             route_find(routes[i].method, routes[i].marker, path.shape, &known) != &routes[i] || !known)
             test_failed(__FILE__, __LINE__, routes[i].name);
     }

@@ -1,0 +1,104 @@
+/* src/catalog/entry.c - databases and containers as structs: made from records, counted by reference. */
+#include <stdlib.h>
+
+#include "catalog/definition.h"
+#include "catalog/entry.h"
+
+static void *allocate(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void database_release(struct database *database)
+{
+    if (!database || atomic_fetch_sub(&database->references, 1) > 1)
+        return;
+    arena_free(&database->memory);
+    free(database);
+}
+
+static void container_free(struct container *container)
+{
+    database_release(container->database);
+    arena_free(&container->memory);
+    free(container);
+}
+
+void container_release(struct container *container)
+{
+    while (container && atomic_fetch_sub(&container->references, 1) == 1) {
+        struct container *successor = container->successor;
+
+        container_free(container);
+        container = successor;
+    }
+}
+
+struct database *database_take(struct database *database)
+{
+    if (database)
+        atomic_fetch_add(&database->references, 1);
+    return database;
+}
+
+struct container *container_take(struct container *container)
+{
+    if (container)
+        atomic_fetch_add(&container->references, 1);
+    return container;
+}
+
+struct slice catalog_join(struct arena *arena, struct slice a, const char *middle, struct slice b)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    buf_slice(&out, a);
+    buf_text(&out, middle);
+    buf_slice(&out, b);
+    return buf_as_slice(&out);
+}
+
+struct database *database_make(const struct rid *rid, const struct record *record)
+{
+    struct database *database = allocate(sizeof(*database));
+
+    arena_init(&database->memory, SIZE_MAX);
+    database->rid = *rid;
+    database->id = arena_copy(&database->memory, json_string(json_get(record->document, "id")));
+    database->link = catalog_join(&database->memory, slice_of("dbs"), "/", database->id);
+    database->etag = record->etag;
+    database->ts_ms = record->ts_ms;
+    atomic_init(&database->references, 1);
+    return database;
+}
+
+uint64_t container_number(const struct rid *rid)
+{
+    return (uint64_t)(rid->bytes[4] & 0x7f) << 24 | (uint64_t)rid->bytes[5] << 16 |
+           (uint64_t)rid->bytes[6] << 8 | rid->bytes[7];
+}
+
+struct container *container_make(struct database *database, const struct rid *rid,
+                                 const struct record *record, struct bucket *bucket)
+{
+    struct container *container = allocate(sizeof(*container));
+    struct arena *memory = &container->memory;
+
+    arena_init(memory, SIZE_MAX);
+    container->rid = *rid;
+    container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
+    container->id = json_string(json_get(container->definition, "id"));
+    container->link = catalog_join(memory, database->link, "/colls/", container->id);
+    container->etag = record->etag;
+    container->ts_ms = record->ts_ms;
+    container->database = database_take(database);
+    container->bucket = bucket;
+    atomic_init(&container->references, 1);
+    container_read_key(container);
+    return container;
+}

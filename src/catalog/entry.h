@@ -1,0 +1,21 @@
+/*
+ * src/catalog/entry.h - databases and containers as structs: made from records, counted by
+ * reference. For catalog.c; what others may do with them is in catalog.h.
+ */
+#pragma once
+#include "catalog/catalog.h"
+#include "keys/record.h"
+
+/* One more reference to the same; NULL stays NULL. */
+struct database *database_take(struct database *database);
+struct container *container_take(struct container *container);
+
+/* Each with one reference, and a container with one to its database. */
+struct database *database_make(const struct rid *rid, const struct record *record);
+struct container *container_make(struct database *database, const struct rid *rid,
+                                 const struct record *record, struct bucket *bucket);
+
+/* The container's number is in its rid; its data lies under that number. */
+uint64_t container_number(const struct rid *rid);
+
+struct slice catalog_join(struct arena *arena, struct slice a, const char *middle, struct slice b);
