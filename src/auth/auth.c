@@ -1,49 +1,37 @@
 /* src/auth/auth.c - master-key signatures. */
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 #include "auth/auth.h"
+#include "auth/hmac.h"
 #include "base/encode.h"
 #include "base/limits.h"
 
-enum { KEY_BYTES_MAX = 256, SIGNATURE_BYTES = 32 };
+enum { KEY_BYTES_MAX = 256 };
 
 const char auth_emulator_key[] =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
 struct auth {
     size_t count;
-    EVP_MAC_CTX *key[AUTH_KEYS_MAX]; /* each with its key taken in; copied for each signature */
+    struct hmac key[AUTH_KEYS_MAX];
 };
 
-static enum status add_key(struct op *op, struct auth *auth, EVP_MAC *hmac, const char *base64)
+static enum status add_key(struct op *op, struct auth *auth, const char *base64)
 {
-    OSSL_PARAM params[] = { OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
-                            OSSL_PARAM_construct_end() };
     uint8_t key[KEY_BYTES_MAX];
-    EVP_MAC_CTX *context;
     size_t size;
-    int done;
 
     if (!base64_decode(slice_of(base64), key, sizeof(key), &size) || size == 0)
         return op_fail(op, ST_BAD_REQUEST, "a key must be base64 of 1 to %d bytes", KEY_BYTES_MAX);
-    context = EVP_MAC_CTX_new(hmac);
-    done = context && EVP_MAC_init(context, key, size, params);
+    hmac_init(&auth->key[auth->count++], slice_make(key, size));
     OPENSSL_cleanse(key, sizeof(key));
-    if (!done) {
-        EVP_MAC_CTX_free(context);
-        return op_fail(op, ST_INTERNAL, "OpenSSL has no HMAC-SHA256");
-    }
-    auth->key[auth->count++] = context;
     return ST_OK;
 }
 
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth)
 {
     struct auth *made = calloc(1, sizeof(*made));
-    EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     enum status st = ST_OK;
 
     if (!made)
@@ -51,11 +39,10 @@ enum status auth_open(struct op *op, const char *const *base64_keys, size_t coun
     if (count == 0 || count > AUTH_KEYS_MAX)
         TRY(op_fail(op, ST_BAD_REQUEST, "there must be between 1 and %d keys", AUTH_KEYS_MAX));
     for (size_t i = 0; i < count; i++)
-        TRY(add_key(op, made, hmac, base64_keys[i]));
+        TRY(add_key(op, made, base64_keys[i]));
     *auth = made;
     made = NULL;
 out:
-    EVP_MAC_free(hmac);
     auth_close(made);
     return st;
 }
@@ -64,8 +51,7 @@ void auth_close(struct auth *auth)
 {
     if (!auth)
         return;
-    for (size_t i = 0; i < auth->count; i++)
-        EVP_MAC_CTX_free(auth->key[i]);
+    OPENSSL_cleanse(auth, sizeof(*auth));
     free(auth);
 }
 
@@ -73,7 +59,7 @@ void auth_close(struct auth *auth)
 
 struct credentials {
     struct slice type, version;
-    uint8_t signature[SIGNATURE_BYTES];
+    uint8_t signature[HMAC_BYTES];
 };
 
 static enum status malformed(struct op *op)
@@ -122,7 +108,7 @@ static enum status read_credentials(struct op *op, const struct request *request
                        "This version of the server knows master keys, and no tokens of type '%.*s'.",
                        SLICE_ARGS(credentials->type));
     if (!slice_is(credentials->type, "master") || !slice_is(credentials->version, "1.0") ||
-        !base64_decode(signature, credentials->signature, SIGNATURE_BYTES, &size) || size != SIGNATURE_BYTES)
+        !base64_decode(signature, credentials->signature, HMAC_BYTES, &size) || size != HMAC_BYTES)
         return malformed(op);
     return ST_OK;
 }
@@ -191,19 +177,15 @@ static struct slice payload(struct op *op, const struct request *request, struct
     return buf_as_slice(&text);
 }
 
-static bool signed_by_any_key(struct auth *auth, struct slice text, const uint8_t signature[SIGNATURE_BYTES])
+static bool signed_by_any_key(const struct auth *auth, struct slice text, const uint8_t signature[HMAC_BYTES])
 {
     bool match = false;
 
     for (size_t i = 0; i < auth->count; i++) {
-        EVP_MAC_CTX *context = EVP_MAC_CTX_dup(auth->key[i]);
-        uint8_t made[SIGNATURE_BYTES];
-        size_t size = 0;
+        uint8_t made[HMAC_BYTES];
 
-        if (context && EVP_MAC_update(context, (const unsigned char *)text.data, text.size) &&
-            EVP_MAC_final(context, made, &size, sizeof(made)) && size == sizeof(made))
-            match |= CRYPTO_memcmp(made, signature, sizeof(made)) == 0;
-        EVP_MAC_CTX_free(context);
+        hmac_sign(&auth->key[i], text, made);
+        match |= CRYPTO_memcmp(made, signature, sizeof(made)) == 0;
     }
     return match;
 }

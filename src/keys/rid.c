@@ -70,8 +70,10 @@ bool rid_parse(struct slice text, struct rid *rid)
     char base64[RID_TEXT_MAX];
     size_t size;
 
-    if (text.size > sizeof(base64) || text.size == 0 || memchr(text.data, '/', text.size))
-        return false;
+    if (text.size > sizeof(base64) || text.size % 4 != 0 || text.size == 0)
+        return false; /* most names end here */
+    if (text.data[text.size - 1] != '=' || memchr(text.data, '/', text.size))
+        return false; /* no size of a rid is a multiple of three, so all are padded */
     memcpy(base64, text.data, text.size);
     replace(base64, text.size, '-', '/');
     *rid = (struct rid){ 0 };

@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "keys/keys.h"
 #include "store/backend.h"
+#include "store/cache.h"
 #include "store/rows.h"
 
 struct backend_snapshot {
@@ -35,6 +37,7 @@ struct rocks {
     bool read_only;
     rocksdb_options_t *options;
     rocksdb_readoptions_t *read_latest, *read_latest_cached;
+    struct cache *cache; /* of documents that point reads asked for */
     rocksdb_writeoptions_t *write_synced, *write_unsynced;
     rocksdb_writebatch_t *batch; /* the committer's, reused */
 
@@ -318,20 +321,53 @@ static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_rea
     return st;
 }
 
-static enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
-                                  const struct slice *keys, size_t count, struct slice *values)
+/* What point reads ask for; other keys are not worth keeping. */
+static bool is_cached(struct slice key)
 {
-    struct rocks *rocks = rocks_of(backend);
-    const rocksdb_readoptions_t *options = snapshot        ? snapshot->read
-                                           : op->may_block ? rocks->read_latest
-                                                           : rocks->read_latest_cached;
-    enum status st = snapshot ? enter_snapshot(op, rocks, snapshot) : enter(op, rocks);
+    return key.size > BUCKET_KEY_BYTES && key.data[BUCKET_KEY_BYTES] == KEY_DOCUMENT;
+}
+
+static enum status get_latest(struct op *op, struct rocks *rocks, struct slice key, struct slice *value)
+{
+    const rocksdb_readoptions_t *options = op->may_block ? rocks->read_latest : rocks->read_latest_cached;
+    uint64_t ticket;
+    enum status st = ST_OK;
+
+    if (is_cached(key) && cache_find(rocks->cache, op, key, value))
+        goto out;
+    ticket = cache_ticket(rocks->cache, key);
+    TRY(enter(op, rocks));
+    st = get_one(op, rocks, options, key, value);
+    leave(rocks);
+    if (st == ST_OK && value->data && is_cached(key))
+        cache_fill(rocks->cache, key, *value, ticket);
+out:
+    return st;
+}
+
+static enum status get_from_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot,
+                                     const struct slice *keys, size_t count, struct slice *values)
+{
+    enum status st = enter_snapshot(op, rocks, snapshot);
 
     if (st != ST_OK)
         return st;
     for (size_t i = 0; i < count && st == ST_OK; i++)
-        st = get_one(op, rocks, options, keys[i], &values[i]);
+        st = get_one(op, rocks, snapshot->read, keys[i], &values[i]);
     leave(rocks);
+    return st;
+}
+
+static enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                                  const struct slice *keys, size_t count, struct slice *values)
+{
+    struct rocks *rocks = rocks_of(backend);
+    enum status st = ST_OK;
+
+    if (snapshot)
+        return get_from_snapshot(op, rocks, snapshot, keys, count, values);
+    for (size_t i = 0; i < count && st == ST_OK; i++)
+        st = get_latest(op, rocks, keys[i], &values[i]);
     return st;
 }
 
@@ -430,6 +466,14 @@ static void clear_batch(struct rocks *rocks)
     rocks->batch = rocksdb_writebatch_create();
 }
 
+static void announce(struct rocks *rocks, const struct mutation *mutations, size_t count,
+                     void (*change)(struct cache *cache, struct slice key))
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_cached(mutations[i].key))
+            change(rocks->cache, mutations[i].key);
+}
+
 static enum status rocks_write(struct op *op, struct backend *backend, const struct mutation *mutations,
                                size_t count, bool sync)
 {
@@ -438,9 +482,11 @@ static enum status rocks_write(struct op *op, struct backend *backend, const str
     enum status st;
 
     TRY(enter(op, rocks));
+    announce(rocks, mutations, count, cache_begin_change);
     fill_batch(rocks->batch, mutations, count);
     rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
     clear_batch(rocks);
+    announce(rocks, mutations, count, cache_end_change);
     leave(rocks);
     if (message)
         st = failed(op, "writing", message);
@@ -490,6 +536,7 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
     enum status st;
 
     pthread_rwlock_wrlock(&rocks->handle_lock);
+    cache_clear(rocks->cache); /* the failed write may turn out either way */
     close_handle(rocks);
     st = open_for_writing(op, rocks);
     why = op->error;
@@ -538,6 +585,7 @@ static void rocks_close(struct backend *backend)
         flush(rocks);
     close_handle(rocks);
     rocksdb_writebatch_destroy(rocks->batch);
+    cache_close(rocks->cache);
     rocksdb_readoptions_destroy(rocks->read_latest_cached);
     rocksdb_readoptions_destroy(rocks->read_latest);
     rocksdb_writeoptions_destroy(rocks->write_synced);
@@ -584,6 +632,7 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;
     rocks->options = make_options(options);
+    rocks->cache = cache_open(options->cache_bytes / 8);
     rocks->read_latest = rocksdb_readoptions_create();
     rocks->read_latest_cached = rocksdb_readoptions_create();
     rocksdb_readoptions_set_read_tier(rocks->read_latest_cached, READ_TIER_CACHE_ONLY);

@@ -1,0 +1,210 @@
+/* src/store/cache.c - sets of a few entries each; a key's hash chooses its set, the newest entry comes first. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "store/cache.h"
+
+enum { ENTRIES = 8, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
+
+struct entry {
+    uint32_t key_size, value_size;
+    char bytes[]; /* key, then value */
+};
+
+struct set {
+    pthread_mutex_t mutex;
+    uint64_t version;  /* rises with each change of any of its keys */
+    uint32_t changing; /* changes under way */
+    uint32_t bytes;
+    struct entry *entry[ENTRIES]; /* newest first; NULL behind the last */
+};
+
+struct cache {
+    size_t count; /* a power of two */
+    struct set *sets;
+};
+
+struct cache *cache_open(size_t limit_bytes)
+{
+    struct cache *cache = calloc(1, sizeof(*cache));
+
+    if (!cache)
+        abort();
+    for (cache->count = 1; 2 * cache->count * SET_BYTES <= limit_bytes; cache->count *= 2)
+        ;
+    cache->sets = calloc(cache->count, sizeof(*cache->sets));
+    if (!cache->sets)
+        abort();
+    for (size_t i = 0; i < cache->count; i++) {
+        pthread_mutex_init(&cache->sets[i].mutex, NULL);
+        cache->sets[i].version = TICKET_VOID + 1;
+    }
+    return cache;
+}
+
+static size_t entry_bytes(const struct entry *entry)
+{
+    return sizeof(*entry) + entry->key_size + entry->value_size;
+}
+
+/* Takes the entry out; those behind it move up. */
+static void remove_at(struct set *set, size_t at)
+{
+    struct entry *entry = set->entry[at];
+
+    set->bytes -= (uint32_t)entry_bytes(entry);
+    memmove(set->entry + at, set->entry + at + 1, (ENTRIES - 1 - at) * sizeof(set->entry[0]));
+    set->entry[ENTRIES - 1] = NULL;
+    free(entry);
+}
+
+void cache_close(struct cache *cache)
+{
+    if (!cache)
+        return;
+    for (size_t i = 0; i < cache->count; i++) {
+        while (cache->sets[i].entry[0])
+            remove_at(&cache->sets[i], 0);
+        pthread_mutex_destroy(&cache->sets[i].mutex);
+    }
+    free(cache->sets);
+    free(cache);
+}
+
+static struct set *lock_set(struct cache *cache, struct slice key)
+{
+    struct set *set = &cache->sets[murmur3_128(key.data, key.size).h1 & (cache->count - 1)];
+
+    pthread_mutex_lock(&set->mutex);
+    return set;
+}
+
+/* The key's place in the set; ENTRIES when it has none. */
+static size_t place_of(const struct set *set, struct slice key)
+{
+    size_t at = 0;
+
+    while (at < ENTRIES && set->entry[at] &&
+           !slice_equal(slice_make(set->entry[at]->bytes, set->entry[at]->key_size), key))
+        at++;
+    return at < ENTRIES && set->entry[at] ? at : ENTRIES;
+}
+
+static bool copy_out(const struct entry *entry, struct op *op, struct slice *value)
+{
+    char *copy = arena_try_alloc(&op->arena, entry->value_size + 1); /* never NULL for an empty value */
+
+    if (!copy)
+        return false;
+    memcpy(copy, entry->bytes + entry->key_size, entry->value_size);
+    *value = slice_make(copy, entry->value_size);
+    return true;
+}
+
+bool cache_find(struct cache *cache, struct op *op, struct slice key, struct slice *value)
+{
+    struct set *set = lock_set(cache, key);
+    size_t at = place_of(set, key);
+    bool found = at < ENTRIES && copy_out(set->entry[at], op, value);
+
+    pthread_mutex_unlock(&set->mutex);
+    return found;
+}
+
+uint64_t cache_ticket(struct cache *cache, struct slice key)
+{
+    struct set *set = lock_set(cache, key);
+    uint64_t ticket = set->changing ? TICKET_VOID : set->version;
+
+    pthread_mutex_unlock(&set->mutex);
+    return ticket;
+}
+
+static struct entry *make_entry(struct slice key, struct slice value)
+{
+    struct entry *entry = malloc(sizeof(*entry) + key.size + value.size);
+
+    if (!entry)
+        return NULL;
+    entry->key_size = (uint32_t)key.size;
+    entry->value_size = (uint32_t)value.size;
+    memcpy(entry->bytes, key.data, key.size);
+    memcpy(entry->bytes + key.size, value.data, value.size);
+    return entry;
+}
+
+/* The oldest go until there is room for one more of this size. */
+static void make_room(struct set *set, size_t bytes)
+{
+    size_t last = ENTRIES;
+
+    while (set->entry[0] && (set->entry[ENTRIES - 1] || set->bytes + bytes > SET_BYTES)) {
+        for (last = ENTRIES - 1; !set->entry[last]; last--)
+            ;
+        remove_at(set, last);
+    }
+}
+
+static void add_first(struct set *set, struct entry *entry)
+{
+    make_room(set, entry_bytes(entry));
+    memmove(set->entry + 1, set->entry, (ENTRIES - 1) * sizeof(set->entry[0]));
+    set->entry[0] = entry;
+    set->bytes += (uint32_t)entry_bytes(entry);
+}
+
+void cache_fill(struct cache *cache, struct slice key, struct slice value, uint64_t ticket)
+{
+    struct entry *entry;
+    struct set *set;
+
+    if (ticket == TICKET_VOID || sizeof(*entry) + key.size + value.size > SET_BYTES / 2)
+        return;
+    entry = make_entry(key, value);
+    if (!entry)
+        return;
+    set = lock_set(cache, key);
+    if (set->version == ticket && !set->changing && place_of(set, key) == ENTRIES) {
+        add_first(set, entry);
+        entry = NULL;
+    }
+    pthread_mutex_unlock(&set->mutex);
+    free(entry);
+}
+
+void cache_begin_change(struct cache *cache, struct slice key)
+{
+    struct set *set = lock_set(cache, key);
+    size_t at = place_of(set, key);
+
+    set->changing++;
+    set->version++;
+    if (at < ENTRIES)
+        remove_at(set, at);
+    pthread_mutex_unlock(&set->mutex);
+}
+
+void cache_end_change(struct cache *cache, struct slice key)
+{
+    struct set *set = lock_set(cache, key);
+
+    assert(set->changing > 0);
+    set->changing--;
+    set->version++;
+    pthread_mutex_unlock(&set->mutex);
+}
+
+void cache_clear(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->count; i++) {
+        struct set *set = &cache->sets[i];
+
+        pthread_mutex_lock(&set->mutex);
+        set->version++;
+        while (set->entry[0])
+            remove_at(set, 0);
+        pthread_mutex_unlock(&set->mutex);
+    }
+}

@@ -1,0 +1,138 @@
+/* test/unit/store/cache_test.c - a value in the cache is the latest one. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/cache.h"
+#include "test.h"
+
+static void put(struct cache *cache, const char *key, const char *value)
+{
+    cache_fill(cache, slice_of(key), slice_of(value), cache_ticket(cache, slice_of(key)));
+}
+
+static bool has(struct cache *cache, const char *key, const char *value)
+{
+    struct slice found;
+
+    return cache_find(cache, test_op(), slice_of(key), &found) && slice_is(found, value);
+}
+
+TEST(what_was_filled_is_found_until_it_changes)
+{
+    struct cache *cache = cache_open(1 << 20);
+
+    put(cache, "a", "1");
+    CHECK(has(cache, "a", "1"));
+    CHECK(!has(cache, "b", "1"));
+    cache_begin_change(cache, slice_of("a"));
+    CHECK(!has(cache, "a", "1"));
+    cache_end_change(cache, slice_of("a"));
+    CHECK(!has(cache, "a", "1"));
+    put(cache, "a", "2");
+    CHECK(has(cache, "a", "2"));
+    cache_clear(cache);
+    CHECK(!has(cache, "a", "2"));
+    cache_close(cache);
+}
+
+TEST(a_ticket_from_before_or_during_a_change_is_void)
+{
+    struct cache *cache = cache_open(1 << 20);
+    uint64_t before = cache_ticket(cache, slice_of("a")), during;
+
+    cache_begin_change(cache, slice_of("a"));
+    during = cache_ticket(cache, slice_of("a"));
+    cache_fill(cache, slice_of("a"), slice_of("old"), before);
+    cache_fill(cache, slice_of("a"), slice_of("old"), during);
+    CHECK(!has(cache, "a", "old"));
+    cache_end_change(cache, slice_of("a"));
+    cache_fill(cache, slice_of("a"), slice_of("old"), before);
+    cache_fill(cache, slice_of("a"), slice_of("old"), during);
+    CHECK(!has(cache, "a", "old"));
+    before = cache_ticket(cache, slice_of("a"));
+    cache_clear(cache);
+    cache_fill(cache, slice_of("a"), slice_of("old"), before);
+    CHECK(!has(cache, "a", "old"));
+    cache_close(cache);
+}
+
+TEST(an_empty_value_is_found_and_is_not_absent)
+{
+    struct cache *cache = cache_open(1 << 20);
+    struct slice found = { 0 };
+
+    put(cache, "a", "");
+    CHECK(cache_find(cache, test_op(), slice_of("a"), &found) && found.data && found.size == 0);
+    cache_close(cache);
+}
+
+/* One set of 16 KB: the newest stay, and what would fill half of it by itself is not taken. */
+TEST(the_oldest_make_room)
+{
+    struct cache *cache = cache_open(0);
+    char large[9000];
+
+    memset(large, 'x', sizeof(large));
+    cache_fill(cache, slice_of("large"), slice_make(large, sizeof(large)),
+               cache_ticket(cache, slice_of("large")));
+    CHECK(!has(cache, "large", ""));
+    for (char i = 'a'; i <= 'z'; i++) {
+        cache_fill(cache, slice_make(&i, 1), slice_make(large, 4000), cache_ticket(cache, slice_make(&i, 1)));
+        put(cache, "small", "1");
+    }
+    struct slice found;
+    CHECK(!cache_find(cache, test_op(), slice_of("a"), &found));
+    CHECK(cache_find(cache, test_op(), slice_of("z"), &found) && found.size == 4000);
+    cache_close(cache);
+}
+
+/* The writer's number is published before a change ends; readers who fill and find must never see it go back. */
+struct race {
+    struct cache *cache;
+    atomic_int stored; /* stands for the store */
+    atomic_bool over, went_back;
+};
+
+static void *read_for_ever(void *context)
+{
+    struct race *race = context;
+    struct op op;
+
+    op_init(&op, env_system(), 1 << 20);
+    while (!atomic_load(&race->over)) {
+        int seen_before = atomic_load(&race->stored), now;
+        struct slice found;
+        uint64_t ticket = cache_ticket(race->cache, slice_of("k"));
+
+        op_begin(&op, 1000);
+        if (cache_find(race->cache, &op, slice_of("k"), &found)) {
+            memcpy(&now, found.data, sizeof(now));
+        } else {
+            now = atomic_load(&race->stored);
+            cache_fill(race->cache, slice_of("k"), slice_make(&now, sizeof(now)), ticket);
+        }
+        if (now < seen_before)
+            atomic_store(&race->went_back, true);
+    }
+    op_free(&op);
+    return NULL;
+}
+
+TEST(readers_never_see_a_value_older_than_one_already_written)
+{
+    struct race race = { .cache = cache_open(1 << 20) };
+    pthread_t reader[3];
+
+    for (int i = 0; i < 3; i++)
+        pthread_create(&reader[i], NULL, read_for_ever, &race);
+    for (int number = 1; number <= 20000; number++) {
+        cache_begin_change(race.cache, slice_of("k"));
+        atomic_store(&race.stored, number);
+        cache_end_change(race.cache, slice_of("k"));
+    }
+    atomic_store(&race.over, true);
+    for (int i = 0; i < 3; i++)
+        pthread_join(reader[i], NULL);
+    CHECK(!atomic_load(&race.went_back));
+    cache_close(race.cache);
+}
