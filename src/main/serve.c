@@ -1,8 +1,10 @@
 /* src/main/serve.c - start, wait for a signal, stop. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "auth/auth.h"
@@ -265,6 +267,18 @@ static void set_log_level(const char *name)
             log_set_level((enum log_level)level);
 }
 
+/* A connection is a descriptor, and so is a file of the store: the usual 1,024 are soon used up. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_line(LOG_WARN, "cannot raise the limit of open files: %s", strerror(errno));
+}
+
 int serve(const struct settings *settings)
 {
     struct server server = { .settings = settings, .directory.lock = -1 };
@@ -274,6 +288,7 @@ int serve(const struct settings *settings)
 
     set_log_level(settings->log);
     signal(SIGPIPE, SIG_IGN);
+    raise_file_limit();
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

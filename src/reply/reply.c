@@ -181,6 +181,8 @@ void reply_finish(struct reply *reply, enum status status)
     reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
     print_charge(head, reply_charge(&op->work));
     reply_header(reply, "x-ms-gatewayversion", slice_of("version=2.14.0"));
+    reply_header(reply, "x-ms-serviceversion", slice_of("version=2.14.0.0"));
+    reply_header(reply, "x-ms-schemaversion", slice_of("1.19"));
     reply_header(reply, "cache-control", slice_of("no-store, no-cache"));
 }
 
