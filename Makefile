@@ -1,52 +1,49 @@
 # Orrery. `make run` serves, `make test` proves it; both first install what is missing.
 # CMakeLists.txt has the build itself.
 
-BUILD := build
-CMAKE := cmake -G Ninja -DCMAKE_C_COMPILER=$(or $(CC_NAME),gcc)
-T     ?=
+BUILD  := build
+CMAKE  := cmake -G Ninja -DCMAKE_C_COMPILER=gcc
+NINJA  := ninja --quiet
+T      ?=
+GROUPS := build test check bench
 
-.PHONY: all run test check bench soak test-sdks fuzz format clean deps build asan tsan
+.PHONY: all run test check bench soak test-sdks format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
-deps:
-	@tools/install-deps $(DEPS)
+# Debian packages by what they are for; tools/install-deps has the lists.
+$(GROUPS:%=deps-%): deps-%:
+	@tools/install-deps $(sort build $*)
 
-build: DEPS = build
-build: deps
-	@$(CMAKE) -S . -B $(BUILD) > /dev/null && ninja -C $(BUILD) --quiet
+build: deps-build
+	@$(CMAKE) -S . -B $(BUILD) > /dev/null && $(NINJA) -C $(BUILD)
 
-asan: DEPS = build test
-asan: deps
-	@$(CMAKE) -S . -B $(BUILD)/asan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=address,undefined > /dev/null && ninja -C $(BUILD)/asan --quiet
+asan: deps-test
+	@$(CMAKE) -S . -B $(BUILD)/asan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=address,undefined > /dev/null && $(NINJA) -C $(BUILD)/asan
 
-tsan: DEPS = build test
-tsan: deps
-	@$(CMAKE) -S . -B $(BUILD)/tsan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=thread -DORRERY_ROCKSDB=OFF > /dev/null && ninja -C $(BUILD)/tsan --quiet
+tsan: deps-test
+	@$(CMAKE) -S . -B $(BUILD)/tsan -DCMAKE_BUILD_TYPE=Debug -DORRERY_SANITIZE=thread -DORRERY_ROCKSDB=OFF > /dev/null && $(NINJA) -C $(BUILD)/tsan
 
 run: build
 	@$(BUILD)/orrery serve --data data
 
 # make test T=json runs what has "json" in its name.
-test: build asan tsan
+test: deps-test build asan tsan
 	@tools/run-tests $(T)
 
-test-sdks: build
+test-sdks: deps-test build
 	@tools/test-sdks
 
-soak: build asan tsan
+soak: deps-test build asan tsan
 	@tools/soak
 
-check: DEPS = build check
-check: build
+check: deps-check build
 	@tools/check
 
-bench: DEPS = build bench
-bench: build
+bench: deps-bench build
 	@tools/bench/run
 
-format: DEPS = build check
-format: deps
+format: deps-check
 	@git ls-files --cached --others --exclude-standard '*.c' '*.h' | xargs clang-format-14 -i
 
 clean:

@@ -26,6 +26,9 @@ struct op *test_op(void);
 /* The same seed each run, and another each call; ORRERY_TEST_SEED sets where it starts. */
 uint64_t test_random(void);
 
+/* What this thread has used of a processor: how long something takes, whatever else the machine does. */
+int64_t test_cpu_ms(void);
+
 /* A directory of the test's own, removed when the test ends. */
 const char *test_directory(void);
 

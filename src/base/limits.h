@@ -30,7 +30,7 @@ enum {
     PAGE_ITEMS_MAX = 10000,
     CONTINUATION_BYTES_MAX = 4096,
 
-    /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers (protocol reference, 15). */
+    /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers. */
     HTTP_HEAD_BYTES_MAX = 128 * 1024,
     HTTP_BODY_BYTES_MAX = 4 * 1024 * 1024,
     HTTP_CONNECTIONS_MAX = 10000,

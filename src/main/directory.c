@@ -1,4 +1,5 @@
 /* src/main/directory.c - taking hold of the data directory. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,6 +39,21 @@ static enum status take_lock(struct op *op, const char *path, int *lock)
                    "another server is using %s: stop it first, or give this one another --data", path);
 }
 
+/* Whoever names a folder of something else by mistake would delete that with the data. */
+static bool is_empty(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    bool empty = true;
+
+    while (directory && (entry = readdir(directory)))
+        empty &= entry->d_name[0] == '.' || strcmp(entry->d_name, "LOCK") == 0 ||
+                 strcmp(entry->d_name, "FORMAT.new") == 0 || strcmp(entry->d_name, "lost+found") == 0;
+    if (directory)
+        closedir(directory);
+    return empty;
+}
+
 static enum status write_format(struct op *op, const char *path, const char *file)
 {
     const char *fresh = inside(op, path, "FORMAT.new");
@@ -59,7 +75,8 @@ static enum status check_format(struct op *op, const char *path, bool read_only)
     int format = 0, read;
 
     if (!in && errno == ENOENT && !read_only)
-        return write_format(op, path, file);
+        return is_empty(path) ? write_format(op, path, file)
+                              : op_fail(op, ST_UNAVAILABLE, "%s is not empty, and no data directory", path);
     if (!in)
         return op_fail(op, ST_UNAVAILABLE, "%s is no data directory: %s: %s", path, file, strerror(errno));
     read = fscanf(in, "orrery data format %d", &format);

@@ -217,9 +217,9 @@ static enum status start(struct op *op, struct server *server)
     enum status st;
 
     read_names(server);
+    TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(open_directory(op, server));
     TRY(open_store(op, server));
-    TRY(open_auth(op, server));
     open_router(server);
     TRY(open_http(op, server));
     TRY(http_start(op, server->http));

@@ -67,7 +67,8 @@ static bool set(struct settings *settings, const struct flag *flag, const char *
         return true;
     case NUMBER:
         *(long *)target = strtol(value, &end, 10);
-        return (*value && !*end && *(long *)target > 0) || fail("not a number above 0: --", flag->name);
+        return (*value && !*end && *(long *)target > 0 && *(long *)target <= SETTING_NUMBER_MAX) ||
+               fail("not a number from 1 to 1,000,000: --", flag->name);
     case LIST:
         if (list->count == SETTING_LIST_MAX)
             return fail("too many of --", flag->name);

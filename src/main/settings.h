@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SETTING_LIST_MAX = 16 };
+enum { SETTING_LIST_MAX = 16, SETTING_NUMBER_MAX = 1000000 };
 
 struct setting_list {
     const char *item[SETTING_LIST_MAX];

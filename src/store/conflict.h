@@ -1,5 +1,5 @@
 /*
- * src/store/conflict.h - when each logical partition was last changed, as far as anybody could ask.
+ * src/store/conflict.h - when each scope (batch.h) was last changed, as far as anybody could ask.
  * A fixed table of slots. A slot belongs to one scope of one bucket; when another takes it, the
  * first one's bucket remembers in `floor_lsn` that something was changed then. That is an LSN
  * older than almost any transaction under way, so it refuses hardly anybody without need.

@@ -50,6 +50,9 @@ struct rocks {
 
 enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
 
+/* Of our own cache in front of RocksDB's, which takes an eighth of what the store may have. */
+enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };
+
 static struct rocks *rocks_of(struct backend *backend)
 {
     return (struct rocks *)backend; /* its first member */
@@ -632,7 +635,8 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;
     rocks->options = make_options(options);
-    rocks->cache = cache_open(options->cache_bytes / 8);
+    rocks->cache =
+        cache_open(options->cache_bytes / 8 < CACHE_BYTES_MAX ? options->cache_bytes / 8 : CACHE_BYTES_MAX);
     rocks->read_latest = rocksdb_readoptions_create();
     rocks->read_latest_cached = rocksdb_readoptions_create();
     rocksdb_readoptions_set_read_tier(rocks->read_latest_cached, READ_TIER_CACHE_ONLY);

@@ -296,7 +296,7 @@ static enum status explain(struct op *op, enum status why)
     case ST_OK:
         return ST_OK;
     case ST_WRITE_CONFLICT:
-        return op_fail(op, why, "Another operation changed the same logical partition. Nothing was written.");
+        return op_fail(op, why, "Another operation changed the same item. Nothing was written.");
     case ST_OWNER_NOT_FOUND:
         return op_fail(op, why, "The container has been deleted.");
     case ST_AMBIGUOUS:

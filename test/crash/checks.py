@@ -90,6 +90,14 @@ def second_server(build, seed):
         expect_kept(target, model)
 
 
+def well_known_key(build, seed):
+    """Beyond loopback it is refused, unless somebody says that they know; nothing is made on disk for it."""
+    with Target(build, shim=False) as target:
+        elsewhere = target.data + "-elsewhere"
+        status, said = run_to_end(target, "serve", "--listen", "0.0.0.0:0", "--data", elsewhere)
+        expect(status > 0 and "--key" in said and not os.path.exists(elsewhere), "status %s: %s", status, said)
+
+
 def stop_under_load(build, seed):
     sent = []
 
@@ -336,6 +344,7 @@ def start_times(build, seed):
 
 ALL = [
     ("a second server on the same directory is refused", second_server),
+    ("the well-known key is refused beyond loopback", well_known_key),
     ("a stop under load loses nothing", stop_under_load),
     ("data of a newer format is refused", newer_format),
     ("a failed sync is recovered from", failing_sync),

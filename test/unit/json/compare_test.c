@@ -110,11 +110,11 @@ static struct json numbered(unsigned first, unsigned last, unsigned step)
 
 TEST(a_large_object_turned_around_is_equal_and_soon_known_to_be)
 {
-    int64_t start_ms = env_monotonic_ms(env_system());
+    int64_t start_ms = test_cpu_ms();
 
     CHECK(json_equal(numbered(1, 100001, 1), numbered(100000, 0, -1u)));
     CHECK(!json_equal(numbered(1, 100001, 1), numbered(100001, 1, -1u)));
-    CHECK(env_monotonic_ms(env_system()) - start_ms < 2000);
+    CHECK(test_cpu_ms() - start_ms < 10000); /* looking each one up would take minutes */
 }
 
 TEST(equal_values_have_equal_hashes_and_compare_as_equal)

@@ -367,11 +367,11 @@ TEST(names_of_an_inner_object_do_not_count_for_the_outer_one)
 TEST(a_hundred_thousand_names_take_no_quadratic_time)
 {
     struct slice text = many_names(100000, 2);
-    int64_t start_ms = env_monotonic_ms(env_system());
+    int64_t start_ms = test_cpu_ms();
     struct json value;
 
     REQUIRE(json_parse(test_op(), text, &value) == ST_OK);
-    CHECK(env_monotonic_ms(env_system()) - start_ms < 2000); /* some ms; comparing all would take a minute */
+    CHECK(test_cpu_ms() - start_ms < 10000); /* some ms; comparing all would take a minute */
     CHECK(json_count(value) == 100000);
 }
 

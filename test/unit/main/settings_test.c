@@ -90,11 +90,12 @@ static const struct {
     { "data", "not a flag: data" },
     { "-data x", "not a flag: -data" },
     { "--data", "a value is missing behind --data" },
-    { "--cache-mb x", "not a number above 0: --cache-mb" },
-    { "--cache-mb 0", "not a number above 0: --cache-mb" },
-    { "--cache-mb -5", "not a number above 0: --cache-mb" },
-    { "--cache-mb=", "not a number above 0: --cache-mb" },
-    { "--cache-mb 5x", "not a number above 0: --cache-mb" },
+    { "--cache-mb x", "not a number from 1 to 1,000,000: --cache-mb" },
+    { "--cache-mb 0", "not a number from 1 to 1,000,000: --cache-mb" },
+    { "--cache-mb -5", "not a number from 1 to 1,000,000: --cache-mb" },
+    { "--cache-mb=", "not a number from 1 to 1,000,000: --cache-mb" },
+    { "--cache-mb 1000001", "not a number from 1 to 1,000,000: --cache-mb" },
+    { "--cache-mb 5x", "not a number from 1 to 1,000,000: --cache-mb" },
     { "--store redis", "not a value for --store" },
     { "--durability maybe", "not a value for --durability" },
     { "--log loud", "not a value for --log" },
@@ -133,7 +134,7 @@ TEST(every_flag_is_a_variable_too_and_wins_over_it)
     CHECK(settings.cache_mb == 3 && !settings.no_tls);
     CHECK(settings.host_names.count == 1 && strcmp(settings.host_names.item[0], "from-flag") == 0);
     setenv("ORRERY_CACHE_MB", "none", 1);
-    CHECK(strstr(complaint_about(""), "not a number above 0: --cache-mb"));
+    CHECK(strstr(complaint_about(""), "not a number from 1 to 1,000,000: --cache-mb"));
     unsetenv("ORRERY_CACHE_MB");
     unsetenv("ORRERY_NO_TLS");
     unsetenv("ORRERY_ALLOW_EMULATOR_KEY");
