@@ -16,23 +16,21 @@ enum {
     /* Partition keys. Service: 2,048 bytes a value, three levels (same page). */
     PARTITION_KEY_BYTES_MAX = 2048,
     PARTITION_KEY_PATHS_MAX = 3,
-    PARTITION_KEY_HEADER_BYTES_MAX = 16 * 1024,
 
     /* Containers. Service: 10 unique keys of 16 paths (same page). */
     UNIQUE_KEYS_MAX = 10,
     UNIQUE_KEY_PATHS_MAX = 16,
     PATH_BYTES_MAX = 1024,
-    CONTAINER_DEFINITION_BYTES_MAX = 2 * 1024 * 1024,
 
     /* Feeds. Service: a page holds at most 4 MB; 100 items when the client names no number. */
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
-    CONTINUATION_BYTES_MAX = 4096,
 
     /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers. */
     HTTP_HEAD_BYTES_MAX = 128 * 1024,
     HTTP_BODY_BYTES_MAX = 4 * 1024 * 1024,
+    HTTP_INPUT_BYTES_MAX = 256 * 1024 * 1024, /* of all requests being read at a time */
     HTTP_CONNECTIONS_MAX = 10000,
     HTTP_IDLE_MS = 300 * 1000,
     HTTP_REQUEST_MS = 30 * 1000, /* from a request's first byte to its last */

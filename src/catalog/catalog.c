@@ -521,7 +521,8 @@ static void drop_in_batch(struct op *op, struct batch *batch, const struct rid *
     batch_put(batch, key_dropped(&op->arena, container_number(rid)), slice_of("\1"));
 }
 
-static enum status drop_container(struct op *op, struct catalog *catalog, struct container *container)
+static enum status drop_container(struct op *op, struct catalog *catalog, struct container *container,
+                                  bool same)
 {
     struct batch *batch = begin_change(op, catalog);
     struct record unused = { 0 };
@@ -529,6 +530,9 @@ static enum status drop_container(struct op *op, struct catalog *catalog, struct
     enum status st;
 
     TRY(current_container(op, catalog, container, &now));
+    if (same && now->etag != container->etag)
+        TRY(op_fail(op, ST_PRECONDITION_FAILED,
+                    "Operation cannot be performed because one of the specified precondition is not met."));
     drop_in_batch(op, batch, &now->rid);
     TRY(commit(op, catalog, batch, &unused));
     retire_container(catalog, now);
@@ -537,12 +541,13 @@ out:
     return st;
 }
 
-enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container)
+enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container,
+                                   bool same)
 {
     enum status st = lock_changes(op, catalog);
 
     if (st == ST_OK)
-        st = drop_container(op, catalog, container);
+        st = drop_container(op, catalog, container, same);
     unlock_changes(catalog);
     return st;
 }
@@ -621,8 +626,9 @@ out:
 enum status catalog_sweep(struct op *op, struct catalog *catalog)
 {
     struct container *container;
-    enum status st = ST_OK;
+    enum status st = lock_changes(op, catalog); /* which settles a change that was in doubt */
 
+    unlock_changes(catalog);
     while (st == ST_OK && (container = take_unreferenced(catalog))) {
         st = remove_data(op, catalog, container_number(&container->rid));
         container_release(container);
@@ -636,12 +642,10 @@ enum status catalog_sweep(struct op *op, struct catalog *catalog)
 static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
 {
     struct key_parts parts;
-    uint64_t number = 0;
+    uint64_t number;
 
-    if (!key_parse(row->key, &parts) || parts.rest.size != sizeof(number))
+    if (!key_parse(row->key, &parts) || !key_parse_dropped(&parts, &number))
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
-    for (size_t i = 0; i < parts.rest.size; i++)
-        number = number << 8 | (uint8_t)parts.rest.data[i];
     return remove_data(op, catalog, number);
 }
 

@@ -91,7 +91,10 @@ enum status catalog_create_container(struct op *op, struct catalog *catalog, str
 /* Gives back a reference to the container as it is now. */
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                       struct json definition, struct container **container);
-enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container);
+
+/* `same` refuses, with ST_PRECONDITION_FAILED, a container that was replaced since the caller found it. */
+enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container,
+                                   bool same);
 
 /* Removes the data of dropped containers that nobody refers to any more. Housekeeping calls it now and then. */
 enum status catalog_sweep(struct op *op, struct catalog *catalog);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "http/server.h"
 
 enum {
@@ -51,6 +52,24 @@ static void unlink_connection(struct connection *c)
         c->next->previous = c->previous;
 }
 
+static void release_input(struct connection *c)
+{
+    atomic_fetch_sub_explicit(&c->loop->server->input_bytes, c->input.capacity, memory_order_relaxed);
+    input_free(&c->input);
+}
+
+/* False without memory, or when all connections together hold as much as they may. */
+static bool reserve_input(struct connection *c)
+{
+    size_t before = c->input.capacity;
+    bool reserved = input_reserve(&c->input, READ_BYTES_MIN);
+    size_t more = c->input.capacity - before;
+
+    return atomic_fetch_add_explicit(&c->loop->server->input_bytes, more, memory_order_relaxed) + more <=
+               HTTP_INPUT_BYTES_MAX &&
+           reserved;
+}
+
 static enum wait close_connection(struct connection *c)
 {
     assert(c->state != CONNECTION_POOL && c->state != CONNECTION_CLOSED);
@@ -58,7 +77,7 @@ static enum wait close_connection(struct connection *c)
     unlink_connection(c);
     if (c->job)
         job_release(c->loop, c->job);
-    input_free(&c->input);
+    release_input(c);
     uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
     transport_close(&c->transport);
     atomic_fetch_sub(&c->loop->server->connections_open, 1);
@@ -245,8 +264,8 @@ static enum wait fill(struct connection *c)
     size_t room, size = 0;
     enum io io;
 
-    if (!input_reserve(input, READ_BYTES_MIN))
-        return close_connection(c);
+    if (!reserve_input(c))
+        return c->job ? refuse(c, ST_UNAVAILABLE, "The server is overloaded.") : close_connection(c);
     room = input->capacity - input->size;
     io = transport_recv(&c->transport, input->data + input->size, room, &size);
     if (io == IO_CLOSED)
@@ -287,7 +306,7 @@ static enum wait step_read(struct connection *c)
 static enum wait linger(struct connection *c)
 {
     transport_end(&c->transport);
-    input_free(&c->input);
+    release_input(c);
     enter(c, CONNECTION_LINGER);
     return GO_ON;
 }
@@ -332,16 +351,12 @@ static enum wait step_linger(struct connection *c)
 }
 
 /*
- * Something came while the pool has the request. It is not read before its turn, but a client
- * that has gone needs no answer: its operation may stop. What is answered all the same is sent, for
- * a client may have closed its sending side only.
+ * Something came while the pool has the request: the next one, which is not read before its turn, or a
+ * goodbye. A client that says it may have closed its sending side only, and then waits for its answer;
+ * one that has gone for good resets the connection, which on_event() sees.
  */
 static enum wait step_pool(struct connection *c)
 {
-    uint8_t next;
-
-    if (transport_peek(&c->transport, &next) == IO_CLOSED)
-        atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
     watch(c, 0);
     return WAIT_POOL;
 }
@@ -467,7 +482,7 @@ static void check_reading(struct connection *c, uint64_t at_ms)
     if (at_ms - c->since_ms > (uint64_t)options->idle_ms)
         close_connection(c);
     else if (c->input.data && at_ms - c->since_ms > BUFFER_KEPT_MS)
-        input_free(&c->input);
+        release_input(c);
 }
 
 static uint64_t patience_ms(const struct connection *c)

@@ -21,6 +21,7 @@ struct pool {
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t ended;
     size_t threads, threads_max, queued, queue_max;
+    size_t staying; /* threads that will look for a task again; the others are on their way out */
     struct pool_task *first, **last; /* the queue */
     struct worker *idle;
     struct worker *finished; /* the thread that ended last; whoever ends next joins it */
@@ -103,7 +104,7 @@ static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self
     while (!self->task && !pool->stopping) {
         if (pthread_cond_timedwait(&self->wake, &pool->mutex, &until) != ETIMEDOUT || self->task)
             continue;
-        if (pool->threads > THREADS_KEPT)
+        if (pool->staying > THREADS_KEPT)
             break;
         until = after_idle_time();
     }
@@ -120,6 +121,7 @@ static struct pool_task *next_task(struct pool *pool, struct worker *self)
     task = dequeue(pool);
     if (!task && !pool->stopping)
         task = sleep_until_task(pool, self);
+    pool->staying -= !task; /* from now on nobody may count on this thread */
     pthread_mutex_unlock(&pool->mutex);
     return task;
 }
@@ -178,6 +180,7 @@ static bool start_worker(struct pool *pool, struct pool_task *task)
         return false;
     }
     pool->threads++;
+    pool->staying++;
     return true;
 }
 
@@ -200,7 +203,7 @@ bool pool_submit(struct pool *pool, struct pool_task *task)
         wake_idle(pool, task);
     else if (pool->threads < pool->threads_max && start_worker(pool, task))
         ; /* it has the task already */
-    else if (pool->threads > 0 && pool->queued < pool->queue_max)
+    else if (pool->staying > 0 && pool->queued < pool->queue_max)
         enqueue(pool, task);
     else
         taken = false;

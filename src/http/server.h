@@ -95,6 +95,8 @@ struct http_server {
     atomic_size_t accepting; /* loops that have not stopped to; the last one closes the sockets */
     int64_t drain_ms;        /* written before `stopping` */
     _Atomic uint64_t connections_open;
+    _Atomic uint64_t
+        input_bytes; /* of requests that are being read, by anybody: no key has been looked at yet */
 };
 
 /* The loop's thread is the only writer, so there is nothing to lock. */

@@ -68,6 +68,9 @@ size_t json_size(struct json value); /* in bytes, the tag included */
 struct slice json_bytes(struct json value);
 struct json json_from_bytes(struct slice bytes);
 
+/* Whether the bytes are one object by the size it gives itself: cheap, and enough to walk what a CRC has vouched for. */
+bool json_fills(struct slice bytes);
+
 /* Every tag known, every size inside its parent, names are strings, UTF-8 valid, depth within limits. */
 bool json_check(struct slice bytes);
 

@@ -34,6 +34,14 @@ struct json json_from_bytes(struct slice bytes)
     return bytes.size ? (struct json){ (const uint8_t *)bytes.data } : json_undefined;
 }
 
+bool json_fills(struct slice bytes)
+{
+    const uint8_t *at = (const uint8_t *)bytes.data;
+
+    return bytes.size >= CONTAINER_HEADER && at[0] == TAG_OBJECT &&
+           bytes.size - CONTAINER_HEADER == load_u32(at + 1);
+}
+
 bool json_is_int(struct json number)
 {
     return *number.at != TAG_F64;

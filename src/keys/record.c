@@ -108,7 +108,7 @@ enum status record_decode(struct op *op, struct slice value, struct record *reco
 
     TRY(check_value(op, "record", value, RECORD_FORMAT, AT_EPK));
     epk_size = get_le(bytes + AT_EPK_SIZE, 2);
-    if (epk_size >= value.size - AT_EPK)
+    if (epk_size >= value.size - AT_EPK || !json_fills(slice_after(value, AT_EPK + epk_size)))
         TRY(op_fail(op, ST_CORRUPT, "A stored record has no document."));
     if (bytes[AT_FLAGS] != 0) /* whatever it will mean, it must not be passed over */
         TRY(op_fail(op, ST_CORRUPT, "A stored record has a flag that is newer than this program."));

@@ -42,14 +42,19 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
                               const struct record *item)
 {
     const struct container *container = in->container;
-    struct json id = json_get(item->document, "id");
+    struct json id;
     struct partition_key key;
     struct slice entry;
     uint64_t found = 0;
     struct epk epk;
     enum status st = ST_OK;
 
-    if (!json_check(json_bytes(item->document)) || json_kind(id) != JSON_STRING) {
+    if (!json_check(json_bytes(item->document))) {
+        problem(in, "document %llu is malformed", (unsigned long long)number);
+        goto out;
+    }
+    id = json_get(item->document, "id");
+    if (json_kind(id) != JSON_STRING) {
         problem(in, "document %llu is no document with an id", (unsigned long long)number);
         goto out;
     }

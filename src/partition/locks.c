@@ -7,6 +7,9 @@
 #include "base/thread.h"
 #include "partition/locks.h"
 
+/* Each who waits holds a thread: those who write one item must leave some to the others. */
+enum { WAITERS_MAX = 32 };
+
 enum { SHARDS = 64 }; /* so that writers of different items seldom meet at a mutex */
 
 struct waiter {
@@ -19,6 +22,7 @@ struct lock {
     uint64_t what;
     struct shard *shard;
     struct waiter *first, **last; /* in order of arrival; the holder is not among them */
+    size_t waiting;
     struct lock *next;
 };
 
@@ -88,6 +92,7 @@ static void leave_queue(struct lock *lock, struct waiter *waiter)
     *link = waiter->next;
     if (lock->last == &waiter->next)
         lock->last = link;
+    lock->waiting--;
 }
 
 static struct timespec deadline_of(struct op *op)
@@ -123,6 +128,7 @@ static bool wait_for_turn(struct op *op, struct lock *lock)
     pthread_condattr_destroy(&attributes);
     *lock->last = &waiter;
     lock->last = &waiter.next;
+    lock->waiting++;
     while (!waiter.granted && !late)
         late = pthread_cond_timedwait(&waiter.turn, &lock->shard->mutex, &deadline);
     if (!waiter.granted)
@@ -134,19 +140,25 @@ static bool wait_for_turn(struct op *op, struct lock *lock)
 enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, struct lock **lock)
 {
     struct shard *shard = &locks->shard[what % SHARDS];
-    bool got = true;
+    bool got = true, full = false;
 
     thread_assert_may_block();
     pthread_mutex_lock(&shard->mutex);
     *lock = find(shard, what);
-    if (*lock)
+    if (*lock && (*lock)->waiting >= WAITERS_MAX)
+        full = true;
+    else if (*lock)
         got = wait_for_turn(op, *lock);
     else
         *lock = add(shard, what);
     pthread_mutex_unlock(&shard->mutex);
-    if (got)
+    if (got && !full)
         return ST_OK;
     *lock = NULL;
+    if (full)
+        return op_fail(
+            op, ST_TOO_MANY_REQUESTS,
+            "Request rate is large: too many requests write the same item. Please retry after sometime.");
     return op_fail(op, ST_TIMEOUT,
                    "Request timed out. More info: https://aka.ms/cosmosdb-tsg-request-timeout");
 }

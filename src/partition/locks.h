@@ -14,6 +14,6 @@ struct lock;
 struct locks *locks_open(void);
 void locks_close(struct locks *locks); /* NULL is welcome */
 
-/* ST_TIMEOUT when the op's deadline passes first. */
+/* ST_TIMEOUT when the op's deadline passes first, ST_TOO_MANY_REQUESTS when too many wait already. */
 enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, struct lock **lock);
 void locks_release(struct lock *lock); /* NULL is welcome */

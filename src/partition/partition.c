@@ -212,11 +212,23 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
     return put_change(op, txn, CHANGE_DELETE, old->number, old);
 }
 
+/* Nobody knew whether it was written: the store may know now. If not, the client is told that nobody knows. */
+static enum status settle(struct op *op, const struct partition_txn *txn)
+{
+    bool committed;
+
+    if (store_outcome(op, txn->container->bucket, txn->batch, &committed) == ST_OK)
+        return committed ? ST_OK : op_fail(op, ST_UNAVAILABLE, "The write failed. Nothing was written.");
+    return op_fail(op, ST_AMBIGUOUS, "The write failed, and it is not known whether it took place.");
+}
+
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)
 {
     struct partition_txn *ended = *txn;
     enum status st = store_commit(op, ended->container->bucket, ended->batch, stamp);
 
+    if (st == ST_AMBIGUOUS)
+        st = settle(op, ended);
     *txn = NULL;
     partition_abort(ended);
     return st;

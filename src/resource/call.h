@@ -24,6 +24,7 @@ struct service {
 struct call {
     struct service *service;
     const struct request *request;
+    bool by_rid;               /* the path names the container by its rid, and so whatever is below it */
     struct slice id;           /* of the item, decoded: the last segment of .../docs/{id} */
     struct database *database; /* a reference each, when the path names one */
     struct container *container;

@@ -1,4 +1,5 @@
 /* src/resource/container.c - containers: create, read, replace, list, delete. */
+#include "base/limits.h"
 #include "catalog/definition.h"
 #include "reply/feed.h"
 #include "resource/resource.h"
@@ -112,13 +113,13 @@ enum status container_list(struct op *op, struct call *call, struct reply *reply
     count = catalog_list_containers(call->service->catalog, call->database, rid_slice(&at.after), list,
                                     limit + 1);
     feed_begin(&feed, reply, &call->database->rid, "DocumentCollections");
-    for (size_t i = 0; i < count && i < limit; i++) {
+    for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
         feed_next(&feed);
         print_container(reply_body(reply), list[i]);
     }
     feed_end(&feed);
-    if (count > limit) {
-        at.after = list[limit - 1]->rid;
+    if (feed.count < count) {
+        at.after = list[feed.count - 1]->rid;
         reply_continuation(reply, &at);
     }
     for (size_t i = 0; i < count; i++)
@@ -132,7 +133,8 @@ enum status container_delete(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
-    TRY(catalog_drop_container(op, call->service->catalog, call->container));
+    TRY(catalog_drop_container(op, call->service->catalog, call->container,
+                               call_header(call, HEADER_IF_MATCH).data != NULL));
     op->work.documents_written++;
     reply_status(reply, 204);
 out:

@@ -79,7 +79,7 @@ static bool is_rid_here(const struct call *call, uint64_t *number)
     const struct rid *container = &call->container->rid;
     struct rid rid;
 
-    return rid_parse(call->id, &rid) && rid_child_number(&rid, RID_DOCUMENT, number) &&
+    return call->by_rid && rid_parse(call->id, &rid) && rid_child_number(&rid, RID_DOCUMENT, number) &&
            memcmp(rid.bytes, container->bytes, container->size) == 0;
 }
 

@@ -51,7 +51,7 @@ static enum status certificate(const struct route_options *options, const struct
 
 static const struct endpoint endpoints[] = {
     { "/_orrery/ready", false, ready },
-    { "/_orrery/metrics", false, metrics_text },
+    { "/_orrery/metrics", true, metrics_text },
     { "/_explorer/emulator.pem", true, certificate },
 };
 

@@ -6,7 +6,7 @@
 
 struct endpoint {
     const char *path;
-    bool waits; /* reads a file: not on a loop thread */
+    bool waits; /* asks the disk: not on a loop thread */
     enum status (*run)(const struct route_options *options, const struct route_metrics *metrics,
                        struct exchange *exchange);
 };

@@ -110,6 +110,7 @@ static enum status find_owners(struct op *op, struct routed *routed)
     const struct path *path = &routed->path;
     struct call *call = &routed->call;
     struct catalog *catalog = call->service->catalog;
+    struct rid rid;
 
     if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
         return ST_OK;
@@ -121,6 +122,7 @@ static enum status find_owners(struct op *op, struct routed *routed)
     call->container = catalog_find_container(catalog, call->database, path->segment[3]);
     if (!call->container)
         return missing(op, path->count > 4);
+    call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
     if (path->count == 6)
         call->id = path->segment[5];
     return ST_OK;

@@ -12,10 +12,13 @@
  */
 #include <assert.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -145,8 +148,8 @@ static rocksdb_options_t *make_options(const struct store_options *given)
     set_memory_options(options);
     set_file_options(options);
     set_log_options(options);
-    if (given->read_only) /* a server goes on without the rest of a damaged log; who checks wants to know */
-        rocksdb_options_set_wal_recovery_mode(options, rocksdb_tolerate_corrupted_tail_records_recovery);
+    /* A cut-off end is what a power cut leaves; damage before it is not passed over in silence. */
+    rocksdb_options_set_wal_recovery_mode(options, rocksdb_tolerate_corrupted_tail_records_recovery);
     return options;
 }
 
@@ -183,22 +186,90 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
+static bool copy_file(int from_directory, int to_directory, const char *name)
+{
+    int from = openat(from_directory, name, O_RDONLY | O_CLOEXEC);
+    int to = openat(to_directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ssize_t moved = -1;
+
+    if (from >= 0 && to >= 0)
+        while ((moved = sendfile(to, from, NULL, 1024 * 1024)) > 0)
+            ;
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    return moved == 0;
+}
+
+static bool is_log(const char *name)
+{
+    size_t size = strlen(name);
+
+    return size > 4 && strcmp(name + size - 4, ".log") == 0;
+}
+
+static void copy_logs(const char *from, const char *to)
+{
+    DIR *source = opendir(from), *target = mkdir(to, 0700) == 0 ? opendir(to) : NULL;
+    struct dirent *entry;
+
+    while (source && target && (entry = readdir(source)))
+        if (is_log(entry->d_name) && !copy_file(dirfd(source), dirfd(target), entry->d_name))
+            log_line(LOG_ERROR, "store: cannot copy %s/%s", from, entry->d_name);
+    if (source)
+        closedir(source);
+    if (target)
+        closedir(target);
+}
+
 /*
  * RocksDB does not open for writing without a log of its own. Where it is built with assertions, as
  * Debian does, a failed write to that log ends the process, so a full disk would. Therefore the
  * log lies in memory, says next to nothing, and has no name any more once it is open.
  */
-static enum status open_for_writing(struct op *op, struct rocks *rocks)
+static void open_with_log_in_memory(struct rocks *rocks, char **message)
 {
-    char log[64], *message = NULL;
+    char log[64];
     bool is_in_memory;
 
     snprintf(log, sizeof(log), "/dev/shm/orrery-%d-XXXXXX", (int)getpid());
     is_in_memory = mkdtemp(log) != NULL;
     rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
-    rocks->db = rocksdb_open(rocks->options, rocks->directory, &message);
+    rocks->db = rocksdb_open(rocks->options, rocks->directory, message);
     if (is_in_memory)
         remove_directory(log);
+}
+
+/*
+ * The write-ahead log is damaged in its middle: a fault of the disk, since a power cut damages its end.
+ * What comes before the damage can be had, what comes after it cannot; the log is set aside
+ * for whoever wants to try, and the operator is told.
+ */
+static void open_what_is_sound(struct rocks *rocks, char **message)
+{
+    char aside[PATH_MAX];
+
+    snprintf(aside, sizeof(aside), "%s/../damaged-log-%d", rocks->directory, (int)getpid());
+    log_line(LOG_ERROR,
+             "store: the write-ahead log is damaged (%s). What was written after the damage is lost; "
+             "a copy of the log is kept in %s",
+             *message, aside);
+    copy_logs(rocks->directory, aside);
+    rocksdb_free(*message);
+    *message = NULL;
+    rocksdb_options_set_wal_recovery_mode(rocks->options, rocksdb_point_in_time_recovery);
+    open_with_log_in_memory(rocks, message);
+    rocksdb_options_set_wal_recovery_mode(rocks->options, rocksdb_tolerate_corrupted_tail_records_recovery);
+}
+
+static enum status open_for_writing(struct op *op, struct rocks *rocks)
+{
+    char *message = NULL;
+
+    open_with_log_in_memory(rocks, &message);
+    if (message && begins_with(message, "Corruption"))
+        open_what_is_sound(rocks, &message);
     return message ? open_failed(op, rocks, message) : ST_OK;
 }
 

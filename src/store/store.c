@@ -326,9 +326,9 @@ enum status store_commit(struct op *op, struct bucket *bucket, struct batch *bat
     assert(batch->bucket == bucket->id);
     op->work.round_trips++;
     TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
-    TRY(run_request(op, bucket->store, &request));
+    st = run_request(op, bucket->store, &request);
+    *stamp = request.stamp; /* an ambiguous commit that turns out well has it too */
     op->work.bytes_written += batch->bytes;
-    *stamp = request.stamp;
 out:
     return st;
 }

@@ -98,7 +98,7 @@ struct commit_stamp {
  * All of the batch or none, if its expectation still holds. Waits for the sync.
  * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot.
  * ST_UNAVAILABLE: nothing was written, the store is recovering or the disk is full.
- * ST_AMBIGUOUS: it may have been written; store_outcome() tells once the store is back.
+ * ST_AMBIGUOUS: it may have been written, with this stamp; store_outcome() tells once the store is back.
  */
 enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,
                          struct commit_stamp *stamp);

@@ -75,7 +75,8 @@ def parse(name, text):
 
 
 def fill(text, variables):
-    """{{name}}, {{lower name}}, {{encode name}}, {{bare name}} (without quotes) and {{repeat TEXT COUNT}}."""
+    """{{name}}, {{lower name}}, {{encode name}}, {{bare name}} (without quotes), {{literal name}} (inside a pattern)
+    and {{repeat TEXT COUNT}}."""
 
     def value(match):
         words = match.group(1).split(" ")
@@ -85,7 +86,7 @@ def fill(text, variables):
             raise BadCase("nothing has set {{%s}}" % words[-1])
         found = str(variables[words[-1]])
         change = {"lower": str.lower, "encode": lambda text: urllib.parse.quote(text, safe=""),
-                  "bare": lambda text: text.strip('"')}
+                  "bare": lambda text: text.strip('"'), "literal": re.escape}
         return change[words[0]](found) if len(words) == 2 else found
 
     return re.sub(r"\{\{([^{}]+)\}\}", value, text)

@@ -243,9 +243,9 @@ TEST(a_change_of_a_container_that_has_changed_since_is_refused)
     old = rig_container(&rig, CONTAINER_C);
     CHECK(catalog_replace_container(rig.op, rig.catalog, old, old->definition, &new) == ST_OK);
     CHECK(catalog_replace_container(rig.op, rig.catalog, old, old->definition, &newest) == ST_RETRY_WITH);
-    CHECK(catalog_drop_container(rig.op, rig.catalog, old) == ST_OK);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, old, false) == ST_OK);
     CHECK(catalog_replace_container(rig.op, rig.catalog, new, new->definition, &newest) == ST_NOT_FOUND);
-    CHECK(catalog_drop_container(rig.op, rig.catalog, new) == ST_NOT_FOUND);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, new, false) == ST_NOT_FOUND);
     container_release(new);
     rig_close(&rig);
 }
@@ -387,7 +387,7 @@ TEST(a_dropped_container_is_not_found_and_keeps_its_data_until_the_last_referenc
     container = rig_container(&rig, CONTAINER_C);
     bucket = bucket_id(container->bucket);
     put_data(&rig, container);
-    CHECK(catalog_drop_container(rig.op, rig.catalog, container) == ST_OK);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, container, false) == ST_OK);
     CHECK(!has_container(&rig, rig.database, slice_of("c")));
     CHECK(!has_container(&rig, rig.database, rid_text(&rig, &container->rid)));
     CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK && rig_rows(&rig, bucket) > 0);
@@ -410,7 +410,7 @@ TEST(a_reference_to_an_earlier_version_keeps_the_data_of_a_dropped_container_too
     put_data(&rig, old);
     CHECK(catalog_replace_container(rig.op, rig.catalog, old, old->definition, &new) == ST_OK);
     CHECK(catalog_replace_container(rig.op, rig.catalog, new, new->definition, &newest) == ST_OK);
-    CHECK(catalog_drop_container(rig.op, rig.catalog, newest) == ST_OK);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, newest, false) == ST_OK);
     container_release(newest);
     container_release(new);
     CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK && rig_rows(&rig, bucket) > 0);
@@ -455,7 +455,7 @@ TEST(a_drop_that_nobody_swept_is_finished_at_the_next_start)
     container = rig_container(&rig, CONTAINER_C);
     bucket = bucket_id(container->bucket);
     put_data(&rig, container);
-    CHECK(catalog_drop_container(rig.op, rig.catalog, container) == ST_OK);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, container, false) == ST_OK);
     CHECK(rig_rows(&rig, bucket) > 0);
     rig_reopen(&rig);
     CHECK(rig_rows(&rig, bucket) == 0);
@@ -473,7 +473,7 @@ TEST(data_that_could_not_be_removed_is_removed_after_the_next_start)
     container = rig_container(&rig, CONTAINER_C);
     bucket = bucket_id(container->bucket);
     put_data(&rig, container);
-    CHECK(catalog_drop_container(rig.op, rig.catalog, container) == ST_OK);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, container, false) == ST_OK);
     rig.made_count = 0;
     container_release(container);
     faulty_fail(&rig.controls, FAULTY_REMOVE, 1);

@@ -54,7 +54,8 @@ static enum status change_replace_container(struct rig *rig)
 static enum status change_drop_container(struct rig *rig)
 {
     struct container *container = catalog_find_container(rig->catalog, rig->database, slice_of("c"));
-    enum status st = container ? catalog_drop_container(rig->op, rig->catalog, container) : ST_NOT_FOUND;
+    enum status st =
+        container ? catalog_drop_container(rig->op, rig->catalog, container, false) : ST_NOT_FOUND;
 
     container_release(container);
     return st;
@@ -198,7 +199,7 @@ TEST(whichever_call_fails_while_it_opens_the_next_attempt_succeeds_and_finishes_
         rig_open(&rig, false);
         rig_container(&rig, CONTAINER_C);
         rig_container(&rig, "{'id':'dropped'}");
-        CHECK(catalog_drop_container(rig.op, rig.catalog, rig.made[1]) == ST_OK);
+        CHECK(catalog_drop_container(rig.op, rig.catalog, rig.made[1], false) == ST_OK);
         before = describe(&rig);
         rig_reopen_store(&rig);
         faulty_fail(&rig.controls, FAULTY_ANY, call);

@@ -58,7 +58,7 @@ static void change_container(struct op *op, struct worker *worker, struct databa
         expect(worker, catalog_replace_container(op, catalog, container, container->definition, &replaced),
                ST_NOT_FOUND, ST_RETRY_WITH);
     else
-        expect(worker, catalog_drop_container(op, catalog, container), ST_NOT_FOUND, ST_NOT_FOUND);
+        expect(worker, catalog_drop_container(op, catalog, container, false), ST_NOT_FOUND, ST_NOT_FOUND);
     container_release(replaced);
     container_release(container);
 }

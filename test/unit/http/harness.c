@@ -90,6 +90,8 @@ static enum status handle(void *context, struct exchange *exchange)
     }
     if (waits)
         gate_enter(true);
+    if (stuck)
+        gate_enter(false);
     while (stuck && op_check(&exchange->op) == ST_OK)
         sched_yield();
     if (stuck)

@@ -195,14 +195,17 @@ TEST(clients_that_leave_in_the_middle_leave_nothing_behind)
     site_close(server);
 }
 
-TEST(a_client_that_leaves_cancels_its_request)
+TEST(a_client_that_leaves_for_good_cancels_its_request)
 {
+    struct linger reset = { .l_onoff = 1 };
     struct http_server *server = site_open(NULL);
     struct client client = client_connect(server, 0);
 
     client_send(&client, "GET /stuck HTTP/1.1\r\n\r\n");
+    gate_wait_for(1); /* a reset would take the request with it, were it not read yet */
+    setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     client_close(&client);
-    gate_wait_for(1); /* the handler left because its op was cancelled */
+    gate_wait_for(2); /* the handler left because its op was cancelled */
     site_close(server);
 }
 

@@ -296,6 +296,8 @@ TEST(an_item_is_addressed_by_its_rid_too_inside_its_own_partition)
     ask_item(&ask, "['a']", "{'id':'1','pk':'a'}");
     rid = text_of(&ask, json_string(ask_member(&ask, "_rid")));
     ask_about(&ask, rid);
+    CHECK(ask_run(&ask, document_read, NULL) == 404); /* by names it is an id, and there is none like that */
+    ask.call.by_rid = true;
     CHECK(ask_run(&ask, document_read, NULL) == 200 && slice_is(json_string(ask_member(&ask, "id")), "1"));
     ask_header(&ask, HEADER_PARTITION_KEY, "['b']");
     CHECK(ask_run(&ask, document_read, NULL) == 404);
