@@ -306,6 +306,19 @@ def damaged_log(build, seed):
         return flip_and_check(target, largest(target, ".log"), random.Random(seed))
 
 
+def start_on_damaged_log(build, seed):
+    """Damage in the middle of the log costs what follows it, but not in silence, and the log is kept."""
+    with Target(build, shim=False) as target:
+        filled(target, seed)
+        target.kill()
+        path = largest(target, ".log")
+        flip(path, os.path.getsize(path) // 2)
+        target.start()
+        kept = glob.glob(os.path.join(target.data, "damaged-log-*", os.path.basename(path)))
+        expect("the write-ahead log is damaged" in target.log() and kept, "the log has no word of it, or no copy is kept")
+        stop_clean(target)
+
+
 # ---- the test itself, and time ----
 
 def unsynced_writes(build, seed):
@@ -353,6 +366,7 @@ ALL = [
     ("a start on a full disk does no harm", start_on_full_disk),
     ("orrery check finds a flipped byte in a table", damaged_table),
     ("orrery check finds a flipped byte in a log", damaged_log),
+    ("a start on a damaged log tells and keeps the log", start_on_damaged_log),
     ("a server that does not sync is caught", unsynced_writes),
     ("time to ready", start_times),
 ]
