@@ -243,6 +243,7 @@ TEST(a_change_of_a_container_that_has_changed_since_is_refused)
     old = rig_container(&rig, CONTAINER_C);
     CHECK(catalog_replace_container(rig.op, rig.catalog, old, old->definition, &new) == ST_OK);
     CHECK(catalog_replace_container(rig.op, rig.catalog, old, old->definition, &newest) == ST_RETRY_WITH);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, old, true) == ST_PRECONDITION_FAILED);
     CHECK(catalog_drop_container(rig.op, rig.catalog, old, false) == ST_OK);
     CHECK(catalog_replace_container(rig.op, rig.catalog, new, new->definition, &newest) == ST_NOT_FOUND);
     CHECK(catalog_drop_container(rig.op, rig.catalog, new, false) == ST_NOT_FOUND);

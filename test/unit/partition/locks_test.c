@@ -153,3 +153,47 @@ TEST(a_thing_has_one_holder_however_many_want_it_and_give_up)
     CHECK(atomic_load(&guarded.overlaps) == 0);
     locks_close(guarded.locks); /* which finds that nobody holds anything */
 }
+
+/* --- a bound on those who wait, since each of them holds a thread --- */
+
+static void *acquire_and_release(void *locks)
+{
+    struct lock *lock = NULL;
+    struct op op;
+
+    op_init(&op, env_system(), SIZE_MAX);
+    while (locks_acquire(&op, locks, 7, &lock) == ST_TOO_MANY_REQUESTS)
+        sched_yield(); /* the one who tries whether there is room was in line for a moment */
+    locks_release(lock);
+    op_free(&op);
+    return NULL;
+}
+
+TEST(when_many_wait_for_one_thing_the_next_is_sent_away)
+{
+    enum { WAITERS_MAX = 32 };
+    struct locks *locks = locks_open();
+    struct lock *held = NULL, *wanted = NULL;
+    pthread_t waiter[WAITERS_MAX];
+    struct op late;
+    enum status st;
+
+    op_init(&late, test_op()->env, SIZE_MAX);
+    op_begin(&late, 0);
+    REQUIRE(locks_acquire(test_op(), locks, 7, &held) == ST_OK);
+    for (int i = 0; i < WAITERS_MAX; i++)
+        REQUIRE(pthread_create(&waiter[i], NULL, acquire_and_release, locks) == 0);
+    /* Until the last of them waits there is room for this one, which is out of time at once. */
+    while ((st = locks_acquire(&late, locks, 7, &wanted)) == ST_TIMEOUT) {
+        op_begin(&late, 0);
+        sched_yield();
+    }
+    CHECK(st == ST_TOO_MANY_REQUESTS && !wanted);
+    locks_release(held);
+    for (int i = 0; i < WAITERS_MAX; i++)
+        pthread_join(waiter[i], NULL);
+    CHECK(locks_acquire(&late, locks, 7, &wanted) == ST_OK);
+    locks_release(wanted);
+    op_free(&late);
+    locks_close(locks);
+}
