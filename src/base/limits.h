@@ -30,7 +30,7 @@ enum {
     /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers. */
     HTTP_HEAD_BYTES_MAX = 128 * 1024,
     HTTP_BODY_BYTES_MAX = 4 * 1024 * 1024,
-    HTTP_INPUT_BYTES_MAX = 256 * 1024 * 1024, /* of all requests being read at a time */
+    HTTP_INPUT_BYTES_MAX = 512 * 1024 * 1024, /* of all requests being read at a time */
     HTTP_CONNECTIONS_MAX = 10000,
     HTTP_IDLE_MS = 300 * 1000,
     HTTP_REQUEST_MS = 30 * 1000, /* from a request's first byte to its last */
