@@ -11,21 +11,18 @@
  * `snapshots_mutex` guards the list of snapshots and their handles; it is taken last.
  */
 #include <assert.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "keys/keys.h"
 #include "store/backend.h"
 #include "store/cache.h"
+#include "store/folder.h"
 #include "store/rows.h"
 
 struct backend_snapshot {
@@ -173,56 +170,6 @@ static enum status open_for_reading(struct op *op, struct rocks *rocks)
     return message ? open_failed(op, rocks, message) : ST_OK;
 }
 
-static void remove_directory(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-
-    while (directory && (entry = readdir(directory)))
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory)
-        closedir(directory);
-    rmdir(path);
-}
-
-static bool copy_file(int from_directory, int to_directory, const char *name)
-{
-    int from = openat(from_directory, name, O_RDONLY | O_CLOEXEC);
-    int to = openat(to_directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ssize_t moved = -1;
-
-    if (from >= 0 && to >= 0)
-        while ((moved = sendfile(to, from, NULL, 1024 * 1024)) > 0)
-            ;
-    if (from >= 0)
-        close(from);
-    if (to >= 0)
-        close(to);
-    return moved == 0;
-}
-
-static bool is_log(const char *name)
-{
-    size_t size = strlen(name);
-
-    return size > 4 && strcmp(name + size - 4, ".log") == 0;
-}
-
-static void copy_logs(const char *from, const char *to)
-{
-    DIR *source = opendir(from), *target = mkdir(to, 0700) == 0 ? opendir(to) : NULL;
-    struct dirent *entry;
-
-    while (source && target && (entry = readdir(source)))
-        if (is_log(entry->d_name) && !copy_file(dirfd(source), dirfd(target), entry->d_name))
-            log_line(LOG_ERROR, "store: cannot copy %s/%s", from, entry->d_name);
-    if (source)
-        closedir(source);
-    if (target)
-        closedir(target);
-}
-
 /*
  * RocksDB does not open for writing without a log of its own. Where it is built with assertions, as
  * Debian does, a failed write to that log ends the process, so a full disk would. Therefore the
@@ -238,7 +185,7 @@ static void open_with_log_in_memory(struct rocks *rocks, char **message)
     rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
     rocks->db = rocksdb_open(rocks->options, rocks->directory, message);
     if (is_in_memory)
-        remove_directory(log);
+        folder_remove(log);
 }
 
 /*
@@ -255,7 +202,8 @@ static void open_what_is_sound(struct rocks *rocks, char **message)
              "store: the write-ahead log is damaged (%s). What was written after the damage is lost; "
              "a copy of the log is kept in %s",
              *message, aside);
-    copy_logs(rocks->directory, aside);
+    if (!folder_copy(rocks->directory, aside, ".log"))
+        log_line(LOG_ERROR, "store: not all of the log could be copied");
     rocksdb_free(*message);
     *message = NULL;
     rocksdb_options_set_wal_recovery_mode(rocks->options, rocksdb_point_in_time_recovery);
@@ -620,21 +568,9 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
     return st;
 }
 
-/* Everything in the directory: tables, write-ahead logs, and what RocksDB keeps beside them. */
 static uint64_t rocks_disk_bytes(struct backend *backend)
 {
-    DIR *directory = opendir(rocks_of(backend)->directory);
-    struct dirent *entry;
-    uint64_t bytes = 0;
-    struct stat info;
-
-    if (!directory)
-        return 0;
-    while ((entry = readdir(directory)))
-        if (fstatat(dirfd(directory), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
-            bytes += (uint64_t)info.st_blocks * 512;
-    closedir(directory);
-    return bytes;
+    return folder_bytes(rocks_of(backend)->directory);
 }
 
 /* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
