@@ -147,8 +147,10 @@ static bool add_all(struct listeners *listeners, const struct addrinfo *infos, u
 
 static enum status resolve(struct op *op, const char *host, const char *where, struct addrinfo **infos)
 {
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
-    int error = getaddrinfo(host, "0", &hints, infos);
+    /* "localhost" is both loopback addresses, whatever /etc/hosts has: no host and not passive means just these. */
+    bool is_loopback = host && strcmp(host, "localhost") == 0;
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = is_loopback ? 0 : AI_PASSIVE };
+    int error = getaddrinfo(is_loopback ? NULL : host, "0", &hints, infos);
 
     if (error != 0)
         return op_fail(op, ST_BAD_REQUEST, "cannot listen on %s: %s", where, gai_strerror(error));

@@ -1,4 +1,5 @@
 /* test/unit/http/server_test.c - listening, stopping, many clients, and clients that leave. */
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -94,6 +95,34 @@ TEST(every_address_of_a_name_is_served_on_the_same_port)
         CHECK(client_ask(&client, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
         client_close(&client);
     }
+    site_close(server);
+}
+
+static bool has_ipv6_loopback(void)
+{
+    struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool bound = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return bound;
+}
+
+TEST(localhost_is_both_loopback_addresses_whatever_the_hosts_file_says)
+{
+    static const char *const listen[] = { "localhost:0" };
+    struct http_options options = site_options();
+    bool v4 = false, v6 = false;
+    struct http_server *server;
+
+    options.listen = listen;
+    server = site_open(&options);
+    for (size_t i = 0; http_address(server, i); i++) {
+        v4 |= strncmp(http_address(server, i), "127.0.0.1:", 10) == 0;
+        v6 |= strncmp(http_address(server, i), "[::1]:", 6) == 0;
+    }
+    CHECK(v4 && v6 == has_ipv6_loopback());
     site_close(server);
 }
 
