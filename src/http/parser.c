@@ -122,6 +122,8 @@ static int on_header_value_complete(llhttp_t *llhttp)
     if (parser->value.at == 0) /* present and empty is not absent */
         parser->value = (struct span){ parser->name.at + parser->name.size, 0 };
     id = header_find(name);
+    if (id == HEADER_HOST && parser->header[id].at) /* which of them is meant others may read differently */
+        return refuse(parser, ST_BAD_REQUEST, "there is more than one Host header");
     if (id != HEADER_COUNT)
         parser->header[id] = parser->value;
     else if (slice_is_nocase(name, "expect"))

@@ -29,6 +29,7 @@ static void check_refused(const struct http_options *options, const char *text, 
 TEST(malformed_requests_are_told_so)
 {
     static const char *const texts[] = {
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         "nonsense\r\n\r\n",
         "GET / HTTP/3.7\r\n\r\n",
         "GET / HTTP/2.0\r\n\r\n",
