@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "http/server.h"
 
 enum {
@@ -66,7 +65,7 @@ static bool reserve_input(struct connection *c)
     size_t more = c->input.capacity - before;
 
     return atomic_fetch_add_explicit(&c->loop->server->input_bytes, more, memory_order_relaxed) + more <=
-               HTTP_INPUT_BYTES_MAX &&
+               c->loop->server->options.input_bytes_max &&
            reserved;
 }
 

@@ -189,6 +189,7 @@ static enum status open_http(struct op *op, struct server *server)
         .connections_max = HTTP_CONNECTIONS_MAX,
         .head_bytes_max = HTTP_HEAD_BYTES_MAX,
         .body_bytes_max = HTTP_BODY_BYTES_MAX,
+        .input_bytes_max = HTTP_INPUT_BYTES_MAX,
         .idle_ms = HTTP_IDLE_MS,
         .request_ms = HTTP_REQUEST_MS,
         .env = env_system(),

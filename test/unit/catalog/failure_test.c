@@ -189,6 +189,24 @@ TEST(a_change_in_doubt_is_settled_before_the_next_one)
     }
 }
 
+TEST(a_change_in_doubt_is_settled_by_housekeeping_when_no_other_comes)
+{
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        struct slice now;
+        struct rig rig;
+
+        open_failing(&rig, true, 1);
+        CHECK(changes[i].run(&rig) == ST_AMBIGUOUS);
+        env_advance_ms(rig.op->env, 1000);
+        CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
+        now = describe(&rig);
+        rig_reopen(&rig);
+        if (!slice_equal(now, describe(&rig)))
+            tell(changes[i].name);
+        rig_close(&rig);
+    }
+}
+
 TEST(whichever_call_fails_while_it_opens_the_next_attempt_succeeds_and_finishes_old_drops)
 {
     for (uint64_t call = 1;; call++) {

@@ -124,6 +124,7 @@ struct http_options site_options(void)
         .connections_max = 1000,
         .head_bytes_max = 16 * 1024,
         .body_bytes_max = 1024 * 1024,
+        .input_bytes_max = 256 * 1024 * 1024,
         .idle_ms = 60 * 1000,
         .request_ms = 60 * 1000,
         .env = env_system(),

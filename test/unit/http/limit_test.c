@@ -110,6 +110,26 @@ TEST(a_client_that_goes_on_sending_a_refused_body_still_reads_the_answer)
     site_close(server);
 }
 
+TEST(requests_that_are_being_read_take_so_much_memory_together_and_no_more)
+{
+    struct http_options options = site_options();
+    struct http_server *server;
+    struct client large, other;
+    static char body[256 * 1024];
+
+    options.input_bytes_max = 64 * 1024;
+    server = site_open(&options);
+    large = client_connect(server, 0);
+    client_send(&large, "POST /echo HTTP/1.1\r\nContent-Length: 262144\r\n\r\n");
+    client_send_bytes(&large, body, sizeof(body)); /* which may fail: the answer comes before its end */
+    CHECK(client_read(&large).status == 503);
+    client_close(&large);
+    other = client_connect(server, 0); /* what the refused one held is free again */
+    CHECK(client_ask(&other, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    client_close(&other);
+    site_close(server);
+}
+
 TEST(a_request_that_does_not_end_in_time_is_answered_408)
 {
     static const char *const beginnings[] = { "GET /ec", "GET /echo HTTP/1.1\r\nhost",

@@ -67,6 +67,40 @@ TEST(a_database_is_created_read_and_deleted)
     ask_close(&ask);
 }
 
+/* A container whose definition is more than 1 MB of text. */
+static int create_large(struct ask *ask, int number)
+{
+    struct buf body;
+
+    buf_init(&body, &ask->rig.op->arena);
+    buf_printf(&body, "{'id':'large%d','partitionKey':{'paths':['/pk']},'indexingPolicy':{'excludedPaths':[",
+               number);
+    for (int i = 0; i < 60000; i++)
+        buf_printf(&body, "%s{'path':'/path%d/?'}", i ? "," : "", i);
+    buf_text(&body, "]}}");
+    buf_byte(&body, 0);
+    return ask_run(ask, container_create, body.data);
+}
+
+TEST(a_page_of_containers_ends_when_it_is_large)
+{
+    size_t seen = 0, pages = 0;
+    struct slice more;
+    struct ask ask;
+
+    ask_open(&ask);
+    for (int i = 0; i < 8; i++)
+        CHECK(create_large(&ask, i) == 201);
+    do {
+        CHECK(ask_run(&ask, container_list, NULL) == 200 && ask.answer.body.size < 7 * 1024 * 1024);
+        seen += json_count(ask_member(&ask, "DocumentCollections"));
+        more = ask_answer(&ask, "x-ms-continuation");
+        ask_header(&ask, HEADER_CONTINUATION, more.data ? arena_text(&ask.rig.op->arena, more) : "");
+    } while (more.data && ++pages < 20);
+    CHECK(seen == 9 && pages >= 1);
+    ask_close(&ask);
+}
+
 TEST(databases_are_listed_by_the_page)
 {
     size_t seen = 0, pages = 0;
