@@ -9,6 +9,7 @@ enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT =
 
 struct arena_chunk {
     struct arena_chunk *older;
+    struct arena_budget *budget;
     size_t used_bytes, size_bytes;
     _Alignas(ALIGNMENT) char memory[];
 };
@@ -37,7 +38,9 @@ static void add_chunk(struct arena *arena, size_t bytes)
         fputs("orrery: out of memory\n", stderr);
         abort();
     }
-    *chunk = (struct arena_chunk){ .older = arena->newest, .size_bytes = size };
+    *chunk = (struct arena_chunk){ .older = arena->newest, .budget = arena->budget, .size_bytes = size };
+    if (chunk->budget)
+        atomic_fetch_add_explicit(&chunk->budget->used_bytes, size, memory_order_relaxed);
     arena->newest = chunk;
 }
 
@@ -57,9 +60,28 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     return memory;
 }
 
+static void free_chunk(struct arena_chunk *chunk)
+{
+    if (chunk->budget)
+        atomic_fetch_sub_explicit(&chunk->budget->used_bytes, chunk->size_bytes, memory_order_relaxed);
+    free(chunk);
+}
+
+/* Others may take what is left at the same moment: the budget is kept but for a chunk each. */
+static bool budget_has(const struct arena *arena, size_t bytes)
+{
+    const struct arena_chunk *chunk = arena->newest;
+
+    if (!arena->budget || (chunk && chunk->size_bytes - chunk->used_bytes >= aligned(bytes)))
+        return true;
+    return atomic_load_explicit(&arena->budget->used_bytes, memory_order_relaxed) + bytes <=
+           arena->budget->limit_bytes;
+}
+
 void *arena_try_alloc(struct arena *arena, size_t bytes)
 {
-    if (bytes > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - bytes)
+    if (bytes > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - bytes ||
+        !budget_has(arena, bytes))
         return NULL;
     return arena_alloc(arena, bytes);
 }
@@ -101,12 +123,38 @@ char *arena_text(struct arena *arena, struct slice bytes)
     return (char *)arena_copy(arena, bytes).data;
 }
 
+struct arena_mark arena_mark(const struct arena *arena)
+{
+    return (struct arena_mark){ arena->newest, arena->newest ? arena->newest->used_bytes : 0,
+                                arena->used_bytes };
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    struct arena_chunk *chunk = arena->newest;
+
+    while (chunk != mark.chunk) {
+        struct arena_chunk *older = chunk->older;
+
+        free_chunk(chunk);
+        chunk = older;
+    }
+    if (chunk) {
+#ifdef ORRERY_DEBUG
+        memset(chunk->memory + mark.chunk_used_bytes, 0xdb, chunk->used_bytes - mark.chunk_used_bytes);
+#endif
+        chunk->used_bytes = mark.chunk_used_bytes;
+    }
+    arena->newest = chunk;
+    arena->used_bytes = mark.used_bytes;
+}
+
 static void free_chunks(struct arena_chunk *chunk)
 {
     while (chunk) {
         struct arena_chunk *older = chunk->older;
 
-        free(chunk);
+        free_chunk(chunk);
         chunk = older;
     }
 }
@@ -118,7 +166,7 @@ void arena_reset(struct arena *arena)
     while (kept && kept->older) { /* the first and smallest is the one kept */
         struct arena_chunk *older = kept->older;
 
-        free(kept);
+        free_chunk(kept);
         kept = older;
     }
     if (kept && kept->size_bytes > CHUNK_BYTES_FIRST) {

@@ -6,13 +6,22 @@
  * Threads. An arena is used by one thread at a time; it may wander between threads.
  */
 #pragma once
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/slice.h"
 
+/* What several arenas may have together. Threads: shared. */
+struct arena_budget {
+    atomic_size_t used_bytes;
+    size_t limit_bytes;
+};
+
 struct arena {
     struct arena_chunk *newest;
     size_t used_bytes, limit_bytes;
+    struct arena_budget *
+        budget; /* NULL: none. Set when it is wanted; chunks given back count against the one they came from */
 };
 
 void arena_init(struct arena *arena, size_t limit_bytes);
@@ -20,7 +29,7 @@ void arena_init(struct arena *arena, size_t limit_bytes);
 /* For sizes we choose. Never NULL: a machine out of memory is no request's error. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
-/* For sizes a client chooses. NULL past the limit; answer ST_TOO_LARGE. */
+/* For sizes a client chooses. NULL past the limit, its own or the budget's; answer ST_TOO_LARGE. */
 void *arena_try_alloc(struct arena *arena, size_t bytes);
 
 /* Makes the newest allocation larger where it lies, if it is the newest and there is room. */
@@ -29,6 +38,18 @@ bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes,
 /* A copy that lives as long as the arena; arena_text() ends it with a NUL. */
 struct slice arena_copy(struct arena *arena, struct slice bytes);
 char *arena_text(struct arena *arena, struct slice bytes);
+
+/*
+ * Back to how it was: what was given out since the mark ends. Marks nest.
+ *     struct arena_mark mark = arena_mark(&arena);  ...  arena_rewind(&arena, mark);
+ */
+struct arena_mark {
+    struct arena_chunk *chunk;
+    size_t chunk_used_bytes, used_bytes;
+};
+
+struct arena_mark arena_mark(const struct arena *arena);
+void arena_rewind(struct arena *arena, struct arena_mark mark);
 
 /* Keeps one chunk for the next use. */
 void arena_reset(struct arena *arena);

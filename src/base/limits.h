@@ -17,15 +17,29 @@ enum {
     PARTITION_KEY_BYTES_MAX = 2048,
     PARTITION_KEY_PATHS_MAX = 3,
 
-    /* Containers. Service: 10 unique keys of 16 paths (same page). */
+    /* Containers. Service: 20 computed properties, 8 paths in a composite index, 10 unique keys of 16 paths (same page). */
+    COMPUTED_PROPERTIES_MAX = 20,
+    COMPOSITE_PATHS_MAX = 8,
     UNIQUE_KEYS_MAX = 10,
     UNIQUE_KEY_PATHS_MAX = 16,
     PATH_BYTES_MAX = 1024,
+    CONTAINER_RANGES_MAX = 100, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s */
 
     /* Feeds. Service: a page holds at most 4 MB; 100 items when the client names no number. */
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
+
+    /* Queries. Service: 512 KB of text, 10 joins, 10 UDFs ("Azure Cosmos DB service quotas", SQL query limits). */
+    QUERY_BYTES_MAX = 512 * 1024,
+    QUERY_DEPTH_MAX = 128, /* expressions and subqueries inside one another */
+    QUERY_JOINS_MAX = 10,
+    QUERY_UDFS_MAX = 10,
+    QUERY_ORDER_MAX = 16,  /* items of ORDER BY; a composite index has 8 paths at most on the service */
+    QUERY_GROUPS_MAX = 64, /* expressions of GROUP BY */
+    CATALOG_QUERY_MAX = 10000, /* databases, or containers of one, to look at. Service: 500 in all */
+    QUERIES_MEMORY_BYTES_MAX = 1024 * 1024 * 1024, /* of all that run at a time */
+    QUERY_SLOTS_MAX = 1024,                        /* sources of a query and all its subqueries */
 
     /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers. */
     HTTP_HEAD_BYTES_MAX = 128 * 1024,

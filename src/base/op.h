@@ -24,7 +24,8 @@ struct error_row {
     const char *name;
     int http, sub;
     const char *code;
-    bool retry, wrapped;
+    bool retry;
+    int wrapped;
 };
 
 const struct error_row *error_row(enum status status);
@@ -32,6 +33,7 @@ const struct error_row *error_row(enum status status);
 /* Counted work. Charges, metrics and the slow-request log come from here and nowhere else. */
 struct work {
     uint64_t documents_read, documents_written;
+    uint64_t queries, documents_scanned; /* those looked at by queries */
     uint64_t bytes_read, bytes_written;
     uint64_t entries;     /* index entries touched */
     uint64_t round_trips; /* calls that a remote store would answer with a message */
@@ -41,6 +43,7 @@ enum { ACTIVITY_ID_SIZE = 36 };
 
 struct op {
     struct arena arena; /* given back whole when the op ends */
+    size_t memory_limit_bytes;
     struct env *env;
     int64_t now_ms;        /* read once, so that one request sees one time */
     int64_t deadline_ms;   /* on the monotonic clock */

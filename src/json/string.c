@@ -1,70 +1,17 @@
 /* src/json/string.c - the text of a string to its bytes: escapes, UTF-8, what printing must escape. */
+#include "json/escape.h"
 #include "json/parser.h"
 
-static int hex_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Four hex digits, or -1. */
-static int hex4(const uint8_t *at, const uint8_t *end)
-{
-    int code = 0;
-
-    if (end - at < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(at[i]);
-
-        if (digit < 0)
-            return -1;
-        code = code * 16 + digit;
-    }
-    return code;
-}
-
-static uint8_t *put_utf8(uint8_t *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (uint8_t)code;
-    } else if (code < 0x800) {
-        *to++ = (uint8_t)(0xc0 | code >> 6);
-        *to++ = (uint8_t)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        *to++ = (uint8_t)(0xe0 | code >> 12);
-        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (code & 0x3f));
-    } else {
-        *to++ = (uint8_t)(0xf0 | code >> 18);
-        *to++ = (uint8_t)(0x80 | (code >> 12 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (code & 0x3f));
-    }
-    return to;
-}
-
 /* \uXXXX, and the second half of a pair; p->at is at the 'u'. */
-static bool unicode_escape(struct parser *p, uint32_t *code)
+static bool read_unicode(struct parser *p, uint32_t *code)
 {
-    int first = hex4(p->at + 1, p->end), second;
+    size_t size = unicode_escape(p->at, p->end, code);
 
-    if (first < 0)
+    if (size == 0 && hex4(p->at + 1, p->end) < 0)
         return parser_fail(p, "An escape without four hexadecimal digits");
-    if (first < 0xd800 || first > 0xdfff) {
-        *code = (uint32_t)first;
-        p->at += 5;
-        return true;
-    }
-    if (first > 0xdbff || p->end - p->at < 7 || p->at[5] != '\\' || p->at[6] != 'u')
+    if (size == 0)
         return parser_fail(p, "A lone surrogate");
-    second = hex4(p->at + 7, p->end);
-    if (second < 0xdc00 || second > 0xdfff)
-        return parser_fail(p, "A lone surrogate");
-    *code = 0x10000 + ((uint32_t)(first - 0xd800) << 10) + (uint32_t)(second - 0xdc00);
-    p->at += 11;
+    p->at += size;
     return true;
 }
 
@@ -79,7 +26,7 @@ static bool escape(struct parser *p, uint32_t *code)
     if (p->at == p->end)
         return parser_fail(p, "An unfinished string");
     if (*p->at == 'u')
-        return unicode_escape(p, code);
+        return read_unicode(p, code);
     *code = meaning[*p->at];
     if (!*code)
         return parser_fail(p, "An unknown escape");
@@ -115,7 +62,7 @@ static bool other_character(struct parser *p, bool *escaped)
     if (code == '\\' && !escape(p, &code))
         return false;
     *escaped |= code < 0x80 && byte_escapes((uint8_t)code);
-    p->to = put_utf8(p->to, code);
+    p->to = utf8_put(p->to, code);
     return true;
 }
 
