@@ -80,7 +80,7 @@ struct container *rig_container(struct rig *rig, const char *definition)
         must(rig->op, catalog_create_database(rig->op, rig->catalog, slice_of("db"), &rig->database));
     must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false },
                                    &defined));
-    must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, &container));
+    must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, 1, &container));
     if (rig->made_count == RIG_CONTAINERS_MAX)
         abort();
     return rig->made[rig->made_count++] = container;

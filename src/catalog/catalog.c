@@ -430,10 +430,11 @@ static enum status check_database(struct op *op, struct catalog *catalog, const 
 }
 
 static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
-                                    struct json definition, struct container **container)
+                                    struct json definition, uint32_t range_count,
+                                    struct container **container)
 {
     struct batch *batch = begin_change(op, catalog);
-    struct record record = { .document = definition };
+    struct record record = container_record(definition, range_count);
     struct slice id = json_string(json_get(definition, "id"));
     struct container *existing = catalog_find_container(catalog, database, id);
     struct bucket *bucket;
@@ -459,12 +460,13 @@ out:
 }
 
 enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
-                                     struct json definition, struct container **container)
+                                     struct json definition, uint32_t range_count,
+                                     struct container **container)
 {
     enum status st = lock_changes(op, catalog);
 
     if (st == ST_OK)
-        st = create_container(op, catalog, database, definition, container);
+        st = create_container(op, catalog, database, definition, range_count, container);
     unlock_changes(catalog);
     return st;
 }
@@ -486,13 +488,14 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
                                      struct json definition, struct container **container)
 {
     struct batch *batch = begin_change(op, catalog);
-    struct record record = { .document = definition };
+    struct record record;
     struct container *now = NULL;
     enum status st;
 
     TRY(current_container(op, catalog, old, &now));
     if (now->etag != old->etag)
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
+    record = container_record(definition, now->range_count);
     TRY(put_definition(op, batch, &now->rid, &record));
     TRY(commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));

@@ -55,7 +55,8 @@ struct container {
     enum epk_version epk_version;
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
-    bool system_key; /* made without a partition key: all items lie in one logical partition */
+    uint32_t range_count; /* ranges.h */
+    bool system_key;      /* made without a partition key: all items lie in one logical partition */
 
     /* Private to catalog.c. */
     struct arena memory;
@@ -84,9 +85,10 @@ enum status catalog_create_database(struct op *op, struct catalog *catalog, stru
                                     struct database **database);
 enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database);
 
-/* `definition` has passed container_define(). */
+/* `definition` has passed container_define(). A container without a key of its own has one range at any rate. */
 enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
-                                     struct json definition, struct container **container);
+                                     struct json definition, uint32_t range_count,
+                                     struct container **container);
 
 /* Gives back a reference to the container as it is now. */
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,

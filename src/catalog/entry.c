@@ -83,6 +83,19 @@ uint64_t container_number(const struct rid *rid)
            (uint64_t)rid->bytes[6] << 8 | rid->bytes[7];
 }
 
+struct record container_record(struct json definition, uint32_t range_count)
+{
+    return (struct record){ .document = definition, .number = range_count };
+}
+
+/* Containers of earlier versions have no number there, and one range; so has one without a key to divide it by. */
+static uint32_t range_count_of(const struct container *container, const struct record *record)
+{
+    if (container->system_key || record->number == 0)
+        return 1;
+    return (uint32_t)record->number;
+}
+
 struct container *container_make(struct database *database, const struct rid *rid,
                                  const struct record *record, struct bucket *bucket)
 {
@@ -100,5 +113,6 @@ struct container *container_make(struct database *database, const struct rid *ri
     container->bucket = bucket;
     atomic_init(&container->references, 1);
     container_read_key(container);
+    container->range_count = range_count_of(container, record);
     return container;
 }

@@ -10,6 +10,9 @@
 struct database *database_take(struct database *database);
 struct container *container_take(struct container *container);
 
+/* As it is stored: a definition has no number of its own, so its record has that of the ranges there. */
+struct record container_record(struct json definition, uint32_t range_count);
+
 /* Each with one reference, and a container with one to its database. */
 struct database *database_make(const struct rid *rid, const struct record *record);
 struct container *container_make(struct database *database, const struct rid *rid,

@@ -142,6 +142,10 @@ static enum status define_composites(struct op *op, struct json list, struct jso
         if (json_kind(i.value) != JSON_ARRAY || json_count(i.value) < 2)
             TRY(op_fail(op, ST_BAD_REQUEST,
                         "The input content is invalid. A composite index must have at least two paths."));
+        if (json_count(i.value) > COMPOSITE_PATHS_MAX)
+            TRY(op_fail(op, ST_BAD_REQUEST,
+                        "The input content is invalid. A composite index must have at most %d paths.",
+                        COMPOSITE_PATHS_MAX));
         json_begin_array(out);
         for (struct json_iter j = json_iter(i.value); json_next(&j);)
             TRY(define_composite_path(op, j.value, out));

@@ -179,17 +179,23 @@ static size_t v1_put_component(uint8_t *to, struct json component)
     return 1;
 }
 
+/* A hash as V1 writes it: as a number. */
+static size_t v1_put_hash(uint8_t *to, uint32_t hash)
+{
+    double number = (double)hash;
+    uint64_t bits;
+
+    memcpy(&bits, &number, sizeof(bits));
+    return v1_put_number(to, bits);
+}
+
 static void compute_v1(const struct partition_key *key, struct epk *epk)
 {
     uint8_t hash[HASH_BYTES];
-    double number;
-    uint64_t bits;
     size_t size;
 
     hash_components(EPK_V1, key->component, key->count, hash);
-    number = (double)get_be(hash, 4);
-    memcpy(&bits, &number, sizeof(bits));
-    size = v1_put_number(epk->bytes, bits);
+    size = v1_put_hash(epk->bytes, (uint32_t)get_be(hash, 4));
     for (size_t i = 0; i < key->count; i++)
         size += v1_put_component(epk->bytes + size, key->component[i]);
     epk->size = (uint16_t)size;
@@ -214,6 +220,21 @@ void epk_compute(enum epk_version version, const struct partition_key *key, stru
             hash_components(EPK_MULTI, &key->component[i], 1, epk->bytes + epk->size);
         break;
     }
+}
+
+void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct epk *cut)
+{
+    unsigned __int128 greatest = ((unsigned __int128)1 << 126) - 1, at;
+
+    assert(index > 0 && index < count);
+    if (version == EPK_V1) {
+        cut->size = (uint16_t)v1_put_hash(cut->bytes, (uint32_t)((uint64_t)UINT32_MAX * index / count));
+        return;
+    }
+    at = greatest / count * index + greatest % count * index / count;
+    put_be(cut->bytes, (uint64_t)(at >> 64), 8);
+    put_be(cut->bytes + 8, (uint64_t)at, 8);
+    cut->size = HASH_BYTES;
 }
 
 /* The hash, which is the number at the front; what is missing counts as zero. */

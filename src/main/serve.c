@@ -156,6 +156,7 @@ static void open_router(struct server *server)
         .catalog = server->catalog,
         .locks = server->locks,
         .hints = server->hints,
+        .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
     };
     server->router = route_open(&(struct route_options){

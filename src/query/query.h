@@ -1,6 +1,84 @@
-/* src/query/query.h - the query language. So far one sentence of it: everything. */
+/*
+ * src/query/query.h - the query language: text in, pages of rows out.
+ *     query_compile(op, text, parameters, &options, &query);     parse, bind: 400 in the service's words
+ *     query_run(op, query, &source, from, &limits, &page);       one page; page.next is where to go on
+ *     query_page_free(&page);
+ *
+ * A query reads items through a source that it is handed, so that items, databases and containers
+ * are queried by the same engine, and an index changes nothing but speed.
+ *
+ * Ownership. A query lies in the op's arena. A page owns its rows until query_page_free().
+ * Threads. A query and its source are used by one thread at a time, which may wait on the store.
+ *
+ * Promises
+ * 1. Pages joined are the whole answer: a query read page by page gives the rows of the query read at once.
+ * 2. What a position holds suffices to go on after a restart, and fits in a continuation of 1 KB.
+ * 3. Memory and time are bounded, whatever the query: past them it fails, by itself.
+ */
 #pragma once
-#include "base/slice.h"
+#include "json/json.h"
+#include "query/eval.h"
+#include "query/ranges.h"
 
-/* SELECT * FROM <name>, in any case and spacing: the query that lists every item. */
-bool query_is_everything(struct slice text);
+struct query;
+struct query_source;
+
+/* One item. `number` rises from row to row and names the item for good. */
+struct query_row {
+    struct query_source *source;
+    uint64_t number;
+    uint64_t counter;   /* rises with the time of creation */
+    struct json body;   /* what the user wrote */
+    struct json system; /* the members that follow it; undefined until asked for */
+    const void *item;   /* the source's own */
+};
+
+struct query_source {
+    /* The item after the last one given; its bytes live until the next call. */
+    enum status (*next)(struct op *op, struct query_source *source, struct query_row *row, bool *found);
+
+    /* Goes on after that number; 0 is the beginning. */
+    enum status (*seek)(struct op *op, struct query_source *source, uint64_t after);
+
+    /* The members that follow the body, in that memory. NULL when items have nothing but their bodies. */
+    struct json (*system)(struct query_source *source, const struct query_row *row, struct arena *memory);
+};
+
+struct query_options {
+    struct json computed; /* the container's computedProperties; undefined when it has none */
+    struct json indexing; /* its indexingPolicy: which ORDER BY it allows; undefined allows all */
+    struct json vectors;  /* its vectorEmbeddingPolicy */
+    bool planar;          /* geospatialConfig.type is Geometry */
+    query_udf *udf;
+    void *udf_context;
+    struct arena_budget *budget; /* of all queries together; NULL: none */
+};
+
+/* `parameters` is the request's array, or undefined. */
+enum status query_compile(struct op *op, struct slice text, struct json parameters,
+                          const struct query_options *options, struct query **query);
+
+/* The statement as it was bound. */
+const struct select *query_select(const struct query *query);
+
+/* Of the text but for its filter, and of the parameters: a continuation of another query is refused by it. */
+uint64_t query_hash(const struct query *query);
+
+enum { QUERY_POSITION_BYTES_MAX = 640 };
+
+struct query_limits {
+    size_t rows, bytes;  /* of one page */
+    size_t scanned_rows; /* a page that finds little stops after looking at so many items */
+};
+
+struct query_page {
+    struct slice *row; /* JSON text each */
+    size_t count;
+    struct slice next; /* where to go on; data is NULL at the end */
+    struct arena memory;
+};
+
+/* `from` is a page's `next`, or empty for the first. ST_BAD_REQUEST when it is no position of this query. */
+enum status query_run(struct op *op, struct query *query, struct query_source *source, struct slice from,
+                      const struct query_limits *limits, struct query_page *page);
+void query_page_free(struct query_page *page);

@@ -2,14 +2,13 @@
 #include "base/log.h"
 #include "json/scan.h"
 #include "reply/reply.h"
-#include "token/token.h"
 
 /* How long a client should wait before it tries again what failed for a passing reason. */
 enum { RETRY_AFTER_MS = 50 };
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
 {
-    *reply = (struct reply){ .op = op, .answer = answer };
+    *reply = (struct reply){ .op = op, .answer = answer, .ranges = { 0, 1 } };
     *answer = (struct answer){ .status = 200 };
     buf_init(&answer->head, &op->arena);
     buf_init(&answer->body, &op->arena);
@@ -71,16 +70,21 @@ void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms)
     buf_append(head, "\r\n", 2);
 }
 
+void reply_ranges(struct reply *reply, struct range_span ranges)
+{
+    reply->ranges = ranges;
+    reply->of_items = true;
+}
+
 void reply_session(struct reply *reply, uint64_t lsn)
 {
     struct buf *head = &reply->answer->head;
 
     buf_text(head, "x-ms-session-token: ");
-    if (reply->plain_session)
-        buf_printf(head, "0:%llu", (unsigned long long)lsn);
-    else
-        session_token_print(head, slice_of("0"), lsn);
+    session_token_print(head, reply->ranges, lsn, reply->plain_session);
     buf_append(head, "\r\n", 2);
+    if (reply->of_items && reply->ranges.count == 1)
+        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", reply->ranges.first);
     reply_header_u64(reply, "lsn", lsn);
 }
 
@@ -118,8 +122,10 @@ static void print_message(struct buf *body, const struct op *op, const struct er
     struct buf message;
 
     buf_init(&message, body->arena);
-    if (row->wrapped) {
-        buf_text(&message, "Message: {\"Errors\":[");
+    if (row->wrapped)
+        buf_text(&message, "Message: ");
+    if (row->wrapped == 1) {
+        buf_text(&message, "{\"Errors\":[");
         json_print_string(&message, text);
         buf_text(&message, "]}");
     } else {
@@ -195,7 +201,8 @@ double reply_charge(const struct work *work)
     double read = 0.95 * (double)work->documents_read + 0.05 * (double)work->bytes_read / 1024;
     double written = 5.0 * (double)work->documents_written + 0.5 * (double)work->bytes_written / 1024 +
                      0.01 * (double)work->entries;
-    double charge = written > 0 ? written : read;
+    double queried = 2.2 * (double)work->queries + 0.02 * (double)work->documents_scanned;
+    double charge = written > 0 ? written : read + queried;
 
     return charge < 1 ? 1 : charge;
 }

@@ -9,11 +9,14 @@
 #include "base/exchange.h"
 #include "json/json.h"
 #include "keys/rid.h"
+#include "token/token.h"
 
 struct reply {
     struct op *op;
     struct answer *answer;
-    bool plain_session; /* for clients of API versions before 2018-06-18, which know no "-1#" */
+    struct range_span ranges; /* that the answer is about: 0 alone until an operation on items says more */
+    bool of_items;            /* and whether one has */
+    bool plain_session;       /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer);
@@ -29,7 +32,10 @@ void reply_header_link(struct reply *reply, const char *name, struct slice link)
 /* The quoted text, in the header and nowhere else. */
 void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
 
-/* "0:-1#57", and the plain LSN beside it. */
+/* From here on the answer is about these ranges of a container. */
+void reply_ranges(struct reply *reply, struct range_span ranges);
+
+/* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. */
 void reply_session(struct reply *reply, uint64_t lsn);
 
 static inline struct buf *reply_body(struct reply *reply)

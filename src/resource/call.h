@@ -18,7 +18,8 @@ struct service {
     struct catalog *catalog;
     struct locks *locks;
     struct hints *hints;
-    struct slice account; /* the account's name */
+    struct slice account;             /* the account's name */
+    struct arena_budget query_memory; /* of all queries that run at a time */
 };
 
 struct call {

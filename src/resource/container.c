@@ -1,8 +1,11 @@
 /* src/resource/container.c - containers: create, read, replace, list, delete. */
 #include "base/limits.h"
 #include "catalog/definition.h"
+#include "catalog/ranges.h"
+#include "query/computed.h"
 #include "reply/feed.h"
 #include "resource/resource.h"
+#include "resource/search.h"
 #include "resource/system.h"
 
 /* Clients before this version may make containers without a partition key, and are not shown the stand-in. */
@@ -54,8 +57,36 @@ static enum status read_definition(struct op *op, const struct call *call, struc
 
     TRY(call_body(op, call, &body));
     TRY(container_define(op, body, options, definition));
+    TRY(computed_check(op, json_get(*definition, "computedProperties")));
 out:
     return st;
+}
+
+/* {"maxThroughput":20000}; 0 for anything else. */
+static uint64_t read_autoscale(struct op *op, struct slice settings)
+{
+    struct json parsed, most;
+
+    if (!settings.data || json_parse(op, settings, &parsed) != ST_OK)
+        return 0;
+    most = json_get(parsed, "maxThroughput");
+    if (json_kind(most) != JSON_NUMBER || !(json_double(most) > 0 && json_double(most) < 1e12))
+        return 0;
+    return (uint64_t)json_double(most);
+}
+
+/*
+ * The throughput that the client asks for, fixed or at most; 0 when it asks for none that we can
+ * read. It decides how many ranges the container has, and nothing else.
+ */
+static uint64_t read_throughput(struct op *op, const struct call *call)
+{
+    struct slice fixed = slice_trim(call_header(call, HEADER_OFFER_THROUGHPUT));
+    uint64_t number;
+
+    if (!fixed.data)
+        return read_autoscale(op, call_header(call, HEADER_OFFER_AUTOPILOT));
+    return slice_to_u64(fixed, &number) ? number : 0;
 }
 
 enum status container_create(struct op *op, struct call *call, struct reply *reply)
@@ -65,7 +96,8 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     TRY(read_definition(op, call, &definition));
-    TRY(catalog_create_container(op, call->service->catalog, call->database, definition, &container));
+    TRY(catalog_create_container(op, call->service->catalog, call->database, definition,
+                                 ranges_for_throughput(read_throughput(op, call)), &container));
     op->work.documents_written++;
     reply_container(reply, container, 201);
 out:
@@ -124,6 +156,37 @@ enum status container_list(struct op *op, struct call *call, struct reply *reply
     }
     for (size_t i = 0; i < count; i++)
         container_release(list[i]);
+out:
+    return st;
+}
+
+static enum status gather(struct op *op, const struct call *call, struct search_list *rows)
+{
+    struct container **list = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(struct container *));
+    size_t count = catalog_list_containers(call->service->catalog, call->database, slice_of(""), list,
+                                           CATALOG_QUERY_MAX);
+    enum status st = ST_OK;
+
+    search_list_init(op, rows, count);
+    for (size_t i = 0; i < count; i++) {
+        struct buf text;
+
+        buf_init(&text, &op->arena);
+        print_container(&text, list[i]);
+        if (st == ST_OK)
+            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
+        container_release(list[i]);
+    }
+    return st;
+}
+
+enum status container_query(struct op *op, struct call *call, struct reply *reply)
+{
+    struct search_list rows;
+    enum status st;
+
+    TRY(gather(op, call, &rows));
+    TRY(search_list_run(op, call, reply, &rows, &call->database->rid, "DocumentCollections"));
 out:
     return st;
 }

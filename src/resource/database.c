@@ -2,6 +2,7 @@
 #include "catalog/definition.h"
 #include "reply/feed.h"
 #include "resource/resource.h"
+#include "resource/search.h"
 #include "resource/system.h"
 
 static void print_database(struct buf *body, const struct database *database)
@@ -80,6 +81,37 @@ enum status database_list(struct op *op, struct call *call, struct reply *reply)
     }
     for (size_t i = 0; i < count; i++)
         database_release(list[i]);
+out:
+    return st;
+}
+
+/* Every database, in the order of their numbers, which rids begin with. */
+static enum status gather(struct op *op, struct catalog *catalog, struct search_list *rows)
+{
+    struct database **list = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(struct database *));
+    size_t count = catalog_list_databases(catalog, slice_of(""), list, CATALOG_QUERY_MAX);
+    enum status st = ST_OK;
+
+    search_list_init(op, rows, count);
+    for (size_t i = 0; i < count; i++) {
+        struct buf text;
+
+        buf_init(&text, &op->arena);
+        print_database(&text, list[i]);
+        if (st == ST_OK)
+            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
+        database_release(list[i]);
+    }
+    return st;
+}
+
+enum status database_query(struct op *op, struct call *call, struct reply *reply)
+{
+    struct search_list rows;
+    enum status st;
+
+    TRY(gather(op, call->service->catalog, &rows));
+    TRY(search_list_run(op, call, reply, &rows, NULL, "Databases"));
 out:
     return st;
 }

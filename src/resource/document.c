@@ -43,7 +43,8 @@ out:
 }
 
 /* Reads the document and its key, which must be the one in the header. */
-static enum status read_document(struct op *op, const struct call *call, struct write *write)
+static enum status read_document(struct op *op, const struct call *call, struct reply *reply,
+                                 struct write *write)
 {
     struct partition_key in_header, in_document;
     struct epk epk;
@@ -55,6 +56,7 @@ static enum status read_document(struct op *op, const struct call *call, struct 
                            &in_header, &present));
     partition_key_extract(call->container, write->document, &in_document);
     partition_key_epk(call->container, &in_document, &write->epk);
+    item_reply_key(reply, call, &write->epk);
     partition_key_epk(call->container, &in_header, &epk);
     if (present && !slice_equal(epk_slice(&epk), epk_slice(&write->epk)))
         TRY(op_fail(
@@ -67,7 +69,7 @@ out:
 }
 
 /* For operations without a document: the key is in the header, the id in the path. */
-static enum status read_address(struct op *op, const struct call *call, struct epk *epk)
+static enum status read_address(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
 {
     struct partition_key key;
     bool present;
@@ -76,6 +78,7 @@ static enum status read_address(struct op *op, const struct call *call, struct e
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
                            &present));
     partition_key_epk(call->container, &key, epk);
+    item_reply_key(reply, call, epk);
 out:
     return st;
 }
@@ -118,7 +121,7 @@ enum status document_create(struct op *op, struct call *call, struct reply *repl
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_document(op, call, &write));
+    TRY(read_document(op, call, reply, &write));
     TRY(run(op, call, try_create, &write));
     reply_written(reply, call, &write, 201);
 out:
@@ -149,7 +152,7 @@ enum status document_upsert(struct op *op, struct call *call, struct reply *repl
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_document(op, call, &write));
+    TRY(read_document(op, call, reply, &write));
     TRY(run(op, call, try_upsert, &write));
     reply_written(reply, call, &write, write.found ? 200 : 201);
 out:
@@ -188,7 +191,7 @@ enum status document_replace(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_document(op, call, &write));
+    TRY(read_document(op, call, reply, &write));
     TRY(item_address(op, call, &write.epk, &write.id));
     TRY(run(op, call, try_replace, &write));
     reply_written(reply, call, &write, 200);
@@ -213,7 +216,7 @@ enum status document_delete(struct op *op, struct call *call, struct reply *repl
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_address(op, call, &write.epk));
+    TRY(read_address(op, call, reply, &write.epk));
     TRY(item_address(op, call, &write.epk, &write.id));
     TRY(run(op, call, try_delete, &write));
     reply_session(reply, write.stamp.lsn);
@@ -234,8 +237,8 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(item_check_session(op, call, lsn));
-    TRY(read_address(op, call, &epk));
+    TRY(read_address(op, call, reply, &epk));
+    TRY(item_check_session(op, call, reply, lsn));
     TRY(item_address(op, call, &epk, &id));
     TRY(partition_read(op, call->service->hints, call->container, &epk, id, &item, &found));
     if (!found)

@@ -1,6 +1,7 @@
 /* src/resource/item.c - what the operations on items share. */
 #include "base/limits.h"
 #include "catalog/definition.h"
+#include "catalog/ranges.h"
 #include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/system.h"
@@ -118,11 +119,53 @@ void item_print(struct buf *body, const struct container *container, const struc
     buf_byte(body, '}');
 }
 
+static void add_text(struct json_builder *out, const char *name, const struct buf *text)
+{
+    json_add_name(out, slice_of(name));
+    json_add_string(out, buf_as_slice(text));
+}
+
+struct json item_system(struct arena *memory, const struct container *container, const struct record *item)
+{
+    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct json_builder out;
+    struct buf rid_text, self, etag;
+
+    buf_init(&rid_text, memory);
+    rid_print(&rid_text, &rid);
+    buf_init(&self, memory);
+    buf_text(&self, "dbs/");
+    rid_print(&self, &container->database->rid);
+    buf_text(&self, "/colls/");
+    rid_print(&self, &container->rid);
+    buf_text(&self, "/docs/");
+    buf_slice(&self, buf_as_slice(&rid_text));
+    buf_byte(&self, '/');
+    buf_init(&etag, memory);
+    etag_print(&etag, item->etag, item->ts_ms);
+    json_builder_init(&out, memory);
+    json_begin_object(&out);
+    add_text(&out, "_rid", &rid_text);
+    add_text(&out, "_self", &self);
+    add_text(&out, "_etag", &etag);
+    json_add_name(&out, slice_of("_attachments"));
+    json_add_string(&out, slice_of("attachments/"));
+    json_add_name(&out, slice_of("_ts"));
+    json_add_int(&out, item->ts_ms / 1000);
+    json_end(&out);
+    return json_built(&out);
+}
+
 void item_reply_owner(struct reply *reply, const struct call *call)
 {
     reply_header_link(reply, "x-ms-alt-content-path", call->container->link);
     reply_header_rid(reply, "x-ms-content-path", &call->container->rid);
-    reply_header(reply, "x-ms-documentdb-partitionkeyrangeid", slice_of("0"));
+    reply_ranges(reply, ranges_all(call->container));
+}
+
+void item_reply_key(struct reply *reply, const struct call *call, const struct epk *epk)
+{
+    reply_ranges(reply, ranges_of_prefix(call->container, epk));
 }
 
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
@@ -135,7 +178,8 @@ void item_reply(struct reply *reply, const struct call *call, const struct recor
     reply_status(reply, status);
 }
 
-enum status item_check_session(struct op *op, const struct call *call, uint64_t lsn)
+enum status item_check_session(struct op *op, const struct call *call, const struct reply *reply,
+                               uint64_t lsn)
 {
     struct slice header = call_header(call, HEADER_SESSION_TOKEN);
     uint64_t wanted = 0;
@@ -143,7 +187,7 @@ enum status item_check_session(struct op *op, const struct call *call, uint64_t 
 
     if (!header.data || header.size == 0)
         return ST_OK;
-    TRY(session_token_lsn(op, header, slice_of("0"), &wanted));
+    TRY(session_token_lsn(op, header, reply->ranges, &wanted));
     if (wanted > lsn)
         TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
                     "The read session is not available for the input session token."));

@@ -16,8 +16,15 @@ void item_print(struct buf *body, const struct container *container, const struc
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status);
 
-/* x-ms-content-path and its like: SDKs keep session tokens by them, from failures too. */
+/* The properties of ours that follow the user's, as one object in that memory. */
+struct json item_system(struct arena *memory, const struct container *container, const struct record *item);
+
+/* x-ms-content-path and its like: SDKs keep session tokens by them, from failures too. The reply is about all ranges. */
 void item_reply_owner(struct reply *reply, const struct call *call);
 
-/* ST_SESSION_UNAVAILABLE when the client has seen a later LSN than we have given out. */
-enum status item_check_session(struct op *op, const struct call *call, uint64_t lsn);
+/* From here on the reply is about the range in which this key lies; a part of a key is welcome. */
+void item_reply_key(struct reply *reply, const struct call *call, const struct epk *epk);
+
+/* ST_SESSION_UNAVAILABLE when the client has seen a later LSN, of the ranges the reply is about, than we have given out. */
+enum status item_check_session(struct op *op, const struct call *call, const struct reply *reply,
+                               uint64_t lsn);

@@ -1,63 +1,50 @@
-/* src/resource/listing.c - items by the page: the read feed, and the query that means the same. */
+/* src/resource/listing.c - items by the page: the read feed, queries and their plans. */
 #include "base/encode.h"
 #include "base/limits.h"
 #include "partition/key.h"
-#include "partition/partition.h"
-#include "query/query.h"
+#include "partition/scan.h"
+#include "query/plan.h"
 #include "reply/feed.h"
 #include "resource/item.h"
+#include "resource/range.h"
 #include "resource/resource.h"
+#include "resource/search.h"
 
-/* "0", or "<container rid>,0" as Java and .NET write it. */
-static enum status check_range_id(struct op *op, const struct call *call)
+/* A bound of the client's own; it leaves alone a range's that is nearer (`order` is the sign of nearer). */
+static enum status read_epk(struct op *op, struct slice header, int order, struct epk *epk)
 {
-    struct slice header = slice_trim(call_header(call, HEADER_PARTITION_KEY_RANGE_ID));
-    const char *comma;
-    uint64_t unused;
-
-    if (!header.data)
-        return ST_OK;
-    comma = memchr(header.data, ',', header.size);
-    if (comma)
-        header = slice_after(header, (size_t)(comma - header.data) + 1);
-    if (slice_is(header, "0"))
-        return ST_OK;
-    if (!slice_to_u64(header, &unused))
-        return op_fail(op, ST_BAD_HEADER,
-                       "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%.*s'.",
-                       header.size > 100 ? 100 : (int)header.size, header.data);
-    return op_fail(op, ST_RANGE_GONE, "PartitionKeyRange with id '%.*s' in collection '%.*s' doesn't exist.",
-                   SLICE_ARGS(header), SLICE_ARGS(call->container->link));
-}
-
-static enum status read_epk(struct op *op, struct slice header, struct epk *epk)
-{
+    struct epk given;
     size_t size;
 
     if (!header.data)
         return ST_OK;
-    if (!hex_decode(slice_trim(header), epk->bytes, sizeof(epk->bytes), &size))
+    if (!hex_decode(slice_trim(header), given.bytes, sizeof(given.bytes), &size))
         return op_fail(op, ST_BAD_HEADER, "The effective partition key '%.*s' is invalid.",
                        header.size > 200 ? 200 : (int)header.size, header.data);
-    epk->size = (uint16_t)size;
+    given.size = (uint16_t)size;
+    if (size && (epk->size == 0 || order * slice_compare(epk_slice(&given), epk_slice(epk)) > 0))
+        *epk = given;
     return ST_OK;
 }
 
 /* Which part of the container the client means: a key, a part of one, a range, or everything. */
-static enum status read_scope(struct op *op, const struct call *call, struct partition_scope *scope)
+static enum status read_scope(struct op *op, const struct call *call, struct reply *reply,
+                              struct partition_scope *scope)
 {
     struct partition_key key;
     bool present;
     enum status st;
 
     *scope = (struct partition_scope){ 0 };
-    TRY(check_range_id(op, call));
+    TRY(range_of_header(op, call, reply, &scope->min, &scope->max));
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, &key,
                            &present));
-    if (present)
+    if (present) {
         partition_key_epk(call->container, &key, &scope->prefix);
-    TRY(read_epk(op, call_header(call, HEADER_START_EPK), &scope->min));
-    TRY(read_epk(op, call_header(call, HEADER_END_EPK), &scope->max));
+        item_reply_key(reply, call, &scope->prefix);
+    }
+    TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));
+    TRY(read_epk(op, call_header(call, HEADER_END_EPK), -1, &scope->max));
 out:
     return st;
 }
@@ -86,9 +73,9 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     item_reply_owner(reply, call);
     if (call_header(call, HEADER_A_IM).data)
         TRY(op_fail(op, ST_NOT_BUILT, "The change feed is not available in this version of the server."));
-    TRY(item_check_session(op, call, lsn));
     TRY(call_page_size(op, call, &limit));
-    TRY(read_scope(op, call, &scope));
+    TRY(read_scope(op, call, reply, &scope));
+    TRY(item_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));
     print_page(reply, call, &page);
@@ -102,51 +89,143 @@ out:
     return st;
 }
 
-/* The query's text: {"query":"...","parameters":[...]} */
-static enum status read_query(struct op *op, const struct call *call)
+/* ---- queries ---- */
+
+/* A container's items, as a query reads them. */
+struct item_source {
+    struct query_source base;
+    struct partition_scan scan;
+    struct record record;
+};
+
+static enum status item_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
-    struct json body, text;
+    struct item_source *items = (struct item_source *)source;
+    enum status st = partition_scan_next(op, &items->scan, &items->record, found);
+
+    if (st != ST_OK || !*found)
+        return st;
+    op->work.documents_scanned++;
+    row->number = items->record.number;
+    row->counter = number_counter(items->record.number);
+    row->body = items->record.document;
+    return ST_OK;
+}
+
+static enum status item_seek(struct op *op, struct query_source *source, uint64_t after)
+{
+    (void)op;
+    partition_scan_seek(&((struct item_source *)source)->scan, after);
+    return ST_OK;
+}
+
+static struct json item_system_members(struct query_source *source, const struct query_row *row,
+                                       struct arena *memory)
+{
+    struct item_source *items = (struct item_source *)source;
+
+    (void)row;
+    return item_system(memory, items->scan.container, &items->record);
+}
+
+static struct query_options options_of(const struct call *call)
+{
+    const struct container *container = call->container;
+    struct json type = json_get(json_get(container->definition, "geospatialConfig"), "type");
+
+    return (struct query_options){
+        .computed = json_get(container->definition, "computedProperties"),
+        .indexing = json_get(container->definition, "indexingPolicy"),
+        .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
+        .budget = &call->service->query_memory,
+        .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
+    };
+}
+
+static struct query_key key_of(const struct container *container)
+{
+    struct query_key key = { .version = container->epk_version,
+                             .system = container->system_key,
+                             .path_count = container->key_path_count };
+
+    for (size_t i = 0; i < key.path_count; i++) {
+        key.path[i].segment = container->key_path[i].segment;
+        key.path[i].count = container->key_path[i].count;
+    }
+    return key;
+}
+
+/* The service answers a query over many partitions only when it is told that this is meant. */
+static enum status check_cross_partition(struct op *op, const struct call *call,
+                                         const struct partition_scope *scope)
+{
+    struct slice header = call_header(call, HEADER_CROSS_PARTITION);
+
+    if (scope->prefix.size || scope->min.size || scope->max.size ||
+        (scope->points && scope->point_count <= 1) || call->container->system_key ||
+        call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data ||
+        (header.data && slice_is_nocase(slice_trim(header), "true")))
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "Cross partition query is required but disabled. Please set "
+        "x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or "
+        "revise your query to avoid this exception.");
+}
+
+/* What the filter says of the partition key narrows the scan. */
+static enum status narrow_scope(struct op *op, const struct call *call, const struct search *search,
+                                const struct query_options *options, struct partition_scope *scope)
+{
+    struct query_key key = key_of(call->container);
+    struct query_ranges ranges;
     enum status st;
 
-    TRY(call_body(op, call, &body));
-    text = json_get(body, "query");
-    if (json_kind(text) != JSON_STRING)
-        TRY(op_fail(
-            op, ST_BAD_REQUEST,
-            "The input content is invalid because the required properties - 'query; ' - are missing"));
-    if (!query_is_everything(json_string(text)))
-        TRY(op_fail(
-            op, ST_NOT_BUILT,
-            "This version of the server answers no query but SELECT * FROM c, which lists every item."));
+    TRY(query_ranges(op, query_select(search->query), &key, options, &ranges));
+    if (!ranges.all) {
+        scope->points = ranges.point ? ranges.point : arena_alloc(&op->arena, sizeof(struct epk));
+        scope->point_count = ranges.count;
+    }
+    TRY(check_cross_partition(op, call, scope));
 out:
     return st;
 }
 
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
-    enum status st;
-
-    TRY(read_query(op, call));
-    TRY(document_list(op, call, reply));
-out:
-    return st;
-}
-
-/* The plan of a query that needs none: send it as it is to every range, and join the answers. */
-enum status document_plan(struct op *op, struct call *call, struct reply *reply)
-{
+    uint64_t lsn = bucket_lsn(call->container->bucket);
+    struct item_source items = { .base = { item_next, item_seek, item_system_members } };
+    struct query_options options = options_of(call);
+    struct partition_scope scope;
+    struct search search;
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_query(op, call));
-    buf_text(
-        reply_body(reply),
-        "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":{\"distinctType\":\"None\",\"top\":null,"
-        "\"offset\":null,\"limit\":null,\"orderBy\":[],\"orderByExpressions\":[],\"groupByExpressions\":[],"
-        "\"groupByAliases\":[],\"aggregates\":[],\"groupByAliasToAggregateType\":{},\"rewrittenQuery\":\"\","
-        "\"hasSelectValue\":false,\"dCountInfo\":null,\"hasNonStreamingOrderBy\":false},"
-        "\"queryRanges\":[{\"min\":\"\",\"max\":\"FF\",\"isMinInclusive\":true,\"isMaxInclusive\":false}],"
-        "\"hybridSearchQueryInfo\":null}");
+    TRY(read_scope(op, call, reply, &scope));
+    TRY(item_check_session(op, call, reply, lsn));
+    TRY(search_read(op, call, &search));
+    TRY(search_compile(op, &search, &options));
+    TRY(narrow_scope(op, call, &search, &options, &scope));
+    TRY(partition_scan_open(op, call->container, &scope, &items.scan));
+    TRY(search_run(op, call, reply, &search, &items.base, &call->container->rid, "Documents"));
+    reply_session(reply, lsn);
+out:
+    partition_scan_close(&items.scan);
+    return st;
+}
+
+enum status document_plan(struct op *op, struct call *call, struct reply *reply)
+{
+    struct query_options options = options_of(call);
+    struct query_key key = key_of(call->container);
+    struct search search;
+    enum status st;
+
+    item_reply_owner(reply, call);
+    TRY(search_read(op, call, &search));
+    TRY(search_compile(op, &search, &options));
+    TRY(query_plan(op, query_select(search.query), &key, &options, call_header(call, HEADER_QUERY_FEATURES),
+                   reply_body(reply)));
 out:
     return st;
 }

@@ -2,28 +2,46 @@
  * src/resource/range.c - partition key ranges: which part of the key space is served where.
  * SDKs read them as a change feed and go on until they are told that nothing is new.
  */
+#include "base/encode.h"
+#include "catalog/ranges.h"
 #include "reply/feed.h"
+#include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/system.h"
 
-/* There is one range, and it never changes: neither does its version. */
+/* A container's ranges never change: neither does their version. */
 enum { RANGE_ETAG = 1 };
 
-static void print_range(struct buf *body, const struct container *container)
+static void print_bounds(struct buf *body, const struct container *container, uint32_t id)
 {
-    struct rid rid = rid_child(&container->rid, RID_RANGE, 1);
+    struct epk min, max;
+
+    range_bounds(container, id, &min, &max);
+    buf_text(body, ",\"minInclusive\":\"");
+    hex_encode_upper(body, epk_slice(&min));
+    buf_text(body, "\",\"maxExclusive\":\"");
+    hex_encode_upper(body, epk_slice(&max));
+    buf_byte(body, '"');
+}
+
+static void print_range(struct buf *body, const struct container *container, uint32_t id)
+{
+    struct rid rid = rid_child(&container->rid, RID_RANGE, id + 1);
 
     buf_text(body, "{\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"id\":\"0\",");
+    buf_printf(body, "\",\"id\":\"%u\",", id);
     print_etag_member(body, RANGE_ETAG, container->ts_ms);
-    buf_text(body, ",\"minInclusive\":\"\",\"maxExclusive\":\"FF\",\"ridPrefix\":0,\"_self\":\"dbs/");
+    print_bounds(body, container, id);
+    buf_printf(body, ",\"ridPrefix\":%u,\"_self\":\"dbs/", id);
     rid_print(body, &container->database->rid);
     buf_text(body, "/colls/");
     rid_print(body, &container->rid);
     buf_text(body, "/pkranges/");
     rid_print(body, &rid);
-    buf_text(body, "/\",\"throughputFraction\":1,\"status\":\"online\",\"parents\":[],");
+    buf_text(body, "/\",\"throughputFraction\":");
+    json_print_double(body, 1.0 / container->range_count);
+    buf_text(body, ",\"status\":\"online\",\"parents\":[],");
     print_ts_member(body, container->ts_ms);
     buf_text(body, ",\"_lsn\":1}");
 }
@@ -37,9 +55,28 @@ enum status range_list(struct op *op, struct call *call, struct reply *reply)
     TRY(call_if_none_match(op, call, reply, RANGE_ETAG, container->ts_ms));
     reply_etag(reply, RANGE_ETAG, container->ts_ms);
     feed_begin(&feed, reply, &container->rid, "PartitionKeyRanges");
-    feed_next(&feed);
-    print_range(reply_body(reply), container);
+    for (uint32_t id = 0; id < container->range_count; id++) {
+        feed_next(&feed);
+        print_range(reply_body(reply), container, id);
+    }
     feed_end(&feed);
+out:
+    return st;
+}
+
+enum status range_of_header(struct op *op, const struct call *call, struct reply *reply, struct epk *min,
+                            struct epk *max)
+{
+    struct slice header = call_header(call, HEADER_PARTITION_KEY_RANGE_ID);
+    uint32_t id;
+    enum status st = ST_OK;
+
+    min->size = max->size = 0;
+    if (!header.data)
+        return ST_OK;
+    TRY(range_parse(op, call->container, header, &id));
+    range_bounds(call->container, id, min, max);
+    reply_ranges(reply, (struct range_span){ id, 1 });
 out:
     return st;
 }

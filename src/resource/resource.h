@@ -7,12 +7,14 @@ operation account_read;
 operation database_create;
 operation database_read;
 operation database_list;
+operation database_query;
 operation database_delete;
 
 operation container_create;
 operation container_read;
 operation container_replace;
 operation container_list;
+operation container_query;
 operation container_delete;
 
 operation range_list;

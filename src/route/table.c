@@ -20,13 +20,13 @@ const struct route routes[] = {
     { "account_read",       GET,    MARK_NONE,   "",                    account_read,      RUN_INLINE },
 
     { "database_create",    POST,   MARK_NONE,   "dbs",                 database_create,   0 },
-    { "database_query",     POST,   MARK_QUERY,  "dbs",                 NULL,              0 },
+    { "database_query",     POST,   MARK_QUERY,  "dbs",                 database_query,    0 },
     { "database_list",      GET,    MARK_NONE,   "dbs",                 database_list,     0 },
     { "database_read",      GET,    MARK_NONE,   "dbs/x",               database_read,     RUN_INLINE },
     { "database_delete",    DELETE, MARK_NONE,   "dbs/x",               database_delete,   0 },
 
     { "container_create",   POST,   MARK_NONE,   "dbs/x/colls",         container_create,  0 },
-    { "container_query",    POST,   MARK_QUERY,  "dbs/x/colls",         NULL,              0 },
+    { "container_query",    POST,   MARK_QUERY,  "dbs/x/colls",         container_query,   0 },
     { "container_list",     GET,    MARK_NONE,   "dbs/x/colls",         container_list,    0 },
     { "container_read",     GET,    MARK_NONE,   COLL,                  container_read,    RUN_INLINE },
     { "container_replace",  PUT,    MARK_NONE,   COLL,                  container_replace, 0 },

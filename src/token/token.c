@@ -8,7 +8,21 @@
 
 enum { CONTINUATION_VERSION = 1 };
 enum { AT_VERSION = 0, AT_KIND = 1, AT_BODY = 2, NUMBER_BYTES = 8, CRC_BYTES = 4 };
-enum { BODY_BYTES_MAX = RID_BYTES_MAX, TOKEN_BYTES_MAX = AT_BODY + BODY_BYTES_MAX + CRC_BYTES };
+enum { HASH_BYTES = 8, BODY_BYTES_MAX = 1 + RID_BYTES_MAX + HASH_BYTES + CONTINUATION_POSITION_BYTES_MAX };
+enum { TOKEN_BYTES_MAX = AT_BODY + BODY_BYTES_MAX + CRC_BYTES };
+
+static size_t put_query(uint8_t *to, const struct continuation *continuation)
+{
+    const struct rid *owner = &continuation->container;
+    uint8_t *at = to;
+
+    assert(continuation->position.size <= CONTINUATION_POSITION_BYTES_MAX);
+    *at++ = owner->size;
+    at = mempcpy(at, owner->bytes, owner->size);
+    put_be(at, continuation->query, HASH_BYTES);
+    at = mempcpy(at + HASH_BYTES, continuation->position.data, continuation->position.size);
+    return (size_t)(at - to);
+}
 
 /* The part that depends on the kind; returns its size. */
 static size_t put_body(uint8_t *to, const struct continuation *continuation)
@@ -21,6 +35,8 @@ static size_t put_body(uint8_t *to, const struct continuation *continuation)
         put_be(to + RID_CONTAINER_BYTES, continuation->after_number, NUMBER_BYTES);
         return RID_CONTAINER_BYTES + NUMBER_BYTES;
     }
+    if (continuation->kind == CONTINUATION_QUERY)
+        return put_query(to, continuation);
     memcpy(to, rid->bytes, rid->size);
     return rid->size;
 }
@@ -54,6 +70,19 @@ static bool get_catalog(struct slice body, const struct rid *owner, struct conti
     return memcmp(continuation->after.bytes, owner->bytes, owner->size) == 0;
 }
 
+static bool get_query(struct op *op, struct slice body, const struct rid *owner,
+                      struct continuation *continuation)
+{
+    if (body.size < 1u + owner->size + HASH_BYTES || (uint8_t)body.data[0] != owner->size ||
+        memcmp(body.data + 1, owner->bytes, owner->size) != 0)
+        return false;
+    continuation->container = *owner;
+    body = slice_after(body, 1u + owner->size);
+    continuation->query = get_be(body.data, HASH_BYTES);
+    continuation->position = arena_copy(&op->arena, slice_after(body, HASH_BYTES));
+    return true;
+}
+
 /* Version, kind and checksum; what lies between them is the body. */
 static bool open_continuation(struct slice text, enum continuation_kind kind, uint8_t token[TOKEN_BYTES_MAX],
                               struct slice *body)
@@ -68,6 +97,14 @@ static bool open_continuation(struct slice text, enum continuation_kind kind, ui
            get_be(token + size, CRC_BYTES) == crc32c(0, token, size);
 }
 
+enum status continuation_malformed(struct op *op)
+{
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The continuation token specified in the request is malformed. Re-run the query without it "
+        "and iterate.");
+}
+
 enum status continuation_parse(struct op *op, struct slice text, enum continuation_kind kind,
                                const struct rid *owner, struct continuation *continuation)
 {
@@ -78,13 +115,11 @@ enum status continuation_parse(struct op *op, struct slice text, enum continuati
     *continuation = (struct continuation){ .kind = kind };
     if (valid && kind == CONTINUATION_DOCUMENTS)
         valid = get_documents(body, owner, continuation);
+    else if (valid && kind == CONTINUATION_QUERY)
+        valid = get_query(op, body, owner, continuation);
     else if (valid)
         valid = get_catalog(body, owner, continuation);
-    return valid ? ST_OK
-                 : op_fail(op, ST_BAD_REQUEST,
-                           "The continuation token specified in the request is malformed. Re-run the query "
-                           "without it and "
-                           "iterate.");
+    return valid ? ST_OK : continuation_malformed(op);
 }
 
 /* Takes what stands before the separator off the front. Without one it takes all, and the rest is absent. */
@@ -102,11 +137,15 @@ static struct slice take_until(struct slice *rest, char separator)
     return taken;
 }
 
-void session_token_print(struct buf *out, struct slice range, uint64_t lsn)
+void session_token_print(struct buf *out, struct range_span ranges, uint64_t lsn, bool plain)
 {
-    buf_slice(out, range);
-    buf_text(out, ":-1#");
-    buf_u64(out, lsn);
+    for (uint32_t i = 0; i < ranges.count; i++) {
+        if (i > 0)
+            buf_byte(out, ',');
+        buf_u64(out, ranges.first + i);
+        buf_text(out, plain ? ":" : ":-1#");
+        buf_u64(out, lsn);
+    }
 }
 
 /* "<region>=<lsn>", both numbers, "#" between several. We have one region and only look at the shape. */
@@ -150,7 +189,17 @@ static bool parse_session_token(struct slice text, struct slice *range, int64_t 
     return parse_lsn(rest, lsn);
 }
 
-enum status session_token_lsn(struct op *op, struct slice header, struct slice range, uint64_t *lsn)
+/* Ids that we never gave out are about ranges of which we know nothing. */
+static bool concerns(struct slice named, struct range_span ranges)
+{
+    uint64_t id;
+
+    if (!named.data)
+        return true;
+    return slice_to_u64(named, &id) && id >= ranges.first && id - ranges.first < ranges.count;
+}
+
+enum status session_token_lsn(struct op *op, struct slice header, struct range_span ranges, uint64_t *lsn)
 {
     struct slice whole = header;
 
@@ -164,7 +213,7 @@ enum status session_token_lsn(struct op *op, struct slice header, struct slice r
         if (!parse_session_token(take_until(&header, ','), &named, &asked))
             return op_fail(op, ST_BAD_REQUEST, "The session token provided '%.*s' is invalid.",
                            whole.size > 200 ? 200 : (int)whole.size, whole.data);
-        if ((!named.data || slice_equal(named, range)) && asked > 0 && (uint64_t)asked > *lsn)
+        if (concerns(named, ranges) && asked > 0 && (uint64_t)asked > *lsn)
             *lsn = (uint64_t)asked;
     }
     return ST_OK;

@@ -12,16 +12,24 @@
  * Where a feed goes on. As text: base64 of
  *     version 1, kind 1, container's rid 8, number 8 big-endian, CRC-32C 4      documents
  *     version 1, kind 1, rid of the last one seen 4 to 20, CRC-32C 4            catalog
- * A query's continuation will be another kind.
+ *     version 1, kind 1, size of the owner's rid 1, owner's rid, hash of the query 8 big-endian,
+ *         position up to 640, CRC-32C 4                                         query
  */
-enum continuation_kind { CONTINUATION_DOCUMENTS = 1, CONTINUATION_CATALOG = 2 };
+enum continuation_kind { CONTINUATION_DOCUMENTS = 1, CONTINUATION_CATALOG = 2, CONTINUATION_QUERY = 3 };
+
+enum { CONTINUATION_POSITION_BYTES_MAX = 640 };
 
 struct continuation {
     enum continuation_kind kind;
-    struct rid container;  /* documents: whose */
+    struct rid container;  /* documents: whose; query: the owner of what it reads */
     uint64_t after_number; /* documents: the last one that was sent */
     struct rid after;      /* catalog: the last one that was sent */
+    uint64_t query;        /* query: its hash */
+    struct slice position; /* query: where it goes on, in its own form; parsed ones lie in the op's arena */
 };
+
+/* ST_BAD_REQUEST in the service's words. */
+enum status continuation_malformed(struct op *op);
 
 void continuation_print(struct buf *out, const struct continuation *continuation);
 
@@ -33,15 +41,20 @@ void continuation_print(struct buf *out, const struct continuation *continuation
 enum status continuation_parse(struct op *op, struct slice text, enum continuation_kind kind,
                                const struct rid *owner, struct continuation *continuation);
 
-/* "<range>:-1#<lsn>": one range, one region. */
-void session_token_print(struct buf *out, struct slice range, uint64_t lsn);
+/* Neighbours among a container's partition key ranges: those with the ids first, first + 1 and so on. */
+struct range_span {
+    uint32_t first, count;
+};
+
+/* "<range>:-1#<lsn>" for each range, with commas between. `plain` leaves "-1#" out. */
+void session_token_print(struct buf *out, struct range_span ranges, uint64_t lsn, bool plain);
 
 /*
- * The LSN that a header asks for a range, 0 when it asks for none. Takes a list of
+ * The most that a header asks for any of these ranges, 0 when it asks for nothing. Takes a list of
  * "<range>:<version>#<lsn>[#<region>=<lsn>...]", of the older "<range>:<lsn>", and of either
  * without its range, which then speaks for every range. ST_BAD_REQUEST when any of it is malformed.
  */
-enum status session_token_lsn(struct op *op, struct slice header, struct slice range, uint64_t *lsn);
+enum status session_token_lsn(struct op *op, struct slice header, struct range_span ranges, uint64_t *lsn);
 
 /* The service's form, with its double quotes. Different etags never look the same. */
 enum { ETAG_SIZE = 38 };

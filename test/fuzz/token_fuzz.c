@@ -22,7 +22,8 @@ static void fuzz_continuation(struct op *op, struct slice input)
 
     buf_init(&out, &op->arena);
     if (continuation_parse(op, input, CONTINUATION_DOCUMENTS, &container, &got) == ST_OK ||
-        continuation_parse(op, input, CONTINUATION_CATALOG, &account, &got) == ST_OK) {
+        continuation_parse(op, input, CONTINUATION_CATALOG, &account, &got) == ST_OK ||
+        continuation_parse(op, input, CONTINUATION_QUERY, &container, &got) == ST_OK) {
         continuation_print(&out, &got);
         assert(slice_equal(buf_as_slice(&out), input));
     }
@@ -30,15 +31,15 @@ static void fuzz_continuation(struct op *op, struct slice input)
 
 static void fuzz_session_token(struct op *op, struct slice input)
 {
-    struct slice range = slice_of("0");
+    struct range_span ranges = { 0, 3 };
     uint64_t lsn, again;
     struct buf out;
 
-    if (session_token_lsn(op, input, range, &lsn) != ST_OK)
+    if (session_token_lsn(op, input, ranges, &lsn) != ST_OK)
         return;
     buf_init(&out, &op->arena);
-    session_token_print(&out, range, lsn);
-    assert(session_token_lsn(op, buf_as_slice(&out), range, &again) == ST_OK && again == lsn);
+    session_token_print(&out, ranges, lsn, lsn % 2);
+    assert(session_token_lsn(op, buf_as_slice(&out), ranges, &again) == ST_OK && again == lsn);
 }
 
 static void fuzz_etag(struct op *op, struct slice input)

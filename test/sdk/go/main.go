@@ -1,4 +1,4 @@
-// Command scenario does the steps of ../scenario.md with azcosmos.
+// Command scenario does the steps of ../scenario.md with azcosmos, and then queries.go.
 package main
 
 import (
@@ -356,7 +356,7 @@ func main() {
 		{"replace container", s.replaceContainer}, {"delete item", s.deleteItem},
 		{"delete container", s.deleteContainer}, {"delete database", s.deleteDatabase},
 	}
-	passed, failed := 0, 0
+	passed, failed := queries(client)
 	for _, step := range steps {
 		if err := step.run(); err != nil {
 			fmt.Printf("FAILED %s: %v\n", step.name, err)

@@ -1,4 +1,4 @@
-// test/sdk/java/Scenario.java - the steps of ../scenario.md with azure-cosmos, in gateway mode.
+// test/sdk/java/Scenario.java - the steps of ../scenario.md with azure-cosmos, in gateway mode; then Queries.java.
 
 import com.azure.cosmos.ConsistencyLevel;
 import com.azure.cosmos.CosmosClient;
@@ -45,7 +45,11 @@ public final class Scenario {
     }
 
     private Scenario() {
-        client = new CosmosClientBuilder()
+        client = connect();
+    }
+
+    private static CosmosClient connect() {
+        return new CosmosClientBuilder()
             .endpoint(System.getenv("ORRERY_ENDPOINT"))
             .key(System.getenv("ORRERY_KEY"))
             .gatewayMode()
@@ -210,8 +214,12 @@ public final class Scenario {
         });
     }
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws Exception {
         Scenario scenario = new Scenario();
+        CosmosClient other = connect();
+        Queries queries = new Queries(scenario.client, other);
+        queries.run();
+        other.close();
         scenario.databases();
         scenario.containers();
         scenario.items();
@@ -219,7 +227,8 @@ public final class Scenario {
         scenario.pages();
         scenario.ends();
         scenario.client.close();
-        System.out.println(scenario.passed + " passed, " + scenario.failed + " failed");
-        System.exit(scenario.failed > 0 ? 1 : 0);
+        int failed = scenario.failed + queries.failed;
+        System.out.println(scenario.passed + queries.passed + " passed, " + failed + " failed");
+        System.exit(failed > 0 ? 1 : 0);
     }
 }

@@ -13,7 +13,7 @@ test("the README's first program works when pasted", () => {
     env: { ...process.env, ENDPOINT: endpoint },
   });
   assert.equal(run.status, 0, run.stderr);
-  assert.match(run.stdout, /^The Dispossessed "[0-9a-f-]+"\n1 book\(s\)\n$/);
+  assert.match(run.stdout, /^The Dispossessed "[0-9a-f-]+"\n\[ { title: 'The Dispossessed', tags: 2 } \]\n$/);
 });
 
 await main();

@@ -1,12 +1,13 @@
-"""test/sdk/python/scenario.py - the steps of ../scenario.md with azure-cosmos."""
-import os
+"""test/sdk/python/scenario.py - the steps of ../scenario.md with azure-cosmos, and then queries.py."""
 import sys
 import traceback
 import uuid
 
 from azure.core import MatchConditions
-from azure.cosmos import CosmosClient, PartitionKey, exceptions
+from azure.cosmos import PartitionKey, exceptions
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
+
+from queries import Queries, connect
 
 NAME = "scenario-python-" + uuid.uuid4().hex[:8]
 TEXT = "é 日本 😀 שלום \u2028 \\ \" /"
@@ -25,9 +26,7 @@ def refused(status, call, *arguments, **options):
 
 class Scenario:
     def __init__(self):
-        certificate = os.environ.get("ORRERY_CERTIFICATE")
-        self.client = CosmosClient(os.environ["ORRERY_ENDPOINT"], os.environ["ORRERY_KEY"],
-                                   connection_verify=certificate or True)
+        self.client = connect()
         self.database = self.single = self.levels = self.first = None
 
     def step_01_create_database(self):
@@ -128,6 +127,8 @@ def main():
             failed += 1
             print("FAILED", name)
             traceback.print_exc(file=sys.stdout)
+    queries = Queries(scenario.client).run()
+    passed, failed = passed + queries[0], failed + queries[1]
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

@@ -45,7 +45,7 @@ static enum status try_container(struct rig *rig, struct database *database, con
 {
     struct container *container = NULL;
     enum status st =
-        catalog_create_container(rig->op, rig->catalog, database, defined(rig, text), &container);
+        catalog_create_container(rig->op, rig->catalog, database, defined(rig, text), 1, &container);
 
     container_release(container);
     return st;

@@ -30,7 +30,7 @@ static enum status change_create_container(struct rig *rig)
     struct container *container = NULL;
     enum status st = catalog_create_container(
         rig->op, rig->catalog, rig->database,
-        definition_of(rig, "{'id':'new','partitionKey':{'paths':['/a']}}"), &container);
+        definition_of(rig, "{'id':'new','partitionKey':{'paths':['/a']}}"), 1, &container);
 
     container_release(container);
     return st;

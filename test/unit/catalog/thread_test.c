@@ -76,7 +76,7 @@ static void work_on_containers(struct op *op, struct worker *worker)
            container_define(op, rig_json(op, "{'id':'c','partitionKey':{'paths':['/pk']}}"),
                             (struct define_options){ true }, &definition),
            ST_OK, ST_OK);
-    expect(worker, catalog_create_container(op, catalog, database, definition, &container), ST_EXISTS,
+    expect(worker, catalog_create_container(op, catalog, database, definition, 1, &container), ST_EXISTS,
            ST_OWNER_NOT_FOUND);
     container_release(container);
     change_container(op, worker, database);

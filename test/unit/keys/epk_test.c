@@ -280,3 +280,30 @@ TEST(a_number_gives_back_its_parts)
     CHECK(number < 1ull << 60);
     CHECK(number_epk_bits(number) == 0xfffff && number_counter(number) == (1ull << 40) - 2);
 }
+
+static bool cut_is(enum epk_version version, uint32_t index, uint32_t count, const char *hex)
+{
+    struct epk cut;
+    struct buf out;
+
+    epk_cut(version, index, count, &cut);
+    buf_init(&out, &test_op()->arena);
+    hex_encode_upper(&out, epk_slice(&cut));
+    if (!slice_is(buf_as_slice(&out), hex))
+        printf("part %u of %u begins at %.*s\n", index, count, SLICE_ARGS(buf_as_slice(&out)));
+    return slice_is(buf_as_slice(&out), hex);
+}
+
+/* As in the routing map tests of the Python, JavaScript and Java SDKs, which have them from real containers. */
+TEST(keys_are_cut_where_the_service_cuts_them)
+{
+    CHECK(cut_is(EPK_V1, 1, 2, "05C1DFFFFFFFFC"));
+    CHECK(cut_is(EPK_V1, 1, 5, "05C1C9CD673398"));
+    CHECK(cut_is(EPK_V1, 2, 5, "05C1D9CD673398"));
+    CHECK(cut_is(EPK_V1, 3, 5, "05C1E399CD6732"));
+    CHECK(cut_is(EPK_V1, 4, 5, "05C1E9CD673398"));
+    CHECK(cut_is(EPK_V2, 1, 2, "1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"));
+    CHECK(cut_is(EPK_V2, 1, 3, "15555555555555555555555555555555"));
+    CHECK(cut_is(EPK_MULTI, 2, 3, "2AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"));
+    CHECK(cut_is(EPK_V2, 99, 100, "3F5C28F5C28F5C28F5C28F5C28F5C28E"));
+}

@@ -57,8 +57,9 @@ TEST(every_error_has_a_json_body_with_its_code_and_message)
         body = body_of(&a);
         CHECK(slice_is(json_string(json_get(body, "code")), row->code));
         message = json_string(json_get(body, "message"));
-        CHECK(contains(message, row->wrapped ? "Message: {\"Errors\":[\"the \\\"reason\\\"\\n\"]}"
-                                             : "the \"reason\"\n"));
+        CHECK(contains(message, row->wrapped == 1   ? "Message: {\"Errors\":[\"the \\\"reason\\\"\\n\"]}"
+                                : row->wrapped == 2 ? "Message: the \"reason\"\n"
+                                                    : "the \"reason\"\n"));
         CHECK(contains(message, "\r\nActivityId: the-activity, Orrery/"));
         CHECK((header_of(&a, "x-ms-substatus").data != NULL) == (row->sub != 0));
         CHECK((header_of(&a, "x-ms-retry-after-ms").data != NULL) == row->retry);
@@ -148,6 +149,22 @@ TEST(every_answer_has_an_activity_id_and_a_charge)
     CHECK(slice_is(header_of(&a, "x-ms-session-token"), "0:-1#57") && slice_is(header_of(&a, "lsn"), "57"));
     CHECK(slice_is(header_of(&a, "x-number"), "18446744073709551615"));
     CHECK(slice_is(header_of(&a, "cache-control"), "no-store, no-cache"));
+}
+
+TEST(an_answer_about_items_names_its_range_when_it_is_one)
+{
+    struct answering a;
+
+    begin(&a);
+    reply_ranges(&a.reply, (struct range_span){ 2, 1 });
+    reply_session(&a.reply, 57);
+    CHECK(slice_is(header_of(&a, "x-ms-session-token"), "2:-1#57"));
+    CHECK(slice_is(header_of(&a, "x-ms-documentdb-partitionkeyrangeid"), "2"));
+    begin(&a);
+    reply_ranges(&a.reply, (struct range_span){ 0, 2 });
+    reply_session(&a.reply, 57);
+    CHECK(slice_is(header_of(&a, "x-ms-session-token"), "0:-1#57,1:-1#57"));
+    CHECK(!header_of(&a, "x-ms-documentdb-partitionkeyrangeid").data);
 }
 
 TEST(a_body_that_is_not_wanted_leaves_status_and_headers)

@@ -1,4 +1,5 @@
 /* test/unit/resource/ask.c - a call made by hand. */
+#include "base/limits.h"
 #include "ask.h"
 
 void ask_open(struct ask *ask)
@@ -14,6 +15,7 @@ void ask_open(struct ask *ask)
                                      .catalog = ask->rig.catalog,
                                      .locks = ask->rig.locks,
                                      .hints = hints_open(),
+                                     .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
                                      .account = slice_of("orrery") };
 }
 

@@ -194,7 +194,7 @@ TEST(a_database_with_line_breaks_in_its_name_writes_no_header_of_its_own)
     ask_close(&ask);
 }
 
-TEST(the_ranges_are_one_and_do_not_change)
+TEST(the_ranges_do_not_change)
 {
     const char *etag;
     struct json range;

@@ -141,20 +141,33 @@ TEST(there_is_one_range_and_any_other_is_gone)
     ask_close(&ask);
 }
 
-TEST(the_query_for_everything_lists_and_any_other_is_a_gap)
+TEST(a_query_over_many_partitions_runs_only_when_the_client_says_so)
 {
     struct ask ask;
 
     ask_open(&ask);
     fill(&ask, 4);
+    CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c'}") == 400);
+    CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c WHERE c.pk = 1'}") == 200);
+    ask_header(&ask, HEADER_CROSS_PARTITION, "true");
     CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c'}") == 200 && count_of(&ask) == 4);
-    CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c WHERE c.id = 1'}") == 501);
+    ask_close(&ask);
+}
+
+TEST(a_query_needs_a_text)
+{
+    struct ask ask;
+
+    ask_open(&ask);
+    ask_header(&ask, HEADER_CROSS_PARTITION, "true");
     CHECK(ask_run(&ask, document_query, "{'query':1}") == 400);
     CHECK(ask_run(&ask, document_query, "{}") == 400);
     CHECK(ask_run(&ask, document_query, "") == 400);
     CHECK(ask_run(&ask, document_plan, "{'query':'SELECT * FROM c'}") == 200);
     CHECK(json_count(ask_member(&ask, "queryRanges")) == 1);
-    CHECK(ask_run(&ask, document_plan, "{'query':'SELECT 1'}") == 501);
+    CHECK(ask_run(&ask, document_query, "{'query':'SELECT * FROM c','parameters':1}") == 400);
+    ask_header(&ask, HEADER_CONTENT_TYPE, "application/sql");
+    CHECK(ask_run(&ask, document_query, "SELECT * FROM c") == 200);
     ask_close(&ask);
 }
 

@@ -2,6 +2,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "base/limits.h"
 #include "base/encode.h"
 #include "client.h"
 #include "route/path.h"
@@ -27,6 +28,7 @@ void client_open(struct client *client)
                                         .catalog = client->rig.catalog,
                                         .locks = client->rig.locks,
                                         .hints = hints_open(),
+                                        .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
                                         .account = slice_of("orrery") };
     client->router = route_open(&(struct route_options){ .service = &client->service,
                                                          .auth = client->auth,

@@ -95,6 +95,7 @@ TEST(what_a_post_means_is_in_its_headers_and_the_first_marker_wins)
     open_filled(&client);
     client_header(&client, HEADER_IS_UPSERT, "true");
     client_header(&client, HEADER_IS_QUERY, "TRUE");
+    client_header(&client, HEADER_CROSS_PARTITION, "True");
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);
     CHECK(json_int(client_member(&client, "_count")) == 1);
     client_header(&client, HEADER_IS_BATCH, "true");
@@ -104,9 +105,11 @@ TEST(what_a_post_means_is_in_its_headers_and_the_first_marker_wins)
     CHECK(json_kind(client_member(&client, "queryInfo")) == JSON_OBJECT);
     client_clear(&client);
     client_header(&client, HEADER_IS_QUERY_GO, "True");
+    client_header(&client, HEADER_CROSS_PARTITION, "True");
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);
     client_clear(&client);
     client_header(&client, HEADER_CONTENT_TYPE, "application/query+json; charset=utf-8");
+    client_header(&client, HEADER_CROSS_PARTITION, "True");
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);
     client_clear(&client);
     client_header(&client, HEADER_PARTITION_KEY, "['a']");

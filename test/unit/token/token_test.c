@@ -25,12 +25,13 @@ static struct slice print(const struct continuation *continuation)
 
 static struct slice documents_token(uint64_t number)
 {
-    return print(&(struct continuation){ CONTINUATION_DOCUMENTS, container_rid(), number, { 0 } });
+    return print(&(struct continuation){
+        .kind = CONTINUATION_DOCUMENTS, .container = container_rid(), .after_number = number });
 }
 
 static struct slice catalog_token(struct rid after)
 {
-    return print(&(struct continuation){ CONTINUATION_CATALOG, { 0 }, 0, after });
+    return print(&(struct continuation){ .kind = CONTINUATION_CATALOG, .after = after });
 }
 
 static bool parses(struct slice text, enum continuation_kind kind, const struct rid *owner)
@@ -52,6 +53,28 @@ TEST(a_continuation_of_documents_comes_back)
                                    &got) == ST_OK);
         CHECK(got.kind == CONTINUATION_DOCUMENTS && got.after_number == number);
         CHECK(rid_equal(&got.container, &owner));
+    }
+}
+
+TEST(a_continuation_of_a_query_comes_back_to_its_owner_and_no_other)
+{
+    char bytes[CONTINUATION_POSITION_BYTES_MAX];
+    struct rid owners[] = { { 0 }, rid_database(7), container_rid() };
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)test_random();
+    for (size_t size = 0; size <= sizeof(bytes); size++) {
+        struct rid *owner = &owners[size % 3], *other = &owners[(size + 1) % 3];
+        struct continuation got, query = { .kind = CONTINUATION_QUERY,
+                                           .container = *owner,
+                                           .query = test_random(),
+                                           .position = slice_make(bytes, size) };
+        struct slice text = print(&query);
+
+        CHECK(text.size <= 1024);
+        REQUIRE(continuation_parse(test_op(), text, CONTINUATION_QUERY, owner, &got) == ST_OK);
+        CHECK(got.query == query.query && slice_equal(got.position, query.position));
+        CHECK(!parses(text, CONTINUATION_QUERY, other));
     }
 }
 
@@ -143,9 +166,9 @@ TEST(a_right_checksum_does_not_excuse_a_wrong_size)
     CHECK(!parses(buf_as_slice(&out), CONTINUATION_DOCUMENTS, &owner));
 }
 
-static enum status lsn_of(const char *header, const char *range, uint64_t *lsn)
+static enum status lsn_of(const char *header, uint32_t range, uint64_t *lsn)
 {
-    return session_token_lsn(test_op(), slice_of(header), slice_of(range), lsn);
+    return session_token_lsn(test_op(), slice_of(header), (struct range_span){ range, 1 }, lsn);
 }
 
 TEST(a_session_token_is_written_in_the_vector_form_and_read_back)
@@ -154,30 +177,55 @@ TEST(a_session_token_is_written_in_the_vector_form_and_read_back)
     uint64_t lsn;
 
     buf_init(&out, &test_op()->arena);
-    session_token_print(&out, slice_of("0"), 57);
+    session_token_print(&out, (struct range_span){ 0, 1 }, 57, false);
     CHECK(slice_is(buf_as_slice(&out), "0:-1#57"));
-    CHECK(session_token_lsn(test_op(), buf_as_slice(&out), slice_of("0"), &lsn) == ST_OK && lsn == 57);
+    CHECK(lsn_of("0:-1#57", 0, &lsn) == ST_OK && lsn == 57);
+}
+
+TEST(a_session_token_of_several_ranges_names_each)
+{
+    struct buf out;
+
+    buf_init(&out, &test_op()->arena);
+    session_token_print(&out, (struct range_span){ 9, 3 }, 57, false);
+    CHECK(slice_is(buf_as_slice(&out), "9:-1#57,10:-1#57,11:-1#57"));
+    out.size = 0;
+    session_token_print(&out, (struct range_span){ 0, 2 }, 57, true);
+    CHECK(slice_is(buf_as_slice(&out), "0:57,1:57"));
+}
+
+TEST(several_ranges_are_asked_for_the_most_that_any_of_them_has_shown)
+{
+    uint64_t lsn;
+
+    CHECK(session_token_lsn(test_op(), slice_of("0:-1#90,1:-1#5,2:-1#6,3:-1#91"), (struct range_span){ 1, 2 },
+                            &lsn) == ST_OK &&
+          lsn == 6);
+    CHECK(session_token_lsn(test_op(), slice_of("4294967297:-1#9"), (struct range_span){ 1, 2 }, &lsn) ==
+              ST_OK &&
+          lsn == 0);
 }
 
 TEST(a_session_token_asks_for_the_lsn_of_its_range)
 {
     static const struct {
-        const char *header, *range;
+        const char *header;
+        uint32_t range;
         uint64_t lsn;
     } rows[] = {
-        { "0:-1#57", "0", 57 },
-        { "0:-1#57", "1", 0 },
-        { "0:57", "0", 57 },
-        { "-1#57", "0", 57 }, /* no range: speaks for all */
-        { "57", "12", 57 },
-        { "0:-1#5,1:-1#6,12:-1#7", "1", 6 },
-        { "0:-1#5, 1:-1#6 ,12:-1#7", "12", 7 },
-        { "0:-1#5,1:3#6#1=4#2=9", "1", 6 },
-        { "0:1#100#1=20#2=5#3=30", "0", 100 },
-        { "0:-1#5,0:-1#9,0:-1#7", "0", 9 }, /* the most that was asked for */
-        { "0:-1#-1", "0", 0 },
-        { "0:-1#9223372036854775807", "0", INT64_MAX },
-        { "", "0", 0 },
+        { "0:-1#57", 0, 57 },
+        { "0:-1#57", 1, 0 },
+        { "0:57", 0, 57 },
+        { "-1#57", 0, 57 }, /* no range: speaks for all */
+        { "57", 12, 57 },
+        { "0:-1#5,1:-1#6,12:-1#7", 1, 6 },
+        { "0:-1#5, 1:-1#6 ,12:-1#7", 12, 7 },
+        { "0:-1#5,1:3#6#1=4#2=9", 1, 6 },
+        { "0:1#100#1=20#2=5#3=30", 0, 100 },
+        { "0:-1#5,0:-1#9,0:-1#7", 0, 9 }, /* the most that was asked for */
+        { "0:-1#-1", 0, 0 },
+        { "0:-1#9223372036854775807", 0, INT64_MAX },
+        { "", 0, 0 },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -200,7 +248,7 @@ TEST(a_malformed_session_token_is_a_bad_request)
     uint64_t lsn;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        enum status st = lsn_of(rows[i], "7", &lsn); /* malformed even when it is about other ranges */
+        enum status st = lsn_of(rows[i], 7, &lsn); /* malformed even when it is about other ranges */
 
         if (st != ST_BAD_REQUEST)
             printf("%s\n", rows[i]);

@@ -1,0 +1,228 @@
+/* src/partition/scan.c - items in number order, one at a time, read in blocks. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "keys/keys.h"
+#include "partition/scan.h"
+
+/* Small at first, because many scans end soon; then large, because a block has its price. */
+enum { LEVEL_BYTES = 16 }; /* of a key, but for EPK_V1 */
+enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
+
+/* The bits of the least (fill 00) or the greatest (fill ff) EPK that begins with the prefix. */
+static uint32_t prefix_bits(const struct container *container, const struct epk *prefix, uint8_t fill)
+{
+    struct epk padded = *prefix;
+
+    if (container->epk_version != EPK_V1) { /* V1 keys are whole or empty */
+        size_t full = LEVEL_BYTES * (container->epk_version == EPK_MULTI ? container->key_path_count : 1);
+
+        for (; padded.size < full; padded.size++)
+            padded.bytes[padded.size] = fill;
+    }
+    return epk_number_bits(container->epk_version, container->key_path_count, &padded);
+}
+
+static struct number_span span_of_prefix(const struct container *container, const struct epk *prefix)
+{
+    return (struct number_span){ number_make(prefix_bits(container, prefix, 0x00), 0),
+                                 number_make(prefix_bits(container, prefix, 0xff) + 1, 0) };
+}
+
+static struct epk first_level(const struct container *container, struct epk bound)
+{
+    if (container->epk_version == EPK_MULTI && bound.size > LEVEL_BYTES)
+        bound.size = LEVEL_BYTES;
+    return bound;
+}
+
+/* Where keys of [min, max) can lie. Numbers follow the order of hierarchical keys by their first level only. */
+static struct number_span span_of_bounds(const struct container *container,
+                                         const struct partition_scope *scope)
+{
+    struct number_span span = { 0, 1ull << (NUMBER_EPK_BITS + NUMBER_COUNTER_BITS) };
+    struct epk min, max;
+
+    min = first_level(container, scope->min);
+    max = first_level(container, scope->max);
+    if (min.size)
+        span.from = number_make(prefix_bits(container, &min, 0x00), 0);
+    if (max.size)
+        span.to = number_make(prefix_bits(container, &max, 0xff) + 1, 0);
+    return span;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    uint64_t x = ((const struct number_span *)a)->from, y = ((const struct number_span *)b)->from;
+
+    return x < y ? -1 : x > y;
+}
+
+/* In the order of numbers, which need not be that of keys; those that meet are joined. */
+static void join_spans(struct partition_scan *scan)
+{
+    size_t kept = 0;
+
+    qsort(scan->span, scan->span_count, sizeof(*scan->span), by_start);
+    for (size_t i = 0; i < scan->span_count; i++) {
+        struct number_span span = scan->span[i];
+
+        if (kept == 0 || span.from > scan->span[kept - 1].to)
+            scan->span[kept++] = span;
+        else if (span.to > scan->span[kept - 1].to)
+            scan->span[kept - 1].to = span.to;
+    }
+    scan->span_count = kept;
+}
+
+static void make_spans(struct op *op, struct partition_scan *scan)
+{
+    const struct partition_scope *scope = &scan->scope;
+    size_t points = scope->points ? scope->point_count : 1;
+
+    scan->span = arena_alloc(&op->arena, (points + 1) * sizeof(*scan->span));
+    if (!scope->points) {
+        scan->span[0] = scope->prefix.size ? span_of_prefix(scan->container, &scope->prefix)
+                                           : span_of_bounds(scan->container, scope);
+        scan->span_count = 1;
+        return;
+    }
+    for (size_t i = 0; i < points; i++)
+        scan->span[scan->span_count++] = span_of_prefix(scan->container, &scope->points[i]);
+    join_spans(scan);
+}
+
+static bool begins_with(struct slice epk, struct slice prefix)
+{
+    return epk.size >= prefix.size && slice_equal(slice_make(epk.data, prefix.size), prefix);
+}
+
+/* Points are sorted and none lies within another: the last that is not above the key decides. */
+static bool is_point(const struct partition_scope *scope, struct slice epk)
+{
+    size_t low = 0, high = scope->point_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (slice_compare(epk_slice(&scope->points[middle]), epk) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && begins_with(epk, epk_slice(&scope->points[low - 1]));
+}
+
+static bool in_scope(const struct partition_scope *scope, struct slice epk)
+{
+    if (!begins_with(epk, epk_slice(&scope->prefix)))
+        return false;
+    if (slice_compare(epk, epk_slice(&scope->min)) < 0)
+        return false;
+    if (scope->max.size && slice_compare(epk, epk_slice(&scope->max)) >= 0)
+        return false;
+    return !scope->points || is_point(scope, epk);
+}
+
+enum status partition_scan_open(struct op *op, const struct container *container,
+                                const struct partition_scope *scope, struct partition_scan *scan)
+{
+    enum status st;
+
+    *scan = (struct partition_scan){ .container = container, .scope = *scope };
+    arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
+    make_spans(op, scan);
+    partition_scan_seek(scan, 0);
+    TRY(view_open(op, container->bucket, NULL, &scan->view));
+out:
+    return st;
+}
+
+void partition_scan_seek(struct partition_scan *scan, uint64_t after)
+{
+    scan->rows = (struct rows){ 0 };
+    scan->at_row = scan->at_span = 0;
+    scan->block_rows = BLOCK_ROWS_FIRST;
+    scan->from = after ? after + 1 : 0;
+}
+
+/* The block lies in the scan's own memory: the operation's is the reader's, who gives it back row by row. */
+static enum status read_block(struct op *op, struct partition_scan *scan, struct number_span span)
+{
+    struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
+    uint64_t bucket = bucket_id(scan->container->bucket);
+    struct arena readers = op->arena;
+    struct range range;
+    enum status st;
+
+    arena_reset(&scan->memory);
+    op->arena = scan->memory;
+    range = (struct range){ key_document(&op->arena, bucket, span.from),
+                            key_document(&op->arena, bucket, span.to), false };
+    st = view_scan(op, &scan->view, range, limit, &scan->rows);
+    scan->memory = op->arena;
+    op->arena = readers;
+    if (st != ST_OK && op->error)
+        op->error = arena_text(&op->arena, slice_of(op->error));
+    scan->at_row = 0;
+    if (scan->block_rows < BLOCK_ROWS_MAX)
+        scan->block_rows *= 4;
+    return st;
+}
+
+/* The next row wherever it lies; `found` false when there is none. */
+static enum status next_row(struct op *op, struct partition_scan *scan, bool *found)
+{
+    enum status st = ST_OK;
+
+    while (scan->at_row == scan->rows.count && scan->at_span < scan->span_count) {
+        struct number_span span = scan->span[scan->at_span];
+
+        if (span.from < scan->from)
+            span.from = scan->from;
+        if (span.from >= span.to || (scan->rows.count && !scan->rows.more)) {
+            scan->at_span++;
+            scan->rows = (struct rows){ 0 };
+            scan->at_row = 0;
+            continue;
+        }
+        TRY(op_check(op));
+        TRY(read_block(op, scan, span));
+        if (scan->rows.count == 0)
+            scan->at_span++;
+    }
+    *found = scan->at_row < scan->rows.count;
+out:
+    return st;
+}
+
+enum status partition_scan_next(struct op *op, struct partition_scan *scan, struct record *item, bool *found)
+{
+    enum status st = ST_OK;
+
+    do {
+        const struct row *row;
+
+        scan->paused = scan->scanned_bytes_max && scan->scanned_bytes >= scan->scanned_bytes_max;
+        *found = false;
+        if (scan->paused)
+            break;
+        TRY(next_row(op, scan, found));
+        if (!*found)
+            break;
+        row = &scan->rows.row[scan->at_row++];
+        TRY(record_decode(op, row->value, item));
+        scan->from = item->number + 1;
+        scan->scanned++;
+        scan->scanned_bytes += row->value.size;
+    } while (!in_scope(&scan->scope, item->epk));
+out:
+    return st;
+}
+
+void partition_scan_close(struct partition_scan *scan)
+{
+    view_close(&scan->view);
+    arena_free(&scan->memory);
+}

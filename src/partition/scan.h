@@ -1,0 +1,41 @@
+/*
+ * src/partition/scan.h - the items of a container, or of a part of it, in number order.
+ *     partition_scan_open(op, container, &scope, &scan);
+ *     while (partition_scan_next(op, &scan, &item, &found) == ST_OK && found) ...
+ *     partition_scan_close(&scan);                                   welcome on one that never opened
+ *
+ * Ownership. An item's bytes live until the next call. The scope's points must outlive the scan.
+ * Threads. A scan is used by one thread, and waits on the store.
+ */
+#pragma once
+#include "partition/partition.h"
+
+struct number_span {
+    uint64_t from, to; /* [from, to) */
+};
+
+struct partition_scan {
+    const struct container *container;
+    struct partition_scope scope;
+    uint64_t scanned, scanned_bytes; /* items looked at, those out of scope too */
+    uint64_t
+        scanned_bytes_max; /* set by the caller, 0 for none: past it nothing is found, and `paused` is true */
+    bool paused;
+
+    /* Private to scan.c. */
+    struct view view;
+    struct arena memory; /* of the block */
+    struct rows rows;
+    size_t at_row, block_rows;
+    struct number_span *span;
+    size_t span_count, at_span;
+    uint64_t from; /* the least number still wanted: all below were looked at */
+};
+
+enum status partition_scan_open(struct op *op, const struct container *container,
+                                const struct partition_scope *scope, struct partition_scan *scan);
+
+/* Begins again behind that number; 0 is the beginning. */
+void partition_scan_seek(struct partition_scan *scan, uint64_t after);
+enum status partition_scan_next(struct op *op, struct partition_scan *scan, struct record *item, bool *found);
+void partition_scan_close(struct partition_scan *scan);

@@ -1,0 +1,9 @@
+/* src/query/computed.h - computed properties: what their definitions may say. */
+#pragma once
+#include "query/tree.h"
+
+/*
+ * Each of a container's computedProperties, which have a name and a query: SELECT VALUE <expression> FROM <name>, without anything that
+ * looks at more than one item, changes from call to call, or costs too much. ST_BAD_REQUEST otherwise.
+ */
+enum status computed_check(struct op *op, struct json properties);

@@ -1,0 +1,62 @@
+/*
+ * src/query/run_in.h - what the ways to run a query share: run.c chooses one, run_plain.c gives rows as
+ * they come, run_sorted.c the least of them, run_groups.c gathers them.
+ */
+#pragma once
+#include "query/bind.h"
+#include "query/position.h"
+#include "query/rows.h"
+
+struct query {
+    struct select *select;
+    struct bound bound;
+    struct query_options options;
+    uint64_t hash;
+    uint32_t runs; /* so far: what a built-in keeps is good for one */
+};
+
+struct run {
+    struct eval eval;
+    struct query *query;
+    const struct select *select;
+    struct query_source *source;
+    const struct query_limits *limits;
+    struct position at;    /* where this page begins; skip and take go down as rows are given */
+    bool first;            /* it is the first page */
+    bool nested;           /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
+    struct query_row item; /* being looked at */
+    uint32_t index;        /* which of its rows, from 1 */
+    struct arena kept, item_memory;
+    struct buf text; /* the row being printed */
+    struct query_page *page;
+    size_t page_bytes, page_capacity;
+};
+
+/*
+ * Walks the rows of all items behind the one the source stands at, until a sink wants no more, something
+ * fails, or `scanned_max` items were looked at or a page's time is up (0: never). True when there are no more items.
+ */
+bool run_items(struct run *run, size_t scanned_max, row_sink *sink, void *context);
+
+/* The row in the slots as it will be sent, in run->text; false when it is undefined, or something failed. */
+bool run_print(struct run *run);
+
+/* OFFSET: whether the next row is passed over. */
+bool run_skips(struct run *run);
+
+/* Puts a row on the page and counts it; false when the page is full. */
+bool run_give(struct run *run, struct slice row);
+
+/* The page ends before the query does. */
+void run_goes_on(struct run *run, struct position *next);
+
+/* An arena of the query's, within the limits of one query and of all. */
+void run_memory(const struct run *run, struct arena *memory);
+
+/* Memory that lives as long as the page; NULL past the limit, and the failure recorded. */
+void *run_alloc(struct run *run, size_t bytes);
+struct slice run_copy(struct run *run, struct slice bytes);
+
+void run_plain(struct run *run);
+void run_sorted(struct run *run);
+void run_groups(struct run *run);

@@ -1,0 +1,79 @@
+/*
+ * src/query/value.h - a value while a query computes with it.
+ * Kinds are those of JSON, undefined among them. A number is one type to the user: inside it is
+ * an int64 whenever it is whole and fits, and a double otherwise; unlike JSON's it may be NaN or
+ * infinite. Arrays and objects are binary documents (json.h), in the item or in the op's arena.
+ *
+ * Ownership. A value points into the item it was read from or into the op's arena, and lives as
+ *     long as either.
+ */
+#pragma once
+#include "json/json.h"
+
+struct query_row;
+
+struct value {
+    uint8_t kind;  /* enum json_kind */
+    bool is_int;   /* of a number: `integer` holds it exactly */
+    bool is_row;   /* of an object: a whole item, whose system properties are not beside it; `row` is set */
+    double number; /* of a number: the nearest double, always */
+    union {
+        int64_t integer;
+        struct slice string; /* UTF-8 */
+        struct json json;    /* array, object */
+        struct query_row *row;
+    };
+};
+
+static const struct value value_undefined = { .kind = JSON_UNDEFINED };
+static const struct value value_null = { .kind = JSON_NULL };
+
+static inline struct value value_bool(bool truth)
+{
+    return (struct value){ .kind = truth ? JSON_TRUE : JSON_FALSE };
+}
+
+static inline struct value value_int(int64_t integer)
+{
+    return (
+        struct value){ .kind = JSON_NUMBER, .is_int = true, .number = (double)integer, .integer = integer };
+}
+
+/* Whole numbers that fit become integers, -0 becomes 0: one number has one form. */
+static inline struct value value_double(double number)
+{
+    if (number >= -0x1p63 && number < 0x1p63 && number == (double)(int64_t)number)
+        return value_int((int64_t)number);
+    return (struct value){ .kind = JSON_NUMBER, .number = number };
+}
+
+static inline struct value value_string(struct slice utf8)
+{
+    return (struct value){ .kind = JSON_STRING, .string = utf8 };
+}
+
+/* Any JSON value, undefined included. */
+struct value value_from_json(struct json json);
+
+static inline bool value_is_bool(struct value value)
+{
+    return value.kind == JSON_TRUE || value.kind == JSON_FALSE;
+}
+
+/*
+ * A value as JSON bytes, in the arena where it is not JSON already. Undefined gives undefined; so
+ * does running out of the arena's limit, which the caller tells apart by the value's kind.
+ * Numbers that are not finite become the strings "NaN", "Infinity" and "-Infinity".
+ */
+struct json value_to_json(struct op *op, struct value value);
+void value_add(struct json_builder *out, struct value value); /* defined, and no row */
+void value_print(struct buf *out, struct value value);        /* defined, and no row */
+
+/* Deep equality of two defined values as the language's `=` sees it once types agree; NaN equals nothing. */
+bool value_equal(struct value a, struct value b);
+
+/* The order of ORDER BY over any two values: undefined < null < false < true < numbers < strings < arrays < objects. */
+int value_compare(struct value a, struct value b);
+
+/* Equal values have equal hashes; undefined has one too. */
+struct hash128 value_hash(struct op *op, struct value value);

@@ -1,0 +1,236 @@
+/* src/resource/search.c - queries over anything that is listed. */
+#include "base/limits.h"
+#include "reply/feed.h"
+#include "resource/search.h"
+
+/* A page that finds little ends here, and goes on with the next request. */
+enum { SCANNED_ITEMS_MAX = 500 * 1000 };
+
+/* Old clients send the bare text. */
+static bool is_bare_text(const struct call *call)
+{
+    struct slice type = call_header(call, HEADER_CONTENT_TYPE);
+
+    return type.data &&
+           slice_is_nocase(slice_make(type.data, type.size < 15 ? type.size : 15), "application/sql");
+}
+
+enum status search_read(struct op *op, const struct call *call, struct search *search)
+{
+    struct json body, text;
+    enum status st = ST_OK;
+
+    *search = (struct search){ .text = call->request->body };
+    if (is_bare_text(call))
+        return ST_OK;
+    TRY(call_body(op, call, &body));
+    text = json_get(body, "query");
+    search->parameters = json_get(body, "parameters");
+    if (json_kind(text) != JSON_STRING)
+        TRY(op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid because the required properties - 'query; ' - are missing"));
+    if (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
+        json_kind(search->parameters) != JSON_ARRAY)
+        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+    search->text = json_string(text);
+out:
+    return st;
+}
+
+/* However much memory a query took, the answer has some: its page, twice while it grows, or what went wrong. */
+static void leave_room(struct op *op)
+{
+    op->arena.limit_bytes = op->arena.used_bytes + 4 * (size_t)PAGE_BYTES_MAX;
+}
+
+enum status search_compile(struct op *op, struct search *search, const struct query_options *options)
+{
+    int64_t began_us = env_monotonic_us(op->env);
+    enum status st = query_compile(op, search->text, search->parameters, options, &search->query);
+
+    if (st != ST_OK)
+        leave_room(op);
+    search->compile_us = env_monotonic_us(op->env) - began_us;
+    return st;
+}
+
+static enum status begin_at(struct op *op, const struct call *call, const struct search *search,
+                            const struct rid *owner, struct continuation *at)
+{
+    enum status st;
+
+    TRY(call_continuation(op, call, CONTINUATION_QUERY, owner, at));
+    if (at->position.size && at->query != query_hash(search->query))
+        TRY(continuation_malformed(op));
+    at->container = *owner;
+    at->query = query_hash(search->query);
+out:
+    return st;
+}
+
+static size_t print_rows(struct reply *reply, const struct query_page *page, const struct rid *owner,
+                         const char *collective)
+{
+    struct feed feed;
+    size_t bytes = 0;
+
+    feed_begin(&feed, reply, owner, collective);
+    for (size_t i = 0; i < page->count; i++) {
+        feed_next(&feed);
+        buf_slice(reply_body(reply), page->row[i]);
+        bytes += page->row[i].size;
+    }
+    feed_end(&feed);
+    return bytes;
+}
+
+static bool is_true(struct slice header)
+{
+    return header.data && slice_is_nocase(slice_trim(header), "true");
+}
+
+struct timing {
+    int64_t began_us, ran_us, printed_us;
+    uint64_t bytes_before, documents_before;
+    size_t row_count, row_bytes;
+};
+
+static void add_ms(struct buf *out, const char *name, int64_t us)
+{
+    buf_printf(out, "%s=%lld.%02lld;", name, (long long)(us / 1000), (long long)(us % 1000 / 10));
+}
+
+/* The header that SDKs take apart: every part is name=value, and nothing follows the last. */
+static void reply_metrics(struct reply *reply, const struct search *search, const struct timing *timing)
+{
+    const struct work *work = &reply->op->work;
+    uint64_t documents = work->documents_scanned - timing->documents_before;
+    int64_t run_us = timing->ran_us - timing->began_us, write_us = timing->printed_us - timing->ran_us;
+    double ratio = documents == 0 ? 1 : (double)timing->row_count / (double)documents;
+    struct buf out;
+
+    buf_init(&out, &reply->op->arena);
+    add_ms(&out, "totalExecutionTimeInMs", search->compile_us + run_us + write_us);
+    add_ms(&out, "queryCompileTimeInMs", search->compile_us);
+    add_ms(&out, "queryLogicalPlanBuildTimeInMs", 0);
+    add_ms(&out, "queryPhysicalPlanBuildTimeInMs", 0);
+    add_ms(&out, "queryOptimizationTimeInMs", 0);
+    add_ms(&out, "VMExecutionTimeInMs", run_us);
+    add_ms(&out, "indexLookupTimeInMs", 0);
+    add_ms(&out, "documentLoadTimeInMs", search->load_us);
+    add_ms(&out, "systemFunctionExecuteTimeInMs", 0);
+    add_ms(&out, "userFunctionExecuteTimeInMs", 0);
+    buf_printf(&out, "retrievedDocumentCount=%llu;retrievedDocumentSize=%llu;", (unsigned long long)documents,
+               (unsigned long long)(work->bytes_read - timing->bytes_before));
+    buf_printf(&out, "outputDocumentCount=%zu;outputDocumentSize=%zu;", timing->row_count, timing->row_bytes);
+    add_ms(&out, "writeOutputTimeInMs", write_us);
+    buf_printf(&out, "indexUtilizationRatio=%.2f", ratio < 1 ? ratio : 1);
+    reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
+}
+
+static void reply_index_metrics(struct reply *reply, const struct call *call)
+{
+    if (is_true(call_header(call, HEADER_INDEX_METRICS_V2)))
+        reply_header(
+            reply, "x-ms-cosmos-index-utilization",
+            slice_of("%7B%22Utilized%22%3A%7B%22SingleIndexes%22%3A%5B%5D%2C%22CompositeIndexes%22%3A%5B"
+                     "%5D%7D%2C%22Potential%22%3A%7B%22SingleIndexes%22%3A%5B%5D%2C%22CompositeIndexes"
+                     "%22%3A%5B%5D%7D%7D"));
+    else if (is_true(call_header(call, HEADER_INDEX_METRICS)))
+        reply_header(
+            reply, "x-ms-cosmos-index-utilization",
+            slice_of("eyJVdGlsaXplZFNpbmdsZUluZGV4ZXMiOltdLCJQb3RlbnRpYWxTaW5nbGVJbmRleGVzIjpbXSwiVXRp"
+                     "bGl6ZWRDb21wb3NpdGVJbmRleGVzIjpbXSwiUG90ZW50aWFsQ29tcG9zaXRlSW5kZXhlcyI6W119"));
+}
+
+enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
+                       struct query_source *source, const struct rid *owner, const char *collective)
+{
+    static const struct rid account = { 0 };
+    struct timing timing = { .began_us = env_monotonic_us(op->env),
+                             .bytes_before = op->work.bytes_read,
+                             .documents_before = op->work.documents_scanned };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
+    struct query_page page = { 0 };
+    struct continuation at;
+    enum status st;
+
+    op->work.queries++;
+    TRY(call_page_size(op, call, &limits.rows));
+    TRY(begin_at(op, call, search, owner ? owner : &account, &at));
+    st = query_run(op, search->query, source, at.position, &limits, &page);
+    leave_room(op);
+    TRY(st);
+    timing.ran_us = env_monotonic_us(op->env);
+    timing.row_count = page.count;
+    timing.row_bytes = print_rows(reply, &page, owner, collective);
+    timing.printed_us = env_monotonic_us(op->env);
+    at.position = page.next;
+    if (page.next.size)
+        reply_continuation(reply, &at);
+    if (is_true(call_header(call, HEADER_QUERY_METRICS)))
+        reply_metrics(reply, search, &timing);
+    reply_index_metrics(reply, call);
+out:
+    query_page_free(&page);
+    return st;
+}
+
+static enum status list_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
+{
+    struct search_list *list = (struct search_list *)source;
+
+    *found = list->next < list->count;
+    if (*found)
+        *row = list->row[list->next++];
+    op->work.documents_scanned += *found;
+    return ST_OK;
+}
+
+static enum status list_seek(struct op *op, struct query_source *source, uint64_t after)
+{
+    struct search_list *list = (struct search_list *)source;
+
+    (void)op;
+    for (list->next = 0; list->next < list->count && list->row[list->next].number <= after;)
+        list->next++;
+    return ST_OK;
+}
+
+void search_list_init(struct op *op, struct search_list *list, size_t count_max)
+{
+    *list = (struct search_list){ .base = { .next = list_next, .seek = list_seek },
+                                  .row = arena_alloc(&op->arena, count_max * sizeof(struct query_row)) };
+}
+
+/* The last four bytes of a rid, which rise from sibling to sibling. */
+static uint64_t number_of(const struct rid *rid)
+{
+    const uint8_t *last = rid->bytes + rid->size - 4;
+
+    return (uint64_t)last[0] << 24 | (uint64_t)last[1] << 16 | (uint64_t)last[2] << 8 | last[3];
+}
+
+enum status search_list_add(struct op *op, struct search_list *list, const struct rid *rid, struct slice text)
+{
+    struct query_row *row = &list->row[list->count++];
+    uint64_t number = number_of(rid);
+
+    *row = (struct query_row){ .source = &list->base, .number = number, .counter = number };
+    return json_parse(op, text, &row->body);
+}
+
+enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
+                            struct search_list *list, const struct rid *owner, const char *collective)
+{
+    struct query_options options = { .budget = &call->service->query_memory };
+    struct search search;
+    enum status st;
+
+    TRY(search_read(op, call, &search));
+    TRY(search_compile(op, &search, &options));
+    TRY(search_run(op, call, reply, &search, &list->base, owner, collective));
+out:
+    return st;
+}

@@ -1,0 +1,39 @@
+/*
+ * src/resource/search.h - queries over anything that is listed: the text, the page, the headers.
+ *     search_read(op, call, &search);                        the request's text and parameters
+ *     search_compile(op, &search, &options);
+ *     search_run(op, call, reply, &search, &source, ...);    one page, as a feed
+ */
+#pragma once
+#include "query/query.h"
+#include "resource/call.h"
+
+struct search {
+    struct slice text;
+    struct json parameters;
+    struct query *query;
+    int64_t compile_us, load_us; /* for the metrics; load_us is the source's to count */
+};
+
+enum status search_read(struct op *op, const struct call *call, struct search *search);
+enum status search_compile(struct op *op, struct search *search, const struct query_options *options);
+
+/* `owner` is what the continuation is bound to, and the feed's _rid; NULL for the account's. */
+enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
+                       struct query_source *source, const struct rid *owner, const char *collective);
+
+/* Resources of the catalog, few enough to be printed and parsed for one query. */
+struct search_list {
+    struct query_source base;
+    struct query_row *row;
+    size_t count, next;
+};
+
+void search_list_init(struct op *op, struct search_list *list, size_t count_max);
+/* In the order of their rids. */
+enum status search_list_add(struct op *op, struct search_list *list, const struct rid *rid,
+                            struct slice text);
+
+/* Reads, compiles and runs the request's query over the list. */
+enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
+                            struct search_list *list, const struct rid *owner, const char *collective);

@@ -1,0 +1,1 @@
+SELECT 'a\q' FROM c

@@ -1,0 +1,1 @@
+SELECT DISTINCT TOP @n c.a AS x, c['b c'] y, c.d[0] FROM root c JOIN t IN c.tags JOIN (SELECT VALUE 1) AS s JOIN k IN OBJECTTOARRAY(c.m, 'k', 'v') WHERE c.a = 1 GROUP BY c.a, c.b ORDER BY c.a DESC, c.b OFFSET 1 LIMIT @m

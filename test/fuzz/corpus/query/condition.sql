@@ -1,0 +1,1 @@
+FROM c WHERE c.a > 1 AND IS_DEFINED(c.b)

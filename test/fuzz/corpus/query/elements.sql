@@ -1,0 +1,1 @@
+SELECT * FROM c['a'][0][@p].b x WHERE x['y' || 'z'][1 + 2] = {a:1}.a

@@ -1,0 +1,1 @@
+SELECT c.first, c.last.all, first, rank.x, udf.f(1), udf.g(), LEFT('a', 1), right ('b', 2) FROM first

@@ -1,0 +1,1 @@
+SELECT VALUE (((a AND b) OR c) AND d)[[{x:[f((1))]}]]

@@ -1,0 +1,1 @@
+SELECT NOT NOT a = NOT b IN (NOT c, - - -1, ~ ~d) AND NOT NOT e

@@ -1,0 +1,1 @@
+SELECT VALUE a ?? b OR NOT c AND d || e | f ^ g & h = i != j <> k < l <= m > n >= o << p >> q >>> r + s - t * u / v % -w + ~x - +y ? 1 : 2 ? 3 : 4

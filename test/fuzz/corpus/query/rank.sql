@@ -1,0 +1,1 @@
+SELECT TOP 10 * FROM c ORDER BY RANK RRF(FullTextScore(c.t, 'a', 'b'), VectorDistance(c.v, [1, 2]), [1, -0.5])

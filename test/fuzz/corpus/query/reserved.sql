@@ -1,0 +1,1 @@
+SELECT c.order FROM c

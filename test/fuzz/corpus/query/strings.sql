@@ -1,0 +1,1 @@
+SELECT 'a\'b\"\\\/\b\f\n\r\t\u0041\ud83d\ude00', "it's é€😀", ''

@@ -1,0 +1,1 @@
+SELECT * FROM c WHERE c.a BETWEEN 1 AND 2 AND c.b NOT BETWEEN 'a' AND 'b' OR c.d IN (1, 2) AND c.e NOT IN ('x') OR c.f LIKE 'a%' AND c.g NOT LIKE 'b!_' ESCAPE '!'

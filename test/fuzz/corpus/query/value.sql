@@ -1,0 +1,1 @@
+select distinct value {a: c.a, 'b': [1, 'x', null, true, undefined, NaN, -Infinity], "c": @p} from x in c.items

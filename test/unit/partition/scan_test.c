@@ -1,0 +1,139 @@
+/* test/unit/partition/scan_test.c - a scan finds exactly what its scope holds, for keys of every kind. */
+#include <stdlib.h>
+
+#include "items.h"
+#include "partition/scan.h"
+
+enum { ITEMS = 1500 };
+
+static const char *const kinds[] = {
+    "{'id':'one','partitionKey':{'paths':['/a'],'kind':'Hash','version':1}}",
+    "{'id':'two','partitionKey':{'paths':['/a'],'kind':'Hash','version':2}}",
+    "{'id':'many','partitionKey':{'paths':['/a','/b'],'kind':'MultiHash','version':2}}",
+    "{'id':'more','partitionKey':{'paths':['/a','/b','/c'],'kind':'MultiHash','version':2}}",
+};
+
+static struct epk keys[ITEMS];
+
+static void fill(struct rig *rig, const struct container *container)
+{
+    for (int i = 0; i < ITEMS; i++) {
+        struct record item;
+        char text[120];
+
+        snprintf(text, sizeof(text), "{'id':'%d','a':'a%d','b':'b%d','c':%d,'n':%d}", i, i / 2, i, i % 3, i);
+        CHECK(item_create(rig, container, text, &item) == ST_OK);
+        keys[i].size = (uint16_t)item.epk.size;
+        memcpy(keys[i].bytes, item.epk.data, item.epk.size);
+    }
+}
+
+static bool begins_with(const struct epk *key, const struct epk *prefix)
+{
+    return key->size >= prefix->size && memcmp(key->bytes, prefix->bytes, prefix->size) == 0;
+}
+
+static bool in_scope(const struct partition_scope *scope, const struct epk *key)
+{
+    bool is_point = !scope->points;
+
+    for (size_t i = 0; i < scope->point_count; i++)
+        is_point |= begins_with(key, &scope->points[i]);
+    return is_point && slice_compare(epk_slice(key), epk_slice(&scope->min)) >= 0 &&
+           (scope->max.size == 0 || slice_compare(epk_slice(key), epk_slice(&scope->max)) < 0);
+}
+
+/* Each item once, in rising numbers, and no other. */
+static void check_scan(struct rig *rig, const struct container *container,
+                       const struct partition_scope *scope)
+{
+    bool seen[ITEMS] = { false }, found = true;
+    struct partition_scan scan;
+    struct record item;
+    uint64_t last = 0;
+
+    CHECK(partition_scan_open(rig->op, container, scope, &scan) == ST_OK);
+    for (;;) {
+        CHECK(partition_scan_next(rig->op, &scan, &item, &found) == ST_OK);
+        if (!found)
+            break;
+        CHECK(item.number > last && !seen[json_int(json_get(item.document, "n"))]);
+        seen[json_int(json_get(item.document, "n"))] = true;
+        last = item.number;
+    }
+    for (int i = 0; i < ITEMS; i++)
+        CHECK(seen[i] == in_scope(scope, &keys[i]));
+    partition_scan_close(&scan);
+}
+
+static int by_epk(const void *a, const void *b)
+{
+    return slice_compare(epk_slice(a), epk_slice(b));
+}
+
+/* Whole keys and, of hierarchical ones, first levels; sorted, none within another. */
+static size_t some_points(const struct container *container, struct epk *points, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        points[i] = keys[test_random() % ITEMS];
+        if (container->epk_version == EPK_MULTI && test_random() % 3 == 0)
+            points[i].size = 16;
+    }
+    qsort(points, count, sizeof(*points), by_epk);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || !begins_with(&points[i], &points[kept - 1]))
+            points[kept++] = points[i];
+    return kept;
+}
+
+TEST(a_scan_of_points_or_bounds_finds_exactly_their_items)
+{
+    static struct epk points[64];
+    struct rig rig;
+
+    rig_open(&rig, false);
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        struct container *container = rig_container(&rig, kinds[k]);
+
+        fill(&rig, container);
+        for (int round = 0; round < 60; round++) {
+            struct partition_scope scope = { .points = points };
+
+            scope.point_count = some_points(container, points, 1 + test_random() % 64);
+            check_scan(&rig, container, &scope);
+            scope = (struct partition_scope){ .min = keys[test_random() % ITEMS] };
+            if (round % 2)
+                scope.max = keys[test_random() % ITEMS];
+            check_scan(&rig, container, &scope);
+        }
+    }
+    rig_close(&rig);
+}
+
+TEST(a_scan_that_pauses_says_so_and_goes_on)
+{
+    struct partition_scope all = { 0 };
+    struct partition_scan scan;
+    struct container *container;
+    struct record item;
+    size_t count = 0;
+    struct rig rig;
+    bool found;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    fill(&rig, container);
+    CHECK(partition_scan_open(rig.op, container, &all, &scan) == ST_OK);
+    do {
+        scan.scanned_bytes_max = scan.scanned_bytes + 1000;
+        do {
+            CHECK(partition_scan_next(rig.op, &scan, &item, &found) == ST_OK);
+            count += found;
+        } while (found);
+    } while (scan.paused);
+    CHECK(count == ITEMS);
+    partition_scan_close(&scan);
+    rig_close(&rig);
+}
