@@ -23,7 +23,7 @@ struct position {
     uint32_t index;      /* which row of that item, from 1; 0: all of them */
     uint64_t skip;       /* OFFSET: rows still to be passed over */
     uint64_t take;       /* TOP, LIMIT: rows still to be given; UINT64_MAX without */
-    struct hash128 hash; /* ORDER_HASH */
+    struct hash128 hash; /* ORDER_HASH: of the group; ORDER_SORTED: of the keys, whole */
     size_t key_count;
     struct value key[POSITION_KEYS_MAX]; /* parsed ones: an array or object is the bytes of its hash */
     bool cut

@@ -261,6 +261,19 @@ out:
     return eval->status == ST_OK;
 }
 
+/* Of whole keys, which a position need not hold. */
+static struct hash128 hash_keys(struct op *op, const struct entry *entry)
+{
+    struct hash128 hash = { 0, 0 };
+
+    for (size_t i = 0; i < entry->select->order_count; i++) {
+        struct hash128 parts[2] = { hash, value_hash(op, entry->key[i]) };
+
+        hash = murmur3_128(parts, sizeof(parts));
+    }
+    return hash;
+}
+
 /* The position's item, if it is still there and has the same keys, tells those that were cut. */
 static bool recall_row(struct eval *eval, void *context)
 {
@@ -271,15 +284,13 @@ static bool recall_row(struct eval *eval, void *context)
     if (run->item.number != at->number || ++run->index < at->index)
         return run->item.number == at->number;
     read_entry(run, sorted->next);
-    for (size_t i = 0; i < at->key_count; i++)
-        if (position_compare_key(at, i, sorted->next->key[i]) != 0)
-            return false;
+    if (hash_compare(hash_keys(eval->op, sorted->next), at->hash) != 0)
+        return false;
     for (size_t i = 0; i < at->key_count; i++)
         if (at->cut[i]) {
             at->key[i].string = run_copy(run, sorted->next->key[i].string);
             at->cut[i] = false;
         }
-    (void)eval;
     return false;
 }
 
@@ -304,6 +315,7 @@ static void go_on_after(struct run *run, const struct entry *last)
     struct position next = { .order = run->select->order_count ? ORDER_SORTED : ORDER_CREATION,
                              .number = last->tie,
                              .index = last->index,
+                             .hash = hash_keys(run->eval.op, last),
                              .key_count = run->select->order_count };
 
     memcpy(next.key, last->key, next.key_count * sizeof(struct value));

@@ -217,7 +217,7 @@ static bool receive(struct client *client)
 
     if (client->capacity - client->size < 65536) {
         client->capacity = 2 * client->capacity + 65536;
-        client->data = realloc(client->data, client->capacity);
+        client->data = realloc(client->data, client->capacity + 1); /* numbers in it are read up to a NUL */
         assert(client->data);
     }
     got = client->ssl ? SSL_read(client->ssl, client->data + client->size, 65536)
@@ -225,6 +225,7 @@ static bool receive(struct client *client)
     if (got <= 0)
         return false;
     client->size += (size_t)got;
+    client->data[client->size] = '\0';
     return true;
 }
 
