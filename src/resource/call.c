@@ -51,14 +51,19 @@ void reply_continuation(struct reply *reply, const struct continuation *continua
     reply_header(reply, "x-ms-continuation", buf_as_slice(&text));
 }
 
+enum status precondition_failed(struct op *op)
+{
+    return op_fail(op, ST_PRECONDITION_FAILED,
+                   "Operation cannot be performed because one of the specified precondition is not met.");
+}
+
 enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
 {
     struct slice header = call_header(call, HEADER_IF_MATCH);
 
     if (!header.data || etag_matches(header, etag, ts_ms))
         return ST_OK;
-    return op_fail(op, ST_PRECONDITION_FAILED,
-                   "Operation cannot be performed because one of the specified precondition is not met.");
+    return precondition_failed(op);
 }
 
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,

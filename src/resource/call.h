@@ -52,6 +52,9 @@ void reply_continuation(struct reply *reply, const struct continuation *continua
 /* If-Match on a write: ST_PRECONDITION_FAILED unless it is absent or names this version. */
 enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms);
 
+/* In the service's words. */
+enum status precondition_failed(struct op *op);
+
 /* If-None-Match on a read: ST_NOT_MODIFIED when the client has this version already. */
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
                                int64_t ts_ms);

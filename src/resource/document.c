@@ -1,8 +1,9 @@
-/* src/resource/document.c - items: create, upsert, read, replace, delete. */
+/* src/resource/document.c - items: create, upsert, read, replace, patch, delete. */
 #include "base/limits.h"
 #include "partition/key.h"
 #include "partition/partition.h"
 #include "resource/item.h"
+#include "resource/patch.h"
 #include "resource/resource.h"
 
 /* How often a write that met another is tried again before the client is asked to. */
@@ -11,6 +12,7 @@ enum { CONFLICT_TRIES = 5 };
 /* One write as the client asked for it, before and after it has happened. */
 struct write {
     struct json document;
+    struct item_patch patch; /* of a patch: it makes the document */
     struct epk epk;
     struct slice id; /* of the item to be written: in the path, or in the document */
     struct record old, item;
@@ -159,7 +161,7 @@ out:
     return st;
 }
 
-/* --- replace and delete --- */
+/* --- replace, patch and delete --- */
 
 static enum status find_to_change(struct op *op, const struct call *call, struct partition_txn *txn,
                                   struct write *write)
@@ -194,6 +196,46 @@ enum status document_replace(struct op *op, struct call *call, struct reply *rep
     TRY(read_document(op, call, reply, &write));
     TRY(item_address(op, call, &write.epk, &write.id));
     TRY(run(op, call, try_replace, &write));
+    reply_written(reply, call, &write, 200);
+out:
+    return st;
+}
+
+static enum status try_patch(struct op *op, const struct call *call, struct partition_txn *txn,
+                             struct write *write)
+{
+    enum status st;
+
+    TRY(find_to_change(op, call, txn, write));
+    TRY(item_patch_apply(op, call->container, &write->patch, &write->old, &write->document));
+    TRY(partition_replace(op, txn, &write->old, write->document, &write->item));
+out:
+    return st;
+}
+
+static enum status read_patch(struct op *op, const struct call *call, struct item_patch *patch)
+{
+    struct json body;
+    enum status st;
+
+    if (call->request->body.size > ITEM_BYTES_MAX)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(json_parse(op, call->request->body, &body));
+    TRY(item_patch_read(op, call, body, patch));
+out:
+    return st;
+}
+
+enum status document_patch(struct op *op, struct call *call, struct reply *reply)
+{
+    struct write write = { 0 };
+    enum status st;
+
+    item_reply_owner(reply, call);
+    TRY(read_address(op, call, reply, &write.epk));
+    TRY(read_patch(op, call, &write.patch));
+    TRY(item_address(op, call, &write.epk, &write.id));
+    TRY(run(op, call, try_patch, &write));
     reply_written(reply, call, &write, 200);
 out:
     return st;

@@ -10,7 +10,7 @@
 /* Ours to set: what a client sends under these names is dropped. */
 static const char *const system_names[] = { "_rid", "_self", "_etag", "_attachments", "_ts" };
 
-static bool is_system_name(struct slice name)
+bool item_is_system_name(struct slice name)
 {
     if (name.size == 0 || name.data[0] != '_')
         return false;
@@ -26,13 +26,13 @@ static enum status drop_system_names(struct op *op, struct json *document)
     bool any = false;
 
     for (struct json_iter i = json_iter(*document); json_next(&i);)
-        any |= is_system_name(i.name);
+        any |= item_is_system_name(i.name);
     if (!any)
         return ST_OK;
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     for (struct json_iter i = json_iter(*document); json_next(&i);) {
-        if (is_system_name(i.name))
+        if (item_is_system_name(i.name))
             continue;
         json_add_name(&out, i.name);
         json_add(&out, i.value);

@@ -6,6 +6,9 @@
 /* The body as a document: within limits, with a good id, without system properties of the client's. */
 enum status item_read_body(struct op *op, const struct call *call, struct json *document);
 
+/* Whether a top-level member of that name is ours to set. */
+bool item_is_system_name(struct slice name);
+
 /* The id that the path means: itself, or that of the document whose rid it is. */
 enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id);
 

@@ -128,20 +128,6 @@ static struct json item_system_members(struct query_source *source, const struct
     return item_system(memory, items->scan.container, &items->record);
 }
 
-static struct query_options options_of(const struct call *call)
-{
-    const struct container *container = call->container;
-    struct json type = json_get(json_get(container->definition, "geospatialConfig"), "type");
-
-    return (struct query_options){
-        .computed = json_get(container->definition, "computedProperties"),
-        .indexing = json_get(container->definition, "indexingPolicy"),
-        .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
-        .budget = &call->service->query_memory,
-        .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
-    };
-}
-
 static struct query_key key_of(const struct container *container)
 {
     struct query_key key = { .version = container->epk_version,
@@ -195,7 +181,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
 {
     uint64_t lsn = bucket_lsn(call->container->bucket);
     struct item_source items = { .base = { item_next, item_seek, item_system_members } };
-    struct query_options options = options_of(call);
+    struct query_options options = search_options(call);
     struct partition_scope scope;
     struct search search;
     enum status st;
@@ -216,7 +202,7 @@ out:
 
 enum status document_plan(struct op *op, struct call *call, struct reply *reply)
 {
-    struct query_options options = options_of(call);
+    struct query_options options = search_options(call);
     struct query_key key = key_of(call->container);
     struct search search;
     enum status st;

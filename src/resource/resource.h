@@ -23,6 +23,7 @@ operation document_create;
 operation document_upsert;
 operation document_read;
 operation document_replace;
+operation document_patch;
 operation document_delete;
 operation document_list;
 operation document_query;

@@ -6,6 +6,20 @@
 /* A page that finds little ends here, and goes on with the next request. */
 enum { SCANNED_ITEMS_MAX = 500 * 1000 };
 
+struct query_options search_options(const struct call *call)
+{
+    const struct container *container = call->container;
+    struct json type = json_get(json_get(container->definition, "geospatialConfig"), "type");
+
+    return (struct query_options){
+        .computed = json_get(container->definition, "computedProperties"),
+        .indexing = json_get(container->definition, "indexingPolicy"),
+        .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
+        .budget = &call->service->query_memory,
+        .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
+    };
+}
+
 /* Old clients send the bare text. */
 static bool is_bare_text(const struct call *call)
 {

@@ -15,6 +15,9 @@ struct search {
     int64_t compile_us, load_us; /* for the metrics; load_us is the source's to count */
 };
 
+/* What a query over the call's container may use. */
+struct query_options search_options(const struct call *call);
+
 enum status search_read(struct op *op, const struct call *call, struct search *search);
 enum status search_compile(struct op *op, struct search *search, const struct query_options *options);
 

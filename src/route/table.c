@@ -41,7 +41,7 @@ const struct route routes[] = {
     { "document_list",      GET,    MARK_NONE,   COLL "/docs",          document_list,     OF_ITEMS },
     { "document_read",      GET,    MARK_NONE,   COLL "/docs/x",        document_read,     RUN_INLINE | OF_ITEMS },
     { "document_replace",   PUT,    MARK_NONE,   COLL "/docs/x",        document_replace,  OF_ITEMS },
-    { "document_patch",     PATCH,  MARK_NONE,   COLL "/docs/x",        NULL,              OF_ITEMS },
+    { "document_patch",     PATCH,  MARK_NONE,   COLL "/docs/x",        document_patch,    OF_ITEMS },
     { "document_delete",    DELETE, MARK_NONE,   COLL "/docs/x",        document_delete,   OF_ITEMS },
 
     { "attachment_create",  POST,   MARK_NONE,   COLL "/docs/x/attachments", NULL,         0 },

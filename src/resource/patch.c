@@ -1,0 +1,183 @@
+/* src/resource/patch.c - partial updates of items: the request, its condition, and what may not be changed. */
+#include "base/limits.h"
+#include "catalog/definition.h"
+#include "partition/key.h"
+#include "resource/patch.h"
+#include "resource/search.h"
+
+/* ---- the request ---- */
+
+/* id and what is ours are refused at once; so is the partition key, by its own name. */
+static enum status check_place(struct op *op, const struct container *container, const struct pointer *place)
+{
+    struct slice first = place->segment[0];
+
+    if (slice_is(first, "id") || item_is_system_name(first))
+        return op_fail(op, ST_BAD_REQUEST, "Invalid patch request: Cannot patch system property '%.*s'.",
+                       SLICE_ARGS(first));
+    for (size_t i = 0; i < container->key_path_count; i++) {
+        const struct key_path *key = &container->key_path[i];
+        struct pointer pointer = { .segment = (struct slice *)key->segment, .count = key->count };
+
+        if (pointer_covers(&pointer, place->segment, place->count))
+            return op_fail(op, ST_BAD_REQUEST,
+                           "Invalid patch request: Cannot patch partition key path '%.*s'.",
+                           place->text.size > 200 ? 200 : (int)place->text.size, place->text.data);
+    }
+    return ST_OK;
+}
+
+static enum status check_places(struct op *op, const struct container *container, const struct patch *changes)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        TRY(check_place(op, container, &changes->operation[i].path));
+        if (changes->operation[i].kind == PATCH_MOVE)
+            TRY(check_place(op, container, &changes->operation[i].from));
+    }
+out:
+    return st;
+}
+
+/* "from c where ...", and no query of another form: one that counts would have a row whatever it counts. */
+static bool is_condition(struct slice text)
+{
+    text = slice_trim(text);
+    return text.size > 4 && slice_is_nocase(slice_make(text.data, 4), "from") &&
+           memchr(" \t\r\n", text.data[4], 4);
+}
+
+static enum status compile_condition(struct op *op, const struct call *call, struct json text,
+                                     struct query **condition)
+{
+    struct query_options options = search_options(call);
+
+    if (json_kind(text) == JSON_UNDEFINED || json_kind(text) == JSON_NULL)
+        return ST_OK;
+    if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Invalid patch request: the condition must be of the form 'from c where ...'.");
+    return query_compile(op, json_string(text), json_undefined, &options, condition);
+}
+
+enum status item_patch_read(struct op *op, const struct call *call, struct json body,
+                            struct item_patch *patch)
+{
+    struct json operations = json_kind(body) == JSON_ARRAY ? body : json_get(body, "operations");
+    enum status st;
+
+    *patch = (struct item_patch){ 0 };
+    TRY(patch_parse(op, operations, &patch->changes));
+    TRY(check_places(op, call->container, &patch->changes));
+    TRY(compile_condition(op, call, json_get(body, "condition"), &patch->condition));
+out:
+    return st;
+}
+
+/* ---- the condition ---- */
+
+/* The item, as the only one there is. */
+struct one_item {
+    struct query_source base;
+    const struct container *container;
+    const struct record *item;
+    bool given;
+};
+
+static enum status one_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
+{
+    struct one_item *one = (struct one_item *)source;
+
+    *found = !one->given;
+    one->given = true;
+    row->number = one->item->number;
+    row->counter = number_counter(one->item->number);
+    row->body = one->item->document;
+    op->work.documents_scanned += *found;
+    return ST_OK;
+}
+
+static enum status one_seek(struct op *op, struct query_source *source, uint64_t after)
+{
+    struct one_item *one = (struct one_item *)source;
+
+    (void)op;
+    one->given = after >= one->item->number;
+    return ST_OK;
+}
+
+static struct json one_system(struct query_source *source, const struct query_row *row, struct arena *memory)
+{
+    struct one_item *one = (struct one_item *)source;
+
+    (void)row;
+    return item_system(memory, one->container, one->item);
+}
+
+/* It holds when the query has a row. */
+static enum status check_condition(struct op *op, const struct container *container, struct query *condition,
+                                   const struct record *item)
+{
+    static const struct query_limits limits = { .rows = 1, .bytes = PAGE_BYTES_MAX };
+    struct one_item one = { .base = { one_next, one_seek, one_system },
+                            .container = container,
+                            .item = item };
+    struct query_page page = { 0 };
+    enum status st = ST_OK;
+
+    if (!condition)
+        return ST_OK;
+    TRY(query_run(op, condition, &one.base, slice_of(""), &limits, &page));
+    if (page.count == 0)
+        TRY(precondition_failed(op));
+out:
+    query_page_free(&page);
+    return st;
+}
+
+/* ---- the document ---- */
+
+/* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
+static bool is_too_large(struct op *op, struct json document)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+    struct buf text;
+    bool large;
+
+    if (json_size(document) <= ITEM_BYTES_MAX / 6)
+        return false;
+    buf_init(&text, &op->arena);
+    json_print(&text, document);
+    large = text.failed || text.size > ITEM_BYTES_MAX;
+    arena_rewind(&op->arena, mark);
+    return large;
+}
+
+/* An operation on what lies around the partition key may have changed it. */
+static bool is_of_key(const struct container *container, struct json document, struct slice wanted)
+{
+    struct partition_key key;
+    struct epk epk;
+
+    partition_key_extract(container, document, &key);
+    partition_key_epk(container, &key, &epk);
+    return slice_equal(epk_slice(&epk), wanted);
+}
+
+enum status item_patch_apply(struct op *op, const struct container *container, const struct item_patch *patch,
+                             const struct record *old, struct json *document)
+{
+    enum status st;
+
+    TRY(check_condition(op, container, patch->condition, old));
+    TRY(patch_apply(op, &patch->changes, old->document, document));
+    if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
+        TRY(ttl_check(op, json_get(*document, "ttl")));
+    if (!is_of_key(container, *document, old->epk))
+        TRY(op_fail(op, ST_BAD_REQUEST, "Invalid patch request: Cannot patch the partition key."));
+    if (is_too_large(op, *document))
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+out:
+    return st;
+}
