@@ -24,24 +24,50 @@ static uint64_t item_scope(const struct container *container, const struct epk *
     return murmur3_128(mixed, sizeof(mixed)).h1;
 }
 
+/* What is opened after its LSN is read sees at least that. */
+static enum status begin(struct op *op, struct partition_txn *txn)
+{
+    struct bucket *bucket = txn->container->bucket;
+
+    txn->token = env_random_u64(op->env);
+    txn->batch = batch_new(op, bucket_id(bucket));
+    txn->lsn = bucket_lsn(bucket);
+    return view_open(op, bucket, txn->batch, &txn->view);
+}
+
 enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
                             const struct epk *epk, struct slice id, struct partition_txn **txn)
 {
     struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
-    uint64_t scope = item_scope(container, epk, id);
     enum status st;
 
-    *made = (struct partition_txn){ .container = container, .epk = epk, .token = env_random_u64(op->env) };
-    TRY(locks_acquire(op, locks, scope, &made->lock));
-    made->batch = batch_new(op, bucket_id(container->bucket));
-    made->lsn = bucket_lsn(container->bucket);
-    batch_expect(made->batch, scope, made->lsn);
-    TRY(view_open(op, container->bucket, made->batch, &made->view));
+    *made = (struct partition_txn){ .container = container, .epk = epk };
+    TRY(locks_acquire(op, locks, item_scope(container, epk, id), &made->lock));
+    TRY(begin(op, made));
+    partition_expect(made, id);
     *txn = made;
     made = NULL;
 out:
     partition_abort(made);
     return st;
+}
+
+enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
+                                 struct partition_txn **txn)
+{
+    struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
+    enum status st;
+
+    *made = (struct partition_txn){ .container = container, .epk = epk };
+    TRY(begin(op, made));
+    *txn = made;
+out:
+    return st;
+}
+
+void partition_expect(struct partition_txn *txn, struct slice id)
+{
+    batch_expect(txn->batch, item_scope(txn->container, txn->epk, id), txn->lsn);
 }
 
 void partition_abort(struct partition_txn *txn)
@@ -177,7 +203,7 @@ static enum status rename_id(struct op *op, struct partition_txn *txn, const str
     bool taken;
     enum status st;
 
-    batch_expect(txn->batch, item_scope(txn->container, txn->epk, id), txn->lsn);
+    partition_expect(txn, id);
     TRY(partition_find(op, txn, id, &other, &taken));
     if (taken)
         TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));

@@ -28,6 +28,14 @@ struct partition_txn;
 enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
                             const struct epk *epk, struct slice id, struct partition_txn **txn);
 
+/*
+ * Without an item of its own: partition_expect() names those it is about, before they are written. It takes no
+ * lock, so that it may be about many; when others write them, it is the commit that refuses.
+ */
+enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
+                                 struct partition_txn **txn);
+void partition_expect(struct partition_txn *txn, struct slice id);
+
 /* The item with that id. `found` false is an answer, not an error. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found);
@@ -43,6 +51,13 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
 
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 void partition_abort(struct partition_txn *txn);
+
+/*
+ * Deletes every item of the logical partition that was there when it began, in steps that each commit: what
+ * fails has deleted a part. `stamp` is the last step's, and is left alone when there was nothing to delete.
+ */
+enum status partition_clear(struct op *op, const struct container *container, const struct epk *epk,
+                            struct commit_stamp *stamp);
 
 /* One item, outside any transaction. `hints` may be NULL. */
 enum status partition_read(struct op *op, struct hints *hints, const struct container *container,

@@ -28,3 +28,5 @@ operation document_delete;
 operation document_list;
 operation document_query;
 operation document_plan;
+
+operation partition_delete_items;

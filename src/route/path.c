@@ -99,6 +99,15 @@ static struct slice owner_of(struct slice raw)
     return trim_slashes(raw);
 }
 
+/* Clients sign .../colls/b/operations/c as a request for the container b. */
+static void sign_as_container(struct op *op, struct slice raw, struct path *path)
+{
+    path->type = path->segment[2];
+    path->link = join(op, path, 4);
+    path->raw_link = owner_of(owner_of(raw));
+    path->last = path->segment[3];
+}
+
 enum status path_parse(struct op *op, struct slice target, struct path *path)
 {
     struct slice raw = trim_slashes(without_query(without_origin(target)));
@@ -116,6 +125,8 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
         path->type = path->segment[path->count % 2 ? path->count - 1 : path->count - 2];
     else
         path->type = slice_of("");
+    if (slice_is(path->shape, "dbs/x/colls/x/operations/x"))
+        sign_as_container(op, raw, path);
 out:
     return st;
 }

@@ -1,6 +1,7 @@
 /*
  * src/route/path.h - a request's target taken apart: /dbs/a/colls/b/docs/c
- * Types and ids alternate. A path that ends in a type means the list of such resources.
+ * Types and ids alternate. A path that ends in a type means the list of such resources. Of an operation on
+ * a container, type, link and last are the container's: they are what clients sign.
  */
 #pragma once
 #include "base/op.h"

@@ -75,7 +75,7 @@ const struct route routes[] = {
 
     { "conflict_list",      GET,    MARK_NONE,   COLL "/conflicts",     NULL,              0 },
     { "conflict_read",      GET,    MARK_NONE,   COLL "/conflicts/x",   NULL,              0 },
-    { "partition_delete",   POST,   MARK_NONE,   COLL "/operations/x",  NULL,              0 },
+    { "partition_delete",   POST,   MARK_NONE,   COLL "/operations/x",  partition_delete_items, OF_ITEMS },
 
     { "user_create",        POST,   MARK_NONE,   "dbs/x/users",         NULL,              0 },
     { "user_upsert",        POST,   MARK_UPSERT, "dbs/x/users",         NULL,              0 },

@@ -17,12 +17,25 @@ struct batch *batch_new(struct op *op, uint64_t bucket)
 
     *batch = (struct batch){ .arena = &op->arena, .bucket = bucket };
     batch->changes_end = &batch->changes;
+    batch->expectation = batch->first;
+    batch->expectation_capacity = EXPECTATIONS_FIRST;
     return batch;
+}
+
+static void grow_expectations(struct batch *batch)
+{
+    size_t bytes = batch->expectation_capacity * sizeof(*batch->expectation);
+    struct expectation *more = arena_alloc(batch->arena, 8 * bytes);
+
+    memcpy(more, batch->expectation, bytes);
+    batch->expectation = more;
+    batch->expectation_capacity *= 8;
 }
 
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn)
 {
-    assert(batch->expectation_count < BATCH_EXPECTATIONS_MAX);
+    if (batch->expectation_count == batch->expectation_capacity)
+        grow_expectations(batch);
     batch->expectation[batch->expectation_count++] = (struct expectation){ scope, lsn };
 }
 

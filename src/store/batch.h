@@ -10,9 +10,6 @@
 
 struct batch;
 
-/* An item, and the id it is to have. */
-enum { BATCH_EXPECTATIONS_MAX = 2 };
-
 struct batch *batch_new(struct op *op, uint64_t bucket);
 
 /*

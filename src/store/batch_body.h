@@ -11,6 +11,8 @@ struct expectation {
     uint64_t scope, lsn;
 };
 
+enum { EXPECTATIONS_FIRST = 2 }; /* enough for an item, and the id it is to have */
+
 struct batch_change {
     struct batch_change *next;
     uint8_t *value;
@@ -20,8 +22,8 @@ struct batch_change {
 struct batch {
     struct arena *arena;
     uint64_t bucket;
-    struct expectation expectation[BATCH_EXPECTATIONS_MAX];
-    size_t expectation_count;
+    struct expectation first[EXPECTATIONS_FIRST], *expectation; /* these, or more in the arena */
+    size_t expectation_count, expectation_capacity;
     uint64_t counter; /* the largest in use; 0 when there is none */
     struct sorted entries;
     struct batch_change *changes, **changes_end;

@@ -32,6 +32,7 @@ static bool is_whole(struct rig *rig, const struct container *container)
 static enum status scenario(struct rig *rig, const struct container *container)
 {
     struct partition_scope everything = { 0 };
+    struct commit_stamp stamp;
     struct partition_page page;
     struct record item;
     bool found;
@@ -45,6 +46,7 @@ static enum status scenario(struct rig *rig, const struct container *container)
     TRY(item_replace(rig, container, "2", "{'id':'2','pk':'a','v':1}", &item));
     TRY(partition_list(rig->op, container, &everything, 0, 10, &page));
     TRY(item_delete(rig, container, "['a']", "2"));
+    TRY(partition_clear(rig->op, container, epk_of_key(rig->op, container, "['a']"), &stamp));
 out:
     return st;
 }

@@ -18,6 +18,10 @@ static const struct {
     { "/dbs/a/colls/b/docs", "dbs/x/colls/x/docs", "docs", "dbs/a/colls/b", "dbs/a/colls/b", "b" },
     { "/dbs/a/colls/b/docs/c", "dbs/x/colls/x/docs/x", "docs", "dbs/a/colls/b/docs/c", "dbs/a/colls/b/docs/c",
       "c" },
+    { "/dbs/a/colls/b/operations/c", "dbs/x/colls/x/operations/x", "colls", "dbs/a/colls/b", "dbs/a/colls/b",
+      "b" },
+    { "/dbs/a/colls/%62/operations/c/", "dbs/x/colls/x/operations/x", "colls", "dbs/a/colls/b",
+      "dbs/a/colls/%62", "b" },
     /* spaces and letters of all kinds */
     { "/dbs/a%20b", "dbs/x", "dbs", "dbs/a b", "dbs/a%20b", "a b" },
     { "/dbs/a+b", "dbs/x", "dbs", "dbs/a+b", "dbs/a+b", "a+b" },

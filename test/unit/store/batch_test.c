@@ -69,6 +69,17 @@ TEST(a_batch_is_empty_until_it_writes_or_logs)
     CHECK(!batch_is_empty(writes) && !batch_is_empty(logs));
 }
 
+TEST(a_batch_keeps_every_expectation)
+{
+    struct batch *batch = batch_new(test_op(), BUCKET);
+
+    for (uint64_t i = 0; i < 200; i++)
+        batch_expect(batch, i, 2 * i);
+    CHECK(batch->expectation_count == 200);
+    for (uint64_t i = 0; i < 200; i++)
+        CHECK(batch->expectation[i].scope == i && batch->expectation[i].lsn == 2 * i);
+}
+
 TEST(changes_keep_the_order_of_their_calls)
 {
     struct batch *batch = batch_new(test_op(), BUCKET);

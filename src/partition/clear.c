@@ -1,0 +1,90 @@
+/* src/partition/clear.c - every item of a logical partition deleted, some at a time. */
+#include "partition/partition.h"
+
+/* A step is one commit: large enough that its sync is shared by many, small enough that others get in between. */
+enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 5 };
+
+struct clearing {
+    const struct container *container;
+    const struct epk *epk;
+    uint64_t newest; /* the counter of documents when it began: what was created since stays */
+    uint64_t after;  /* the number up to which all is done */
+    bool done;
+};
+
+/* Neighbours may share a part of their numbers with the partition, and so its pages. */
+static enum status delete_page(struct op *op, struct clearing *clearing, struct partition_txn *txn,
+                               const struct partition_page *page, size_t *deleted)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < page->count; i++) {
+        const struct record *item = &page->item[i];
+
+        if (!slice_equal(item->epk, epk_slice(clearing->epk)))
+            continue;
+        if (number_counter(item->number) > clearing->newest) {
+            clearing->done = true; /* numbers of one key rise with time */
+            break;
+        }
+        partition_expect(txn, json_string(json_get(item->document, "id")));
+        TRY(partition_delete(op, txn, item));
+        ++*deleted;
+    }
+out:
+    return st;
+}
+
+/* The page is read after the transaction has begun: what others change from then on, its commit refuses. */
+static enum status step(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
+{
+    struct partition_scope scope = { .prefix = *clearing->epk };
+    struct partition_txn *txn = NULL;
+    struct partition_page page;
+    size_t deleted = 0;
+    enum status st;
+
+    TRY(op_check(op));
+    TRY(partition_begin_many(op, clearing->container, clearing->epk, &txn));
+    TRY(partition_list(op, clearing->container, &scope, clearing->after, STEP_ITEMS_MAX, &page));
+    TRY(delete_page(op, clearing, txn, &page, &deleted));
+    if (deleted)
+        TRY(partition_commit(op, &txn, stamp));
+    clearing->after = page.last;
+    clearing->done |= !page.more;
+out:
+    partition_abort(txn);
+    return st;
+}
+
+/* What a step allocates is given back before the next one. */
+static enum status step_until_written(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+    enum status st = ST_WRITE_CONFLICT;
+
+    for (int tries = 0; st == ST_WRITE_CONFLICT && tries < STEP_TRIES; tries++) {
+        struct clearing attempt = *clearing;
+
+        st = step(op, &attempt, stamp);
+        if (st == ST_OK)
+            *clearing = attempt;
+        if (st == ST_OK || st == ST_WRITE_CONFLICT)
+            arena_rewind(&op->arena, mark);
+    }
+    return st;
+}
+
+enum status partition_clear(struct op *op, const struct container *container, const struct epk *epk,
+                            struct commit_stamp *stamp)
+{
+    struct clearing clearing = { .container = container,
+                                 .epk = epk,
+                                 .newest = bucket_next_counter(container->bucket) };
+    enum status st = ST_OK;
+
+    while (!clearing.done)
+        TRY(step_until_written(op, &clearing, stamp));
+out:
+    return st;
+}

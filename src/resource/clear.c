@@ -1,0 +1,48 @@
+/* src/resource/clear.c - .../operations/partitionkeydelete: every item of one logical partition deleted. */
+#include "partition/key.h"
+#include "partition/partition.h"
+#include "resource/item.h"
+#include "resource/resource.h"
+
+/* The whole key: a part of a hierarchical one would be many partitions, and the service refuses it. */
+static enum status read_key(struct op *op, const struct call *call, struct epk *epk)
+{
+    struct partition_key key;
+    bool present;
+    enum status st;
+
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, &key,
+                           &present));
+    if (!present)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The partition key whose items are to be deleted is missing: "
+                    "x-ms-documentdb-partitionkey."));
+    if (key.count < call->container->key_path_count && !call->container->system_key)
+        TRY(op_fail(op, ST_KEY_MISMATCH,
+                    "Partition key provided either doesn't correspond to definition in the collection or "
+                    "doesn't match partition key field values specified in the document."));
+    partition_key_epk(call->container, &key, epk);
+out:
+    return st;
+}
+
+enum status partition_delete_items(struct op *op, struct call *call, struct reply *reply)
+{
+    struct commit_stamp stamp = { .lsn = bucket_lsn(call->container->bucket) };
+    struct epk epk;
+    enum status st;
+
+    if (!slice_is(call->id, "partitionkeydelete"))
+        return op_fail(op, ST_NOT_FOUND, "The request path names no operation.");
+    item_reply_owner(reply, call);
+    TRY(read_key(op, call, &epk));
+    item_reply_key(reply, call, &epk);
+    TRY(partition_clear(op, call->container, &epk, &stamp));
+    reply_session(reply, stamp.lsn);
+    reply_status(reply, 200);
+out:
+    if (st == ST_WRITE_CONFLICT)
+        st = op_fail(op, ST_RETRY_WITH,
+                     "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+    return st;
+}
