@@ -292,6 +292,35 @@ func (s *scenario) replaceContainer() error {
 	return must(found != nil && *found == ttl, "the time to live that was set")
 }
 
+// azcosmos has no move.
+func (s *scenario) patchItem() error {
+	first := item{"id": "1", "pk": "a", "n": 3, "list": []int{1}, "old": "text"}
+	if _, err := s.single.UpsertItem(s.ctx, key("a"), body(first), nil); err != nil {
+		return err
+	}
+	changes := azcosmos.PatchOperations{}
+	changes.AppendAdd("/list/-", 2)
+	changes.AppendSet("/a~1b", "x")
+	changes.AppendReplace("/list/0", 0)
+	changes.AppendIncrement("/n", 2)
+	changes.AppendRemove("/old")
+	changes.SetCondition("from c where c.n = 3")
+	if _, err := s.single.PatchItem(s.ctx, key("a"), "1", changes, nil); err != nil {
+		return err
+	}
+	_, err := s.single.PatchItem(s.ctx, key("a"), "1", changes, nil)
+	if err = refused(http.StatusPreconditionFailed, err); err != nil {
+		return err
+	}
+	found, err := s.read("1", key("a"))
+	if err != nil {
+		return err
+	}
+	_, old := found["old"]
+	list := fmt.Sprint(found["list"])
+	return must(found["n"] == 5.0 && list == "[0 2]" && !old, "the patched item: "+fmt.Sprint(found))
+}
+
 func (s *scenario) deleteItem() error {
 	if _, err := s.single.DeleteItem(s.ctx, key("a"), "1", nil); err != nil {
 		return err
@@ -353,7 +382,7 @@ func main() {
 		{"create existing item", s.createExistingItem}, {"replace item", s.replaceItem},
 		{"replace on condition", s.replaceOnCondition}, {"upsert items", s.upsertItems}, {"odd ids", s.oddIDs},
 		{"null key", s.nullKey}, {"hierarchical item", s.hierarchicalItem}, {"read by pages", s.readByPages},
-		{"replace container", s.replaceContainer}, {"delete item", s.deleteItem},
+		{"replace container", s.replaceContainer}, {"patch item", s.patchItem}, {"delete item", s.deleteItem},
 		{"delete container", s.deleteContainer}, {"delete database", s.deleteDatabase},
 	}
 	passed, failed := queries(client)

@@ -8,6 +8,8 @@ import com.azure.cosmos.CosmosDatabase;
 import com.azure.cosmos.CosmosException;
 import com.azure.cosmos.models.CosmosContainerProperties;
 import com.azure.cosmos.models.CosmosItemRequestOptions;
+import com.azure.cosmos.models.CosmosPatchItemRequestOptions;
+import com.azure.cosmos.models.CosmosPatchOperations;
 import com.azure.cosmos.models.CosmosQueryRequestOptions;
 import com.azure.cosmos.models.FeedResponse;
 import com.azure.cosmos.models.IndexingMode;
@@ -198,6 +200,25 @@ public final class Scenario {
             properties.setDefaultTimeToLiveInSeconds(3600);
             single.replace(properties);
             must(single.read().getProperties().getDefaultTimeToLiveInSeconds() == 3600, "the time to live that was set");
+        });
+        step("patch item", () -> {
+            single.upsertItem(item("1", "a").put("n", 3).put("old", "text").set("list", mapper.createArrayNode().add(1)));
+            CosmosPatchOperations changes = CosmosPatchOperations.create()
+                .add("/list/-", 2).set("/a~1b", "x").replace("/list/0", 0).increment("/n", 1.5)
+                .move("/old", "/new").remove("/a~1b");
+            JsonNode patched = single.patchItem("1", A, changes, JsonNode.class).getItem();
+            must(patched.get("list").toString().equals("[0,2]") && patched.get("n").asDouble() == 4.5, "what was changed");
+            must(patched.get("new").asText().equals("text") && !patched.has("old") && !patched.has("a/b"), "what was moved");
+            CosmosPatchItemRequestOptions onCondition = new CosmosPatchItemRequestOptions();
+            onCondition.setFilterPredicate("from c where c.n > 4");
+            CosmosPatchOperations back = CosmosPatchOperations.create().set("/n", 3);
+            single.patchItem("1", A, back, onCondition, JsonNode.class);
+            refused(412, () -> single.patchItem("1", A, back, onCondition, JsonNode.class));
+        });
+        step("delete by key", () -> {
+            single.deleteAllItemsByPartitionKey(new PartitionKey("many"), null);
+            refused(404, () -> read(single, "many-0", new PartitionKey("many")));
+            must(read(single, "1", A).get("n").asInt() == 3, "the item of another key");
         });
         step("delete item", () -> {
             single.deleteItem("1", A, null);

@@ -103,16 +103,34 @@ class Scenario:
         self.database.replace_container(self.single, PartitionKey("/pk"), default_ttl=3600)
         assert self.single.read()["defaultTtl"] == 3600
 
-    def step_17_delete_item(self):
+    def step_17_patch_item(self):
+        self.single.upsert_item({"id": "1", "pk": "a", "n": 3, "list": [1], "old": "text"})
+        patched = self.single.patch_item("1", "a", [
+            {"op": "add", "path": "/list/-", "value": 2}, {"op": "set", "path": "/a~1b", "value": None},
+            {"op": "replace", "path": "/list/0", "value": 0}, {"op": "incr", "path": "/n", "value": 1.5},
+            {"op": "move", "from": "/old", "path": "/new"}, {"op": "remove", "path": "/a~1b"}])
+        assert patched["list"] == [0, 2] and patched["n"] == 4.5 and patched["new"] == "text"
+        assert "old" not in patched and "a/b" not in patched
+        raise_n = [{"op": "incr", "path": "/n", "value": 1}]
+        assert self.single.patch_item("1", "a", raise_n, filter_predicate="from c where c.n > 4")["n"] == 5.5
+        refused(412, self.single.patch_item, "1", "a", raise_n, filter_predicate="from c where c.n < 4")
+        refused(400, self.single.patch_item, "1", "a", [{"op": "replace", "path": "/none", "value": 1}])
+
+    def step_18_delete_by_key(self):
+        self.single.delete_all_items_by_partition_key("many")
+        assert not [item for item in self.single.read_all_items() if item.get("pk") == "many"]
+        assert self.single.read_item("1", "a")["id"] == "1"
+
+    def step_19_delete_item(self):
         self.single.delete_item("1", "a")
         refused(404, self.single.read_item, "1", "a")
         refused(404, self.single.delete_item, "1", "a")
 
-    def step_18_delete_container(self):
+    def step_20_delete_container(self):
         self.database.delete_container("levels")
         refused(404, self.levels.read)
 
-    def step_19_delete_database(self):
+    def step_21_delete_database(self):
         self.client.delete_database(NAME)
         refused(404, self.database.read)
 
