@@ -8,6 +8,7 @@ enum {
     /* Items. Service: 2 MB of JSON text, 128 levels ("Azure Cosmos DB service quotas", per-item limits). */
     ITEM_BYTES_MAX = 2 * 1024 * 1024,
     JSON_DEPTH_MAX = 128,
+    PATCH_OPERATIONS_MAX = 10, /* service: the same ("Partial document update", FAQ) */
 
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,

@@ -15,8 +15,6 @@
 #pragma once
 #include "json/json.h"
 
-enum { PATCH_OPERATIONS_MAX = 10 }; /* service: the same ("Partial document update", FAQ) */
-
 enum patch_kind {
     PATCH_ADD,
     PATCH_SET,
