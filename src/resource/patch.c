@@ -45,7 +45,7 @@ static bool is_condition(struct slice text)
 {
     text = slice_trim(text);
     return text.size > 4 && slice_is_nocase(slice_make(text.data, 4), "from") &&
-           memchr(" \t\r\n", text.data[4], 4);
+           (uint8_t)text.data[4] <= ' '; /* white space */
 }
 
 static enum status compile_condition(struct op *op, const struct call *call, struct json text,
