@@ -12,7 +12,7 @@ enum { CONFLICT_TRIES = 5 };
 /* One write as the client asked for it, before and after it has happened. */
 struct write {
     struct json document;
-    struct item_patch patch; /* of a patch: it makes the document */
+    const struct item_patch *patch; /* what makes the document from the old one; NULL in other operations */
     struct epk epk;
     struct slice id; /* of the item to be written: in the path, or in the document */
     struct record old, item;
@@ -207,7 +207,7 @@ static enum status try_patch(struct op *op, const struct call *call, struct part
     enum status st;
 
     TRY(find_to_change(op, call, txn, write));
-    TRY(item_patch_apply(op, call->container, &write->patch, &write->old, &write->document));
+    TRY(item_patch_apply(op, call->container, write->patch, &write->old, &write->document));
     TRY(partition_replace(op, txn, &write->old, write->document, &write->item));
 out:
     return st;
@@ -228,12 +228,13 @@ out:
 
 enum status document_patch(struct op *op, struct call *call, struct reply *reply)
 {
-    struct write write = { 0 };
+    struct item_patch patch;
+    struct write write = { .patch = &patch };
     enum status st;
 
     item_reply_owner(reply, call);
     TRY(read_address(op, call, reply, &write.epk));
-    TRY(read_patch(op, call, &write.patch));
+    TRY(read_patch(op, call, &patch));
     TRY(item_address(op, call, &write.epk, &write.id));
     TRY(run(op, call, try_patch, &write));
     reply_written(reply, call, &write, 200);
