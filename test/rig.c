@@ -69,6 +69,30 @@ void rig_reopen(struct rig *rig)
     must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
 }
 
+static struct container *keep(struct rig *rig, struct container *container)
+{
+    if (rig->made_count == RIG_CONTAINERS_MAX)
+        abort();
+    return rig->made[rig->made_count++] = container;
+}
+
+struct container *rig_redefine(struct rig *rig, struct container *old, const char *definition)
+{
+    struct container *container;
+    struct json defined;
+
+    must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false },
+                                   &defined));
+    must(rig->op, catalog_replace_container(rig->op, rig->catalog, old, defined, &container));
+    return keep(rig, container);
+}
+
+void rig_advance_ms(struct rig *rig, int64_t ms)
+{
+    env_advance_ms(rig->op->env, ms);
+    rig->op->now_ms = env_now_ms(rig->op->env);
+}
+
 struct container *rig_container(struct rig *rig, const char *definition)
 {
     struct json defined;
@@ -81,9 +105,7 @@ struct container *rig_container(struct rig *rig, const char *definition)
     must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false },
                                    &defined));
     must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, 1, &container));
-    if (rig->made_count == RIG_CONTAINERS_MAX)
-        abort();
-    return rig->made[rig->made_count++] = container;
+    return keep(rig, container);
 }
 
 struct slice rig_quoted(struct op *op, const char *text)

@@ -41,6 +41,12 @@ void rig_reopen_store(struct rig *rig);
 /* A container of the database "db"; the definition may leave everything but its id and key out. */
 struct container *rig_container(struct rig *rig, const char *definition);
 
+/* The container as it is after its definition was replaced; `old` stays the rig's too. */
+struct container *rig_redefine(struct rig *rig, struct container *old, const char *definition);
+
+/* Moves the clock, for the rig's own operation too. */
+void rig_advance_ms(struct rig *rig, int64_t ms);
+
 /* Parsed. Apostrophes stand for double quotes: {'id':'a'} */
 struct json rig_json(struct op *op, const char *text);
 struct slice rig_quoted(struct op *op, const char *text);

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/catalog.h"
+#include "catalog/definition.h"
 #include "catalog/entry.h"
 #include "catalog/map.h"
 #include "keys/keys.h"
@@ -195,6 +196,22 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     return count;
 }
 
+size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
+{
+    const struct map *map = &catalog->known.containers_by_rid;
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (size_t i = 0; i < map->capacity && count < limit; i++) {
+        struct container *container = map->slot[i].value;
+
+        if (container && container->default_ttl != TTL_OFF)
+            list[count++] = container_take(container);
+    }
+    pthread_rwlock_unlock(&catalog->lock);
+    return count;
+}
+
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
 {
     pthread_rwlock_rdlock(&catalog->lock);
@@ -210,13 +227,18 @@ static enum status load_container(struct op *op, struct catalog *catalog, const 
 {
     struct database *database =
         map_find(&catalog->known.databases_by_rid, slice_make(rid->bytes, RID_DATABASE_BYTES));
+    struct container *container;
     struct bucket *bucket;
     enum status st;
 
     if (rid->size != RID_CONTAINER_BYTES || !database)
         TRY(op_fail(op, ST_CORRUPT, "the catalog has a container without its database"));
     TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
-    add_container(catalog, container_make(database, rid, record, bucket));
+    container = container_make(database, rid, record, bucket);
+    if (!container->keeps_unique && definition_has_unique_keys(container->definition))
+        log_line(LOG_WARN, "%.*s is from a version that did not enforce unique keys: they are not enforced",
+                 SLICE_ARGS(container->link));
+    add_container(catalog, container);
 out:
     return st;
 }
@@ -434,7 +456,7 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
                                     struct container **container)
 {
     struct batch *batch = begin_change(op, catalog);
-    struct record record = container_record(definition, range_count);
+    struct record record = container_record(definition, range_count, definition_has_unique_keys(definition));
     struct slice id = json_string(json_get(definition, "id"));
     struct container *existing = catalog_find_container(catalog, database, id);
     struct bucket *bucket;
@@ -495,7 +517,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(current_container(op, catalog, old, &now));
     if (now->etag != old->etag)
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
-    record = container_record(definition, now->range_count);
+    record = container_record(definition, now->range_count, now->keeps_unique);
     TRY(put_definition(op, batch, &now->rid, &record));
     TRY(commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));

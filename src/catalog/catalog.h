@@ -42,6 +42,25 @@ struct key_path {
     struct slice segment[PATH_SEGMENTS_MAX];
 };
 
+/* Paths whose values together are different for every item of a logical partition. */
+struct unique_key {
+    size_t path_count;
+    struct key_path *path;
+};
+
+enum { TTL_OFF = 0, TTL_NEVER = -1 };
+
+/* How far housekeeping is with removing a container's expired items; partition/sweep.c's own, in one thread. */
+struct container_sweep {
+    bool began, passing;
+    uint64_t after;          /* the pass at hand has looked at everything up to this number */
+    int64_t began_ms;        /* the last pass, or the one at hand */
+    uint64_t began_lsn;      /* the bucket's then */
+    int64_t earliest_ms;     /* the first expiry that the pass met and left */
+    int64_t spent_us;        /* by the pass */
+    int64_t rested_after_ms; /* on the monotonic clock */
+};
+
 struct container {
     struct rid rid;
     struct slice id;
@@ -55,8 +74,14 @@ struct container {
     enum epk_version epk_version;
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
-    uint32_t range_count; /* ranges.h */
-    bool system_key;      /* made without a partition key: all items lie in one logical partition */
+    uint32_t range_count;    /* ranges.h */
+    bool system_key;         /* made without a partition key: all items lie in one logical partition */
+    int32_t default_ttl;     /* seconds, TTL_OFF or TTL_NEVER */
+    bool keeps_unique;       /* its items have entries of their unique keys: see container_record() */
+    size_t unique_key_count; /* 0 when they have none */
+    struct unique_key *unique_key;
+
+    struct container_sweep sweep; /* a new version of the definition begins with a new one */
 
     /* Private to catalog.c. */
     struct arena memory;
@@ -80,6 +105,9 @@ size_t catalog_list_databases(struct catalog *catalog, struct slice after, struc
                               size_t limit);
 size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
                                struct container **list, size_t limit);
+
+/* Those whose items may expire, up to `limit`, in no order; references. */
+size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
                                     struct database **database);

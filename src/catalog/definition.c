@@ -195,6 +195,36 @@ out:
     return st;
 }
 
+static struct json unique_keys_of(struct json definition)
+{
+    return json_get(json_get(definition, "uniqueKeyPolicy"), "uniqueKeys");
+}
+
+bool definition_has_unique_keys(struct json definition)
+{
+    return json_kind(unique_keys_of(definition)) == JSON_ARRAY && json_count(unique_keys_of(definition)) > 0;
+}
+
+static struct unique_key read_unique_key(struct arena *memory, struct json paths)
+{
+    struct unique_key key = { .path = arena_alloc(memory, json_count(paths) * sizeof(*key.path)) };
+
+    for (struct json_iter i = json_iter(paths); json_next(&i);)
+        key_path_parse(json_string(i.value), &key.path[key.path_count++]);
+    return key;
+}
+
+void container_read_unique_keys(struct container *container)
+{
+    struct json keys = unique_keys_of(container->definition);
+    struct arena *memory = &container->memory;
+
+    container->unique_key = arena_alloc(memory, json_count(keys) * sizeof(*container->unique_key));
+    for (struct json_iter i = json_iter(keys); json_next(&i);)
+        container->unique_key[container->unique_key_count++] =
+            read_unique_key(memory, json_get(i.value, "paths"));
+}
+
 static enum status check_conflict_policy(struct op *op, struct json policy)
 {
     struct json mode = json_get(policy, "mode");
@@ -231,6 +261,13 @@ enum status ttl_check(struct op *op, struct json ttl)
         "The input ttl '%.*s' is invalid. Ensure to provide a nonzero positive integer less than or equal to "
         "'2147483647', or '-1' which means never expire.",
         SLICE_ARGS(buf_as_slice(&text)));
+}
+
+void container_read_ttl(struct container *container)
+{
+    struct json ttl = json_get(container->definition, "defaultTtl");
+
+    container->default_ttl = json_kind(ttl) == JSON_NUMBER ? (int32_t)json_int(ttl) : TTL_OFF;
 }
 
 static enum status check_analytical_ttl(struct op *op, struct json ttl)

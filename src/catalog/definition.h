@@ -16,8 +16,12 @@ enum status container_define(struct op *op, struct json body, struct define_opti
 /* Whether a container may be changed from one to the other: its key and unique keys may not. */
 enum status container_check_replace(struct op *op, struct json old, struct json definition);
 
-/* The partition key part, taken apart into the container's fields. */
+/* Parts of the definition, taken apart into the container's fields. */
 void container_read_key(struct container *container);
+void container_read_ttl(struct container *container);
+void container_read_unique_keys(struct container *container);
+
+bool definition_has_unique_keys(struct json definition);
 
 /* A container's defaultTtl or an item's ttl: seconds above 0, or -1 for never. */
 enum status ttl_check(struct op *op, struct json ttl);

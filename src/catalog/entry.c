@@ -83,9 +83,11 @@ uint64_t container_number(const struct rid *rid)
            (uint64_t)rid->bytes[6] << 8 | rid->bytes[7];
 }
 
-struct record container_record(struct json definition, uint32_t range_count)
+struct record container_record(struct json definition, uint32_t range_count, bool keeps_unique)
 {
-    return (struct record){ .document = definition, .number = range_count };
+    return (struct record){ .document = definition,
+                            .number = range_count,
+                            .flags = keeps_unique ? RECORD_KEEPS_UNIQUE : 0 };
 }
 
 /* Containers of earlier versions have no number there, and one range; so has one without a key to divide it by. */
@@ -113,6 +115,10 @@ struct container *container_make(struct database *database, const struct rid *ri
     container->bucket = bucket;
     atomic_init(&container->references, 1);
     container_read_key(container);
+    container_read_ttl(container);
+    container->keeps_unique = record->flags & RECORD_KEEPS_UNIQUE;
+    if (container->keeps_unique)
+        container_read_unique_keys(container);
     container->range_count = range_count_of(container, record);
     return container;
 }

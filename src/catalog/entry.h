@@ -10,8 +10,12 @@
 struct database *database_take(struct database *database);
 struct container *container_take(struct container *container);
 
-/* As it is stored: a definition has no number of its own, so its record has that of the ranges there. */
-struct record container_record(struct json definition, uint32_t range_count);
+/*
+ * As it is stored: a definition has no number of its own, so its record has that of the ranges there.
+ * Whether its items have entries of their unique keys is said in a flag, because containers of
+ * the first versions have items without.
+ */
+struct record container_record(struct json definition, uint32_t range_count, bool keeps_unique);
 
 /* Each with one reference, and a container with one to its database. */
 struct database *database_make(const struct rid *rid, const struct record *record);

@@ -34,15 +34,34 @@ struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number)
  * No EPK of a container begins another, so an id may follow without a mark between them. The
  * exception is the empty one, of a document without any key: FF, with which no EPK begins, stands for it.
  */
+static struct slice partition_part(struct slice epk)
+{
+    return epk.size ? epk : slice_make("\xff", 1);
+}
+
 struct slice key_id(struct arena *arena, uint64_t bucket, struct slice epk, struct slice id)
 {
-    struct slice partition = epk.size ? epk : slice_make("\xff", 1);
+    struct slice partition = partition_part(epk);
     uint8_t *key = key_begin(arena, bucket, KEY_ID, partition.size + id.size);
 
     memcpy(key + PREFIX_BYTES, partition.data, partition.size);
     if (id.size)
         memcpy(key + PREFIX_BYTES + partition.size, id.data, id.size);
     return slice_make(key, PREFIX_BYTES + partition.size + id.size);
+}
+
+struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, uint8_t which,
+                        struct hash128 values)
+{
+    struct slice partition = partition_part(epk);
+    uint8_t *key = key_begin(arena, bucket, KEY_UNIQUE, partition.size + 17);
+    uint8_t *rest = key + PREFIX_BYTES + partition.size;
+
+    memcpy(key + PREFIX_BYTES, partition.data, partition.size);
+    rest[0] = which;
+    put_be(rest + 1, values.h1, 8);
+    put_be(rest + 9, values.h2, 8);
+    return slice_make(key, PREFIX_BYTES + partition.size + 17);
 }
 
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position)
@@ -93,7 +112,8 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 
 bool key_parse(struct slice key, struct key_parts *parts)
 {
-    static const char kinds[] = { KEY_HEAD, KEY_DOCUMENT, KEY_ID, KEY_LOG, KEY_CATALOG, KEY_DROPPED };
+    static const char kinds[] = { KEY_HEAD, KEY_DOCUMENT, KEY_ID,     KEY_UNIQUE,
+                                  KEY_LOG,  KEY_CATALOG,  KEY_DROPPED };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;

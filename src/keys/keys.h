@@ -10,6 +10,7 @@
  * Integers in keys are big-endian, so that byte order is number order.
  */
 #pragma once
+#include "base/hash.h"
 #include "base/op.h"
 
 enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6 };
@@ -21,7 +22,8 @@ enum key_kind {
     KEY_LOG = 'L',      /* LSN, position: the change */
     KEY_CATALOG = 'C',  /* rid: a database, a container, ... (bucket 0) */
     KEY_DROPPED = 'G',  /* container number: a dropped one, with data still to be removed (bucket 0) */
-    /* Taken by parts to come: 'U' unique keys, 'T' expiry, 'X' index entries, 'P' path counts. */
+    KEY_UNIQUE = 'U',   /* EPK, which unique key, hash of its values: the documents' numbers */
+    /* Taken by parts to come: 'X' index entries, 'P' path counts. */
 };
 
 static inline uint64_t bucket_make(uint64_t container, uint32_t bucket)
@@ -37,6 +39,8 @@ static inline uint64_t bucket_container(uint64_t bucket)
 struct slice key_head(struct arena *arena, uint64_t bucket);
 struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number);
 struct slice key_id(struct arena *arena, uint64_t bucket, struct slice epk, struct slice id);
+struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, uint8_t which,
+                        struct hash128 values);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);

@@ -18,13 +18,18 @@ enum {
     AT_EPK = 50,
 };
 
+enum { FLAGS_KNOWN = RECORD_KEEPS_UNIQUE };
+
 enum {
     AT_KIND = 1,
+    AT_CHANGE_FLAGS = 2,
     AT_TOKEN = 24,
     AT_CHANGE_NUMBER = 32,
     AT_PREVIOUS = 40,
     AT_OLD_RECORD = 48,
 };
+
+enum { CHANGE_EXPIRED = 1 }; /* in a change's flags */
 
 enum { AT_COUNTER = 24 };
 
@@ -45,6 +50,45 @@ enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number)
         return op_fail(op, ST_CORRUPT, "The entry of an id is damaged, or newer than this program.");
     *number = get_be(value.data + 1, 8);
     return ST_OK;
+}
+
+enum status unique_entry_check(struct op *op, struct slice value)
+{
+    if (value.data && (value.size < 9 || value.size % 8 != 1 || value.data[0] != UNIQUE_FORMAT))
+        return op_fail(op, ST_CORRUPT, "The entry of a unique key is damaged, or newer than this program.");
+    return ST_OK;
+}
+
+size_t unique_entry_count(struct slice value)
+{
+    return value.size / 8;
+}
+
+uint64_t unique_entry_number(struct slice value, size_t index)
+{
+    return get_be(value.data + 1 + 8 * index, 8);
+}
+
+struct slice unique_entry_with(struct arena *arena, struct slice value, uint64_t number)
+{
+    size_t size = value.data ? value.size : 1;
+    uint8_t *longer = arena_alloc(arena, size + 8);
+
+    longer[0] = UNIQUE_FORMAT;
+    if (value.data)
+        memcpy(longer, value.data, size);
+    put_be(longer + size, number, 8);
+    return slice_make(longer, size + 8);
+}
+
+struct slice unique_entry_without(struct arena *arena, struct slice value, uint64_t number)
+{
+    struct slice left = { 0 };
+
+    for (size_t i = 0; i < unique_entry_count(value); i++)
+        if (unique_entry_number(value, i) != number)
+            left = unique_entry_with(arena, left, unique_entry_number(value, i));
+    return left;
 }
 
 void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms)
@@ -88,6 +132,7 @@ uint8_t *record_encode(struct op *op, const struct record *record, size_t *size)
         return NULL;
     memset(value, 0, AT_EPK);
     value[AT_FORMAT] = RECORD_FORMAT;
+    value[AT_FLAGS] = record->flags;
     put_le(value + AT_ETAG, record->etag, 8);
     put_le(value + AT_NUMBER, record->number, 8);
     put_le(value + AT_TTL, (uint32_t)record->ttl_seconds, 4);
@@ -110,9 +155,10 @@ enum status record_decode(struct op *op, struct slice value, struct record *reco
     epk_size = get_le(bytes + AT_EPK_SIZE, 2);
     if (epk_size >= value.size - AT_EPK || !json_fills(slice_after(value, AT_EPK + epk_size)))
         TRY(op_fail(op, ST_CORRUPT, "A stored record has no document."));
-    if (bytes[AT_FLAGS] != 0) /* whatever it will mean, it must not be passed over */
+    if (bytes[AT_FLAGS] & ~FLAGS_KNOWN) /* whatever it will mean, it must not be passed over */
         TRY(op_fail(op, ST_CORRUPT, "A stored record has a flag that is newer than this program."));
     *record = (struct record){
+        .flags = bytes[AT_FLAGS],
         .lsn = get_le(bytes + AT_LSN, 8),
         .ts_ms = (int64_t)get_le(bytes + AT_TS, 8),
         .etag = get_le(bytes + AT_ETAG, 8),
@@ -138,6 +184,7 @@ uint8_t *change_encode(struct op *op, const struct change *change, size_t *size)
     memset(value, 0, AT_OLD_RECORD);
     value[AT_FORMAT] = CHANGE_FORMAT;
     value[AT_KIND] = (uint8_t)change->kind;
+    value[AT_CHANGE_FLAGS] = change->expired ? CHANGE_EXPIRED : 0;
     put_le(value + AT_TOKEN, change->token, 8);
     put_le(value + AT_CHANGE_NUMBER, change->number, 8);
     put_le(value + AT_PREVIOUS, change->previous_lsn, 8);
@@ -162,6 +209,7 @@ enum status change_decode(struct op *op, struct slice value, struct change *chan
         TRY(op_fail(op, ST_CORRUPT, "A stored change is of the unknown kind %d.", bytes[AT_KIND]));
     *change = (struct change){
         .kind = (enum change_kind)bytes[AT_KIND],
+        .expired = bytes[AT_CHANGE_FLAGS] & CHANGE_EXPIRED,
         .lsn = get_le(bytes + AT_LSN, 8),
         .ts_ms = (int64_t)get_le(bytes + AT_TS, 8),
         .token = get_le(bytes + AT_TOKEN, 8),

@@ -5,9 +5,10 @@
  *
  *     record  format 1, flags 1, reserved 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
  *             ttl 4, policy version 4, EPK size 2, EPK, document (json.h)
- *     change  format 1, kind 1, reserved 2, CRC-32C 4, LSN 8, ts 8, token 8, number 8,
+ *     change  format 1, kind 1, flags 1, reserved 1, CRC-32C 4, LSN 8, ts 8, token 8, number 8,
  *             previous LSN 8, then the old record as it was stored (replace, delete)
  *     id      format 1, number 8
+ *     unique  format 1, number 8 for each document whose values have the entry's hash
  *     head    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, document counter 8
  *
  * Integers are little-endian; times are milliseconds since 1970. A CRC covers all bytes of
@@ -21,6 +22,7 @@
 enum { RECORD_FORMAT = 1, CHANGE_FORMAT = 1, HEAD_FORMAT = 1 };
 
 struct record {
+    uint8_t flags; /* enum record_flag */
     uint64_t lsn;
     int64_t ts_ms;
     uint64_t etag;
@@ -34,6 +36,11 @@ struct record {
 
 enum { RECORD_TTL_NONE = 0 };
 
+/* A program that does not know a flag refuses the record. */
+enum record_flag {
+    RECORD_KEEPS_UNIQUE = 1, /* of a container: its items have entries of their unique keys */
+};
+
 /* Mutable, because it is stamped later; lies in the arena. LSN and ts are written as zero. NULL past the arena's limit. */
 uint8_t *record_encode(struct op *op, const struct record *record, size_t *size);
 
@@ -44,6 +51,7 @@ enum change_kind { CHANGE_CREATE = 'c', CHANGE_REPLACE = 'r', CHANGE_DELETE = 'd
 
 struct change {
     enum change_kind kind;
+    bool expired; /* a delete that nobody asked for: its time to live was over */
     uint64_t lsn;
     int64_t ts_ms;
     uint64_t token; /* of the transaction */
@@ -71,6 +79,18 @@ enum { ID_FORMAT = 1, ID_ENTRY_BYTES = 9 };
 
 void id_entry_encode(uint64_t number, uint8_t bytes[ID_ENTRY_BYTES]);
 enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number);
+
+/* What the values of a unique key lead to: mostly one number, and more where values share a hash. */
+enum { UNIQUE_FORMAT = 1 };
+
+/* An entry that is absent, data NULL, passes, and has no numbers. The others want one that has passed. */
+enum status unique_entry_check(struct op *op, struct slice value);
+size_t unique_entry_count(struct slice value);
+uint64_t unique_entry_number(struct slice value, size_t index);
+
+/* The entry with the number added, or without it; absent when none is left. */
+struct slice unique_entry_with(struct arena *arena, struct slice value, uint64_t number);
+struct slice unique_entry_without(struct arena *arena, struct slice value, uint64_t number);
 
 /* Writes LSN and ts into a record or a change and computes its CRC. */
 void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms);

@@ -8,6 +8,7 @@
 #include "main/check.h"
 #include "main/directory.h"
 #include "partition/key.h"
+#include "partition/unique.h"
 #include "store/store.h"
 
 enum { BLOCK_ROWS = 1000 };
@@ -17,7 +18,7 @@ struct inspection {
     const struct container *container;
     struct snapshot *snapshot;
     struct head head;
-    uint64_t items, ids, changes, problems;
+    uint64_t items, ids, uniques, changes, problems;
 };
 
 __attribute__((format(printf, 2, 3))) static void problem(struct inspection *in, const char *fmt, ...)
@@ -35,6 +36,49 @@ __attribute__((format(printf, 2, 3))) static void problem(struct inspection *in,
 static enum status get(struct op *op, struct inspection *in, struct slice key, struct slice *value)
 {
     return store_get_many(op, in->snapshot, &key, 1, value);
+}
+
+/* Another document in the same entry may share the hash, and not the values. */
+static enum status check_other(struct op *op, struct inspection *in, size_t which, const struct record *item,
+                               uint64_t number)
+{
+    struct record other;
+    struct slice value;
+    enum status st;
+
+    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &value));
+    if (value.data && record_decode(op, value, &other) == ST_OK &&
+        unique_equal(&in->container->unique_key[which], item->document, other.document))
+        problem(in, "documents %llu and %llu have the same values of unique key %zu",
+                (unsigned long long)item->number, (unsigned long long)number, which);
+out:
+    return st;
+}
+
+/* Each unique key's values must lead back here. */
+static enum status check_uniques(struct op *op, struct inspection *in, const struct record *item)
+{
+    struct slice entry;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < in->container->unique_key_count; i++) {
+        bool found = false;
+
+        TRY(get(op, in, unique_key_of(&op->arena, in->container, item->epk, i, item->document), &entry));
+        if (!entry.data || unique_entry_check(op, entry) != ST_OK)
+            entry = (struct slice){ 0 };
+        for (size_t k = 0; k < unique_entry_count(entry); k++) {
+            if (unique_entry_number(entry, k) == item->number)
+                found = true;
+            else
+                TRY(check_other(op, in, i, item, unique_entry_number(entry, k)));
+        }
+        if (!found)
+            problem(in, "document %llu cannot be found by its values of unique key %zu",
+                    (unsigned long long)item->number, i);
+    }
+out:
+    return st;
 }
 
 /* The id entry must lead back here, the key must be the document's own, the number must begin with its bits. */
@@ -69,6 +113,7 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
     TRY(get(op, in, key_id(&op->arena, bucket_id(container->bucket), item->epk, json_string(id)), &entry));
     if (!entry.data || id_entry_decode(op, entry, &found) != ST_OK || found != number)
         problem(in, "document %llu cannot be found by its id", (unsigned long long)number);
+    TRY(check_uniques(op, in, item));
 out:
     return st;
 }
@@ -107,6 +152,37 @@ out:
     return st;
 }
 
+/* One of the items in the entry of a unique key. */
+static enum status visit_holder(struct op *op, struct inspection *in, uint64_t number)
+{
+    struct slice document;
+    enum status st;
+
+    in->uniques++;
+    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    if (!document.data)
+        problem(in, "the entry of a unique key leads to no document");
+out:
+    return st;
+}
+
+/* An item counts once in each of its own entries, so what leads to documents and is too much shows in the sum. */
+static enum status visit_unique(struct op *op, struct inspection *in, const struct key_parts *key,
+                                struct slice value)
+{
+    enum status st = ST_OK;
+
+    (void)key;
+    if (unique_entry_check(op, value) != ST_OK) {
+        problem(in, "the entry of a unique key is damaged");
+        goto out;
+    }
+    for (size_t i = 0; i < unique_entry_count(value); i++)
+        TRY(visit_holder(op, in, unique_entry_number(value, i)));
+out:
+    return st;
+}
+
 static enum status visit_change(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
@@ -129,6 +205,7 @@ static const struct {
 } kinds[] = {
     { KEY_DOCUMENT, visit_document },
     { KEY_ID, visit_id },
+    { KEY_UNIQUE, visit_unique },
     { KEY_LOG, visit_change },
 };
 
@@ -195,6 +272,9 @@ static enum status check_container(struct op *op, const struct container *contai
     if (in.ids != in.items)
         problem(&in, "%llu documents, but %llu ids", (unsigned long long)in.items,
                 (unsigned long long)in.ids);
+    if (in.uniques != in.items * container->unique_key_count)
+        problem(&in, "%llu documents with %zu unique keys, but %llu entries", (unsigned long long)in.items,
+                container->unique_key_count, (unsigned long long)in.uniques);
     *items += in.items;
     *problems += in.problems;
 out:

@@ -15,6 +15,7 @@
 #include "http/http.h"
 #include "main/directory.h"
 #include "main/serve.h"
+#include "partition/sweep.h"
 #include "reply/reply.h"
 #include "route/route.h"
 #include "store/store.h"
@@ -36,6 +37,7 @@ struct server {
     const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
     size_t name_count;
     bool has_directory;
+    _Atomic uint64_t items_expired;
 };
 
 /* --- metrics that are not the router's --- */
@@ -57,6 +59,7 @@ static void print_metrics(void *context, struct buf *out)
     catalog_count(server->catalog, &databases, &containers);
     gauge(out, "databases", "gauge", databases);
     gauge(out, "containers", "gauge", containers);
+    gauge(out, "items_expired_total", "counter", server->items_expired);
     gauge(out, "store_commits_total", "counter", store.commits);
     gauge(out, "store_groups_total", "counter", store.groups);
     gauge(out, "store_syncs_total", "counter", store.syncs);
@@ -233,16 +236,26 @@ out:
 
 /* --- running and stopping --- */
 
+static void keep_house(struct op *op, struct server *server)
+{
+    uint64_t expired = 0;
+
+    op_begin(op, OP_TIMEOUT_MS);
+    if (catalog_sweep(op, server->catalog) != ST_OK)
+        log_line(LOG_WARN, "cannot remove dropped containers: %s", op->error);
+    op_begin(op, OP_TIMEOUT_MS);
+    if (sweep_expired(op, server->catalog, &expired) != ST_OK)
+        log_line(LOG_WARN, "cannot remove expired items: %s", op->error);
+    server->items_expired += expired;
+}
+
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */
 static void wait_for_signal(struct op *op, struct server *server, const sigset_t *signals)
 {
     const struct timespec pause = { .tv_nsec = SWEEP_MS * 1000000L };
 
-    while (sigtimedwait(signals, NULL, &pause) < 0) {
-        op_begin(op, OP_TIMEOUT_MS);
-        if (catalog_sweep(op, server->catalog) != ST_OK)
-            log_line(LOG_WARN, "cannot remove dropped containers: %s", op->error);
-    }
+    while (sigtimedwait(signals, NULL, &pause) < 0)
+        keep_house(op, server);
 }
 
 static void stop(struct server *server)

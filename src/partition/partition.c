@@ -3,71 +3,69 @@
 
 #include "base/hash.h"
 #include "keys/keys.h"
-#include "partition/partition.h"
-
-struct partition_txn {
-    const struct container *container;
-    const struct epk *epk;
-    struct batch *batch;
-    struct view view;
-    struct lock *lock;
-    uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */
-    uint64_t token; /* tells this transaction's changes apart from others' */
-};
+#include "partition/expiry.h"
+#include "partition/txn.h"
+#include "partition/unique.h"
 
 /* What two writers must not both have read: an item of a container. */
-static uint64_t item_scope(const struct container *container, const struct epk *epk, struct slice id)
+static uint64_t item_scope(const struct container *container, struct slice epk, struct slice id)
 {
-    struct hash128 key = murmur3_128(epk->bytes, epk->size), name = murmur3_128(id.data, id.size);
+    struct hash128 key = murmur3_128(epk.data, epk.size), name = murmur3_128(id.data, id.size);
     uint64_t mixed[3] = { bucket_id(container->bucket), key.h1, name.h1 };
 
     return murmur3_128(mixed, sizeof(mixed)).h1;
 }
 
-/* What is opened after its LSN is read sees at least that. */
-static enum status begin(struct op *op, struct partition_txn *txn)
+enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn)
 {
-    struct bucket *bucket = txn->container->bucket;
+    struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
+    enum status st;
 
-    txn->token = env_random_u64(op->env);
-    txn->batch = batch_new(op, bucket_id(bucket));
-    txn->lsn = bucket_lsn(bucket);
-    return view_open(op, bucket, txn->batch, &txn->view);
+    *made = (struct partition_txn){ .container = container, .token = env_random_u64(op->env) };
+    made->batch = batch_new(op, bucket_id(container->bucket));
+    made->lsn = bucket_lsn(container->bucket);
+    TRY(view_open(op, container->bucket, made->batch, &made->view));
+    *txn = made;
+out:
+    return st;
 }
 
 enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
                             const struct epk *epk, struct slice id, struct partition_txn **txn)
 {
-    struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
+    struct lock *lock = NULL;
     enum status st;
 
-    *made = (struct partition_txn){ .container = container, .epk = epk };
-    TRY(locks_acquire(op, locks, item_scope(container, epk, id), &made->lock));
-    TRY(begin(op, made));
-    partition_expect(made, id);
-    *txn = made;
-    made = NULL;
+    TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
+    TRY(txn_open(op, container, txn));
+    (*txn)->epk = epk;
+    (*txn)->lock = lock;
+    lock = NULL;
+    txn_expect_item(*txn, epk_slice(epk), id);
 out:
-    partition_abort(made);
+    locks_release(lock);
     return st;
 }
 
 enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
                                  struct partition_txn **txn)
 {
-    struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
     enum status st;
 
-    *made = (struct partition_txn){ .container = container, .epk = epk };
-    TRY(begin(op, made));
-    *txn = made;
+    TRY(txn_open(op, container, txn));
+    (*txn)->epk = epk;
 out:
     return st;
 }
 
+void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
+{
+    batch_expect(txn->batch, item_scope(txn->container, epk, id), txn->lsn);
+}
+
 void partition_expect(struct partition_txn *txn, struct slice id)
 {
-    batch_expect(txn->batch, item_scope(txn->container, txn->epk, id), txn->lsn);
+    txn_expect_item(txn, epk_slice(txn->epk), id);
 }
 
 void partition_abort(struct partition_txn *txn)
@@ -96,16 +94,25 @@ static enum status find(struct op *op, const struct view *view, const struct con
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the entry of an id leads to no document"));
     TRY(record_decode(op, value, item));
-    op->work.documents_read++;
     *found = true;
 out:
     return st;
 }
 
+/* An item that has expired goes with the transaction that met it, which may then have its id. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found)
 {
-    return find(op, &txn->view, txn->container, txn->epk, id, item, found);
+    enum status st;
+
+    TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
+    if (*found && item_is_expired(txn->container, item, op->now_ms)) {
+        *found = false;
+        TRY(txn_remove_expired(op, txn, item));
+    }
+    op->work.documents_read += *found;
+out:
+    return st;
 }
 
 /* `ttl` counts only where it is a number of seconds or -1. */
@@ -141,13 +148,13 @@ static void put_id(struct op *op, struct partition_txn *txn, struct slice id, ui
               slice_make(value, ID_ENTRY_BYTES));
 }
 
-static enum status put_change(struct op *op, struct partition_txn *txn, enum change_kind kind,
-                              uint64_t number, const struct record *old)
+static enum status put_change(struct op *op, struct partition_txn *txn, struct change change,
+                              const struct record *old)
 {
-    struct change change = { .kind = kind, .token = txn->token, .number = number };
     size_t size;
     uint8_t *value;
 
+    change.token = txn->token;
     if (old) {
         change.previous_lsn = old->lsn;
         change.old_record = old->stored;
@@ -186,10 +193,11 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     enum status st;
 
     fill(op, txn, number, document, item);
+    TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
     batch_uses_counter(txn->batch, counter);
     TRY(put_record(op, txn, item));
     put_id(op, txn, id_of(document), number);
-    TRY(put_change(op, txn, CHANGE_CREATE, number, NULL));
+    TRY(put_change(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
 out:
     return st;
 }
@@ -222,20 +230,37 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     fill(op, txn, old->number, document, item);
     if (!slice_equal(id, id_of(old->document)))
         TRY(rename_id(op, txn, old, id));
+    TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
     TRY(put_record(op, txn, item));
-    TRY(put_change(op, txn, CHANGE_REPLACE, old->number, old));
+    TRY(put_change(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
 out:
     return st;
 }
 
+enum status txn_remove(struct op *op, struct partition_txn *txn, const struct record *old, bool expired)
+{
+    struct change change = { .kind = CHANGE_DELETE, .expired = expired, .number = old->number };
+    uint64_t bucket = bucket_id(txn->container->bucket);
+    enum status st;
+
+    TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
+    batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
+    batch_delete(txn->batch, key_id(&op->arena, bucket, old->epk, id_of(old->document)));
+    TRY(put_change(op, txn, change, old));
+out:
+    return st;
+}
+
+enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const struct record *old)
+{
+    txn_expect_item(txn, old->epk, id_of(old->document));
+    return txn_remove(op, txn, old, true);
+}
+
 enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old)
 {
-    uint64_t bucket = bucket_id(txn->container->bucket);
-
-    batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
-    batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
     op->work.documents_written++;
-    return put_change(op, txn, CHANGE_DELETE, old->number, old);
+    return txn_remove(op, txn, old, false);
 }
 
 /* Nobody knew whether it was written: the store may know now. If not, the client is told that nobody knows. */
@@ -275,8 +300,8 @@ static enum status read_by_hint(struct op *op, const struct container *container
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, item));
-    *found = slice_equal(item->epk, epk_slice(epk)) && slice_equal(id_of(item->document), id);
-    op->work.documents_read += *found;
+    *found = slice_equal(item->epk, epk_slice(epk)) && slice_equal(id_of(item->document), id) &&
+             !item_is_expired(container, item, op->now_ms);
 out:
     return st;
 }
@@ -284,7 +309,7 @@ out:
 enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
                            const struct epk *epk, struct slice id, struct record *item, bool *found)
 {
-    uint64_t hash = item_scope(container, epk, id);
+    uint64_t hash = item_scope(container, epk_slice(epk), id);
     struct view view = { 0 };
     enum status st;
 
@@ -293,9 +318,11 @@ enum status partition_read(struct op *op, struct hints *hints, const struct cont
         goto out;
     TRY(view_open(op, container->bucket, NULL, &view));
     TRY(find(op, &view, container, epk, id, item, found));
+    *found = *found && !item_is_expired(container, item, op->now_ms);
     if (*found && hints)
         hints_put(hints, hash, item->number);
 out:
+    op->work.documents_read += st == ST_OK && *found;
     view_close(&view);
     return st;
 }
@@ -314,7 +341,7 @@ enum status partition_id_of(struct op *op, const struct container *container, co
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, &item));
-    if (slice_equal(item.epk, epk_slice(epk)))
+    if (slice_equal(item.epk, epk_slice(epk)) && !item_is_expired(container, &item, op->now_ms))
         *id = id_of(item.document);
 out:
     view_close(&view);

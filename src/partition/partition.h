@@ -15,6 +15,8 @@
  * 1. An item, its id entry and its change appear together or not at all.
  * 2. A transaction commits only if nobody changed its items since it began.
  * 3. A number is never given to two documents; a replace keeps it.
+ * 5. An item whose time to live is over is nowhere to be seen, swept or not.
+ * 6. No two items of a logical partition have the same values of a unique key.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -36,11 +38,14 @@ enum status partition_begin_many(struct op *op, const struct container *containe
                                  struct partition_txn **txn);
 void partition_expect(struct partition_txn *txn, struct slice id);
 
-/* The item with that id. `found` false is an answer, not an error. */
+/* The item with that id. `found` false is an answer, not an error. One that has expired is removed on the way. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found);
 
-/* The document has an id, no system properties, and belongs to this logical partition. */
+/*
+ * The document has an id, which partition_find() did not find, no system properties, and belongs to this
+ * logical partition. Create and replace answer ST_EXISTS when another item has its values of a unique key.
+ */
 enum status partition_create(struct op *op, struct partition_txn *txn, struct json document,
                              struct record *item);
 

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "keys/keys.h"
+#include "partition/expiry.h"
 #include "partition/scan.h"
 
 /* Small at first, because many scans end soon; then large, because a block has its price. */
@@ -125,6 +126,11 @@ static bool in_scope(const struct partition_scope *scope, struct slice epk)
     return !scope->points || is_point(scope, epk);
 }
 
+static bool is_hidden(const struct op *op, const struct partition_scan *scan, const struct record *item)
+{
+    return !scan->expired_too && item_is_expired(scan->container, item, op->now_ms);
+}
+
 enum status partition_scan_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, struct partition_scan *scan)
 {
@@ -216,7 +222,7 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
         scan->from = item->number + 1;
         scan->scanned++;
         scan->scanned_bytes += row->value.size;
-    } while (!in_scope(&scan->scope, item->epk));
+    } while (!in_scope(&scan->scope, item->epk) || is_hidden(op, scan, item));
 out:
     return st;
 }

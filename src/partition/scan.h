@@ -21,6 +21,7 @@ struct partition_scan {
     uint64_t
         scanned_bytes_max; /* set by the caller, 0 for none: past it nothing is found, and `paused` is true */
     bool paused;
+    bool expired_too; /* set by the caller: find items whose time to live is over as well */
 
     /* Private to scan.c. */
     struct view view;

@@ -18,18 +18,18 @@ struct batch *batch_new(struct op *op, uint64_t bucket)
     *batch = (struct batch){ .arena = &op->arena, .bucket = bucket };
     batch->changes_end = &batch->changes;
     batch->expectation = batch->first;
-    batch->expectation_capacity = EXPECTATIONS_FIRST;
+    batch->expectation_capacity = sizeof(batch->first) / sizeof(batch->first[0]);
     return batch;
 }
 
 static void grow_expectations(struct batch *batch)
 {
-    size_t bytes = batch->expectation_capacity * sizeof(*batch->expectation);
-    struct expectation *more = arena_alloc(batch->arena, 8 * bytes);
+    size_t bytes = batch->expectation_count * sizeof(*batch->expectation);
+    struct expectation *larger = arena_alloc(batch->arena, 2 * bytes);
 
-    memcpy(more, batch->expectation, bytes);
-    batch->expectation = more;
-    batch->expectation_capacity *= 8;
+    memcpy(larger, batch->expectation, bytes);
+    batch->expectation = larger;
+    batch->expectation_capacity = 2 * batch->expectation_count;
 }
 
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn)

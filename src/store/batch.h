@@ -15,7 +15,7 @@ struct batch *batch_new(struct op *op, uint64_t bucket);
 /*
  * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of
  * what was read, such as an item; two that share a hash conflict without need, and are tried again.
- * A batch with a scope also marks that scope as changed. Each call adds an expectation.
+ * A batch with a scope also marks that scope as changed. Each call adds an expectation, and all must hold.
  */
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn);
 

@@ -11,8 +11,6 @@ struct expectation {
     uint64_t scope, lsn;
 };
 
-enum { EXPECTATIONS_FIRST = 2 }; /* enough for an item, and the id it is to have */
-
 struct batch_change {
     struct batch_change *next;
     uint8_t *value;
@@ -22,9 +20,10 @@ struct batch_change {
 struct batch {
     struct arena *arena;
     uint64_t bucket;
-    struct expectation first[EXPECTATIONS_FIRST], *expectation; /* these, or more in the arena */
+    struct expectation *expectation;
     size_t expectation_count, expectation_capacity;
-    uint64_t counter; /* the largest in use; 0 when there is none */
+    struct expectation first[2]; /* most batches name an item, and at most another id for it */
+    uint64_t counter;            /* the largest in use; 0 when there is none */
     struct sorted entries;
     struct batch_change *changes, **changes_end;
     size_t bytes; /* of keys and values, replaced ones included: what bounds a group */

@@ -17,6 +17,10 @@ from server import KEY
 WRITERS = 16
 ITEMS_EACH = 24
 CONTAINERS = ["c0", "c1", "c2"]
+MORE_OF = {  # so that entries of unique keys are written, and the sweep of expired items looks at everything
+    "c1": {"defaultTtl": 1000000},
+    "c2": {"uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/id", "/version"]}, {"paths": ["/id"]}]}},
+}
 DATABASE = "dbs/crash"
 COMING_AND_GOING = ["x0", "x1"]  # containers that are made and dropped all the time
 TIMEOUT_S = 20
@@ -190,6 +194,7 @@ def prepare(url):
 
 def make_container(connection, name):
     definition = {"id": name, "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}}
+    definition.update(MORE_OF.get(name, {}))
     return connection.ask("POST", DATABASE + "/colls", document=definition)
 
 

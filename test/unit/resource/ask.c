@@ -46,6 +46,7 @@ int ask_run(struct ask *ask, operation *run, const char *body)
     struct reply reply;
 
     op->error = NULL;
+    op->now_ms = env_now_ms(op->env);
     op->work = (struct work){ 0 };
     ask->request.body = rig_quoted(op, body ? body : "");
     reply_begin(&reply, op, &ask->answer);

@@ -1,0 +1,17 @@
+/*
+ * src/partition/sweep.h - removes items whose time to live is over, a little at a time.
+ * Readers do not wait for it: an expired item is gone for them at once (expiry.h). It gives back the
+ * space, and puts the removal into the change log as a delete that says why.
+ *
+ * A container is walked from its first item to its last, in steps; each step removes what it found in one
+ * transaction that expects those items unchanged. A pass remembers the first expiry that is still to come, and
+ * the next one waits for it, or for items that came since and may have a shorter time of their own. Between
+ * passes it rests nine times as long as it worked: at most a tenth of one core, however large the container.
+ *
+ * Threads. One at a time.
+ */
+#pragma once
+#include "catalog/catalog.h"
+
+/* Does what is due, for a fraction of a second. Adds up what was removed; a failure is tried again later. */
+enum status sweep_expired(struct op *op, struct catalog *catalog, uint64_t *removed);

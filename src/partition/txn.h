@@ -1,0 +1,28 @@
+/*
+ * src/partition/txn.h - what a transaction is made of, for the files of this folder only.
+ * Whoever changes an item expects it unchanged since `lsn`, which is taken before the snapshot:
+ * what came in between is seen and refused, never missed.
+ */
+#pragma once
+#include "partition/partition.h"
+
+struct partition_txn {
+    const struct container *container;
+    const struct epk *epk; /* NULL when it spans logical partitions, as a sweep does */
+    struct batch *batch;
+    struct view view;
+    struct lock *lock;
+    uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */
+    uint64_t token; /* tells this transaction's changes apart from others' */
+};
+
+/* Without a lock and without expectations. partition_commit() or partition_abort() ends it. */
+enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn);
+
+void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id);
+
+/* An item with all its entries, and a change that says whether its time to live was over. */
+enum status txn_remove(struct op *op, struct partition_txn *txn, const struct record *old, bool expired);
+
+/* The same for an item that has expired, whichever it is: it is expected unchanged first. */
+enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const struct record *old);
