@@ -51,13 +51,13 @@ enum change_kind { CHANGE_CREATE = 'c', CHANGE_REPLACE = 'r', CHANGE_DELETE = 'd
 
 struct change {
     enum change_kind kind;
-    bool expired; /* a delete that nobody asked for: its time to live was over */
     uint64_t lsn;
     int64_t ts_ms;
     uint64_t token; /* of the transaction */
     uint64_t number;
     uint64_t previous_lsn;
     struct slice old_record; /* empty for a create */
+    bool expired;            /* a delete that nobody asked for: the item's time to live was over */
 };
 
 uint8_t *change_encode(struct op *op, const struct change *change, size_t *size);

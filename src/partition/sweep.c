@@ -54,6 +54,7 @@ static void end_pass(struct container_sweep *sweep, struct env *env, bool failed
     if (rest_ms < REST_MS_MIN)
         rest_ms = REST_MS_MIN;
     sweep->passing = false;
+    sweep->began = !failed; /* one that failed knows nothing: the next is due when this one has rested */
     sweep->rested_after_ms = env_monotonic_ms(env) + (failed ? REST_MS_FAILED : rest_ms);
 }
 
@@ -93,6 +94,8 @@ static enum status commit(struct op *op, struct partition_txn **txn, struct cont
     struct commit_stamp stamp;
     enum status st = partition_commit(op, txn, &stamp);
 
+    if (st == ST_OK && stamp.lsn == sweep->began_lsn + 1)
+        sweep->began_lsn = stamp.lsn; /* nobody else wrote: nothing came that the pass does not know of */
     if (st != ST_OK)
         *count = 0;
     if (st != ST_WRITE_CONFLICT)

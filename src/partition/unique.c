@@ -131,15 +131,15 @@ out:
     return st;
 }
 
+/* The item itself may be among them, where its old and its new values share a hash: they differ, or nothing moved. */
 static enum status check_step(struct op *op, struct partition_txn *txn, const struct step *step,
-                              uint64_t number, struct json document)
+                              struct json document)
 {
     struct slice entry = entry_now(txn, step);
     enum status st = ST_OK;
 
     for (size_t i = 0; i < unique_entry_count(entry); i++)
-        if (unique_entry_number(entry, i) != number)
-            TRY(check_holder(op, txn, step, unique_entry_number(entry, i), document));
+        TRY(check_holder(op, txn, step, unique_entry_number(entry, i), document));
 out:
     return st;
 }
@@ -169,7 +169,7 @@ enum status unique_move(struct op *op, struct partition_txn *txn, struct slice e
     TRY(read_entries(op, txn, steps, count));
     for (size_t i = 0; i < count; i++)
         if (steps[i].adds)
-            TRY(check_step(op, txn, &steps[i], number, to));
+            TRY(check_step(op, txn, &steps[i], to));
     for (size_t i = 0; i < count; i++)
         take_step(op, txn, &steps[i], number);
 out:

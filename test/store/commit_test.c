@@ -182,6 +182,34 @@ CONTRACT(of_two_batches_from_one_snapshot_in_one_scope_the_second_conflicts)
     CHECK(put_expecting(f, 2, 500, bucket_lsn(f->bucket)) == ST_OK);
 }
 
+enum { SCOPES = 300 };
+
+/* A write with the scopes 1000, 1001, ... */
+static enum status put_expecting_many(struct fixture *f, uint64_t lsn)
+{
+    struct batch *batch = batch_putting(f, 1, "x");
+    struct commit_stamp stamp;
+
+    for (uint64_t i = 0; i < SCOPES; i++)
+        batch_expect(batch, 1000 + i, lsn);
+    return store_commit(f->op, f->bucket, batch, &stamp);
+}
+
+CONTRACT(a_batch_may_expect_many_scopes_and_all_must_hold)
+{
+    static const uint64_t tried[] = { 0, 1, 2, 3, 4, 5, 100, SCOPES - 1 };
+    uint64_t lsn;
+
+    for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+        lsn = bucket_lsn(f->bucket);
+        CHECK(put_expecting(f, 2, 1000 + tried[i], lsn) == ST_OK);
+        CHECK(put_expecting_many(f, lsn) == ST_WRITE_CONFLICT);
+        lsn = bucket_lsn(f->bucket);
+        CHECK(put_expecting_many(f, lsn) == ST_OK); /* and it marks each of them */
+        CHECK(put_expecting(f, 2, 1000 + tried[i], lsn) == ST_WRITE_CONFLICT);
+    }
+}
+
 CONTRACT(other_scopes_and_other_buckets_do_not_conflict)
 {
     struct batch *batch = batch_new(f->op, TEST_BUCKET + 1);

@@ -39,6 +39,10 @@ static bool strikes(struct faulty *faulty, enum faulty_kind kind)
     if (controls->clock && kind != FAULTY_SNAPSHOT && kind != FAULTY_REOPEN)
         env_advance_ms(controls->clock, 1);
     pthread_mutex_unlock(&faulty->mutex);
+    if (hit && controls->instead) {
+        controls->instead(controls->context);
+        return false;
+    }
     return hit;
 }
 

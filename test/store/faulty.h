@@ -16,12 +16,14 @@ enum faulty_kind {
 };
 
 struct faulty_controls {
-    unsigned kinds;      /* the calls that count, an or of the above */
-    uint64_t fail_call;  /* of those, the one that fails, counting from 1; 0: none. Once only */
-    uint64_t fail_again; /* so many calls of any kind after that one, another fails; 0: none */
-    bool fail_after;     /* a write or a removal fails after it has happened */
-    int reopen_failures; /* so many more reopenings fail */
-    struct env *clock;   /* seeded; each call that a remote store would answer takes 1 ms on it */
+    unsigned kinds;                 /* the calls that count, an or of the above */
+    uint64_t fail_call;             /* of those, the one that fails, counting from 1; 0: none. Once only */
+    uint64_t fail_again;            /* so many calls of any kind after that one, another fails; 0: none */
+    bool fail_after;                /* a write or a removal fails after it has happened */
+    int reopen_failures;            /* so many more reopenings fail */
+    void (*instead)(void *context); /* what happens at fail_call in place of a failure; NULL: it fails */
+    void *context;
+    struct env *clock; /* seeded; each call that a remote store would answer takes 1 ms on it */
 
     uint64_t calls; /* so far, of the kinds that count */
     bool failed;    /* fail_call was reached */

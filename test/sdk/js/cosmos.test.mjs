@@ -172,6 +172,35 @@ test("every policy of a container comes back as it was sent", async () => {
   assert.deepEqual(resource.indexingPolicy.vectorIndexes[0].path, "/v");
 });
 
+test("a unique value that is taken is 409 for create, upsert and replace", async () => {
+  const uniqueKeyPolicy = { uniqueKeys: [{ paths: ["/mail"] }, { paths: ["/name/first", "/name/last"] }] };
+  const one = await container({ partitionKey: "/pk", uniqueKeyPolicy });
+  const taken = (error) => error.code === 409 && /Unique index constraint violation/.test(error.body.message);
+  await one.items.create({ id: "1", pk: "a", mail: "x", name: { first: "A", last: "B" } });
+  await one.items.create({ id: "2", pk: "a", mail: "y", name: { first: "A", last: "C" } });
+  await assert.rejects(one.items.create({ id: "3", pk: "a", mail: "x" }), taken);
+  await assert.rejects(one.items.upsert({ id: "3", pk: "a", mail: "z", name: { first: "A", last: "B" } }), taken);
+  await assert.rejects(one.item("2", "a").replace({ id: "2", pk: "a", mail: "x" }), taken);
+  await one.items.create({ id: "1", pk: "b", mail: "x" });
+  await one.item("1", "a").delete();
+  assert.equal((await one.item("2", "a").replace({ id: "2", pk: "a", mail: "x" })).statusCode, 200);
+});
+
+test("of fifty items with the same unique value one is created", async () => {
+  const one = await container({ partitionKey: "/pk", uniqueKeyPolicy: { uniqueKeys: [{ paths: ["/mail"] }] } });
+  const attempts = Array.from({ length: 50 }, (_, n) => one.items.create({ id: `${n}`, pk: "a", mail: "x" }));
+  const outcomes = await Promise.allSettled(attempts);
+  assert.equal(outcomes.filter((one) => one.status === "fulfilled").length, 1);
+  assert.ok(outcomes.every((one) => one.status === "fulfilled" || one.reason.code === 409));
+});
+
+test("an item's time to live comes back, and one that is none is 400", async () => {
+  const one = await container({ partitionKey: "/pk", defaultTtl: 3600 });
+  assert.equal((await one.items.create({ id: "1", pk: "a", ttl: 600 })).resource.ttl, 600);
+  assert.equal((await one.item("1", "a").read()).resource.ttl, 600);
+  await assert.rejects(one.items.create({ id: "2", pk: "a", ttl: 0 }), (error) => error.code === 400);
+});
+
 test("a definition that cannot be followed is 400", async () => {
   const bad = { id: "bad", partitionKey: "/pk", indexingPolicy: { indexingMode: "consistent", includedPaths: [{ path: "x" }] } };
   const problem = await refusal(database.containers.create(bad));

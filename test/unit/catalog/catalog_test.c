@@ -234,6 +234,51 @@ TEST(a_replaced_container_is_a_new_struct_and_holders_of_the_old_one_see_no_chan
     rig_close(&rig);
 }
 
+#define WITH(more) "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}," more "}"
+
+TEST(a_container_knows_its_time_to_live_and_its_unique_keys_after_a_restart_too)
+{
+    struct container *container;
+    struct database *database;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, WITH("'defaultTtl':-1"));
+    CHECK(container->default_ttl == TTL_NEVER && !container->keeps_unique);
+    container =
+        rig_container(&rig, "{'id':'u','partitionKey':{'paths':['/pk']},'uniqueKeyPolicy':{'uniqueKeys':"
+                            "[{'paths':['/a','/b/c']},{'paths':['/d']}]}}");
+    rig_reopen(&rig);
+    database = catalog_find_database(rig.catalog, slice_of("db"));
+    container = catalog_find_container(rig.catalog, database, slice_of("u"));
+    REQUIRE(container);
+    CHECK(container->default_ttl == TTL_OFF && container->keeps_unique && container->unique_key_count == 2);
+    CHECK(container->unique_key[0].path_count == 2 && container->unique_key[1].path_count == 1 &&
+          slice_is(container->unique_key[0].path[1].segment[1], "c"));
+    container_release(container);
+    database_release(database);
+    rig_close(&rig);
+}
+
+TEST(only_containers_whose_items_may_expire_are_listed_as_such)
+{
+    struct container *list[4], *container;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, WITH("'x':1"));
+    CHECK(catalog_list_expiring(rig.catalog, list, 4) == 0);
+    container = rig_redefine(&rig, container, WITH("'defaultTtl':-1"));
+    rig_container(&rig, "{'id':'d','partitionKey':{'paths':['/pk']},'defaultTtl':5}");
+    CHECK(catalog_list_expiring(rig.catalog, list, 4) == 2);
+    CHECK((list[0] == container) != (list[1] == container));
+    container_release(list[0]);
+    container_release(list[1]);
+    CHECK(catalog_list_expiring(rig.catalog, list, 1) == 1);
+    container_release(list[0]);
+    rig_close(&rig);
+}
+
 TEST(a_change_of_a_container_that_has_changed_since_is_refused)
 {
     struct container *old, *new = NULL, *newest = NULL;

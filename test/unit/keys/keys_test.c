@@ -37,6 +37,13 @@ TEST(a_key_comes_apart_into_what_it_was_made_of)
     REQUIRE(key_parse(key_id(arena(), bucket, slice_of("EPK"), slice_of("id")), &parts));
     CHECK(parts.kind == KEY_ID && slice_is(parts.rest, "EPKid"));
 
+    REQUIRE(
+        key_parse(key_unique(arena(), bucket, slice_of("EPK"), 3, (struct hash128){ 0x41, 0x42 }), &parts));
+    CHECK(parts.kind == KEY_UNIQUE &&
+          slice_equal(parts.rest, slice_make("EPK\3\0\0\0\0\0\0\0A\0\0\0\0\0\0\0B", 20)));
+    REQUIRE(key_parse(key_unique(arena(), bucket, slice_of(""), 0, (struct hash128){ 0 }), &parts));
+    CHECK(parts.rest.size == 18 && parts.rest.data[0] == '\xff');
+
     REQUIRE(key_parse(key_head(arena(), bucket), &parts));
     CHECK(parts.kind == KEY_HEAD && parts.rest.size == 0);
 }

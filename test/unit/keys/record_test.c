@@ -60,7 +60,7 @@ TEST(a_record_can_be_read_before_it_is_stamped)
 TEST(a_change_comes_back_as_it_was_written)
 {
     struct slice old = encode_sample("{\"id\":\"1\"}", 41, 5);
-    struct change change = { CHANGE_REPLACE, 0, 0, 0xdeadbeef, 12, 41, old }, got;
+    struct change change = { CHANGE_REPLACE, 0, 0, 0xdeadbeef, 12, 41, old, false }, got;
     size_t size;
     uint8_t *value = change_encode(test_op(), &change, &size);
 
@@ -75,6 +75,63 @@ TEST(a_change_comes_back_as_it_was_written)
     value = change_encode(test_op(), &change, &size);
     REQUIRE(change_decode(test_op(), slice_make(value, size), &got) == ST_OK);
     CHECK(got.kind == CHANGE_CREATE && got.old_record.size == 0);
+}
+
+TEST(a_delete_says_whether_an_items_time_was_over)
+{
+    for (int expired = 0; expired < 2; expired++) {
+        struct change change = { .kind = CHANGE_DELETE, .number = 12, .expired = expired }, got;
+        size_t size;
+        uint8_t *value = change_encode(test_op(), &change, &size);
+
+        REQUIRE(change_decode(test_op(), slice_make(value, size), &got) == ST_OK);
+        CHECK(got.kind == CHANGE_DELETE && got.expired == expired);
+    }
+}
+
+TEST(a_flag_that_is_known_comes_back_and_any_other_is_refused)
+{
+    for (int bit = 0; bit < 8; bit++) {
+        struct record record = sample, got;
+        size_t size;
+        uint8_t *value;
+
+        record.document = parse("{}");
+        record.flags = (uint8_t)(1 << bit);
+        value = record_encode(test_op(), &record, &size);
+        if (record.flags == RECORD_KEEPS_UNIQUE)
+            CHECK(record_decode(test_op(), slice_make(value, size), &got) == ST_OK &&
+                  got.flags == RECORD_KEEPS_UNIQUE);
+        else
+            CHECK(record_decode(test_op(), slice_make(value, size), &got) == ST_CORRUPT);
+    }
+}
+
+TEST(an_entry_of_a_unique_key_holds_the_numbers_that_were_put_into_it)
+{
+    struct arena *arena = &test_op()->arena;
+    struct slice entry = { 0 };
+
+    CHECK(unique_entry_check(test_op(), entry) == ST_OK && unique_entry_count(entry) == 0);
+    for (uint64_t i = 0; i < 5; i++) {
+        entry = unique_entry_with(arena, entry, UINT64_MAX - i);
+        CHECK(unique_entry_check(test_op(), entry) == ST_OK && unique_entry_count(entry) == i + 1);
+    }
+    entry = unique_entry_without(arena, entry, UINT64_MAX - 2);
+    CHECK(unique_entry_count(entry) == 4 && unique_entry_number(entry, 2) == UINT64_MAX - 3);
+    CHECK(unique_entry_count(unique_entry_without(arena, entry, 77)) == 4);
+    for (uint64_t i = 0; i < 5; i++)
+        entry = unique_entry_without(arena, entry, UINT64_MAX - i);
+    CHECK(!entry.data);
+}
+
+TEST(an_entry_of_a_unique_key_that_is_cut_or_newer_is_noticed)
+{
+    struct slice entry = unique_entry_with(&test_op()->arena, (struct slice){ 0 }, 7);
+
+    for (size_t size = 0; size < entry.size; size++)
+        CHECK(unique_entry_check(test_op(), slice_make(entry.data, size)) == ST_CORRUPT);
+    CHECK(unique_entry_check(test_op(), slice_make("\2\0\0\0\0\0\0\0\7", 9)) == ST_CORRUPT);
 }
 
 TEST(a_head_comes_back_as_it_was_written)
@@ -103,7 +160,7 @@ static enum status decode(enum what what, struct slice value)
 static struct slice encode(enum what what)
 {
     struct slice record = encode_sample("{\"id\":\"1\"}", 3, 4);
-    struct change change = { CHANGE_DELETE, 0, 0, 1, 2, 3, record };
+    struct change change = { CHANGE_DELETE, 0, 0, 1, 2, 3, record, false };
     uint8_t *value;
     size_t size;
 
@@ -167,7 +224,7 @@ TEST(a_right_checksum_does_not_excuse_a_wrong_shape)
     struct slice record = encode(RECORD), change = encode(CHANGE);
     uint8_t *bytes = (uint8_t *)record.data, longer[HEAD_BYTES + 1] = { HEAD_FORMAT };
 
-    bytes[1] = 1; /* a flag nobody knows */
+    bytes[1] = 0x80; /* a flag nobody knows */
     value_stamp(bytes, record.size, 1, 1);
     CHECK(decode(RECORD, record) == ST_CORRUPT);
     bytes[1] = 0;

@@ -1,6 +1,7 @@
 /* test/unit/partition/items.c - short ways to write and read items. */
 #include "items.h"
 #include "keys/keys.h"
+#include "partition/unique.h"
 
 struct epk *epk_of_document(struct op *op, const struct container *container, struct json document)
 {
@@ -118,4 +119,65 @@ struct rows rows_of_kind(struct rig *rig, const struct container *container, cha
     CHECK(store_scan(rig->op, snapshot, range, (struct scan_limit){ 1000000, SIZE_MAX }, &rows) == ST_OK);
     store_release(snapshot);
     return rows;
+}
+
+/* How often the item's number stands in the entries of its values. */
+static size_t count_in_entries(struct rig *rig, const struct container *container, const struct record *item)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < container->unique_key_count; i++) {
+        struct slice key = unique_key_of(&rig->op->arena, container, item->epk, i, item->document), entry;
+
+        CHECK(store_get_latest(rig->op, container->bucket, key, &entry) == ST_OK &&
+              unique_entry_check(rig->op, entry) == ST_OK);
+        for (size_t k = 0; k < unique_entry_count(entry); k++)
+            count += unique_entry_number(entry, k) == item->number;
+    }
+    return count;
+}
+
+static bool item_is_whole(struct rig *rig, const struct container *container, struct slice stored)
+{
+    struct epk epk = { 0 };
+    struct record item, found;
+    bool is_there = false;
+
+    if (record_decode(rig->op, stored, &item) != ST_OK)
+        return false;
+    epk.size = (uint16_t)item.epk.size;
+    memcpy(epk.bytes, item.epk.data, item.epk.size);
+    return partition_read(rig->op, NULL, container, &epk, json_string(json_get(item.document, "id")), &found,
+                          &is_there) == ST_OK &&
+           is_there && found.number == item.number &&
+           count_in_entries(rig, container, &item) == container->unique_key_count;
+}
+
+static uint64_t count_lsns(struct rig *rig, const struct container *container)
+{
+    struct rows changes = rows_of_kind(rig, container, KEY_LOG);
+    uint64_t count = 0, last = 0;
+
+    for (size_t i = 0; i < changes.count; i++) {
+        struct change change = { 0 };
+
+        CHECK(change_decode(rig->op, changes.row[i].value, &change) == ST_OK);
+        count += change.lsn != last;
+        last = change.lsn;
+    }
+    return count;
+}
+
+bool container_is_whole(struct rig *rig, const struct container *container)
+{
+    struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT),
+                ids = rows_of_kind(rig, container, KEY_ID),
+                uniques = rows_of_kind(rig, container, KEY_UNIQUE);
+    bool whole = documents.count == ids.count &&
+                 uniques.count == documents.count * container->unique_key_count &&
+                 count_lsns(rig, container) == bucket_lsn(container->bucket);
+
+    for (size_t i = 0; whole && i < documents.count; i++)
+        whole = item_is_whole(rig, container, documents.row[i].value);
+    return whole;
 }

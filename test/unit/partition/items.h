@@ -21,5 +21,11 @@ enum status item_delete(struct rig *rig, const struct container *container, cons
 bool item_read(struct rig *rig, const struct container *container, const char *key, const char *id,
                struct record *item);
 
+/*
+ * Promises 1 and 6, where nothing has expired: each document has its entries and each entry its document, and
+ * every LSN has changes.
+ */
+bool container_is_whole(struct rig *rig, const struct container *container);
+
 /* Rows of one kind in the container's bucket. */
 struct rows rows_of_kind(struct rig *rig, const struct container *container, char kind);

@@ -4,30 +4,7 @@
 #include "items.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
-
-/* Promise 1, on all of a container: each document has its id entry and each entry its document. */
-static bool is_whole(struct rig *rig, const struct container *container)
-{
-    struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT),
-                ids = rows_of_kind(rig, container, KEY_ID);
-    struct rows changes = rows_of_kind(rig, container, KEY_LOG);
-    struct record item, found;
-    bool whole = documents.count == ids.count && changes.count == bucket_lsn(container->bucket);
-
-    for (size_t i = 0; whole && i < documents.count; i++) {
-        struct epk epk = { 0 };
-        bool is_there = false;
-
-        if (record_decode(rig->op, documents.row[i].value, &item) != ST_OK)
-            return false;
-        epk.size = (uint16_t)item.epk.size;
-        memcpy(epk.bytes, item.epk.data, item.epk.size);
-        whole = partition_read(rig->op, NULL, container, &epk, json_string(json_get(item.document, "id")),
-                               &found, &is_there) == ST_OK &&
-                is_there && found.number == item.number;
-    }
-    return whole;
-}
+#include "partition/sweep.h"
 
 static enum status scenario(struct rig *rig, const struct container *container)
 {
@@ -51,8 +28,49 @@ out:
     return st;
 }
 
+#define UNIQUE_AND_TTL                                                                           \
+    "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':100,'uniqueKeyPolicy':" \
+    "{'uniqueKeys':[{'paths':['/mail']},{'paths':['/a','/b']}]}}"
+
+/* Items that take values, change them, expire, are taken the place of, and are swept. */
+static enum status scenario_of_entries(struct rig *rig, const struct container *container)
+{
+    struct record item;
+    uint64_t removed = 0;
+    enum status st;
+
+    TRY(item_create(rig, container, "{'id':'1','pk':'a','mail':1,'a':1}", &item));
+    TRY(item_create(rig, container, "{'id':'2','pk':'a','mail':2,'a':2,'ttl':1}", &item));
+    TRY(item_create(rig, container, "{'id':'3','pk':'a','mail':3,'a':3,'ttl':1}", &item));
+    TRY(item_replace(rig, container, "1", "{'id':'1','pk':'a','mail':4,'a':1}", &item));
+    rig_advance_ms(rig, 1000);
+    TRY(item_create(rig, container, "{'id':'2','pk':'a','mail':3,'a':2}", &item));
+    TRY(item_create(rig, container, "{'id':'5','pk':'a','mail':5,'a':5,'ttl':1}", &item));
+    TRY(item_delete(rig, container, "['a']", "1"));
+    rig_advance_ms(rig, 10000);
+    TRY(sweep_expired(rig->op, rig->catalog, &removed));
+out:
+    return st;
+}
+
+static const struct {
+    const char *container;
+    enum status (*run)(struct rig *rig, const struct container *container);
+} scenarios[] = {
+    { BY_PK, scenario },
+    { UNIQUE_AND_TTL, scenario_of_entries },
+};
+
+static void sweep_all(struct rig *rig)
+{
+    uint64_t removed = 0;
+
+    rig_advance_ms(rig, 61 * 1000); /* a pass that failed waits for a minute */
+    CHECK(sweep_expired(rig->op, rig->catalog, &removed) == ST_OK);
+}
+
 /* False when there was no n-th call. */
-static bool torture_once(uint64_t call, bool after)
+static bool torture_once(size_t which, uint64_t call, bool after)
 {
     struct container *container;
     struct record item;
@@ -61,26 +79,27 @@ static bool torture_once(uint64_t call, bool after)
     enum status st;
 
     rig_open(&rig, false);
-    container = rig_container(&rig, BY_PK);
+    container = rig_container(&rig, scenarios[which].container);
     faulty_fail(&rig.controls, FAULTY_ANY, call);
     rig.controls.fail_after = after;
-    st = scenario(&rig, container);
+    st = scenarios[which].run(&rig, container);
     struck = rig.controls.failed;
     CHECK(struck || st == ST_OK);
     rig.controls.fail_call = 0;
     env_advance_ms(rig.op->env, 1000);
     CHECK(item_create(&rig, container, "{'id':'later','pk':'b'}", &item) == ST_OK);
-    CHECK(is_whole(&rig, container));
+    sweep_all(&rig);
+    CHECK(container_is_whole(&rig, container));
     rig_close(&rig);
     return struck;
 }
 
 TEST(whichever_call_of_the_store_fails_nothing_is_half_written_and_the_next_write_succeeds)
 {
-    for (int after = 0; after < 2; after++) {
+    for (int round = 0; round < 4; round++) {
         uint64_t call = 1;
 
-        while (torture_once(call, after))
+        while (torture_once((size_t)round / 2, call, round % 2))
             call++;
         CHECK(call > 20); /* it did reach the end */
     }
@@ -185,7 +204,7 @@ TEST(no_raise_of_a_counter_is_lost_between_threads)
               raisers[i].conflicts == 0); /* the lock saves all of them the trouble */
     }
     CHECK(item_read(&rig, container, "['a']", "n", &item));
-    CHECK(json_int(json_get(item.document, "n")) == THREADS * RAISES && is_whole(&rig, container));
+    CHECK(json_int(json_get(item.document, "n")) == THREADS * RAISES && container_is_whole(&rig, container));
     rig_close(&rig);
 }
 
