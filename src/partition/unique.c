@@ -1,6 +1,7 @@
 /* src/partition/unique.c - unique keys: who has which values, kept in the item's own transaction. */
 #include "base/hash.h"
 #include "base/limits.h"
+#include "keys/bytes.h"
 #include "keys/keys.h"
 #include "partition/expiry.h"
 #include "partition/unique.h"
@@ -45,16 +46,20 @@ struct slice unique_key_of(struct arena *arena, const struct container *containe
                            size_t which, struct json document)
 {
     const struct unique_key *unique = &container->unique_key[which];
-    struct hash128 hash[UNIQUE_KEY_PATHS_MAX] = { 0 };
+    uint8_t hashes[16 * UNIQUE_KEY_PATHS_MAX] = { 0 };
 
     for (size_t i = 0; i < unique->path_count; i++) {
         struct json value = value_at(&unique->path[i], document);
+        struct hash128 hash;
 
-        if (!is_null(value)) /* a null's hash stays zero, whether it is there or missing */
-            hash[i] = json_hash(value);
+        if (is_null(value)) /* its place stays zero, whether it is there or missing */
+            continue;
+        hash = json_hash(value);
+        put_be(hashes + 16 * i, hash.h1, 8);
+        put_be(hashes + 16 * i + 8, hash.h2, 8);
     }
     return key_unique(arena, bucket_id(container->bucket), epk, (uint8_t)which,
-                      murmur3_128(hash, unique->path_count * sizeof(hash[0])));
+                      murmur3_128(hashes, 16 * unique->path_count));
 }
 
 static bool is_document(struct json document)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/encode.h"
+#include "keys/bytes.h"
 #include "keys/keys.h"
 #include "keys/ordered.h"
 #include "keys/record.h"
@@ -50,12 +51,25 @@ static void ordered_line(const char *name, const char *text, int second_field)
     line(name, slice_make(bytes, size), 1, second_field, REST);
 }
 
+/* Of a unique key with one path. */
+static struct hash128 hash_of_values(const char *text)
+{
+    struct hash128 value = json_hash(parse(text));
+    uint8_t bytes[16];
+
+    put_be(bytes, value.h1, 8);
+    put_be(bytes + 8, value.h2, 8);
+    return murmur3_128(bytes, sizeof(bytes));
+}
+
 static void write_keys(const struct epk *epk, uint64_t bucket, uint64_t number, const struct rid *container)
 {
     struct arena *arena = &test_op()->arena;
 
     line("key of record", key_document(arena, bucket, number), 6, 1, REST);
     line("key of id", key_id(arena, bucket, epk_slice(epk), slice_of("42")), 6, 1, 16, REST);
+    line("key of unique", key_unique(arena, bucket, epk_slice(epk), 0, hash_of_values("\"redmond\"")), 6, 1,
+         16, 1, REST);
     line("key of change", key_log(arena, bucket, 7, 0), 6, 1, 8, REST);
     line("key of head", key_head(arena, bucket), 6, REST);
     line("key in catalog", key_catalog(arena, rid_slice(container)), 6, 1, 4, REST);
@@ -79,6 +93,7 @@ static void write_values(const struct epk *epk, uint64_t number)
     value_stamp(value, size, 7, 1700000000000);
     line("change", slice_make(value, 24), 1, 1, 2, 4, 8, REST);
     line("  goes on", slice_make(value + 24, size - 24), 8, 8, REST);
+    line("unique", unique_entry_with(&test_op()->arena, (struct slice){ 0 }, number), 1, 8, REST);
     head_encode(&(struct head){ 7, 1700000000000, 1 }, head);
     line("head", slice_make(head, HEAD_BYTES), 1, 3, 4, 8, 8, REST);
 }

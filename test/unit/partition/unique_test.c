@@ -101,6 +101,10 @@ TEST(each_logical_partition_has_values_of_its_own)
     CHECK(item_create(&rig, container, "{'id':'1','pk':'b','mail':'x'}", &item) == ST_OK);
     CHECK(item_create(&rig, container, "{'id':'1','mail':'x'}", &item) == ST_OK);
     CHECK(item_create(&rig, container, "{'id':'2','mail':'x'}", &item) == ST_EXISTS);
+    container = rig_container(&rig, "{'id':'s','uniqueKeyPolicy':{'uniqueKeys':[{'paths':['/mail']}]}}");
+    CHECK(item_create(&rig, container, "{'id':'1','mail':'x'}", &item) == ST_OK && item.epk.size == 0);
+    CHECK(item_create(&rig, container, "{'id':'2','mail':'x'}", &item) == ST_EXISTS);
+    CHECK(item_create(&rig, container, "{'id':'2','mail':'y'}", &item) == ST_OK);
     rig_close(&rig);
 }
 

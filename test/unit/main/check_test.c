@@ -1,0 +1,177 @@
+/* test/unit/main/check_test.c - orrery check: what must agree with what, and that it notices when it does not. */
+#include "base/buf.h"
+#include "catalog/definition.h"
+#include "keys/keys.h"
+#include "main/check.h"
+#include "main/directory.h"
+#include "partition/key.h"
+#include "partition/partition.h"
+#include "partition/unique.h"
+#include "rig.h"
+
+#ifdef ORRERY_ROCKSDB
+
+#define DEFINITION                                                                             \
+    "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'uniqueKeyPolicy':{'uniqueKeys':[" \
+    "{'paths':['/mail']},{'paths':['/phone']}]}}"
+
+/* A data directory with one container, open for writing. */
+struct place {
+    const char *path;
+    struct directory directory;
+    struct store *store;
+    struct catalog *catalog;
+    struct locks *locks;
+    struct database *database;
+    struct container *container;
+    struct epk epk; /* of the key "a" */
+};
+
+static void place_open(struct place *place, const char *name)
+{
+    struct op *op = test_op();
+    struct json definition;
+    struct buf path;
+
+    buf_init(&path, &op->arena);
+    buf_printf(&path, "%s/%s", test_directory(), name);
+    buf_byte(&path, '\0');
+    *place = (struct place){ .path = path.data, .locks = locks_open() };
+    REQUIRE(directory_open(op, place->path, false, &place->directory) == ST_OK);
+    REQUIRE(store_open(op,
+                       &(struct store_options){ .kind = STORE_ROCKSDB, .directory = place->directory.store },
+                       &place->store) == ST_OK);
+    REQUIRE(catalog_open(op, place->store, &place->catalog) == ST_OK);
+    REQUIRE(catalog_create_database(op, place->catalog, slice_of("db"), &place->database) == ST_OK);
+    REQUIRE(container_define(op, rig_json(op, DEFINITION), (struct define_options){ true }, &definition) ==
+            ST_OK);
+    REQUIRE(catalog_create_container(op, place->catalog, place->database, definition, 1, &place->container) ==
+            ST_OK);
+}
+
+static void place_close(struct place *place)
+{
+    container_release(place->container);
+    database_release(place->database);
+    catalog_close(place->catalog);
+    store_close(place->store);
+    directory_close(&place->directory);
+    locks_close(place->locks);
+}
+
+static struct record add(struct place *place, const char *document)
+{
+    struct json parsed = rig_json(test_op(), document);
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct partition_key key;
+    struct record item = { 0 };
+
+    partition_key_extract(place->container, parsed, &key);
+    partition_key_epk(place->container, &key, &place->epk);
+    CHECK(partition_begin(test_op(), place->locks, place->container, &place->epk,
+                          json_string(json_get(parsed, "id")), &txn) == ST_OK);
+    CHECK(partition_create(test_op(), txn, parsed, &item) == ST_OK);
+    CHECK(partition_commit(test_op(), &txn, &stamp) == ST_OK);
+    return item;
+}
+
+static struct slice entry_key(struct place *place, size_t which, const char *document)
+{
+    return unique_key_of(&test_op()->arena, place->container, epk_slice(&place->epk), which,
+                         rig_json(test_op(), document));
+}
+
+static void put(struct place *place, struct slice key, struct slice value)
+{
+    struct batch *batch = batch_new(test_op(), bucket_id(place->container->bucket));
+    struct commit_stamp stamp;
+
+    if (value.data)
+        batch_put(batch, key, value);
+    else
+        batch_delete(batch, key);
+    CHECK(store_commit(test_op(), place->container->bucket, batch, &stamp) == ST_OK);
+}
+
+static struct slice entry_of(uint64_t number)
+{
+    return unique_entry_with(&test_op()->arena, (struct slice){ 0 }, number);
+}
+
+/* Each does one thing to a container with two items that agrees with itself. */
+
+static void nothing(struct place *place, const struct record *item)
+{
+    (void)place, (void)item;
+}
+
+static void entry_missing(struct place *place, const struct record *item)
+{
+    (void)item;
+    put(place, entry_key(place, 1, "{'phone':2}"), (struct slice){ 0 });
+}
+
+static void entry_of_no_document(struct place *place, const struct record *item)
+{
+    (void)item;
+    put(place, entry_key(place, 0, "{'mail':'gone'}"), entry_of(item->number + 1000));
+}
+
+static void entry_too_many(struct place *place, const struct record *item)
+{
+    put(place, entry_key(place, 0, "{'mail':'other'}"), entry_of(item->number));
+}
+
+static void entry_damaged(struct place *place, const struct record *item)
+{
+    (void)item;
+    put(place, entry_key(place, 0, "{'mail':'x'}"), slice_of("x"));
+}
+
+static void value_taken_twice(struct place *place, const struct record *item)
+{
+    struct record twin = *item;
+    size_t size;
+    uint8_t *value;
+
+    twin.document = rig_json(test_op(), "{'id':'2','pk':'a','mail':'x','phone':2}");
+    value = record_encode(test_op(), &twin, &size);
+    value_stamp(value, size, 1, 1);
+    put(place, key_document(&test_op()->arena, bucket_id(place->container->bucket), item->number),
+        slice_make(value, size));
+    put(place, entry_key(place, 0, "{'mail':'x'}"),
+        unique_entry_with(&test_op()->arena, entry_of(item->number - 1), item->number));
+    put(place, entry_key(place, 0, "{'mail':'y'}"), (struct slice){ 0 });
+}
+
+static const struct {
+    const char *name;
+    void (*damage)(struct place *place, const struct record *item);
+    int answer;
+} cases[] = {
+    { "sound", nothing, 0 },
+    { "missing", entry_missing, 1 },
+    { "leads-nowhere", entry_of_no_document, 1 },
+    { "too-many", entry_too_many, 1 },
+    { "damaged", entry_damaged, 1 },
+    { "twice", value_taken_twice, 1 },
+};
+
+TEST(entries_of_unique_keys_and_items_must_agree)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct record second;
+        struct place place;
+
+        place_open(&place, cases[i].name);
+        add(&place, "{'id':'1','pk':'a','mail':'x','phone':1}");
+        second = add(&place, "{'id':'2','pk':'a','mail':'y','phone':2}");
+        cases[i].damage(&place, &second);
+        place_close(&place);
+        if (check(place.path) != cases[i].answer)
+            test_failed(__FILE__, __LINE__, cases[i].name);
+    }
+}
+
+#endif
