@@ -1,6 +1,4 @@
 /* src/partition/sweep.c - passes over containers, in steps that are short and small. */
-#include <stdlib.h>
-
 #include "base/limits.h"
 #include "partition/expiry.h"
 #include "partition/scan.h"

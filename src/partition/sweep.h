@@ -7,6 +7,8 @@
  * transaction that expects those items unchanged. A pass remembers the first expiry that is still to come, and
  * the next one waits for it, or for items that came since and may have a shorter time of their own. Between
  * passes it rests nine times as long as it worked: at most a tenth of one core, however large the container.
+ * A list of items by expiry would find them sooner, but every write would pay for it, and a new default would
+ * put all of it out of date.
  *
  * Threads. One at a time.
  */
