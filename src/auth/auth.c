@@ -1,4 +1,4 @@
-/* src/auth/auth.c - master-key signatures. */
+/* src/auth/auth.c - master-key signatures and resource tokens. */
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
@@ -59,6 +59,7 @@ void auth_close(struct auth *auth)
 
 struct credentials {
     struct slice type, version;
+    struct slice sig; /* as it came */
     uint8_t signature[HMAC_BYTES];
 };
 
@@ -88,7 +89,7 @@ static struct slice field(struct slice text, const char *name)
 static enum status read_credentials(struct op *op, const struct request *request,
                                     struct credentials *credentials)
 {
-    struct slice header = request->header[HEADER_AUTHORIZATION], text, signature;
+    struct slice header = request->header[HEADER_AUTHORIZATION], text;
     size_t size;
 
     if (!header.data || header.size == 0)
@@ -99,26 +100,42 @@ static enum status read_credentials(struct op *op, const struct request *request
         return malformed(op);
     credentials->type = field(text, "type");
     credentials->version = field(text, "ver");
-    signature = field(text, "sig");
-    if (!credentials->type.data || !credentials->version.data || !signature.data)
+    credentials->sig = field(text, "sig");
+    if (!credentials->type.data || !credentials->version.data || !credentials->sig.data)
         return malformed(op);
-    if (slice_is(credentials->type, "resource") || slice_is(credentials->type, "aad") ||
-        slice_is(credentials->type, "sas"))
-        return op_fail(op, ST_NOT_BUILT,
-                       "This version of the server knows master keys, and no tokens of type '%.*s'.",
-                       SLICE_ARGS(credentials->type));
+    if (slice_is(credentials->type, "resource"))
+        return ST_OK;
+    if (slice_is(credentials->type, "aad") || slice_is(credentials->type, "sas"))
+        return op_fail(
+            op, ST_NOT_BUILT,
+            "This version of the server knows master keys and resource tokens, and no tokens of type '%.*s'.",
+            SLICE_ARGS(credentials->type));
     if (!slice_is(credentials->type, "master") || !slice_is(credentials->version, "1.0") ||
-        !base64_decode(signature, credentials->signature, HMAC_BYTES, &size) || size != HMAC_BYTES)
+        !base64_decode(credentials->sig, credentials->signature, HMAC_BYTES, &size) || size != HMAC_BYTES)
         return malformed(op);
     return ST_OK;
 }
 
 /* --- the date --- */
 
+/* A signature holds from one time to another. */
+static enum status refuse_time(struct op *op, int64_t from_ms, int64_t to_ms)
+{
+    char from[HTTP_DATE_SIZE + 1], to[HTTP_DATE_SIZE + 1], now[HTTP_DATE_SIZE + 1];
+
+    http_date_format(from_ms, from);
+    http_date_format(to_ms, to);
+    http_date_format(op->now_ms, now);
+    return op_fail(
+        op, ST_FORBIDDEN,
+        "The authorization token is not valid at the current time. Please create another token and retry "
+        "(token start time: %s, token expiry time: %s, current server time: %s).",
+        from, to, now);
+}
+
 static enum status check_date(struct op *op, const struct request *request)
 {
     struct slice date = request->header[HEADER_MS_DATE];
-    char from[HTTP_DATE_SIZE + 1], to[HTTP_DATE_SIZE + 1], now[HTTP_DATE_SIZE + 1];
     int64_t ms;
 
     if (!date.data)
@@ -132,14 +149,7 @@ static enum status check_date(struct op *op, const struct request *request)
                        "The input date header is invalid format. Please pass in RFC 1123 style date format.");
     if (ms - op->now_ms <= DATE_SKEW_MS && op->now_ms - ms <= DATE_SKEW_MS)
         return ST_OK;
-    http_date_format(ms, from);
-    http_date_format(ms + DATE_SKEW_MS, to);
-    http_date_format(op->now_ms, now);
-    return op_fail(
-        op, ST_FORBIDDEN,
-        "The authorization token is not valid at the current time. Please create another token and retry "
-        "(token start time: %s, token expiry time: %s, current server time: %s).",
-        from, to, now);
+    return refuse_time(op, ms, ms + DATE_SKEW_MS);
 }
 
 /* --- the signature --- */
@@ -223,16 +233,91 @@ static enum status refuse(struct op *op, struct slice text)
         SLICE_ARGS(text));
 }
 
+/* --- resource tokens: <signature>;<grant>; in base64 each --- */
+
+/* What is signed. No request's text begins like this, so neither signature can stand for the other. */
+static struct slice grant_text(struct slice grant, char *room)
+{
+    static const char mark[] = "resource token\n";
+
+    memcpy(mempcpy(room, mark, sizeof(mark) - 1), grant.data, grant.size);
+    return slice_make(room, sizeof(mark) - 1 + grant.size);
+}
+
+enum { GRANT_TEXT_MAX = 32 + GRANT_BYTES_MAX };
+
+void auth_print_token(const struct auth *auth, const struct grant *grant, struct buf *out)
+{
+    uint8_t bytes[GRANT_BYTES_MAX], signature[HMAC_BYTES];
+    struct slice encoded = slice_make(bytes, grant_encode(grant, bytes));
+    char room[GRANT_TEXT_MAX];
+
+    hmac_sign(&auth->key[0], grant_text(encoded, room), signature);
+    buf_text(out, "type=resource&ver=1&sig=");
+    base64_encode(out, slice_make(signature, sizeof(signature)));
+    buf_byte(out, ';');
+    base64_encode(out, encoded);
+    buf_byte(out, ';');
+}
+
+/* What stands before the next semicolon, or all of it. */
+static struct slice take_part(struct slice *rest)
+{
+    const char *end = rest->size ? memchr(rest->data, ';', rest->size) : NULL;
+    struct slice part = slice_make(rest->data, end ? (size_t)(end - rest->data) : rest->size);
+
+    *rest = slice_after(*rest, end ? part.size + 1 : part.size);
+    return part;
+}
+
+static enum status check_token(struct op *op, const struct auth *auth, const struct credentials *credentials,
+                               struct grant *grant)
+{
+    struct slice rest = credentials->sig, first = take_part(&rest), second = take_part(&rest);
+    uint8_t signature[HMAC_BYTES], bytes[GRANT_BYTES_MAX];
+    char room[GRANT_TEXT_MAX];
+    size_t size, grant_size;
+
+    if ((!slice_is(credentials->version, "1") && !slice_is(credentials->version, "1.0")) || rest.size ||
+        !base64_decode(first, signature, sizeof(signature), &size) || size != HMAC_BYTES ||
+        !base64_decode(second, bytes, sizeof(bytes), &grant_size))
+        return malformed(op);
+    if (!signed_by_any_key(auth, grant_text(slice_make(bytes, grant_size), room), signature))
+        return op_fail(op, ST_UNAUTHORIZED,
+                       "The input authorization token can't serve the request. The wrong key is being used "
+                       "or the expected payload is not built as per the protocol. For more info: "
+                       "https://aka.ms/cosmosdb-tsg-unauthorized.");
+    if (!grant_decode(slice_make(bytes, grant_size), grant))
+        return malformed(op);
+    if (op->now_ms >= grant->expires_ms)
+        return refuse_time(op, grant->issued_ms, grant->expires_ms);
+    return ST_OK;
+}
+
+static enum status check_master(struct op *op, struct auth *auth, const struct request *request,
+                                const struct auth_subject *subject, const struct credentials *credentials)
+{
+    enum status st;
+
+    TRY(check_date(op, request));
+    if (!check_signature(op, auth, request, subject, credentials->signature))
+        TRY(refuse(op, payload(op, request, subject->type, subject->link)));
+out:
+    return st;
+}
+
 enum status auth_check(struct op *op, struct auth *auth, const struct request *request,
-                       const struct auth_subject *subject)
+                       const struct auth_subject *subject, struct grant *grant)
 {
     struct credentials credentials;
     enum status st;
 
+    *grant = (struct grant){ 0 };
     TRY(read_credentials(op, request, &credentials));
-    TRY(check_date(op, request));
-    if (!check_signature(op, auth, request, subject, credentials.signature))
-        TRY(refuse(op, payload(op, request, subject->type, subject->link)));
+    if (slice_is(credentials.type, "resource"))
+        TRY(check_token(op, auth, &credentials, grant));
+    else
+        TRY(check_master(op, auth, request, subject, &credentials));
 out:
     return st;
 }

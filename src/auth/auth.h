@@ -1,6 +1,7 @@
 /*
  * src/auth/auth.h - who sent a request, and whether they may.
  * Master keys: the client signs verb, resource type, link and date with a key both sides know.
+ * Resource tokens: we sign a grant (token/grant.h) with such a key, and the client brings it back.
  *
  * Ownership. The caller owns an auth from auth_open() to auth_close().
  * Threads. Any, without locks: keys do not change while the server runs.
@@ -12,6 +13,7 @@
  */
 #pragma once
 #include "base/exchange.h"
+#include "token/grant.h"
 
 struct auth;
 
@@ -31,6 +33,12 @@ struct auth_subject {
     struct slice last;     /* the link's last segment, which may be a rid */
 };
 
-/* ST_UNAUTHORIZED or ST_FORBIDDEN, with the service's words. */
+/*
+ * ST_UNAUTHORIZED or ST_FORBIDDEN, with the service's words. With a resource token, `grant` says what it says;
+ * with a master key the grant's permission is of size 0.
+ */
 enum status auth_check(struct op *op, struct auth *auth, const struct request *request,
-                       const struct auth_subject *subject);
+                       const struct auth_subject *subject, struct grant *grant);
+
+/* type=resource&ver=1&sig=<signature>;<grant>; */
+void auth_print_token(const struct auth *auth, const struct grant *grant, struct buf *out);

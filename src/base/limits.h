@@ -26,6 +26,17 @@ enum {
     PATH_BYTES_MAX = 1024,
     CONTAINER_RANGES_MAX = 100, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s */
 
+    /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
+       large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
+    CATALOG_CHILDREN_MAX = 10000,
+
+    /* Throughput, in RU/s. Service: fixed from 400 in steps of 100, autoscale from 1,000 in steps of 1,000. */
+    THROUGHPUT_MIN = 400,
+    THROUGHPUT_STEP = 100,
+    AUTOSCALE_MIN = 1000,
+    AUTOSCALE_STEP = 1000,
+    THROUGHPUT_MAX = 1000 * 1000,
+
     /* Feeds. Service: a page holds at most 4 MB; 100 items when the client names no number. */
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
@@ -59,4 +70,9 @@ enum {
 
     /* Authentication. Service: a date more than 15 minutes off is refused. */
     DATE_SKEW_MS = 15 * 60 * 1000,
+
+    /* Resource tokens. Service: an hour unless a client asks for another time ("Permissions", REST reference). */
+    TOKEN_SECONDS_MIN = 600,
+    TOKEN_SECONDS_DEFAULT = 3600,
+    TOKEN_SECONDS_MAX = 24 * 3600,
 };

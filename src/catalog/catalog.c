@@ -1,32 +1,11 @@
 /* src/catalog/catalog.c - the catalog in memory and in the store. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "catalog/catalog.h"
+#include "catalog/change.h"
 #include "catalog/definition.h"
 #include "catalog/entry.h"
-#include "catalog/map.h"
-#include "keys/keys.h"
-
-/* All changes of the catalog are one logical partition to the store. */
-enum { CATALOG_BUCKET = 0, CATALOG_SCOPE = 1 };
-
-struct known {
-    struct map databases_by_rid, databases_by_id;
-    struct map containers_by_rid, containers_by_id; /* the latter under database rid + id */
-};
-
-struct catalog {
-    struct store *store;
-    struct bucket *bucket;
-    pthread_mutex_t changing; /* held over a whole change, its commit included */
-    pthread_rwlock_t lock;    /* guards what follows, never held over I/O */
-    struct known known;
-    struct container *dropped; /* data still to be removed */
-    atomic_bool in_doubt;      /* whether the last commit happened: settled before the next one */
-};
 
 static void *allocate(size_t size)
 {
@@ -60,13 +39,6 @@ static void add_container(struct catalog *catalog, struct container *container)
     map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
     map_put(&catalog->known.containers_by_id, name, container);
     pthread_rwlock_unlock(&catalog->lock);
-}
-
-/* The maps lead to the new version now. Whoever holds the old one keeps the data that both share. */
-static void replace_version(struct container *old, struct container *new)
-{
-    old->successor = container_take(new);
-    container_release(old); /* the maps' own reference */
 }
 
 /* Nobody finds it any more; its data goes when the last reference is back. */
@@ -145,8 +117,7 @@ static int by_key(const void *a, const void *b)
     return slice_compare(((const struct map_slot *)a)->key, ((const struct map_slot *)b)->key);
 }
 
-/* The map's entries whose keys begin with `prefix` and come after `after`, in key order. */
-static struct map_slot *sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
+struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
 {
     struct map_slot *list = allocate((map->count + 1) * sizeof(*list));
 
@@ -169,7 +140,7 @@ size_t catalog_list_databases(struct catalog *catalog, struct slice after, struc
     size_t count;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    slots = sorted(&catalog->known.databases_by_rid, slice_of(""), after, &count);
+    slots = catalog_sorted(&catalog->known.databases_by_rid, slice_of(""), after, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
@@ -186,7 +157,7 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     size_t count;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    slots = sorted(&catalog->known.containers_by_rid, rid_slice(&database->rid), after, &count);
+    slots = catalog_sorted(&catalog->known.containers_by_rid, rid_slice(&database->rid), after, &count);
     if (count > limit)
         count = limit;
     for (size_t i = 0; i < count; i++)
@@ -231,7 +202,7 @@ static enum status load_container(struct op *op, struct catalog *catalog, const 
     struct bucket *bucket;
     enum status st;
 
-    if (rid->size != RID_CONTAINER_BYTES || !database)
+    if (!database)
         TRY(op_fail(op, ST_CORRUPT, "the catalog has a container without its database"));
     TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
     container = container_make(database, rid, record, bucket);
@@ -243,7 +214,7 @@ out:
     return st;
 }
 
-/* A database's row comes before those of its containers, whose rids begin with its own. */
+/* An owner's row comes before those of what it owns, whose rids begin with its own. */
 static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
 {
     struct key_parts parts;
@@ -256,10 +227,12 @@ static enum status load_one(struct op *op, struct catalog *catalog, const struct
     rid.size = (uint8_t)parts.rest.size;
     memcpy(rid.bytes, parts.rest.data, parts.rest.size);
     TRY(record_decode(op, row->value, &record));
-    if (rid.size == RID_DATABASE_BYTES)
+    if (rid_type(&rid) == RID_TYPE_DATABASE)
         add_database(catalog, database_make(&rid, &record));
-    else
+    else if (rid_type(&rid) == RID_TYPE_CONTAINER)
         TRY(load_container(op, catalog, &rid, &record));
+    else
+        TRY(child_load(op, catalog, &rid, &record));
 out:
     return st;
 }
@@ -288,109 +261,34 @@ out:
     return st;
 }
 
-/* --- changes: one at a time, durable before they can be found --- */
-
-static struct batch *begin_change(struct op *op, struct catalog *catalog)
+static enum status load_offer(struct op *op, struct catalog *catalog, const struct row *row)
 {
-    struct batch *batch = batch_new(op, CATALOG_BUCKET);
-
-    batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
-    return batch;
-}
-
-static enum status put_definition(struct op *op, struct batch *batch, const struct rid *rid,
-                                  struct record *record)
-{
-    size_t size;
-    uint8_t *value;
-
-    record->etag = env_random_u64(op->env);
-    value = record_encode(op, record, &size);
-    if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
-    batch_put_stamped(batch, key_catalog(&op->arena, rid_slice(rid)), value, size);
-    return ST_OK;
-}
-
-static enum status commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record)
-{
-    struct commit_stamp stamp;
-    enum status st = store_commit(op, catalog->bucket, batch, &stamp);
-
-    if (st == ST_OK)
-        record->ts_ms = stamp.ts_ms;
-    if (st == ST_AMBIGUOUS)
-        atomic_store(&catalog->in_doubt, true);
-    return st;
-}
-
-static void release_all(struct catalog *catalog)
-{
-    for (size_t i = 0; i < catalog->known.containers_by_rid.capacity; i++)
-        container_release(catalog->known.containers_by_rid.slot[i].value);
-    for (size_t i = 0; i < catalog->known.databases_by_rid.capacity; i++)
-        database_release(catalog->known.databases_by_rid.slot[i].value);
-    map_free(&catalog->known.databases_by_rid);
-    map_free(&catalog->known.databases_by_id);
-    map_free(&catalog->known.containers_by_rid);
-    map_free(&catalog->known.containers_by_id);
-}
-
-/* Puts what was read in the place of what was known; a container that is not there any more was dropped. */
-static void supersede(struct catalog *catalog, struct catalog *fresh)
-{
-    struct known old_ones;
-
-    pthread_rwlock_wrlock(&catalog->lock);
-    old_ones = catalog->known;
-    catalog->known = fresh->known;
-    fresh->known = old_ones;
-    for (size_t i = 0; i < fresh->known.containers_by_rid.capacity; i++) {
-        struct map_slot *slot = &fresh->known.containers_by_rid.slot[i];
-        struct container *old = slot->value;
-        struct container *new = old ? map_find(&catalog->known.containers_by_rid, slot->key) : NULL;
-
-        slot->value = NULL;
-        if (new) {
-            replace_version(old, new);
-        } else if (old) {
-            old->next_dropped = catalog->dropped;
-            catalog->dropped = old;
-        }
-    }
-    pthread_rwlock_unlock(&catalog->lock);
-}
-
-/* After a commit of which nobody could tell whether it happened: what the store has is what counts. */
-static enum status settle(struct op *op, struct catalog *catalog)
-{
-    struct catalog fresh = { .store = catalog->store, .bucket = catalog->bucket };
-    struct record unused = { 0 };
+    struct rid owner = { 0 };
+    struct record record;
+    struct key_parts parts;
     enum status st;
 
-    pthread_rwlock_init(&fresh.lock, NULL);
-    TRY(commit(op, catalog, batch_new(op, CATALOG_BUCKET),
-               &unused)); /* which the store takes once it is sound again */
-    TRY(for_each(op, &fresh, KEY_CATALOG, load_one));
-    supersede(catalog, &fresh);
-    atomic_store(&catalog->in_doubt, false);
+    if (!key_parse(row->key, &parts) || parts.rest.size > RID_BYTES_MAX)
+        TRY(op_fail(op, ST_CORRUPT, "the catalog has a malformed key"));
+    owner.size = (uint8_t)parts.rest.size;
+    memcpy(owner.bytes, parts.rest.data, parts.rest.size);
+    TRY(record_decode(op, row->value, &record));
+    TRY(offer_load(op, catalog, &owner, &record));
 out:
-    release_all(&fresh);
-    pthread_rwlock_destroy(&fresh.lock);
     return st;
 }
 
-/* Every change is made between these two, whether lock_changes() succeeds or not. */
-static enum status lock_changes(struct op *op, struct catalog *catalog)
+enum status catalog_load(struct op *op, struct catalog *catalog)
 {
-    pthread_mutex_lock(&catalog->changing);
-    return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
+    enum status st;
+
+    TRY(for_each(op, catalog, KEY_CATALOG, load_one));
+    TRY(for_each(op, catalog, KEY_OFFER, load_offer));
+out:
+    return st;
 }
 
-static void unlock_changes(struct catalog *catalog)
-{
-    pthread_mutex_unlock(&catalog->changing);
-}
+/* --- changes --- */
 
 static struct json id_document(struct op *op, struct slice id)
 {
@@ -404,11 +302,11 @@ static struct json id_document(struct op *op, struct slice id)
     return json_built(&out);
 }
 
-static enum status create_database(struct op *op, struct catalog *catalog, struct slice id,
+static enum status create_database(struct op *op, struct catalog *catalog, struct slice id, struct json offer,
                                    struct database **database)
 {
-    struct batch *batch = begin_change(op, catalog);
-    struct record record = { .document = id_document(op, id) };
+    struct batch *batch = change_begin(op, catalog);
+    struct record record = { .document = id_document(op, id) }, offered;
     struct database *existing = catalog_find_database(catalog, id);
     uint64_t number;
     struct rid rid;
@@ -421,42 +319,57 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
     number = bucket_next_counter(catalog->bucket);
     rid = rid_database((uint32_t)number);
     batch_uses_counter(batch, number);
-    TRY(put_definition(op, batch, &rid, &record));
-    TRY(commit(op, catalog, batch, &record));
+    TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
+    TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
+    TRY(change_commit(op, catalog, batch, &record));
     *database = database_take(database_make(&rid, &record));
     add_database(catalog, *database);
+    offer_add(catalog, &rid, &offered, record.ts_ms);
 out:
+    return st;
+}
+
+enum status catalog_create_database_with_offer(struct op *op, struct catalog *catalog, struct slice id,
+                                               struct json offer, struct database **database)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = create_database(op, catalog, id, offer, database);
+    change_unlock(catalog);
     return st;
 }
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
                                     struct database **database)
 {
-    enum status st = lock_changes(op, catalog);
-
-    if (st == ST_OK)
-        st = create_database(op, catalog, id, database);
-    unlock_changes(catalog);
-    return st;
+    return catalog_create_database_with_offer(op, catalog, id, json_undefined, database);
 }
 
-/* The database may have been dropped since the caller found it. Its id is no proof: another may have it now. */
-static enum status check_database(struct op *op, struct catalog *catalog, const struct database *database)
+enum status catalog_check_owner(struct op *op, struct catalog *catalog, const struct rid *owner)
 {
+    const struct known *known = &catalog->known;
+    enum rid_type type = rid_type(owner);
     bool found;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    found = map_find(&catalog->known.databases_by_rid, rid_slice(&database->rid)) != NULL;
+    if (type == RID_TYPE_DATABASE)
+        found = map_find(&known->databases_by_rid, rid_slice(owner)) != NULL;
+    else if (type == RID_TYPE_CONTAINER)
+        found = map_find(&known->containers_by_rid, rid_slice(owner)) != NULL;
+    else
+        found = child_at(catalog, owner) != NULL;
     pthread_rwlock_unlock(&catalog->lock);
     return found ? ST_OK : op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
 }
 
 static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
-                                    struct json definition, uint32_t range_count,
+                                    struct json definition, uint32_t range_count, struct json offer,
                                     struct container **container)
 {
-    struct batch *batch = begin_change(op, catalog);
-    struct record record = container_record(definition, range_count, definition_has_unique_keys(definition));
+    struct batch *batch = change_begin(op, catalog);
+    struct record record = container_record(definition, range_count, definition_has_unique_keys(definition)),
+                  offered;
     struct slice id = json_string(json_get(definition, "id"));
     struct container *existing = catalog_find_container(catalog, database, id);
     struct bucket *bucket;
@@ -468,16 +381,31 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
         container_release(existing);
         return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
     }
-    TRY(check_database(op, catalog, database));
+    TRY(catalog_check_owner(op, catalog, &database->rid));
     number = bucket_next_counter(catalog->bucket);
     rid = rid_container(&database->rid, (uint32_t)number);
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    TRY(put_definition(op, batch, &rid, &record));
-    TRY(commit(op, catalog, batch, &record));
+    TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
+    TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
+    TRY(change_commit(op, catalog, batch, &record));
     *container = container_take(container_make(database, &rid, &record, bucket));
     add_container(catalog, *container);
+    offer_add(catalog, &rid, &offered, record.ts_ms);
 out:
+    return st;
+}
+
+enum status catalog_create_container_with_offer(struct op *op, struct catalog *catalog,
+                                                struct database *database, struct json definition,
+                                                uint32_t range_count, struct json offer,
+                                                struct container **container)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = create_container(op, catalog, database, definition, range_count, offer, container);
+    change_unlock(catalog);
     return st;
 }
 
@@ -485,12 +413,8 @@ enum status catalog_create_container(struct op *op, struct catalog *catalog, str
                                      struct json definition, uint32_t range_count,
                                      struct container **container)
 {
-    enum status st = lock_changes(op, catalog);
-
-    if (st == ST_OK)
-        st = create_container(op, catalog, database, definition, range_count, container);
-    unlock_changes(catalog);
-    return st;
+    return catalog_create_container_with_offer(op, catalog, database, definition, range_count, json_undefined,
+                                               container);
 }
 
 /* Finds the container as it is now; the caller's may have been replaced or dropped since. */
@@ -509,7 +433,7 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
 static enum status replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                      struct json definition, struct container **container)
 {
-    struct batch *batch = begin_change(op, catalog);
+    struct batch *batch = change_begin(op, catalog);
     struct record record;
     struct container *now = NULL;
     enum status st;
@@ -518,11 +442,11 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     if (now->etag != old->etag)
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
     record = container_record(definition, now->range_count, now->keeps_unique);
-    TRY(put_definition(op, batch, &now->rid, &record));
-    TRY(commit(op, catalog, batch, &record));
+    TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
+    TRY(change_commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
     add_container(catalog, *container);
-    replace_version(now, *container);
+    change_version(now, *container);
 out:
     container_release(now);
     return st;
@@ -531,11 +455,11 @@ out:
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                       struct json definition, struct container **container)
 {
-    enum status st = lock_changes(op, catalog);
+    enum status st = change_lock(op, catalog);
 
     if (st == ST_OK)
         st = replace_container(op, catalog, old, definition, container);
-    unlock_changes(catalog);
+    change_unlock(catalog);
     return st;
 }
 
@@ -549,8 +473,7 @@ static void drop_in_batch(struct op *op, struct batch *batch, const struct rid *
 static enum status drop_container(struct op *op, struct catalog *catalog, struct container *container,
                                   bool same)
 {
-    struct batch *batch = begin_change(op, catalog);
-    struct record unused = { 0 };
+    struct batch *batch = change_begin(op, catalog);
     struct container *now = NULL;
     enum status st;
 
@@ -559,7 +482,9 @@ static enum status drop_container(struct op *op, struct catalog *catalog, struct
         TRY(op_fail(op, ST_PRECONDITION_FAILED,
                     "Operation cannot be performed because one of the specified precondition is not met."));
     drop_in_batch(op, batch, &now->rid);
-    TRY(commit(op, catalog, batch, &unused));
+    children_drop(op, catalog, batch, &now->rid);
+    TRY(change_commit(op, catalog, batch, NULL));
+    children_retire(catalog, &now->rid);
     retire_container(catalog, now);
 out:
     container_release(now);
@@ -569,32 +494,33 @@ out:
 enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container,
                                    bool same)
 {
-    enum status st = lock_changes(op, catalog);
+    enum status st = change_lock(op, catalog);
 
     if (st == ST_OK)
         st = drop_container(op, catalog, container, same);
-    unlock_changes(catalog);
+    change_unlock(catalog);
     return st;
 }
 
 static enum status drop_database(struct op *op, struct catalog *catalog, struct database *database)
 {
-    struct batch *batch = begin_change(op, catalog);
+    struct batch *batch = change_begin(op, catalog);
     size_t databases, most, count = 0;
     struct container **list;
-    struct record unused = { 0 };
     enum status st;
 
     catalog_count(catalog, &databases, &most);
     list = arena_alloc(&op->arena, (most + 1) * sizeof(*list));
-    if (check_database(op, catalog, database) != ST_OK)
+    if (catalog_check_owner(op, catalog, &database->rid) != ST_OK)
         TRY(op_fail(op, ST_NOT_FOUND,
                     "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
     count = catalog_list_containers(catalog, database, slice_of(""), list, most);
     batch_delete(batch, key_catalog(&op->arena, rid_slice(&database->rid)));
     for (size_t i = 0; i < count; i++)
         drop_in_batch(op, batch, &list[i]->rid);
-    TRY(commit(op, catalog, batch, &unused));
+    children_drop(op, catalog, batch, &database->rid);
+    TRY(change_commit(op, catalog, batch, NULL));
+    children_retire(catalog, &database->rid);
     for (size_t i = 0; i < count; i++)
         retire_container(catalog, list[i]);
     retire_database(catalog, &database->rid);
@@ -606,11 +532,11 @@ out:
 
 enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database)
 {
-    enum status st = lock_changes(op, catalog);
+    enum status st = change_lock(op, catalog);
 
     if (st == ST_OK)
         st = drop_database(op, catalog, database);
-    unlock_changes(catalog);
+    change_unlock(catalog);
     return st;
 }
 
@@ -637,12 +563,11 @@ static struct container *take_unreferenced(struct catalog *catalog)
 static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number)
 {
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
-    struct record unused = { 0 };
     enum status st;
 
     TRY(store_drop(op, catalog->store, bucket_make(number, 0)));
     batch_delete(batch, key_dropped(&op->arena, number));
-    TRY(commit(op, catalog, batch, &unused));
+    TRY(change_commit(op, catalog, batch, NULL));
     log_line(LOG_DEBUG, "removed the data of container %llu", (unsigned long long)number);
 out:
     return st;
@@ -651,9 +576,9 @@ out:
 enum status catalog_sweep(struct op *op, struct catalog *catalog)
 {
     struct container *container;
-    enum status st = lock_changes(op, catalog); /* which settles a change that was in doubt */
+    enum status st = change_lock(op, catalog); /* which settles a change that was in doubt */
 
-    unlock_changes(catalog);
+    change_unlock(catalog);
     while (st == ST_OK && (container = take_unreferenced(catalog))) {
         st = remove_data(op, catalog, container_number(&container->rid));
         container_release(container);
@@ -683,7 +608,7 @@ enum status catalog_open(struct op *op, struct store *store, struct catalog **ca
     pthread_mutex_init(&made->changing, NULL);
     pthread_rwlock_init(&made->lock, NULL);
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
-    TRY(for_each(op, made, KEY_CATALOG, load_one));
+    TRY(catalog_load(op, made));
     if (store_is_writable(store))
         TRY(for_each(op, made, KEY_DROPPED, finish_drop));
     *catalog = made;
@@ -697,7 +622,7 @@ void catalog_close(struct catalog *catalog)
 {
     if (!catalog)
         return;
-    release_all(catalog);
+    catalog_forget(catalog);
     while (catalog->dropped) {
         struct container *container = catalog->dropped;
 

@@ -1,5 +1,6 @@
 /*
  * src/catalog/catalog.h - which databases and containers there are, and what each one is.
+ * What lies below them besides items is in child.h.
  * Everything that asks what a container is asks here. The whole catalog is in memory; the
  * store has it in bucket 0, one record for each resource under its rid.
  *
@@ -111,12 +112,21 @@ size_t catalog_list_expiring(struct catalog *catalog, struct container **list, s
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
                                     struct database **database);
+
+/* The same with an offer (child.h) in the same commit; an undefined one means none. */
+enum status catalog_create_database_with_offer(struct op *op, struct catalog *catalog, struct slice id,
+                                               struct json offer, struct database **database);
 enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database);
 
 /* `definition` has passed container_define(). A container without a key of its own has one range at any rate. */
 enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
                                      struct json definition, uint32_t range_count,
                                      struct container **container);
+
+enum status catalog_create_container_with_offer(struct op *op, struct catalog *catalog,
+                                                struct database *database, struct json definition,
+                                                uint32_t range_count, struct json offer,
+                                                struct container **container);
 
 /* Gives back a reference to the container as it is now. */
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,

@@ -73,13 +73,23 @@ struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_
     return slice_make(key, PREFIX_BYTES + 12);
 }
 
-struct slice key_catalog(struct arena *arena, struct slice rid)
+static struct slice key_of_rid(struct arena *arena, enum key_kind kind, struct slice rid)
 {
-    uint8_t *key = key_begin(arena, 0, KEY_CATALOG, rid.size);
+    uint8_t *key = key_begin(arena, 0, kind, rid.size);
 
     if (rid.size)
         memcpy(key + PREFIX_BYTES, rid.data, rid.size);
     return slice_make(key, PREFIX_BYTES + rid.size);
+}
+
+struct slice key_catalog(struct arena *arena, struct slice rid)
+{
+    return key_of_rid(arena, KEY_CATALOG, rid);
+}
+
+struct slice key_offer(struct arena *arena, struct slice owner_rid)
+{
+    return key_of_rid(arena, KEY_OFFER, owner_rid);
 }
 
 struct slice key_dropped(struct arena *arena, uint64_t container)
@@ -112,8 +122,8 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 
 bool key_parse(struct slice key, struct key_parts *parts)
 {
-    static const char kinds[] = { KEY_HEAD, KEY_DOCUMENT, KEY_ID,     KEY_UNIQUE,
-                                  KEY_LOG,  KEY_CATALOG,  KEY_DROPPED };
+    static const char kinds[] = { KEY_HEAD, KEY_DOCUMENT, KEY_ID,    KEY_UNIQUE,
+                                  KEY_LOG,  KEY_CATALOG,  KEY_OFFER, KEY_DROPPED };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;

@@ -20,7 +20,8 @@ enum key_kind {
     KEY_DOCUMENT = 'D', /* number: the record */
     KEY_ID = 'I',       /* EPK, id: the document's number */
     KEY_LOG = 'L',      /* LSN, position: the change */
-    KEY_CATALOG = 'C',  /* rid: a database, a container, ... (bucket 0) */
+    KEY_CATALOG = 'C',  /* rid: a database, a container, a user, ... (bucket 0) */
+    KEY_OFFER = 'O',    /* rid of a database or a container: its throughput (bucket 0) */
     KEY_DROPPED = 'G',  /* container number: a dropped one, with data still to be removed (bucket 0) */
     KEY_UNIQUE = 'U',   /* EPK, which unique key, hash of its values: the documents' numbers */
     /* Taken by parts to come: 'X' index entries, 'P' path counts. */
@@ -43,6 +44,7 @@ struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, 
                         struct hash128 values);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
 struct slice key_catalog(struct arena *arena, struct slice rid);
+struct slice key_offer(struct arena *arena, struct slice owner_rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);
 
 /* The least key of a kind, and the least key after all of that kind. */

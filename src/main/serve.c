@@ -149,6 +149,12 @@ out:
     return st;
 }
 
+/* For permissions, whose operations cannot call auth/ themselves. */
+static void print_token(void *context, const struct grant *grant, struct buf *out)
+{
+    auth_print_token(context, grant, out);
+}
+
 static void open_router(struct server *server)
 {
     const struct settings *settings = server->settings;
@@ -160,6 +166,8 @@ static void open_router(struct server *server)
         .locks = server->locks,
         .hints = server->hints,
         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
+        .print_token = print_token,
+        .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
     };
     server->router = route_open(&(struct route_options){

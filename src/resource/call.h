@@ -5,10 +5,11 @@
  */
 #pragma once
 #include "base/exchange.h"
-#include "catalog/catalog.h"
+#include "catalog/child.h"
 #include "partition/hints.h"
 #include "partition/locks.h"
 #include "reply/reply.h"
+#include "token/grant.h"
 #include "token/token.h"
 
 /* What operations work on; made once, by main/. */
@@ -20,15 +21,19 @@ struct service {
     struct hints *hints;
     struct slice account;             /* the account's name */
     struct arena_budget query_memory; /* of all queries that run at a time */
+    void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
+    void *token_context;
 };
 
 struct call {
     struct service *service;
     const struct request *request;
     bool by_rid;               /* the path names the container by its rid, and so whatever is below it */
-    struct slice id;           /* of the item, decoded: the last segment of .../docs/{id} */
+    struct slice type;         /* the path's last type: docs, users, ... */
+    struct slice id;           /* of the item or the like, decoded: the last segment of .../docs/{id} */
     struct database *database; /* a reference each, when the path names one */
     struct container *container;
+    struct child *user; /* whose permissions the path is about */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);

@@ -4,6 +4,7 @@
 #include "catalog/ranges.h"
 #include "query/computed.h"
 #include "reply/feed.h"
+#include "resource/offer.h"
 #include "resource/resource.h"
 #include "resource/search.h"
 #include "resource/system.h"
@@ -62,42 +63,30 @@ out:
     return st;
 }
 
-/* {"maxThroughput":20000}; 0 for anything else. */
-static uint64_t read_autoscale(struct op *op, struct slice settings)
+/* Without an offer of its own it shares its database's, and the smallest one when that has none. */
+static struct throughput own_throughput(const struct call *call, struct throughput wanted)
 {
-    struct json parsed, most;
+    struct child *shared = catalog_find_offer(call->service->catalog, &call->database->rid);
 
-    if (!settings.data || json_parse(op, settings, &parsed) != ST_OK)
-        return 0;
-    most = json_get(parsed, "maxThroughput");
-    if (json_kind(most) != JSON_NUMBER || !(json_double(most) > 0 && json_double(most) < 1e12))
-        return 0;
-    return (uint64_t)json_double(most);
-}
-
-/*
- * The throughput that the client asks for, fixed or at most; 0 when it asks for none that we can
- * read. It decides how many ranges the container has, and nothing else.
- */
-static uint64_t read_throughput(struct op *op, const struct call *call)
-{
-    struct slice fixed = slice_trim(call_header(call, HEADER_OFFER_THROUGHPUT));
-    uint64_t number;
-
-    if (!fixed.data)
-        return read_autoscale(op, call_header(call, HEADER_OFFER_AUTOPILOT));
-    return slice_to_u64(fixed, &number) ? number : 0;
+    if (!shared && wanted.units == 0)
+        wanted.units = THROUGHPUT_MIN;
+    child_release(shared);
+    return wanted;
 }
 
 enum status container_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *container = NULL;
+    struct throughput throughput;
     struct json definition;
     enum status st;
 
     TRY(read_definition(op, call, &definition));
-    TRY(catalog_create_container(op, call->service->catalog, call->database, definition,
-                                 ranges_for_throughput(read_throughput(op, call)), &container));
+    TRY(throughput_of_headers(op, call, &throughput));
+    throughput = own_throughput(call, throughput);
+    TRY(catalog_create_container_with_offer(op, call->service->catalog, call->database, definition,
+                                            ranges_for_throughput(throughput.units),
+                                            throughput_offer(op, &throughput), &container));
     op->work.documents_written++;
     reply_container(reply, container, 201);
 out:
@@ -105,13 +94,39 @@ out:
     return st;
 }
 
+/* What is counted at no cost. Items are not: docs/compat.md says so. */
+static void reply_quota(struct reply *reply, const struct call *call)
+{
+    static const struct {
+        const char *name;
+        enum rid_type type;
+    } counted[] = { { "functions", RID_TYPE_UDF },
+                    { "storedProcedures", RID_TYPE_PROCEDURE },
+                    { "triggers", RID_TYPE_TRIGGER } };
+    struct buf quota, usage;
+
+    buf_init(&quota, &reply->op->arena);
+    buf_init(&usage, &reply->op->arena);
+    for (size_t i = 0; i < 3; i++) {
+        size_t count = catalog_count_children(call->service->catalog, counted[i].type, &call->container->rid);
+
+        buf_printf(&quota, "%s=%d;", counted[i].name, CATALOG_CHILDREN_MAX);
+        buf_printf(&usage, "%s=%zu;", counted[i].name, count);
+    }
+    reply_header(reply, "x-ms-resource-quota", buf_as_slice(&quota));
+    reply_header(reply, "x-ms-resource-usage", buf_as_slice(&usage));
+}
+
 enum status container_read(struct op *op, struct call *call, struct reply *reply)
 {
     enum status st = call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms);
 
-    if (st == ST_OK)
-        reply_container(reply, call->container, 200);
-    return st;
+    if (st != ST_OK)
+        return st;
+    reply_container(reply, call->container, 200);
+    if (header_is_true(call->request, HEADER_POPULATE_QUOTA))
+        reply_quota(reply, call);
+    return ST_OK;
 }
 
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)

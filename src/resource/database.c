@@ -1,6 +1,7 @@
 /* src/resource/database.c - databases: create, read, list, delete. */
 #include "catalog/definition.h"
 #include "reply/feed.h"
+#include "resource/offer.h"
 #include "resource/resource.h"
 #include "resource/search.h"
 #include "resource/system.h"
@@ -34,12 +35,15 @@ static void reply_database(struct reply *reply, const struct call *call, const s
 enum status database_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct database *database = NULL;
+    struct throughput throughput;
     struct json body;
     enum status st;
 
     TRY(call_body(op, call, &body));
     TRY(resource_id_check(op, json_get(body, "id")));
-    TRY(catalog_create_database(op, call->service->catalog, json_string(json_get(body, "id")), &database));
+    TRY(throughput_of_headers(op, call, &throughput));
+    TRY(catalog_create_database_with_offer(op, call->service->catalog, json_string(json_get(body, "id")),
+                                           throughput_offer(op, &throughput), &database));
     op->work.documents_written++;
     reply_database(reply, call, database, 201);
 out:

@@ -30,3 +30,21 @@ operation document_query;
 operation document_plan;
 
 operation partition_delete_items;
+
+/* Users, scripts and the like: the path's type says which. */
+operation child_create;
+operation child_upsert;
+operation child_read;
+operation child_replace;
+operation child_list;
+operation child_query;
+operation child_delete;
+
+operation offer_read;
+operation offer_replace;
+operation offer_list;
+operation offer_query;
+
+operation conflict_list;
+operation conflict_query;
+operation conflict_read;

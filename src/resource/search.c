@@ -218,18 +218,10 @@ void search_list_init(struct op *op, struct search_list *list, size_t count_max)
                                   .row = arena_alloc(&op->arena, count_max * sizeof(struct query_row)) };
 }
 
-/* The last four bytes of a rid, which rise from sibling to sibling. */
-static uint64_t number_of(const struct rid *rid)
-{
-    const uint8_t *last = rid->bytes + rid->size - 4;
-
-    return (uint64_t)last[0] << 24 | (uint64_t)last[1] << 16 | (uint64_t)last[2] << 8 | last[3];
-}
-
 enum status search_list_add(struct op *op, struct search_list *list, const struct rid *rid, struct slice text)
 {
     struct query_row *row = &list->row[list->count++];
-    uint64_t number = number_of(rid);
+    uint64_t number = rid_number(rid);
 
     *row = (struct query_row){ .source = &list->base, .number = number, .counter = number };
     return json_parse(op, text, &row->body);

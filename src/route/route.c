@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "route/endpoints.h"
+#include "route/grant.h"
 #include "route/metrics.h"
 #include "route/origin.h"
 #include "route/path.h"
@@ -90,11 +91,11 @@ static enum status find_route(struct op *op, const struct request *request, stru
 }
 
 static enum status check_signature(struct op *op, const struct router *router, const struct request *request,
-                                   const struct path *path)
+                                   const struct path *path, struct grant *grant)
 {
     struct auth_subject subject = { path->type, path->link, path->raw_link, path->last };
 
-    return auth_check(op, router->options.auth, request, &subject);
+    return auth_check(op, router->options.auth, request, &subject, grant);
 }
 
 /* Below a database or a container that is not there, it is the owner that is missing. */
@@ -105,27 +106,52 @@ static enum status missing(struct op *op, bool is_owner)
     return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
 }
 
+/* Whose permissions they are. */
+static enum status find_user(struct op *op, struct routed *routed)
+{
+    const struct path *path = &routed->path;
+    struct call *call = &routed->call;
+
+    if (path->count < 5 || !slice_is(path->segment[2], "users"))
+        return ST_OK;
+    call->user =
+        catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
+    return call->user ? ST_OK : missing(op, true);
+}
+
+static enum status find_container(struct op *op, struct routed *routed)
+{
+    const struct path *path = &routed->path;
+    struct call *call = &routed->call;
+    struct rid rid;
+
+    if (path->count < 4 || !slice_is(path->segment[2], "colls"))
+        return ST_OK;
+    call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
+    if (!call->container)
+        return missing(op, path->count > 4);
+    call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
+    return ST_OK;
+}
+
 static enum status find_owners(struct op *op, struct routed *routed)
 {
     const struct path *path = &routed->path;
     struct call *call = &routed->call;
-    struct catalog *catalog = call->service->catalog;
-    struct rid rid;
+    enum status st = ST_OK;
 
+    call->type = path->type;
+    if (path->count && path->count % 2 == 0)
+        call->id = path->last;
     if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
         return ST_OK;
-    call->database = catalog_find_database(catalog, path->segment[1]);
+    call->database = catalog_find_database(call->service->catalog, path->segment[1]);
     if (!call->database)
         return missing(op, path->count > 2);
-    if (path->count < 4 || !slice_is(path->segment[2], "colls"))
-        return ST_OK;
-    call->container = catalog_find_container(catalog, call->database, path->segment[3]);
-    if (!call->container)
-        return missing(op, path->count > 4);
-    call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
-    if (path->count == 6)
-        call->id = path->segment[5];
-    return ST_OK;
+    TRY(find_container(op, routed));
+    TRY(find_user(op, routed));
+out:
+    return st;
 }
 
 static enum status check_consistency(struct op *op, const struct request *request)
@@ -185,15 +211,19 @@ static enum status check_indexing_directive(struct op *op, const struct request 
 static enum status prepare(struct op *op, struct router *router, const struct request *request,
                            struct routed *routed)
 {
-    enum status st;
+    struct grant grant;
+    enum status st, owners;
 
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
-    TRY(check_signature(op, router, request, &routed->path));
+    TRY(check_signature(op, router, request, &routed->path, &grant));
     TRY(find_route(op, request, routed));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
-    TRY(find_owners(op, routed));
+    owners = find_owners(op, routed);
+    if (grant.permission.size) /* whose bearer is not told what there is elsewhere */
+        TRY(grant_check(op, &grant, &routed->call, routed->route));
+    TRY(owners);
     TRY(check_intended_container(op, &routed->call));
     if (!routed->route->run)
         TRY(op_fail(op, ST_NOT_BUILT,
@@ -223,6 +253,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
         reply_session(&routed->reply, bucket_lsn(routed->call.container->bucket));
     reply_finish(&routed->reply, st);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
+    child_release(routed->call.user);
     container_release(routed->call.container);
     database_release(routed->call.database);
     metrics_count(&router->metrics[index], exchange->answer.status,

@@ -103,6 +103,12 @@ class Scenario:
         self.database.replace_container(self.single, PartitionKey("/pk"), default_ttl=3600)
         assert self.single.read()["defaultTtl"] == 3600
 
+    def step_16b_throughput(self):
+        assert self.single.get_throughput().offer_throughput == 400
+        assert self.single.replace_throughput(700).offer_throughput == 700
+        assert self.single.get_throughput().offer_throughput == 700
+        refused(400, self.single.replace_throughput, 701)
+
     def step_17_patch_item(self):
         self.single.upsert_item({"id": "1", "pk": "a", "n": 3, "list": [1], "old": "text"})
         patched = self.single.patch_item("1", "a", [

@@ -81,7 +81,11 @@ static const char *sign(struct asking *asking, const char *key, const char *text
 
 static enum status check(struct asking *asking)
 {
-    return auth_check(&asking->op, asking->auth, &asking->request, &asking->subject);
+    struct grant grant;
+    enum status st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &grant);
+
+    CHECK(st != ST_OK || grant.permission.size == 0);
+    return st;
 }
 
 static const struct {
@@ -283,6 +287,10 @@ TEST(a_date_may_be_a_quarter_of_an_hour_off_and_no_more)
 #define FORMAT "Authorization header doesn't confirm to the required format. Please verify and try again."
 #define GOOD_SIGNATURE "mM0rMK%2F7o1MZhQwDitGRoGisPRPx09os%2F86Jk0YwquY%3D"
 
+#define UNSIGNED                                                                                          \
+    "The input authorization token can't serve the request. The wrong key is being used or the expected " \
+    "payload is not built as per the protocol. For more info: https://aka.ms/cosmosdb-tsg-unauthorized."
+
 static const struct {
     const char *authorization, *date;
     enum status status;
@@ -302,10 +310,13 @@ static const struct {
     { "type=master&ver=1.0&sig=", DATE, ST_UNAUTHORIZED, FORMAT },
     { "type=master&ver=1.0&sig=abc", DATE, ST_UNAUTHORIZED, FORMAT },
     { "type=master&ver=1.0&sig=AAAA", DATE, ST_UNAUTHORIZED, FORMAT },
-    { "type=resource&ver=1.0&sig=a;b;", DATE, ST_NOT_BUILT,
-      "This version of the server knows master keys, and no tokens of type 'resource'." },
+    { "type=resource&ver=1.0&sig=a;b;", DATE, ST_UNAUTHORIZED, FORMAT },
+    { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE, DATE, ST_UNAUTHORIZED, UNSIGNED },
+    { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE ";AAAA;", DATE, ST_UNAUTHORIZED, UNSIGNED },
+    { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE ";AAAA;AAAA", DATE, ST_UNAUTHORIZED, FORMAT },
+    { "type=resource&ver=2&sig=" GOOD_SIGNATURE ";AAAA;", DATE, ST_UNAUTHORIZED, FORMAT },
     { "type=aad&ver=1.0&sig=a.b.c", DATE, ST_NOT_BUILT,
-      "This version of the server knows master keys, and no tokens of type 'aad'." },
+      "This version of the server knows master keys and resource tokens, and no tokens of type 'aad'." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, NULL, ST_UNAUTHORIZED,
       "Authorization token mandates Date headers. Please pass in RFC 1123 style date format." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "2017-04-27", ST_UNAUTHORIZED,
@@ -354,4 +365,112 @@ TEST(keys_are_base64_and_there_are_one_to_four)
     CHECK(auth_open(test_op(), keys, AUTH_KEYS_MAX, &auth) == ST_OK && auth);
     auth_close(auth);
     auth_close(NULL);
+}
+
+/* --- resource tokens --- */
+
+static struct grant some_grant(const struct asking *asking)
+{
+    struct rid db = rid_database(1), user = rid_user(&db, 2);
+    int64_t now = env_now_ms(asking->env);
+
+    return (struct grant){ .permission = rid_permission(&user, 3),
+                           .etag = 0x1122334455667788,
+                           .issued_ms = now,
+                           .expires_ms = now + 3600 * 1000,
+                           .resource = rid_container(&db, 4) };
+}
+
+static struct slice token_of(struct asking *asking, const struct grant *grant)
+{
+    struct buf token;
+
+    buf_init(&token, &asking->op.arena);
+    auth_print_token(asking->auth, grant, &token);
+    return buf_as_slice(&token);
+}
+
+static enum status check_token(struct asking *asking, struct slice token, struct grant *grant)
+{
+    op_begin(&asking->op, 1000); /* reads the clock */
+    asking->request.header[HEADER_AUTHORIZATION] = token;
+    return auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, grant);
+}
+
+/* A copy that outlives the operation. */
+static struct slice kept(char *room, struct slice token)
+{
+    memcpy(room, token.data, token.size);
+    return slice_make(room, token.size);
+}
+
+TEST(a_resource_token_comes_back_as_it_was_granted_and_needs_no_date)
+{
+    struct asking asking;
+    struct grant given, got;
+    char room[300];
+
+    open_with_key(&asking, auth_emulator_key);
+    given = some_grant(&asking);
+    asking.request.header[HEADER_MS_DATE] = (struct slice){ 0 };
+    CHECK(check_token(&asking, kept(room, token_of(&asking, &given)), &got) == ST_OK);
+    CHECK(rid_equal(&given.permission, &got.permission) && rid_equal(&given.resource, &got.resource));
+    CHECK(given.etag == got.etag && given.issued_ms == got.issued_ms && given.expires_ms == got.expires_ms);
+    close_asking(&asking);
+}
+
+TEST(a_resource_token_ends_when_it_expires)
+{
+    struct asking asking;
+    struct grant given, got;
+    struct slice token;
+    char room[300];
+
+    open_with_key(&asking, auth_emulator_key);
+    given = some_grant(&asking);
+    token = kept(room, token_of(&asking, &given));
+    env_advance_ms(asking.env, 3600 * 1000 - 1);
+    CHECK(check_token(&asking, token, &got) == ST_OK);
+    env_advance_ms(asking.env, 1);
+    CHECK(check_token(&asking, token, &got) == ST_FORBIDDEN);
+    CHECK(strcmp(asking.op.error,
+                 "The authorization token is not valid at the current time. Please create another token and "
+                 "retry (token start time: " DATE ", token expiry time: Thu, 27 Apr 2017 01:51:12 GMT, "
+                 "current server time: Thu, 27 Apr 2017 01:51:12 GMT).") == 0);
+    close_asking(&asking);
+}
+
+TEST(a_resource_token_with_any_character_changed_is_refused)
+{
+    struct asking asking;
+    struct grant given, got;
+    struct slice token;
+    char room[300];
+
+    open_with_key(&asking, auth_emulator_key);
+    given = some_grant(&asking);
+    token = kept(room, token_of(&asking, &given));
+    for (size_t i = 0; i < token.size - 1; i++) { /* the last semicolon may be left out */
+        room[i] ^= 1;
+        if (check_token(&asking, token, &got) != ST_UNAUTHORIZED)
+            test_failed(__FILE__, __LINE__, room + i);
+        room[i] ^= 1;
+    }
+    token.size--;
+    CHECK(check_token(&asking, token, &got) == ST_OK);
+    close_asking(&asking);
+}
+
+TEST(a_resource_token_of_another_key_is_refused)
+{
+    struct asking here, elsewhere;
+    struct grant given, got;
+    char room[300];
+
+    open_with_key(&here, auth_emulator_key);
+    open_with_key(&elsewhere, SAMPLE_KEY);
+    given = some_grant(&elsewhere);
+    CHECK(check_token(&here, kept(room, token_of(&elsewhere, &given)), &got) == ST_UNAUTHORIZED);
+    close_asking(&here);
+    close_asking(&elsewhere);
 }

@@ -1,4 +1,5 @@
 /* test/unit/catalog/failure_test.c - the catalog over a store whose calls fail, and over one that is damaged. */
+#include "catalog/child.h"
 #include "catalog/definition.h"
 #include "keys/keys.h"
 #include "rig.h"
@@ -14,7 +15,7 @@ static struct json definition_of(struct rig *rig, const char *text)
     return definition;
 }
 
-/* --- one change of each kind, on a catalog that has db/c --- */
+/* --- one change of each kind, on a catalog that has db/c, and in db the user u with a permission --- */
 
 static enum status change_create_database(struct rig *rig)
 {
@@ -66,13 +67,65 @@ static enum status change_drop_database(struct rig *rig)
     return catalog_drop_database(rig->op, rig->catalog, rig->database);
 }
 
+static enum status change_create_user(struct rig *rig)
+{
+    struct child *child = NULL;
+    enum status st = catalog_create_child(rig->op, rig->catalog, RID_TYPE_USER, &rig->database->rid,
+                                          rig_json(rig->op, "{'id':'new'}"), &child);
+
+    child_release(child);
+    return st;
+}
+
+static enum status change_replace_user(struct rig *rig)
+{
+    struct child *old = catalog_find_child(rig->catalog, RID_TYPE_USER, &rig->database->rid, slice_of("u"));
+    struct child *child = NULL;
+    enum status st;
+
+    if (!old)
+        return ST_NOT_FOUND;
+    st = catalog_replace_child(rig->op, rig->catalog, old, rig_json(rig->op, "{'id':'renamed'}"), false,
+                               &child);
+    child_release(child);
+    child_release(old);
+    return st;
+}
+
+static enum status change_drop_user(struct rig *rig)
+{
+    struct child *user = catalog_find_child(rig->catalog, RID_TYPE_USER, &rig->database->rid, slice_of("u"));
+    enum status st = user ? catalog_drop_child(rig->op, rig->catalog, user, false) : ST_NOT_FOUND;
+
+    child_release(user);
+    return st;
+}
+
+static enum status change_create_paid_container(struct rig *rig)
+{
+    struct container *container = NULL;
+    enum status st = catalog_create_container_with_offer(
+        rig->op, rig->catalog, rig->database,
+        definition_of(rig, "{'id':'new','partitionKey':{'paths':['/a']}}"), 1,
+        rig_json(rig->op, "{'content':{'offerThroughput':400}}"), &container);
+
+    container_release(container);
+    return st;
+}
+
 static const struct {
     const char *name;
     enum status (*run)(struct rig *rig);
 } changes[] = {
-    { "create database", change_create_database },     { "create container", change_create_container },
-    { "replace container", change_replace_container }, { "drop container", change_drop_container },
+    { "create database", change_create_database },
+    { "create container", change_create_container },
+    { "replace container", change_replace_container },
+    { "drop container", change_drop_container },
     { "drop database", change_drop_database },
+    { "create user", change_create_user },
+    { "replace user", change_replace_user },
+    { "drop user", change_drop_user },
+    { "create paid container", change_create_paid_container },
 };
 enum { CHANGE_COUNT = sizeof(changes) / sizeof(changes[0]) };
 
@@ -95,6 +148,22 @@ static void describe_database(struct rig *rig, struct buf *out, const struct dat
     buf_byte(out, '\n');
 }
 
+static void describe_children(struct rig *rig, struct buf *out, enum rid_type type, const struct rid *parent)
+{
+    static const struct rid beginning = { 0 };
+    struct child *list[16];
+    size_t count = catalog_list_children(rig->catalog, type, parent, &beginning, list, 16);
+
+    for (size_t i = 0; i < count; i++) {
+        rid_print(out, &list[i]->rid);
+        buf_printf(out, " %llx ", (unsigned long long)list[i]->etag);
+        json_print(out, list[i]->body);
+        if (type == RID_TYPE_USER)
+            describe_children(rig, out, RID_TYPE_PERMISSION, &list[i]->rid);
+        child_release(list[i]);
+    }
+}
+
 static struct slice describe(struct rig *rig)
 {
     struct database *list[16];
@@ -104,16 +173,31 @@ static struct slice describe(struct rig *rig)
     buf_init(&out, &rig->op->arena);
     for (size_t i = 0; i < count; i++) {
         describe_database(rig, &out, list[i]);
+        describe_children(rig, &out, RID_TYPE_USER, &list[i]->rid);
         database_release(list[i]);
     }
+    describe_children(rig, &out, RID_TYPE_OFFER, &(struct rid){ 0 });
     return buf_as_slice(&out);
 }
 
-/* A rig with db/c, with the next write failing: before it has happened, or after it. */
+static void make_user(struct rig *rig)
+{
+    struct child *user = NULL, *permission = NULL;
+
+    CHECK(catalog_create_child(rig->op, rig->catalog, RID_TYPE_USER, &rig->database->rid,
+                               rig_json(rig->op, "{'id':'u'}"), &user) == ST_OK);
+    CHECK(catalog_create_child(rig->op, rig->catalog, RID_TYPE_PERMISSION, &user->rid,
+                               rig_json(rig->op, "{'id':'p'}"), &permission) == ST_OK);
+    child_release(permission);
+    child_release(user);
+}
+
+/* A rig with db/c and a user, with the next write failing: before it has happened, or after it. */
 static void open_failing(struct rig *rig, bool after, int reopen_failures)
 {
     rig_open(rig, false);
     rig_container(rig, CONTAINER_C);
+    make_user(rig);
     faulty_fail(&rig->controls, FAULTY_WRITE, 1);
     rig->controls.fail_after = after;
     rig->controls.reopen_failures = reopen_failures;
@@ -276,5 +360,10 @@ TEST(a_damaged_catalog_is_refused_and_not_guessed_at)
     CHECK(open_with("\0\0\0\x63", 4, slice_of("junk")) == ST_CORRUPT);
     CHECK(open_with("\0\0\0\x63\x80\0\0\1", 8, good_record()) == ST_CORRUPT); /* no such database */
     CHECK(open_with("\0\0\0\x63\x80\0", 6, good_record()) == ST_CORRUPT);     /* no rid of ours */
+    CHECK(open_with("\0\0\0\1\0\0\0\x50", 8, good_record()) == ST_OK);        /* a user of db */
+    CHECK(open_with("\0\0\0\x63\0\0\0\x50", 8, good_record()) == ST_CORRUPT); /* of no database */
+    CHECK(open_with("\0\0\0\1\0\0\0\x50\1\0\0\0\0\0\0\0", 16, good_record()) == ST_CORRUPT); /* of no user */
+    CHECK(open_with("\0\0\0\1\0\0\0\0\1\0\0\0\3\0\0\0", 16, good_record()) == ST_CORRUPT);   /* of no kind */
+    CHECK(open_with("\0\0\1", 3, good_record()) == ST_CORRUPT);
     CHECK(open_with(long_rid, sizeof(long_rid), good_record()) == ST_CORRUPT);
 }

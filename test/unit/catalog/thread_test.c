@@ -1,6 +1,7 @@
 /* test/unit/catalog/thread_test.c - many threads create, find, replace and drop at once; run under TSan too. */
 #include <pthread.h>
 
+#include "catalog/child.h"
 #include "catalog/definition.h"
 #include "rig.h"
 
@@ -83,11 +84,63 @@ static void work_on_containers(struct op *op, struct worker *worker)
     database_release(database);
 }
 
-static void look_around(struct worker *worker)
+/* A user that others replace and drop meanwhile, and a permission below it. */
+static void work_on_user(struct op *op, struct worker *worker, const struct rid *database)
+{
+    struct catalog *catalog = worker->rig->catalog;
+    struct child *user = NULL, *permission = NULL;
+    bool created;
+
+    expect(worker,
+           catalog_upsert_child(op, catalog, RID_TYPE_USER, database, rig_json(op, "{'id':'u'}"), NULL, &user,
+                                &created),
+           ST_OWNER_NOT_FOUND, ST_OWNER_NOT_FOUND);
+    if (!user)
+        return;
+    worker->unexpected += !slice_is(user->id, "u") || user->type != RID_TYPE_USER;
+    expect(worker,
+           catalog_create_child(op, catalog, RID_TYPE_PERMISSION, &user->rid, rig_json(op, "{'id':'p'}"),
+                                &permission),
+           ST_EXISTS, ST_OWNER_NOT_FOUND);
+    if (draw(worker) % 3 == 0)
+        expect(worker, catalog_drop_child(op, catalog, user, false), ST_NOT_FOUND, ST_NOT_FOUND);
+    child_release(permission);
+    child_release(user);
+}
+
+static void work_on_users(struct op *op, struct worker *worker)
+{
+    struct database *database = catalog_find_database(worker->rig->catalog, any_id(worker));
+
+    if (database)
+        work_on_user(op, worker, &database->rid);
+    database_release(database);
+}
+
+/* Users and permissions of one database; a database has one user at most, and that one permission. */
+static size_t count_children(struct worker *worker, const struct rid *database)
+{
+    static const struct rid beginning = { 0 };
+    struct catalog *catalog = worker->rig->catalog;
+    struct child *list[2];
+    size_t count = catalog_list_children(catalog, RID_TYPE_USER, database, &beginning, list, 2), all = count;
+
+    worker->unexpected += count > 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t below = catalog_count_children(catalog, RID_TYPE_PERMISSION, &list[i]->rid);
+
+        worker->unexpected += below > 1;
+        all += below;
+        child_release(list[i]);
+    }
+    return all;
+}
+
+static size_t look_around(struct worker *worker)
 {
     struct catalog *catalog = worker->rig->catalog;
     struct database *list[IDS];
-    size_t count = catalog_list_databases(catalog, slice_of(""), list, IDS);
+    size_t count = catalog_list_databases(catalog, slice_of(""), list, IDS), children = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct container *containers[2];
@@ -96,8 +149,10 @@ static void look_around(struct worker *worker)
         worker->unexpected += found > 1;
         for (size_t k = 0; k < found; k++)
             container_release(containers[k]);
+        children += count_children(worker, &list[i]->rid);
         database_release(list[i]);
     }
+    return children;
 }
 
 static void *work(void *context)
@@ -110,6 +165,7 @@ static void *work(void *context)
         op_begin(&op, INT64_MAX / 2);
         work_on_database(&op, worker);
         work_on_containers(&op, worker);
+        work_on_users(&op, worker);
         look_around(worker);
         if (draw(worker) % 8 == 0)
             expect(worker, catalog_sweep(&op, worker->rig->catalog), ST_OK, ST_OK);
@@ -136,7 +192,8 @@ TEST(threads_that_create_find_replace_and_drop_at_once_leave_a_catalog_that_a_re
     CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
     catalog_count(rig.catalog, &databases, &containers);
     CHECK(rig_rows(&rig, 0) ==
-          1 + databases + containers); /* the head and the definitions: every drop is finished */
+          1 + databases + containers +
+              look_around(&workers[0])); /* the head and what there is: every drop is done */
     rig_reopen(&rig);
     catalog_count(rig.catalog, &databases_after, &containers_after);
     CHECK(databases == databases_after && containers == containers_after);

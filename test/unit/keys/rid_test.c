@@ -111,3 +111,37 @@ TEST(the_numbers_of_documents_order_as_clients_compare_them)
         CHECK((a < b) == (order < 0));
     }
 }
+
+TEST(a_rid_tells_what_it_is_one_of_and_its_number)
+{
+    struct rid db = rid_database(7), coll = rid_container(&db, 9), user = rid_user(&db, 9);
+    struct rid permission = rid_permission(&user, 300), key = rid_client_key(&db, 300),
+               offer = rid_offer(300);
+    struct rid procedure = rid_child(&coll, RID_PROCEDURE, 300), item = rid_child(&coll, RID_DOCUMENT, 300);
+    struct rid odd = key;
+
+    CHECK(rid_type(&db) == RID_TYPE_DATABASE && rid_number(&db) == 7);
+    CHECK(rid_type(&coll) == RID_TYPE_CONTAINER && rid_number(&coll) == 9);
+    CHECK(rid_type(&user) == RID_TYPE_USER && rid_number(&user) == 9);
+    CHECK(rid_type(&permission) == RID_TYPE_PERMISSION && rid_number(&permission) == 300);
+    CHECK(rid_type(&key) == RID_TYPE_CLIENT_KEY && rid_number(&key) == 300);
+    CHECK(rid_type(&offer) == RID_TYPE_OFFER && rid_number(&offer) == 300);
+    CHECK(rid_type(&procedure) == RID_TYPE_PROCEDURE && rid_number(&procedure) == 300);
+    CHECK(rid_type(&item) == RID_TYPE_DOCUMENT && rid_number(&item) == 300);
+    odd.bytes[12] = 1; /* a user-defined type, of which we know nothing */
+    CHECK(rid_type(&odd) == RID_TYPE_NONE && rid_type(&(struct rid){ .size = 8 }) == RID_TYPE_NONE);
+}
+
+TEST(an_offers_rid_is_four_characters)
+{
+    struct rid offer = rid_offer(0xfbefbe), parsed;
+    struct buf text;
+
+    buf_init(&text, &test_op()->arena);
+    rid_print(&text, &offer);
+    CHECK(slice_is(buf_as_slice(&text), "++++") && rid_parse_offer(buf_as_slice(&text), &parsed) &&
+          rid_equal(&offer, &parsed));
+    CHECK(rid_parse_offer(slice_of("----"), &parsed) && rid_number(&parsed) == 0xffffff);
+    CHECK(!rid_parse_offer(slice_of("abc"), &parsed) && !rid_parse_offer(slice_of("a/bc"), &parsed) &&
+          !rid_parse_offer(slice_of("abc="), &parsed) && !rid_parse_offer(slice_of("a.bc"), &parsed));
+}

@@ -13,6 +13,11 @@ static void print_other_metrics(void *context, struct buf *out)
     buf_text(out, "# TYPE orrery_other gauge\norrery_other 1\n");
 }
 
+static void print_token(void *context, const struct grant *grant, struct buf *out)
+{
+    auth_print_token(context, grant, out);
+}
+
 void client_open(struct client *client)
 {
     const char *key = auth_emulator_key;
@@ -29,6 +34,8 @@ void client_open(struct client *client)
                                         .locks = client->rig.locks,
                                         .hints = hints_open(),
                                         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
+                                        .print_token = print_token,
+                                        .token_context = client->auth,
                                         .account = slice_of("orrery") };
     client->router = route_open(&(struct route_options){ .service = &client->service,
                                                          .auth = client->auth,

@@ -1,6 +1,7 @@
 /* test/unit/route/route_test.c - whole requests, from target and headers to the answer. */
 #include <stdlib.h>
 
+#include "base/encode.h"
 #include "client.h"
 #include "route/table.h"
 
@@ -156,7 +157,7 @@ static const struct {
       "BadRequest", "'Fuzzy'" },
     { "another container", METHOD_GET, "/dbs/d/colls/c", HEADER_INTENDED_CONTAINER, "AAAAAAAAAAA=", 400,
       "1024", "BadRequest", "does not match" },
-    { "a gap", METHOD_GET, "/offers", HEADER_COUNT, NULL, 501, NULL, "NotImplemented", "no offer_list" },
+    { "a gap", METHOD_GET, "/addresses", HEADER_COUNT, NULL, 501, NULL, "NotImplemented", "no address_list" },
     { "an operation's own", METHOD_GET, DOCS "/none", HEADER_PARTITION_KEY, "['a']", 404, NULL, "NotFound",
       "Entity with the specified id" },
 };
@@ -387,5 +388,56 @@ TEST(every_line_of_the_metrics_can_be_read)
     for (; *at && (end = strchr(at, '\n')); at = end + 1, lines++)
         CHECK(is_metric_line(at, (size_t)(end - at)));
     CHECK(!*at && lines > 40);
+    client_close(&client);
+}
+
+/* --- resource tokens --- */
+
+#define READ_C "{'id':'p','permissionMode':'Read','resource':'dbs/d/colls/c'}"
+
+/* From here on the token of the last answer is in the place of a signature. */
+static void carry_token(struct client *client)
+{
+    struct buf encoded;
+
+    buf_init(&encoded, &client->keep.arena);
+    percent_encode(&encoded, json_string(client_member(client, "_token")));
+    client->header[HEADER_AUTHORIZATION] = buf_as_slice(&encoded);
+}
+
+TEST(a_resource_token_serves_for_its_time)
+{
+    struct client client;
+
+    open_filled(&client);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/users", "{'id':'u'}") == 201);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/users/u/permissions", READ_C) == 201);
+    carry_token(&client);
+    CHECK(client_send(&client, METHOD_GET, "/", NULL) == 200);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
+    CHECK(client_send(&client, METHOD_DELETE, "/dbs/d/colls/c", NULL) == 403);
+    env_advance_ms(client.rig.op->env, 3599 * 1000);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
+    env_advance_ms(client.rig.op->env, 1000);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 403 &&
+          slice_is(json_string(client_member(&client, "code")), "Forbidden"));
+    CHECK(client_send(&client, METHOD_GET, "/", NULL) == 403);
+    client_close(&client);
+}
+
+TEST(a_client_chooses_how_long_its_token_serves)
+{
+    struct client client;
+
+    open_filled(&client);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/users", "{'id':'u'}") == 201);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/users/u/permissions", READ_C) == 201);
+    client_header(&client, HEADER_EXPIRY_SECONDS, "7200");
+    CHECK(client_send(&client, METHOD_GET, "/dbs/d/users/u/permissions/p", NULL) == 200);
+    carry_token(&client);
+    env_advance_ms(client.rig.op->env, 7199 * 1000);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
+    env_advance_ms(client.rig.op->env, 1000);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 403);
     client_close(&client);
 }

@@ -1,0 +1,117 @@
+/* src/catalog/change.c - changes of the catalog: one at a time, durable before they can be found. */
+#include "catalog/change.h"
+#include "catalog/entry.h"
+
+/* All changes of the catalog are one logical partition to the store. */
+enum { CATALOG_SCOPE = 1 };
+
+struct batch *change_begin(struct op *op, struct catalog *catalog)
+{
+    struct batch *batch = batch_new(op, CATALOG_BUCKET);
+
+    batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
+    return batch;
+}
+
+enum status change_put(struct op *op, struct batch *batch, struct slice key, struct record *record)
+{
+    size_t size;
+    uint8_t *value;
+
+    record->etag = env_random_u64(op->env);
+    value = record_encode(op, record, &size);
+    if (!value)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    batch_put_stamped(batch, key, value, size);
+    return ST_OK;
+}
+
+enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record)
+{
+    struct commit_stamp stamp;
+    enum status st = store_commit(op, catalog->bucket, batch, &stamp);
+
+    if (st == ST_OK && record)
+        record->ts_ms = stamp.ts_ms;
+    if (st == ST_AMBIGUOUS)
+        atomic_store(&catalog->in_doubt, true);
+    return st;
+}
+
+void change_version(struct container *old, struct container *new)
+{
+    old->successor = container_take(new);
+    container_release(old); /* the maps' own reference */
+}
+
+void catalog_forget(struct catalog *catalog)
+{
+    struct known *known = &catalog->known;
+
+    for (size_t i = 0; i < known->children_by_place.capacity; i++)
+        child_release(known->children_by_place.slot[i].value);
+    for (size_t i = 0; i < known->containers_by_rid.capacity; i++)
+        container_release(known->containers_by_rid.slot[i].value);
+    for (size_t i = 0; i < known->databases_by_rid.capacity; i++)
+        database_release(known->databases_by_rid.slot[i].value);
+    map_free(&known->children_by_place);
+    map_free(&known->children_by_name);
+    map_free(&known->databases_by_rid);
+    map_free(&known->databases_by_id);
+    map_free(&known->containers_by_rid);
+    map_free(&known->containers_by_id);
+}
+
+/* Puts what was read in the place of what was known; a container that is not there any more was dropped. */
+static void supersede(struct catalog *catalog, struct catalog *fresh)
+{
+    struct known old_ones;
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    old_ones = catalog->known;
+    catalog->known = fresh->known;
+    fresh->known = old_ones;
+    for (size_t i = 0; i < fresh->known.containers_by_rid.capacity; i++) {
+        struct map_slot *slot = &fresh->known.containers_by_rid.slot[i];
+        struct container *old = slot->value;
+        struct container *new = old ? map_find(&catalog->known.containers_by_rid, slot->key) : NULL;
+
+        slot->value = NULL;
+        if (new) {
+            change_version(old, new);
+        } else if (old) {
+            old->next_dropped = catalog->dropped;
+            catalog->dropped = old;
+        }
+    }
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+/* After a commit of which nobody could tell whether it happened: what the store has is what counts. */
+static enum status settle(struct op *op, struct catalog *catalog)
+{
+    struct catalog fresh = { .store = catalog->store, .bucket = catalog->bucket };
+    enum status st;
+
+    pthread_rwlock_init(&fresh.lock, NULL);
+    TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET),
+                      NULL)); /* which the store takes once it is sound again */
+    TRY(catalog_load(op, &fresh));
+    supersede(catalog, &fresh);
+    atomic_store(&catalog->in_doubt, false);
+out:
+    catalog_forget(&fresh);
+    pthread_rwlock_destroy(&fresh.lock);
+    return st;
+}
+
+enum status change_lock(struct op *op, struct catalog *catalog)
+{
+    pthread_mutex_lock(&catalog->changing);
+    return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
+}
+
+void change_unlock(struct catalog *catalog)
+{
+    pthread_mutex_unlock(&catalog->changing);
+}

@@ -1,0 +1,461 @@
+/* src/catalog/child.c - users, permissions, scripts, client encryption keys and offers: in memory and in the store. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "catalog/change.h"
+#include "catalog/entry.h"
+#include "keys/bytes.h"
+
+/* Offers have three bytes for their number. */
+enum { OFFER_NUMBER_MAX = (1 << 24) - 1 };
+
+/* --- structs --- */
+
+void child_release(struct child *child)
+{
+    if (!child || atomic_fetch_sub(&child->references, 1) > 1)
+        return;
+    arena_free(&child->memory);
+    free(child);
+}
+
+static struct child *child_take(struct child *child)
+{
+    if (child)
+        atomic_fetch_add(&child->references, 1);
+    return child;
+}
+
+/* The parent is the beginning of the rid; an offer's rid says nothing of whom it is for. */
+static struct rid parent_of(const struct rid *rid)
+{
+    enum rid_type type = rid_type(rid);
+    struct rid parent = *rid;
+
+    if (type == RID_TYPE_OFFER)
+        parent.size = 0;
+    else if (type == RID_TYPE_USER || type == RID_TYPE_CLIENT_KEY)
+        parent.size = RID_DATABASE_BYTES;
+    else
+        parent.size = RID_CONTAINER_BYTES;
+    return parent;
+}
+
+/* --- keys of the maps: type, parent, and then the number, so that siblings are in order, or the id --- */
+
+enum { NUMBER_BYTES = 8, KEY_BYTES_MAX = 1 + RID_BYTES_MAX + 4 * RESOURCE_ID_CHARS_MAX };
+
+static size_t put_siblings(char *key, enum rid_type type, const struct rid *parent)
+{
+    key[0] = (char)type;
+    memcpy(key + 1, parent->bytes, parent->size);
+    return 1u + parent->size;
+}
+
+static struct slice place_key(char *key, const struct rid *rid)
+{
+    struct rid parent = parent_of(rid);
+    size_t size = put_siblings(key, rid_type(rid), &parent);
+
+    put_be((uint8_t *)key + size, rid_number(rid), NUMBER_BYTES);
+    return slice_make(key, size + NUMBER_BYTES);
+}
+
+/* Absent for an id that is longer than any can be. */
+static struct slice name_key(char *key, enum rid_type type, const struct rid *parent, struct slice id)
+{
+    size_t size = put_siblings(key, type, parent);
+
+    if (id.size > KEY_BYTES_MAX - size)
+        return (struct slice){ 0 };
+    if (id.size)
+        memcpy(key + size, id.data, id.size);
+    return slice_make(key, size + id.size);
+}
+
+static struct child *child_make(const struct rid *rid, const struct rid *parent, const struct record *record)
+{
+    struct child *child = calloc(1, sizeof(*child));
+    char key[KEY_BYTES_MAX];
+
+    if (!child)
+        abort();
+    arena_init(&child->memory, SIZE_MAX);
+    child->type = rid_type(rid);
+    child->rid = *rid;
+    child->parent = *parent;
+    child->body = json_from_bytes(arena_copy(&child->memory, json_bytes(record->document)));
+    child->id = child->type == RID_TYPE_OFFER ? slice_of("") : json_string(json_get(child->body, "id"));
+    child->etag = record->etag;
+    child->ts_ms = record->ts_ms;
+    child->place = arena_copy(&child->memory, place_key(key, rid));
+    child->name = arena_copy(&child->memory, name_key(key, child->type, parent, child->id));
+    atomic_init(&child->references, 1);
+    return child;
+}
+
+/* --- the maps --- */
+
+struct child *child_at(struct catalog *catalog, const struct rid *rid)
+{
+    char key[KEY_BYTES_MAX];
+
+    return map_find(&catalog->known.children_by_place, place_key(key, rid));
+}
+
+static struct child *with_name(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                               struct slice id)
+{
+    char key[KEY_BYTES_MAX];
+    struct slice name = name_key(key, type, parent, id);
+
+    return name.data ? map_find(&catalog->known.children_by_name, name) : NULL;
+}
+
+/* Takes the reference that the child was made with. */
+static void add(struct catalog *catalog, struct child *child)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_put(&catalog->known.children_by_place, child->place, child);
+    map_put(&catalog->known.children_by_name, child->name, child);
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+static void retire(struct catalog *catalog, struct child *child)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_remove(&catalog->known.children_by_place, child->place);
+    map_remove(&catalog->known.children_by_name, child->name);
+    pthread_rwlock_unlock(&catalog->lock);
+    child_release(child);
+}
+
+/* At no time is there neither. */
+static void exchange(struct catalog *catalog, struct child *old, struct child *new)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_remove(&catalog->known.children_by_name, old->name); /* the new one may have another id */
+    map_put(&catalog->known.children_by_place, new->place, new);
+    map_put(&catalog->known.children_by_name, new->name, new);
+    pthread_rwlock_unlock(&catalog->lock);
+    child_release(old);
+}
+
+static bool names(enum rid_type type, const struct rid *parent, struct slice name, struct rid *rid)
+{
+    struct rid owner;
+
+    if (type == RID_TYPE_OFFER)
+        return rid_parse_offer(name, rid);
+    if (!rid_parse(name, rid) || rid_type(rid) != type)
+        return false;
+    owner = parent_of(rid);
+    return rid_equal(&owner, parent);
+}
+
+struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                                 struct slice name)
+{
+    struct child *child = NULL;
+    struct rid rid;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    if (names(type, parent, name, &rid))
+        child = child_at(catalog, &rid);
+    if (!child && type != RID_TYPE_OFFER)
+        child = with_name(catalog, type, parent, name);
+    child_take(child);
+    pthread_rwlock_unlock(&catalog->lock);
+    return child;
+}
+
+struct child *catalog_find_offer(struct catalog *catalog, const struct rid *owner)
+{
+    struct child *child;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    child = child_take(with_name(catalog, RID_TYPE_OFFER, owner, slice_of("")));
+    pthread_rwlock_unlock(&catalog->lock);
+    return child;
+}
+
+struct child *catalog_find_child_at(struct catalog *catalog, const struct rid *rid)
+{
+    struct child *child;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    child = child_take(child_at(catalog, rid));
+    pthread_rwlock_unlock(&catalog->lock);
+    return child;
+}
+
+size_t catalog_list_children(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                             const struct rid *after, struct child **list, size_t limit)
+{
+    static const struct rid nobody = { 0 };
+    char prefix[KEY_BYTES_MAX], last[KEY_BYTES_MAX];
+    size_t prefix_size = put_siblings(prefix, type, type == RID_TYPE_OFFER ? &nobody : parent);
+    struct slice from = after->size ? place_key(last, after) : slice_of("");
+    struct map_slot *slots;
+    size_t count;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    slots = catalog_sorted(&catalog->known.children_by_place, slice_make(prefix, prefix_size), from, &count);
+    if (count > limit)
+        count = limit;
+    for (size_t i = 0; i < count; i++)
+        list[i] = child_take(slots[i].value);
+    pthread_rwlock_unlock(&catalog->lock);
+    free(slots);
+    return count;
+}
+
+size_t catalog_count_children(struct catalog *catalog, enum rid_type type, const struct rid *parent)
+{
+    const struct map *map = &catalog->known.children_by_place;
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (size_t i = 0; i < map->capacity; i++) {
+        const struct child *child = map->slot[i].value;
+
+        count += child && child->type == type && rid_equal(&child->parent, parent);
+    }
+    pthread_rwlock_unlock(&catalog->lock);
+    return count;
+}
+
+/* --- loading --- */
+
+enum status child_load(struct op *op, struct catalog *catalog, const struct rid *rid,
+                       const struct record *record)
+{
+    struct rid parent = parent_of(rid);
+    enum rid_type type = rid_type(rid);
+
+    if (type == RID_TYPE_NONE || type == RID_TYPE_DOCUMENT || type == RID_TYPE_RANGE ||
+        type == RID_TYPE_OFFER || json_kind(json_get(record->document, "id")) != JSON_STRING)
+        return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
+    if (catalog_check_owner(op, catalog, &parent) != ST_OK)
+        return op_fail(op, ST_CORRUPT, "the catalog has a resource without its owner");
+    add(catalog, child_make(rid, &parent, record));
+    return ST_OK;
+}
+
+enum status offer_load(struct op *op, struct catalog *catalog, const struct rid *owner,
+                       const struct record *record)
+{
+    enum rid_type type = rid_type(owner);
+
+    if ((type != RID_TYPE_DATABASE && type != RID_TYPE_CONTAINER) || record->number > OFFER_NUMBER_MAX ||
+        catalog_check_owner(op, catalog, owner) != ST_OK)
+        return op_fail(op, ST_CORRUPT, "the catalog has an offer without its resource");
+    offer_add(catalog, owner, record, record->ts_ms);
+    return ST_OK;
+}
+
+/* --- changes: inside one nobody else writes the maps, so it may read them without the lock --- */
+
+static struct slice store_key(struct arena *arena, const struct child *child)
+{
+    if (child->type == RID_TYPE_OFFER)
+        return key_offer(arena, rid_slice(&child->parent));
+    return key_catalog(arena, rid_slice(&child->rid));
+}
+
+static enum status taken(struct op *op)
+{
+    return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
+}
+
+static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
+{
+    if (type == RID_TYPE_USER)
+        return rid_user(parent, (uint32_t)number);
+    if (type == RID_TYPE_PERMISSION)
+        return rid_permission(parent, number);
+    if (type == RID_TYPE_CLIENT_KEY)
+        return rid_client_key(parent, (uint32_t)number);
+    if (type == RID_TYPE_PROCEDURE)
+        return rid_child(parent, RID_PROCEDURE, number);
+    return rid_child(parent, type == RID_TYPE_TRIGGER ? RID_TRIGGER : RID_UDF, number);
+}
+
+static enum status create(struct op *op, struct catalog *catalog, enum rid_type type,
+                          const struct rid *parent, struct json body, struct child **child)
+{
+    struct batch *batch = change_begin(op, catalog);
+    struct record record = { .document = body };
+    uint64_t number = bucket_next_counter(catalog->bucket);
+    struct rid rid = make_rid(type, parent, number);
+    enum status st;
+
+    TRY(catalog_check_owner(op, catalog, parent));
+    if (with_name(catalog, type, parent, json_string(json_get(body, "id"))))
+        TRY(taken(op));
+    if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
+        TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
+                    CATALOG_CHILDREN_MAX));
+    batch_uses_counter(batch, number);
+    TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
+    TRY(change_commit(op, catalog, batch, &record));
+    *child = child_take(child_make(&rid, parent, &record));
+    add(catalog, *child);
+out:
+    return st;
+}
+
+enum status catalog_create_child(struct op *op, struct catalog *catalog, enum rid_type type,
+                                 const struct rid *parent, struct json body, struct child **child)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = create(op, catalog, type, parent, body, child);
+    change_unlock(catalog);
+    return st;
+}
+
+/* The version of a child that is there now, which `same` wants to be the caller's own. */
+static enum status current(struct op *op, struct catalog *catalog, const struct child *seen, bool same,
+                           struct child **now)
+{
+    *now = child_at(catalog, &seen->rid);
+    if (!*now)
+        return op_fail(op, ST_NOT_FOUND,
+                       "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    if (same && (*now)->etag != seen->etag)
+        return op_fail(op, ST_PRECONDITION_FAILED,
+                       "Operation cannot be performed because one of the specified precondition is not met.");
+    return ST_OK;
+}
+
+static enum status replace(struct op *op, struct catalog *catalog, struct child *now, struct json body,
+                           struct child **child)
+{
+    struct batch *batch = change_begin(op, catalog);
+    struct record record = { .document = body };
+    struct child *other;
+    enum status st;
+
+    if (now->type == RID_TYPE_OFFER) {
+        record.number = rid_number(&now->rid);
+    } else {
+        other = with_name(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
+        if (other && other != now)
+            return taken(op);
+    }
+    TRY(change_put(op, batch, store_key(&op->arena, now), &record));
+    TRY(change_commit(op, catalog, batch, &record));
+    *child = child_take(child_make(&now->rid, &now->parent, &record));
+    exchange(catalog, now, *child);
+out:
+    return st;
+}
+
+enum status catalog_replace_child(struct op *op, struct catalog *catalog, const struct child *old,
+                                  struct json body, bool same, struct child **child)
+{
+    struct child *now;
+    enum status st;
+
+    TRY(change_lock(op, catalog));
+    TRY(current(op, catalog, old, same, &now));
+    TRY(replace(op, catalog, now, body, child));
+out:
+    change_unlock(catalog);
+    return st;
+}
+
+enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum rid_type type,
+                                 const struct rid *parent, struct json body, const struct child *same,
+                                 struct child **child, bool *created)
+{
+    struct child *now;
+    enum status st;
+
+    TRY(change_lock(op, catalog));
+    now = with_name(catalog, type, parent, json_string(json_get(body, "id")));
+    *created = !now;
+    if (same)
+        TRY(current(op, catalog, same, true, &now));
+    if (now)
+        TRY(replace(op, catalog, now, body, child));
+    else
+        TRY(create(op, catalog, type, parent, body, child));
+out:
+    change_unlock(catalog);
+    return st;
+}
+
+enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child, bool same)
+{
+    struct batch *batch;
+    struct child *now;
+    enum status st;
+
+    assert(child->type != RID_TYPE_OFFER); /* which goes with its owner, and is no beginning of other rids */
+    TRY(change_lock(op, catalog));
+    TRY(current(op, catalog, child, same, &now));
+    batch = change_begin(op, catalog);
+    batch_delete(batch, store_key(&op->arena, now));
+    children_drop(op, catalog, batch, &now->rid);
+    TRY(change_commit(op, catalog, batch, NULL));
+    children_retire(catalog, &now->rid);
+    retire(catalog, now);
+out:
+    change_unlock(catalog);
+    return st;
+}
+
+/* --- offers, which come with their resource --- */
+
+enum status offer_put(struct op *op, struct batch *batch, const struct rid *owner, uint64_t number,
+                      struct json body, struct record *record)
+{
+    *record = (struct record){ .document = body, .number = number };
+    if (json_kind(body) == JSON_UNDEFINED)
+        return ST_OK;
+    if (number > OFFER_NUMBER_MAX)
+        return op_fail(op, ST_FORBIDDEN, "There have been too many resources in this account.");
+    batch_uses_counter(batch, number);
+    return change_put(op, batch, key_offer(&op->arena, rid_slice(owner)), record);
+}
+
+void offer_add(struct catalog *catalog, const struct rid *owner, const struct record *record, int64_t ts_ms)
+{
+    struct record made = *record;
+    struct rid rid;
+
+    if (json_kind(record->document) == JSON_UNDEFINED)
+        return;
+    made.ts_ms = ts_ms;
+    rid = rid_offer((uint32_t)record->number);
+    add(catalog, child_make(&rid, owner, &made));
+}
+
+/* --- what goes with its owner --- */
+
+static bool lies_below(const struct child *child, const struct rid *owner)
+{
+    return child->parent.size >= owner->size && memcmp(child->parent.bytes, owner->bytes, owner->size) == 0;
+}
+
+void children_drop(struct op *op, struct catalog *catalog, struct batch *batch, const struct rid *owner)
+{
+    const struct map *map = &catalog->known.children_by_place;
+
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slot[i].value && lies_below(map->slot[i].value, owner))
+            batch_delete(batch, store_key(&op->arena, map->slot[i].value));
+}
+
+void children_retire(struct catalog *catalog, const struct rid *owner)
+{
+    const struct map *map = &catalog->known.children_by_place;
+
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slot[i].value && lies_below(map->slot[i].value, owner))
+            retire(catalog, map->slot[i].value);
+}

@@ -1,0 +1,83 @@
+/*
+ * src/catalog/child.h - the small resources of databases and containers: users, permissions, scripts,
+ * client encryption keys, offers. All are alike here: an id among siblings of one type, and a body.
+ *
+ * Ownership. As in catalog.h: a find or a change hands out a reference, given back with child_release().
+ *     What is referenced never changes: a replaced one is a new struct.
+ * Threads. Any. Changes wait for the store; lookups never do.
+ *
+ * Promises
+ * 1. An id is taken once among the siblings of one type.
+ * 2. What is dropped takes what is below it along, in the same commit.
+ */
+#pragma once
+#include "catalog/catalog.h"
+#include "keys/record.h"
+
+struct batch;
+
+struct child {
+    enum rid_type type;
+    struct rid rid;
+    struct rid parent; /* the database, container or user; of an offer, whose throughput it is */
+    struct slice id;   /* empty for an offer */
+    uint64_t etag;
+    int64_t ts_ms;
+    struct json body; /* every property but the system's */
+    /* Private to child.c. */
+    struct slice place, name; /* its keys in the maps */
+    struct arena memory;
+    atomic_uint references;
+};
+
+void child_release(struct child *child); /* NULL is welcome */
+
+/* By rid or by id; NULL when there is none. */
+struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                                 struct slice name);
+
+/* By what it is for; by its rid, whatever its type. */
+struct child *catalog_find_offer(struct catalog *catalog, const struct rid *owner);
+struct child *catalog_find_child_at(struct catalog *catalog, const struct rid *rid);
+
+/* In the order in which they were made, those after `after` (of size 0: all), up to `limit`; references. Of offers,
+   whatever the parent. */
+size_t catalog_list_children(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                             const struct rid *after, struct child **list, size_t limit);
+
+/* How many there are below a parent. */
+size_t catalog_count_children(struct catalog *catalog, enum rid_type type, const struct rid *parent);
+
+/* `body` has an id that resource_id_check() has passed. */
+enum status catalog_create_child(struct op *op, struct catalog *catalog, enum rid_type type,
+                                 const struct rid *parent, struct json body, struct child **child);
+
+/* `same` refuses, with ST_PRECONDITION_FAILED, one that was replaced since the caller found it. */
+enum status catalog_replace_child(struct op *op, struct catalog *catalog, const struct child *old,
+                                  struct json body, bool same, struct child **child);
+
+/* Makes it, or replaces the sibling of its id, which must be `same` unless that is NULL. */
+enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum rid_type type,
+                                 const struct rid *parent, struct json body, const struct child *same,
+                                 struct child **child, bool *created);
+
+enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child, bool same);
+
+/* ---- for this folder; all but the loading ones are called inside a change ---- */
+
+/* The one with that rid, without a reference; the caller holds the lock. */
+struct child *child_at(struct catalog *catalog, const struct rid *rid);
+
+enum status child_load(struct op *op, struct catalog *catalog, const struct rid *rid,
+                       const struct record *record);
+enum status offer_load(struct op *op, struct catalog *catalog, const struct rid *owner,
+                       const struct record *record);
+
+/* An offer in its owner's own batch, and after the commit. An undefined body means that there is none. */
+enum status offer_put(struct op *op, struct batch *batch, const struct rid *owner, uint64_t number,
+                      struct json body, struct record *record);
+void offer_add(struct catalog *catalog, const struct rid *owner, const struct record *record, int64_t ts_ms);
+
+/* All that lies below a rid: its deletion in a batch, and after the commit. */
+void children_drop(struct op *op, struct catalog *catalog, struct batch *batch, const struct rid *owner);
+void children_retire(struct catalog *catalog, const struct rid *owner);

@@ -1,0 +1,301 @@
+/*
+ * src/resource/child.c - users, permissions, scripts, client encryption keys: create, upsert, read, replace, list, query,
+ * delete. The path's type says which kind it is, and child_kind.c what that means.
+ */
+#include <assert.h>
+
+#include "base/limits.h"
+#include "reply/feed.h"
+#include "resource/child_kind.h"
+#include "resource/permission.h"
+#include "resource/resource.h"
+#include "resource/search.h"
+#include "resource/system.h"
+
+/* Where the path leads: the kind, and the siblings' parent; and what printing wants to know. */
+struct place {
+    const struct child_kind *kind;
+    const struct rid *parent;
+    struct slice link; /* the parent's; absent for a user's, which clients do not ask for */
+    const struct call *call;
+    int64_t now_ms, token_seconds;
+};
+
+static enum status find_place(struct op *op, const struct call *call, struct place *place)
+{
+    *place = (struct place){ .kind = child_kind_find(call->type), .call = call, .now_ms = op->now_ms };
+    assert(place->kind); /* route/ sends no other type this way */
+    if (call->container) {
+        place->parent = &call->container->rid;
+        place->link = call->container->link;
+    } else if (call->user) {
+        place->parent = &call->user->rid;
+    } else {
+        place->parent = &call->database->rid;
+        place->link = call->database->link;
+    }
+    return permission_token_seconds(op, call, &place->token_seconds);
+}
+
+/* --- printing --- */
+
+static void print_self(struct buf *body, const struct place *place, const struct child *child)
+{
+    struct rid database = child->rid;
+
+    database.size = RID_DATABASE_BYTES;
+    buf_text(body, "\"_self\":\"dbs/");
+    rid_print(body, &database);
+    if (child->parent.size == RID_CONTAINER_BYTES) {
+        buf_text(body, rid_type(&child->parent) == RID_TYPE_USER ? "/users/" : "/colls/");
+        rid_print(body, &child->parent);
+    }
+    buf_printf(body, "/%s/", place->kind->type);
+    rid_print(body, &child->rid);
+    buf_text(body, "/\"");
+}
+
+static void print_child(struct buf *body, const struct place *place, const struct child *child)
+{
+    buf_byte(body, '{');
+    json_print_members(body, child->body);
+    buf_text(body, ",\"_rid\":\"");
+    rid_print(body, &child->rid);
+    buf_text(body, "\",");
+    print_ts_member(body, child->ts_ms);
+    buf_byte(body, ',');
+    print_self(body, place, child);
+    buf_byte(body, ',');
+    print_etag_member(body, child->etag, child->ts_ms);
+    buf_text(body, place->kind->extra);
+    if (place->kind->print_extra)
+        place->kind->print_extra(
+            body, &(struct child_printing){ child, place->call, place->now_ms, place->token_seconds });
+    buf_byte(body, '}');
+}
+
+static void reply_child(struct reply *reply, const struct call *call, const struct place *place,
+                        const struct child *child, int status)
+{
+    print_child(reply_body(reply), place, child);
+    reply_etag(reply, child->etag, child->ts_ms);
+    if (place->link.data)
+        reply_header_link(reply, "x-ms-alt-content-path", place->link);
+    reply_header_rid(reply, "x-ms-content-path", place->parent);
+    reply_status(reply, status);
+    if (call->request->method != METHOD_GET && call_wants_minimal(call))
+        reply_drop_body(reply);
+}
+
+/* --- one of them --- */
+
+static enum status find(struct op *op, const struct call *call, const struct place *place,
+                        struct child **child)
+{
+    *child = catalog_find_child(call->service->catalog, place->kind->rid_type, place->parent, call->id);
+    if (*child)
+        return ST_OK;
+    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+}
+
+static enum status read_body(struct op *op, const struct call *call, const struct place *place,
+                             struct json *defined)
+{
+    struct json body;
+    enum status st;
+
+    if (call->request->body.size > ITEM_BYTES_MAX)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    TRY(call_body(op, call, &body));
+    TRY(child_define(op, call, place->kind, body, defined));
+out:
+    return st;
+}
+
+enum status child_create(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct child *child = NULL;
+    struct json body;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(read_body(op, call, &place, &body));
+    TRY(catalog_create_child(op, call->service->catalog, place.kind->rid_type, place.parent, body, &child));
+    op->work.documents_written++;
+    reply_child(reply, call, &place, child, 201);
+out:
+    child_release(child);
+    return st;
+}
+
+/* The version that If-Match names, when the client sent one and there is something to match. */
+static enum status expected(struct op *op, const struct call *call, const struct place *place,
+                            struct json body, struct child **seen)
+{
+    struct slice id = json_string(json_get(body, "id"));
+
+    if (!call_header(call, HEADER_IF_MATCH).data)
+        return ST_OK;
+    *seen = catalog_find_child(call->service->catalog, place->kind->rid_type, place->parent, id);
+    return *seen ? call_if_match(op, call, (*seen)->etag, (*seen)->ts_ms) : ST_OK;
+}
+
+enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct child *child = NULL, *seen = NULL;
+    struct json body;
+    bool created;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(read_body(op, call, &place, &body));
+    TRY(expected(op, call, &place, body, &seen));
+    TRY(catalog_upsert_child(op, call->service->catalog, place.kind->rid_type, place.parent, body, seen,
+                             &child, &created));
+    op->work.documents_written++;
+    reply_child(reply, call, &place, child, created ? 201 : 200);
+out:
+    child_release(seen);
+    child_release(child);
+    return st;
+}
+
+enum status child_read(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct child *child = NULL;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(find(op, call, &place, &child));
+    TRY(call_if_none_match(op, call, reply, child->etag, child->ts_ms));
+    reply_child(reply, call, &place, child, 200);
+out:
+    child_release(child);
+    return st;
+}
+
+enum status child_replace(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct child *old = NULL, *child = NULL;
+    bool same = call_header(call, HEADER_IF_MATCH).data != NULL;
+    struct json body;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(find(op, call, &place, &old));
+    TRY(read_body(op, call, &place, &body));
+    TRY(call_if_match(op, call, old->etag, old->ts_ms));
+    TRY(catalog_replace_child(op, call->service->catalog, old, body, same, &child));
+    op->work.documents_written++;
+    reply_child(reply, call, &place, child, 200);
+out:
+    child_release(child);
+    child_release(old);
+    return st;
+}
+
+enum status child_delete(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct child *child = NULL;
+    bool same = call_header(call, HEADER_IF_MATCH).data != NULL;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(find(op, call, &place, &child));
+    TRY(call_if_match(op, call, child->etag, child->ts_ms));
+    TRY(catalog_drop_child(op, call->service->catalog, child, same));
+    op->work.documents_written++;
+    reply_status(reply, 204);
+out:
+    child_release(child);
+    return st;
+}
+
+/* --- many of them --- */
+
+static enum status read_continuation(struct op *op, const struct call *call, const struct place *place,
+                                     struct continuation *at)
+{
+    enum status st;
+
+    TRY(call_continuation(op, call, CONTINUATION_CATALOG, place->parent, at));
+    if (at->after.size && rid_type(&at->after) != place->kind->rid_type)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The continuation token specified in the request is malformed. Re-run the query "
+                    "without it and iterate."));
+out:
+    return st;
+}
+
+enum status child_list(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct continuation at;
+    struct child **list;
+    size_t limit, count;
+    struct feed feed;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(call_page_size(op, call, &limit));
+    TRY(read_continuation(op, call, &place, &at));
+    list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct child *));
+    count = catalog_list_children(call->service->catalog, place.kind->rid_type, place.parent, &at.after, list,
+                                  limit + 1);
+    feed_begin(&feed, reply, place.parent, place.kind->collective);
+    for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
+        feed_next(&feed);
+        print_child(reply_body(reply), &place, list[i]);
+    }
+    feed_end(&feed);
+    if (feed.count < count) {
+        at.after = list[feed.count - 1]->rid;
+        reply_continuation(reply, &at);
+    }
+    for (size_t i = 0; i < count; i++)
+        child_release(list[i]);
+out:
+    return st;
+}
+
+static enum status gather(struct op *op, const struct call *call, const struct place *place,
+                          struct search_list *rows)
+{
+    static const struct rid beginning = { 0 };
+    struct child **list = arena_alloc(&op->arena, CATALOG_CHILDREN_MAX * sizeof(struct child *));
+    size_t count = catalog_list_children(call->service->catalog, place->kind->rid_type, place->parent,
+                                         &beginning, list, CATALOG_CHILDREN_MAX);
+    enum status st = ST_OK;
+
+    search_list_init(op, rows, count);
+    for (size_t i = 0; i < count; i++) {
+        struct buf text;
+
+        buf_init(&text, &op->arena);
+        print_child(&text, place, list[i]);
+        if (st == ST_OK && text.failed)
+            st = op_fail(op, ST_QUERY_MEMORY, "The query needs more memory than one may have.");
+        if (st == ST_OK)
+            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
+        child_release(list[i]);
+    }
+    return st;
+}
+
+enum status child_query(struct op *op, struct call *call, struct reply *reply)
+{
+    struct place place;
+    struct search_list rows;
+    enum status st;
+
+    TRY(find_place(op, call, &place));
+    TRY(gather(op, call, &place, &rows));
+    TRY(search_list_run(op, call, reply, &rows, place.parent, place.kind->collective));
+out:
+    return st;
+}

@@ -1,0 +1,32 @@
+/* src/resource/conflict.c - the conflicts feed: one region writes, so there never is one. */
+#include "reply/feed.h"
+#include "resource/resource.h"
+#include "resource/search.h"
+
+enum status conflict_list(struct op *op, struct call *call, struct reply *reply)
+{
+    struct feed feed;
+    size_t limit;
+    enum status st;
+
+    TRY(call_page_size(op, call, &limit));
+    feed_begin(&feed, reply, &call->container->rid, "Conflicts");
+    feed_end(&feed);
+out:
+    return st;
+}
+
+enum status conflict_query(struct op *op, struct call *call, struct reply *reply)
+{
+    struct search_list rows;
+
+    search_list_init(op, &rows, 0);
+    return search_list_run(op, call, reply, &rows, &call->container->rid, "Conflicts");
+}
+
+/* Nor can one be deleted. */
+enum status conflict_read(struct op *op, struct call *call, struct reply *reply)
+{
+    (void)call, (void)reply;
+    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+}

@@ -1,0 +1,366 @@
+/*
+ * src/resource/offer.c - throughput: what databases and containers were promised. Read, list, query, replace.
+ * Nothing is held back to it: it is kept because SDKs and their users ask for it.
+ */
+#include "base/limits.h"
+#include "reply/feed.h"
+#include "resource/offer.h"
+#include "resource/resource.h"
+#include "resource/search.h"
+#include "resource/system.h"
+
+/* Of the two ways to pay. What was once provisioned raises the minimum for good, to a hundredth or a tenth of it. */
+static const struct terms {
+    uint64_t least, step, share;
+} fixed_terms = { THROUGHPUT_MIN, THROUGHPUT_STEP, 100 },
+  autoscale_terms = { AUTOSCALE_MIN, AUTOSCALE_STEP, 10 };
+
+static const struct terms *terms_of(bool autoscale)
+{
+    return autoscale ? &autoscale_terms : &fixed_terms;
+}
+
+static uint64_t round_up(uint64_t units, uint64_t step)
+{
+    return (units + step - 1) / step * step;
+}
+
+static uint64_t least_of(bool autoscale, uint64_t most_ever)
+{
+    const struct terms *terms = terms_of(autoscale);
+    uint64_t least = round_up(most_ever / terms->share, terms->step);
+
+    return least > terms->least ? least : terms->least;
+}
+
+/* The service's words, which are the same for both. */
+static enum status check_units(struct op *op, const struct throughput *wanted, uint64_t most_ever)
+{
+    uint64_t least = least_of(wanted->autoscale, most_ever);
+    unsigned step = (unsigned)terms_of(wanted->autoscale)->step;
+
+    if (wanted->units >= least && wanted->units <= THROUGHPUT_MAX && wanted->units % step == 0)
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The offer should have valid throughput values between %llu and %d inclusive in increments of %u.",
+        (unsigned long long)least, THROUGHPUT_MAX, step);
+}
+
+/* A whole number that is no less than nothing; what is none of these is as bad as 1. */
+static uint64_t units_of(struct json number)
+{
+    if (json_kind(number) != JSON_NUMBER || !json_is_int(number) || json_int(number) <= 0)
+        return 1;
+    return (uint64_t)json_int(number);
+}
+
+/* --- what a client asks for --- */
+
+static enum status read_autoscale(struct op *op, struct slice header, struct throughput *wanted)
+{
+    enum status st;
+
+    wanted->autoscale = true;
+    TRY(json_parse(op, header, &wanted->settings));
+    if (json_kind(wanted->settings) != JSON_OBJECT)
+        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+    wanted->units = units_of(json_get(wanted->settings, "maxThroughput"));
+out:
+    return st;
+}
+
+enum status throughput_of_headers(struct op *op, const struct call *call, struct throughput *throughput)
+{
+    struct slice fixed = slice_trim(call_header(call, HEADER_OFFER_THROUGHPUT));
+    struct slice autoscale = slice_trim(call_header(call, HEADER_OFFER_AUTOPILOT));
+    enum status st = ST_OK;
+
+    *throughput = (struct throughput){ 0 };
+    if (!fixed.data && !autoscale.data)
+        return ST_OK;
+    if (fixed.data && autoscale.data)
+        TRY(op_fail(op, ST_BAD_HEADER,
+                    "Both x-ms-offer-throughput and x-ms-cosmos-offer-autopilot-settings cannot be specified "
+                    "at the same time."));
+    if (autoscale.data)
+        TRY(read_autoscale(op, autoscale, throughput));
+    else if (!slice_to_u64(fixed, &throughput->units))
+        TRY(op_fail(op, ST_BAD_HEADER,
+                    "Value '%.*s' specified for the header 'x-ms-offer-throughput' is invalid. ",
+                    fixed.size > 100 ? 100 : (int)fixed.size, fixed.data));
+    TRY(check_units(op, throughput, 0));
+out:
+    return st;
+}
+
+/* --- as it is stored --- */
+
+static void add_settings(struct json_builder *out, const struct throughput *throughput)
+{
+    json_add_name(out, slice_of("offerAutopilotSettings"));
+    json_begin_object(out);
+    for (struct json_iter i = json_iter(throughput->settings); json_next(&i);) {
+        if (slice_is(i.name, "maxThroughput"))
+            continue;
+        json_add_name(out, i.name);
+        json_add(out, i.value);
+    }
+    json_add_name(out, slice_of("maxThroughput"));
+    json_add_int(out, (int64_t)throughput->units);
+    json_end(out);
+}
+
+static void add_content(struct json_builder *out, const struct throughput *throughput, uint64_t most_ever)
+{
+    uint64_t now = throughput->autoscale ? throughput->units / 10 : throughput->units;
+
+    json_add_name(out, slice_of("offerThroughput"));
+    json_add_int(out, (int64_t)now);
+    json_add_name(out, slice_of("offerIsRUPerMinuteThroughputEnabled"));
+    json_add_bool(out, false);
+    json_add_name(out, slice_of("offerMinimumThroughputParameters"));
+    json_begin_object(out);
+    json_add_name(out, slice_of("maxThroughputEverProvisioned"));
+    json_add_int(out, (int64_t)(most_ever > throughput->units ? most_ever : throughput->units));
+    json_add_name(out, slice_of("maxConsumedStorageEverInKB"));
+    json_add_int(out, 0);
+    json_end(out);
+    if (throughput->autoscale)
+        add_settings(out, throughput);
+}
+
+static struct json offer_body(struct op *op, const struct throughput *throughput, uint64_t most_ever)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_name(&out, slice_of("content"));
+    json_begin_object(&out);
+    add_content(&out, throughput, most_ever);
+    json_end(&out);
+    json_end(&out);
+    return json_built(&out);
+}
+
+struct json throughput_offer(struct op *op, const struct throughput *throughput)
+{
+    return throughput->units ? offer_body(op, throughput, 0) : json_undefined;
+}
+
+static struct json content_of(const struct child *offer)
+{
+    return json_get(offer->body, "content");
+}
+
+static struct json settings_of(struct json content)
+{
+    return json_get(content, "offerAutopilotSettings");
+}
+
+static uint64_t most_ever_of(const struct child *offer)
+{
+    return units_of(json_get(json_get(content_of(offer), "offerMinimumThroughputParameters"),
+                             "maxThroughputEverProvisioned"));
+}
+
+/* --- printing --- */
+
+/* The _self of what the offer is for. */
+static void print_resource(struct buf *body, const struct rid *owner)
+{
+    struct rid database = *owner;
+
+    database.size = RID_DATABASE_BYTES;
+    buf_text(body, "dbs/");
+    rid_print(body, &database);
+    if (owner->size == RID_CONTAINER_BYTES) {
+        buf_text(body, "/colls/");
+        rid_print(body, owner);
+    }
+    buf_byte(body, '/');
+}
+
+static void print_offer(struct buf *body, const struct child *offer)
+{
+    buf_text(body, "{\"resource\":\"");
+    print_resource(body, &offer->parent);
+    buf_text(body, "\",\"offerType\":\"Invalid\",\"offerResourceId\":\"");
+    rid_print(body, &offer->parent);
+    buf_text(body, "\",\"offerVersion\":\"V2\",");
+    json_print_members(body, offer->body);
+    buf_text(body, ",\"id\":\"");
+    rid_print(body, &offer->rid);
+    buf_text(body, "\",\"_rid\":\"");
+    rid_print(body, &offer->rid);
+    buf_text(body, "\",\"_self\":\"offers/");
+    rid_print(body, &offer->rid);
+    buf_text(body, "/\",");
+    print_etag_member(body, offer->etag, offer->ts_ms);
+    buf_byte(body, ',');
+    print_ts_member(body, offer->ts_ms);
+    buf_byte(body, '}');
+}
+
+static void reply_offer(struct reply *reply, const struct child *offer)
+{
+    bool autoscale = json_kind(settings_of(content_of(offer))) == JSON_OBJECT;
+
+    print_offer(reply_body(reply), offer);
+    reply_etag(reply, offer->etag, offer->ts_ms);
+    reply_header_u64(reply, "x-ms-cosmos-min-throughput", least_of(autoscale, most_ever_of(offer)));
+    reply_header(reply, "x-ms-offer-replace-pending", slice_of("false"));
+}
+
+/* --- operations --- */
+
+static const struct rid account = { 0 };
+
+static enum status find(struct op *op, const struct call *call, struct child **offer)
+{
+    *offer = catalog_find_child(call->service->catalog, RID_TYPE_OFFER, &account, call->id);
+    if (*offer)
+        return ST_OK;
+    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+}
+
+enum status offer_read(struct op *op, struct call *call, struct reply *reply)
+{
+    struct child *offer = NULL;
+    enum status st;
+
+    TRY(find(op, call, &offer));
+    TRY(call_if_none_match(op, call, reply, offer->etag, offer->ts_ms));
+    reply_offer(reply, offer);
+out:
+    child_release(offer);
+    return st;
+}
+
+/* The content decides, unless a header asks for the other way to pay with what the offer has now. */
+static enum status read_wanted(struct op *op, const struct call *call, struct throughput *wanted)
+{
+    struct json body, content, settings;
+    uint64_t units;
+    enum status st;
+
+    TRY(call_body(op, call, &body));
+    content = json_get(body, "content");
+    if (json_kind(content) != JSON_OBJECT)
+        TRY(op_fail(
+            op, ST_BAD_REQUEST,
+            "The input content is invalid because the required properties - 'content; ' - are missing"));
+    settings = settings_of(content);
+    *wanted = (struct throughput){ .autoscale = json_kind(settings) == JSON_OBJECT, .settings = settings };
+    units = units_of(wanted->autoscale ? json_get(settings, "maxThroughput")
+                                       : json_get(content, "offerThroughput"));
+    if (header_is_true(call->request, HEADER_OFFER_TO_AUTOSCALE) && !wanted->autoscale)
+        *wanted = (struct throughput){ .autoscale = true };
+    else if (header_is_true(call->request, HEADER_OFFER_TO_FIXED) && wanted->autoscale)
+        *wanted = (struct throughput){ .autoscale = false };
+    wanted->units = wanted->settings.at || !wanted->autoscale ? units : round_up(units, AUTOSCALE_STEP);
+out:
+    return st;
+}
+
+/* How many ranges the container has does not change with it. */
+enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
+{
+    struct child *old = NULL, *offer = NULL;
+    bool same = call_header(call, HEADER_IF_MATCH).data != NULL;
+    struct throughput wanted;
+    struct json body;
+    enum status st;
+
+    TRY(find(op, call, &old));
+    TRY(read_wanted(op, call, &wanted));
+    TRY(check_units(op, &wanted, most_ever_of(old)));
+    TRY(call_if_match(op, call, old->etag, old->ts_ms));
+    body = offer_body(op, &wanted, most_ever_of(old));
+    if (json_kind(body) == JSON_UNDEFINED)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(catalog_replace_child(op, call->service->catalog, old, body, same, &offer));
+    op->work.documents_written++;
+    reply_offer(reply, offer);
+out:
+    child_release(offer);
+    child_release(old);
+    return st;
+}
+
+static enum status read_continuation(struct op *op, const struct call *call, struct continuation *at)
+{
+    enum status st;
+
+    TRY(call_continuation(op, call, CONTINUATION_CATALOG, &account, at));
+    if (at->after.size && rid_type(&at->after) != RID_TYPE_OFFER)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The continuation token specified in the request is malformed. Re-run the query "
+                    "without it and iterate."));
+out:
+    return st;
+}
+
+enum status offer_list(struct op *op, struct call *call, struct reply *reply)
+{
+    struct continuation at;
+    struct child **list;
+    size_t limit, count;
+    struct feed feed;
+    enum status st;
+
+    TRY(call_page_size(op, call, &limit));
+    TRY(read_continuation(op, call, &at));
+    list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct child *));
+    count =
+        catalog_list_children(call->service->catalog, RID_TYPE_OFFER, &account, &at.after, list, limit + 1);
+    feed_begin(&feed, reply, NULL, "Offers");
+    for (size_t i = 0; i < count && i < limit; i++) {
+        feed_next(&feed);
+        print_offer(reply_body(reply), list[i]);
+    }
+    feed_end(&feed);
+    if (feed.count < count) {
+        at.after = list[feed.count - 1]->rid;
+        reply_continuation(reply, &at);
+    }
+    for (size_t i = 0; i < count; i++)
+        child_release(list[i]);
+out:
+    return st;
+}
+
+/* All of them: a database and a container has one at most. */
+static enum status gather(struct op *op, struct catalog *catalog, struct search_list *rows)
+{
+    size_t databases, containers, count;
+    struct child **list;
+    enum status st = ST_OK;
+
+    catalog_count(catalog, &databases, &containers);
+    list = arena_alloc(&op->arena, (databases + containers) * sizeof(struct child *));
+    count = catalog_list_children(catalog, RID_TYPE_OFFER, &account, &account, list, databases + containers);
+    search_list_init(op, rows, count);
+    for (size_t i = 0; i < count; i++) {
+        struct buf text;
+
+        buf_init(&text, &op->arena);
+        print_offer(&text, list[i]);
+        if (st == ST_OK)
+            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
+        child_release(list[i]);
+    }
+    return st;
+}
+
+enum status offer_query(struct op *op, struct call *call, struct reply *reply)
+{
+    struct search_list rows;
+    enum status st;
+
+    TRY(gather(op, call->service->catalog, &rows));
+    TRY(search_list_run(op, call, reply, &rows, NULL, "Offers"));
+out:
+    return st;
+}

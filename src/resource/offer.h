@@ -1,0 +1,17 @@
+/*
+ * src/resource/offer.h - throughput that a client asks for, as it is stored: {"content":{...}}, fixed or autoscale.
+ */
+#pragma once
+#include "resource/call.h"
+
+struct throughput {
+    bool autoscale;
+    uint64_t units;       /* fixed, or at most; 0 when the client asks for none */
+    struct json settings; /* of autoscale, as they came */
+};
+
+/* What the headers of a create ask for. ST_BAD_REQUEST for what no offer can have. */
+enum status throughput_of_headers(struct op *op, const struct call *call, struct throughput *throughput);
+
+/* Undefined when it is none. */
+struct json throughput_offer(struct op *op, const struct throughput *throughput);

@@ -1,0 +1,129 @@
+/* src/resource/permission.c - permissions: the link to what they are for, and their tokens. */
+#include "base/limits.h"
+#include "resource/permission.h"
+
+/* --- links, by names or by rids, with or without slashes around them --- */
+
+static struct slice take_segment(struct slice *rest)
+{
+    const char *slash = rest->size ? memchr(rest->data, '/', rest->size) : NULL;
+    size_t size = slash ? (size_t)(slash - rest->data) : rest->size;
+    struct slice segment = slice_make(rest->data, size);
+
+    *rest = slice_after(*rest, slash ? size + 1 : size);
+    return segment;
+}
+
+static bool is_below_container(struct slice type)
+{
+    static const char *const types[] = { "docs", "sprocs", "triggers", "udfs" };
+
+    for (size_t i = 0; i < 4; i++)
+        if (slice_is(type, types[i]))
+            return true;
+    return false;
+}
+
+bool resource_link_parse(struct slice text, struct resource_link *link)
+{
+    if (text.size && text.data[0] == '/')
+        text = slice_after(text, 1);
+    *link = (struct resource_link){ 0 };
+    if (!slice_is(take_segment(&text), "dbs"))
+        return false;
+    link->database = take_segment(&text);
+    if (text.size == 0)
+        return link->database.size > 0;
+    if (!slice_is(take_segment(&text), "colls"))
+        return false;
+    link->container = take_segment(&text);
+    if (text.size == 0)
+        return link->container.size > 0;
+    link->type = take_segment(&text);
+    link->id = take_segment(&text);
+    return is_below_container(link->type) && link->id.size > 0 && text.size == 0;
+}
+
+/* The database or container that the link names or leads through; of size 0 when there is none. */
+static struct rid resolve(struct catalog *catalog, const struct resource_link *link)
+{
+    struct database *database = catalog_find_database(catalog, link->database);
+    struct container *container = NULL;
+    struct rid rid = { 0 };
+
+    if (database && link->container.data)
+        container = catalog_find_container(catalog, database, link->container);
+    if (container)
+        rid = container->rid;
+    else if (database && !link->container.data)
+        rid = database->rid;
+    container_release(container);
+    database_release(database);
+    return rid;
+}
+
+/* --- checks --- */
+
+static bool is_key(struct json key)
+{
+    if (json_kind(key) == JSON_UNDEFINED || json_kind(key) == JSON_NULL)
+        return true;
+    if (json_count(key) == 0 || json_count(key) > PARTITION_KEY_PATHS_MAX)
+        return false;
+    for (struct json_iter i = json_iter(key); json_next(&i);)
+        if (json_kind(i.value) == JSON_ARRAY || (json_kind(i.value) == JSON_OBJECT && json_count(i.value)))
+            return false; /* {} stands for a key that is absent */
+    return true;
+}
+
+enum status permission_token_seconds(struct op *op, const struct call *call, int64_t *seconds)
+{
+    struct slice header = slice_trim(call_header(call, HEADER_EXPIRY_SECONDS));
+
+    *seconds = TOKEN_SECONDS_DEFAULT;
+    if (!header.data)
+        return ST_OK;
+    if (slice_to_i64(header, seconds) && *seconds >= TOKEN_SECONDS_MIN && *seconds <= TOKEN_SECONDS_MAX)
+        return ST_OK;
+    *seconds = TOKEN_SECONDS_DEFAULT;
+    return op_fail(
+        op, ST_BAD_HEADER,
+        "Value '%.*s' specified for the header 'x-ms-documentdb-expiry-seconds' is invalid. It must "
+        "be between %d and %d.",
+        header.size > 100 ? 100 : (int)header.size, header.data, TOKEN_SECONDS_MIN, TOKEN_SECONDS_MAX);
+}
+
+enum status permission_check(struct op *op, const struct call *call, struct json body)
+{
+    struct resource_link link;
+    enum status st = ST_OK;
+
+    if (!resource_link_parse(json_string(json_get(body, "resource")), &link) ||
+        !is_key(json_get(body, "resourcePartitionKey")))
+        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+    if (resolve(call->service->catalog, &link).size == 0)
+        TRY(op_fail(op, ST_NOT_FOUND,
+                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+out:
+    return st;
+}
+
+/* --- tokens --- */
+
+void permission_print_token(struct buf *out, const struct child_printing *printing)
+{
+    const struct child *permission = printing->child;
+    const struct service *service = printing->call->service;
+    struct grant grant = { .permission = permission->rid,
+                           .etag = permission->etag,
+                           .issued_ms = printing->now_ms,
+                           .expires_ms = printing->now_ms + 1000 * printing->token_seconds };
+    struct resource_link link;
+
+    if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
+        return;
+    grant.resource = resolve(service->catalog, &link);
+    buf_text(out, ",\"_token\":\"");
+    service->print_token(service->token_context, &grant, out);
+    buf_byte(out, '"');
+}

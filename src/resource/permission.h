@@ -1,0 +1,20 @@
+/*
+ * src/resource/permission.h - what permissions have beyond other small resources: a link to what they are for,
+ * and a token.
+ */
+#pragma once
+#include "resource/child_kind.h"
+
+/* dbs/a, dbs/a/colls/b or dbs/a/colls/b/docs/c taken apart; absent parts have no data. */
+struct resource_link {
+    struct slice database, container, type, id;
+};
+
+bool resource_link_parse(struct slice text, struct resource_link *link);
+
+/* How long a token that this request makes is to hold. */
+enum status permission_token_seconds(struct op *op, const struct call *call, int64_t *seconds);
+
+/* For the table of kinds. */
+enum status permission_check(struct op *op, const struct call *call, struct json body);
+void permission_print_token(struct buf *out, const struct child_printing *printing);

@@ -1,0 +1,94 @@
+/* src/route/grant.c - resource tokens against requests. */
+#include "resource/permission.h"
+#include "route/grant.h"
+
+static bool is_read(const struct route *route)
+{
+    return route->method == METHOD_GET || route->marker == MARK_QUERY || route->marker == MARK_PLAN;
+}
+
+/* What SDKs read before they can ask for an item: the container's definition and its ranges. */
+static bool is_preparation(const struct call *call, const struct route *route)
+{
+    return route->method == METHOD_GET && call->container &&
+           (slice_is(call->type, "colls") || slice_is(call->type, "pkranges"));
+}
+
+/* Below a database the rights themselves are out of reach. */
+static bool is_about_rights(const struct call *call)
+{
+    return slice_is(call->type, "users") || slice_is(call->type, "permissions");
+}
+
+/* The same document by the same kind of name: an id may look like a rid. */
+static bool is_this(const struct resource_link *link, const struct call *call)
+{
+    struct rid rid;
+    bool by_rid = rid_parse(link->container, &rid) && rid_equal(&rid, &call->container->rid);
+
+    return slice_equal(link->type, call->type) && slice_equal(link->id, call->id) && by_rid == call->by_rid;
+}
+
+/* The grant's own rid decides: another container of the same name is another one. */
+static bool is_within(const struct grant *grant, const struct resource_link *link, const struct call *call,
+                      const struct route *route)
+{
+    if (!link->container.data)
+        return call->database && rid_equal(&call->database->rid, &grant->resource) && !is_about_rights(call);
+    if (!call->container || !rid_equal(&call->container->rid, &grant->resource))
+        return false;
+    return !link->type.data || is_this(link, call) || is_preparation(call, route);
+}
+
+/* The header's key is the granted one, or lies below it where keys have levels. */
+static bool has_key(struct op *op, struct json granted, const struct call *call)
+{
+    struct slice header = call_header(call, HEADER_PARTITION_KEY);
+    struct json key;
+
+    if (!header.data || json_parse(op, header, &key) != ST_OK || json_kind(key) != JSON_ARRAY ||
+        json_count(key) < json_count(granted))
+        return false;
+    for (size_t i = 0; i < json_count(granted); i++)
+        if (!json_equal(json_element(granted, i), json_element(key, i)))
+            return false;
+    return true;
+}
+
+/* Of one partition key are items alone; what procedures do they do within the key that they are given. */
+static bool is_in_key(struct op *op, struct json granted, const struct call *call, const struct route *route)
+{
+    bool runs = slice_is(call->type, "sprocs") && route->method == METHOD_POST && call->id.data;
+
+    if (json_kind(granted) != JSON_ARRAY || route->marker == MARK_PLAN || is_preparation(call, route))
+        return true;
+    return (slice_is(call->type, "docs") || runs) && has_key(op, granted, call);
+}
+
+static bool allows(struct op *op, const struct grant *grant, const struct child *permission,
+                   const struct call *call, const struct route *route)
+{
+    struct json mode = json_get(permission->body, "permissionMode");
+    struct resource_link link;
+
+    if (permission->etag != grant->etag || (!slice_is(json_string(mode), "All") && !is_read(route)))
+        return false;
+    return resource_link_parse(json_string(json_get(permission->body, "resource")), &link) &&
+           is_within(grant, &link, call, route) &&
+           is_in_key(op, json_get(permission->body, "resourcePartitionKey"), call, route);
+}
+
+enum status grant_check(struct op *op, const struct grant *grant, const struct call *call,
+                        const struct route *route)
+{
+    struct child *permission = catalog_find_child_at(call->service->catalog, &grant->permission);
+    bool allowed = permission && (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
+
+    child_release(permission);
+    if (allowed)
+        return ST_OK;
+    return op_fail(
+        op, ST_FORBIDDEN,
+        "Insufficient permissions provided in the authorization header for the corresponding request. "
+        "Please retry with another authorization header.");
+}

@@ -1,0 +1,369 @@
+/* test/unit/catalog/child_test.c - users, permissions, scripts, keys, offers: found, listed, changed, dropped, reopened. */
+#include "base/limits.h"
+#include "catalog/child.h"
+#include "catalog/definition.h"
+#include "keys/keys.h"
+#include "rig.h"
+
+#define CONTAINER_C "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
+
+static struct slice rid_text(struct rig *rig, const struct rid *rid)
+{
+    struct buf text;
+
+    buf_init(&text, &rig->op->arena);
+    rid_print(&text, rid);
+    return buf_as_slice(&text);
+}
+
+static struct child *make(struct rig *rig, enum rid_type type, const struct rid *parent, const char *body)
+{
+    struct child *child = NULL;
+
+    CHECK(catalog_create_child(rig->op, rig->catalog, type, parent, rig_json(rig->op, body), &child) ==
+          ST_OK);
+    return child;
+}
+
+static enum status try_make(struct rig *rig, enum rid_type type, const struct rid *parent, const char *body)
+{
+    struct child *child = NULL;
+    enum status st =
+        catalog_create_child(rig->op, rig->catalog, type, parent, rig_json(rig->op, body), &child);
+
+    child_release(child);
+    return st;
+}
+
+/* Made and let go. */
+static struct rid put(struct rig *rig, enum rid_type type, const struct rid *parent, const char *body)
+{
+    struct child *child = make(rig, type, parent, body);
+    struct rid rid = child ? child->rid : (struct rid){ 0 };
+
+    child_release(child);
+    return rid;
+}
+
+static bool has(struct rig *rig, enum rid_type type, const struct rid *parent, struct slice name)
+{
+    struct child *child = catalog_find_child(rig->catalog, type, parent, name);
+
+    child_release(child);
+    return child != NULL;
+}
+
+/* The ids of what is listed, with a space after each. */
+static struct slice listed(struct rig *rig, enum rid_type type, const struct rid *parent,
+                           const struct rid *after, size_t limit)
+{
+    struct child *list[16];
+    size_t count = catalog_list_children(rig->catalog, type, parent, after, list, limit);
+    struct buf out;
+
+    buf_init(&out, &rig->op->arena);
+    for (size_t i = 0; i < count; i++) {
+        buf_slice(&out, list[i]->id);
+        buf_byte(&out, ' ');
+        child_release(list[i]);
+    }
+    return buf_as_slice(&out);
+}
+
+static const struct rid beginning = { 0 };
+
+TEST(a_child_is_found_by_its_id_and_by_its_rid_among_its_own_kind)
+{
+    static const enum rid_type types[] = { RID_TYPE_PROCEDURE, RID_TYPE_TRIGGER, RID_TYPE_UDF, RID_TYPE_USER,
+                                           RID_TYPE_CLIENT_KEY };
+    struct container *c;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    c = rig_container(&rig, CONTAINER_C);
+    for (size_t i = 0; i < 5; i++) {
+        const struct rid *parent = i < 3 ? &c->rid : &rig.database->rid;
+        struct child *child = make(&rig, types[i], parent, "{'id':'x','n':1}");
+
+        CHECK(child->type == types[i] && rid_type(&child->rid) == types[i] && slice_is(child->id, "x"));
+        CHECK(rid_equal(&child->parent, parent) && child->etag != 0 && child->ts_ms == 1700000000000);
+        CHECK(has(&rig, types[i], parent, slice_of("x")));
+        CHECK(has(&rig, types[i], parent, rid_text(&rig, &child->rid)));
+        CHECK(!has(&rig, types[(i + 1) % 3], parent, rid_text(&rig, &child->rid)));
+        CHECK(!has(&rig, types[i], parent, slice_of("X")) && !has(&rig, types[i], parent, slice_of("")));
+        child_release(child);
+    }
+    rig_close(&rig);
+}
+
+TEST(an_id_is_taken_once_among_siblings_of_one_type)
+{
+    struct container *c, *d;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    c = rig_container(&rig, CONTAINER_C);
+    d = rig_container(&rig, "{'id':'d','partitionKey':{'paths':['/pk']}}");
+    put(&rig, RID_TYPE_PROCEDURE, &c->rid, "{'id':'x'}");
+    CHECK(try_make(&rig, RID_TYPE_PROCEDURE, &c->rid, "{'id':'x'}") == ST_EXISTS);
+    CHECK(try_make(&rig, RID_TYPE_UDF, &c->rid, "{'id':'x'}") == ST_OK);
+    CHECK(try_make(&rig, RID_TYPE_PROCEDURE, &d->rid, "{'id':'x'}") == ST_OK);
+    rig_close(&rig);
+}
+
+TEST(siblings_are_listed_in_the_order_of_their_making_from_any_of_them_on)
+{
+    struct container *c;
+    struct rid first = { 0 };
+    struct rig rig;
+
+    rig_open(&rig, false);
+    c = rig_container(&rig, CONTAINER_C);
+    for (int i = 0; i < 300; i++) { /* past the first byte of the little-endian number */
+        char body[40];
+        struct rid rid;
+
+        snprintf(body, sizeof(body), "{'id':'p%d'}", i);
+        rid = put(&rig, RID_TYPE_PROCEDURE, &c->rid, body);
+        if (i == 253)
+            first = rid;
+    }
+    CHECK(slice_is(listed(&rig, RID_TYPE_PROCEDURE, &c->rid, &beginning, 3), "p0 p1 p2 "));
+    CHECK(slice_is(listed(&rig, RID_TYPE_PROCEDURE, &c->rid, &first, 3), "p254 p255 p256 "));
+    CHECK(catalog_count_children(rig.catalog, RID_TYPE_PROCEDURE, &c->rid) == 300);
+    rig_close(&rig);
+}
+
+TEST(a_replaced_child_keeps_its_rid_and_may_change_its_id)
+{
+    struct child *old, *new = NULL, *other = NULL;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    old = make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'a'}");
+    put(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'taken'}");
+    CHECK(catalog_replace_child(rig.op, rig.catalog, old, rig_json(rig.op, "{'id':'b'}"), true, &new) ==
+          ST_OK);
+    CHECK(rid_equal(&old->rid, &new->rid) && old->etag != new->etag &&slice_is(old->id, "a"));
+    CHECK(!has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("a")) &&
+          has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("b")));
+    CHECK(catalog_replace_child(rig.op, rig.catalog, old, rig_json(rig.op, "{'id':'c'}"), true, &other) ==
+          ST_PRECONDITION_FAILED);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, new, rig_json(rig.op, "{'id':'taken'}"), false,
+                                &other) == ST_EXISTS);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, old, true) == ST_PRECONDITION_FAILED);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, old, false) == ST_OK);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, old, false) == ST_NOT_FOUND);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, new, rig_json(rig.op, "{'id':'b'}"), false, &other) ==
+          ST_NOT_FOUND);
+    child_release(old);
+    child_release(new);
+    rig_close(&rig);
+}
+
+TEST(an_upsert_makes_or_replaces_and_says_which)
+{
+    struct child *first = NULL, *second = NULL, *third = NULL;
+    struct rig rig;
+    bool created;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    CHECK(catalog_upsert_child(rig.op, rig.catalog, RID_TYPE_USER, &rig.database->rid,
+                               rig_json(rig.op, "{'id':'a'}"), NULL, &first, &created) == ST_OK &&
+          created);
+    CHECK(catalog_upsert_child(rig.op, rig.catalog, RID_TYPE_USER, &rig.database->rid,
+                               rig_json(rig.op, "{'id':'a','n':2}"), first, &second, &created) == ST_OK &&
+          !created);
+    CHECK(rid_equal(&first->rid, &second->rid));
+    CHECK(catalog_upsert_child(rig.op, rig.catalog, RID_TYPE_USER, &rig.database->rid,
+                               rig_json(rig.op, "{'id':'a'}"), first, &third,
+                               &created) == ST_PRECONDITION_FAILED);
+    child_release(first);
+    child_release(second);
+    rig_close(&rig);
+}
+
+/* --- what goes with its owner, and what stays --- */
+
+struct family {
+    struct container *c, *d;
+    struct rid user, permission;
+};
+
+/* db has two containers with scripts and offers, two users with a permission each, and a key. */
+static void raise(struct rig *rig, struct family *family)
+{
+    struct container *paid = NULL;
+    struct json definition;
+    struct rid other;
+
+    family->c = rig_container(rig, CONTAINER_C);
+    put(rig, RID_TYPE_PROCEDURE, &family->c->rid, "{'id':'p'}");
+    put(rig, RID_TYPE_TRIGGER, &family->c->rid, "{'id':'t'}");
+    put(rig, RID_TYPE_UDF, &family->c->rid, "{'id':'f'}");
+    family->d = rig_container(rig, "{'id':'d','partitionKey':{'paths':['/pk']}}");
+    put(rig, RID_TYPE_PROCEDURE, &family->d->rid, "{'id':'p'}");
+    family->user = put(rig, RID_TYPE_USER, &rig->database->rid, "{'id':'u'}");
+    family->permission = put(rig, RID_TYPE_PERMISSION, &family->user, "{'id':'r'}");
+    other = put(rig, RID_TYPE_USER, &rig->database->rid, "{'id':'v'}");
+    put(rig, RID_TYPE_PERMISSION, &other, "{'id':'r'}");
+    put(rig, RID_TYPE_CLIENT_KEY, &rig->database->rid, "{'id':'k'}");
+    CHECK(container_define(rig->op, rig_json(rig->op, "{'id':'paid','partitionKey':{'paths':['/pk']}}"),
+                           (struct define_options){ true }, &definition) == ST_OK);
+    CHECK(catalog_create_container_with_offer(rig->op, rig->catalog, rig->database, definition, 1,
+                                              rig_json(rig->op, "{'content':{'offerThroughput':500}}"),
+                                              &paid) == ST_OK);
+    container_release(paid);
+}
+
+enum {
+    FAMILY_ROWS = 1 + 1 + 3 + 4 + 2 + 2 + 1 + 1
+}; /* head, db, containers, scripts, users, ..., an offer */
+
+TEST(a_dropped_container_takes_its_scripts_and_its_offer_along)
+{
+    struct family family;
+    struct container *paid;
+    struct child *offer;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    raise(&rig, &family);
+    CHECK(rig_rows(&rig, 0) == FAMILY_ROWS);
+    paid = catalog_find_container(rig.catalog, rig.database, slice_of("paid"));
+    offer = catalog_find_offer(rig.catalog, &paid->rid);
+    CHECK(offer && rid_type(&offer->rid) == RID_TYPE_OFFER && rid_equal(&offer->parent, &paid->rid));
+    CHECK(catalog_drop_container(rig.op, rig.catalog, paid, false) == ST_OK);
+    CHECK(!catalog_find_offer(rig.catalog, &paid->rid) && !catalog_find_child_at(rig.catalog, &offer->rid));
+    CHECK(catalog_drop_container(rig.op, rig.catalog, family.c, false) == ST_OK);
+    CHECK(!has(&rig, RID_TYPE_PROCEDURE, &family.c->rid, slice_of("p")));
+    CHECK(!has(&rig, RID_TYPE_TRIGGER, &family.c->rid, slice_of("t")));
+    CHECK(has(&rig, RID_TYPE_PROCEDURE, &family.d->rid, slice_of("p")));
+    CHECK(has(&rig, RID_TYPE_PERMISSION, &family.user, slice_of("r")));
+    CHECK(try_make(&rig, RID_TYPE_UDF, &family.c->rid, "{'id':'late'}") == ST_OWNER_NOT_FOUND);
+    CHECK(rig_rows(&rig, 0) == FAMILY_ROWS - 2 - 3 - 1 + 2); /* two notes of a drop */
+    child_release(offer);
+    container_release(paid);
+    rig_close(&rig);
+}
+
+TEST(a_dropped_user_takes_its_own_permissions_along)
+{
+    struct family family;
+    struct child *user;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    raise(&rig, &family);
+    user = catalog_find_child_at(rig.catalog, &family.user);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, user, false) == ST_OK);
+    CHECK(!has(&rig, RID_TYPE_PERMISSION, &family.user, slice_of("r")));
+    CHECK(has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("v")));
+    CHECK(has(&rig, RID_TYPE_CLIENT_KEY, &rig.database->rid, slice_of("k")));
+    CHECK(rig_rows(&rig, 0) == FAMILY_ROWS - 2);
+    CHECK(try_make(&rig, RID_TYPE_PERMISSION, &family.user, "{'id':'late'}") == ST_OWNER_NOT_FOUND);
+    child_release(user);
+    rig_close(&rig);
+}
+
+TEST(a_dropped_database_takes_everything_along_and_nothing_comes_back_with_a_restart)
+{
+    struct family family;
+    struct rig rig;
+    struct rid db;
+
+    rig_open(&rig, false);
+    raise(&rig, &family);
+    db = rig.database->rid;
+    CHECK(catalog_drop_database(rig.op, rig.catalog, rig.database) == ST_OK);
+    CHECK(catalog_count_children(rig.catalog, RID_TYPE_USER, &db) == 0);
+    CHECK(rig_rows(&rig, 0) == 1 + 3); /* the head, and notes of three drops */
+    rig_reopen(&rig);
+    CHECK(catalog_count_children(rig.catalog, RID_TYPE_USER, &db) == 0);
+    CHECK(slice_is(listed(&rig, RID_TYPE_OFFER, &db, &beginning, 16), ""));
+    rig_close(&rig);
+}
+
+TEST(children_are_the_same_after_a_restart)
+{
+    struct child *before, *after;
+    struct container *paid;
+    struct family family;
+    struct rid offer, db;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    raise(&rig, &family);
+    db = rig.database->rid;
+    before = catalog_find_child_at(rig.catalog, &family.permission);
+    CHECK(before != NULL);
+    paid = catalog_find_container(rig.catalog, rig.database, slice_of("paid"));
+    after = catalog_find_offer(rig.catalog, &paid->rid);
+    offer = after->rid;
+    child_release(after);
+    container_release(paid);
+    rig_reopen(&rig);
+    after = catalog_find_child_at(rig.catalog, &family.permission);
+    CHECK(after && after != before && after->etag == before->etag && after->ts_ms == before->ts_ms &&
+          json_equal(after->body, before->body));
+    child_release(before);
+    child_release(after);
+    after = catalog_find_child_at(rig.catalog, &offer);
+    CHECK(after && json_int(json_get(json_get(after->body, "content"), "offerThroughput")) == 500);
+    child_release(after);
+    CHECK(slice_is(listed(&rig, RID_TYPE_USER, &db, &beginning, 16), "u v "));
+    CHECK(rig_rows(&rig, 0) == FAMILY_ROWS);
+    rig_close(&rig);
+}
+
+TEST(an_offer_is_replaced_in_its_place)
+{
+    struct child *offer, *new = NULL;
+    struct container *paid;
+    struct family family;
+    struct rid owner, rid;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    raise(&rig, &family);
+    paid = catalog_find_container(rig.catalog, rig.database, slice_of("paid"));
+    owner = paid->rid;
+    container_release(paid);
+    offer = catalog_find_offer(rig.catalog, &owner);
+    CHECK(catalog_find_child(rig.catalog, RID_TYPE_OFFER, &beginning, rid_text(&rig, &offer->rid)) == offer);
+    child_release(offer);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, offer,
+                                rig_json(rig.op, "{'content':{'offerThroughput':900}}"), true,
+                                &new) == ST_OK);
+    rid = new->rid;
+    CHECK(rid_equal(&new->rid, &offer->rid) && rig_rows(&rig, 0) == FAMILY_ROWS);
+    child_release(new);
+    child_release(offer);
+    rig_reopen(&rig);
+    offer = catalog_find_offer(rig.catalog, &owner);
+    CHECK(offer && json_int(json_get(json_get(offer->body, "content"), "offerThroughput")) == 900);
+    CHECK(offer && rid_equal(&offer->rid, &rid));
+    child_release(offer);
+    rig_close(&rig);
+}
+
+TEST(there_is_a_limit_to_siblings)
+{
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    for (int i = 0; i < CATALOG_CHILDREN_MAX; i++) {
+        char body[40];
+
+        op_begin(rig.op, 1000);
+        snprintf(body, sizeof(body), "{'id':'u%d'}", i);
+        if (try_make(&rig, RID_TYPE_USER, &rig.database->rid, body) != ST_OK)
+            CHECK(false);
+    }
+    CHECK(try_make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'more'}") == ST_FORBIDDEN);
+    CHECK(try_make(&rig, RID_TYPE_CLIENT_KEY, &rig.database->rid, "{'id':'more'}") == ST_OK);
+    rig_close(&rig);
+}
