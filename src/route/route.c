@@ -142,7 +142,7 @@ static enum status find_owners(struct op *op, struct routed *routed)
 
     call->type = path->type;
     if (path->count && path->count % 2 == 0)
-        call->id = path->last;
+        call->id = path->segment[path->count - 1];
     if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
         return ST_OK;
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);
