@@ -2,15 +2,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "main/directory.h"
 
-static const char *inside(struct op *op, const char *directory, const char *name)
+const char *directory_inside(struct op *op, const char *directory, const char *name)
 {
     struct buf path;
 
@@ -27,20 +29,40 @@ static enum status make_directory(struct op *op, const char *path)
     return op_fail(op, ST_UNAVAILABLE, "cannot make %s: %s", path, strerror(errno));
 }
 
-/* The kernel lets go of the lock however the process ends. */
-static enum status take_lock(struct op *op, const char *path, int *lock)
+/* The kernel lets go of the lock however the process ends. What the last one wrote into the file is gone then. */
+enum status directory_lock(struct op *op, const char *path, int *lock)
 {
-    *lock = open(inside(op, path, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *lock = open(directory_inside(op, path, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (*lock < 0)
         return op_fail(op, ST_UNAVAILABLE, "cannot use %s: %s", path, strerror(errno));
-    if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
-        return ST_OK;
-    return op_fail(op, ST_UNAVAILABLE,
-                   "another server is using %s: stop it first, or give this one another --data", path);
+    if (flock(*lock, LOCK_EX | LOCK_NB) != 0)
+        return op_fail(op, ST_UNAVAILABLE,
+                       "another server is using %s: stop it first, or give this one another --data", path);
+    if (ftruncate(*lock, 0) != 0)
+        return op_fail(op, ST_UNAVAILABLE, "cannot use %s: %s", path, strerror(errno));
+    return ST_OK;
+}
+
+void directory_announce(const struct directory *directory, const char *address)
+{
+    if (pwrite(directory->lock, address, strlen(address), 0) < 0)
+        log_line(LOG_WARN, "cannot write the address into %s/LOCK: %s", directory->path, strerror(errno));
+}
+
+bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_ADDRESS_SIZE])
+{
+    int lock = open(directory_inside(op, path, "LOCK"), O_RDONLY | O_CLOEXEC);
+    bool is_held = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) != 0;
+    ssize_t size = is_held ? pread(lock, address, DIRECTORY_ADDRESS_SIZE - 1, 0) : 0;
+
+    address[size > 0 ? size : 0] = '\0';
+    if (lock >= 0)
+        close(lock);
+    return is_held;
 }
 
 /* Whoever names a folder of something else by mistake would delete that with the data. */
-static bool is_empty(const char *path)
+bool directory_is_empty(const char *path)
 {
     DIR *directory = opendir(path);
     struct dirent *entry;
@@ -54,66 +76,127 @@ static bool is_empty(const char *path)
     return empty;
 }
 
-static enum status write_format(struct op *op, const char *path, const char *file)
+bool directory_sync(const char *path)
 {
-    const char *fresh = inside(op, path, "FORMAT.new");
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = folder >= 0 && fsync(folder) == 0;
+
+    if (folder >= 0)
+        close(folder);
+    return synced;
+}
+
+bool directory_sync_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char parent[PATH_MAX];
+
+    snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return directory_sync(parent);
+}
+
+enum status directory_write_format(struct op *op, const char *path, int format)
+{
+    const char *file = directory_inside(op, path, "FORMAT"),
+               *fresh = directory_inside(op, path, "FORMAT.new");
     FILE *out = fopen(fresh, "w");
-    bool written = out && fprintf(out, "orrery data format %d\n", DIRECTORY_FORMAT) > 0 && fflush(out) == 0 &&
+    bool written = out && fprintf(out, "orrery data format %d\n", format) > 0 && fflush(out) == 0 &&
                    fsync(fileno(out)) == 0;
 
     if (out)
         written &= fclose(out) == 0;
-    if (!written || rename(fresh, file) != 0)
+    if (!written || rename(fresh, file) != 0 || !directory_sync(path))
         return op_fail(op, ST_UNAVAILABLE, "cannot write %s: %s", file, strerror(errno));
     return ST_OK;
 }
 
-static enum status check_format(struct op *op, const char *path, bool read_only)
+/* 0 for a directory that has none yet. */
+static enum status read_format(struct op *op, const char *path, bool read_only, int *format)
 {
-    const char *file = inside(op, path, "FORMAT");
+    const char *file = directory_inside(op, path, "FORMAT");
     FILE *in = fopen(file, "r");
-    int format = 0, read;
+    int read;
 
+    *format = 0;
     if (!in && errno == ENOENT && !read_only)
-        return is_empty(path) ? write_format(op, path, file)
-                              : op_fail(op, ST_UNAVAILABLE, "%s is not empty, and no data directory", path);
+        return directory_is_empty(path)
+                   ? ST_OK
+                   : op_fail(op, ST_UNAVAILABLE, "%s is not empty, and no data directory", path);
     if (!in)
         return op_fail(op, ST_UNAVAILABLE, "%s is no data directory: %s: %s", path, file, strerror(errno));
-    read = fscanf(in, "orrery data format %d", &format);
+    read = fscanf(in, "orrery data format %d", format);
     fclose(in);
-    if (read != 1 || format < 1)
-        return op_fail(op, ST_CORRUPT, "%s is damaged", file);
-    if (format > DIRECTORY_FORMAT)
+    return read == 1 && *format >= 1 ? ST_OK : op_fail(op, ST_CORRUPT, "%s is damaged", file);
+}
+
+static enum status check_format(struct op *op, const struct formats *formats, const char *path, int format)
+{
+    if (format > formats->present)
         return op_fail(op, ST_UNAVAILABLE,
                        "%s has data of format %d, and this program knows formats up to %d: use a newer one",
-                       path, format, DIRECTORY_FORMAT);
+                       path, format, formats->present);
     return ST_OK;
 }
 
-enum status directory_open(struct op *op, const char *path, bool read_only, struct directory *directory)
+/* Nothing is made in what is no data directory, and nothing changed in what is only to be read. */
+static enum status open_to_read(struct op *op, const struct formats *formats, struct directory *directory)
+{
+    const char *path = directory->path;
+    int format;
+    enum status st;
+
+    TRY(read_format(op, path, true, &format));
+    TRY(check_format(op, formats, path, format));
+    if (format < formats->present)
+        TRY(op_fail(op, ST_UNAVAILABLE,
+                    "%s has data of format %d: start the server on it once, which brings it to format %d",
+                    path, format, formats->present));
+    TRY(directory_lock(op, path, &directory->lock));
+out:
+    return st;
+}
+
+static enum status open_to_write(struct op *op, const struct formats *formats, struct directory *directory)
+{
+    const char *path = directory->path;
+    int format;
+    enum status st;
+
+    TRY(make_directory(op, path));
+    TRY(directory_lock(op, path, &directory->lock));
+    TRY(read_format(op, path, false, &format));
+    TRY(check_format(op, formats, path, format));
+    if (format == 0)
+        TRY(directory_write_format(op, path, formats->present));
+    else
+        TRY(migrate(op, formats, directory, format));
+    TRY(make_directory(op, directory->tls));
+out:
+    return st;
+}
+
+enum status directory_open_as(struct op *op, const struct formats *formats, const char *path, bool read_only,
+                              struct directory *directory)
 {
     enum status st;
 
     *directory = (struct directory){
         .path = path,
-        .store = inside(op, path, "store"),
-        .tls_cert = inside(op, path, "tls/cert.pem"),
-        .tls_key = inside(op, path, "tls/key.pem"),
+        .store = directory_inside(op, path, "store"),
+        .tls = directory_inside(op, path, "tls"),
+        .tls_cert = directory_inside(op, path, "tls/cert.pem"),
+        .tls_key = directory_inside(op, path, "tls/key.pem"),
         .lock = -1,
     };
-    if (read_only)
-        TRY(check_format(op, path, true)); /* first: nothing is made in what is no data directory */
-    else
-        TRY(make_directory(op, path));
-    TRY(take_lock(op, path, &directory->lock));
-    if (!read_only) {
-        TRY(check_format(op, path, false));
-        TRY(make_directory(op, inside(op, path, "tls")));
-    }
-out:
+    st = read_only ? open_to_read(op, formats, directory) : open_to_write(op, formats, directory);
     if (st != ST_OK)
         directory_close(directory);
     return st;
+}
+
+enum status directory_open(struct op *op, const char *path, bool read_only, struct directory *directory)
+{
+    return directory_open_as(op, &formats_known, path, read_only, directory);
 }
 
 void directory_close(struct directory *directory)

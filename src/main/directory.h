@@ -2,20 +2,44 @@
  * src/main/directory.h - the data directory: one server at a time, one format.
  *
  *     FORMAT    the format's number; a newer one than this program knows is refused
- *     LOCK      held by the server that uses the directory
+ *     LOCK      held by the server that uses the directory, with the address it listens on
  *     store/    the embedded store
  *     tls/      the certificate the server made for itself
  */
 #pragma once
 #include "base/op.h"
+#include "main/migration.h"
 
-enum { DIRECTORY_FORMAT = 1 };
+enum { DIRECTORY_FORMAT = 1, DIRECTORY_ADDRESS_SIZE = 256 };
 
 struct directory {
-    const char *path, *store, *tls_cert, *tls_key;
+    const char *path, *store, *tls, *tls_cert, *tls_key;
     int lock; /* a file descriptor; -1 when not held */
 };
 
-/* Makes the directory when it is missing, unless it is only to be read. */
+/* Makes the directory when it is missing and migrates it when it is old, unless it is only to be read. */
 enum status directory_open(struct op *op, const char *path, bool read_only, struct directory *directory);
 void directory_close(struct directory *directory);
+
+/* The same as a program of another time would: how migrations are tested. */
+enum status directory_open_as(struct op *op, const struct formats *formats, const char *path, bool read_only,
+                              struct directory *directory);
+
+/* Whoever wants something of the server that holds the directory learns here where it listens. */
+void directory_announce(const struct directory *directory, const char *address);
+
+/* True while a process holds the directory; the address is empty when it has not said one. */
+bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_ADDRESS_SIZE]);
+
+/* --- for backup.c, migration.c and keyfile.c --- */
+
+const char *directory_inside(struct op *op, const char *directory, const char *name);
+enum status directory_lock(struct op *op, const char *path, int *lock);
+bool directory_is_empty(const char *path); /* but for what a server that was just stopped may have left */
+
+/* Whole or not at all, and safe from a power cut once it returns. */
+enum status directory_write_format(struct op *op, const char *path, int format);
+
+/* Makes safe what was made, renamed or removed in it, or beside it. */
+bool directory_sync(const char *path);
+bool directory_sync_parent(const char *path);

@@ -1,0 +1,44 @@
+/* src/main/migration.c - the steps between formats, and how they are run. */
+#include "base/log.h"
+#include "main/directory.h"
+#include "main/migration.h"
+
+/* Format 1 is the first: there is no step yet. The next one's row goes here, from 1. */
+const struct formats formats_known = { .present = DIRECTORY_FORMAT, .steps = NULL, .step_count = 0 };
+
+static const struct migration *step_from(const struct formats *formats, int format)
+{
+    for (size_t i = 0; i < formats->step_count; i++)
+        if (formats->steps[i].from == format)
+            return &formats->steps[i];
+    return NULL;
+}
+
+/* Before the first step is run: a directory is not left half way. */
+static enum status check_way(struct op *op, const struct formats *formats, const char *path, int format)
+{
+    for (int at = format; at < formats->present; at++)
+        if (!step_from(formats, at))
+            return op_fail(op, ST_UNAVAILABLE,
+                           "%s has data of format %d, and this program knows no way from format %d to %d: "
+                           "use an older one first",
+                           path, format, at, formats->present);
+    return ST_OK;
+}
+
+enum status migrate(struct op *op, const struct formats *formats, const struct directory *directory,
+                    int format)
+{
+    enum status st;
+
+    TRY(check_way(op, formats, directory->path, format));
+    for (; format < formats->present; format++) {
+        const struct migration *step = step_from(formats, format);
+
+        log_line(LOG_INFO, "%s: from format %d to %d: %s", directory->path, format, format + 1, step->about);
+        TRY(step->run(op, directory));
+        TRY(directory_write_format(op, directory->path, format + 1));
+    }
+out:
+    return st;
+}

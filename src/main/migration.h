@@ -1,0 +1,36 @@
+/*
+ * src/main/migration.h - from an older format of the data directory to the present one.
+ * docs/migration.md says when a format changes and how a step is written.
+ *
+ * Promises
+ * 1. The directory's format is written after its step, never before: a step that was interrupted
+ *    anywhere is run again from its beginning.
+ * 2. What has no way to the present format is refused and left as it is.
+ */
+#pragma once
+#include "base/op.h"
+
+struct directory;
+
+/*
+ * A step from one format to the next, over a directory whose lock is held and whose store is closed.
+ * It must be possible to run it again after it was cut off anywhere, and after it was done.
+ */
+struct migration {
+    int from;
+    const char *about; /* for the log: "packs the index" */
+    enum status (*run)(struct op *op, const struct directory *directory);
+};
+
+struct formats {
+    int present;
+    const struct migration *steps; /* in any order, one from each format that can still be read */
+    size_t step_count;
+};
+
+/* This program's own. */
+extern const struct formats formats_known;
+
+/* Brings a directory of that format to the present one, step by step. */
+enum status migrate(struct op *op, const struct formats *formats, const struct directory *directory,
+                    int format);
