@@ -30,6 +30,14 @@ class Server:
         self.process = None
         self.http = self.https = self.certificate = None
 
+    def write_keys(self, keys):
+        """Before it starts: a key file of its own, which it is told of. The file's path."""
+        path = os.path.join(self.directory, "keys")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.writelines("%s %s\n" % pair for pair in keys.items())
+        self.command += ["--key-file", path]
+        return path
+
     def __enter__(self):
         self.start()
         return self

@@ -1,5 +1,6 @@
 /* src/auth/auth.c - master-key signatures and resource tokens. */
 #include <openssl/crypto.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "auth/auth.h"
@@ -7,39 +8,82 @@
 #include "base/encode.h"
 #include "base/limits.h"
 
-enum { KEY_BYTES_MAX = 256 };
-
 const char auth_emulator_key[] =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-struct auth {
-    size_t count;
-    struct hmac key[AUTH_KEYS_MAX];
+const char *const auth_key_names[AUTH_KEYS_MAX] = {
+    [AUTH_PRIMARY] = "primary",
+    [AUTH_SECONDARY] = "secondary",
+    [AUTH_PRIMARY_READONLY] = "primaryReadonly",
+    [AUTH_SECONDARY_READONLY] = "secondaryReadonly",
 };
 
-static enum status add_key(struct op *op, struct auth *auth, const char *base64)
+/* --- keys --- */
+
+struct key_set {
+    struct hmac key[AUTH_KEYS_MAX];
+    bool is_there[AUTH_KEYS_MAX];
+};
+
+struct auth {
+    pthread_rwlock_t lock; /* guards the keys: held shared while a signature is compared */
+    struct key_set keys;
+};
+
+static enum status read_key(struct op *op, const char *base64, struct hmac *key)
 {
-    uint8_t key[KEY_BYTES_MAX];
+    uint8_t bytes[AUTH_KEY_BYTES_MAX];
     size_t size;
 
-    if (!base64_decode(slice_of(base64), key, sizeof(key), &size) || size == 0)
-        return op_fail(op, ST_BAD_REQUEST, "a key must be base64 of 1 to %d bytes", KEY_BYTES_MAX);
-    hmac_init(&auth->key[auth->count++], slice_make(key, size));
-    OPENSSL_cleanse(key, sizeof(key));
+    if (!base64_decode(slice_of(base64), bytes, sizeof(bytes), &size) || size == 0)
+        return op_fail(op, ST_BAD_REQUEST, "a key must be base64 of 1 to %d bytes", AUTH_KEY_BYTES_MAX);
+    hmac_init(key, slice_make(bytes, size));
+    OPENSSL_cleanse(bytes, sizeof(bytes));
     return ST_OK;
+}
+
+static enum status read_keys(struct op *op, const char *const *base64_keys, size_t count,
+                             struct key_set *keys)
+{
+    size_t found = 0;
+    enum status st = ST_OK;
+
+    *keys = (struct key_set){ 0 };
+    for (size_t i = 0; i < count && i < AUTH_KEYS_MAX; i++) {
+        if (!base64_keys[i])
+            continue;
+        TRY(read_key(op, base64_keys[i], &keys->key[i]));
+        keys->is_there[i] = true;
+        found++;
+    }
+    if (found == 0 || count > AUTH_KEYS_MAX)
+        st = op_fail(op, ST_BAD_REQUEST, "there must be between 1 and %d keys", AUTH_KEYS_MAX);
+out:
+    return st;
+}
+
+/* Checks come and go without end: one who changes the keys must not wait for a moment without any. */
+static void init_lock(pthread_rwlock_t *lock)
+{
+    pthread_rwlockattr_t attributes;
+
+    pthread_rwlockattr_init(&attributes);
+#ifdef __GLIBC__
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
 }
 
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth)
 {
     struct auth *made = calloc(1, sizeof(*made));
-    enum status st = ST_OK;
+    enum status st;
 
     if (!made)
         abort();
-    if (count == 0 || count > AUTH_KEYS_MAX)
-        TRY(op_fail(op, ST_BAD_REQUEST, "there must be between 1 and %d keys", AUTH_KEYS_MAX));
-    for (size_t i = 0; i < count; i++)
-        TRY(add_key(op, made, base64_keys[i]));
+    init_lock(&made->lock);
+    TRY(read_keys(op, base64_keys, count, &made->keys));
     *auth = made;
     made = NULL;
 out:
@@ -51,8 +95,23 @@ void auth_close(struct auth *auth)
 {
     if (!auth)
         return;
+    pthread_rwlock_destroy(&auth->lock);
     OPENSSL_cleanse(auth, sizeof(*auth));
     free(auth);
+}
+
+enum status auth_replace(struct op *op, struct auth *auth, const char *const *base64_keys, size_t count)
+{
+    struct key_set keys;
+    enum status st;
+
+    TRY(read_keys(op, base64_keys, count, &keys));
+    pthread_rwlock_wrlock(&auth->lock);
+    auth->keys = keys;
+    pthread_rwlock_unlock(&auth->lock);
+out:
+    OPENSSL_cleanse(&keys, sizeof(keys));
+    return st;
 }
 
 /* --- the header: type=master&ver=1.0&sig=... percent-encoded --- */
@@ -187,14 +246,23 @@ static struct slice payload(struct op *op, const struct request *request, struct
     return buf_as_slice(&text);
 }
 
-static bool signed_by_any_key(const struct auth *auth, struct slice text, const uint8_t signature[HMAC_BYTES])
+static bool only_reads(size_t key)
+{
+    return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
+}
+
+/* The service tells a key for reading that was used to write from a wrong key by nothing. */
+static bool signed_by_any_key(const struct key_set *keys, struct slice text, bool writes,
+                              const uint8_t signature[HMAC_BYTES])
 {
     bool match = false;
 
-    for (size_t i = 0; i < auth->count; i++) {
+    for (size_t i = 0; i < AUTH_KEYS_MAX; i++) {
         uint8_t made[HMAC_BYTES];
 
-        hmac_sign(&auth->key[i], text, made);
+        if (!keys->is_there[i] || (writes && only_reads(i)))
+            continue;
+        hmac_sign(&keys->key[i], text, made);
         match |= CRYPTO_memcmp(made, signature, sizeof(made)) == 0;
     }
     return match;
@@ -216,11 +284,14 @@ static bool check_signature(struct op *op, struct auth *auth, const struct reque
     /* The usual one first: each miss costs a signature. */
     struct slice links[4] = { subject->link, lowered(op, subject->last), subject->raw_link,
                               lowered(op, subject->link) };
+    bool match = false;
 
-    for (size_t i = 0; i < 4; i++)
-        if (signed_by_any_key(auth, payload(op, request, subject->type, links[i]), signature))
-            return true;
-    return false;
+    pthread_rwlock_rdlock(&auth->lock);
+    for (size_t i = 0; i < 4 && !match; i++)
+        match = signed_by_any_key(&auth->keys, payload(op, request, subject->type, links[i]), subject->writes,
+                                  signature);
+    pthread_rwlock_unlock(&auth->lock);
+    return match;
 }
 
 static enum status refuse(struct op *op, struct slice text)
@@ -246,13 +317,21 @@ static struct slice grant_text(struct slice grant, char *room)
 
 enum { GRANT_TEXT_MAX = 32 + GRANT_BYTES_MAX };
 
-void auth_print_token(const struct auth *auth, const struct grant *grant, struct buf *out)
+/* The first that may write: a key for reading signs no token. */
+static const struct hmac *signing_key(const struct key_set *keys)
+{
+    return &keys->key[keys->is_there[AUTH_PRIMARY] ? AUTH_PRIMARY : AUTH_SECONDARY];
+}
+
+void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *out)
 {
     uint8_t bytes[GRANT_BYTES_MAX], signature[HMAC_BYTES];
     struct slice encoded = slice_make(bytes, grant_encode(grant, bytes));
     char room[GRANT_TEXT_MAX];
 
-    hmac_sign(&auth->key[0], grant_text(encoded, room), signature);
+    pthread_rwlock_rdlock(&auth->lock);
+    hmac_sign(signing_key(&auth->keys), grant_text(encoded, room), signature);
+    pthread_rwlock_unlock(&auth->lock);
     buf_text(out, "type=resource&ver=1&sig=");
     base64_encode(out, slice_make(signature, sizeof(signature)));
     buf_byte(out, ';');
@@ -270,7 +349,17 @@ static struct slice take_part(struct slice *rest)
     return part;
 }
 
-static enum status check_token(struct op *op, const struct auth *auth, const struct credentials *credentials,
+static bool is_signed(struct auth *auth, struct slice text, const uint8_t signature[HMAC_BYTES])
+{
+    bool match;
+
+    pthread_rwlock_rdlock(&auth->lock);
+    match = signed_by_any_key(&auth->keys, text, true, signature);
+    pthread_rwlock_unlock(&auth->lock);
+    return match;
+}
+
+static enum status check_token(struct op *op, struct auth *auth, const struct credentials *credentials,
                                struct grant *grant)
 {
     struct slice rest = credentials->sig, first = take_part(&rest), second = take_part(&rest);
@@ -282,7 +371,7 @@ static enum status check_token(struct op *op, const struct auth *auth, const str
         !base64_decode(first, signature, sizeof(signature), &size) || size != HMAC_BYTES ||
         !base64_decode(second, bytes, sizeof(bytes), &grant_size))
         return malformed(op);
-    if (!signed_by_any_key(auth, grant_text(slice_make(bytes, grant_size), room), signature))
+    if (!is_signed(auth, grant_text(slice_make(bytes, grant_size), room), signature))
         return op_fail(op, ST_UNAUTHORIZED,
                        "The input authorization token can't serve the request. The wrong key is being used "
                        "or the expected payload is not built as per the protocol. For more info: "
@@ -319,5 +408,26 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
     else
         TRY(check_master(op, auth, request, subject, &credentials));
 out:
+    return st;
+}
+
+enum status auth_sign(struct op *op, const char *base64_key, const struct request *request,
+                      const struct auth_subject *subject, struct slice *header)
+{
+    uint8_t signature[HMAC_BYTES];
+    struct buf plain, encoded;
+    struct hmac key;
+    enum status st;
+
+    TRY(read_key(op, base64_key, &key));
+    hmac_sign(&key, payload(op, request, subject->type, subject->link), signature);
+    buf_init(&plain, &op->arena);
+    buf_text(&plain, "type=master&ver=1.0&sig=");
+    base64_encode(&plain, slice_make(signature, sizeof(signature)));
+    buf_init(&encoded, &op->arena);
+    percent_encode(&encoded, buf_as_slice(&plain));
+    *header = buf_as_slice(&encoded);
+out:
+    OPENSSL_cleanse(&key, sizeof(key));
     return st;
 }

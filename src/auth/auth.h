@@ -1,15 +1,19 @@
 /*
  * src/auth/auth.h - who sent a request, and whether they may.
  * Master keys: the client signs verb, resource type, link and date with a key both sides know.
+ * There are up to four, so that one can be replaced while clients use another, and two of
+ * them are for reading only.
  * Resource tokens: we sign a grant (token/grant.h) with such a key, and the client brings it back.
  *
  * Ownership. The caller owns an auth from auth_open() to auth_close().
- * Threads. Any, without locks: keys do not change while the server runs.
+ * Threads. Any. auth_replace() waits for the checks that are under way, and for nothing else.
  *
  * Promises
  * 1. Signatures are compared in constant time.
  * 2. A client may have signed the link as typed, as sent, or as a rid: each way is accepted.
  * 3. A refusal tells what the server signed, never what the right signature is.
+ * 4. A key that was replaced opens nothing from auth_replace() on; a request that was let in goes on.
+ * 5. A key for reading opens nothing that writes.
  */
 #pragma once
 #include "base/exchange.h"
@@ -20,10 +24,20 @@ struct auth;
 /* The public constant that emulators and SDK samples share. */
 extern const char auth_emulator_key[];
 
-enum { AUTH_KEYS_MAX = 4 };
+enum auth_key { AUTH_PRIMARY, AUTH_SECONDARY, AUTH_PRIMARY_READONLY, AUTH_SECONDARY_READONLY, AUTH_KEYS_MAX };
 
+/* As the service calls them: primary, secondary, primaryReadonly, secondaryReadonly. */
+extern const char *const auth_key_names[AUTH_KEYS_MAX];
+
+/* A key is 1 to 256 bytes; those we make have 64, as the service's do. */
+enum { AUTH_KEY_BYTES_MAX = 256, AUTH_KEY_TEXT_MAX = (AUTH_KEY_BYTES_MAX + 2) / 3 * 4, AUTH_KEY_BYTES = 64 };
+
+/* Keys in the order of enum auth_key, NULL where there is none; at least one. */
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth);
 void auth_close(struct auth *auth); /* NULL is welcome */
+
+/* These keys instead of those it has; when one of them is no key, nothing changes. */
+enum status auth_replace(struct op *op, struct auth *auth, const char *const *base64_keys, size_t count);
 
 /* What is asked for, in the words of a signature. */
 struct auth_subject {
@@ -31,6 +45,7 @@ struct auth_subject {
     struct slice link;     /* decoded: dbs/a/colls/b */
     struct slice raw_link; /* the same as it came, percent-encoded */
     struct slice last;     /* the link's last segment, which may be a rid */
+    bool writes;           /* not for keys that only read */
 };
 
 /*
@@ -41,4 +56,8 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
                        const struct auth_subject *subject, struct grant *grant);
 
 /* type=resource&ver=1&sig=<signature>;<grant>; */
-void auth_print_token(const struct auth *auth, const struct grant *grant, struct buf *out);
+void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *out);
+
+/* The other side of it: the authorization header for a request that has its x-ms-date. */
+enum status auth_sign(struct op *op, const char *base64_key, const struct request *request,
+                      const struct auth_subject *subject, struct slice *header);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/env.h"
 
@@ -96,7 +97,7 @@ static uint64_t next(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-/* The kernel seeds each thread once: identifiers must be unique, not secret. Keys are made by OpenSSL. */
+/* The kernel seeds each thread once: identifiers must be unique, not secret; env_secret() is for keys. */
 static uint64_t *thread_state(void)
 {
     static _Thread_local uint64_t state;
@@ -130,6 +131,14 @@ void env_random(struct env *env, void *bytes, size_t size)
 
         memcpy((char *)bytes + done, &number, left < sizeof(number) ? left : sizeof(number));
     }
+}
+
+void env_secret(struct env *env, void *bytes, size_t size)
+{
+    if (env->seeded)
+        env_random(env, bytes, size);
+    else if (getentropy(bytes, size) != 0) /* up to 256 bytes: a key's size */
+        abort();
 }
 
 void env_guid(struct env *env, char guid[GUID_SIZE + 1])

@@ -25,6 +25,9 @@ int64_t env_monotonic_us(struct env *env);
 void env_random(struct env *env, void *bytes, size_t size);
 uint64_t env_random_u64(struct env *env);
 
+/* Bytes that nobody can foretell, whatever else they have seen: for keys. The above are only unique. */
+void env_secret(struct env *env, void *bytes, size_t size);
+
 enum { GUID_SIZE = 36 };
 
 /* A version 4 GUID in lower case, with a NUL behind it. */

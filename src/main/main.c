@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "main/check.h"
+#include "main/keys_command.h"
 #include "main/serve.h"
 #include "main/settings.h"
 
@@ -11,19 +12,22 @@ static int help(void)
     puts("orrery " ORRERY_VERSION
          " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
          "\n"
-         "  orrery serve [flags]    start the server; it prints where it listens when it is ready\n"
-         "  orrery check DIR        verify a data directory that no server is using\n"
-         "  orrery version          print the version\n"
+         "  orrery serve [flags]        start the server; it prints where it listens when it is ready\n"
+         "  orrery check DIR            verify a data directory that no server is using\n"
+         "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
+         "  orrery keys rotate NAME --key-file FILE\n"
+         "                              give one key a new value; a server takes it up within a second\n"
+         "  orrery version              print the version\n"
          "\n"
          "Flags of serve, with their defaults; each may also be set in the environment\n"
          "(--cache-mb as ORRERY_CACHE_MB):\n");
     settings_print_help();
     puts(
         "\n"
-        "SIGTERM or Ctrl-C lets requests in flight finish, then stops. All data is in --data: copy it while\n"
-        "the server is stopped, delete it to begin anew. Without --key, clients sign with the well-known key "
-        "of\n"
-        "the Cosmos DB emulator, which SDK samples use.");
+        "SIGTERM or Ctrl-C lets requests in flight finish, then stops. All data is in --data: orrery backup\n"
+        "copies it, serve --data on the copy restores it, deleting it begins anew. Without --key and "
+        "--key-file,\n"
+        "clients sign with the well-known key of the Cosmos DB emulator, which SDK samples use.");
     return 0;
 }
 
@@ -53,6 +57,8 @@ int main(int argc, char **argv)
         return serve_command(argc, argv);
     if (strcmp(command, "check") == 0)
         return check_command(argc, argv);
+    if (strcmp(command, "keys") == 0)
+        return keys_command(argc, argv);
     if (strcmp(command, "help") == 0)
         return help();
     if (strcmp(command, "version") == 0 || strcmp(command, "--version") == 0)

@@ -14,6 +14,7 @@
 #include "http/certificate.h"
 #include "http/http.h"
 #include "main/directory.h"
+#include "main/keyfile.h"
 #include "main/serve.h"
 #include "partition/sweep.h"
 #include "reply/reply.h"
@@ -30,6 +31,7 @@ struct server {
     struct locks *locks;
     struct hints *hints;
     struct auth *auth;
+    struct keyfile_stamp key_stamp;
     struct service service;
     struct router *router;
     struct http_server *http;
@@ -130,22 +132,21 @@ out:
     return st;
 }
 
-/* The well-known key protects nothing: it is for loopback, or for those who say that they know. */
 static enum status open_auth(struct op *op, struct server *server)
 {
     const struct settings *settings = server->settings;
-    bool loopback = settings_only_loopback(&settings->listen);
-    const char *key = settings->key ? settings->key : auth_emulator_key;
+    const char *list[AUTH_KEYS_MAX];
+    struct key_texts keys;
     enum status st;
 
-    if (!settings->key && !loopback && !settings->allow_emulator_key)
-        TRY(op_fail(op, ST_FORBIDDEN,
-                    "listening beyond loopback needs a key of your own (--key), or --allow-emulator-key"));
-    if (!settings->key && !loopback)
+    TRY(keys_read(op, settings, &keys, &server->key_stamp));
+    if (keys_are_well_known(&keys) && !settings_only_loopback(&settings->listen))
         log_line(LOG_WARN,
                  "the well-known emulator key is in use: whoever reaches this address can do anything");
-    TRY(auth_open(op, &key, 1, &server->auth));
+    keys_list(&keys, list);
+    TRY(auth_open(op, list, AUTH_KEYS_MAX, &server->auth));
 out:
+    explicit_bzero(&keys, sizeof(keys));
     return st;
 }
 
@@ -244,10 +245,35 @@ out:
 
 /* --- running and stopping --- */
 
+/*
+ * A key file that was replaced is read again. When it is no good the keys stay as they are, and it
+ * is told once. No request waits for it, and none that was let in is affected.
+ */
+static void take_up_keys(struct op *op, struct server *server)
+{
+    const struct settings *settings = server->settings;
+    const char *list[AUTH_KEYS_MAX];
+    struct key_texts keys;
+    enum status st;
+
+    if (!settings->key_file || !keyfile_has_changed(settings->key_file, &server->key_stamp))
+        return;
+    TRY(keys_read(op, settings, &keys, &server->key_stamp));
+    keys_list(&keys, list);
+    TRY(auth_replace(op, server->auth, list, AUTH_KEYS_MAX));
+    log_line(LOG_INFO, "the keys of %s are in use", settings->key_file);
+out:
+    if (st != ST_OK)
+        log_line(LOG_ERROR, "the keys stay as they are: %s", op->error);
+    explicit_bzero(&keys, sizeof(keys));
+}
+
 static void keep_house(struct op *op, struct server *server)
 {
     uint64_t expired = 0;
 
+    op_begin(op, OP_TIMEOUT_MS);
+    take_up_keys(op, server);
     op_begin(op, OP_TIMEOUT_MS);
     if (catalog_sweep(op, server->catalog) != ST_OK)
         log_line(LOG_WARN, "cannot remove dropped containers: %s", op->error);

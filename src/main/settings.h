@@ -14,7 +14,7 @@ struct setting_list {
 };
 
 struct settings {
-    const char *data, *store, *durability, *key, *tls_cert, *tls_key, *log;
+    const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log;
     struct setting_list listen, host_names, cors_origins;
     bool allow_emulator_key, no_tls;
     long cache_mb;

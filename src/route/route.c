@@ -19,7 +19,8 @@ struct routed {
     struct call call;
     struct reply reply;
     struct path path;
-    const struct route *route; /* NULL until it is known */
+    const struct route *route; /* NULL when there is none */
+    bool known_path;           /* there are others for its path */
     int64_t began_us;
 };
 
@@ -77,23 +78,26 @@ static enum marker marker_of(const struct request *request)
     return MARK_NONE;
 }
 
-static enum status find_route(struct op *op, const struct request *request, struct routed *routed)
+/* What is asked for must be known before a key is looked at; nobody is told of it before that. */
+static void find_route(const struct request *request, struct routed *routed)
 {
-    bool known_path;
+    routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
+}
 
-    routed->route = route_find(request->method, marker_of(request), routed->path.shape, &known_path);
+static enum status check_route(struct op *op, const struct routed *routed)
+{
     if (routed->route)
         return ST_OK;
-    if (known_path)
+    if (routed->known_path)
         return op_fail(op, ST_METHOD_NOT_ALLOWED, "The requested verb is not supported.");
     return op_fail(op, ST_NOT_FOUND, "The request path '/%.*s' names no resource.",
                    routed->path.link.size > 200 ? 200 : (int)routed->path.link.size, routed->path.link.data);
 }
 
 static enum status check_signature(struct op *op, const struct router *router, const struct request *request,
-                                   const struct path *path, struct grant *grant)
+                                   const struct path *path, bool writes, struct grant *grant)
 {
-    struct auth_subject subject = { path->type, path->link, path->raw_link, path->last };
+    struct auth_subject subject = { path->type, path->link, path->raw_link, path->last, writes };
 
     return auth_check(op, router->options.auth, request, &subject, grant);
 }
@@ -216,8 +220,10 @@ static enum status prepare(struct op *op, struct router *router, const struct re
 
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
-    TRY(check_signature(op, router, request, &routed->path, &grant));
-    TRY(find_route(op, request, routed));
+    find_route(request, routed);
+    TRY(check_signature(op, router, request, &routed->path, routed->route && route_writes(routed->route),
+                        &grant));
+    TRY(check_route(op, routed));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
     owners = find_owners(op, routed);

@@ -22,22 +22,22 @@ const struct route routes[] = {
     { "account_read",       GET,    MARK_NONE,   "",                    account_read,      RUN_INLINE },
 
     { "database_create",    POST,   MARK_NONE,   "dbs",                 database_create,   0 },
-    { "database_query",     POST,   MARK_QUERY,  "dbs",                 database_query,    0 },
+    { "database_query",     POST,   MARK_QUERY,  "dbs",                 database_query,    READS },
     { "database_list",      GET,    MARK_NONE,   "dbs",                 database_list,     0 },
     { "database_read",      GET,    MARK_NONE,   "dbs/x",               database_read,     RUN_INLINE },
     { "database_delete",    DELETE, MARK_NONE,   "dbs/x",               database_delete,   0 },
 
     { "container_create",   POST,   MARK_NONE,   "dbs/x/colls",         container_create,  0 },
-    { "container_query",    POST,   MARK_QUERY,  "dbs/x/colls",         container_query,   0 },
+    { "container_query",    POST,   MARK_QUERY,  "dbs/x/colls",         container_query,   READS },
     { "container_list",     GET,    MARK_NONE,   "dbs/x/colls",         container_list,    0 },
     { "container_read",     GET,    MARK_NONE,   COLL,                  container_read,    RUN_INLINE },
     { "container_replace",  PUT,    MARK_NONE,   COLL,                  container_replace, 0 },
     { "container_delete",   DELETE, MARK_NONE,   COLL,                  container_delete,  0 },
     { "range_list",         GET,    MARK_NONE,   COLL "/pkranges",      range_list,        RUN_INLINE },
 
-    { "document_plan",      POST,   MARK_PLAN,   COLL "/docs",          document_plan,     OF_ITEMS },
+    { "document_plan",      POST,   MARK_PLAN,   COLL "/docs",          document_plan,     OF_ITEMS | READS },
     { "document_batch",     POST,   MARK_BATCH,  COLL "/docs",          NULL,              OF_ITEMS },
-    { "document_query",     POST,   MARK_QUERY,  COLL "/docs",          document_query,    OF_ITEMS },
+    { "document_query",     POST,   MARK_QUERY,  COLL "/docs",          document_query,    OF_ITEMS | READS },
     { "document_upsert",    POST,   MARK_UPSERT, COLL "/docs",          document_upsert,   OF_ITEMS },
     { "document_create",    POST,   MARK_NONE,   COLL "/docs",          document_create,   OF_ITEMS },
     { "document_list",      GET,    MARK_NONE,   COLL "/docs",          document_list,     OF_ITEMS },
@@ -52,7 +52,7 @@ const struct route routes[] = {
 
     { "procedure_create",   POST,   MARK_NONE,   COLL "/sprocs",        child_create,      0 },
     { "procedure_upsert",   POST,   MARK_UPSERT, COLL "/sprocs",        child_upsert,      0 },
-    { "procedure_query",    POST,   MARK_QUERY,  COLL "/sprocs",        child_query,       0 },
+    { "procedure_query",    POST,   MARK_QUERY,  COLL "/sprocs",        child_query,       READS },
     { "procedure_list",     GET,    MARK_NONE,   COLL "/sprocs",        child_list,        0 },
     { "procedure_read",     GET,    MARK_NONE,   COLL "/sprocs/x",      child_read,        RUN_INLINE },
     { "procedure_replace",  PUT,    MARK_NONE,   COLL "/sprocs/x",      child_replace,     0 },
@@ -61,7 +61,7 @@ const struct route routes[] = {
 
     { "trigger_create",     POST,   MARK_NONE,   COLL "/triggers",      child_create,      0 },
     { "trigger_upsert",     POST,   MARK_UPSERT, COLL "/triggers",      child_upsert,      0 },
-    { "trigger_query",      POST,   MARK_QUERY,  COLL "/triggers",      child_query,       0 },
+    { "trigger_query",      POST,   MARK_QUERY,  COLL "/triggers",      child_query,       READS },
     { "trigger_list",       GET,    MARK_NONE,   COLL "/triggers",      child_list,        0 },
     { "trigger_read",       GET,    MARK_NONE,   COLL "/triggers/x",    child_read,        RUN_INLINE },
     { "trigger_replace",    PUT,    MARK_NONE,   COLL "/triggers/x",    child_replace,     0 },
@@ -69,13 +69,13 @@ const struct route routes[] = {
 
     { "udf_create",         POST,   MARK_NONE,   COLL "/udfs",          child_create,      0 },
     { "udf_upsert",         POST,   MARK_UPSERT, COLL "/udfs",          child_upsert,      0 },
-    { "udf_query",          POST,   MARK_QUERY,  COLL "/udfs",          child_query,       0 },
+    { "udf_query",          POST,   MARK_QUERY,  COLL "/udfs",          child_query,       READS },
     { "udf_list",           GET,    MARK_NONE,   COLL "/udfs",          child_list,        0 },
     { "udf_read",           GET,    MARK_NONE,   COLL "/udfs/x",        child_read,        RUN_INLINE },
     { "udf_replace",        PUT,    MARK_NONE,   COLL "/udfs/x",        child_replace,     0 },
     { "udf_delete",         DELETE, MARK_NONE,   COLL "/udfs/x",        child_delete,      0 },
 
-    { "conflict_query",     POST,   MARK_QUERY,  COLL "/conflicts",     conflict_query,    0 },
+    { "conflict_query",     POST,   MARK_QUERY,  COLL "/conflicts",     conflict_query,    READS },
     { "conflict_list",      GET,    MARK_NONE,   COLL "/conflicts",     conflict_list,     RUN_INLINE },
     { "conflict_read",      GET,    MARK_NONE,   COLL "/conflicts/x",   conflict_read,     RUN_INLINE },
     { "conflict_delete",    DELETE, MARK_NONE,   COLL "/conflicts/x",   conflict_read,     0 },
@@ -83,27 +83,27 @@ const struct route routes[] = {
 
     { "user_create",        POST,   MARK_NONE,   "dbs/x/users",         child_create,      0 },
     { "user_upsert",        POST,   MARK_UPSERT, "dbs/x/users",         child_upsert,      0 },
-    { "user_query",         POST,   MARK_QUERY,  "dbs/x/users",         child_query,       0 },
+    { "user_query",         POST,   MARK_QUERY,  "dbs/x/users",         child_query,       READS },
     { "user_list",          GET,    MARK_NONE,   "dbs/x/users",         child_list,        0 },
     { "user_read",          GET,    MARK_NONE,   "dbs/x/users/x",       child_read,        RUN_INLINE },
     { "user_replace",       PUT,    MARK_NONE,   "dbs/x/users/x",       child_replace,     0 },
     { "user_delete",        DELETE, MARK_NONE,   "dbs/x/users/x",       child_delete,      0 },
     { "permission_create",  POST,   MARK_NONE,   GRANTS,                child_create,      0 },
     { "permission_upsert",  POST,   MARK_UPSERT, GRANTS,                child_upsert,      0 },
-    { "permission_query",   POST,   MARK_QUERY,  GRANTS,                child_query,       0 },
+    { "permission_query",   POST,   MARK_QUERY,  GRANTS,                child_query,       READS },
     { "permission_list",    GET,    MARK_NONE,   GRANTS,                child_list,        0 },
     { "permission_read",    GET,    MARK_NONE,   GRANTS "/x",           child_read,        RUN_INLINE },
     { "permission_replace", PUT,    MARK_NONE,   GRANTS "/x",           child_replace,     0 },
     { "permission_delete",  DELETE, MARK_NONE,   GRANTS "/x",           child_delete,      0 },
     { "key_create",         POST,   MARK_NONE,   KEYS,                  child_create,      0 },
     { "key_upsert",         POST,   MARK_UPSERT, KEYS,                  child_upsert,      0 },
-    { "key_query",          POST,   MARK_QUERY,  KEYS,                  child_query,       0 },
+    { "key_query",          POST,   MARK_QUERY,  KEYS,                  child_query,       READS },
     { "key_list",           GET,    MARK_NONE,   KEYS,                  child_list,        0 },
     { "key_read",           GET,    MARK_NONE,   KEYS "/x",             child_read,        RUN_INLINE },
     { "key_replace",        PUT,    MARK_NONE,   KEYS "/x",             child_replace,     0 },
     { "key_delete",         DELETE, MARK_NONE,   KEYS "/x",             child_delete,      0 },
 
-    { "offer_query",        POST,   MARK_QUERY,  "offers",              offer_query,       0 },
+    { "offer_query",        POST,   MARK_QUERY,  "offers",              offer_query,       READS },
     { "offer_list",         GET,    MARK_NONE,   "offers",              offer_list,        0 },
     { "offer_read",         GET,    MARK_NONE,   "offers/x",            offer_read,        RUN_INLINE },
     { "offer_replace",      PUT,    MARK_NONE,   "offers/x",            offer_replace,     0 },
@@ -111,6 +111,11 @@ const struct route routes[] = {
 };
 const size_t route_count = sizeof(routes) / sizeof(routes[0]);
 /* clang-format on */
+
+bool route_writes(const struct route *route)
+{
+    return route->method != METHOD_GET && route->method != METHOD_HEAD && !(route->flags & READS);
+}
 
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path)
 {

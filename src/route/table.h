@@ -8,6 +8,7 @@ enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT };
 enum route_flags {
     RUN_INLINE = 1, /* needs no disk, or only what the cache has: a loop thread may try */
     OF_ITEMS = 2,   /* replies carry a session token even when they fail */
+    READS = 4,      /* a POST that changes nothing: keys for reading may send it */
 };
 
 struct route {
@@ -21,6 +22,9 @@ struct route {
 
 extern const struct route routes[];
 extern const size_t route_count;
+
+/* Whether keys for reading are refused: whatever is not known to read writes. */
+bool route_writes(const struct route *route);
 
 /* NULL when there is none; `known_path` then tells whether another method would have one. */
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);

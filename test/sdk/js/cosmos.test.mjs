@@ -37,6 +37,23 @@ test("a wrong key is refused with 401", async () => {
   assert.equal(problem.code, 401);
 });
 
+test("a key for reading reads and queries, and is 401 to what writes", async () => {
+  const reader = new CosmosClient({ endpoint, key: process.env.ORRERY_READONLY_KEY });
+  const written = await container();
+  await written.items.create({ id: "1", pk: "a" });
+  const read = reader.database(name).container(written.id);
+  assert.equal((await read.item("1", "a").read()).resource.id, "1");
+  assert.deepEqual((await read.items.query("SELECT VALUE COUNT(1) FROM c").fetchAll()).resources, [1]);
+  for (const write of [
+    () => read.items.create({ id: "2", pk: "a" }),
+    () => read.items.upsert({ id: "1", pk: "a" }),
+    () => read.item("1", "a").delete(),
+    () => reader.databases.create({ id: `${name}-2` }),
+  ])
+    assert.equal((await refusal(write())).code, 401);
+  assert.equal((await written.items.readAll().fetchAll()).resources.length, 1);
+});
+
 // Databases
 
 test("a database is created, read, listed and deleted", async () => {

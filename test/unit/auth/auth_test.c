@@ -1,6 +1,7 @@
 /* test/unit/auth/auth_test.c - signatures, dates and refusals, against published vectors. */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <pthread.h>
 
 #include "auth/auth.h"
 #include "base/encode.h"
@@ -48,7 +49,7 @@ static void ask_for(struct asking *asking, enum method method, const char *type,
 
     asking->request.method = method;
     asking->subject = (struct auth_subject){ slice_of(type), slice_of(link), slice_of(link),
-                                             slice_of(slash ? slash + 1 : link) };
+                                             slice_of(slash ? slash + 1 : link), false };
 }
 
 /* type=master&ver=1.0&sig=..., percent-encoded as most SDKs do. */
@@ -262,6 +263,103 @@ TEST(each_of_several_keys_opens)
     close_asking(&asking);
 }
 
+/* The last two of four only read. */
+TEST(a_key_for_reading_opens_what_reads_and_looks_like_a_wrong_one_to_what_writes)
+{
+    static const char text[] = "get\ndbs\ndbs/d\nthu, 27 apr 2017 00:51:12 gmt\n\n";
+    const char *keys[AUTH_KEYS_MAX] = { "MQ==", "Mg==", "Mw==", "NA==" };
+    struct asking asking;
+
+    open_asking(&asking, keys, AUTH_KEYS_MAX);
+    ask_for(&asking, METHOD_GET, "dbs", "dbs/d");
+    for (size_t i = 0; i < AUTH_KEYS_MAX; i++) {
+        bool may_write = i == AUTH_PRIMARY || i == AUTH_SECONDARY;
+
+        authorize(&asking, sign(&asking, keys[i], text));
+        asking.subject.writes = false;
+        CHECK(check(&asking) == ST_OK);
+        asking.subject.writes = true;
+        CHECK(check(&asking) == (may_write ? ST_OK : ST_UNAUTHORIZED));
+        CHECK(may_write || (asking.op.error && strstr(asking.op.error, "The wrong key is being used")));
+    }
+    close_asking(&asking);
+}
+
+TEST(keys_that_were_replaced_open_nothing_and_a_bad_replacement_changes_nothing)
+{
+    const char *before[AUTH_KEYS_MAX] = { auth_emulator_key, "MTIz" };
+    const char *after[AUTH_KEYS_MAX] = { SAMPLE_KEY, "MTIz" }, *bad[] = { SAMPLE_KEY, "no base64!" };
+    struct asking asking;
+
+    open_asking(&asking, before, AUTH_KEYS_MAX);
+    ask_for(&asking, METHOD_GET, "dbs", "dbs/ToDoList");
+    CHECK(auth_replace(&asking.op, asking.auth, bad, 2) == ST_BAD_REQUEST);
+    authorize(&asking, vectors[2].signature);
+    CHECK(check(&asking) == ST_OK);
+    CHECK(auth_replace(&asking.op, asking.auth, after, AUTH_KEYS_MAX) == ST_OK);
+    CHECK(check(&asking) == ST_UNAUTHORIZED);
+    authorize(&asking, vectors[0].signature);
+    CHECK(check(&asking) == ST_OK);
+    authorize(&asking, sign(&asking, "MTIz", "get\ndbs\ndbs/ToDoList\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
+    CHECK(check(&asking) == ST_OK);
+    close_asking(&asking);
+}
+
+enum { CHECKS = 2000 };
+
+/* Signed with the second key, which stays, while the first is replaced all the time. */
+static void *check_without_end(void *of)
+{
+    struct asking *owner = of;
+    struct asking asking = *owner;
+    size_t accepted = 0;
+
+    op_init(&asking.op, asking.env, SIZE_MAX);
+    for (size_t i = 0; i < CHECKS; i++) {
+        op_begin(&asking.op, INT64_MAX / 2);
+        accepted += check(&asking) == ST_OK;
+    }
+    op_free(&asking.op);
+    return (void *)accepted;
+}
+
+TEST(replacing_one_key_disturbs_nobody_who_signs_with_another)
+{
+    const char *keys[] = { auth_emulator_key, SAMPLE_KEY };
+    struct asking asking;
+    pthread_t thread[2];
+    void *accepted;
+
+    open_asking(&asking, keys, 2);
+    ask_for(&asking, METHOD_GET, "dbs", "dbs/ToDoList");
+    authorize(&asking, vectors[0].signature);
+    for (size_t i = 0; i < 2; i++)
+        CHECK(pthread_create(&thread[i], NULL, check_without_end, &asking) == 0);
+    for (size_t i = 0; i < 200; i++) {
+        keys[0] = i % 2 ? "MTIz" : "NDU2";
+        CHECK(auth_replace(&asking.op, asking.auth, keys, 2) == ST_OK);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        pthread_join(thread[i], &accepted);
+        CHECK((size_t)accepted == CHECKS);
+    }
+    close_asking(&asking);
+}
+
+TEST(what_auth_sign_signs_is_accepted)
+{
+    struct asking asking;
+
+    open_with_key(&asking, SAMPLE_KEY);
+    ask_for(&asking, METHOD_POST, "docs", "dbs/d/colls/c");
+    CHECK(auth_sign(&asking.op, SAMPLE_KEY, &asking.request, &asking.subject,
+                    &asking.request.header[HEADER_AUTHORIZATION]) == ST_OK);
+    CHECK(check(&asking) == ST_OK);
+    CHECK(auth_sign(&asking.op, "no base64!", &asking.request, &asking.subject,
+                    &asking.request.header[HEADER_AUTHORIZATION]) == ST_BAD_REQUEST);
+    close_asking(&asking);
+}
+
 TEST(a_date_may_be_a_quarter_of_an_hour_off_and_no_more)
 {
     static const struct {
@@ -355,8 +453,10 @@ TEST(each_refusal_has_its_status_and_its_reason)
 TEST(keys_are_base64_and_there_are_one_to_four)
 {
     const char *keys[AUTH_KEYS_MAX + 1] = { SAMPLE_KEY, SAMPLE_KEY, SAMPLE_KEY, SAMPLE_KEY, SAMPLE_KEY };
-    const char *bad[] = { SAMPLE_KEY, "no base64!" }, *empty = "";
+    const char *bad[] = { SAMPLE_KEY, "no base64!" }, *empty = "", *absent[AUTH_KEYS_MAX] = { NULL };
     struct auth *auth = NULL;
+
+    CHECK(auth_open(test_op(), absent, AUTH_KEYS_MAX, &auth) == ST_BAD_REQUEST && !auth);
 
     CHECK(auth_open(test_op(), keys, 0, &auth) == ST_BAD_REQUEST && !auth);
     CHECK(auth_open(test_op(), keys, AUTH_KEYS_MAX + 1, &auth) == ST_BAD_REQUEST && !auth);

@@ -63,6 +63,22 @@ TEST(a_guid_is_version_4_in_lower_case)
     env_free(env);
 }
 
+TEST(secret_bytes_differ_each_time_and_follow_only_from_a_seed)
+{
+    struct env *a = env_seeded(5, 0), *b = env_seeded(5, 0);
+    uint8_t one[64] = { 0 }, other[64] = { 0 };
+
+    env_secret(a, one, sizeof(one));
+    env_secret(b, other, sizeof(other));
+    CHECK(memcmp(one, other, sizeof(one)) == 0);
+    env_secret(env_system(), one, sizeof(one));
+    env_secret(env_system(), other, sizeof(other));
+    for (size_t i = 0; i < sizeof(one); i += 8)
+        CHECK(memcmp(one + i, other + i, 8) != 0);
+    env_free(a);
+    env_free(b);
+}
+
 TEST(the_system_env_has_a_clock_and_numbers_that_differ)
 {
     struct env *env = env_system();
