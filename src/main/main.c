@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "main/backup_command.h"
 #include "main/check.h"
 #include "main/keys_command.h"
 #include "main/serve.h"
@@ -14,6 +15,9 @@ static int help(void)
          "\n"
          "  orrery serve [flags]        start the server; it prints where it listens when it is ready\n"
          "  orrery check DIR            verify a data directory that no server is using\n"
+         "  orrery backup DIR [flags]   copy the data into DIR, missing or empty, while a server uses it or "
+         "not;\n"
+         "                              wants the server's --data, and its --key or --key-file to ask it\n"
          "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
          "  orrery keys rotate NAME --key-file FILE\n"
          "                              give one key a new value; a server takes it up within a second\n"
@@ -57,6 +61,8 @@ int main(int argc, char **argv)
         return serve_command(argc, argv);
     if (strcmp(command, "check") == 0)
         return check_command(argc, argv);
+    if (strcmp(command, "backup") == 0)
+        return backup_command(argc, argv);
     if (strcmp(command, "keys") == 0)
         return keys_command(argc, argv);
     if (strcmp(command, "help") == 0)

@@ -13,7 +13,7 @@
 #include "catalog/catalog.h"
 #include "http/certificate.h"
 #include "http/http.h"
-#include "main/directory.h"
+#include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
 #include "partition/sweep.h"
@@ -156,6 +156,19 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
     auth_print_token(context, grant, out);
 }
 
+static enum status make_backup(void *context, struct op *op, struct slice directory)
+{
+    struct server *server = context;
+    struct buf target;
+
+    buf_init(&target, &op->arena);
+    buf_slice(&target, directory);
+    buf_byte(&target, '\0');
+    if (target.failed)
+        return op_fail(op, ST_TOO_LARGE, "The path is too long.");
+    return backup_make(op, &server->directory, server->store, target.data);
+}
+
 static void open_router(struct server *server)
 {
     const struct settings *settings = server->settings;
@@ -183,6 +196,8 @@ static void open_router(struct server *server)
                                                  : server->directory.tls_cert,
         .print_metrics = print_metrics,
         .metrics_context = server,
+        .backup = server->has_directory ? make_backup : NULL,
+        .backup_context = server,
     });
 }
 
@@ -237,6 +252,8 @@ static enum status start(struct op *op, struct server *server)
     open_router(server);
     TRY(open_http(op, server));
     TRY(http_start(op, server->http));
+    if (server->has_directory)
+        directory_announce(&server->directory, http_address(server->http, 0));
     print_addresses(server,
                     !server->settings->no_tls && (server->settings->tls_cert || server->has_directory));
 out:

@@ -1,4 +1,4 @@
-/* src/route/endpoints.c - readiness, metrics, and the certificate for clients that want to trust it. */
+/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups. */
 #include <stdio.h>
 
 #include "route/endpoints.h"
@@ -49,18 +49,46 @@ static enum status certificate(const struct route_options *options, const struct
     return ST_OK;
 }
 
+/* {"directory":"/var/backups/monday"}: on the server's machine, and named from its root. */
+static enum status backup(const struct route_options *options, const struct route_metrics *metrics,
+                          struct exchange *exchange)
+{
+    struct op *op = &exchange->op;
+    struct slice path = { 0 };
+    struct json body;
+    enum status st;
+
+    (void)metrics;
+    TRY(json_parse(op, exchange->request.body, &body));
+    if (json_kind(json_get(body, "directory")) == JSON_STRING)
+        path = json_string(json_get(body, "directory"));
+    if (path.size == 0 || path.data[0] != '/' || memchr(path.data, '\0', path.size))
+        TRY(op_fail(op, ST_BAD_DIRECTORY, "\"directory\" must be a path that begins with /."));
+    if (!options->backup)
+        TRY(op_fail(op, ST_NOT_BUILT, "This server keeps its data in memory: there is nothing to copy."));
+    TRY(options->backup(options->backup_context, op, path));
+    exchange->answer.status = 201;
+    buf_text(&exchange->answer.body, "{\"directory\":");
+    json_print_string(&exchange->answer.body, path);
+    buf_text(&exchange->answer.body, "}");
+    buf_text(&exchange->answer.head, "content-type: application/json\r\n");
+out:
+    return st;
+}
+
 static const struct endpoint endpoints[] = {
-    { "/_orrery/ready", false, ready },
-    { "/_orrery/metrics", true, metrics_text },
-    { "/_explorer/emulator.pem", true, certificate },
+    { "/_orrery/ready", METHOD_GET, false, false, ready },
+    { "/_orrery/metrics", METHOD_GET, true, false, metrics_text },
+    { "/_explorer/emulator.pem", METHOD_GET, true, false, certificate },
+    { "/_orrery/backup", METHOD_POST, true, true, backup },
 };
 
 const struct endpoint *endpoint_find(const struct request *request)
 {
-    if (request->method != METHOD_GET && request->method != METHOD_HEAD)
-        return NULL;
+    enum method method = request->method == METHOD_HEAD ? METHOD_GET : request->method;
+
     for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
-        if (slice_is(request->target, endpoints[i].path))
+        if (endpoints[i].method == method && slice_is(request->target, endpoints[i].path))
             return &endpoints[i];
     return NULL;
 }

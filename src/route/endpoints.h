@@ -1,4 +1,4 @@
-/* src/route/endpoints.h - the few paths that are not the service's and need no key. */
+/* src/route/endpoints.h - the few paths that are not the service's; most need no key. */
 #pragma once
 #include "base/exchange.h"
 #include "route/metrics.h"
@@ -6,7 +6,9 @@
 
 struct endpoint {
     const char *path;
-    bool waits; /* asks the disk: not on a loop thread */
+    enum method method; /* HEAD goes with GET */
+    bool waits;         /* asks the disk: not on a loop thread */
+    bool is_signed;     /* with a key that may write */
     enum status (*run)(const struct route_options *options, const struct route_metrics *metrics,
                        struct exchange *exchange);
 };

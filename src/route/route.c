@@ -290,6 +290,25 @@ static enum status answer_preflight(struct router *router, struct exchange *exch
     return ST_OK;
 }
 
+static enum status prepare_endpoint(struct router *router, struct exchange *exchange,
+                                    const struct endpoint *endpoint)
+{
+    const struct request *request = &exchange->request;
+    struct op *op = &exchange->op;
+    struct path path;
+    enum status st;
+
+    TRY(origin_check_host(op, &router->options, request));
+    if (exchange->refused)
+        TRY(op_fail(op, ST_UNAVAILABLE, "The server is overloaded."));
+    if (endpoint->is_signed) {
+        TRY(path_parse(op, request->target, &path));
+        TRY(check_signature(op, router, request, &path, true));
+    }
+out:
+    return st;
+}
+
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
                                    const struct endpoint *endpoint)
 {
@@ -300,7 +319,7 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
         return ST_WOULD_BLOCK;
     set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
-    st = origin_check_host(&exchange->op, &router->options, &exchange->request);
+    st = prepare_endpoint(router, exchange, endpoint);
     if (st == ST_OK)
         st = endpoint->run(&router->options, router->metrics, exchange);
     if (st != ST_OK)

@@ -21,6 +21,9 @@ struct route_options {
     const char *certificate_file; /* served to clients that want to trust it; NULL without TLS */
     void (*print_metrics)(void *context, struct buf *out); /* what is not the router's own */
     void *metrics_context;
+    /* Copies the data into a directory; NULL where there is nothing to copy. */
+    enum status (*backup)(void *context, struct op *op, struct slice directory);
+    void *backup_context;
 };
 
 struct router *route_open(const struct route_options *options);

@@ -35,6 +35,9 @@ struct backend_ops {
        still work where the backend can manage it, and reopen() may be tried again. */
     enum status (*reopen)(struct op *op, struct backend *backend);
     uint64_t (*disk_bytes)(struct backend *backend);
+
+    /* As store_backup(). */
+    enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
     void (*close)(struct backend *backend);
 };
 

@@ -343,6 +343,12 @@ static uint64_t memory_disk_bytes(struct backend *backend)
     return bytes;
 }
 
+static enum status memory_backup(struct op *op, struct backend *backend, const char *directory)
+{
+    (void)backend;
+    return op_fail(op, ST_NOT_BUILT, "The memory store cannot be copied to %s: it has no files.", directory);
+}
+
 static void memory_close(struct backend *backend)
 {
     struct memory *memory = memory_of(backend);
@@ -369,6 +375,7 @@ static const struct backend_ops memory_ops = {
     .remove_range = memory_remove_range,
     .reopen = memory_reopen,
     .disk_bytes = memory_disk_bytes,
+    .backup = memory_backup,
     .close = memory_close,
 };
 

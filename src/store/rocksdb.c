@@ -573,6 +573,32 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
     return folder_bytes(rocks_of(backend)->directory);
 }
 
+/*
+ * A checkpoint: tables and finished logs are linked, the log in use is copied as far as it is written.
+ * Nothing is flushed for it: on a disk that is nearly full, a flush that fails would stop the server's writes.
+ * A reopening waits until it is done: moments where files can be linked, longer on another disk.
+ */
+static enum status rocks_backup(struct op *op, struct backend *backend, const char *directory)
+{
+    const uint64_t never_flush = UINT64_MAX;
+    struct rocks *rocks = rocks_of(backend);
+    rocksdb_checkpoint_t *checkpoint;
+    char *message = NULL;
+    enum status st;
+
+    TRY(enter(op, rocks));
+    checkpoint = rocksdb_checkpoint_object_create(rocks->db, &message);
+    if (!message)
+        rocksdb_checkpoint_create(checkpoint, directory, never_flush, &message);
+    if (checkpoint)
+        rocksdb_checkpoint_object_destroy(checkpoint);
+    leave(rocks);
+    if (message)
+        st = failed(op, "backing up", message);
+out:
+    return st;
+}
+
 /* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
 static void flush(struct rocks *rocks)
 {
@@ -616,6 +642,7 @@ static const struct backend_ops rocks_ops = {
     .remove_range = rocks_remove_range,
     .reopen = rocks_reopen,
     .disk_bytes = rocks_disk_bytes,
+    .backup = rocks_backup,
     .close = rocks_close,
 };
 

@@ -362,6 +362,14 @@ out:
     return st;
 }
 
+enum status store_backup(struct op *op, struct store *store, const char *directory)
+{
+    if (!op->may_block)
+        return op_fail(op, ST_WOULD_BLOCK, "A backup waits for the disk.");
+    thread_assert_may_block();
+    return store->backend->ops->backup(op, store->backend, directory);
+}
+
 bool store_is_writable(const struct store *store)
 {
     return !store->read_only && committer_is_writable(store->committer);

@@ -112,6 +112,13 @@ void store_release(struct snapshot *snapshot);
 /* Removes every key of the bucket, for good, outside any transaction. May be repeated. */
 enum status store_drop(struct op *op, struct store *store, uint64_t id);
 
+/*
+ * Copies the store into a directory that does not exist yet, while writes go on: everything that was
+ * acknowledged before the call is in the copy, and of what comes meanwhile whole batches, each with
+ * all that went before it. Files that never change are linked where they can be. On failure nothing is left.
+ */
+enum status store_backup(struct op *op, struct store *store, const char *directory);
+
 /* False while writes are refused: after a failed write, until the store has been reopened. */
 bool store_is_writable(const struct store *store);
 

@@ -12,7 +12,7 @@ UNLIMITED = -1
 
 
 class Disk:
-    """A data directory, and the state in which the shim keeps what is safe in it."""
+    """A directory with the data and its copies, and the state in which the shim keeps what is safe in it."""
 
     def __init__(self, directory, state_path):
         self.directory, self.path = os.path.realpath(directory), state_path

@@ -18,7 +18,7 @@ class Target(Server):
         self.disk = None
         self.start_ms = 0
         if shim:
-            self.disk = Disk(self.data, os.path.join(self.directory, "shim-state"))
+            self.disk = Disk(self.directory, os.path.join(self.directory, "shim-state"))
             self.command = ["env", *self.disk.environment(os.path.join(ROOT, build, "test", "shim.so")), *self.command]
 
     def __exit__(self, kind, value, trace):

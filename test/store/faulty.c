@@ -131,6 +131,13 @@ static uint64_t faulty_disk_bytes(struct backend *backend)
     return faulty->under->ops->disk_bytes(faulty->under);
 }
 
+static enum status faulty_backup(struct op *op, struct backend *backend, const char *directory)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    return faulty->under->ops->backup(op, faulty->under, directory);
+}
+
 static void faulty_close(struct backend *backend)
 {
     struct faulty *faulty = faulty_of(backend);
@@ -149,6 +156,7 @@ static const struct backend_ops faulty_ops = {
     .remove_range = faulty_remove_range,
     .reopen = faulty_reopen,
     .disk_bytes = faulty_disk_bytes,
+    .backup = faulty_backup,
     .close = faulty_close,
 };
 

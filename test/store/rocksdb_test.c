@@ -1,6 +1,8 @@
 /* test/store/rocksdb_test.c - what is RocksDB's own: the directory, its lock, the disk, reading only. */
 #ifdef ORRERY_ROCKSDB
 #include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +87,122 @@ TEST(reading_only_does_not_make_a_missing_directory)
     CHECK(!open_store(&f, true));
     CHECK(strstr(f.op->error, "There is no data directory"));
     CHECK(access(f.directory, F_OK) != 0);
+}
+
+enum { BACKUP_WRITERS = 4, BACKUP_WRITES = 150 };
+
+struct backup_writer {
+    struct fixture *f;
+    uint64_t first;
+    _Atomic uint64_t *done; /* of all writers */
+};
+
+/* Two rows in each batch, so that half of one would show. */
+static void *write_pairs(void *of)
+{
+    struct backup_writer *writer = of;
+    struct fixture f = *writer->f;
+    struct op op;
+
+    op_init(&op, env_system(), SIZE_MAX);
+    f.op = &op;
+    for (uint64_t i = 0; i < BACKUP_WRITES; i++) {
+        struct commit_stamp stamp;
+        struct batch *batch;
+
+        op_begin(&op, INT64_MAX / 2);
+        op.may_block = true;
+        batch = batch_putting(&f, writer->first + 2 * i, "left");
+        batch_put(batch, key_of(&f, writer->first + 2 * i + 1), slice_of("right"));
+        CHECK(store_commit(&op, f.bucket, batch, &stamp) == ST_OK);
+        atomic_fetch_add(writer->done, 1);
+    }
+    op_free(&op);
+    return NULL;
+}
+
+/* Writers that were acknowledged before the copy began, then the copy while they go on. */
+static void back_up_under_writers(struct fixture *f, const char *copy, uint64_t before)
+{
+    struct backup_writer writer[BACKUP_WRITERS];
+    pthread_t thread[BACKUP_WRITERS];
+    _Atomic uint64_t done = 0;
+
+    for (size_t i = 0; i < BACKUP_WRITERS; i++) {
+        writer[i] = (struct backup_writer){ f, 1 + 10000 * (i + 1), &done };
+        CHECK(pthread_create(&thread[i], NULL, write_pairs, &writer[i]) == 0);
+    }
+    while (atomic_load(&done) < before)
+        sched_yield();
+    CHECK(store_backup(f->op, f->store, copy) == ST_OK);
+    for (size_t i = 0; i < BACKUP_WRITERS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* Each writer's pairs are there from its first to some last one, and none is half. */
+static uint64_t count_pairs(struct fixture *f)
+{
+    uint64_t pairs = 0;
+
+    for (uint64_t writer = 1; writer <= BACKUP_WRITERS; writer++) {
+        uint64_t first = 1 + 10000 * writer;
+        bool ended = false;
+
+        for (uint64_t i = 0; i < BACKUP_WRITES; i++) {
+            bool left = get(f, first + 2 * i).data, right = get(f, first + 2 * i + 1).data;
+
+            CHECK(left == right && !(ended && left));
+            ended |= !left;
+            pairs += left;
+        }
+    }
+    return pairs;
+}
+
+/* Promise 13. */
+TEST(a_copy_under_writers_has_what_was_acknowledged_before_it_and_no_half_batch)
+{
+    enum { BEFORE = 40 };
+    struct fixture f = { .threads = true }, copied = { 0 };
+    struct store_options options = {
+        .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 8 << 20, .threads = true
+    };
+    char copy[600];
+    uint64_t pairs;
+
+    f.op = test_op();
+    f.op->may_block = true;
+    snprintf(f.directory, sizeof(f.directory), "%s/data", test_directory());
+    snprintf(copy, sizeof(copy), "%s/copy", test_directory());
+    options.directory = f.directory;
+    REQUIRE(store_open(f.op, &options, &f.store) == ST_OK);
+    CHECK(store_bucket(f.op, f.store, TEST_BUCKET, &f.bucket) == ST_OK);
+    back_up_under_writers(&f, copy, BEFORE);
+    store_close(f.store);
+
+    copied.op = f.op;
+    options.directory = copy;
+    REQUIRE(store_open(f.op, &options, &copied.store) == ST_OK);
+    CHECK(store_bucket(f.op, copied.store, TEST_BUCKET, &copied.bucket) == ST_OK);
+    pairs = count_pairs(&copied);
+    CHECK(pairs >= BEFORE && pairs == bucket_lsn(copied.bucket)); /* its LSN and its rows agree */
+    CHECK(put(&copied, 1, "goes on", NULL) == ST_OK && bucket_lsn(copied.bucket) == pairs + 1);
+    store_close(copied.store);
+}
+
+TEST(a_copy_into_what_is_there_is_refused_and_the_store_goes_on)
+{
+    struct fixture f = { 0 };
+
+    REQUIRE(open_store(&f, false));
+    f.op->may_block = true;
+    CHECK(put(&f, 1, "one", NULL) == ST_OK);
+    CHECK(store_backup(f.op, f.store, test_directory()) == ST_UNAVAILABLE);
+    CHECK(put(&f, 2, "two", NULL) == ST_OK && slice_is(get(&f, 1), "one"));
+    f.op->may_block = false;
+    CHECK(store_backup(f.op, f.store, test_directory()) == ST_WOULD_BLOCK);
+    f.op->may_block = true;
+    store_close(f.store);
 }
 
 /* More rows than one block holds, so that opening the bucket, which reads the head's block, leaves some cold. */

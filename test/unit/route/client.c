@@ -20,14 +20,23 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
 
 void client_open(struct client *client)
 {
-    const char *key = auth_emulator_key;
+    client_open_with(client, NULL, NULL);
+}
+
+void client_open_with(struct client *client,
+                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      void *context)
+{
+    const char *keys[AUTH_KEYS_MAX] = {
+        [AUTH_PRIMARY] = auth_emulator_key, [AUTH_SECONDARY_READONLY] = CLIENT_READONLY_KEY
+    };
     static const char *const origins[] = { "http://page.example" };
 
     *client = (struct client){ 0 };
     rig_open(&client->rig, false);
     op_init(&client->exchange.op, client->rig.op->env, SIZE_MAX);
     op_init(&client->keep, client->rig.op->env, SIZE_MAX);
-    CHECK(auth_open(client->rig.op, &key, 1, &client->auth) == ST_OK);
+    CHECK(auth_open(client->rig.op, keys, AUTH_KEYS_MAX, &client->auth) == ST_OK);
     client->service = (struct service){ .env = client->rig.op->env,
                                         .store = client->rig.store,
                                         .catalog = client->rig.catalog,
@@ -41,7 +50,9 @@ void client_open(struct client *client)
                                                          .auth = client->auth,
                                                          .cors_origins = origins,
                                                          .cors_origin_count = 1,
-                                                         .print_metrics = print_other_metrics });
+                                                         .print_metrics = print_other_metrics,
+                                                         .backup = backup,
+                                                         .backup_context = context });
     client_clear(client);
 }
 
@@ -64,6 +75,7 @@ void client_clear(struct client *client)
 {
     memset(client->header, 0, sizeof(client->header));
     client->unsigned_request = false;
+    client->key = auth_emulator_key;
     client_header(client, HEADER_HOST, "localhost:8081");
     client_header(client, HEADER_VERSION, "2020-07-15");
 }
@@ -90,7 +102,7 @@ static void sign(struct client *client, struct request *request)
     for (const char *c = date; *c; c++)
         buf_byte(&text, *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c);
     buf_text(&text, "\n\n");
-    CHECK(base64_decode(slice_of(auth_emulator_key), key, sizeof(key), &size));
+    CHECK(base64_decode(slice_of(client->key), key, sizeof(key), &size));
     HMAC(EVP_sha256(), key, (int)size, (const unsigned char *)text.data, text.size, made, &made_size);
     buf_init(&header, &op->arena);
     buf_text(&header, "type=master&ver=1.0&sig=");

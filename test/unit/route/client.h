@@ -14,11 +14,20 @@ struct client {
     struct router *router;
     struct exchange exchange; /* the last one */
     struct slice header[HEADER_COUNT];
+    const char *key;                      /* which it signs with */
     bool unsigned_request, was_handed_on; /* to a pool thread */
     struct op keep;                       /* for what outlives an exchange */
 };
 
+/* What the router takes besides the emulator's key, to read with. */
+#define CLIENT_READONLY_KEY "cmVhZHM="
+
 void client_open(struct client *client);
+
+/* With something that makes backups. */
+void client_open_with(struct client *client,
+                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      void *context);
 void client_close(struct client *client);
 void client_header(struct client *client, enum header_id id, const char *value);
 void client_clear(struct client *client);

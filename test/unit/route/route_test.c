@@ -311,6 +311,100 @@ TEST(a_sensible_activity_id_comes_back_and_any_other_is_replaced)
     client_close(&client);
 }
 
+/* --- keys for reading --- */
+
+TEST(a_key_for_reading_reads_and_queries_and_writes_nothing)
+{
+    static const struct {
+        enum method method;
+        const char *target, *body;
+        enum header_id header;
+        int status;
+    } asked[] = {
+        { METHOD_GET, "/", NULL, HEADER_COUNT, 200 },
+        { METHOD_GET, DOCS "/1", NULL, HEADER_COUNT, 200 },
+        { METHOD_GET, DOCS, NULL, HEADER_COUNT, 200 },
+        { METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}", HEADER_IS_QUERY, 200 },
+        { METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}", HEADER_IS_QUERY_PLAN, 200 },
+        { METHOD_POST, "/dbs", "{'query':'SELECT * FROM c'}", HEADER_IS_QUERY, 200 },
+        { METHOD_POST, DOCS, "{'id':'2','pk':'a'}", HEADER_COUNT, 401 },
+        { METHOD_POST, DOCS, "{'id':'1','pk':'a'}", HEADER_IS_UPSERT, 401 },
+        { METHOD_POST, DOCS, "[]", HEADER_IS_BATCH, 401 },
+        { METHOD_PUT, DOCS "/1", "{'id':'1','pk':'a'}", HEADER_COUNT, 401 },
+        { METHOD_PATCH, DOCS "/1", "[]", HEADER_COUNT, 401 },
+        { METHOD_DELETE, DOCS "/1", NULL, HEADER_COUNT, 401 },
+        { METHOD_POST, "/dbs", "{'id':'e'}", HEADER_COUNT, 401 },
+        { METHOD_DELETE, "/dbs/d", NULL, HEADER_COUNT, 401 },
+        { METHOD_POST, "/dbs/d/colls/c/sprocs/s", "[]", HEADER_COUNT, 401 },
+        { METHOD_PUT, "/dbs", NULL, HEADER_COUNT, 405 },
+    };
+    struct client client;
+
+    open_filled(&client);
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        client_clear(&client);
+        client_header(&client, HEADER_PARTITION_KEY, "['a']");
+        if (asked[i].header != HEADER_COUNT)
+            client_header(&client, asked[i].header, "True");
+        client.key = CLIENT_READONLY_KEY;
+        if (client_send(&client, asked[i].method, asked[i].target, asked[i].body) != asked[i].status)
+            test_failed(__FILE__, __LINE__, asked[i].target);
+    }
+    client.key = auth_emulator_key;
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
+    CHECK(json_int(client_member(&client, "_count")) == 1);
+    client_close(&client);
+}
+
+/* --- backups --- */
+
+static enum status keep_path(void *context, struct op *op, struct slice directory)
+{
+    struct slice *kept = context;
+
+    *kept = slice_make(directory.data, directory.size);
+    return slice_is(directory, "/full") ? op_fail(op, ST_UNAVAILABLE, "no space") : ST_OK;
+}
+
+TEST(a_backup_wants_a_key_that_may_write_and_a_whole_path)
+{
+    static const char *const bad[] = { "{}",
+                                       "[]",
+                                       "{'directory':1}",
+                                       "{'directory':''}",
+                                       "{'directory':'a/b'}",
+                                       "{'directory':'/a\\u0000b'}",
+                                       "{" };
+    struct slice kept = { 0 };
+    struct client client;
+
+    client_open_with(&client, keep_path, &kept);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (client_send(&client, METHOD_POST, "/_orrery/backup", bad[i]) != 400 || kept.data)
+            test_failed(__FILE__, __LINE__, bad[i]);
+    client.key = CLIENT_READONLY_KEY;
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 401 && !kept.data);
+    client.key = auth_emulator_key;
+    client.unsigned_request = true;
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 401 && !kept.data);
+    client.unsigned_request = false;
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 201);
+    CHECK(slice_is(kept, "/b") && slice_is(json_string(client_member(&client, "directory")), "/b"));
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/full'}") == 503);
+    CHECK(told(&client, "ServiceUnavailable", "no space"));
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/backup", NULL) == 404);
+    client_close(&client);
+}
+
+TEST(a_server_that_keeps_nothing_on_disk_has_nothing_to_back_up)
+{
+    struct client client;
+
+    client_open(&client);
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 501);
+    client_close(&client);
+}
+
 /* --- endpoints without a key --- */
 
 TEST(readiness_and_metrics_need_no_signature_but_a_name_we_answer_to)

@@ -101,3 +101,11 @@ TEST(a_key_twice_in_one_write_has_its_last_value)
     backend->ops->release(backend, taken);
     backend->ops->close(backend);
 }
+
+TEST(there_are_no_files_to_copy)
+{
+    struct backend *backend = memory_backend();
+
+    CHECK(backend->ops->backup(test_op(), backend, "/anywhere") == ST_NOT_BUILT);
+    backend->ops->close(backend);
+}

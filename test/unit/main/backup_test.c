@@ -1,0 +1,182 @@
+/* test/unit/main/backup_test.c - copies of the data directory: where they may go, and that they open. */
+#ifdef ORRERY_ROCKSDB
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "keys/keys.h"
+#include "main/backup.h"
+#include "test.h"
+
+enum { BUCKET = 7 << BUCKET_BITS };
+
+struct data {
+    struct directory directory;
+    struct store *store;
+};
+
+static const char *path_of(const char *name)
+{
+    return directory_inside(test_op(), test_directory(), name);
+}
+
+static bool is_there(const char *name)
+{
+    return access(path_of(name), F_OK) == 0;
+}
+
+static void open_data(struct data *data, const char *name)
+{
+    struct store_options options = { .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 8 << 20 };
+
+    test_op()->may_block = true;
+    *data = (struct data){ 0 };
+    CHECK(directory_open(test_op(), path_of(name), false, &data->directory) == ST_OK);
+    options.directory = data->directory.store;
+    CHECK(store_open(test_op(), &options, &data->store) == ST_OK);
+}
+
+static void close_data(struct data *data)
+{
+    store_close(data->store);
+    directory_close(&data->directory);
+}
+
+static struct slice document(struct data *data, struct bucket **bucket)
+{
+    CHECK(store_bucket(test_op(), data->store, BUCKET, bucket) == ST_OK);
+    return key_document(&test_op()->arena, BUCKET, 1);
+}
+
+static void put(struct data *data, const char *text)
+{
+    struct commit_stamp stamp;
+    struct bucket *bucket;
+    struct slice key = document(data, &bucket);
+    struct batch *batch = batch_new(test_op(), BUCKET);
+
+    batch_put(batch, key, slice_of(text));
+    CHECK(store_commit(test_op(), bucket, batch, &stamp) == ST_OK);
+}
+
+static bool holds(struct data *data, const char *text)
+{
+    struct bucket *bucket;
+    struct slice key = document(data, &bucket), value = { 0 };
+
+    CHECK(store_get_latest(test_op(), bucket, key, &value) == ST_OK);
+    return value.data && slice_is(value, text);
+}
+
+static enum status back_up(struct data *data, const char *target)
+{
+    return backup_make(test_op(), &data->directory, data->store, target);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(path_of(name), "w");
+
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+TEST(a_copy_is_a_data_directory_of_its_own_with_the_certificate)
+{
+    struct data data, copy;
+    struct stat info;
+
+    open_data(&data, "data");
+    write_file("data/tls/cert.pem", "certificate");
+    write_file("data/tls/key.pem", "private");
+    put(&data, "before");
+    CHECK(back_up(&data, path_of("copy")) == ST_OK);
+    put(&data, "after");
+    CHECK(stat(path_of("copy"), &info) == 0 && (info.st_mode & 0777) == 0700);
+    CHECK(is_there("copy/tls/cert.pem") && stat(path_of("copy/tls/key.pem"), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+    open_data(&copy, "copy");
+    CHECK(holds(&copy, "before"));
+    put(&copy, "elsewhere");
+    CHECK(holds(&data, "after"));
+    close_data(&copy);
+    close_data(&data);
+}
+
+TEST(an_empty_directory_may_be_given_and_a_name_may_end_in_a_slash)
+{
+    struct data data;
+
+    open_data(&data, "data");
+    CHECK(mkdir(path_of("empty"), 0700) == 0);
+    CHECK(back_up(&data, path_of("empty/")) == ST_OK && is_there("empty/FORMAT"));
+    CHECK(back_up(&data, path_of("new//")) == ST_OK && is_there("new/FORMAT"));
+    close_data(&data);
+}
+
+TEST(where_a_copy_cannot_go_nothing_is_made_and_the_reason_is_told)
+{
+    static const struct {
+        const char *target, *reason;
+    } cases[] = {
+        { "full", "is not empty" },
+        { "copy", "is not empty" },
+        { "data", "inside the data" },
+        { "data/copy", "inside the data" },
+        { "data/../data/x", "inside the" },
+        { "link/copy", "inside the data" },
+        { "link", "inside the data" },
+        { "no/such/copy", "there is no directory" },
+        { "file", "cannot" },
+        { "file/copy", "cannot be used" },
+    };
+    struct data data;
+
+    open_data(&data, "data");
+    put(&data, "kept");
+    CHECK(mkdir(path_of("full"), 0700) == 0 && symlink(path_of("data"), path_of("link")) == 0);
+    write_file("full/something", "x");
+    write_file("file", "x");
+    CHECK(back_up(&data, path_of("copy")) == ST_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (back_up(&data, path_of(cases[i].target)) == ST_OK || !strstr(test_op()->error, cases[i].reason))
+            test_failed(__FILE__, __LINE__, test_op()->error ? test_op()->error : cases[i].target);
+    CHECK(!is_there("full/LOCK") && !is_there("data/copy") && !is_there("data/x") && !is_there("no"));
+    CHECK(holds(&data, "kept"));
+    close_data(&data);
+}
+
+TEST(a_name_that_begins_as_the_data_does_is_not_inside_it)
+{
+    struct data data;
+
+    open_data(&data, "data");
+    CHECK(back_up(&data, path_of("data-copy")) == ST_OK && is_there("data-copy/FORMAT"));
+    close_data(&data);
+}
+
+TEST(a_copy_that_fails_leaves_nothing_behind)
+{
+    struct data data;
+
+    open_data(&data, "data");
+    CHECK(mkdir(path_of("given"), 0700) == 0);
+    CHECK(mkdir(path_of("data/tls/cert.pem"), 0700) == 0); /* no file: it cannot be copied */
+    CHECK(back_up(&data, path_of("made")) == ST_UNAVAILABLE && !is_there("made"));
+    CHECK(back_up(&data, path_of("given")) == ST_UNAVAILABLE && directory_is_empty(path_of("given")));
+    CHECK(is_there("given") && !is_there("given/LOCK"));
+    CHECK(rmdir(path_of("data/tls/cert.pem")) == 0 && back_up(&data, path_of("given")) == ST_OK);
+    close_data(&data);
+}
+
+/* What is left of a copy whose server was killed. */
+TEST(half_a_copy_is_no_data_directory)
+{
+    struct directory directory;
+    struct data data;
+
+    open_data(&data, "data");
+    CHECK(back_up(&data, path_of("copy")) == ST_OK && unlink(path_of("copy/FORMAT")) == 0);
+    CHECK(directory_open(test_op(), path_of("copy"), false, &directory) == ST_UNAVAILABLE);
+    CHECK(directory_open(test_op(), path_of("copy"), true, &directory) == ST_UNAVAILABLE);
+    close_data(&data);
+}
+#endif
