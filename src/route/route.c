@@ -295,6 +295,7 @@ static enum status prepare_endpoint(struct router *router, struct exchange *exch
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
+    struct grant grant = { 0 };
     struct path path;
     enum status st;
 
@@ -303,8 +304,10 @@ static enum status prepare_endpoint(struct router *router, struct exchange *exch
         TRY(op_fail(op, ST_UNAVAILABLE, "The server is overloaded."));
     if (endpoint->is_signed) {
         TRY(path_parse(op, request->target, &path));
-        TRY(check_signature(op, router, request, &path, true));
+        TRY(check_signature(op, router, request, &path, true, &grant));
     }
+    if (grant.permission.size) /* a token is for what its permission names */
+        TRY(op_fail(op, ST_FORBIDDEN, "A resource token cannot serve this request."));
 out:
     return st;
 }
