@@ -384,3 +384,56 @@ TEST(all_queries_together_have_a_budget)
     CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_TOO_MANY_REQUESTS);
     query_page_free(&page);
 }
+
+static enum status double_it(struct op *op, void *context, struct slice name, const struct value *arg,
+                             int count, struct value *result)
+{
+    ++*(int *)context;
+    if (!slice_is(name, "double"))
+        return op_fail(op, ST_BAD_REQUEST, "there is no udf.%.*s", SLICE_ARGS(name));
+    *result = count == 1 && arg[0].kind == JSON_NUMBER ? value_double(2 * arg[0].number) : value_undefined;
+    return ST_OK;
+}
+
+TEST(a_user_defined_function_is_called_through_its_pointer_for_each_row)
+{
+    int calls = 0;
+    struct query_options options = { .udf = double_it, .udf_context = &calls };
+    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
+    struct query_page page;
+    struct query *query;
+    struct table table;
+
+    table_init(&table, 3);
+    for (size_t i = 0; i < 3; i++) {
+        table.row[i] = (struct query_row){ .number = i + 1, .counter = i + 1 };
+        REQUIRE(json_parse(test_op(), slice_of(i < 2 ? "{\"a\":4}" : "{}"), &table.row[i].body) == ST_OK);
+    }
+    REQUIRE(query_compile(test_op(), slice_of("SELECT VALUE udf.double(c.a) FROM c"), json_undefined,
+                          &options, &query) == ST_OK);
+    CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_OK);
+    CHECK(page.count == 2 && slice_is(page.row[0], "8") &&
+          calls == 3); /* undefined is passed on, and comes back */
+    query_page_free(&page);
+    REQUIRE(query_compile(test_op(), slice_of("SELECT VALUE udf.other(c.a) FROM c"), json_undefined, &options,
+                          &query) == ST_OK);
+    CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_BAD_REQUEST);
+    CHECK(strstr(test_op()->error, "udf.other"));
+    query_page_free(&page);
+}
+
+TEST(eleven_calls_of_user_defined_functions_are_too_many)
+{
+    struct query_options options = { .udf = double_it };
+    struct query *query;
+    struct buf text;
+
+    buf_init(&text, &test_op()->arena);
+    buf_text(&text, "SELECT VALUE udf.f(1)");
+    for (int i = 0; i < 10; i++) {
+        CHECK(query_compile(test_op(), buf_as_slice(&text), json_undefined, &options, &query) == ST_OK);
+        buf_text(&text, "+udf.f(1)");
+    }
+    CHECK(query_compile(test_op(), buf_as_slice(&text), json_undefined, &options, &query) == ST_BAD_QUERY);
+    CHECK(strstr(test_op()->error, "SC3005"));
+}
