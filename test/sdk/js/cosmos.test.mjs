@@ -511,7 +511,9 @@ test("a container made anew is not taken for the old one", async () => {
 });
 
 test("what this version lacks is refused and not half done", async () => {
-  const problem = await refusal(database.users.create({ id: "nobody" }));
+  const one = await container();
+  const { resource: procedure } = await one.scripts.storedProcedures.create({ id: "p", body: "function () {}" });
+  const problem = await refusal(one.scripts.storedProcedure(procedure.id).execute("a"));
   assert.equal(problem.code, 501);
   assert.equal(problem.body.code, "NotImplemented");
 });
