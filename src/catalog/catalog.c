@@ -1,4 +1,6 @@
 /* src/catalog/catalog.c - the catalog in memory and in the store. */
+#include <assert.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -237,6 +239,8 @@ out:
     return st;
 }
 
+enum { KEY_LAST_MAX = 64 }; /* a bucket, a kind, and a rid or a number */
+
 /* Rows of one kind of the catalog's bucket, a block at a time. */
 static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
                             enum status (*visit)(struct op *, struct catalog *, const struct row *))
@@ -246,15 +250,25 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
     struct scan_limit limit = { .rows = 1000, .bytes = PAGE_BYTES_MAX };
     struct snapshot *snapshot = NULL;
     struct rows rows;
+    char last[KEY_LAST_MAX + 1] = { 0 };
     enum status st;
 
     TRY(store_snapshot(op, catalog->bucket, &snapshot));
     do {
+        struct arena_mark mark = arena_mark(&op->arena);
+
         TRY(store_scan(op, snapshot, range, limit, &rows));
         for (size_t i = 0; i < rows.count; i++)
             TRY(visit(op, catalog, &rows.row[i]));
-        if (rows.count) /* the least key after the last one */
-            range.from = catalog_join(&op->arena, rows.row[rows.count - 1].key, "", slice_make("\0", 1));
+        if (rows.count) { /* the least key after the last one */
+            struct slice key = rows.row[rows.count - 1].key;
+
+            assert(key.size <= KEY_LAST_MAX);
+            memcpy(last, key.data, key.size);
+            last[key.size] = '\0';
+            range.from = slice_make(last, key.size + 1);
+        }
+        arena_rewind(&op->arena, mark); /* what was visited has memory of its own */
     } while (rows.more);
 out:
     store_release(snapshot);
@@ -430,6 +444,30 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
     return ST_OK;
 }
 
+bool container_pin(const struct container *container)
+{
+    struct container *pinned = (struct container *)container;
+
+    atomic_fetch_add(&pinned->pins, 1);
+    if (!atomic_load(&pinned->retiring))
+        return true;
+    container_unpin(container);
+    return false;
+}
+
+void container_unpin(const struct container *container)
+{
+    atomic_fetch_sub(&((struct container *)container)->pins, 1);
+}
+
+/* No pin is taken from now on; those that are there last as long as a commit. */
+static void retire_definition(struct container *container)
+{
+    atomic_store(&container->retiring, true);
+    while (atomic_load(&container->pins))
+        sched_yield();
+}
+
 static enum status replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                      struct json definition, struct container **container)
 {
@@ -442,12 +480,15 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     if (now->etag != old->etag)
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
     record = container_record(definition, now->range_count, now->keeps_unique);
+    retire_definition(now);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
     add_container(catalog, *container);
     change_version(now, *container);
 out:
+    if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
+        atomic_store(&now->retiring, false);
     container_release(now);
     return st;
 }

@@ -89,6 +89,8 @@ struct container {
     atomic_uint references;
     struct container *successor; /* the version that replaced this one, and a reference to it */
     struct container *next_dropped;
+    atomic_bool retiring; /* it has a successor, or is about to have one */
+    atomic_uint pins;
 };
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog);
@@ -100,6 +102,13 @@ struct container *catalog_find_container(struct catalog *catalog, const struct d
                                          struct slice name);
 void database_release(struct database *database); /* NULL is welcome */
 void container_release(struct container *container);
+
+/*
+ * Removing what has expired goes by the definition, so the definition must stay for as long as the removal
+ * takes. False when there is a newer one, or about to be: the caller does not remove anything then.
+ */
+bool container_pin(const struct container *container);
+void container_unpin(const struct container *container);
 
 /* In the order in which they were made, those after `after` (rid bytes; empty: all), up to `limit`; references. */
 size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,

@@ -269,6 +269,14 @@ static enum status taken(struct op *op)
     return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
 }
 
+/* By a sibling's id or by its rid: paths name by either, and must not mean another. */
+static bool is_taken(struct catalog *catalog, enum rid_type type, const struct rid *parent, struct slice id)
+{
+    struct rid rid;
+
+    return with_name(catalog, type, parent, id) || (names(type, parent, id, &rid) && child_at(catalog, &rid));
+}
+
 static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
 {
     if (type == RID_TYPE_USER)
@@ -287,16 +295,18 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
 {
     struct batch *batch = change_begin(op, catalog);
     struct record record = { .document = body };
-    uint64_t number = bucket_next_counter(catalog->bucket);
-    struct rid rid = make_rid(type, parent, number);
+    uint64_t number;
+    struct rid rid;
     enum status st;
 
     TRY(catalog_check_owner(op, catalog, parent));
-    if (with_name(catalog, type, parent, json_string(json_get(body, "id"))))
+    if (is_taken(catalog, type, parent, json_string(json_get(body, "id"))))
         TRY(taken(op));
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
+    number = bucket_next_counter(catalog->bucket);
+    rid = make_rid(type, parent, number);
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));

@@ -22,8 +22,9 @@ static enum status resolve(struct op *op, const char *target, char resolved[PATH
         return op_fail(op, ST_BAD_DIRECTORY, "%s cannot be used: %s", target, strerror(errno));
     while (size > 1 && target[size - 1] == '/')
         size--;
-    snprintf(parent, sizeof(parent), "%.*s", (int)size,
-             target); /* realpath() took it, so it is not too long */
+    if (size >= sizeof(parent))
+        return op_fail(op, ST_BAD_DIRECTORY, "%.100s... cannot be used: its path is too long", target);
+    snprintf(parent, sizeof(parent), "%.*s", (int)size, target);
     slash = strrchr(parent, '/');
     if (!slash)
         return op_fail(op, ST_BAD_DIRECTORY, "%s does not begin with /", target);
@@ -60,10 +61,15 @@ static enum status check_empty(struct op *op, const char *target)
 /* The lock keeps a second backup out, and a server that would be started on half of one. */
 static enum status take_target(struct op *op, const char *target, int *lock)
 {
+    struct stat info;
     enum status st;
 
     if (mkdir(target, 0700) != 0 && errno != EEXIST)
         TRY(op_fail(op, ST_BAD_DIRECTORY, "cannot make %s: %s", target, strerror(errno)));
+    if (stat(target, &info) != 0 || !S_ISDIR(info.st_mode))
+        TRY(op_fail(op, ST_BAD_DIRECTORY, "%s is no directory", target));
+    if (chmod(target, 0700) != 0) /* what is in it is for nobody else, whoever made it */
+        TRY(op_fail(op, ST_BAD_DIRECTORY, "%s is not ours to close to others: %s", target, strerror(errno)));
     TRY(check_empty(op, target));
     TRY(directory_lock(op, target, lock));
     TRY(check_empty(op, target)); /* another backup may have ended in between */

@@ -1,4 +1,5 @@
 /* src/main/backup_command.c - orrery backup: by the server that holds the data, or without one. */
+#include <sys/stat.h>
 #include <errno.h>
 #include <limits.h>
 #include <netdb.h>
@@ -155,8 +156,13 @@ static enum status by_ourselves(struct op *op, const struct settings *settings, 
     struct directory directory = { .lock = -1 };
     struct store_options options = { .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 64 << 20 };
     struct store *store = NULL;
+    struct stat info;
     enum status st;
 
+    if (stat(settings->data, &info) == 0 &&
+        info.st_uid != geteuid()) /* the store makes files of its own there */
+        TRY(op_fail(op, ST_BAD_DIRECTORY, "%s belongs to another user: make the copy as that user",
+                    settings->data));
     TRY(directory_open(op, settings->data, true, &directory));
     options.directory = directory.store;
     TRY(store_open(op, &options, &store));

@@ -253,6 +253,7 @@ out:
 
 enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const struct record *old)
 {
+    txn->expires = true;
     txn_expect_item(txn, old->epk, id_of(old->document));
     return txn_remove(op, txn, old, true);
 }
@@ -276,8 +277,15 @@ static enum status settle(struct op *op, const struct partition_txn *txn)
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)
 {
     struct partition_txn *ended = *txn;
-    enum status st = store_commit(op, ended->container->bucket, ended->batch, stamp);
+    enum status st;
 
+    if (ended->expires && !container_pin(ended->container)) {
+        st = op_fail(op, ST_WRITE_CONFLICT, "The container's definition was changed.");
+    } else {
+        st = store_commit(op, ended->container->bucket, ended->batch, stamp);
+        if (ended->expires)
+            container_unpin(ended->container);
+    }
     if (st == ST_AMBIGUOUS)
         st = settle(op, ended);
     *txn = NULL;

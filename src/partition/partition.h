@@ -74,6 +74,7 @@ enum status partition_id_of(struct op *op, const struct container *container, co
 
 /* Which items a list visits: those whose EPK begins with `prefix` and lies in [min, max). */
 struct partition_scope {
+    bool exact;               /* the prefix is a whole key, though it may be empty */
     struct epk prefix;        /* empty: all */
     struct epk min, max;      /* max empty: no end */
     const struct epk *points; /* only keys that begin with one of these, in EPK order; NULL: any */

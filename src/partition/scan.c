@@ -117,7 +117,7 @@ static bool is_point(const struct partition_scope *scope, struct slice epk)
 
 static bool in_scope(const struct partition_scope *scope, struct slice epk)
 {
-    if (!begins_with(epk, epk_slice(&scope->prefix)))
+    if (!begins_with(epk, epk_slice(&scope->prefix)) || (scope->exact && epk.size != scope->prefix.size))
         return false;
     if (slice_compare(epk, epk_slice(&scope->min)) < 0)
         return false;

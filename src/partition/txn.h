@@ -12,6 +12,7 @@ struct partition_txn {
     struct batch *batch;
     struct view view;
     struct lock *lock;
+    bool expires;   /* something in it is removed because its time is over */
     uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */
     uint64_t token; /* tells this transaction's changes apart from others' */
 };

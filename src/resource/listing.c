@@ -41,6 +41,7 @@ static enum status read_scope(struct op *op, const struct call *call, struct rep
                            &present));
     if (present) {
         partition_key_epk(call->container, &key, &scope->prefix);
+        scope->exact = call->container->system_key; /* where an item without a key has an empty one */
         item_reply_key(reply, call, &scope->prefix);
     }
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));

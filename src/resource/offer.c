@@ -96,15 +96,17 @@ out:
 
 /* --- as it is stored --- */
 
+enum { POLICY_BYTES_MAX = 256 }; /* what the service knows of is far smaller */
+
 static void add_settings(struct json_builder *out, const struct throughput *throughput)
 {
+    struct json policy = json_get(throughput->settings, "autoUpgradePolicy");
+
     json_add_name(out, slice_of("offerAutopilotSettings"));
     json_begin_object(out);
-    for (struct json_iter i = json_iter(throughput->settings); json_next(&i);) {
-        if (slice_is(i.name, "maxThroughput"))
-            continue;
-        json_add_name(out, i.name);
-        json_add(out, i.value);
+    if (json_kind(policy) == JSON_OBJECT && json_size(policy) <= POLICY_BYTES_MAX) {
+        json_add_name(out, slice_of("autoUpgradePolicy"));
+        json_add(out, policy);
     }
     json_add_name(out, slice_of("maxThroughput"));
     json_add_int(out, (int64_t)throughput->units);

@@ -9,6 +9,7 @@ enum route_flags {
     RUN_INLINE = 1, /* needs no disk, or only what the cache has: a loop thread may try */
     OF_ITEMS = 2,   /* replies carry a session token even when they fail */
     READS = 4,      /* a POST that changes nothing: keys for reading may send it */
+    RIGHTS = 8,     /* the answer has tokens in it: keys for reading may not ask for it */
 };
 
 struct route {

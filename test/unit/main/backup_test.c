@@ -125,7 +125,7 @@ TEST(where_a_copy_cannot_go_nothing_is_made_and_the_reason_is_told)
         { "link/copy", "inside the data" },
         { "link", "inside the data" },
         { "no/such/copy", "there is no directory" },
-        { "file", "cannot" },
+        { "file", "is no directory" },
         { "file/copy", "cannot be used" },
     };
     struct data data;

@@ -254,3 +254,31 @@ TEST(who_replaces_an_item_that_a_sweep_has_seen_expired_keeps_it)
     CHECK(container_is_whole(&rig, container));
     rig_close(&rig);
 }
+
+/* Whoever was told that nothing expires any more must not lose an item to somebody who has not heard of it. */
+TEST(an_older_definition_removes_nothing)
+{
+    struct container *old, *new;
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct record item;
+    struct rig rig;
+    bool found;
+
+    rig_open(&rig, false);
+    old = rig_container(&rig, TTL(10));
+    CHECK(item_create(&rig, old, "{'id':'1','pk':'a'}", &item) == ST_OK);
+    rig_advance_ms(&rig, 11000);
+    CHECK(partition_begin(rig.op, rig.locks, old, epk_of_key(rig.op, old, KEY_A), slice_of("1"), &txn) ==
+          ST_OK);
+    CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && !found);
+    CHECK(catalog_replace_container(
+              rig.op, rig.catalog, old,
+              rig_json(rig.op, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"), &new) == ST_OK);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_WRITE_CONFLICT);
+    CHECK(count_items(&rig, new) == 1 && item_read(&rig, new, KEY_A, "1", &item));
+    CHECK(!container_pin(old) && container_pin(new));
+    container_unpin(new);
+    container_release(new);
+    rig_close(&rig);
+}
