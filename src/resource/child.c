@@ -263,38 +263,35 @@ out:
     return st;
 }
 
-static enum status gather(struct op *op, const struct call *call, const struct place *place,
-                          struct search_list *rows)
+static void print_row(struct buf *out, const void *resource, const void *place)
 {
-    static const struct rid beginning = { 0 };
-    struct child **list = arena_alloc(&op->arena, CATALOG_CHILDREN_MAX * sizeof(struct child *));
-    size_t count = catalog_list_children(call->service->catalog, place->kind->rid_type, place->parent,
-                                         &beginning, list, CATALOG_CHILDREN_MAX);
-    enum status st = ST_OK;
-
-    search_list_init(op, rows, count);
-    for (size_t i = 0; i < count; i++) {
-        struct buf text;
-
-        buf_init(&text, &op->arena);
-        print_child(&text, place, list[i]);
-        if (st == ST_OK && text.failed)
-            st = op_fail(op, ST_QUERY_MEMORY, "The query needs more memory than one may have.");
-        if (st == ST_OK)
-            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
-        child_release(list[i]);
-    }
-    return st;
+    print_child(out, place, resource);
 }
+
+static const struct rid *rid_of(const void *resource)
+{
+    return &((const struct child *)resource)->rid;
+}
+
+static void release(void *resource)
+{
+    child_release(resource);
+}
+
+static const struct search_kind children = { print_row, rid_of, release };
 
 enum status child_query(struct op *op, struct call *call, struct reply *reply)
 {
+    static const struct rid beginning = { 0 };
+    struct search_list rows = { .kind = &children };
     struct place place;
-    struct search_list rows;
     enum status st;
 
     TRY(find_place(op, call, &place));
-    TRY(gather(op, call, &place, &rows));
+    rows.context = &place;
+    rows.resource = arena_alloc(&op->arena, CATALOG_CHILDREN_MAX * sizeof(void *));
+    rows.count = catalog_list_children(call->service->catalog, place.kind->rid_type, place.parent, &beginning,
+                                       (struct child **)rows.resource, CATALOG_CHILDREN_MAX);
     TRY(search_list_run(op, call, reply, &rows, place.parent, place.kind->collective));
 out:
     return st;

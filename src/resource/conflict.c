@@ -18,10 +18,9 @@ out:
 
 enum status conflict_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows;
+    static const struct search_list none = { 0 };
 
-    search_list_init(op, &rows, 0);
-    return search_list_run(op, call, reply, &rows, &call->container->rid, "Conflicts");
+    return search_list_run(op, call, reply, &none, &call->container->rid, "Conflicts");
 }
 
 /* Nor can one be deleted. */

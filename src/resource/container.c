@@ -175,35 +175,32 @@ out:
     return st;
 }
 
-static enum status gather(struct op *op, const struct call *call, struct search_list *rows)
+static void print_row(struct buf *out, const void *resource, const void *context)
 {
-    struct container **list = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(struct container *));
-    size_t count = catalog_list_containers(call->service->catalog, call->database, slice_of(""), list,
-                                           CATALOG_QUERY_MAX);
-    enum status st = ST_OK;
-
-    search_list_init(op, rows, count);
-    for (size_t i = 0; i < count; i++) {
-        struct buf text;
-
-        buf_init(&text, &op->arena);
-        print_container(&text, list[i]);
-        if (st == ST_OK)
-            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
-        container_release(list[i]);
-    }
-    return st;
+    (void)context;
+    print_container(out, resource);
 }
+
+static const struct rid *rid_of(const void *resource)
+{
+    return &((const struct container *)resource)->rid;
+}
+
+static void release(void *resource)
+{
+    container_release(resource);
+}
+
+static const struct search_kind containers = { print_row, rid_of, release };
 
 enum status container_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows;
-    enum status st;
+    struct search_list rows = { .kind = &containers,
+                                .resource = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(void *)) };
 
-    TRY(gather(op, call, &rows));
-    TRY(search_list_run(op, call, reply, &rows, &call->database->rid, "DocumentCollections"));
-out:
-    return st;
+    rows.count = catalog_list_containers(call->service->catalog, call->database, slice_of(""),
+                                         (struct container **)rows.resource, CATALOG_QUERY_MAX);
+    return search_list_run(op, call, reply, &rows, &call->database->rid, "DocumentCollections");
 }
 
 enum status container_delete(struct op *op, struct call *call, struct reply *reply)

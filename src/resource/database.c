@@ -89,35 +89,32 @@ out:
     return st;
 }
 
-/* Every database, in the order of their numbers, which rids begin with. */
-static enum status gather(struct op *op, struct catalog *catalog, struct search_list *rows)
+static void print_row(struct buf *out, const void *resource, const void *context)
 {
-    struct database **list = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(struct database *));
-    size_t count = catalog_list_databases(catalog, slice_of(""), list, CATALOG_QUERY_MAX);
-    enum status st = ST_OK;
-
-    search_list_init(op, rows, count);
-    for (size_t i = 0; i < count; i++) {
-        struct buf text;
-
-        buf_init(&text, &op->arena);
-        print_database(&text, list[i]);
-        if (st == ST_OK)
-            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
-        database_release(list[i]);
-    }
-    return st;
+    (void)context;
+    print_database(out, resource);
 }
+
+static const struct rid *rid_of(const void *resource)
+{
+    return &((const struct database *)resource)->rid;
+}
+
+static void release(void *resource)
+{
+    database_release(resource);
+}
+
+static const struct search_kind databases = { print_row, rid_of, release };
 
 enum status database_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows;
-    enum status st;
+    struct search_list rows = { .kind = &databases,
+                                .resource = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(void *)) };
 
-    TRY(gather(op, call->service->catalog, &rows));
-    TRY(search_list_run(op, call, reply, &rows, NULL, "Databases"));
-out:
-    return st;
+    rows.count = catalog_list_databases(call->service->catalog, slice_of(""),
+                                        (struct database **)rows.resource, CATALOG_QUERY_MAX);
+    return search_list_run(op, call, reply, &rows, NULL, "Databases");
 }
 
 enum status database_delete(struct op *op, struct call *call, struct reply *reply)

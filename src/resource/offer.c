@@ -334,35 +334,32 @@ out:
 }
 
 /* All of them: a database and a container has one at most. */
-static enum status gather(struct op *op, struct catalog *catalog, struct search_list *rows)
+static void print_row(struct buf *out, const void *resource, const void *context)
 {
-    size_t databases, containers, count;
-    struct child **list;
-    enum status st = ST_OK;
-
-    catalog_count(catalog, &databases, &containers);
-    list = arena_alloc(&op->arena, (databases + containers) * sizeof(struct child *));
-    count = catalog_list_children(catalog, RID_TYPE_OFFER, &account, &account, list, databases + containers);
-    search_list_init(op, rows, count);
-    for (size_t i = 0; i < count; i++) {
-        struct buf text;
-
-        buf_init(&text, &op->arena);
-        print_offer(&text, list[i]);
-        if (st == ST_OK)
-            st = search_list_add(op, rows, &list[i]->rid, buf_as_slice(&text));
-        child_release(list[i]);
-    }
-    return st;
+    (void)context;
+    print_offer(out, resource);
 }
+
+static const struct rid *rid_of(const void *resource)
+{
+    return &((const struct child *)resource)->rid;
+}
+
+static void release(void *resource)
+{
+    child_release(resource);
+}
+
+static const struct search_kind offers = { print_row, rid_of, release };
 
 enum status offer_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows;
-    enum status st;
+    struct search_list rows = { .kind = &offers };
+    size_t databases, containers;
 
-    TRY(gather(op, call->service->catalog, &rows));
-    TRY(search_list_run(op, call, reply, &rows, NULL, "Offers"));
-out:
-    return st;
+    catalog_count(call->service->catalog, &databases, &containers);
+    rows.resource = arena_alloc(&op->arena, (databases + containers + 1) * sizeof(void *));
+    rows.count = catalog_list_children(call->service->catalog, RID_TYPE_OFFER, &account, &account,
+                                       (struct child **)rows.resource, databases + containers);
+    return search_list_run(op, call, reply, &rows, NULL, "Offers");
 }

@@ -191,52 +191,79 @@ out:
     return st;
 }
 
+/* ---- resources of the catalog ---- */
+
+struct list_source {
+    struct query_source base;
+    const struct search_kind *kind;
+    const void *context;
+    void **resource;
+    size_t count, next;
+    struct arena memory; /* of the row */
+};
+
+/* Printed and parsed when it is looked at, in memory of its own: definitions may be large, and many. */
+static enum status read_row(struct op *op, struct list_source *list, struct query_row *row)
+{
+    const void *resource = list->resource[list->next++];
+    struct arena readers = op->arena;
+    struct buf text;
+    enum status st = ST_QUERY_MEMORY;
+
+    arena_reset(&list->memory);
+    op->arena = list->memory;
+    buf_init(&text, &op->arena);
+    list->kind->print(&text, resource, list->context);
+    if (!text.failed)
+        st = json_parse(op, buf_as_slice(&text), &row->body);
+    list->memory = op->arena;
+    op->arena = readers;
+    if (st != ST_OK)
+        op_set_error(op, "A resource cannot be read for the query.");
+    row->number = row->counter = rid_number(list->kind->rid(resource));
+    return st;
+}
+
 static enum status list_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
-    struct search_list *list = (struct search_list *)source;
+    struct list_source *list = (struct list_source *)source;
 
     *found = list->next < list->count;
-    if (*found)
-        *row = list->row[list->next++];
     op->work.documents_scanned += *found;
-    return ST_OK;
+    return *found ? read_row(op, list, row) : ST_OK;
 }
 
 static enum status list_seek(struct op *op, struct query_source *source, uint64_t after)
 {
-    struct search_list *list = (struct search_list *)source;
+    struct list_source *list = (struct list_source *)source;
 
     (void)op;
-    for (list->next = 0; list->next < list->count && list->row[list->next].number <= after;)
+    for (list->next = 0;
+         list->next < list->count && rid_number(list->kind->rid(list->resource[list->next])) <= after;)
         list->next++;
     return ST_OK;
 }
 
-void search_list_init(struct op *op, struct search_list *list, size_t count_max)
-{
-    *list = (struct search_list){ .base = { .next = list_next, .seek = list_seek },
-                                  .row = arena_alloc(&op->arena, count_max * sizeof(struct query_row)) };
-}
-
-enum status search_list_add(struct op *op, struct search_list *list, const struct rid *rid, struct slice text)
-{
-    struct query_row *row = &list->row[list->count++];
-    uint64_t number = rid_number(rid);
-
-    *row = (struct query_row){ .source = &list->base, .number = number, .counter = number };
-    return json_parse(op, text, &row->body);
-}
-
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
-                            struct search_list *list, const struct rid *owner, const char *collective)
+                            const struct search_list *rows, const struct rid *owner, const char *collective)
 {
     struct query_options options = { .budget = &call->service->query_memory };
+    struct list_source list = { .base = { .next = list_next, .seek = list_seek },
+                                .kind = rows->kind,
+                                .context = rows->context,
+                                .resource = rows->resource,
+                                .count = rows->count };
     struct search search;
     enum status st;
 
+    arena_init(&list.memory, OP_MEMORY_BYTES_MAX);
+    list.memory.budget = options.budget;
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    TRY(search_run(op, call, reply, &search, &list->base, owner, collective));
+    TRY(search_run(op, call, reply, &search, &list.base, owner, collective));
 out:
+    arena_free(&list.memory);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->kind->release(rows->resource[i]);
     return st;
 }

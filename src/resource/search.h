@@ -25,18 +25,20 @@ enum status search_compile(struct op *op, struct search *search, const struct qu
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
                        struct query_source *source, const struct rid *owner, const char *collective);
 
-/* Resources of the catalog, few enough to be printed and parsed for one query. */
-struct search_list {
-    struct query_source base;
-    struct query_row *row;
-    size_t count, next;
+/* Resources of the catalog as rows: how one is printed, which it is, how its reference is given back. */
+struct search_kind {
+    void (*print)(struct buf *out, const void *resource, const void *context);
+    const struct rid *(*rid)(const void *resource);
+    void (*release)(void *resource);
 };
 
-void search_list_init(struct op *op, struct search_list *list, size_t count_max);
-/* In the order of their rids. */
-enum status search_list_add(struct op *op, struct search_list *list, const struct rid *rid,
-                            struct slice text);
+struct search_list {
+    const struct search_kind *kind;
+    const void *context; /* for print */
+    void **resource;     /* references, in the order of their rids */
+    size_t count;
+};
 
-/* Reads, compiles and runs the request's query over the list. */
+/* Reads, compiles and runs the request's query over the list, whose references it gives back. */
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
-                            struct search_list *list, const struct rid *owner, const char *collective);
+                            const struct search_list *rows, const struct rid *owner, const char *collective);

@@ -111,6 +111,21 @@ TEST(an_id_is_taken_once_among_siblings_of_one_type)
     rig_close(&rig);
 }
 
+TEST(what_is_refused_uses_up_no_number)
+{
+    struct rid first, second;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    first = put(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'u'}");
+    for (int i = 0; i < 100; i++)
+        CHECK(try_make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'u'}") == ST_EXISTS);
+    second = put(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'v'}");
+    CHECK(rid_number(&second) == rid_number(&first) + 1);
+    rig_close(&rig);
+}
+
 TEST(siblings_are_listed_in_the_order_of_their_making_from_any_of_them_on)
 {
     struct container *c;
