@@ -4,10 +4,11 @@
 BUILD  := build
 CMAKE  := cmake -G Ninja -DCMAKE_C_COMPILER=gcc
 NINJA  := ninja --quiet
+ARM64  := -DCMAKE_TOOLCHAIN_FILE=tools/arm64.cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O2 -DORRERY_ROCKSDB=OFF
 T      ?=
-GROUPS := build test check bench
+GROUPS := build test check bench arm64
 
-.PHONY: all run test check bench soak test-sdks format clean build asan tsan $(GROUPS:%=deps-%)
+.PHONY: all run test check bench soak test-sdks test-arm64 format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
@@ -33,6 +34,11 @@ test: deps-test build asan tsan
 
 test-sdks: deps-test build
 	@tools/test-sdks
+
+# The build without RocksDB for another processor, which QEMU stands in for.
+test-arm64: deps-arm64
+	@cmake -G Ninja $(ARM64) -S . -B $(BUILD)/arm64 > /dev/null && $(NINJA) -C $(BUILD)/arm64
+	@tools/run-tests --arm64 $(T)
 
 soak: deps-test build asan tsan
 	@tools/soak

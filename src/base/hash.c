@@ -2,14 +2,31 @@
  * src/base/hash.c - CRC-32C, by the processor where it can, and MurmurHash3.
  * Both read words as they lie in memory, which is right on little-endian machines only.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/hash.h"
 
+/* Processors that have CRC-32C: how to know, how to tell the compiler, and the two sizes of the instruction. */
 #if defined(__x86_64__)
 #include <nmmintrin.h>
-#elif defined(__ARM_FEATURE_CRC32)
+#define CRC_TARGET __attribute__((target("sse4.2")))
+#define crc_word(crc, word) ((uint32_t)_mm_crc32_u64(crc, word))
+#define crc_byte(crc, byte) _mm_crc32_u8(crc, byte)
+#define processor_has_crc() __builtin_cpu_supports("sse4.2")
+#elif defined(__ARM_FEATURE_CRC32) /* the compiler was told of a processor that has it */
 #include <arm_acle.h>
+#define CRC_TARGET
+#define crc_word(crc, word) __crc32cd(crc, word)
+#define crc_byte(crc, byte) __crc32cb(crc, byte)
+#define processor_has_crc() true
+#elif defined(__aarch64__) && defined(__linux__) && !defined(__clang__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#define CRC_TARGET __attribute__((target("+crc")))
+#define crc_word(crc, word) __crc32cd(crc, word)
+#define crc_byte(crc, byte) __crc32cb(crc, byte)
+#define processor_has_crc() ((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0)
 #endif
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are loaded as they lie in memory");
@@ -30,7 +47,7 @@ static uint32_t load32(const uint8_t *at)
     return word;
 }
 
-#ifndef __ARM_FEATURE_CRC32
+/* ------- CRC-32C ------- */
 
 /* A checksum is linear: the entry of a byte is the sum of the entries of its bits. */
 #define ENTRY(i)                                                                           \
@@ -43,56 +60,43 @@ static uint32_t load32(const uint8_t *at)
 
 static const uint32_t crc_table[256] = { ENTRIES_64(0), ENTRIES_64(64), ENTRIES_64(128), ENTRIES_64(192) };
 
-static uint32_t crc_by_table(uint32_t crc, const uint8_t *at, size_t size)
-{
-    for (; size; size--)
-        crc = crc >> 8 ^ crc_table[(crc ^ *at++) & 0xff];
-    return crc;
-}
-
-#endif
-
-#if defined(__x86_64__)
-
-__attribute__((target("sse4.2"))) static uint32_t crc_by_processor(uint32_t crc, const uint8_t *at,
-                                                                   size_t size)
-{
-    for (; size >= 8; size -= 8, at += 8)
-        crc = (uint32_t)_mm_crc32_u64(crc, load64(at));
-    for (; size; size--)
-        crc = _mm_crc32_u8(crc, *at++);
-    return crc;
-}
-
-uint32_t crc32c(uint32_t crc, const void *data, size_t size)
-{
-    if (__builtin_cpu_supports("sse4.2"))
-        return ~crc_by_processor(~crc, data, size);
-    return ~crc_by_table(~crc, data, size);
-}
-
-#elif defined(__ARM_FEATURE_CRC32)
-
-uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t size)
 {
     const uint8_t *at = data;
 
     crc = ~crc;
-    for (; size >= 8; size -= 8, at += 8)
-        crc = __crc32cd(crc, load64(at));
     for (; size; size--)
-        crc = __crc32cb(crc, *at++);
+        crc = crc >> 8 ^ crc_table[(crc ^ *at++) & 0xff];
     return ~crc;
+}
+
+#ifdef CRC_TARGET
+
+CRC_TARGET static uint32_t crc_by_processor(uint32_t crc, const uint8_t *at, size_t size)
+{
+    crc = ~crc;
+    for (; size >= 8; size -= 8, at += 8)
+        crc = crc_word(crc, load64(at));
+    for (; size; size--)
+        crc = crc_byte(crc, *at++);
+    return ~crc;
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+    return processor_has_crc() ? crc_by_processor(crc, data, size) : crc32c_by_table(crc, data, size);
 }
 
 #else
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t size)
 {
-    return ~crc_by_table(~crc, data, size);
+    return crc32c_by_table(crc, data, size);
 }
 
 #endif
+
+/* ------- MurmurHash3 ------- */
 
 static uint32_t rotate32(uint32_t word, int bits)
 {

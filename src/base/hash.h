@@ -6,6 +6,9 @@
 /* CRC-32C (Castagnoli). Continue a checksum by passing the last one; begin with 0. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 
+/* The same for processors that have no instruction for it. */
+uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t size);
+
 /* MurmurHash3 by Austin Appleby, seed 0, as the protocol's partition keys use it. */
 uint32_t murmur3_32(const void *data, size_t size);
 

@@ -261,8 +261,14 @@ static void on_wake(uv_async_t *wake)
         begin_stop(loop);
 }
 
+/*
+ * libuv sends nothing while an earlier wake is pending, and looks at that mark with a plain load. On
+ * arm64 that load may come before the caller's own store: the loop then takes the earlier wake, does
+ * not see the store yet, and sleeps. The barrier stands between the two.
+ */
 void loop_wake(struct loop *loop)
 {
+    __sync_synchronize(); /* the thread sanitizer does not know atomic_thread_fence() */
     uv_async_send(&loop->wake);
 }
 

@@ -2,11 +2,12 @@
  * src/json/scan.h - the bytes of a string, a block at a time.
  * A byte is "plain" when it is ASCII and JSON need not escape it. A mask has its lowest set
  * bits at the first byte of a block that is not; BLOCK_SHIFT turns bits into bytes.
+ * SCAN_BY_WORDS takes the way of a processor that has no instructions for it.
  */
 #pragma once
 #include "json/format.h"
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(SCAN_BY_WORDS)
 #include <emmintrin.h>
 
 enum { BLOCK = 16, BLOCK_SHIFT = 0 };
@@ -30,7 +31,7 @@ static inline uint64_t block_not_plain(const uint8_t *from)
 
     return (uint64_t)_mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash)));
 }
-#elif defined(__ARM_NEON)
+#elif defined(__ARM_NEON) && !defined(SCAN_BY_WORDS)
 #include <arm_neon.h>
 
 enum { BLOCK = 16, BLOCK_SHIFT = 2 };

@@ -45,6 +45,17 @@ TEST(crc32c_equals_its_definition_at_every_size_and_alignment)
             CHECK(crc32c(0, bytes + from, size) == crc_by_bit(bytes + from, size));
 }
 
+TEST(crc32c_is_the_same_by_table_as_by_processor)
+{
+    uint8_t bytes[80];
+    uint32_t before = (uint32_t)test_random();
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)test_random();
+    for (size_t size = 0; size <= sizeof(bytes); size++)
+        CHECK(crc32c_by_table(before, bytes, size) == crc32c(before, bytes, size));
+}
+
 TEST(crc32c_continues_where_it_stopped)
 {
     uint8_t bytes[40];

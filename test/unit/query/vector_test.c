@@ -52,6 +52,14 @@ TEST(a_vector_of_zeros_has_no_direction_but_a_distance)
     CHECK(vector("[[0,0],[6,8],false,{'distanceFunction':'euclidean'}]", "10"));
 }
 
+/* The first and the ninth number meet in one sum. Added to before it is rounded, the product would leave a rest. */
+TEST(products_that_cancel_leave_nothing_on_any_processor)
+{
+    CHECK(vector("[[0.1,0,0,0,0,0,0,0,0.3],[0.3,0,0,0,0,0,0,0,-0.1]]", "0"));
+    CHECK(vector("[[0.7,0,0,0,0,0,0,0,1.1],[1.1,0,0,0,0,0,0,0,-0.7],false,{'distanceFunction':'dotproduct'}]",
+                 "0"));
+}
+
 /* ------- rows of a query ------- */
 
 static struct value array_of(size_t count, double scale)
