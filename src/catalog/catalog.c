@@ -330,8 +330,10 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
         database_release(existing);
         return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
     }
-    number = bucket_next_counter(catalog->bucket);
-    rid = rid_database((uint32_t)number);
+    do {
+        number = bucket_next_counter(catalog->bucket);
+        rid = rid_database((uint32_t)number);
+    } while (map_find(&catalog->known.databases_by_id, change_rid_text(op, &rid))); /* promise 7 */
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
@@ -396,8 +398,10 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
         return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
     }
     TRY(catalog_check_owner(op, catalog, &database->rid));
-    number = bucket_next_counter(catalog->bucket);
-    rid = rid_container(&database->rid, (uint32_t)number);
+    do {
+        number = bucket_next_counter(catalog->bucket);
+        rid = rid_container(&database->rid, (uint32_t)number);
+    } while (find_by_id(catalog, database, change_rid_text(op, &rid)));
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));

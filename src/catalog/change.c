@@ -13,6 +13,15 @@ struct batch *change_begin(struct op *op, struct catalog *catalog)
     return batch;
 }
 
+struct slice change_rid_text(struct op *op, const struct rid *rid)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    rid_print(&text, rid);
+    return buf_as_slice(&text);
+}
+
 enum status change_put(struct op *op, struct batch *batch, struct slice key, struct record *record)
 {
     size_t size;

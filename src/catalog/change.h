@@ -38,6 +38,9 @@ void change_unlock(struct catalog *catalog);
 
 struct batch *change_begin(struct op *op, struct catalog *catalog);
 
+/* As clients see it, in the op's arena. */
+struct slice change_rid_text(struct op *op, const struct rid *rid);
+
 /* Gives the record a new etag. */
 enum status change_put(struct op *op, struct batch *batch, struct slice key, struct record *record);
 

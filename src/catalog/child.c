@@ -154,18 +154,27 @@ static bool names(enum rid_type type, const struct rid *parent, struct slice nam
     return rid_equal(&owner, parent);
 }
 
-struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
-                                 struct slice name)
+/* By rid or by id: no two answer to one name, because none is made whose id is another's rid, or the reverse. */
+static struct child *called(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                            struct slice name)
 {
     struct child *child = NULL;
     struct rid rid;
 
-    pthread_rwlock_rdlock(&catalog->lock);
     if (names(type, parent, name, &rid))
         child = child_at(catalog, &rid);
     if (!child && type != RID_TYPE_OFFER)
         child = with_name(catalog, type, parent, name);
-    child_take(child);
+    return child;
+}
+
+struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
+                                 struct slice name)
+{
+    struct child *child;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    child = child_take(called(catalog, type, parent, name));
     pthread_rwlock_unlock(&catalog->lock);
     return child;
 }
@@ -269,14 +278,6 @@ static enum status taken(struct op *op)
     return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
 }
 
-/* By a sibling's id or by its rid: paths name by either, and must not mean another. */
-static bool is_taken(struct catalog *catalog, enum rid_type type, const struct rid *parent, struct slice id)
-{
-    struct rid rid;
-
-    return with_name(catalog, type, parent, id) || (names(type, parent, id, &rid) && child_at(catalog, &rid));
-}
-
 static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
 {
     if (type == RID_TYPE_USER)
@@ -290,6 +291,19 @@ static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_
     return rid_child(parent, type == RID_TYPE_TRIGGER ? RID_TRIGGER : RID_UDF, number);
 }
 
+/* A rid that is no sibling's id. */
+static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type type,
+                           const struct rid *parent, uint64_t *number)
+{
+    struct rid rid;
+
+    do {
+        *number = bucket_next_counter(catalog->bucket);
+        rid = make_rid(type, parent, *number);
+    } while (with_name(catalog, type, parent, change_rid_text(op, &rid)));
+    return rid;
+}
+
 static enum status create(struct op *op, struct catalog *catalog, enum rid_type type,
                           const struct rid *parent, struct json body, struct child **child)
 {
@@ -300,13 +314,12 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
     enum status st;
 
     TRY(catalog_check_owner(op, catalog, parent));
-    if (is_taken(catalog, type, parent, json_string(json_get(body, "id"))))
+    if (called(catalog, type, parent, json_string(json_get(body, "id"))))
         TRY(taken(op));
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
-    number = bucket_next_counter(catalog->bucket);
-    rid = make_rid(type, parent, number);
+    rid = next_rid(op, catalog, type, parent, &number);
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
@@ -352,7 +365,7 @@ static enum status replace(struct op *op, struct catalog *catalog, struct child 
     if (now->type == RID_TYPE_OFFER) {
         record.number = rid_number(&now->rid);
     } else {
-        other = with_name(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
+        other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
         if (other && other != now)
             return taken(op);
     }

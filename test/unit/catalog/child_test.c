@@ -126,6 +126,45 @@ TEST(what_is_refused_uses_up_no_number)
     rig_close(&rig);
 }
 
+static const char *user_called(struct rig *rig, struct slice id)
+{
+    struct buf text;
+
+    buf_init(&text, &rig->op->arena);
+    buf_printf(&text, "{'id':'%.*s'}", SLICE_ARGS(id));
+    return arena_text(&rig->op->arena, buf_as_slice(&text));
+}
+
+/* Else whoever deletes the user of that name would delete another. */
+TEST(no_child_is_named_by_the_rid_of_another_that_is_there_or_to_come)
+{
+    const struct rid *parent;
+    struct slice there, to_come;
+    struct child *other, *found, *renamed = NULL;
+    struct rid first, next;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    parent = &rig.database->rid;
+    first = put(&rig, RID_TYPE_USER, parent, "{'id':'victim'}");
+    there = rid_text(&rig, &first);
+    CHECK(try_make(&rig, RID_TYPE_USER, parent, user_called(&rig, there)) == ST_EXISTS);
+    other = make(&rig, RID_TYPE_USER, parent, "{'id':'other'}");
+    CHECK(catalog_replace_child(rig.op, rig.catalog, other, rig_json(rig.op, user_called(&rig, there)), false,
+                                &renamed) == ST_EXISTS);
+    next = rid_user(parent, (uint32_t)rid_number(&other->rid) + 2);
+    to_come = rid_text(&rig, &next);
+    put(&rig, RID_TYPE_USER, parent, user_called(&rig, to_come));
+    put(&rig, RID_TYPE_USER, parent, "{'id':'b'}");
+    put(&rig, RID_TYPE_USER, parent, "{'id':'c'}");
+    found = catalog_find_child(rig.catalog, RID_TYPE_USER, parent, to_come);
+    CHECK(found && slice_equal(found->id, to_come));
+    child_release(found);
+    child_release(other);
+    rig_close(&rig);
+}
+
 TEST(siblings_are_listed_in_the_order_of_their_making_from_any_of_them_on)
 {
     struct container *c;
