@@ -211,6 +211,17 @@ static enum status check_indexing_directive(struct op *op, const struct request 
                    directive.size > 100 ? 100 : (int)directive.size, directive.data);
 }
 
+/* Nothing is unpacked here: what came packed would be stored as something else than was meant. */
+static enum status check_content_encoding(struct op *op, const struct request *request)
+{
+    struct slice encoding = slice_trim(request->header[HEADER_CONTENT_ENCODING]);
+
+    if (!encoding.data || encoding.size == 0 || slice_is_nocase(encoding, "identity"))
+        return ST_OK;
+    return op_fail(op, ST_BAD_HEADER, "Value '%.*s' specified for the header 'content-encoding' is invalid. ",
+                   encoding.size > 100 ? 100 : (int)encoding.size, encoding.data);
+}
+
 /* Everything before the operation itself. None of it waits. */
 static enum status prepare(struct op *op, struct router *router, const struct request *request,
                            struct routed *routed)
@@ -226,6 +237,7 @@ static enum status prepare(struct op *op, struct router *router, const struct re
     TRY(check_route(op, routed));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
+    TRY(check_content_encoding(op, request));
     owners = find_owners(op, routed);
     if (grant.permission.size) /* whose bearer is not told what there is elsewhere */
         TRY(grant_check(op, &grant, &routed->call, routed->route));

@@ -356,6 +356,53 @@ TEST(a_key_for_reading_reads_and_queries_and_writes_nothing)
     client_close(&client);
 }
 
+/* --- the whole table, by those who may not --- */
+
+static void mark(struct client *client, enum marker marker)
+{
+    static const enum header_id headers[] = { [MARK_PLAN] = HEADER_IS_QUERY_PLAN,
+                                              [MARK_BATCH] = HEADER_IS_BATCH,
+                                              [MARK_QUERY] = HEADER_IS_QUERY,
+                                              [MARK_UPSERT] = HEADER_IS_UPSERT };
+
+    client_clear(client);
+    client_header(client, HEADER_PARTITION_KEY, "['a']");
+    if (marker != MARK_NONE)
+        client_header(client, headers[marker], "True");
+}
+
+TEST(a_key_for_reading_is_a_wrong_key_to_every_row_that_writes_and_to_no_other)
+{
+    struct client client;
+
+    open_filled(&client);
+    for (size_t i = 0; i < route_count; i++) {
+        mark(&client, routes[i].marker);
+        client.key = CLIENT_READONLY_KEY;
+        if ((client_send(&client, routes[i].method, target_of(routes[i].shape), "{}") == 401) !=
+            route_writes(&routes[i]))
+            test_failed(__FILE__, __LINE__, routes[i].name);
+    }
+    client_close(&client);
+}
+
+TEST(a_wrong_key_and_none_get_401_from_every_row)
+{
+    struct client client;
+
+    open_filled(&client);
+    for (size_t i = 0; i < 2 * route_count; i++) {
+        const struct route *route = &routes[i / 2];
+
+        mark(&client, route->marker);
+        client.key = "bm90IGEga2V5";
+        client.unsigned_request = i % 2;
+        if (client_send(&client, route->method, target_of(route->shape), "{}") != 401)
+            test_failed(__FILE__, __LINE__, route->name);
+    }
+    client_close(&client);
+}
+
 /* --- backups --- */
 
 static enum status keep_path(void *context, struct op *op, struct slice directory)
@@ -533,5 +580,40 @@ TEST(a_client_chooses_how_long_its_token_serves)
     CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
     env_advance_ms(client.rig.op->env, 1000);
     CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 403);
+    client_close(&client);
+}
+
+/* Whatever it is for: queries and plans read, and every other POST, PUT, PATCH and DELETE does not. */
+TEST(a_token_for_reading_a_database_changes_nothing_by_any_row)
+{
+    static const char permission[] = "{'id':'p','permissionMode':'Read','resource':'dbs/d'}";
+    struct slice token;
+    struct client client;
+
+    open_filled(&client);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/users", "{'id':'u'}") == 201);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/users/u/permissions", permission) == 201);
+    carry_token(&client);
+    token = client.header[HEADER_AUTHORIZATION];
+    for (size_t i = 0; i < route_count; i++) {
+        mark(&client, routes[i].marker);
+        client.header[HEADER_AUTHORIZATION] = token;
+        if (client_send(&client, routes[i].method, target_of(routes[i].shape), "{}") != 403 &&
+            route_writes(&routes[i]))
+            test_failed(__FILE__, __LINE__, routes[i].name);
+    }
+    client_close(&client);
+}
+
+TEST(a_body_in_an_encoding_is_refused_and_not_taken_for_what_it_is_not)
+{
+    struct client client;
+
+    open_filled(&client);
+    client_header(&client, HEADER_PARTITION_KEY, "['a']");
+    client_header(&client, HEADER_CONTENT_ENCODING, "gzip");
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 400);
+    client_header(&client, HEADER_CONTENT_ENCODING, "identity");
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 201);
     client_close(&client);
 }
