@@ -24,6 +24,7 @@
 #include "store/cache.h"
 #include "store/folder.h"
 #include "store/rows.h"
+#include "store/tidy.h"
 
 struct backend_snapshot {
     struct backend_snapshot *next, **link; /* in the list of all */
@@ -46,6 +47,8 @@ struct rocks {
 
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot *snapshots;
+
+    struct tidy *tidy; /* gives back the space of what was dropped */
 };
 
 enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
@@ -516,6 +519,42 @@ out:
     return st;
 }
 
+/* A dropped container of less is left to the compactions that come anyhow. */
+enum { TIDY_BYTES_MIN = 4 * 1024 * 1024 };
+
+static bool is_worth_tidying(struct rocks *rocks, struct slice from, struct slice to)
+{
+    uint64_t bytes = 0;
+    char *message = NULL;
+
+    rocksdb_approximate_sizes(rocks->db, 1, &from.data, &from.size, &to.data, &to.size, &bytes, &message);
+    rocksdb_free(message);
+    return bytes >= TIDY_BYTES_MIN;
+}
+
+/*
+ * A range that was deleted takes its space until its files are compacted, and the newest files (level 0)
+ * wait for many others before they are. In the thread of tidy.c: the calls of others go on meanwhile.
+ */
+static void compact(void *context, struct slice from, struct slice to)
+{
+    struct rocks *rocks = context;
+
+    pthread_rwlock_rdlock(&rocks->handle_lock);
+    if (rocks->db)
+        rocksdb_compact_range(rocks->db, from.data, from.size, to.data, to.size);
+    pthread_rwlock_unlock(&rocks->handle_lock);
+}
+
+/* Before the handle is closed: whoever closes it must not wait for a compaction, nor may those who wait for him. */
+static void stop_compacting(struct rocks *rocks)
+{
+    pthread_rwlock_rdlock(&rocks->handle_lock);
+    if (rocks->db)
+        rocksdb_disable_manual_compaction(rocks->db); /* a new handle has it enabled again */
+    pthread_rwlock_unlock(&rocks->handle_lock);
+}
+
 /* Whole files first, which costs next to nothing; what is left over gets one range tombstone. */
 static enum status rocks_remove_range(struct op *op, struct backend *backend, struct slice from,
                                       struct slice to)
@@ -523,11 +562,13 @@ static enum status rocks_remove_range(struct op *op, struct backend *backend, st
     struct rocks *rocks = rocks_of(backend);
     rocksdb_writebatch_t *batch;
     char *message = NULL;
+    bool tidies = false;
     enum status st;
 
     TRY(enter(op, rocks));
     rocksdb_delete_file_in_range(rocks->db, from.data, from.size, to.data, to.size, &message);
     if (!message) {
+        tidies = is_worth_tidying(rocks, from, to);
         batch = rocksdb_writebatch_create();
         rocksdb_writebatch_delete_range(batch, from.data, from.size, to.data, to.size);
         rocksdb_write(rocks->db, rocks->write_synced, batch, &message);
@@ -536,6 +577,8 @@ static enum status rocks_remove_range(struct op *op, struct backend *backend, st
     leave(rocks);
     if (message)
         st = failed(op, "removing a range", message);
+    else if (tidies)
+        tidy_add(rocks->tidy, from, to);
 out:
     return st;
 }
@@ -557,6 +600,7 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
     const char *why;
     enum status st;
 
+    stop_compacting(rocks);
     pthread_rwlock_wrlock(&rocks->handle_lock);
     cache_clear(rocks->cache); /* the failed write may turn out either way */
     close_handle(rocks);
@@ -617,6 +661,8 @@ static void rocks_close(struct backend *backend)
     struct rocks *rocks = rocks_of(backend);
 
     assert(!rocks->snapshots); /* all were released */
+    stop_compacting(rocks);
+    tidy_close(rocks->tidy);
     if (rocks->db && !rocks->read_only)
         flush(rocks);
     close_handle(rocks);
@@ -680,6 +726,7 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->batch = rocksdb_writebatch_create();
     init_handle_lock(&rocks->handle_lock);
     pthread_mutex_init(&rocks->snapshots_mutex, NULL);
+    rocks->tidy = tidy_open(compact, rocks);
     return rocks;
 }
 

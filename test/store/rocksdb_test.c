@@ -205,6 +205,65 @@ TEST(a_copy_into_what_is_there_is_refused_and_the_store_goes_on)
     store_close(f.store);
 }
 
+static uint64_t disk_bytes(struct fixture *f)
+{
+    struct store_stats stats;
+
+    store_stats(f->store, &stats);
+    return stats.disk_bytes;
+}
+
+/* Rows that no compression makes smaller, and in files: closing writes what was in memory. */
+static void fill(struct fixture *f, size_t rows, size_t row_bytes)
+{
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    struct commit_stamp stamp;
+
+    for (size_t i = 0; i < rows; i++) {
+        uint64_t *bytes = arena_alloc(&f->op->arena, row_bytes);
+
+        for (size_t k = 0; k < row_bytes / sizeof(*bytes); k++)
+            bytes[k] = env_random_u64(f->op->env);
+        batch_put(batch, key_of(f, i), slice_make(bytes, row_bytes));
+    }
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+    store_close(f->store);
+}
+
+TEST(the_space_of_a_dropped_bucket_is_given_back_though_nothing_else_is_written)
+{
+    enum { ROWS = 200, ROW_BYTES = 100 * 1024, PATIENCE_US = 60 * 1000 * 1000 };
+    int64_t began_us = env_monotonic_us(env_system());
+    struct fixture f = { 0 };
+    uint64_t full;
+
+    REQUIRE(open_store(&f, false));
+    fill(&f, ROWS, ROW_BYTES);
+    REQUIRE(open_store(&f, false));
+    full = disk_bytes(&f);
+    CHECK(full >= ROWS * ROW_BYTES);
+    CHECK(store_drop(f.op, f.store, TEST_BUCKET) == ST_OK);
+    while (disk_bytes(&f) > full / 2 && env_monotonic_us(env_system()) - began_us < PATIENCE_US)
+        sched_yield();
+    CHECK(disk_bytes(&f) <= full / 2); /* RocksDB itself has some MB set apart */
+    store_close(f.store);
+}
+
+/* Which waits for no compaction: it is told to stop. */
+TEST(a_store_closes_while_the_space_of_a_dropped_bucket_is_being_given_back)
+{
+    struct fixture f = { 0 };
+
+    REQUIRE(open_store(&f, false));
+    fill(&f, 100, 100 * 1024);
+    REQUIRE(open_store(&f, false));
+    CHECK(store_drop(f.op, f.store, TEST_BUCKET) == ST_OK);
+    store_close(f.store);
+    REQUIRE(open_store(&f, false));
+    CHECK(!get(&f, 1).data);
+    store_close(f.store);
+}
+
 /* More rows than one block holds, so that opening the bucket, which reads the head's block, leaves some cold. */
 TEST(what_only_the_disk_has_would_block_a_loop_thread)
 {
