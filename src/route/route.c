@@ -232,8 +232,8 @@ static enum status prepare(struct op *op, struct router *router, const struct re
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
-    TRY(check_signature(op, router, request, &routed->path, routed->route && route_writes(routed->route),
-                        &grant));
+    TRY(check_signature(op, router, request, &routed->path,
+                        routed->route && route_wants_full_key(routed->route), &grant));
     TRY(check_route(op, routed));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));

@@ -90,9 +90,9 @@ const struct route routes[] = {
     { "user_delete",        DELETE, MARK_NONE,   "dbs/x/users/x",       child_delete,      0 },
     { "permission_create",  POST,   MARK_NONE,   GRANTS,                child_create,      0 },
     { "permission_upsert",  POST,   MARK_UPSERT, GRANTS,                child_upsert,      0 },
-    { "permission_query",   POST,   MARK_QUERY,  GRANTS,                child_query,       RIGHTS },
-    { "permission_list",    GET,    MARK_NONE,   GRANTS,                child_list,        RIGHTS },
-    { "permission_read",    GET,    MARK_NONE,   GRANTS "/x",           child_read,        RUN_INLINE | RIGHTS },
+    { "permission_query",   POST,   MARK_QUERY,  GRANTS,                child_query,       READS | TELLS_TOKENS },
+    { "permission_list",    GET,    MARK_NONE,   GRANTS,                child_list,        TELLS_TOKENS },
+    { "permission_read",    GET,    MARK_NONE,   GRANTS "/x",           child_read,        RUN_INLINE | TELLS_TOKENS },
     { "permission_replace", PUT,    MARK_NONE,   GRANTS "/x",           child_replace,     0 },
     { "permission_delete",  DELETE, MARK_NONE,   GRANTS "/x",           child_delete,      0 },
     { "key_create",         POST,   MARK_NONE,   KEYS,                  child_create,      0 },
@@ -114,9 +114,12 @@ const size_t route_count = sizeof(routes) / sizeof(routes[0]);
 
 bool route_writes(const struct route *route)
 {
-    if (route->flags & RIGHTS)
-        return true;
     return route->method != METHOD_GET && route->method != METHOD_HEAD && !(route->flags & READS);
+}
+
+bool route_wants_full_key(const struct route *route)
+{
+    return route_writes(route) || route->flags & TELLS_TOKENS;
 }
 
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path)

@@ -6,10 +6,10 @@
 enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT };
 
 enum route_flags {
-    RUN_INLINE = 1, /* needs no disk, or only what the cache has: a loop thread may try */
-    OF_ITEMS = 2,   /* replies carry a session token even when they fail */
-    READS = 4,      /* a POST that changes nothing: keys for reading may send it */
-    RIGHTS = 8,     /* the answer has tokens in it: keys for reading may not ask for it */
+    RUN_INLINE = 1,   /* needs no disk, or only what the cache has: a loop thread may try */
+    OF_ITEMS = 2,     /* replies carry a session token even when they fail */
+    READS = 4,        /* a POST that changes nothing: keys for reading may send it */
+    TELLS_TOKENS = 8, /* with which one could write: keys for reading may not ask */
 };
 
 struct route {
@@ -24,8 +24,11 @@ struct route {
 extern const struct route routes[];
 extern const size_t route_count;
 
-/* Whether keys for reading are refused: whatever is not known to read writes. */
+/* Whatever is not known to read writes. */
 bool route_writes(const struct route *route);
+
+/* Whether keys for reading are refused. */
+bool route_wants_full_key(const struct route *route);
 
 /* NULL when there is none; `known_path` then tells whether another method would have one. */
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);
