@@ -1,0 +1,127 @@
+"""test/security/crowds.py - greedy, slow and idle clients, while another one reads."""
+import json
+import resource
+import socket
+import struct
+import time
+
+from peer import Peer, check, head
+
+DOCS = "/dbs/s/colls/c/docs"
+READS, IDLE = 100, 5000
+READ_SECONDS_MAX = 10  # a read that takes this long is one that was stopped
+QUERY = "x-ms-documentdb-isquery: true\r\nx-ms-documentdb-query-enablecrosspartition: true\r\nContent-Type: application/query+json\r\n"
+
+ENDLESS = ["SELECT VALUE COUNT(1) FROM c " + " ".join("JOIN j%d IN c.list" % i for i in range(9)),
+           "SELECT VALUE COUNT(1) FROM c JOIN a IN c.list JOIN b IN c.list JOIN d IN c.list "
+           "WHERE REGEXMATCH(CONCAT(c.text, TOSTRING(a), '!'), '^(a+)+$')"]
+LARGE = ["SELECT VALUE COUNT(1) FROM c WHERE c.n IN (%s)" % ",".join(["1"] * 250000),
+         "SELECT " + "(" * 200000, "SELECT * FROM c WHERE " + "NOT " * 120000 + "true"]
+
+
+def latencies(world):
+    """Point reads, one after another, in seconds and in order of size."""
+    peer, took = Peer(world.server.http), []
+    for _ in range(READS):
+        began = time.monotonic()
+        peer.must(200, "GET", DOCS + "/1")
+        took.append(time.monotonic() - began)
+    check(max(took) < READ_SECONDS_MAX, "a point read took %.1f s", max(took))
+    took.sort()
+    return "point reads p50 %.1f ms, p99 %.1f ms" % (1000 * took[len(took) // 2], 1000 * took[len(took) * 99 // 100])
+
+
+def query_bytes(text):
+    body = json.dumps({"query": text}).encode()
+    return head("POST", DOCS, QUERY + "Content-Length: %d\r\n" % len(body)).replace(
+        b'x-ms-documentdb-partitionkey: ["a"]\r\n', b"") + body
+
+
+def has_come(s):
+    s.setblocking(False)
+    try:
+        return s.recv(100)
+    except BlockingIOError:
+        return b""
+
+
+def leave(s):
+    """For good: a client that only says it has nothing more to send still gets its answer."""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+
+
+def send_queries(world, texts):
+    sockets = [world.peer.connect() for _ in texts]
+    for s, text in zip(sockets, texts):
+        s.sendall(query_bytes(text))
+    return sockets
+
+
+def query_bombs(world):
+    """Each four times at once. The endless ones are under way during all of the reads; whoever leaves, ends his."""
+    before = world.peer.metric("http_requests_on_pool_total")
+    endless, large = send_queries(world, 4 * ENDLESS), send_queries(world, 4 * LARGE)
+    while world.peer.metric("http_requests_on_pool_total") < before + len(endless) + len(large):
+        world.reads()
+    text = latencies(world)
+    for s in endless:  # where reads are slow the deadline may have come: they had company up to then
+        check(has_come(s)[9:12] in (b"", b"408"), "an endless query was answered: the reads had no company")
+    for s in large:
+        s.settimeout(120)
+        status = int(s.recv(12)[9:12])
+        check(status in (200, 400), "a large query was answered %d", status)
+    for s in endless:
+        leave(s)
+    for s in large:
+        s.close()
+    return text
+
+
+def slow_clients(world):
+    sockets = []
+    for _ in range(150):
+        for data in (b"GET /dbs HT", head("GET", DOCS)[:-2], head("POST", DOCS, "Content-Length: 1000\r\n") + b'{"id"'):
+            s = world.peer.connect()
+            s.sendall(data)
+            sockets.append(s)
+    text = latencies(world)
+    for s in sockets:
+        s.close()
+    return text
+
+
+def readers_that_do_not_read(world):
+    """Answers of megabytes pile up nowhere: the server stops reading from whoever does not read."""
+    sockets = []
+    ask = query_bytes("SELECT VALUE REPLICATE('x', 9000) FROM c JOIN a IN c.list JOIN b IN c.list")
+    for _ in range(20):
+        s = world.peer.connect()
+        s.setblocking(False)
+        try:
+            for _ in range(500):
+                s.send(ask)
+        except BlockingIOError:
+            pass
+        sockets.append(s)
+    text = latencies(world)
+    for s in sockets:
+        leave(s)
+    return text
+
+
+def idle_connections(world):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    count = min(IDLE, hard - 500) if hard != resource.RLIM_INFINITY else IDLE
+    sockets = [world.peer.connect() for _ in range(count)]
+    while world.peer.metric("connections") < count:
+        world.reads()
+    text = latencies(world)
+    for s in sockets:
+        s.close()
+    return "%d idle, %s" % (count, text)
+
+
+ALL = [("query bombs", query_bombs), ("slow clients", slow_clients), ("readers that do not read", readers_that_do_not_read),
+       ("idle connections", idle_connections)]
