@@ -282,3 +282,35 @@ TEST(an_older_definition_removes_nothing)
     container_release(new);
     rig_close(&rig);
 }
+
+struct redefining {
+    struct rig *rig;
+    struct container *container;
+};
+
+static void forget_nothing_meanwhile(void *context)
+{
+    struct redefining *redefining = context;
+
+    redefining->container = rig_redefine(redefining->rig, redefining->container,
+                                         "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}");
+}
+
+/* By the new definition the items are there again: the sweep has the old one. */
+TEST(what_a_new_definition_brings_back_is_not_removed_by_the_sweep_under_way)
+{
+    struct redefining redefining;
+    struct record item;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    redefining = (struct redefining){ &rig, rig_container(&rig, TTL(10)) };
+    CHECK(item_create(&rig, redefining.container, "{'id':'1','pk':'a'}", &item) == ST_OK);
+    rig_advance_ms(&rig, 10000);
+    rig.controls.instead = forget_nothing_meanwhile;
+    rig.controls.context = &redefining;
+    faulty_fail(&rig.controls, FAULTY_SCAN, 1);
+    CHECK(sweep(&rig) == 0 && rig.controls.failed);
+    CHECK(item_read(&rig, redefining.container, KEY_A, "1", &item));
+    rig_close(&rig);
+}
