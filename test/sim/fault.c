@@ -11,6 +11,8 @@ static void interrupt(void *context)
     uint64_t dice = sim_random(sim, 100);
 
     sim->world.controls.kinds = 0;
+    if (sim->world.holds_catalog)
+        return;
     sim->before = sim->model;
     sim->interrupted = true;
     sim->tally.interruptions++;
@@ -18,7 +20,9 @@ static void interrupt(void *context)
     sim_trace(sim, "  and before that, meanwhile:");
     if (dice < 70)
         item_interrupt(sim);
-    else if (dice < 80 || sim->sweeping)
+    else if (sim->sweeping)
+        box_ttl(sim);
+    else if (dice < 80)
         box_clear(sim);
     else if (dice < 96)
         (void)!world_sweep(&sim->world);

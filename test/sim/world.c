@@ -175,7 +175,10 @@ enum status world_sweep(struct world *world)
 
     op_begin(&world->op, OP_TIMEOUT_MS);
     world->op.may_block = true;
-    TRY(catalog_sweep(&world->op, world->catalog));
+    world->holds_catalog = true;
+    st = catalog_sweep(&world->op, world->catalog);
+    world->holds_catalog = false;
+    TRY(st);
     TRY(sweep_expired(&world->op, world->catalog, &world->expired));
 out:
     return st;

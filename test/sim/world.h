@@ -22,6 +22,7 @@ struct world {
     struct service service;
     struct exchange exchange[WORLD_DEPTH];
     int depth;                              /* which of them is in use */
+    bool holds_catalog;                     /* the catalog's lock may be held */
     uint64_t requests, expired, starts_cut; /* so many so far */
 };
 
