@@ -4,7 +4,8 @@
  * space, and puts the removal into the change log as a delete that says why.
  *
  * A container is walked from its first item to its last, in steps; each step removes what it found in one
- * transaction that expects those items unchanged. A pass remembers the first expiry that is still to come, and
+ * transaction that expects those items unchanged, and that is given up when the container has a new definition,
+ * by which they may be there again. A pass remembers the first expiry that is still to come, and
  * the next one waits for it, or for items that came since and may have a shorter time of their own. Between
  * passes it rests nine times as long as it worked: at most a tenth of one core, however large the container.
  * A list of items by expiry would find them sooner, but every write would pay for it, and a new default would
