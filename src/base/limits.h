@@ -8,7 +8,8 @@ enum {
     /* Items. Service: 2 MB of JSON text, 128 levels ("Azure Cosmos DB service quotas", per-item limits). */
     ITEM_BYTES_MAX = 2 * 1024 * 1024,
     JSON_DEPTH_MAX = 128,
-    PATCH_OPERATIONS_MAX = 10, /* service: the same ("Partial document update", FAQ) */
+    ARRAY_COUNT_SENSIBLE = 50 * 1000, /* not refused: past half of it the log says so once */
+    PATCH_OPERATIONS_MAX = 10,        /* service: the same ("Partial document update", FAQ) */
 
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,
@@ -41,6 +42,9 @@ enum {
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
+
+    /* Metrics. A series for each container would be too many where there are thousands. */
+    METRIC_CONTAINERS_MAX = 100,
 
     /* Queries. Service: 512 KB of text, 10 joins, 10 UDFs ("Azure Cosmos DB service quotas", SQL query limits). */
     QUERY_BYTES_MAX = 512 * 1024,

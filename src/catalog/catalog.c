@@ -169,6 +169,49 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     return count;
 }
 
+/* In thousandths of a limit; 0 for one that nothing was written to. */
+static uint64_t largeness(const struct container *container)
+{
+    uint64_t item = 1000 * atomic_load_explicit(&container->shape->item_bytes, memory_order_relaxed);
+    uint64_t array = 1000 * atomic_load_explicit(&container->shape->array_count, memory_order_relaxed);
+
+    item = item ? item / ITEM_BYTES_MAX + 1 : 0;
+    array = array / ARRAY_COUNT_SENSIBLE;
+    return item > array ? item : array;
+}
+
+/* Puts it in its place among the largest so far; the least goes when there is no room. */
+static size_t insert_by_largeness(struct container **list, size_t count, size_t limit, struct container *new)
+{
+    uint64_t large = largeness(new);
+    size_t at = count;
+
+    while (at > 0 && largeness(list[at - 1]) < large)
+        at--;
+    if (large == 0 || at == limit)
+        return count;
+    if (count == limit)
+        count--;
+    memmove(list + at + 1, list + at, (count - at) * sizeof(struct container *));
+    list[at] = new;
+    return count + 1;
+}
+
+size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit)
+{
+    const struct map *map = &catalog->known.containers_by_rid;
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slot[i].value)
+            count = insert_by_largeness(list, count, limit, map->slot[i].value);
+    for (size_t i = 0; i < count; i++)
+        container_take(list[i]);
+    pthread_rwlock_unlock(&catalog->lock);
+    return count;
+}
+
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
 {
     const struct map *map = &catalog->known.containers_by_rid;
@@ -488,6 +531,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
+    container_share(now, *container);
     add_container(catalog, *container);
     change_version(now, *container);
 out:

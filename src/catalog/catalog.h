@@ -17,6 +17,7 @@
  */
 #pragma once
 #include "base/op.h"
+#include "catalog/shape.h"
 #include "json/json.h"
 #include "keys/epk.h"
 #include "keys/rid.h"
@@ -82,6 +83,7 @@ struct container {
     size_t unique_key_count; /* 0 when they have none */
     struct unique_key *unique_key;
 
+    struct container_shape *shape;
     struct container_sweep sweep; /* a new version of the definition begins with a new one */
 
     /* Private to catalog.c. */
@@ -115,6 +117,9 @@ size_t catalog_list_databases(struct catalog *catalog, struct slice after, struc
                               size_t limit);
 size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
                                struct container **list, size_t limit);
+
+/* Those with the largest items or the longest arrays, each as a part of its limit, up to `limit`; references. */
+size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit);
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);

@@ -87,6 +87,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 
         slot->value = NULL;
         if (new) {
+            container_share(old, new);
             change_version(old, new);
         } else if (old) {
             old->next_dropped = catalog->dropped;

@@ -24,6 +24,7 @@ void database_release(struct database *database)
 static void container_free(struct container *container)
 {
     database_release(container->database);
+    shape_release(container->shape);
     arena_free(&container->memory);
     free(container);
 }
@@ -113,6 +114,7 @@ struct container *container_make(struct database *database, const struct rid *ri
     container->ts_ms = record->ts_ms;
     container->database = database_take(database);
     container->bucket = bucket;
+    container->shape = shape_new();
     atomic_init(&container->references, 1);
     container_read_key(container);
     container_read_ttl(container);
@@ -121,4 +123,10 @@ struct container *container_make(struct database *database, const struct rid *ri
         container_read_unique_keys(container);
     container->range_count = range_count_of(container, record);
     return container;
+}
+
+void container_share(const struct container *old, struct container *new)
+{
+    shape_release(new->shape);
+    new->shape = shape_take(old->shape);
 }

@@ -22,6 +22,9 @@ struct database *database_make(const struct rid *rid, const struct record *recor
 struct container *container_make(struct database *database, const struct rid *rid,
                                  const struct record *record, struct bucket *bucket);
 
+/* A new version, which nobody can find yet, goes on with what was noted of the old one. */
+void container_share(const struct container *old, struct container *new);
+
 /* The container's number is in its rid; its data lies under that number. */
 uint64_t container_number(const struct rid *rid);
 

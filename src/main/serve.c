@@ -49,6 +49,64 @@ static void gauge(struct buf *out, const char *name, const char *kind, uint64_t 
     buf_printf(out, "# TYPE orrery_%s %s\norrery_%s %llu\n", name, kind, name, (unsigned long long)value);
 }
 
+/* As a label's value: Prometheus wants these three escaped. */
+static void print_label(struct buf *out, const char *name, struct slice text)
+{
+    buf_printf(out, "%s=\"", name);
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '\\' || text.data[i] == '"')
+            buf_byte(out, '\\');
+        if (text.data[i] == '\n')
+            buf_text(out, "\\n");
+        else
+            buf_byte(out, text.data[i]);
+    }
+    buf_byte(out, '"');
+}
+
+static void print_container_name(struct buf *out, const char *metric, const struct container *container)
+{
+    buf_printf(out, "orrery_%s{", metric);
+    print_label(out, "database", container->database->id);
+    buf_byte(out, ',');
+    print_label(out, "container", container->id);
+}
+
+static void print_item_bytes(struct buf *out, const struct container *container)
+{
+    print_container_name(out, "item_bytes_max", container);
+    buf_printf(out, "} %llu\n", (unsigned long long)container->shape->item_bytes);
+}
+
+static void print_array_count(struct buf *out, const struct container *container)
+{
+    char path[SHAPE_PATH_BYTES];
+
+    if (container->shape->array_count == 0)
+        return;
+    shape_path(container->shape, path);
+    print_container_name(out, "array_elements_max", container);
+    buf_byte(out, ',');
+    print_label(out, "path", slice_of(path));
+    buf_printf(out, "} %llu\n", (unsigned long long)container->shape->array_count);
+}
+
+/* The largest item and the longest array of each container since the start. */
+static void print_shapes(struct catalog *catalog, struct buf *out)
+{
+    struct container *list[METRIC_CONTAINERS_MAX];
+    size_t count = catalog_list_largest(catalog, list, METRIC_CONTAINERS_MAX);
+
+    buf_text(out, "# TYPE orrery_item_bytes_max gauge\n");
+    for (size_t i = 0; i < count; i++)
+        print_item_bytes(out, list[i]);
+    buf_text(out, "# TYPE orrery_array_elements_max gauge\n");
+    for (size_t i = 0; i < count; i++)
+        print_array_count(out, list[i]);
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i]);
+}
+
 static void print_metrics(void *context, struct buf *out)
 {
     struct server *server = context;
@@ -62,6 +120,7 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "databases", "gauge", databases);
     gauge(out, "containers", "gauge", containers);
     gauge(out, "items_expired_total", "counter", server->items_expired);
+    print_shapes(server->catalog, out);
     gauge(out, "store_commits_total", "counter", store.commits);
     gauge(out, "store_groups_total", "counter", store.groups);
     gauge(out, "store_syncs_total", "counter", store.syncs);

@@ -135,6 +135,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
     if (!value)
         return op_fail(op, ST_TOO_LARGE, "Request size is too large");
     batch_put_stamped(txn->batch, key, value, size);
+    measure_document(&txn->measure, txn->container, item->document);
     op->work.documents_written++;
     return ST_OK;
 }
@@ -288,6 +289,8 @@ enum status partition_commit(struct op *op, struct partition_txn **txn, struct c
     }
     if (st == ST_AMBIGUOUS)
         st = settle(op, ended);
+    if (st == ST_OK)
+        measure_note(op, &ended->measure, ended->container);
     *txn = NULL;
     partition_abort(ended);
     return st;

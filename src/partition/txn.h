@@ -4,6 +4,7 @@
  * what came in between is seen and refused, never missed.
  */
 #pragma once
+#include "partition/measure.h"
 #include "partition/partition.h"
 
 struct partition_txn {
@@ -15,6 +16,7 @@ struct partition_txn {
     bool expires;   /* something in it is removed because its time is over */
     uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */
     uint64_t token; /* tells this transaction's changes apart from others' */
+    struct measure measure;
 };
 
 /* Without a lock and without expectations. partition_commit() or partition_abort() ends it. */
