@@ -31,7 +31,7 @@ enum {
 
 enum { CHANGE_EXPIRED = 1 }; /* in a change's flags */
 
-enum { AT_COUNTER = 24 };
+enum { AT_COUNTER = 24, AT_DOCUMENTS = 32, AT_DOCUMENT_BYTES = 40, HEAD_1_BYTES = 32 };
 
 static uint32_t value_crc(const uint8_t *value, size_t size)
 {
@@ -221,26 +221,41 @@ out:
     return st;
 }
 
-void head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES])
+size_t head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES])
 {
+    size_t size = head->counts ? HEAD_BYTES : HEAD_1_BYTES;
+
     memset(bytes, 0, HEAD_BYTES);
-    bytes[AT_FORMAT] = HEAD_FORMAT;
+    bytes[AT_FORMAT] = head->counts ? HEAD_FORMAT : 1;
     put_le(bytes + AT_COUNTER, head->counter, 8);
-    value_stamp(bytes, HEAD_BYTES, head->lsn, head->ts_ms);
+    if (head->counts) {
+        put_le(bytes + AT_DOCUMENTS, head->documents, 8);
+        put_le(bytes + AT_DOCUMENT_BYTES, head->document_bytes, 8);
+    }
+    value_stamp(bytes, size, head->lsn, head->ts_ms);
+    return size;
 }
 
 enum status head_decode(struct op *op, struct slice value, struct head *head)
 {
     const uint8_t *bytes = (const uint8_t *)value.data;
-    enum status st;
+    bool old = value.size > 0 && bytes[AT_FORMAT] == 1;
+    size_t size = old ? HEAD_1_BYTES : HEAD_BYTES;
+    enum status st = ST_OK;
 
-    TRY(check_value(op, "head", value, HEAD_FORMAT, HEAD_BYTES));
-    if (value.size != HEAD_BYTES)
+    *head = (struct head){ .counts = true };
+    if (!value.data)
+        goto out;
+    TRY(check_value(op, "head", value, old ? 1 : HEAD_FORMAT, size));
+    if (value.size != size)
         TRY(op_fail(op, ST_CORRUPT, "A stored head has %zu bytes.", value.size));
     *head = (struct head){
         .lsn = get_le(bytes + AT_LSN, 8),
         .ts_ms = (int64_t)get_le(bytes + AT_TS, 8),
         .counter = get_le(bytes + AT_COUNTER, 8),
+        .counts = !old,
+        .documents = old ? 0 : get_le(bytes + AT_DOCUMENTS, 8),
+        .document_bytes = old ? 0 : get_le(bytes + AT_DOCUMENT_BYTES, 8),
     };
 out:
     return st;

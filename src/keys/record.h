@@ -9,7 +9,8 @@
  *             previous LSN 8, then the old record as it was stored (replace, delete)
  *     id      format 1, number 8
  *     unique  format 1, number 8 for each document whose values have the entry's hash
- *     head    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, document counter 8
+ *     head    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, document counter 8,
+ *             and from format 2 on documents 8, bytes of their records 8
  *
  * Integers are little-endian; times are milliseconds since 1970. A CRC covers all bytes of
  * its value but its own four.
@@ -19,7 +20,7 @@
 #include "json/json.h"
 #include "keys/epk.h"
 
-enum { RECORD_FORMAT = 1, CHANGE_FORMAT = 1, HEAD_FORMAT = 1 };
+enum { RECORD_FORMAT = 1, CHANGE_FORMAT = 1, HEAD_FORMAT = 2 };
 
 struct record {
     uint8_t flags; /* enum record_flag */
@@ -67,11 +68,16 @@ struct head {
     uint64_t lsn;
     int64_t ts_ms;
     uint64_t counter; /* the last document counter given out */
+    bool counts;      /* what follows; false in a bucket that was first written in format 1, which did not */
+    uint64_t documents, document_bytes;
 };
 
-enum { HEAD_BYTES = 32 };
+enum { HEAD_BYTES = 48 };
 
-void head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES]);
+/* In format 1 when it does not count. Gives back the size. */
+size_t head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES]);
+
+/* An absent one, data NULL, is that of a bucket which nothing was written to. */
 enum status head_decode(struct op *op, struct slice value, struct head *head);
 
 /* What an id leads to: a document's number, big-endian behind the format byte. */

@@ -18,7 +18,7 @@ struct inspection {
     const struct container *container;
     struct snapshot *snapshot;
     struct head head;
-    uint64_t items, ids, uniques, changes, problems;
+    uint64_t items, item_bytes, ids, uniques, changes, problems;
 };
 
 __attribute__((format(printf, 2, 3))) static void problem(struct inspection *in, const char *fmt, ...)
@@ -125,6 +125,7 @@ static enum status visit_document(struct op *op, struct inspection *in, const st
     uint64_t number;
 
     in->items++;
+    in->item_bytes += value.size;
     if (!key_parse_document(key, &number) || record_decode(op, value, &item) != ST_OK) {
         problem(in, "a document is damaged: %s", op->error ? op->error : "its key is malformed");
         return ST_OK;
@@ -259,6 +260,22 @@ out:
     return st;
 }
 
+static void check_counts(struct inspection *in)
+{
+    const struct container *container = in->container;
+
+    if (in->ids != in->items)
+        problem(in, "%llu documents, but %llu ids", (unsigned long long)in->items,
+                (unsigned long long)in->ids);
+    if (in->uniques != in->items * container->unique_key_count)
+        problem(in, "%llu documents with %zu unique keys, but %llu entries", (unsigned long long)in->items,
+                container->unique_key_count, (unsigned long long)in->uniques);
+    if (in->head.counts && (in->head.documents != in->items || in->head.document_bytes != in->item_bytes))
+        problem(in, "%llu documents of %llu bytes, but the head counts %llu of %llu",
+                (unsigned long long)in->items, (unsigned long long)in->item_bytes,
+                (unsigned long long)in->head.documents, (unsigned long long)in->head.document_bytes);
+}
+
 static enum status check_container(struct op *op, const struct container *container, uint64_t *items,
                                    uint64_t *problems)
 {
@@ -269,12 +286,7 @@ static enum status check_container(struct op *op, const struct container *contai
     TRY(store_snapshot_head(op, in.snapshot, &in.head));
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         TRY(visit_kind(op, &in, i));
-    if (in.ids != in.items)
-        problem(&in, "%llu documents, but %llu ids", (unsigned long long)in.items,
-                (unsigned long long)in.ids);
-    if (in.uniques != in.items * container->unique_key_count)
-        problem(&in, "%llu documents with %zu unique keys, but %llu entries", (unsigned long long)in.items,
-                container->unique_key_count, (unsigned long long)in.uniques);
+    check_counts(&in);
     *items += in.items;
     *problems += in.problems;
 out:

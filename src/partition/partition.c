@@ -126,7 +126,9 @@ static int32_t ttl_of(struct json document)
                                                                                     : RECORD_TTL_NONE;
 }
 
-static enum status put_record(struct op *op, struct partition_txn *txn, struct record *item)
+/* `old` is what it takes the place of; NULL for a new one. */
+static enum status put_record(struct op *op, struct partition_txn *txn, struct record *item,
+                              const struct record *old)
 {
     size_t size;
     uint8_t *value = record_encode(op, item, &size);
@@ -135,6 +137,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
     if (!value)
         return op_fail(op, ST_TOO_LARGE, "Request size is too large");
     batch_put_stamped(txn->batch, key, value, size);
+    batch_counts(txn->batch, old ? 0 : 1, (int64_t)size - (old ? (int64_t)old->stored.size : 0));
     measure_document(&txn->measure, txn->container, item->document);
     op->work.documents_written++;
     return ST_OK;
@@ -196,7 +199,7 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     fill(op, txn, number, document, item);
     TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
     batch_uses_counter(txn->batch, counter);
-    TRY(put_record(op, txn, item));
+    TRY(put_record(op, txn, item, NULL));
     put_id(op, txn, id_of(document), number);
     TRY(put_change(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
 out:
@@ -232,7 +235,7 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     if (!slice_equal(id, id_of(old->document)))
         TRY(rename_id(op, txn, old, id));
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
-    TRY(put_record(op, txn, item));
+    TRY(put_record(op, txn, item, old));
     TRY(put_change(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
 out:
     return st;
@@ -246,6 +249,7 @@ enum status txn_remove(struct op *op, struct partition_txn *txn, const struct re
 
     TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
     batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
+    batch_counts(txn->batch, -1, -(int64_t)old->stored.size);
     batch_delete(txn->batch, key_id(&op->arena, bucket, old->epk, id_of(old->document)));
     TRY(put_change(op, txn, change, old));
 out:

@@ -8,6 +8,7 @@
 #include "resource/resource.h"
 #include "resource/search.h"
 #include "resource/system.h"
+#include "resource/usage.h"
 
 /* Clients before this version may make containers without a partition key, and are not shown the stand-in. */
 enum { VERSION_WITH_KEYS = 20181231 };
@@ -94,29 +95,6 @@ out:
     return st;
 }
 
-/* What is counted at no cost. Items are not: docs/compat.md says so. */
-static void reply_quota(struct reply *reply, const struct call *call)
-{
-    static const struct {
-        const char *name;
-        enum rid_type type;
-    } counted[] = { { "functions", RID_TYPE_UDF },
-                    { "storedProcedures", RID_TYPE_PROCEDURE },
-                    { "triggers", RID_TYPE_TRIGGER } };
-    struct buf quota, usage;
-
-    buf_init(&quota, &reply->op->arena);
-    buf_init(&usage, &reply->op->arena);
-    for (size_t i = 0; i < 3; i++) {
-        size_t count = catalog_count_children(call->service->catalog, counted[i].type, &call->container->rid);
-
-        buf_printf(&quota, "%s=%d;", counted[i].name, CATALOG_CHILDREN_MAX);
-        buf_printf(&usage, "%s=%zu;", counted[i].name, count);
-    }
-    reply_header(reply, "x-ms-resource-quota", buf_as_slice(&quota));
-    reply_header(reply, "x-ms-resource-usage", buf_as_slice(&usage));
-}
-
 enum status container_read(struct op *op, struct call *call, struct reply *reply)
 {
     enum status st = call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms);
@@ -125,7 +103,7 @@ enum status container_read(struct op *op, struct call *call, struct reply *reply
         return st;
     reply_container(reply, call->container, 200);
     if (header_is_true(call->request, HEADER_POPULATE_QUOTA))
-        reply_quota(reply, call);
+        usage_of_container(reply, call);
     return ST_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "resource/item.h"
 #include "resource/patch.h"
 #include "resource/resource.h"
+#include "resource/usage.h"
 
 /* How often a write that met another is tried again before the client is asked to. */
 enum { CONFLICT_TRIES = 5 };
@@ -97,6 +98,7 @@ static void reply_written(struct reply *reply, const struct call *call, struct w
     write->item.lsn = write->stamp.lsn;
     write->item.ts_ms = write->stamp.ts_ms;
     item_reply(reply, call, &write->item, write->stamp.lsn, status);
+    usage_of_items(reply, call);
     if (call_wants_minimal(call))
         reply_drop_body(reply);
 }
@@ -263,6 +265,7 @@ enum status document_delete(struct op *op, struct call *call, struct reply *repl
     TRY(item_address(op, call, &write.epk, &write.id));
     TRY(run(op, call, try_delete, &write));
     reply_session(reply, write.stamp.lsn);
+    usage_of_items(reply, call);
     reply_status(reply, 204);
 out:
     return st;

@@ -113,6 +113,12 @@ void batch_uses_counter(struct batch *batch, uint64_t counter)
         batch->counter = counter;
 }
 
+void batch_counts(struct batch *batch, int64_t documents, int64_t bytes)
+{
+    batch->documents += documents;
+    batch->document_bytes += bytes;
+}
+
 bool batch_is_empty(const struct batch *batch)
 {
     return !batch->entries.first[0] && !batch->changes;

@@ -32,6 +32,9 @@ void batch_log(struct batch *batch, uint8_t *change, size_t size);
 /* A document counter in use by the batch; the bucket's head remembers the largest. */
 void batch_uses_counter(struct batch *batch, uint64_t counter);
 
+/* So many documents, and bytes of their records, more than before; less when below zero. The bucket's head adds them up. */
+void batch_counts(struct batch *batch, int64_t documents, int64_t bytes);
+
 bool batch_is_empty(const struct batch *batch);
 
 struct batch_entry {

@@ -22,8 +22,9 @@ struct batch {
     uint64_t bucket;
     struct expectation *expectation;
     size_t expectation_count, expectation_capacity;
-    struct expectation first[2]; /* most batches name an item, and at most another id for it */
-    uint64_t counter;            /* the largest in use; 0 when there is none */
+    struct expectation first[2];       /* most batches name an item, and at most another id for it */
+    uint64_t counter;                  /* the largest in use; 0 when there is none */
+    int64_t documents, document_bytes; /* more, or less, than before */
     struct sorted entries;
     struct batch_change *changes, **changes_end;
     size_t bytes; /* of keys and values, replaced ones included: what bounds a group */

@@ -22,8 +22,10 @@ struct bucket {
     struct bucket *next; /* in its hash chain */
 
     _Atomic uint64_t visible_lsn;
-    _Atomic uint64_t last_counter; /* given out, committed or not */
+    _Atomic uint64_t visible_documents, visible_bytes; /* as of about that LSN */
+    _Atomic uint64_t last_counter;                     /* given out, committed or not */
 
+    bool counts;        /* its documents; never changes */
     struct head head;   /* as of the last LSN given out */
     uint64_t floor_lsn; /* a scope without a slot of its own counts as changed then */
     bool dropped;
@@ -33,3 +35,11 @@ struct bucket {
     struct bucket *next_in_doubt;
     struct ending past[ENDINGS_KEPT]; /* newest first */
 };
+
+/* What the head says is what readers see from here on. */
+static inline void bucket_publish(struct bucket *bucket)
+{
+    atomic_store_explicit(&bucket->visible_documents, bucket->head.documents, memory_order_relaxed);
+    atomic_store_explicit(&bucket->visible_bytes, bucket->head.document_bytes, memory_order_relaxed);
+    atomic_store_explicit(&bucket->visible_lsn, bucket->head.lsn, memory_order_release);
+}

@@ -159,6 +159,8 @@ static void advance_head(struct head *head, const struct batch *batch, int64_t n
         head->ts_ms = now_ms;
     if (head->counter < batch->counter)
         head->counter = batch->counter;
+    head->documents += (uint64_t)batch->documents;
+    head->document_bytes += (uint64_t)batch->document_bytes;
 }
 
 static void add_entries(struct group *group, const struct batch *batch, struct commit_stamp stamp)
@@ -218,10 +220,9 @@ static void add_heads(struct committer *committer)
 {
     for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         uint8_t *bytes = arena_alloc(&committer->op.arena, HEAD_BYTES);
+        size_t size = head_encode(&bucket->head, bytes);
 
-        head_encode(&bucket->head, bytes);
-        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->id),
-                     slice_make(bytes, HEAD_BYTES));
+        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->id), slice_make(bytes, size));
     }
 }
 
@@ -255,7 +256,7 @@ static void add_log(struct committer *committer)
 static void publish(struct group *group)
 {
     for (struct bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
-        atomic_store_explicit(&bucket->visible_lsn, bucket->head.lsn, memory_order_release);
+        bucket_publish(bucket);
 }
 
 /* ---- failure ---- */
@@ -266,11 +267,9 @@ enum status backend_read_head(struct op *op, struct backend *backend, uint64_t b
     struct backend_snapshot *snapshot = NULL;
     enum status st;
 
-    *head = (struct head){ 0 };
     TRY(backend->ops->snapshot(op, backend, &snapshot));
     TRY(backend->ops->get_many(op, backend, snapshot, &key, 1, &value));
-    if (value.data)
-        TRY(head_decode(op, value, head));
+    TRY(head_decode(op, value, head));
 out:
     if (snapshot)
         backend->ops->release(backend, snapshot);
@@ -295,7 +294,7 @@ static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
     bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
     bucket->floor_lsn = bucket->head.lsn;
     bucket->in_doubt = false;
-    atomic_store_explicit(&bucket->visible_lsn, bucket->head.lsn, memory_order_release);
+    bucket_publish(bucket);
 }
 
 static void begin_incarnation(struct committer *committer)

@@ -150,7 +150,8 @@ static struct bucket *new_bucket(struct store *store, uint64_t id, const struct 
     bucket->id = id;
     bucket->head = *head;
     bucket->floor_lsn = head->lsn; /* no transaction under way is older than this process */
-    atomic_init(&bucket->visible_lsn, head->lsn);
+    bucket->counts = head->counts;
+    bucket_publish(bucket);
     atomic_init(&bucket->last_counter, head->counter);
     return bucket;
 }
@@ -197,6 +198,13 @@ uint64_t bucket_id(const struct bucket *bucket)
 uint64_t bucket_lsn(const struct bucket *bucket)
 {
     return atomic_load_explicit(&bucket->visible_lsn, memory_order_acquire);
+}
+
+bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage)
+{
+    usage->documents = atomic_load_explicit(&bucket->visible_documents, memory_order_relaxed);
+    usage->bytes = atomic_load_explicit(&bucket->visible_bytes, memory_order_relaxed);
+    return bucket->counts;
 }
 
 uint64_t bucket_next_counter(struct bucket *bucket)
@@ -278,8 +286,7 @@ enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct
     if (!snapshot->has_head) {
         key = key_head(&op->arena, snapshot->bucket->id);
         TRY(store_get_many(op, snapshot, &key, 1, &value));
-        if (value.data)
-            TRY(head_decode(op, value, &snapshot->head));
+        TRY(head_decode(op, value, &snapshot->head));
         snapshot->has_head = true;
     }
     *head = snapshot->head;

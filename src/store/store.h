@@ -50,6 +50,13 @@ uint64_t bucket_id(const struct bucket *bucket);
 /* The last LSN that readers can see, and its time; no round trip. */
 uint64_t bucket_lsn(const struct bucket *bucket);
 
+struct bucket_usage {
+    uint64_t documents, bytes; /* of the records: expired ones count until they are removed */
+};
+
+/* As of the last commits; no round trip. False when an older version began the bucket, and did not count. */
+bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage);
+
 /* A counter for a new document: never given twice, not even after a crash, once committed with it. */
 uint64_t bucket_next_counter(struct bucket *bucket);
 

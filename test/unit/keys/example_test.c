@@ -80,11 +80,12 @@ static void write_values(const struct epk *epk, uint64_t number)
     struct record record = { .etag = 0xd826, .number = number, .policy_version = 1, .epk = epk_slice(epk) };
     struct change change = { .kind = CHANGE_CREATE, .token = 0xabcd, .number = number };
     uint8_t head[HEAD_BYTES], *value;
-    size_t size;
+    size_t size, record_bytes;
 
     record.document = parse("{\"id\":\"42\",\"city\":\"redmond\"}");
     value = record_encode(test_op(), &record, &size);
     value_stamp(value, size, 7, 1700000000000);
+    record_bytes = size;
     line("record", slice_make(value, 24), 1, 1, 2, 4, 8, REST);
     line("  goes on", slice_make(value + 24, 26), 8, 8, 4, 4, REST);
     line("  EPK", slice_make(value + 50, 16), REST);
@@ -94,8 +95,9 @@ static void write_values(const struct epk *epk, uint64_t number)
     line("change", slice_make(value, 24), 1, 1, 2, 4, 8, REST);
     line("  goes on", slice_make(value + 24, size - 24), 8, 8, REST);
     line("unique", unique_entry_with(&test_op()->arena, (struct slice){ 0 }, number), 1, 8, REST);
-    head_encode(&(struct head){ 7, 1700000000000, 1 }, head);
-    line("head", slice_make(head, HEAD_BYTES), 1, 3, 4, 8, 8, REST);
+    size = head_encode(&(struct head){ 7, 1700000000000, 1, true, 1, record_bytes }, head);
+    line("head", slice_make(head, 24), 1, 3, 4, 8, REST);
+    line("  goes on", slice_make(head + 24, size - 24), 8, 8, REST);
 }
 
 /* Document 42 of the container 5 in the database 1, whose partition key is its city. */

@@ -136,12 +136,33 @@ TEST(an_entry_of_a_unique_key_that_is_cut_or_newer_is_noticed)
 
 TEST(a_head_comes_back_as_it_was_written)
 {
-    struct head head = { 1, -2, (1ull << 40) - 1 }, got;
+    struct head head = { 1, -2, (1ull << 40) - 1, true, 3, 1ull << 50 }, got;
     uint8_t bytes[HEAD_BYTES];
 
     head_encode(&head, bytes);
     REQUIRE(head_decode(test_op(), slice_make(bytes, sizeof(bytes)), &got) == ST_OK);
     CHECK(got.lsn == 1 && got.ts_ms == -2 && got.counter == (1ull << 40) - 1);
+    CHECK(got.counts && got.documents == 3 && got.document_bytes == 1ull << 50);
+}
+
+TEST(a_head_of_the_first_format_is_read_and_written_as_it_was_and_does_not_count)
+{
+    static const char first[] =
+        "\1\0\0\0\xf9\x99\x9d\xad\7\0\0\0\0\0\0\0\0\x68\xe5\xcf\x8b\1\0\0\1\0\0\0\0\0\0";
+    uint8_t bytes[HEAD_BYTES];
+    struct head head;
+
+    REQUIRE(head_decode(test_op(), slice_make(first, sizeof(first)), &head) == ST_OK);
+    CHECK(head.lsn == 7 && head.counter == 1 && !head.counts && head.documents == 0);
+    CHECK(head_encode(&head, bytes) == 32 && memcmp(bytes, first, 32) == 0);
+}
+
+TEST(a_bucket_without_a_head_counts_from_its_first_commit_on)
+{
+    struct head head = { .lsn = 5 };
+
+    REQUIRE(head_decode(test_op(), (struct slice){ 0 }, &head) == ST_OK);
+    CHECK(head.lsn == 0 && head.counts && head.documents == 0 && head.document_bytes == 0);
 }
 
 enum what { RECORD, CHANGE, HEAD };
@@ -168,7 +189,7 @@ static struct slice encode(enum what what)
         return record;
     if (what == HEAD) {
         value = arena_alloc(&test_op()->arena, HEAD_BYTES);
-        head_encode(&(struct head){ 1, 2, 3 }, value);
+        head_encode(&(struct head){ 1, 2, 3, true, 4, 5 }, value);
         return slice_make(value, HEAD_BYTES);
     }
     value = change_encode(test_op(), &change, &size);
@@ -209,7 +230,7 @@ TEST(a_newer_format_says_that_it_is_newer)
         struct slice value = encode(what);
         char *copy = arena_text(&test_op()->arena, value);
 
-        copy[0] = 2;
+        copy[0] = HEAD_FORMAT + 1;
         value_stamp((uint8_t *)copy, value.size, 1, 1);
         CHECK(decode(what, slice_make(copy, value.size)) == ST_CORRUPT);
         CHECK(strstr(test_op()->error, "newer than this program"));

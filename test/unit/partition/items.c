@@ -168,6 +168,17 @@ static uint64_t count_lsns(struct rig *rig, const struct container *container)
     return count;
 }
 
+bool container_counts(const struct container *container, const struct rows *documents)
+{
+    struct bucket_usage usage;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < documents->count; i++)
+        bytes += documents->row[i].value.size;
+    return bucket_usage(container->bucket, &usage) && usage.documents == documents->count &&
+           usage.bytes == bytes;
+}
+
 bool container_is_whole(struct rig *rig, const struct container *container)
 {
     struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT),
@@ -175,6 +186,7 @@ bool container_is_whole(struct rig *rig, const struct container *container)
                 uniques = rows_of_kind(rig, container, KEY_UNIQUE);
     bool whole = documents.count == ids.count &&
                  uniques.count == documents.count * container->unique_key_count &&
+                 container_counts(container, &documents) &&
                  count_lsns(rig, container) == bucket_lsn(container->bucket);
 
     for (size_t i = 0; whole && i < documents.count; i++)

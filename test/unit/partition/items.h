@@ -21,6 +21,9 @@ enum status item_delete(struct rig *rig, const struct container *container, cons
 bool item_read(struct rig *rig, const struct container *container, const char *key, const char *id,
                struct record *item);
 
+/* Whether what the head counts is what is there. */
+bool container_counts(const struct container *container, const struct rows *documents);
+
 /*
  * Promises 1 and 6, where nothing has expired: each document has its entries and each entry its document, and
  * every LSN has changes.

@@ -1,0 +1,12 @@
+/*
+ * src/resource/usage.h - how much of a container is in use, as x-ms-resource-quota and x-ms-resource-usage say it.
+ * Sizes are in kilobytes. A container that was begun by a version that did not count its items tells nothing of them.
+ */
+#pragma once
+#include "resource/call.h"
+
+/* Items and scripts. */
+void usage_of_container(struct reply *reply, const struct call *call);
+
+/* Items alone: what a write of one is answered with. */
+void usage_of_items(struct reply *reply, const struct call *call);
