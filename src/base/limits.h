@@ -11,6 +11,12 @@ enum {
     ARRAY_COUNT_SENSIBLE = 50 * 1000, /* not refused: past half of it the log says so once */
     PATCH_OPERATIONS_MAX = 10,        /* service: the same ("Partial document update", FAQ) */
 
+    /* Attachments. Service: 2 GB of media in an account, no figure for one ("Azure Cosmos DB service quotas", until 2020). */
+    ATTACHMENTS_MAX = 100, /* of an item */
+    ATTACHMENT_BODY_BYTES_MAX = 64 * 1024,
+    MEDIA_BYTES_MAX = 2 * 1024 * 1024,
+    MEDIA_TYPE_BYTES_MAX = 255,
+
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,
     RESOURCE_ID_CHARS_MAX = 255,

@@ -64,6 +64,33 @@ struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, 
     return slice_make(key, PREFIX_BYTES + partition.size + 17);
 }
 
+static struct slice key_below(struct arena *arena, uint64_t bucket, enum key_kind kind, uint64_t document,
+                              uint32_t attachment)
+{
+    uint8_t *key = key_begin(arena, bucket, kind, 12);
+
+    put_be(key + PREFIX_BYTES, document, 8);
+    put_be(key + PREFIX_BYTES + 8, attachment, 4);
+    return slice_make(key, PREFIX_BYTES + 12);
+}
+
+struct slice key_attachment(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment)
+{
+    return key_below(arena, bucket, KEY_ATTACHMENT, document, attachment);
+}
+
+struct slice key_media(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment)
+{
+    return key_below(arena, bucket, KEY_MEDIA, document, attachment);
+}
+
+struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_t document)
+{
+    struct slice key = key_below(arena, bucket, KEY_ATTACHMENT, document, 0);
+
+    return slice_make(key.data, key.size - 4);
+}
+
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position)
 {
     uint8_t *key = key_begin(arena, bucket, KEY_LOG, 12);
@@ -122,8 +149,8 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 
 bool key_parse(struct slice key, struct key_parts *parts)
 {
-    static const char kinds[] = { KEY_HEAD, KEY_DOCUMENT, KEY_ID,    KEY_UNIQUE,
-                                  KEY_LOG,  KEY_CATALOG,  KEY_OFFER, KEY_DROPPED };
+    static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
+                                  KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;
@@ -138,6 +165,15 @@ bool key_parse_document(const struct key_parts *parts, uint64_t *number)
     if (parts->kind != KEY_DOCUMENT || parts->rest.size != 8)
         return false;
     *number = get_be(parts->rest.data, 8);
+    return true;
+}
+
+bool key_parse_attachment(const struct key_parts *parts, uint64_t *document, uint32_t *attachment)
+{
+    if ((parts->kind != KEY_ATTACHMENT && parts->kind != KEY_MEDIA) || parts->rest.size != 12)
+        return false;
+    *document = get_be(parts->rest.data, 8);
+    *attachment = (uint32_t)get_be(parts->rest.data + 8, 4);
     return true;
 }
 

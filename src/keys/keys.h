@@ -16,14 +16,16 @@
 enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6 };
 
 enum key_kind {
-    KEY_HEAD = 'H',     /* nothing: the bucket's last LSN, its time, the document counter */
-    KEY_DOCUMENT = 'D', /* number: the record */
-    KEY_ID = 'I',       /* EPK, id: the document's number */
-    KEY_LOG = 'L',      /* LSN, position: the change */
-    KEY_CATALOG = 'C',  /* rid: a database, a container, a user, ... (bucket 0) */
-    KEY_OFFER = 'O',    /* rid of a database or a container: its throughput (bucket 0) */
-    KEY_DROPPED = 'G',  /* container number: a dropped one, with data still to be removed (bucket 0) */
-    KEY_UNIQUE = 'U',   /* EPK, which unique key, hash of its values: the documents' numbers */
+    KEY_HEAD = 'H',       /* nothing: the bucket's last LSN, its time, the document counter */
+    KEY_DOCUMENT = 'D',   /* number: the record */
+    KEY_ID = 'I',         /* EPK, id: the document's number */
+    KEY_LOG = 'L',        /* LSN, position: the change */
+    KEY_CATALOG = 'C',    /* rid: a database, a container, a user, ... (bucket 0) */
+    KEY_OFFER = 'O',      /* rid of a database or a container: its throughput (bucket 0) */
+    KEY_DROPPED = 'G',    /* container number: a dropped one, with data still to be removed (bucket 0) */
+    KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
+    KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
+    KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
     /* Taken by parts to come: 'X' index entries, 'P' path counts. */
 };
 
@@ -42,6 +44,8 @@ struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number)
 struct slice key_id(struct arena *arena, uint64_t bucket, struct slice epk, struct slice id);
 struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, uint8_t which,
                         struct hash128 values);
+struct slice key_attachment(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
+struct slice key_media(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
@@ -50,6 +54,9 @@ struct slice key_dropped(struct arena *arena, uint64_t container);
 /* The least key of a kind, and the least key after all of that kind. */
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind);
 struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind kind);
+
+/* The least key of a document's attachments; that of the next document's is the end of them. */
+struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_t document);
 
 /* The same for whole buckets and whole containers. */
 struct slice key_bucket_first(struct arena *arena, uint64_t bucket);
@@ -64,5 +71,7 @@ struct key_parts {
 
 bool key_parse(struct slice key, struct key_parts *parts);
 bool key_parse_document(const struct key_parts *parts, uint64_t *number);
+bool key_parse_attachment(const struct key_parts *parts, uint64_t *document,
+                          uint32_t *attachment); /* media too */
 bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position);
 bool key_parse_dropped(const struct key_parts *parts, uint64_t *container);

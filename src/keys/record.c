@@ -18,7 +18,7 @@ enum {
     AT_EPK = 50,
 };
 
-enum { FLAGS_KNOWN = RECORD_KEEPS_UNIQUE };
+enum { FLAGS_KNOWN = RECORD_KEEPS_UNIQUE | RECORD_HAS_ATTACHMENTS };
 
 enum {
     AT_KIND = 1,
@@ -30,6 +30,8 @@ enum {
 };
 
 enum { CHANGE_EXPIRED = 1 }; /* in a change's flags */
+
+enum { AT_MEDIA = 8 };
 
 enum { AT_COUNTER = 24, AT_DOCUMENTS = 32, AT_DOCUMENT_BYTES = 40, HEAD_1_BYTES = 32 };
 
@@ -257,6 +259,31 @@ enum status head_decode(struct op *op, struct slice value, struct head *head)
         .documents = old ? 0 : get_le(bytes + AT_DOCUMENTS, 8),
         .document_bytes = old ? 0 : get_le(bytes + AT_DOCUMENT_BYTES, 8),
     };
+out:
+    return st;
+}
+
+uint8_t *media_encode(struct op *op, struct slice bytes, size_t *size)
+{
+    uint8_t *value = arena_try_alloc(&op->arena, AT_MEDIA + bytes.size);
+
+    if (!value)
+        return NULL;
+    *size = AT_MEDIA + bytes.size;
+    memset(value, 0, AT_MEDIA);
+    value[AT_FORMAT] = MEDIA_FORMAT;
+    if (bytes.size)
+        memcpy(value + AT_MEDIA, bytes.data, bytes.size);
+    put_le(value + AT_CRC, value_crc(value, *size), 4);
+    return value;
+}
+
+enum status media_decode(struct op *op, struct slice value, struct slice *bytes)
+{
+    enum status st;
+
+    TRY(check_value(op, "medium", value, MEDIA_FORMAT, AT_MEDIA));
+    *bytes = slice_after(value, AT_MEDIA);
 out:
     return st;
 }

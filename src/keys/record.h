@@ -9,6 +9,7 @@
  *             previous LSN 8, then the old record as it was stored (replace, delete)
  *     id      format 1, number 8
  *     unique  format 1, number 8 for each document whose values have the entry's hash
+ *     media   format 1, reserved 3, CRC-32C 4, the bytes; an attachment's record has its own number there
  *     head    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, document counter 8,
  *             and from format 2 on documents 8, bytes of their records 8
  *
@@ -39,7 +40,8 @@ enum { RECORD_TTL_NONE = 0 };
 
 /* A program that does not know a flag refuses the record. */
 enum record_flag {
-    RECORD_KEEPS_UNIQUE = 1, /* of a container: its items have entries of their unique keys */
+    RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has some, or had; they go when it goes */
+    RECORD_KEEPS_UNIQUE = 1,    /* of a container: its items have entries of their unique keys */
 };
 
 /* Mutable, because it is stamped later; lies in the arena. LSN and ts are written as zero. NULL past the arena's limit. */
@@ -97,6 +99,12 @@ uint64_t unique_entry_number(struct slice value, size_t index);
 /* The entry with the number added, or without it; absent when none is left. */
 struct slice unique_entry_with(struct arena *arena, struct slice value, uint64_t number);
 struct slice unique_entry_without(struct arena *arena, struct slice value, uint64_t number);
+
+/* An attachment's bytes. NULL past the arena's limit. */
+enum { MEDIA_FORMAT = 1 };
+
+uint8_t *media_encode(struct op *op, struct slice bytes, size_t *size);
+enum status media_decode(struct op *op, struct slice value, struct slice *bytes);
 
 /* Writes LSN and ts into a record or a change and computes its CRC. */
 void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms);

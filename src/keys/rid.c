@@ -41,6 +41,16 @@ struct rid rid_child(const struct rid *container, enum rid_kind kind, uint64_t n
     return rid;
 }
 
+struct rid rid_attachment(const struct rid *document, uint32_t number)
+{
+    struct rid rid = *document;
+
+    assert(document->size == RID_CHILD_BYTES);
+    put_le(rid.bytes + RID_CHILD_BYTES, number, 4);
+    rid.size = RID_BYTES_MAX;
+    return rid;
+}
+
 struct rid rid_user(const struct rid *database, uint32_t user)
 {
     struct rid rid = *database;
@@ -117,6 +127,9 @@ enum rid_type rid_type(const struct rid *rid)
             return in_container ? type_below_container(rid) : RID_TYPE_PERMISSION;
         return get_le(rid->bytes + USER_BYTES, 8) >> TYPE_SHIFT == TYPE_CLIENT_KEY ? RID_TYPE_CLIENT_KEY
                                                                                    : RID_TYPE_NONE;
+    case RID_BYTES_MAX:
+        return in_container && type_below_container(rid) == RID_TYPE_DOCUMENT ? RID_TYPE_ATTACHMENT
+                                                                              : RID_TYPE_NONE;
     default:
         return RID_TYPE_NONE;
     }
@@ -140,6 +153,8 @@ uint64_t rid_number(const struct rid *rid)
         return last;
     case RID_TYPE_CLIENT_KEY:
         return (uint32_t)last;
+    case RID_TYPE_ATTACHMENT:
+        return get_le(rid->bytes + RID_CHILD_BYTES, 4);
     default:
         return last & ((1ull << KIND_SHIFT) - 1);
     }

@@ -6,6 +6,8 @@
  *     8-15   child, little-endian; below a container the top four bits tell its kind, 0 for a
  *            document; of a client encryption key the number and then its type, four bytes each
  *
+ *     16-19  attachment of a document, little-endian
+ *
  * An offer's is three bytes of its own.
  *
  * Text is standard base64 with '/' replaced by '-'. Clients order documents by the number
@@ -26,6 +28,7 @@ enum rid_type {
     RID_TYPE_PERMISSION,
     RID_TYPE_CLIENT_KEY,
     RID_TYPE_DOCUMENT,
+    RID_TYPE_ATTACHMENT,
     RID_TYPE_RANGE,
     RID_TYPE_UDF,
     RID_TYPE_TRIGGER,
@@ -50,6 +53,8 @@ struct rid {
 struct rid rid_database(uint32_t database);
 struct rid rid_container(const struct rid *database, uint32_t container);               /* below 2^31 */
 struct rid rid_child(const struct rid *container, enum rid_kind kind, uint64_t number); /* below 2^60 */
+
+struct rid rid_attachment(const struct rid *document, uint32_t number);
 
 struct rid rid_user(const struct rid *database, uint32_t user); /* above 0, below 2^31 */
 struct rid rid_permission(const struct rid *user, uint64_t number);

@@ -184,6 +184,50 @@ out:
     return st;
 }
 
+/* The item must be there, and must know that it has some: else they would stay when it goes. */
+static enum status visit_attachment(struct op *op, struct inspection *in, const struct key_parts *key,
+                                    struct slice value)
+{
+    struct record attachment, item;
+    struct slice document;
+    uint64_t number;
+    uint32_t own;
+    enum status st = ST_OK;
+
+    if (!key_parse_attachment(key, &number, &own) || record_decode(op, value, &attachment) != ST_OK ||
+        attachment.number != own || !json_check(json_bytes(attachment.document)) ||
+        json_kind(json_get(attachment.document, "id")) != JSON_STRING) {
+        problem(in, "an attachment is damaged");
+        goto out;
+    }
+    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    if (!document.data || record_decode(op, document, &item) != ST_OK)
+        problem(in, "an attachment has no document");
+    else if (!(item.flags & RECORD_HAS_ATTACHMENTS))
+        problem(in, "document %llu does not know of its attachments", (unsigned long long)number);
+out:
+    return st;
+}
+
+static enum status visit_media(struct op *op, struct inspection *in, const struct key_parts *key,
+                               struct slice value)
+{
+    struct slice bytes, attachment;
+    uint64_t number;
+    uint32_t own;
+    enum status st = ST_OK;
+
+    if (!key_parse_attachment(key, &number, &own) || media_decode(op, value, &bytes) != ST_OK) {
+        problem(in, "the media of an attachment are damaged");
+        goto out;
+    }
+    TRY(get(op, in, key_attachment(&op->arena, bucket_id(in->container->bucket), number, own), &attachment));
+    if (!attachment.data)
+        problem(in, "media belong to no attachment");
+out:
+    return st;
+}
+
 static enum status visit_change(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
@@ -204,10 +248,8 @@ static const struct {
     enum status (*visit)(struct op *op, struct inspection *in, const struct key_parts *key,
                          struct slice value);
 } kinds[] = {
-    { KEY_DOCUMENT, visit_document },
-    { KEY_ID, visit_id },
-    { KEY_UNIQUE, visit_unique },
-    { KEY_LOG, visit_change },
+    { KEY_DOCUMENT, visit_document },     { KEY_ID, visit_id },       { KEY_UNIQUE, visit_unique },
+    { KEY_ATTACHMENT, visit_attachment }, { KEY_MEDIA, visit_media }, { KEY_LOG, visit_change },
 };
 
 /* The next block's rows; `from` is moved behind them. */

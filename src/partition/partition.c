@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "keys/keys.h"
+#include "partition/attachment.h"
 #include "partition/expiry.h"
 #include "partition/txn.h"
 #include "partition/unique.h"
@@ -232,6 +233,7 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     enum status st;
 
     fill(op, txn, old->number, document, item);
+    item->flags = old->flags & RECORD_HAS_ATTACHMENTS;
     if (!slice_equal(id, id_of(old->document)))
         TRY(rename_id(op, txn, old, id));
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
@@ -248,6 +250,7 @@ enum status txn_remove(struct op *op, struct partition_txn *txn, const struct re
     enum status st;
 
     TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
+    TRY(attachment_remove_all(op, txn, old));
     batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
     batch_counts(txn->batch, -1, -(int64_t)old->stored.size);
     batch_delete(txn->batch, key_id(&op->arena, bucket, old->epk, id_of(old->document)));
@@ -339,6 +342,23 @@ enum status partition_read(struct op *op, struct hints *hints, const struct cont
 out:
     op->work.documents_read += st == ST_OK && *found;
     view_close(&view);
+    return st;
+}
+
+enum status partition_at(struct op *op, const struct container *container, uint64_t number,
+                         struct record *item, bool *found)
+{
+    struct slice value;
+    enum status st;
+
+    *found = false;
+    TRY(store_get_latest(op, container->bucket,
+                         key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    if (!value.data)
+        goto out;
+    TRY(record_decode(op, value, item));
+    *found = !item_is_expired(container, item, op->now_ms);
+out:
     return st;
 }
 

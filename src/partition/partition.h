@@ -17,6 +17,7 @@
  * 3. A number is never given to two documents; a replace keeps it.
  * 5. An item whose time to live is over is nowhere to be seen, swept or not.
  * 6. No two items of a logical partition have the same values of a unique key.
+ * 8. An item's attachments go with it.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -67,6 +68,10 @@ enum status partition_clear(struct op *op, const struct container *container, co
 /* One item, outside any transaction. `hints` may be NULL. */
 enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
                            const struct epk *epk, struct slice id, struct record *item, bool *found);
+
+/* The item with that number, of whichever logical partition. */
+enum status partition_at(struct op *op, const struct container *container, uint64_t number,
+                         struct record *item, bool *found);
 
 /* The id of the item with that number; `id->data` is NULL when it is not there, or of another logical partition. */
 enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,

@@ -141,6 +141,7 @@ static void write_failure(struct reply *reply, enum status status)
     struct buf *body = reply_body(reply);
 
     reply_status(reply, row->http);
+    reply->content_type = (struct slice){ 0 };
     body->size = 0;
     if (row->http == 304)
         return;
@@ -183,7 +184,8 @@ void reply_finish(struct reply *reply, enum status status)
     if (reply->answer->head.failed || reply->answer->body.failed)
         replace_with_too_large(reply);
     if (reply->answer->body.size)
-        reply_header(reply, "content-type", slice_of("application/json"));
+        reply_header(reply, "content-type",
+                     reply->content_type.data ? reply->content_type : slice_of("application/json"));
     reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
     print_charge(head, reply_charge(&op->work));
     reply_header(reply, "x-ms-gatewayversion", slice_of("version=2.14.0"));

@@ -14,9 +14,10 @@
 struct reply {
     struct op *op;
     struct answer *answer;
-    struct range_span ranges; /* that the answer is about: 0 alone until an operation on items says more */
-    bool of_items;            /* and whether one has */
-    bool plain_session;       /* for clients of API versions before 2018-06-18, which know no "-1#" */
+    struct range_span ranges;  /* that the answer is about: 0 alone until an operation on items says more */
+    struct slice content_type; /* of a body that is no JSON */
+    bool of_items;             /* and whether one has */
+    bool plain_session;        /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer);

@@ -30,6 +30,7 @@ struct call {
     const struct request *request;
     bool by_rid;               /* the path names the container by its rid, and so whatever is below it */
     struct slice type;         /* the path's last type: docs, users, ... */
+    struct slice item;         /* whose attachments the path is about, decoded */
     struct slice id;           /* of the item or the like, decoded: the last segment of .../docs/{id} */
     struct database *database; /* a reference each, when the path names one */
     struct container *container;

@@ -29,6 +29,16 @@ operation document_list;
 operation document_query;
 operation document_plan;
 
+operation attachment_create;
+operation attachment_upsert;
+operation attachment_read;
+operation attachment_replace;
+operation attachment_remove;
+operation attachment_feed;
+operation attachment_query;
+operation media_read;
+operation media_replace;
+
 operation partition_delete_items;
 
 /* Users, scripts and the like: the path's type says which. */

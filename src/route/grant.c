@@ -26,7 +26,11 @@ static bool is_this(const struct resource_link *link, const struct call *call)
     struct rid rid;
     bool by_rid = rid_parse(link->container, &rid) && rid_equal(&rid, &call->container->rid);
 
-    return slice_equal(link->type, call->type) && slice_equal(link->id, call->id) && by_rid == call->by_rid;
+    if (by_rid != call->by_rid)
+        return false;
+    if (slice_is(call->type, "attachments")) /* go with their item */
+        return slice_is(link->type, "docs") && slice_equal(link->id, call->item);
+    return slice_equal(link->type, call->type) && slice_equal(link->id, call->id);
 }
 
 /* The grant's own rid decides: another container of the same name is another one. */
@@ -62,7 +66,8 @@ static bool is_in_key(struct op *op, struct json granted, const struct call *cal
 
     if (json_kind(granted) != JSON_ARRAY || route->marker == MARK_PLAN || is_preparation(call, route))
         return true;
-    return (slice_is(call->type, "docs") || runs) && has_key(op, granted, call);
+    return (slice_is(call->type, "docs") || slice_is(call->type, "attachments") || runs) &&
+           has_key(op, granted, call);
 }
 
 static bool allows(struct op *op, const struct grant *grant, const struct child *permission,

@@ -135,7 +135,33 @@ static enum status find_container(struct op *op, struct routed *routed)
     if (!call->container)
         return missing(op, path->count > 4);
     call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
+    if (path->count > 6)
+        call->item = path->segment[5];
     return ST_OK;
+}
+
+/* The rid of media has those of its database and its container in it. One that has not is found by nobody. */
+static void find_media_owners(struct op *op, struct call *call)
+{
+    struct buf database, container;
+    struct rid rid;
+
+    if (!rid_parse(call->id, &rid) || rid_type(&rid) != RID_TYPE_ATTACHMENT)
+        return;
+    buf_init(&database, &op->arena);
+    rid.size = RID_DATABASE_BYTES;
+    rid_print(&database, &rid);
+    buf_init(&container, &op->arena);
+    rid.size = RID_CONTAINER_BYTES;
+    rid_print(&container, &rid);
+    call->database = catalog_find_database(call->service->catalog, buf_as_slice(&database));
+    if (call->database)
+        call->container =
+            catalog_find_container(call->service->catalog, call->database, buf_as_slice(&container));
+    if (call->container && !rid_equal(&call->container->rid, &rid)) { /* an id that looks like it */
+        container_release(call->container);
+        call->container = NULL;
+    }
 }
 
 static enum status find_owners(struct op *op, struct routed *routed)
@@ -147,6 +173,8 @@ static enum status find_owners(struct op *op, struct routed *routed)
     call->type = path->type;
     if (path->count && path->count % 2 == 0)
         call->id = path->segment[path->count - 1];
+    if (slice_is(path->shape, "media/x"))
+        find_media_owners(op, call);
     if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
         return ST_OK;
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);

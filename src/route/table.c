@@ -14,6 +14,7 @@
 
 #define COLL "dbs/x/colls/x"
 #define GRANTS "dbs/x/users/x/permissions"
+#define FILES COLL "/docs/x/attachments"
 #define KEYS "dbs/x/clientencryptionkeys"
 
 /* clang-format off */
@@ -46,9 +47,15 @@ const struct route routes[] = {
     { "document_patch",     PATCH,  MARK_NONE,   COLL "/docs/x",        document_patch,    OF_ITEMS },
     { "document_delete",    DELETE, MARK_NONE,   COLL "/docs/x",        document_delete,   OF_ITEMS },
 
-    { "attachment_create",  POST,   MARK_NONE,   COLL "/docs/x/attachments", NULL,         0 },
-    { "attachment_list",    GET,    MARK_NONE,   COLL "/docs/x/attachments", NULL,         0 },
-    { "attachment_read",    GET,    MARK_NONE,   COLL "/docs/x/attachments/x", NULL,       0 },
+    { "attachment_create",  POST,   MARK_NONE,   FILES,                 attachment_create, OF_ITEMS },
+    { "attachment_upsert",  POST,   MARK_UPSERT, FILES,                 attachment_upsert, OF_ITEMS },
+    { "attachment_query",   POST,   MARK_QUERY,  FILES,                 attachment_query,  OF_ITEMS | READS },
+    { "attachment_list",    GET,    MARK_NONE,   FILES,                 attachment_feed,   OF_ITEMS },
+    { "attachment_read",    GET,    MARK_NONE,   FILES "/x",            attachment_read,   OF_ITEMS },
+    { "attachment_replace", PUT,    MARK_NONE,   FILES "/x",            attachment_replace, OF_ITEMS },
+    { "attachment_delete",  DELETE, MARK_NONE,   FILES "/x",            attachment_remove, OF_ITEMS },
+    { "media_read",         GET,    MARK_NONE,   "media/x",             media_read,        OF_ITEMS },
+    { "media_replace",      PUT,    MARK_NONE,   "media/x",             media_replace,     OF_ITEMS },
 
     { "procedure_create",   POST,   MARK_NONE,   COLL "/sprocs",        child_create,      0 },
     { "procedure_upsert",   POST,   MARK_UPSERT, COLL "/sprocs",        child_upsert,      0 },

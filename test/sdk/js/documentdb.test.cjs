@@ -1,5 +1,6 @@
 // test/sdk/js/documentdb.test.cjs - the server as documentdb 1.15.3, the SDK before last, sees it. It speaks https only.
 const https = require("node:https");
+const { Readable } = require("node:stream");
 const { promisify } = require("node:util");
 const { DocumentClient } = require("documentdb");
 const { assert, endpoint, key, legal, main, refusal, test } = require("./harness.cjs");
@@ -125,6 +126,44 @@ test("items are read by pages", async () => {
     if (!page.headers?.["x-ms-continuation"]) break;
   }
   assert.deepEqual(seen.sort(), ["0", "1", "2", "3", "4", "5", "6"]);
+});
+
+/** A stream of these bytes, as uploads want one. */
+const stream = (text) => Readable.from([Buffer.from(text)]);
+
+test("attachments: create, upsert, read, replace, list, query and delete", async () => {
+  const { _self } = await container();
+  const item = await call("createDocument", _self, { id: "1", pk: "p" });
+  const at = { partitionKey: ["p"] };
+  const made = await call("createAttachment", item._self, { id: "a", contentType: "image/png", media: "http://m/1" }, at);
+  assert.equal((await refusal(call("createAttachment", item._self, { ...made }, at))).code, 409);
+  assert.equal((await call("readAttachment", made._self, at)).media, "http://m/1");
+  const replaced = await call("replaceAttachment", made._self, { ...made, media: "http://m/2" }, at);
+  assert.equal(replaced._rid, made._rid);
+  const stale = { ...at, accessCondition: { type: "IfMatch", condition: made._etag } };
+  assert.equal((await refusal(call("deleteAttachment", made._self, stale))).code, 412);
+  await call("upsertAttachment", item._self, { id: "b", contentType: "a/b", media: "http://m/3" }, at);
+  assert.deepEqual((await all(client.readAttachments(item._self, at))).map((one) => one.id), ["a", "b"]);
+  const found = await all(client.queryAttachments(item._self, "SELECT VALUE a.media FROM root a WHERE a.id = 'b'", at));
+  assert.deepEqual(found, ["http://m/3"]);
+  await call("deleteAttachment", made._self, at);
+  assert.equal((await refusal(call("readAttachment", made._self, at))).code, 404);
+});
+
+test("media are uploaded, read, replaced, and go with their item", async () => {
+  const { _self } = await container();
+  const item = await call("createDocument", _self, { id: "1", pk: "p" });
+  const at = { partitionKey: ["p"], slug: "my text", contentType: "text/plain" };
+  const made = await call("createAttachmentAndUploadMedia", item._self, stream("first"), at);
+  assert.equal(made.id, "my text");
+  assert.equal(String(await call("readMedia", made.media)), "first");
+  await call("updateMedia", made.media, stream("second"), { contentType: "text/html" });
+  assert.equal(String(await call("readMedia", made.media)), "second");
+  assert.equal((await call("readAttachment", made._self, { partitionKey: ["p"] })).contentType, "text/html");
+  await call("upsertAttachmentAndUploadMedia", item._self, stream("third"), at);
+  assert.equal(String(await call("readMedia", made.media)), "third");
+  await call("deleteDocument", item._self, { partitionKey: ["p"] });
+  assert.equal((await refusal(call("readMedia", made.media))).code, 404);
 });
 
 test("a container's ranges cover every key", async () => {

@@ -99,9 +99,9 @@ TEST(a_flag_that_is_known_comes_back_and_any_other_is_refused)
         record.document = parse("{}");
         record.flags = (uint8_t)(1 << bit);
         value = record_encode(test_op(), &record, &size);
-        if (record.flags == RECORD_KEEPS_UNIQUE)
+        if (record.flags == RECORD_KEEPS_UNIQUE || record.flags == RECORD_HAS_ATTACHMENTS)
             CHECK(record_decode(test_op(), slice_make(value, size), &got) == ST_OK &&
-                  got.flags == RECORD_KEEPS_UNIQUE);
+                  got.flags == record.flags);
         else
             CHECK(record_decode(test_op(), slice_make(value, size), &got) == ST_CORRUPT);
     }
@@ -163,6 +163,24 @@ TEST(a_bucket_without_a_head_counts_from_its_first_commit_on)
 
     REQUIRE(head_decode(test_op(), (struct slice){ 0 }, &head) == ST_OK);
     CHECK(head.lsn == 0 && head.counts && head.documents == 0 && head.document_bytes == 0);
+}
+
+TEST(media_come_back_as_they_were_written_and_damage_is_seen)
+{
+    size_t size;
+    uint8_t *value = media_encode(test_op(), slice_make("a\0b", 3), &size);
+    struct slice bytes;
+
+    REQUIRE(media_decode(test_op(), slice_make(value, size), &bytes) == ST_OK);
+    CHECK(slice_equal(bytes, slice_make("a\0b", 3)));
+    for (size_t i = 0; i < size; i++) {
+        value[i] ^= 1;
+        CHECK(media_decode(test_op(), slice_make(value, size), &bytes) == ST_CORRUPT);
+        value[i] ^= 1;
+        CHECK(media_decode(test_op(), slice_make(value, i), &bytes) == ST_CORRUPT);
+    }
+    value = media_encode(test_op(), slice_of(""), &size);
+    CHECK(media_decode(test_op(), slice_make(value, size), &bytes) == ST_OK && bytes.size == 0);
 }
 
 enum what { RECORD, CHANGE, HEAD };

@@ -115,8 +115,8 @@ TEST(the_numbers_of_documents_order_as_clients_compare_them)
 TEST(a_rid_tells_what_it_is_one_of_and_its_number)
 {
     struct rid db = rid_database(7), coll = rid_container(&db, 9), user = rid_user(&db, 9);
-    struct rid permission = rid_permission(&user, 300), key = rid_client_key(&db, 300),
-               offer = rid_offer(300);
+    struct rid file, permission = rid_permission(&user, 300), key = rid_client_key(&db, 300),
+                     offer = rid_offer(300);
     struct rid procedure = rid_child(&coll, RID_PROCEDURE, 300), item = rid_child(&coll, RID_DOCUMENT, 300);
     struct rid odd = key;
 
@@ -128,6 +128,10 @@ TEST(a_rid_tells_what_it_is_one_of_and_its_number)
     CHECK(rid_type(&offer) == RID_TYPE_OFFER && rid_number(&offer) == 300);
     CHECK(rid_type(&procedure) == RID_TYPE_PROCEDURE && rid_number(&procedure) == 300);
     CHECK(rid_type(&item) == RID_TYPE_DOCUMENT && rid_number(&item) == 300);
+    file = rid_attachment(&item, 0x80000300);
+    CHECK(rid_type(&file) == RID_TYPE_ATTACHMENT && rid_number(&file) == 0x80000300);
+    file = rid_attachment(&procedure, 1);
+    CHECK(rid_type(&file) == RID_TYPE_NONE);
     odd.bytes[12] = 1; /* a user-defined type, of which we know nothing */
     CHECK(rid_type(&odd) == RID_TYPE_NONE && rid_type(&(struct rid){ .size = 8 }) == RID_TYPE_NONE);
 }

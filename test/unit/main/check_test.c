@@ -145,6 +145,70 @@ static void value_taken_twice(struct place *place, const struct record *item)
     put(place, entry_key(place, 0, "{'mail':'y'}"), (struct slice){ 0 });
 }
 
+/* The second item with an attachment, and what is taken from it. */
+enum taken { NO_FLAG = 1, NO_RECORD = 2, NO_MEDIA_BYTES = 4 };
+
+static void attach(struct place *place, const struct record *item, enum taken taken)
+{
+    uint64_t bucket = bucket_id(place->container->bucket);
+    struct record flagged = *item, attachment = { .number = 7,
+                                                  .epk = item->epk,
+                                                  .document = rig_json(test_op(), "{'id':'f'}") };
+    size_t size;
+    uint8_t *value;
+
+    flagged.flags = taken & NO_FLAG ? 0 : RECORD_HAS_ATTACHMENTS;
+    value = record_encode(test_op(), &flagged, &size);
+    value_stamp(value, size, 1, 1);
+    put(place, key_document(&test_op()->arena, bucket, item->number), slice_make(value, size));
+    value = record_encode(test_op(), &attachment, &size);
+    if (!(taken & NO_RECORD))
+        put(place, key_attachment(&test_op()->arena, bucket, item->number, 7), slice_make(value, size));
+    value = media_encode(test_op(), slice_of("bytes"), &size);
+    put(place, key_media(&test_op()->arena, bucket, item->number, 7),
+        slice_make(value, taken & NO_MEDIA_BYTES ? size - 1 : size));
+}
+
+static void attachment_sound(struct place *place, const struct record *item)
+{
+    attach(place, item, 0);
+}
+
+static void attachment_unknown(struct place *place, const struct record *item)
+{
+    attach(place, item, NO_FLAG);
+}
+
+static void media_alone(struct place *place, const struct record *item)
+{
+    attach(place, item, NO_RECORD);
+}
+
+static void media_damaged(struct place *place, const struct record *item)
+{
+    attach(place, item, NO_MEDIA_BYTES);
+}
+
+static void attachment_alone(struct place *place, const struct record *item)
+{
+    struct record other = *item;
+
+    other.number += 1000;
+    attach(place, &other, 0);
+    put(place, key_document(&test_op()->arena, bucket_id(place->container->bucket), other.number),
+        (struct slice){ 0 });
+}
+
+static void counted_wrong(struct place *place, const struct record *item)
+{
+    struct batch *batch = batch_new(test_op(), bucket_id(place->container->bucket));
+    struct commit_stamp stamp;
+
+    (void)item;
+    batch_counts(batch, 0, 1);
+    CHECK(store_commit(test_op(), place->container->bucket, batch, &stamp) == ST_OK);
+}
+
 static const struct {
     const char *name;
     void (*damage)(struct place *place, const struct record *item);
@@ -156,9 +220,15 @@ static const struct {
     { "too-many", entry_too_many, 1 },
     { "damaged", entry_damaged, 1 },
     { "twice", value_taken_twice, 1 },
+    { "attachment", attachment_sound, 0 },
+    { "attachment-unknown", attachment_unknown, 1 },
+    { "attachment-alone", attachment_alone, 1 },
+    { "media-alone", media_alone, 1 },
+    { "media-damaged", media_damaged, 1 },
+    { "counted", counted_wrong, 1 },
 };
 
-TEST(entries_of_unique_keys_and_items_must_agree)
+TEST(items_and_what_belongs_to_them_must_agree)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct record second;
