@@ -35,11 +35,22 @@ struct walk {
     struct trail found;
 };
 
-static bool may_hold_longer(const struct walk *walk, struct json value)
+static bool may_hold_longer(struct json value, uint64_t longest)
 {
     enum json_kind kind = json_kind(value);
 
-    return (kind == JSON_ARRAY || kind == JSON_OBJECT) && json_size(value) > walk->longest;
+    return (kind == JSON_ARRAY || kind == JSON_OBJECT) && json_size(value) > longest;
+}
+
+/* Most documents end here: the path is looked for only when there is one to tell. */
+static uint64_t longest_in(struct json value, uint64_t longest)
+{
+    if (json_kind(value) == JSON_ARRAY && json_count(value) > longest)
+        longest = json_count(value);
+    for (struct json_iter i = json_iter(value); json_next(&i);)
+        if (may_hold_longer(i.value, longest))
+            longest = longest_in(i.value, longest);
+    return longest;
 }
 
 /* As deep as JSON_DEPTH_MAX at most. */
@@ -54,7 +65,7 @@ static void visit(struct walk *walk, struct json value, const struct trail *trai
     for (struct json_iter i = json_iter(value); json_next(&i);) {
         struct trail below;
 
-        if (!may_hold_longer(walk, i.value))
+        if (!may_hold_longer(i.value, walk->longest))
             continue;
         below = *trail;
         trail_add(&below, is_array ? slice_of("[]") : i.name);
@@ -80,10 +91,9 @@ void measure_document(struct measure *measure, const struct container *container
     known = atomic_load_explicit(&container->shape->array_count, memory_order_relaxed);
     walk.longest = larger(known, measure->array_count);
     known = walk.longest;
-    if (may_hold_longer(&walk, document))
-        visit(&walk, document, &(struct trail){ 0 });
-    if (walk.longest == known)
+    if (!may_hold_longer(document, known) || longest_in(document, known) == known)
         return;
+    visit(&walk, document, &(struct trail){ 0 });
     measure->array_count = walk.longest;
     measure->array_id = json_string(json_get(document, "id"));
     walk.found.text[walk.found.size] = '\0';
