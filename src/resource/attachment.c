@@ -522,28 +522,32 @@ out:
     return st;
 }
 
+static void print_row(struct buf *out, const void *attachment, const void *job)
+{
+    print_attachment(out, job, attachment);
+}
+
+static uint64_t number_of(const void *attachment)
+{
+    return ((const struct record *)attachment)->number;
+}
+
+static const struct search_kind attachments = { print_row, number_of, NULL };
+
 enum status attachment_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows;
+    struct search_list rows = { .kind = &attachments };
     struct record *list;
-    struct rid owner, rid;
+    struct rid owner;
     struct job job;
-    size_t count;
     enum status st;
 
-    TRY(read_all(op, call, reply, &job, &list, &count));
+    TRY(read_all(op, call, reply, &job, &list, &rows.count));
     owner = rid_child(&call->container->rid, RID_DOCUMENT, job.item.number);
-    search_list_init(op, &rows, count);
-    for (size_t i = 0; i < count; i++) {
-        struct buf text;
-
-        buf_init(&text, &op->arena);
-        print_attachment(&text, &job, &list[i]);
-        if (text.failed)
-            TRY(op_fail(op, ST_QUERY_MEMORY, "The query needs more memory than one may have."));
-        rid = rid_of(&job, &list[i]);
-        TRY(search_list_add(op, &rows, &rid, buf_as_slice(&text)));
-    }
+    rows.context = &job;
+    rows.resource = arena_alloc(&op->arena, (rows.count + 1) * sizeof(void *));
+    for (size_t i = 0; i < rows.count; i++)
+        rows.resource[i] = &list[i];
     TRY(search_list_run(op, call, reply, &rows, &owner, "Attachments"));
 out:
     return st;

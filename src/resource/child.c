@@ -268,9 +268,9 @@ static void print_row(struct buf *out, const void *resource, const void *place)
     print_child(out, place, resource);
 }
 
-static const struct rid *rid_of(const void *resource)
+static uint64_t number_of(const void *resource)
 {
-    return &((const struct child *)resource)->rid;
+    return rid_number(&((const struct child *)resource)->rid);
 }
 
 static void release(void *resource)
@@ -278,7 +278,7 @@ static void release(void *resource)
     child_release(resource);
 }
 
-static const struct search_kind children = { print_row, rid_of, release };
+static const struct search_kind children = { print_row, number_of, release };
 
 enum status child_query(struct op *op, struct call *call, struct reply *reply)
 {

@@ -159,9 +159,9 @@ static void print_row(struct buf *out, const void *resource, const void *context
     print_container(out, resource);
 }
 
-static const struct rid *rid_of(const void *resource)
+static uint64_t number_of(const void *resource)
 {
-    return &((const struct container *)resource)->rid;
+    return rid_number(&((const struct container *)resource)->rid);
 }
 
 static void release(void *resource)
@@ -169,7 +169,7 @@ static void release(void *resource)
     container_release(resource);
 }
 
-static const struct search_kind containers = { print_row, rid_of, release };
+static const struct search_kind containers = { print_row, number_of, release };
 
 enum status container_query(struct op *op, struct call *call, struct reply *reply)
 {

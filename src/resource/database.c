@@ -95,9 +95,9 @@ static void print_row(struct buf *out, const void *resource, const void *context
     print_database(out, resource);
 }
 
-static const struct rid *rid_of(const void *resource)
+static uint64_t number_of(const void *resource)
 {
-    return &((const struct database *)resource)->rid;
+    return rid_number(&((const struct database *)resource)->rid);
 }
 
 static void release(void *resource)
@@ -105,7 +105,7 @@ static void release(void *resource)
     database_release(resource);
 }
 
-static const struct search_kind databases = { print_row, rid_of, release };
+static const struct search_kind databases = { print_row, number_of, release };
 
 enum status database_query(struct op *op, struct call *call, struct reply *reply)
 {

@@ -340,9 +340,9 @@ static void print_row(struct buf *out, const void *resource, const void *context
     print_offer(out, resource);
 }
 
-static const struct rid *rid_of(const void *resource)
+static uint64_t number_of(const void *resource)
 {
-    return &((const struct child *)resource)->rid;
+    return rid_number(&((const struct child *)resource)->rid);
 }
 
 static void release(void *resource)
@@ -350,7 +350,7 @@ static void release(void *resource)
     child_release(resource);
 }
 
-static const struct search_kind offers = { print_row, rid_of, release };
+static const struct search_kind offers = { print_row, number_of, release };
 
 enum status offer_query(struct op *op, struct call *call, struct reply *reply)
 {

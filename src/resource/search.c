@@ -220,7 +220,7 @@ static enum status read_row(struct op *op, struct list_source *list, struct quer
     op->arena = readers;
     if (st != ST_OK)
         op_set_error(op, "A resource cannot be read for the query.");
-    row->number = row->counter = rid_number(list->kind->rid(resource));
+    row->number = row->counter = list->kind->number(resource);
     return st;
 }
 
@@ -238,8 +238,7 @@ static enum status list_seek(struct op *op, struct query_source *source, uint64_
     struct list_source *list = (struct list_source *)source;
 
     (void)op;
-    for (list->next = 0;
-         list->next < list->count && rid_number(list->kind->rid(list->resource[list->next])) <= after;)
+    for (list->next = 0; list->next < list->count && list->kind->number(list->resource[list->next]) <= after;)
         list->next++;
     return ST_OK;
 }
@@ -263,7 +262,7 @@ enum status search_list_run(struct op *op, const struct call *call, struct reply
     TRY(search_run(op, call, reply, &search, &list.base, owner, collective));
 out:
     arena_free(&list.memory);
-    for (size_t i = 0; i < rows->count; i++)
+    for (size_t i = 0; i < rows->count && rows->kind->release; i++)
         rows->kind->release(rows->resource[i]);
     return st;
 }

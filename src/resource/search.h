@@ -28,14 +28,14 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
 /* Resources of the catalog as rows: how one is printed, which it is, how its reference is given back. */
 struct search_kind {
     void (*print)(struct buf *out, const void *resource, const void *context);
-    const struct rid *(*rid)(const void *resource);
-    void (*release)(void *resource);
+    uint64_t (*number)(const void *resource); /* its own among its siblings */
+    void (*release)(void *resource);          /* NULL: there is nothing to give back */
 };
 
 struct search_list {
     const struct search_kind *kind;
     const void *context; /* for print */
-    void **resource;     /* references, in the order of their rids */
+    void **resource;     /* references, in the order of their numbers */
     size_t count;
 };
 
