@@ -97,14 +97,17 @@ out:
 
 enum status container_read(struct op *op, struct call *call, struct reply *reply)
 {
-    enum status st = call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms);
+    bool counts = header_is_true(call->request, HEADER_POPULATE_QUOTA);
+    enum status st;
 
-    if (st != ST_OK)
-        return st;
+    if (counts && !op->may_block) /* counting scripts walks the catalog: not on a loop thread */
+        return ST_WOULD_BLOCK;
+    TRY(call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms));
     reply_container(reply, call->container, 200);
-    if (header_is_true(call->request, HEADER_POPULATE_QUOTA))
+    if (counts)
         usage_of_container(reply, call);
-    return ST_OK;
+out:
+    return st;
 }
 
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)
