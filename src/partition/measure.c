@@ -93,6 +93,7 @@ void measure_document(struct measure *measure, const struct container *container
     known = walk.longest;
     if (!may_hold_longer(document, known) || longest_in(document, known) == known)
         return;
+    walk.found.size = 0;
     visit(&walk, document, &(struct trail){ 0 });
     measure->array_count = walk.longest;
     measure->array_id = json_string(json_get(document, "id"));
