@@ -333,7 +333,6 @@ out:
     return st;
 }
 
-/* All of them: a database and a container has one at most. */
 static void print_row(struct buf *out, const void *resource, const void *context)
 {
     (void)context;
@@ -352,6 +351,7 @@ static void release(void *resource)
 
 static const struct search_kind offers = { print_row, number_of, release };
 
+/* Over all of them: a database and a container has one at most. */
 enum status offer_query(struct op *op, struct call *call, struct reply *reply)
 {
     struct search_list rows = { .kind = &offers };
