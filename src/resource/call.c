@@ -57,13 +57,16 @@ enum status precondition_failed(struct op *op)
                    "Operation cannot be performed because one of the specified precondition is not met.");
 }
 
-enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
+enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t ts_ms)
 {
-    struct slice header = call_header(call, HEADER_IF_MATCH);
-
-    if (!header.data || etag_matches(header, etag, ts_ms))
+    if (!wanted.data || etag_matches(wanted, etag, ts_ms))
         return ST_OK;
     return precondition_failed(op);
+}
+
+enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
+{
+    return if_match(op, call_header(call, HEADER_IF_MATCH), etag, ts_ms);
 }
 
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,

@@ -58,6 +58,9 @@ void reply_continuation(struct reply *reply, const struct continuation *continua
 /* If-Match on a write: ST_PRECONDITION_FAILED unless it is absent or names this version. */
 enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms);
 
+/* The same for a condition from elsewhere; `wanted.data` is NULL when there is none. */
+enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t ts_ms);
+
 /* In the service's words. */
 enum status precondition_failed(struct op *op);
 

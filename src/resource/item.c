@@ -60,6 +60,18 @@ static enum status check_id(struct op *op, struct json id)
     return ST_OK;
 }
 
+enum status item_check_document(struct op *op, struct json *document)
+{
+    enum status st;
+
+    TRY(check_id(op, json_get(*document, "id")));
+    if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
+        TRY(ttl_check(op, json_get(*document, "ttl")));
+    TRY(drop_system_names(op, document));
+out:
+    return st;
+}
+
 enum status item_read_body(struct op *op, const struct call *call, struct json *document)
 {
     enum status st;
@@ -67,12 +79,16 @@ enum status item_read_body(struct op *op, const struct call *call, struct json *
     if (call->request->body.size > ITEM_BYTES_MAX)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
     TRY(call_body(op, call, document));
-    TRY(check_id(op, json_get(*document, "id")));
-    if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
-        TRY(ttl_check(op, json_get(*document, "ttl")));
-    TRY(drop_system_names(op, document));
+    TRY(item_check_document(op, document));
 out:
     return st;
+}
+
+enum status item_not_found(struct op *op)
+{
+    return op_fail(op, ST_ITEM_NOT_FOUND,
+                   "Entity with the specified id does not exist in the system. More info: "
+                   "https://aka.ms/cosmosdb-tsg-not-found");
 }
 
 static bool is_rid_here(const struct call *call, uint64_t *number)

@@ -6,6 +6,12 @@
 /* The body as a document: within limits, with a good id, without system properties of the client's. */
 enum status item_read_body(struct op *op, const struct call *call, struct json *document);
 
+/* The same for an object that came as part of a body. */
+enum status item_check_document(struct op *op, struct json *document);
+
+/* In the service's words. */
+enum status item_not_found(struct op *op);
+
 /* Whether a top-level member of that name is ours to set. */
 bool item_is_system_name(struct slice name);
 

@@ -1,0 +1,193 @@
+/* src/resource/action.c - create, upsert, read, replace, patch and delete, in any transaction. */
+#include "partition/key.h"
+#include "resource/action.h"
+
+void action_place(const struct container *container, struct action *action)
+{
+    struct partition_key key;
+
+    partition_key_extract(container, action->document, &key);
+    partition_key_epk(container, &key, &action->epk);
+    action->id = json_string(json_get(action->document, "id"));
+}
+
+enum status action_check_key(struct op *op, const struct action *action, const struct epk *named)
+{
+    if (slice_equal(epk_slice(named), epk_slice(&action->epk)))
+        return ST_OK;
+    return op_fail(
+        op, ST_KEY_MISMATCH,
+        "PartitionKey extracted from document doesn't match the one specified in the header. Learn more: "
+        "https://aka.ms/CosmosDB/sql/errors/wrong-pk-value");
+}
+
+/* ---- in a transaction ---- */
+
+static enum status take_create(struct op *op, const struct container *container, struct partition_txn *txn,
+                               struct action *action)
+{
+    enum status st;
+
+    (void)container;
+    TRY(partition_find(op, txn, action->id, &action->old, &action->found));
+    if (action->found)
+        TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));
+    TRY(partition_create(op, txn, action->document, &action->item));
+out:
+    return st;
+}
+
+/* A replace where there is one, else a create: If-Match then has nothing to compare. */
+static enum status take_upsert(struct op *op, const struct container *container, struct partition_txn *txn,
+                               struct action *action)
+{
+    enum status st;
+
+    (void)container;
+    TRY(partition_find(op, txn, action->id, &action->old, &action->found));
+    if (action->found) {
+        TRY(if_match(op, action->if_match, action->old.etag, action->old.ts_ms));
+        TRY(partition_replace(op, txn, &action->old, action->document, &action->item));
+    } else {
+        TRY(partition_create(op, txn, action->document, &action->item));
+    }
+out:
+    return st;
+}
+
+static enum status find(struct op *op, struct partition_txn *txn, struct action *action)
+{
+    enum status st;
+
+    TRY(partition_find(op, txn, action->id, &action->old, &action->found));
+    if (!action->found)
+        TRY(item_not_found(op));
+out:
+    return st;
+}
+
+/* A version that the client has already, by either condition: a batch of the service takes them for the same. */
+static enum status take_read(struct op *op, const struct container *container, struct partition_txn *txn,
+                             struct action *action)
+{
+    enum status st;
+
+    (void)container;
+    TRY(find(op, txn, action));
+    action->item = action->old;
+    if (etag_matches(action->if_none_match, action->old.etag, action->old.ts_ms) ||
+        etag_matches(action->if_match, action->old.etag, action->old.ts_ms))
+        TRY(op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified."));
+out:
+    return st;
+}
+
+static enum status find_to_change(struct op *op, struct partition_txn *txn, struct action *action)
+{
+    enum status st;
+
+    TRY(find(op, txn, action));
+    TRY(if_match(op, action->if_match, action->old.etag, action->old.ts_ms));
+out:
+    return st;
+}
+
+static enum status take_replace(struct op *op, const struct container *container, struct partition_txn *txn,
+                                struct action *action)
+{
+    enum status st;
+
+    (void)container;
+    TRY(find_to_change(op, txn, action));
+    TRY(partition_replace(op, txn, &action->old, action->document, &action->item));
+out:
+    return st;
+}
+
+static enum status take_patch(struct op *op, const struct container *container, struct partition_txn *txn,
+                              struct action *action)
+{
+    enum status st;
+
+    TRY(find_to_change(op, txn, action));
+    TRY(item_patch_apply(op, container, &action->patch, &action->old, &action->document));
+    TRY(partition_replace(op, txn, &action->old, action->document, &action->item));
+out:
+    return st;
+}
+
+static enum status take_delete(struct op *op, const struct container *container, struct partition_txn *txn,
+                               struct action *action)
+{
+    enum status st;
+
+    (void)container;
+    TRY(find_to_change(op, txn, action));
+    TRY(partition_delete(op, txn, &action->old));
+out:
+    return st;
+}
+
+/* clang-format off */
+static const struct {
+    enum status (*take)(struct op *op, const struct container *container, struct partition_txn *txn,
+                        struct action *action);
+    int status, status_if_new;
+} kinds[ACTION_KINDS] = {
+    [ACTION_CREATE]  = { take_create,  201, 201 },
+    [ACTION_UPSERT]  = { take_upsert,  200, 201 },
+    [ACTION_READ]    = { take_read,    200, 200 },
+    [ACTION_REPLACE] = { take_replace, 200, 200 },
+    [ACTION_PATCH]   = { take_patch,   200, 200 },
+    [ACTION_DELETE]  = { take_delete,  204, 204 },
+};
+/* clang-format on */
+
+enum status action_take(struct op *op, const struct container *container, struct partition_txn *txn,
+                        struct action *action)
+{
+    return kinds[action->kind].take(op, container, txn, action);
+}
+
+int action_status(const struct action *action)
+{
+    return action->found ? kinds[action->kind].status : kinds[action->kind].status_if_new;
+}
+
+void action_stamp(struct action *action, struct commit_stamp stamp)
+{
+    if (action->item.lsn != 0)
+        return;
+    action->item.lsn = stamp.lsn;
+    action->item.ts_ms = stamp.ts_ms;
+}
+
+/* ---- in a transaction of its own ---- */
+
+enum status action_gave_up(struct op *op)
+{
+    return op_fail(op, ST_RETRY_WITH,
+                   "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+}
+
+enum status action_run(struct op *op, const struct call *call, struct action *action,
+                       struct commit_stamp *stamp)
+{
+    struct partition_txn *txn = NULL;
+    enum status st;
+
+    for (int tries = 0; tries < ACTION_TRIES; tries++) {
+        TRY(partition_begin(op, call->service->locks, call->container, &action->epk, action->id, &txn));
+        TRY(action_take(op, call->container, txn, action));
+        st = partition_commit(op, &txn, stamp);
+        if (st != ST_WRITE_CONFLICT)
+            break;
+    }
+    if (st == ST_OK)
+        action_stamp(action, *stamp);
+    if (st == ST_WRITE_CONFLICT)
+        st = action_gave_up(op);
+out:
+    partition_abort(txn);
+    return st;
+}
