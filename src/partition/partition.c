@@ -24,6 +24,7 @@ enum status txn_open(struct op *op, const struct container *container, struct pa
 
     *made = (struct partition_txn){ .container = container, .token = env_random_u64(op->env) };
     made->batch = batch_new(op, bucket_id(container->bucket));
+    made->changes_end = &made->changes;
     made->lsn = bucket_lsn(container->bucket);
     TRY(view_open(op, container->bucket, made->batch, &made->view));
     *txn = made;
@@ -31,32 +32,46 @@ out:
     return st;
 }
 
-enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
-                            const struct epk *epk, struct slice id, struct partition_txn **txn)
+/* With the lock of an item, or with that of none, as no id is empty, or without `locks` with no lock. */
+static enum status begin(struct op *op, struct locks *locks, const struct container *container,
+                         const struct epk *epk, struct slice id, struct partition_txn **txn)
 {
     struct lock *lock = NULL;
-    enum status st;
+    enum status st = ST_OK;
 
-    TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
+    if (locks)
+        TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
     TRY(txn_open(op, container, txn));
     (*txn)->epk = epk;
     (*txn)->lock = lock;
     lock = NULL;
-    txn_expect_item(*txn, epk_slice(epk), id);
 out:
     locks_release(lock);
+    return st;
+}
+
+enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
+                            const struct epk *epk, struct slice id, struct partition_txn **txn)
+{
+    enum status st;
+
+    TRY(begin(op, locks, container, epk, id, txn));
+    (*txn)->id = id;
+    partition_expect(*txn, id);
+out:
     return st;
 }
 
 enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
                                  struct partition_txn **txn)
 {
-    enum status st;
+    return begin(op, NULL, container, epk, slice_of(""), txn);
+}
 
-    TRY(txn_open(op, container, txn));
-    (*txn)->epk = epk;
-out:
-    return st;
+enum status partition_begin_in_turn(struct op *op, struct locks *locks, const struct container *container,
+                                    const struct epk *epk, struct partition_txn **txn)
+{
+    return begin(op, locks, container, epk, slice_of(""), txn);
 }
 
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
@@ -106,7 +121,11 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
 {
     enum status st;
 
+    if (!txn->id.data || !slice_equal(id, txn->id))
+        partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
+    if (*found && item->lsn == 0) /* its own: no time was given to it yet */
+        item->ts_ms = op->now_ms;
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
         *found = false;
         TRY(txn_remove_expired(op, txn, item));
@@ -153,22 +172,51 @@ static void put_id(struct op *op, struct partition_txn *txn, struct slice id, ui
               slice_make(value, ID_ENTRY_BYTES));
 }
 
+static enum status encode_change(struct op *op, struct txn_change *noted)
+{
+    noted->value = change_encode(op, &noted->change, &noted->size);
+    return noted->value ? ST_OK : op_fail(op, ST_TOO_LARGE, "Request size is too large");
+}
+
+/* Of a document that the transaction itself has written: what it did before and what it does now are one change. */
+static enum status change_again(struct op *op, const struct partition_txn *txn, const struct change *change)
+{
+    struct txn_change *noted = txn->changes;
+
+    while (!noted->value || noted->change.number != change->number)
+        noted = noted->next;
+    if (change->kind != CHANGE_DELETE)
+        return ST_OK;
+    if (noted->change.kind == CHANGE_CREATE) {
+        noted->value = NULL;
+        return ST_OK;
+    }
+    noted->change.kind = CHANGE_DELETE;
+    return encode_change(op, noted);
+}
+
 static enum status put_change(struct op *op, struct partition_txn *txn, struct change change,
                               const struct record *old)
 {
-    size_t size;
-    uint8_t *value;
+    struct txn_change *noted;
+    enum status st;
 
-    change.token = txn->token;
+    if (old && old->lsn == 0)
+        return change_again(op, txn, &change);
+    noted = arena_alloc(&op->arena, sizeof(*noted));
+    *noted = (struct txn_change){ .change = change };
+    noted->change.token = txn->token;
     if (old) {
-        change.previous_lsn = old->lsn;
-        change.old_record = old->stored;
+        noted->change.previous_lsn = old->lsn;
+        noted->change.old_record = old->stored;
     }
-    value = change_encode(op, &change, &size);
-    if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
-    batch_log(txn->batch, value, size);
-    return ST_OK;
+    TRY(encode_change(op, noted));
+    noted->change.old_record =
+        slice_make(noted->value + noted->size - noted->change.old_record.size, noted->change.old_record.size);
+    *txn->changes_end = noted;
+    txn->changes_end = &noted->next;
+out:
+    return st;
 }
 
 static void fill(struct op *op, const struct partition_txn *txn, uint64_t number, struct json document,
@@ -216,7 +264,6 @@ static enum status rename_id(struct op *op, struct partition_txn *txn, const str
     bool taken;
     enum status st;
 
-    partition_expect(txn, id);
     TRY(partition_find(op, txn, id, &other, &taken));
     if (taken)
         TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));
@@ -282,25 +329,81 @@ static enum status settle(struct op *op, const struct partition_txn *txn)
     return op_fail(op, ST_AMBIGUOUS, "The write failed, and it is not known whether it took place.");
 }
 
+/* What removes expired items holds on to the definition by which they are. */
+static enum status prepare(struct op *op, struct partition_txn *txn)
+{
+    if (txn->expires && !container_pin(txn->container))
+        return op_fail(op, ST_WRITE_CONFLICT, "The container's definition was changed.");
+    for (const struct txn_change *noted = txn->changes; noted; noted = noted->next)
+        if (noted->value)
+            batch_log(txn->batch, noted->value, noted->size);
+    return ST_OK;
+}
+
+static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
+{
+    if (txn->expires)
+        container_unpin(txn->container);
+    if (st == ST_AMBIGUOUS)
+        st = settle(op, txn);
+    if (st == ST_OK)
+        measure_note(op, &txn->measure, txn->container);
+    return st;
+}
+
+/* What wrote nothing has nothing to wait for: it saw this LSN, or a later one. */
+static enum status commit_nothing(const struct partition_txn *txn, struct commit_stamp *stamp)
+{
+    *stamp = (struct commit_stamp){ .lsn = txn->lsn };
+    return ST_OK;
+}
+
+/* `ready` are those of the transactions that have something to write, and nothing against it. */
+static void commit_ready(struct op *op, struct partition_ending **ready, size_t count)
+{
+    struct commit *commits = arena_alloc(&op->arena, count * sizeof(*commits));
+
+    for (size_t i = 0; i < count; i++)
+        commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
+    store_commit_many(op, ready[0]->txn->container->bucket, commits, count);
+    for (size_t i = 0; i < count; i++) {
+        op->error = commits[i].error;
+        ready[i]->stamp = commits[i].stamp;
+        ready[i]->status = conclude(op, ready[i]->txn, commits[i].status);
+        ready[i]->error = op->error;
+    }
+}
+
+void partition_commit_many(struct op *op, struct partition_ending *endings, size_t count)
+{
+    struct partition_ending **ready = arena_alloc(&op->arena, count * sizeof(*ready));
+    size_t ready_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct partition_txn *txn = endings[i].txn;
+        bool writes = !batch_is_empty(txn->batch);
+
+        endings[i].status = writes ? prepare(op, txn) : commit_nothing(txn, &endings[i].stamp);
+        endings[i].error = op->error;
+        if (writes && endings[i].status == ST_OK)
+            ready[ready_count++] = &endings[i];
+    }
+    if (ready_count)
+        commit_ready(op, ready, ready_count);
+    for (size_t i = 0; i < count; i++) {
+        partition_abort(endings[i].txn);
+        endings[i].txn = NULL;
+    }
+}
+
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)
 {
-    struct partition_txn *ended = *txn;
-    enum status st;
+    struct partition_ending ending = { .txn = *txn };
 
-    if (ended->expires && !container_pin(ended->container)) {
-        st = op_fail(op, ST_WRITE_CONFLICT, "The container's definition was changed.");
-    } else {
-        st = store_commit(op, ended->container->bucket, ended->batch, stamp);
-        if (ended->expires)
-            container_unpin(ended->container);
-    }
-    if (st == ST_AMBIGUOUS)
-        st = settle(op, ended);
-    if (st == ST_OK)
-        measure_note(op, &ended->measure, ended->container);
     *txn = NULL;
-    partition_abort(ended);
-    return st;
+    partition_commit_many(op, &ending, 1);
+    *stamp = ending.stamp;
+    return ending.status;
 }
 
 /* Follows a hint, if there is one; whether it was right, the record itself tells. */

@@ -3,7 +3,8 @@
  *     partition_begin(op, locks, container, epk, id, &txn);
  *     partition_find(op, txn, id, &item);            what is there now
  *     partition_create | _replace | _delete          into the transaction's write set
- *     partition_commit(op, &txn, &stamp);            durable, or ST_WRITE_CONFLICT
+ *     ...                                            more of them: each sees what those before it did
+ *     partition_commit(op, &txn, &stamp);            durable, all of it or nothing, or ST_WRITE_CONFLICT
  *     partition_abort(txn);                          welcome after commit too: txn is NULL then
  *
  * Ownership. Everything lies in the op's arena but the lock and the snapshot, which end with
@@ -32,14 +33,22 @@ enum status partition_begin(struct op *op, struct locks *locks, const struct con
                             const struct epk *epk, struct slice id, struct partition_txn **txn);
 
 /*
- * Without an item of its own: partition_expect() names those it is about, before they are written. It takes no
- * lock, so that it may be about many; when others write them, it is the commit that refuses.
+ * Without an item of its own: it takes no lock, so that it may be about many; when others write them, it is the
+ * commit that refuses. One that was refused begins in turn: it waits for the others of its logical partition that
+ * begin so, and is not refused because of them again.
  */
 enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
                                  struct partition_txn **txn);
+enum status partition_begin_in_turn(struct op *op, struct locks *locks, const struct container *container,
+                                    const struct epk *epk, struct partition_txn **txn);
+
+/* The commit refuses if this item was changed meanwhile: for what was not found by partition_find(). */
 void partition_expect(struct partition_txn *txn, struct slice id);
 
-/* The item with that id. `found` false is an answer, not an error. One that has expired is removed on the way. */
+/*
+ * The item with that id, from here on expected unchanged. `found` false is an answer, not an error. One that has
+ * expired is removed on the way. LSN 0: this transaction has written it.
+ */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found);
 
@@ -55,7 +64,19 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
                               struct json document, struct record *item);
 enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old);
 
+/* The stamp of what wrote nothing has the LSN that it saw, and no time. */
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
+
+/* Several transactions of one container that stand or fall each by itself. Together they mostly wait for one sync. */
+struct partition_ending {
+    struct partition_txn *txn; /* NULL afterwards */
+    struct commit_stamp stamp;
+    enum status status;
+    const char *error; /* the reason, where it is not ST_OK */
+};
+
+void partition_commit_many(struct op *op, struct partition_ending *endings, size_t count);
+
 void partition_abort(struct partition_txn *txn);
 
 /*

@@ -7,11 +7,22 @@
 #include "partition/measure.h"
 #include "partition/partition.h"
 
+/* What a transaction does to a document: from the version before it to the one after it, one change in the log. */
+struct txn_change {
+    struct txn_change *next;
+    struct change change; /* its old record is that in `value` */
+    uint8_t *value;       /* as it goes into the log; NULL when it was created and deleted again */
+    size_t size;
+};
+
 struct partition_txn {
     const struct container *container;
     const struct epk *epk; /* NULL when it spans logical partitions, as a sweep does */
+    struct slice
+        id; /* of the item that it began with, and expects already; data is NULL when there is none */
     struct batch *batch;
     struct view view;
+    struct txn_change *changes, **changes_end;
     struct lock *lock;
     bool expires;   /* something in it is removed because its time is over */
     uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */

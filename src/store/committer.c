@@ -62,14 +62,16 @@ struct committer {
 
 /* ---- the queue ---- */
 
-void committer_submit(struct committer *committer, struct request *request)
+void committer_submit(struct committer *committer, struct request *requests, size_t count)
 {
-    request->next = NULL;
-    sem_init(&request->done, 0, 0);
+    for (size_t i = 0; i < count; i++) {
+        requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
+        sem_init(&requests[i].done, 0, 0);
+    }
     pthread_mutex_lock(&committer->mutex);
-    *committer->last = request;
-    committer->last = &request->next;
-    if (committer->first == request) /* else the committer is awake or knows already */
+    *committer->last = requests;
+    committer->last = &requests[count - 1].next;
+    if (committer->first == requests) /* else the committer is awake or knows already */
         pthread_cond_signal(&committer->arrived);
     pthread_mutex_unlock(&committer->mutex);
 }
@@ -119,13 +121,15 @@ static void wait_until_done(struct request *request)
         ; /* a signal came between */
 }
 
-void committer_run(struct committer *committer, struct request *request)
+void committer_run(struct committer *committer, struct request *requests, size_t count)
 {
-    committer_submit(committer, request);
+    committer_submit(committer, requests, count);
     while (!committer->threaded && committer_step(committer))
-        ; /* until the queue, and with it this request, is done */
-    wait_until_done(request);
-    sem_destroy(&request->done);
+        ; /* until the queue, and with it these requests, is done */
+    for (size_t i = 0; i < count; i++) {
+        wait_until_done(&requests[i]);
+        sem_destroy(&requests[i].done);
+    }
 }
 
 /* ---- a group ---- */

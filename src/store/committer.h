@@ -20,7 +20,7 @@ enum request_kind {
     REQUEST_RECOVER, /* only try to leave the failed state */
 };
 
-/* Lies on the stack of the thread that waits for it. */
+/* Its memory is that of the thread that waits for it. */
 struct request {
     enum request_kind kind;
     struct bucket *bucket;
@@ -37,11 +37,11 @@ struct request {
 struct committer *committer_new(struct backend *backend, struct env *env, bool sync, bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 
-/* Queues a request and waits until it is done; its status and stamp then tell. */
-void committer_run(struct committer *committer, struct request *request);
+/* Queues requests side by side and waits until all are done; their statuses and stamps then tell. */
+void committer_run(struct committer *committer, struct request *requests, size_t count);
 
 /* The two halves of committer_run() that a test of grouping needs: queue, and do one group. */
-void committer_submit(struct committer *committer, struct request *request);
+void committer_submit(struct committer *committer, struct request *requests, size_t count);
 bool committer_step(struct committer *committer); /* false when nothing was waiting */
 
 bool committer_is_writable(const struct committer *committer);

@@ -313,31 +313,68 @@ static enum status explain(struct op *op, enum status why)
     }
 }
 
-static enum status run_request(struct op *op, struct store *store, struct request *request)
+static enum status check_may_write(struct op *op, const struct store *store)
 {
     if (!op->may_block)
         return op_fail(op, ST_WOULD_BLOCK, "A write waits for the disk.");
     thread_assert_may_block();
     if (store->read_only)
         return op_fail(op, ST_UNAVAILABLE, "The store was opened for reading only.");
-    committer_run(store->committer, request);
-    return explain(op, request->status);
+    return ST_OK;
+}
+
+static enum status run_request(struct op *op, struct store *store, struct request *request)
+{
+    enum status st;
+
+    TRY(check_may_write(op, store));
+    committer_run(store->committer, request, 1);
+    st = explain(op, request->status);
+out:
+    return st;
+}
+
+static void run_commits(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
+{
+    struct request *requests = arena_alloc(&op->arena, count * sizeof(*requests));
+
+    for (size_t i = 0; i < count; i++) {
+        assert(commits[i].batch->bucket == bucket->id);
+        requests[i] = (struct request){ .kind = REQUEST_COMMIT, .bucket = bucket, .batch = commits[i].batch };
+    }
+    committer_run(bucket->store->committer, requests, count);
+    for (size_t i = 0; i < count; i++) {
+        commits[i].status = explain(op, requests[i].status);
+        commits[i].error = op->error;
+        commits[i].stamp = requests[i].stamp; /* an ambiguous commit that turns out well has it too */
+        op->work.bytes_written += commits[i].batch->bytes;
+    }
+}
+
+void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
+{
+    enum status st;
+
+    op->work.round_trips++;
+    TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
+    TRY(check_may_write(op, bucket->store));
+    if (count > 0)
+        run_commits(op, bucket, commits, count);
+out:
+    for (size_t i = 0; st != ST_OK && i < count; i++) {
+        commits[i].status = st;
+        commits[i].error = op->error;
+    }
 }
 
 enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,
                          struct commit_stamp *stamp)
 {
-    struct request request = { .kind = REQUEST_COMMIT, .bucket = bucket, .batch = batch };
-    enum status st;
+    struct commit commit = { .batch = batch };
 
-    assert(batch->bucket == bucket->id);
-    op->work.round_trips++;
-    TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
-    st = run_request(op, bucket->store, &request);
-    *stamp = request.stamp; /* an ambiguous commit that turns out well has it too */
-    op->work.bytes_written += batch->bytes;
-out:
-    return st;
+    store_commit_many(op, bucket, &commit, 1);
+    *stamp = commit.stamp;
+    return commit.status;
 }
 
 enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed)

@@ -110,6 +110,17 @@ struct commit_stamp {
 enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,
                          struct commit_stamp *stamp);
 
+/* One of several batches that are committed each by itself, with its own LSN. */
+struct commit {
+    struct batch *batch;
+    struct commit_stamp stamp;
+    enum status status; /* as store_commit() would have given it */
+    const char *error;  /* the reason, where it is not ST_OK */
+};
+
+/* All of them are handed to the committer together, in this order, and mostly share one sync. */
+void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
+
 /* What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told. */
 enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);
 

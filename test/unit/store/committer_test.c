@@ -53,7 +53,7 @@ TEST(all_that_waits_becomes_one_group_with_one_sync)
     bench_init(&bench);
     for (uint64_t i = 0; i < 5; i++) {
         request[i] = request_for(&bench, batch_of(i, slice_of("x")));
-        committer_submit(bench.committer, &request[i]);
+        committer_submit(bench.committer, &request[i], 1);
     }
     CHECK(committer_step(bench.committer) && !committer_step(bench.committer));
     for (uint64_t i = 0; i < 5; i++)
@@ -76,7 +76,7 @@ TEST(a_group_is_bounded_and_the_rest_comes_next)
     bench_init(&bench);
     for (uint64_t i = 0; i < 4; i++) {
         request[i] = request_for(&bench, batch_of(i, large));
-        committer_submit(bench.committer, &request[i]);
+        committer_submit(bench.committer, &request[i], 1);
     }
     CHECK(committer_step(bench.committer));
     CHECK(is_done(&request[1]) && !is_done(&request[2]));
@@ -103,7 +103,7 @@ TEST(a_batch_conflicts_with_an_earlier_one_of_its_own_group)
     request[1] = request_for(&bench, same);
     request[2] = request_for(&bench, other);
     for (int i = 0; i < 3; i++)
-        committer_submit(bench.committer, &request[i]);
+        committer_submit(bench.committer, &request[i], 1);
     CHECK(committer_step(bench.committer));
     CHECK(request[0].status == ST_OK && request[1].status == ST_WRITE_CONFLICT && request[2].status == ST_OK);
     CHECK(request[2].stamp.lsn == 2);
@@ -121,9 +121,9 @@ TEST(a_commit_queued_behind_its_buckets_drop_is_refused_and_one_before_it_is_don
     before = request_for(&bench, batch_of(1, slice_of("x")));
     drop = (struct request){ .kind = REQUEST_DROP, .bucket = &bench.bucket };
     after = request_for(&bench, batch_of(2, slice_of("x")));
-    committer_submit(bench.committer, &before);
-    committer_submit(bench.committer, &drop);
-    committer_submit(bench.committer, &after);
+    committer_submit(bench.committer, &before, 1);
+    committer_submit(bench.committer, &drop, 1);
+    committer_submit(bench.committer, &after, 1);
     CHECK(committer_step(bench.committer));
     CHECK(before.status == ST_OK && drop.status == ST_OK && after.status == ST_OWNER_NOT_FOUND);
     bench_free(&bench);
