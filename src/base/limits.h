@@ -11,6 +11,12 @@ enum {
     ARRAY_COUNT_SENSIBLE = 50 * 1000, /* not refused: past half of it the log says so once */
     PATCH_OPERATIONS_MAX = 10,        /* service: the same ("Partial document update", FAQ) */
 
+    /* Batches. Service: 100 operations ("Transactional batch operations", Limitations), a body of 2,202,010 bytes
+       (.NET SDK, MaxDirectModeBatchRequestBodySizeInBytes), an answer of less than ten items of 1 MB (its tests). */
+    BATCH_OPERATIONS_MAX = 100,
+    BATCH_BYTES_MAX = 2202010,
+    BATCH_ANSWER_BYTES_MAX = 10 * 1024 * 1024,
+
     /* Attachments. Service: 2 GB of media in an account, no figure for one ("Azure Cosmos DB service quotas", until 2020). */
     ATTACHMENTS_MAX = 100, /* of an item */
     ATTACHMENT_BODY_BYTES_MAX = 64 * 1024,

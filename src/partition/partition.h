@@ -19,6 +19,7 @@
  * 5. An item whose time to live is over is nowhere to be seen, swept or not.
  * 6. No two items of a logical partition have the same values of a unique key.
  * 8. An item's attachments go with it.
+ * 9. A transaction sees its own writes, and leaves one change of each document in the log.
  */
 #pragma once
 #include "catalog/catalog.h"

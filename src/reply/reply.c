@@ -3,9 +3,6 @@
 #include "json/scan.h"
 #include "reply/reply.h"
 
-/* How long a client should wait before it tries again what failed for a passing reason. */
-enum { RETRY_AFTER_MS = 50 };
-
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
 {
     *reply = (struct reply){ .op = op, .answer = answer, .ranges = { 0, 1 } };
@@ -99,9 +96,9 @@ void reply_drop_body(struct reply *reply)
 }
 
 /* Reasons quote what clients sent, which need not be UTF-8: a question mark stands for each byte that is not. */
-static struct slice reason_text(const struct op *op, struct arena *arena)
+static struct slice reason_text(const char *known, struct arena *arena)
 {
-    const char *reason = op->error ? op->error : "The request could not be completed.";
+    const char *reason = known ? known : "The request could not be completed.";
     const uint8_t *at = (const uint8_t *)reason, *end = at + strlen(reason);
     struct buf text;
 
@@ -115,10 +112,15 @@ static struct slice reason_text(const struct op *op, struct arena *arena)
     return buf_as_slice(&text);
 }
 
+void reply_print_reason(struct buf *out, const char *reason)
+{
+    json_print_string(out, reason_text(reason, out->arena));
+}
+
 /* The service tells who answered and for which request behind the reason. */
 static void print_message(struct buf *body, const struct op *op, const struct error_row *row)
 {
-    struct slice text = reason_text(op, body->arena);
+    struct slice text = reason_text(op->error, body->arena);
     struct buf message;
 
     buf_init(&message, body->arena);
@@ -154,12 +156,9 @@ static void write_failure(struct reply *reply, enum status status)
         reply_header_u64(reply, "x-ms-retry-after-ms", RETRY_AFTER_MS);
 }
 
-/* At most two decimals, as the service prints them. */
-static void print_charge(struct buf *head, double charge)
+void reply_print_charge(struct buf *out, double charge)
 {
-    buf_text(head, "x-ms-request-charge: ");
-    json_print_double(head, (double)(uint64_t)(charge * 100 + 0.5) / 100);
-    buf_append(head, "\r\n", 2);
+    json_print_double(out, (double)(uint64_t)(charge * 100 + 0.5) / 100);
 }
 
 /* The answer would not fit into the operation's memory: say so in what is left of it. */
@@ -187,7 +186,9 @@ void reply_finish(struct reply *reply, enum status status)
         reply_header(reply, "content-type",
                      reply->content_type.data ? reply->content_type : slice_of("application/json"));
     reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
-    print_charge(head, reply_charge(&op->work));
+    buf_text(head, "x-ms-request-charge: ");
+    reply_print_charge(head, reply_charge(&op->work));
+    buf_append(head, "\r\n", 2);
     reply_header(reply, "x-ms-gatewayversion", slice_of("version=2.14.0"));
     reply_header(reply, "x-ms-serviceversion", slice_of("version=2.14.0.0"));
     reply_header(reply, "x-ms-schemaversion", slice_of("1.19"));

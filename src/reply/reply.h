@@ -52,6 +52,15 @@ void reply_drop_body(struct reply *reply);
 /* The last step of every request, failed or not: status line, charge, activity id, error body. */
 void reply_finish(struct reply *reply, enum status status);
 
+/* A reason as a JSON string; what it quotes of a client's need not be UTF-8. */
+void reply_print_reason(struct buf *out, const char *reason);
+
+/* At most two decimals, as the service prints charges. */
+void reply_print_charge(struct buf *out, double charge);
+
+/* How long a client should wait before it tries again what failed for a passing reason. */
+enum { RETRY_AFTER_MS = 50 };
+
 /* What a request costs, in request units: a function of the work counted and nothing else. */
 double reply_charge(const struct work *work);
 

@@ -91,6 +91,29 @@ enum status item_not_found(struct op *op)
                    "https://aka.ms/cosmosdb-tsg-not-found");
 }
 
+/* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
+size_t item_text_bytes(struct op *op, struct json document, size_t enough)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+    struct buf text;
+    size_t bytes = 6 * json_size(document);
+
+    if (bytes <= enough)
+        return bytes;
+    buf_init(&text, &op->arena);
+    json_print(&text, document);
+    bytes = text.failed ? SIZE_MAX : text.size;
+    arena_rewind(&op->arena, mark);
+    return bytes;
+}
+
+enum status item_check_size(struct op *op, struct json document)
+{
+    if (item_text_bytes(op, document, ITEM_BYTES_MAX) <= ITEM_BYTES_MAX)
+        return ST_OK;
+    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+}
+
 static bool is_rid_here(const struct call *call, uint64_t *number)
 {
     const struct rid *container = &call->container->rid;

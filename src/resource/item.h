@@ -12,6 +12,12 @@ enum status item_check_document(struct op *op, struct json *document);
 /* In the service's words. */
 enum status item_not_found(struct op *op);
 
+/* How many bytes of text a document has; more than it has, but not more than `enough`, where that is sooner told. */
+size_t item_text_bytes(struct op *op, struct json document, size_t enough);
+
+/* ST_TOO_LARGE when no item may be so large. */
+enum status item_check_size(struct op *op, struct json document);
+
 /* Whether a top-level member of that name is ours to set. */
 bool item_is_system_name(struct slice name);
 

@@ -138,22 +138,6 @@ out:
 
 /* ---- the document ---- */
 
-/* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
-static bool is_too_large(struct op *op, struct json document)
-{
-    struct arena_mark mark = arena_mark(&op->arena);
-    struct buf text;
-    bool large;
-
-    if (json_size(document) <= ITEM_BYTES_MAX / 6)
-        return false;
-    buf_init(&text, &op->arena);
-    json_print(&text, document);
-    large = text.failed || text.size > ITEM_BYTES_MAX;
-    arena_rewind(&op->arena, mark);
-    return large;
-}
-
 /* An operation on what lies around the partition key may have changed it. */
 static bool is_of_key(const struct container *container, struct json document, struct slice wanted)
 {
@@ -176,8 +160,7 @@ enum status item_patch_apply(struct op *op, const struct container *container, c
         TRY(ttl_check(op, json_get(*document, "ttl")));
     if (!is_of_key(container, *document, old->epk))
         TRY(op_fail(op, ST_BAD_REQUEST, "Invalid patch request: Cannot patch the partition key."));
-    if (is_too_large(op, *document))
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(item_check_size(op, *document));
 out:
     return st;
 }

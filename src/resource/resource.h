@@ -28,6 +28,7 @@ operation document_delete;
 operation document_list;
 operation document_query;
 operation document_plan;
+operation document_batch;
 
 operation attachment_create;
 operation attachment_upsert;

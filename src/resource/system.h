@@ -2,7 +2,10 @@
 #pragma once
 #include "base/buf.h"
 
-/* "_etag":"\"...\"" : the header's quoted text, as a JSON string. */
+/* "\"...\"" : the header's quoted text, as a JSON string. */
+void print_etag(struct buf *body, uint64_t etag, int64_t ts_ms);
+
+/* "_etag":"\"...\"" */
 void print_etag_member(struct buf *body, uint64_t etag, int64_t ts_ms);
 
 /* "_ts":1700000000 */

@@ -37,7 +37,7 @@ const struct route routes[] = {
     { "range_list",         GET,    MARK_NONE,   COLL "/pkranges",      range_list,        RUN_INLINE },
 
     { "document_plan",      POST,   MARK_PLAN,   COLL "/docs",          document_plan,     OF_ITEMS | READS },
-    { "document_batch",     POST,   MARK_BATCH,  COLL "/docs",          NULL,              OF_ITEMS },
+    { "document_batch",     POST,   MARK_BATCH,  COLL "/docs",          document_batch,    OF_ITEMS },
     { "document_query",     POST,   MARK_QUERY,  COLL "/docs",          document_query,    OF_ITEMS | READS },
     { "document_upsert",    POST,   MARK_UPSERT, COLL "/docs",          document_upsert,   OF_ITEMS },
     { "document_create",    POST,   MARK_NONE,   COLL "/docs",          document_create,   OF_ITEMS },

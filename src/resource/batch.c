@@ -1,0 +1,453 @@
+/*
+ * src/resource/batch.c - several operations in one request: read them, run them, tell what became of each.
+ * What is wrong with the request as a whole refuses it. What is wrong with one operation is told in its place of
+ * the answer, which then has status 207.
+ */
+#include "base/limits.h"
+#include "partition/key.h"
+#include "resource/batch.h"
+#include "resource/range.h"
+#include "resource/resource.h"
+#include "resource/system.h"
+#include "resource/usage.h"
+
+/* ---- reading ---- */
+
+enum body { BODY_NONE, BODY_DOCUMENT, BODY_PATCH };
+
+static const struct {
+    const char *name; /* operationType */
+    enum body body;
+    bool has_id; /* of its own, beside that of a document */
+} kinds[ACTION_KINDS] = {
+    [ACTION_CREATE] = { "Create", BODY_DOCUMENT, false },
+    [ACTION_UPSERT] = { "Upsert", BODY_DOCUMENT, false },
+    [ACTION_READ] = { "Read", BODY_NONE, true },
+    [ACTION_REPLACE] = { "Replace", BODY_DOCUMENT, true },
+    [ACTION_PATCH] = { "Patch", BODY_PATCH, true },
+    [ACTION_DELETE] = { "Delete", BODY_NONE, true },
+};
+
+static enum status bad_operation(struct op *op, size_t index, const char *member)
+{
+    return op_fail(op, ST_BAD_REQUEST,
+                   "The request payload is invalid. Ensure to provide a valid request payload: '%s' of "
+                   "operation %zu is missing or invalid.",
+                   member, index);
+}
+
+static bool read_kind(struct json value, enum action_kind *kind)
+{
+    if (json_kind(value) != JSON_STRING)
+        return false;
+    for (*kind = 0; *kind < ACTION_KINDS; ++*kind)
+        if (slice_is_nocase(json_string(value), kinds[*kind].name))
+            return true;
+    return false;
+}
+
+/* Absent and null are the same, and no error. */
+static bool read_text(struct json value, struct slice *text)
+{
+    if (json_kind(value) == JSON_STRING)
+        *text = json_string(value);
+    return json_kind(value) == JSON_STRING || json_kind(value) == JSON_UNDEFINED ||
+           json_kind(value) == JSON_NULL;
+}
+
+static bool has_body(enum body wanted, struct json body)
+{
+    enum json_kind kind = json_kind(body);
+
+    return wanted == BODY_NONE || kind == JSON_OBJECT || (wanted == BODY_PATCH && kind == JSON_ARRAY);
+}
+
+static enum status read_operation(struct op *op, struct json value, size_t index, struct part *part)
+{
+    struct action *action = &part->action;
+    enum status st = ST_OK;
+
+    *part = (struct part){ .body = json_get(value, "resourceBody"), .status = ST_FAILED_DEPENDENCY };
+    if (!read_kind(json_get(value, "operationType"), &action->kind))
+        TRY(bad_operation(op, index, "operationType"));
+    if (!read_text(json_get(value, "id"), &action->id) || (kinds[action->kind].has_id && !action->id.size))
+        TRY(bad_operation(op, index, "id"));
+    if (!has_body(kinds[action->kind].body, part->body))
+        TRY(bad_operation(op, index, "resourceBody"));
+    if (!read_text(json_get(value, "partitionKey"), &part->key))
+        TRY(bad_operation(op, index, "partitionKey"));
+    if (!read_text(json_get(value, "ifMatch"), &action->if_match))
+        TRY(bad_operation(op, index, "ifMatch"));
+    if (!read_text(json_get(value, "ifNoneMatch"), &action->if_none_match))
+        TRY(bad_operation(op, index, "ifNoneMatch"));
+    part->minimal = json_kind(json_get(value, "minimalReturnPreference")) == JSON_TRUE;
+out:
+    return st;
+}
+
+static enum status check_count(struct op *op, size_t count)
+{
+    if (count == 0)
+        return op_fail(op, ST_BAD_REQUEST, "Batch request has no operations.");
+    if (count > BATCH_OPERATIONS_MAX)
+        return op_fail(op, ST_BAD_REQUEST, "Batch request has more operations than what is supported.");
+    return ST_OK;
+}
+
+static enum status read_operations(struct op *op, struct parts *parts)
+{
+    struct slice text = parts->call->request->body;
+    bool minimal = call_wants_minimal(parts->call);
+    struct json body;
+    enum status st;
+
+    if (text.size > BATCH_BYTES_MAX)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(json_parse(op, text, &body));
+    if (json_kind(body) != JSON_ARRAY)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The request payload is invalid. Ensure to provide a valid request payload."));
+    TRY(check_count(op, json_count(body)));
+    parts->part = arena_alloc(&op->arena, json_count(body) * sizeof(*parts->part));
+    for (struct json_iter i = json_iter(body); json_next(&i); parts->count++) {
+        TRY(read_operation(op, i.value, parts->count, &parts->part[parts->count]));
+        parts->part[parts->count].minimal |= minimal;
+    }
+out:
+    return st;
+}
+
+/* ---- partition keys ---- */
+
+static enum status read_epk(struct op *op, const struct container *container, struct slice text,
+                            struct epk *epk)
+{
+    struct partition_key key;
+    bool present;
+    enum status st;
+
+    TRY(partition_key_read(op, container, text, KEY_OF_ITEM, &key, &present));
+    partition_key_epk(container, &key, epk);
+out:
+    return st;
+}
+
+/* The key in the header is that of all operations: a resource token may be good for no other. */
+static enum status check_same_key(struct op *op, const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->part[i];
+        struct epk epk;
+
+        if (part->key.data && (read_epk(op, parts->call->container, part->key, &epk) != ST_OK ||
+                               !slice_equal(epk_slice(&epk), epk_slice(&parts->epk))))
+            return op_fail(op, ST_BAD_REQUEST,
+                           "One or more operations within the batch request have a different partition key "
+                           "value than the request.");
+    }
+    return ST_OK;
+}
+
+static enum status read_key(struct op *op, struct parts *parts, bool atomic)
+{
+    const struct call *call = parts->call;
+    struct slice header = call_header(call, HEADER_PARTITION_KEY);
+    enum status st = ST_OK;
+
+    parts->has_key = atomic || header.data;
+    if (!parts->has_key)
+        return ST_OK;
+    TRY(read_epk(op, call->container, header, &parts->epk));
+    item_reply_key(parts->reply, call, &parts->epk);
+    TRY(check_same_key(op, parts));
+out:
+    return st;
+}
+
+/* ---- each operation by itself ---- */
+
+/* In bulk: the client asked the wrong range, which may have been the right one before a split. */
+static enum status check_range(struct op *op, const struct parts *parts, const struct epk *epk)
+{
+    struct slice key = epk_slice(epk);
+
+    if (parts->max.size == 0 ||
+        (slice_compare(key, epk_slice(&parts->min)) >= 0 && slice_compare(key, epk_slice(&parts->max)) < 0))
+        return ST_OK;
+    return op_fail(op, ST_RANGE_GONE, "The operation's partition key lies in another partition key range.");
+}
+
+/* The id of a replace is that of the operation, which its document may change. */
+static enum status place_document(struct op *op, const struct parts *parts, struct part *part,
+                                  const struct epk *named)
+{
+    struct action *action = &part->action;
+    struct slice id = action->id;
+    enum status st;
+
+    action->document = part->body;
+    TRY(item_check_document(op, &action->document));
+    TRY(item_check_size(op, action->document));
+    action_place(parts->call->container, action);
+    if (kinds[action->kind].has_id)
+        action->id = id;
+    if (named)
+        TRY(action_check_key(op, action, named));
+out:
+    return st;
+}
+
+/* Where a key is named neither here nor there, the document has one, or there is none to have. */
+static enum status place(struct op *op, const struct parts *parts, struct part *part)
+{
+    bool has_document = kinds[part->action.kind].body == BODY_DOCUMENT;
+    struct epk named = parts->epk;
+    bool names = parts->has_key || part->key.data || !has_document;
+    enum status st = ST_OK;
+
+    if (names && !parts->has_key)
+        TRY(read_epk(op, parts->call->container, part->key, &named));
+    part->action.epk = named;
+    if (has_document)
+        TRY(place_document(op, parts, part, names ? &named : NULL));
+    if (kinds[part->action.kind].body == BODY_PATCH)
+        TRY(item_patch_read(op, parts->call, part->body, &part->action.patch));
+    TRY(check_range(op, parts, &part->action.epk));
+out:
+    return st;
+}
+
+static void place_all(struct op *op, struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        parts->part[i].placed = place(op, parts, &parts->part[i]);
+        parts->part[i].error = op->error;
+    }
+}
+
+static bool tells_item(const struct part *part)
+{
+    return part->action.kind == ACTION_READ || (part->action.kind != ACTION_DELETE && !part->minimal);
+}
+
+/* An answer that has no room after the commit would leave the client in the dark: the room is taken before it. */
+static enum status make_room(struct op *op, struct parts *parts, const struct part *part)
+{
+    enum { SMALL_TEXT_BYTES = 64 * 1024 };
+
+    if (tells_item(part))
+        parts->answer_bytes += item_text_bytes(op, part->action.item.document, SMALL_TEXT_BYTES);
+    if (parts->answer_bytes > BATCH_ANSWER_BYTES_MAX ||
+        !buf_reserve(reply_body(parts->reply), parts->answer_bytes))
+        return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
+    return ST_OK;
+}
+
+/* What came on top of the work so far; bytes are written by the commit, which counts those of all together. */
+static double charge_since(const struct op *op, const struct work *before, const struct part *part)
+{
+    struct work own = {
+        .documents_read = op->work.documents_read - before->documents_read,
+        .documents_written = op->work.documents_written - before->documents_written,
+        .bytes_read = op->work.bytes_read - before->bytes_read,
+        .entries = op->work.entries - before->entries,
+    };
+
+    if (own.documents_written && json_kind(part->action.item.document) != JSON_UNDEFINED)
+        own.bytes_written = json_size(part->action.item.document);
+    return reply_charge(&own);
+}
+
+void batch_end_part(struct op *op, struct part *part, enum status status)
+{
+    part->status = status;
+    part->error = op->error;
+}
+
+enum status batch_take_part(struct op *op, struct parts *parts, struct part *part, struct partition_txn *txn)
+{
+    struct work before = op->work;
+    enum status st;
+
+    op->error = part->error;
+    TRY(part->placed);
+    TRY(action_take(op, parts->call->container, txn, &part->action));
+    TRY(make_room(op, parts, part));
+out:
+    batch_end_part(op, part, st);
+    part->charge = charge_since(op, &before, part);
+    return st;
+}
+
+/* ---- all or nothing ---- */
+
+static enum status take_all(struct op *op, struct parts *parts, struct partition_txn *txn,
+                            struct part **culprit)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        st = batch_take_part(op, parts, &parts->part[i], txn);
+        if (st == ST_OK || st == ST_NOT_MODIFIED)
+            continue;
+        *culprit = &parts->part[i];
+        return st;
+    }
+    return ST_OK;
+}
+
+/* Results beside those of the items: status, charge, ETag, system properties, a message. */
+static size_t bare_answer_bytes(const struct parts *parts)
+{
+    return 1024 * parts->count;
+}
+
+/* The first attempt waits for nobody, so that batches of one logical partition share a sync; later ones line up. */
+static enum status attempt(struct op *op, struct parts *parts, bool in_turn, struct part **culprit,
+                           struct commit_stamp *stamp)
+{
+    const struct call *call = parts->call;
+    struct partition_txn *txn = NULL;
+    enum status st;
+
+    parts->answer_bytes = bare_answer_bytes(parts);
+    if (in_turn)
+        TRY(partition_begin_in_turn(op, call->service->locks, call->container, &parts->epk, &txn));
+    else
+        TRY(partition_begin_many(op, call->container, &parts->epk, &txn));
+    TRY(take_all(op, parts, txn, culprit));
+    TRY(partition_commit(op, &txn, stamp));
+out:
+    partition_abort(txn);
+    return st;
+}
+
+/* What an attempt in vain has allocated is given back before the next one. */
+static enum status attempt_until_written(struct op *op, struct parts *parts, struct part **culprit,
+                                         struct commit_stamp *stamp)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+    enum status st = attempt(op, parts, false, culprit, stamp);
+
+    for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
+        arena_rewind(&op->arena, mark);
+        buf_init(reply_body(parts->reply), &op->arena);
+        st = attempt(op, parts, true, culprit, stamp);
+    }
+    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+}
+
+/* One operation cannot be done: it tells why, and the others that they depended on it. */
+static void blame(struct parts *parts, const struct part *culprit)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        if (&parts->part[i] == culprit)
+            continue;
+        parts->part[i].status = ST_FAILED_DEPENDENCY;
+        parts->part[i].charge = 0;
+    }
+    parts->lsn = bucket_lsn(parts->call->container->bucket);
+}
+
+/* Whether it is the operation that is wrong, and not the moment. */
+static bool is_its_own(enum status st)
+{
+    int http = error_row(st)->http;
+
+    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
+}
+
+static enum status run_atomic(struct op *op, struct parts *parts)
+{
+    struct part *culprit = NULL;
+    struct commit_stamp stamp;
+    enum status st = attempt_until_written(op, parts, &culprit, &stamp);
+
+    if (culprit && is_its_own(st)) {
+        blame(parts, culprit);
+        return ST_OK;
+    }
+    for (size_t i = 0; st == ST_OK && i < parts->count; i++)
+        action_stamp(&parts->part[i].action, stamp);
+    parts->lsn = stamp.lsn;
+    return st;
+}
+
+/* ---- the answer ---- */
+
+static void print_result(struct buf *body, const struct container *container, const struct part *part)
+{
+    const struct error_row *row = error_row(part->status);
+    const struct record *item = &part->action.item;
+    bool known = part->status == ST_NOT_MODIFIED;
+
+    buf_printf(body, "{\"statusCode\":%d", part->status == ST_OK ? action_status(&part->action) : row->http);
+    if (row->sub)
+        buf_printf(body, ",\"subStatusCode\":%d", row->sub);
+    buf_text(body, ",\"requestCharge\":");
+    reply_print_charge(body, part->charge);
+    if (known || (part->status == ST_OK && part->action.kind != ACTION_DELETE)) {
+        buf_text(body, ",\"eTag\":");
+        print_etag(body, item->etag, item->ts_ms);
+    }
+    if (part->status == ST_OK && tells_item(part)) {
+        buf_text(body, ",\"resourceBody\":");
+        item_print(body, container, item);
+    }
+    if (row->retry)
+        buf_printf(body, ",\"retryAfterMilliseconds\":%d", RETRY_AFTER_MS);
+    if (part->status != ST_OK && !known && part->status != ST_FAILED_DEPENDENCY) {
+        buf_text(body, ",\"message\":");
+        reply_print_reason(body, part->error);
+    }
+    buf_byte(body, '}');
+}
+
+static void answer(struct parts *parts)
+{
+    struct buf *body = reply_body(parts->reply);
+    bool all_well = true;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        buf_byte(body, i ? ',' : '[');
+        print_result(body, parts->call->container, &parts->part[i]);
+        all_well &= parts->part[i].status == ST_OK;
+    }
+    buf_byte(body, ']');
+    reply_session(parts->reply, parts->lsn);
+    usage_of_items(parts->reply, parts->call);
+    reply_status(parts->reply, all_well ? 200 : 207);
+}
+
+/* Writes see what is there, whatever the client has seen; what reads waits for what its client knows of. */
+static enum status check_session(struct op *op, const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->part[i].action.kind == ACTION_READ)
+            return item_check_session(op, parts->call, parts->reply,
+                                      bucket_lsn(parts->call->container->bucket));
+    return ST_OK;
+}
+
+enum status document_batch(struct op *op, struct call *call, struct reply *reply)
+{
+    bool atomic = header_is_true(call->request, HEADER_BATCH_ATOMIC);
+    struct parts parts = { .call = call, .reply = reply };
+    enum status st;
+
+    item_reply_owner(reply, call);
+    TRY(read_operations(op, &parts));
+    if (!atomic)
+        TRY(range_of_header(op, call, reply, &parts.min, &parts.max));
+    TRY(read_key(op, &parts, atomic));
+    TRY(check_session(op, &parts));
+    place_all(op, &parts);
+    parts.answer_bytes = bare_answer_bytes(&parts);
+    if (atomic)
+        TRY(run_atomic(op, &parts));
+    else
+        bulk_run(op, &parts, !header_is_true(call->request, HEADER_BATCH_CONTINUE));
+    answer(&parts);
+out:
+    return st;
+}

@@ -1,0 +1,119 @@
+/*
+ * src/resource/bulk.c - operations that stand each for itself, committed together where they can be.
+ * A wave has every part that need not wait for another. Its transactions are begun one by one, then handed to the
+ * committer side by side: a hundred parts mostly wait for one sync.
+ */
+#include "resource/batch.h"
+
+struct wave {
+    struct part **part;
+    struct partition_ending *ending; /* of each */
+    size_t count;
+};
+
+static struct slice id_written(const struct action *action)
+{
+    struct json id = json_get(action->document, "id");
+
+    return json_kind(id) == JSON_STRING ? json_string(id) : action->id;
+}
+
+/* Whether both are about one item, or one gives its item the other's id. */
+static bool meet(const struct action *a, const struct action *b)
+{
+    struct slice a_written = id_written(a), b_written = id_written(b);
+
+    return slice_equal(epk_slice(&a->epk), epk_slice(&b->epk)) &&
+           (slice_equal(a->id, b->id) || slice_equal(a->id, b_written) || slice_equal(a_written, b->id) ||
+            slice_equal(a_written, b_written));
+}
+
+/* Operations on one item are done in the order in which they came. */
+static bool must_wait(const struct parts *parts, size_t which)
+{
+    for (size_t i = 0; i < which; i++)
+        if (!parts->part[i].done && meet(&parts->part[i].action, &parts->part[which].action))
+            return true;
+    return false;
+}
+
+static void finish(struct op *op, struct part *part, enum status status)
+{
+    batch_end_part(op, part, status);
+    part->done = true;
+}
+
+/* What does not fail here waits for the commit of its wave. */
+static enum status begin(struct op *op, struct parts *parts, struct part *part, struct wave *wave)
+{
+    struct partition_txn *txn = NULL;
+    enum status st;
+
+    TRY(partition_begin_many(op, parts->call->container, &part->action.epk, &txn));
+    TRY(batch_take_part(op, parts, part, txn));
+    wave->ending[wave->count] = (struct partition_ending){ .txn = txn };
+    wave->part[wave->count++] = part;
+    txn = NULL;
+out:
+    if (st != ST_OK)
+        finish(op, part, st);
+    partition_abort(txn);
+    return st;
+}
+
+/* Another writer came first: from here on it is a request like any other, which waits for the item's lock. */
+static enum status settle(struct op *op, const struct parts *parts, struct part *part,
+                          struct partition_ending *ending)
+{
+    op->error = ending->error;
+    if (ending->status == ST_WRITE_CONFLICT)
+        ending->status = action_run(op, parts->call, &part->action, &ending->stamp);
+    if (ending->status == ST_OK)
+        action_stamp(&part->action, ending->stamp);
+    return ending->status;
+}
+
+static bool is_failure(enum status st)
+{
+    return st != ST_OK && st != ST_NOT_MODIFIED;
+}
+
+/* As many as there are, or one if what comes after it depends on how it ends. Says whether one has failed. */
+static bool begin_wave(struct op *op, struct parts *parts, size_t limit, struct wave *wave)
+{
+    bool failed = false;
+
+    wave->count = 0;
+    for (size_t i = 0; i < parts->count && wave->count < limit && !(failed && limit == 1); i++)
+        if (!parts->part[i].done && !must_wait(parts, i))
+            failed |= is_failure(begin(op, parts, &parts->part[i], wave));
+    return failed;
+}
+
+static bool end_wave(struct op *op, struct parts *parts, struct wave *wave)
+{
+    bool failed = false;
+
+    partition_commit_many(op, wave->ending, wave->count);
+    for (size_t i = 0; i < wave->count; i++) {
+        finish(op, wave->part[i], settle(op, parts, wave->part[i], &wave->ending[i]));
+        failed |= is_failure(wave->part[i]->status);
+    }
+    return failed;
+}
+
+void bulk_run(struct op *op, struct parts *parts, bool stops)
+{
+    struct wave wave = {
+        .part = arena_alloc(&op->arena, parts->count * sizeof(*wave.part)),
+        .ending = arena_alloc(&op->arena, parts->count * sizeof(*wave.ending)),
+    };
+    bool failed;
+
+    do {
+        failed = begin_wave(op, parts, stops ? 1 : parts->count, &wave);
+        if (wave.count)
+            failed |= end_wave(op, parts, &wave);
+    } while (wave.count && !(failed && stops));
+    parts->lsn = bucket_lsn(parts->call->container->bucket);
+}
