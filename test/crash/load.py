@@ -2,7 +2,8 @@
 
 Each writer has items of its own, so it always knows what the next answer must be. An item's `wanted`
 is set while a write of it is in flight: if the answer never comes, the item may hold the old
-version or the new one, whole, and nothing else.
+version or the new one, whole, and nothing else. The items of a batch hold all their old ones or all
+their new ones.
 """
 import functools
 import json
@@ -16,6 +17,7 @@ from server import KEY
 
 WRITERS = 16
 ITEMS_EACH = 24
+ITEMS_OF_A_KEY = 4  # a batch is about these
 CONTAINERS = ["c0", "c1", "c2"]
 MORE_OF = {  # so that entries of unique keys are written, and the sweep of expired items looks at everything
     "c1": {"defaultTtl": 1000000},
@@ -111,6 +113,7 @@ class Item:
         self.next_version = 1
         self.wanted = None  # the version that a write in flight would leave
         self.facts = None  # what the server said of this version: _rid, _etag, _ts, LSN
+        self.batch = None  # that this write in flight is a part of
         self.is_set_aside = False  # nobody writes it
 
     def path(self):
@@ -120,12 +123,32 @@ class Item:
         return ['x-ms-documentdb-partitionkey: ["%s"]' % self.key, *more]
 
 
+class Batch:
+    """Several writes in flight that are one: what is learned of each must be the same."""
+
+    def __init__(self, items):
+        self.items, self.took_place = items, None
+        for item in items:
+            item.batch = self
+
+    def end(self):
+        for item in self.items:
+            item.batch = item.wanted = None
+
+    def learn(self, took_place):
+        """(Whether this was the first to be learned, whether it goes with what was learned before.)"""
+        first = self.took_place is None
+        if first:
+            self.took_place = took_place
+        return first, self.took_place == took_place
+
+
 class Model:
     """What the database must hold, by what its answers promised."""
 
     def __init__(self, seed):
         source = random.Random(seed)
-        self.items = [[self.item(source, writer, i) for i in range(ITEMS_EACH)] for writer in range(WRITERS)]
+        self.items = [self.items_of(source, writer) for writer in range(WRITERS)]
         self.extra = {name: None for name in COMING_AND_GOING}  # None, or how many items it has
         self.extra_wanted = None  # (name, what it would become)
         self.changed = threading.Condition()  # guards what follows
@@ -138,9 +161,10 @@ class Model:
         self.problems = []
 
     @staticmethod
-    def item(source, writer, index):
-        container = source.choice(CONTAINERS)
-        return Item(container, "key-%d" % source.randrange(8), "w%d-%d" % (writer, index))
+    def items_of(source, writer):
+        places = [(source.choice(CONTAINERS), "key-%d" % source.randrange(8))
+                  for _ in range(ITEMS_EACH // ITEMS_OF_A_KEY)]
+        return [Item(*places[i // ITEMS_OF_A_KEY], "w%d-%d" % (writer, i)) for i in range(ITEMS_EACH)]
 
     def problem(self, text, *values):
         with self.changed:
@@ -148,11 +172,14 @@ class Model:
                 self.problems.append(text % values)
             self.changed.notify_all()
 
-    def committed(self, item, answer, facts):
-        """A write was acknowledged: its LSN is new, and so is the _rid of a new item."""
-        item.version, item.facts, item.wanted = item.wanted, facts, None
+    def wrote(self, item, facts):
+        """What was wanted of an item is now so."""
+        item.version, item.facts, item.wanted, item.batch = item.wanted, facts, None, None
+
+    def acknowledge(self, container, lsn, time):
+        """A write, or a batch of them, was acknowledged with an LSN of its own; how many that makes."""
         with self.changed:
-            self.acknowledged[item.container].append((answer.lsn(), facts and facts["_ts"]))
+            self.acknowledged[container].append((lsn, time))
             self.count += 1
             self.changed.notify_all()
             return self.count
@@ -213,6 +240,23 @@ OPERATIONS = {
 }
 
 
+BATCH_SHARE = 0.3  # of the writes that could be one
+BATCH_HEADERS = ("x-ms-cosmos-is-batch-request: True", "x-ms-cosmos-batch-atomic: True")
+BATCH_STATUS = {
+    "Create": lambda item: 409 if item.version else 201,
+    "Upsert": lambda item: 200 if item.version else 201,
+    "Replace": lambda item: 200 if item.version else 404,
+    "Delete": lambda item: 204 if item.version else 404,
+}
+
+
+def batch_operation(name, item, version):
+    operation = {"operationType": name, "id": item.id}
+    if name != "Delete":
+        operation["resourceBody"] = document_of(item, version)
+    return operation
+
+
 class Writer(threading.Thread):
     """Writes its own items at random until the connection is lost or `stop` is set.
 
@@ -243,6 +287,51 @@ class Writer(threading.Thread):
         return [item for item in self.items if item.wanted is None and not item.is_set_aside]
 
     def write(self, connection, item):
+        siblings = [other for other in self.free() if (other.container, other.key) == (item.container, item.key)]
+        if len(siblings) > 1 and self.random.random() < BATCH_SHARE:
+            self.write_batch(connection, self.random.sample(siblings, self.random.randint(2, len(siblings))))
+        else:
+            self.write_one(connection, item)
+
+    def write_batch(self, connection, items):
+        names = [self.random.choice(["Upsert", "Upsert", "Create", "Replace", "Delete"]) for _ in items]
+        statuses, wanted = [], []
+        for name, item in zip(names, items):
+            statuses.append(BATCH_STATUS[name](item))
+            wanted.append(0 if name == "Delete" else item.next_version)
+            item.next_version += 1
+        failed = [status >= 400 for status in statuses]
+        request = [batch_operation(name, item, version) for name, item, version in zip(names, items, wanted)]
+        for item, version in zip(items, wanted):
+            item.wanted = item.version if any(failed) else version
+        batch = Batch(items)
+        answer = connection.ask("POST", items[0].path(), items[0].headers(*BATCH_HEADERS), request)
+        if any(failed):
+            statuses = [status if i == failed.index(True) else 424 for i, status in enumerate(statuses)]
+        if answer.status == 503 and self.may_refuse:
+            if self.model.refused(answer):
+                batch.end()
+        elif answer.status != (207 if any(failed) else 200) or [
+                row["statusCode"] for row in answer.json()] != statuses:
+            self.model.problem("a batch of %s answered %s, not %s", names, answer, statuses)
+        elif any(failed):
+            batch.end()
+        else:
+            self.accept_batch(items, wanted, answer)
+
+    def accept_batch(self, items, wanted, answer):
+        """Every item has the batch's one LSN."""
+        lsn, time = self.next_lsn(items[0], answer), None
+        for item, version, row in zip(items, wanted, answer.json()):
+            facts, body = None, row.get("resourceBody")
+            if body:
+                facts = {"_rid": body["_rid"], "_etag": body["_etag"], "_ts": body["_ts"], "lsn": lsn}
+                time = body["_ts"]
+                self.check_body(item, version, body)
+            self.model.wrote(item, facts)
+        self.on_count(self.model.acknowledge(items[0].container, lsn, time))
+
+    def write_one(self, connection, item):
         name = self.random.choice(["create", "upsert", "replace", "replace", "delete"])
         request, expected = OPERATIONS[name](item, item.next_version)
         item.wanted = 0 if name == "delete" else item.next_version
@@ -262,18 +351,27 @@ class Writer(threading.Thread):
 
     def accept(self, item, name, answer):
         body = None if name == "delete" else answer.json()
-        lsn, before = answer.lsn(), item.version
         facts = body and facts_of(answer, body)
+        lsn = self.next_lsn(item, answer)
+        if body:
+            self.check_body(item, item.wanted, body)
+        self.model.wrote(item, facts)
+        self.on_count(self.model.acknowledge(item.container, lsn, facts and facts["_ts"]))
+
+    def next_lsn(self, item, answer):
+        lsn = answer.lsn()
         if lsn <= self.last[item.container]:
             self.model.problem("LSN %d of %s follows %d", lsn, item.id, self.last[item.container])
         self.last[item.container] = lsn
-        if body and before and body["_rid"] != item.facts["_rid"]:
+        return lsn
+
+    def check_body(self, item, version, body):
+        if item.version and body["_rid"] != item.facts["_rid"]:
             self.model.problem("%s got another _rid by a replace", item.id)
-        if body and not before:
+        if not item.version:
             self.model.claim_rid(body["_rid"])
-        if body and not same_document(item, item.wanted, body):
+        if not same_document(item, version, body):
             self.model.problem("%s was answered with another document", item.id)
-        self.on_count(self.model.committed(item, answer, facts))
 
 
 class Builder(Writer):
@@ -366,15 +464,21 @@ def verify_item(model, connection, item, highest, settled, heads):
     if body and not same_document(item, version, body):
         return model.problem("%s is not what was written as version %d", item.id, version)
     facts = body and facts_of(answer, body)
+    counts, fits = True, True
+    if item.batch and item.wanted != item.version:
+        counts, fits = item.batch.learn(version != item.version)
+    if not fits:
+        model.problem("half a batch was written: %s has version %s", item.id, version)
     if version == item.version:
         if facts != item.facts and version:
             model.problem("%s has %s, not %s", item.id, facts, item.facts)
     else:
         if version and not item.version:
             model.claim_rid(facts["_rid"])
-        settled[item.container].append((facts["lsn"], facts["_ts"]) if facts else (None, None))
+        if counts:  # a batch has one LSN
+            settled[item.container].append((facts["lsn"], facts["_ts"]) if facts else (None, None))
         item.version, item.facts = version, facts
-    item.wanted = None
+    item.wanted = item.batch = None
 
 
 def verify_sequence(model, name, settled, heads):

@@ -26,9 +26,9 @@ class History(load.Model):
         super().__init__(seed)
         self.states = {item.id: [0] for items in self.items for item in items}
 
-    def committed(self, item, answer, facts):
+    def wrote(self, item, facts):
         self.states[item.id].append(item.wanted)
-        return super().committed(item, answer, facts)
+        super().wrote(item, facts)
 
     def marks(self):
         return {name: len(states) - 1 for name, states in self.states.items()}

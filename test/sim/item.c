@@ -39,7 +39,7 @@ static enum plan_kind random_kind(struct sim *sim)
     return kinds[sim_random(sim, sizeof(kinds) / sizeof(kinds[0]))];
 }
 
-static struct plan random_plan(struct sim *sim)
+struct plan item_plan(struct sim *sim)
 {
     struct plan plan = sim->last;
 
@@ -89,12 +89,21 @@ static void print_patch(char *body, size_t size, const struct plan *plan)
         snprintf(body, size, "%d}]}", values[plan->patch]);
 }
 
+void item_print_body(char *body, size_t size, const struct plan *plan)
+{
+    body[0] = '\0';
+    if (plan->kind == PLAN_PATCH)
+        print_patch(body, size, plan);
+    else if (plan->kind != PLAN_READ && plan->kind != PLAN_DELETE)
+        print_doc(body, size, plan);
+}
+
 static struct exchange *send_plan(struct sim *sim, const struct plan *plan)
 {
     static const enum method methods[PLAN_KINDS] = { METHOD_POST, METHOD_POST,  METHOD_GET,
                                                      METHOD_PUT,  METHOD_PATCH, METHOD_DELETE };
     bool is_new = plan->kind == PLAN_CREATE || plan->kind == PLAN_UPSERT;
-    char path[80], rest[32] = "/docs", key[32], body[200] = "";
+    char path[80], rest[32] = "/docs", key[32], body[200];
     const char *session = sim->model.box[plan->box].session;
     const struct world_header headers[] = {
         { HEADER_PARTITION_KEY, key },
@@ -108,10 +117,7 @@ static struct exchange *send_plan(struct sim *sim, const struct plan *plan)
         snprintf(rest, sizeof(rest), "/docs/i%d", plan->id);
     box_path(path, sizeof(path), plan->box, rest);
     snprintf(key, sizeof(key), "[%s]", key_texts[plan->key]);
-    if (plan->kind == PLAN_PATCH)
-        print_patch(body, sizeof(body), plan);
-    else if (is_new || plan->kind == PLAN_REPLACE)
-        print_doc(body, sizeof(body), plan);
+    item_print_body(body, sizeof(body), plan);
     return world_send(&sim->world, methods[plan->kind], path, headers, 4, body);
 }
 
@@ -119,31 +125,46 @@ static struct exchange *send_plan(struct sim *sim, const struct plan *plan)
 
 /* What an answer to a write must say: the new item, at this time, under a new ETag and, if it is not new, its old _rid. */
 static bool is_written(const struct model *model, const struct plan *plan, const struct outcome *outcome,
-                       struct exchange *exchange, struct told *row)
+                       struct exchange *exchange, struct slice etag, const struct told *row)
 {
     const struct item *old = &model->box[plan->box].item[plan->key][plan->id];
-    char etag[TEXT_MAX];
 
-    if (!row_read(exchange, world_body(exchange), row) ||
-        !world_header_text(exchange, "etag", etag, TEXT_MAX))
-        return false;
     return row->key == plan->key && row->id == plan->to && doc_equal(&row->doc, &outcome->doc) &&
-           strcmp(row->etag, etag) == 0 && strcmp(row->etag, old->etag) != 0 &&
+           slice_is(etag, row->etag) && strcmp(row->etag, old->etag) != 0 &&
            row->ts == exchange->op.now_ms / 1000 &&
            (outcome->status == 200) == (strcmp(row->rid, old->rid) == 0);
+}
+
+bool item_fits(const struct model *model, const struct plan *plan, const struct outcome *outcome,
+               struct exchange *exchange, struct json body, struct json etag, struct told *row)
+{
+    if (plan->kind == PLAN_READ && outcome->status == 200)
+        return row_read(exchange, body, row) && row->key == plan->key && row->id == plan->id &&
+               row_is_item(model, plan->box, row, exchange->op.now_ms);
+    if (outcome->writes && plan->kind != PLAN_DELETE)
+        return json_kind(etag) == JSON_STRING && row_read(exchange, body, row) &&
+               is_written(model, plan, outcome, exchange, json_string(etag), row);
+    return true;
+}
+
+/* The header's ETag, as the body of a batch would have it. */
+static struct json etag_told(struct exchange *exchange)
+{
+    struct json_builder out;
+    char etag[TEXT_MAX];
+
+    if (!world_header_text(exchange, "etag", etag, TEXT_MAX))
+        return json_undefined;
+    json_builder_init(&out, &exchange->op.arena);
+    json_add_string(&out, slice_of(etag));
+    return json_built(&out);
 }
 
 static bool fits(const struct model *model, const struct plan *plan, const struct outcome *outcome,
                  struct exchange *exchange, struct told *row)
 {
-    if (exchange->answer.status != outcome->status)
-        return false;
-    if (plan->kind == PLAN_READ && outcome->status == 200)
-        return row_read(exchange, world_body(exchange), row) && row->key == plan->key &&
-               row->id == plan->id && row_is_item(model, plan->box, row, exchange->op.now_ms);
-    if (outcome->writes && plan->kind != PLAN_DELETE)
-        return is_written(model, plan, outcome, exchange, row);
-    return true;
+    return exchange->answer.status == outcome->status &&
+           item_fits(model, plan, outcome, exchange, world_body(exchange), etag_told(exchange), row);
 }
 
 /*
@@ -172,13 +193,13 @@ static void compare(struct sim *sim, const struct plan *plan, struct exchange *e
               exchange->answer.body.data ? exchange->answer.body.data : "");
 }
 
-static void trace_plan(struct sim *sim, const struct plan *plan, int status)
+void item_trace(struct sim *sim, const char *prefix, const struct plan *plan, int status)
 {
     char doc[120];
 
     print_doc(doc, sizeof(doc), plan);
-    sim_trace(sim, "%s c%d [%s] i%d %s %d%s -> %d", kind_names[plan->kind], plan->box, key_texts[plan->key],
-              plan->id, doc, plan->patch, plan->etag[0] ? " by etag" : "", status);
+    sim_trace(sim, "%s%s c%d [%s] i%d %s %d%s -> %d", prefix, kind_names[plan->kind], plan->box,
+              key_texts[plan->key], plan->id, doc, plan->patch, plan->etag[0] ? " by etag" : "", status);
 }
 
 static void act(struct sim *sim, const struct plan *plan)
@@ -186,7 +207,7 @@ static void act(struct sim *sim, const struct plan *plan)
     struct doubt doubt = { .about = DOUBT_ITEM, .plan = *plan, .now_ms = sim_now(sim) };
     struct exchange *exchange = send_plan(sim, plan);
 
-    trace_plan(sim, plan, exchange->answer.status);
+    item_trace(sim, "", plan, exchange->answer.status);
     if (fault_doubts(sim, exchange, doubt))
         return;
     compare(sim, plan, exchange);
@@ -195,7 +216,7 @@ static void act(struct sim *sim, const struct plan *plan)
 
 void item_act(struct sim *sim)
 {
-    struct plan plan = random_plan(sim);
+    struct plan plan = item_plan(sim);
 
     sim->outer = &plan;
     act(sim, &plan);
@@ -234,7 +255,7 @@ static void come_near(struct sim *sim, const struct plan *outer, struct plan *pl
 /* Never on the item that is locked: on one thread that would wait for ever. */
 void item_interrupt(struct sim *sim)
 {
-    struct plan plan = random_plan(sim);
+    struct plan plan = item_plan(sim);
 
     plan.etag[0] = '\0';
     if (sim->outer)

@@ -79,9 +79,9 @@ struct action {
 };
 
 static const struct action actions[] = {
-    { 60, 20, 6, item_act }, { 14, 10, 3, page_act }, { 3, 10, 3, page_count }, { 4, 50, 6, box_clear },
-    { 3, 0, 25, box_make },  { 1, 0, 25, box_drop },  { 2, 0, 25, box_ttl },    { 1, 0, 6, box_read },
-    { 5, 60, 10, sweep },    { 7, 0, 0, move_clock },
+    { 48, 20, 6, item_act }, { 12, 30, 8, batch_act }, { 14, 10, 3, page_act }, { 3, 10, 3, page_count },
+    { 4, 50, 6, box_clear }, { 3, 0, 25, box_make },   { 1, 0, 25, box_drop },  { 2, 0, 25, box_ttl },
+    { 1, 0, 6, box_read },   { 5, 60, 10, sweep },     { 7, 0, 0, move_clock },
 };
 
 static const struct action *choose(struct sim *sim)
@@ -126,6 +126,8 @@ static void settle(struct sim *sim)
         disk_cut_at(sim->world.disk, 0, false); /* one doubt at a time */
     if (doubt.about == DOUBT_ITEM)
         item_settle(sim, &doubt);
+    else if (doubt.about == DOUBT_BATCH)
+        batch_settle(sim, &doubt);
     else if (doubt.about != DOUBT_NONE)
         box_settle(sim, &doubt);
 }

@@ -24,10 +24,19 @@ struct cursor {
     char continuation[CONTINUATION_MAX];  /* "": the first page comes next */
 };
 
+enum { BUNDLE_MAX = 5 };
+
+/* An atomic batch: all about one key of one container. */
+struct bundle {
+    struct plan plan[BUNDLE_MAX];
+    int count;
+};
+
 /* A write of which nobody knows whether it took place. */
 struct doubt {
-    enum { DOUBT_NONE, DOUBT_ITEM, DOUBT_CLEAR, DOUBT_MADE, DOUBT_DROPPED, DOUBT_TTL } about;
-    struct plan plan; /* of an item */
+    enum { DOUBT_NONE, DOUBT_ITEM, DOUBT_BATCH, DOUBT_CLEAR, DOUBT_MADE, DOUBT_DROPPED, DOUBT_TTL } about;
+    struct plan plan;     /* of an item */
+    struct bundle bundle; /* of a batch */
     int box, key;
     bool unique;
     int default_ttl;
@@ -90,6 +99,18 @@ void item_interrupt(struct sim *sim);
 void item_settle(struct sim *sim, const struct doubt *doubt);
 struct exchange *item_read(struct sim *sim, int box, int key, int id);
 void item_verify(struct sim *sim, int box, int key, int id); /* a read, of whose answer there is no doubt */
+
+/* Its parts, for batches. */
+struct plan item_plan(struct sim *sim);
+void item_print_body(char *body, size_t size, const struct plan *plan);
+void item_trace(struct sim *sim, const char *prefix, const struct plan *plan, int status);
+/* Whether this is what an operation with that outcome tells of the item; `row` then has what it told. */
+bool item_fits(const struct model *model, const struct plan *plan, const struct outcome *outcome,
+               struct exchange *exchange, struct json body, struct json etag, struct told *row);
+
+/* batch.c - several of them at once. */
+void batch_act(struct sim *sim);
+void batch_settle(struct sim *sim, const struct doubt *doubt);
 
 /* page.c - lists and queries by the page. */
 void page_act(struct sim *sim);
