@@ -321,6 +321,53 @@ func (s *scenario) patchItem() error {
 	return must(found["n"] == 5.0 && list == "[0 2]" && !old, "the patched item: "+fmt.Sprint(found))
 }
 
+// statuses tells what became of each operation.
+func statuses(response azcosmos.TransactionalBatchResponse) string {
+	found := []int32{}
+	for _, one := range response.OperationResults {
+		found = append(found, one.StatusCode)
+	}
+	return fmt.Sprint(response.Success, found)
+}
+
+func (s *scenario) batch() error {
+	all := s.single.NewTransactionalBatch(key("a"))
+	all.CreateItem(body(item{"id": "b1", "pk": "a", "n": 1}), nil)
+	all.UpsertItem(body(item{"id": "b1", "pk": "a", "n": 2}), nil)
+	all.ReplaceItem("b1", body(item{"id": "b1", "pk": "a", "n": 3}), nil)
+	all.ReadItem("b1", nil)
+	all.CreateItem(body(item{"id": "b2", "pk": "a"}), nil)
+	all.DeleteItem("b2", nil)
+	done, err := s.single.ExecuteTransactionalBatch(s.ctx, all, nil)
+	if err != nil {
+		return err
+	}
+	if err = must(statuses(done) == "true [201 200 200 200 201 204]", "the batch: "+statuses(done)); err != nil {
+		return err
+	}
+	found := item{}
+	if err = json.Unmarshal(done.OperationResults[3].ResourceBody, &found); err != nil {
+		return err
+	}
+	old := azcore.ETag("old")
+	wrong := s.single.NewTransactionalBatch(key("a"))
+	wrong.CreateItem(body(item{"id": "b3", "pk": "a"}), nil)
+	wrong.ReplaceItem("b1", body(item{"id": "b1", "pk": "a"}), &azcosmos.TransactionalBatchItemOptions{IfMatchETag: &old})
+	undone, err := s.single.ExecuteTransactionalBatch(s.ctx, wrong, nil)
+	if err != nil {
+		return err
+	}
+	if err = must(found["n"] == 3.0 && statuses(undone) == "false [424 412]", "the batches: "+statuses(undone)); err != nil {
+		return err
+	}
+	_, err = s.read("b3", key("a"))
+	if err = refused(http.StatusNotFound, err); err != nil {
+		return err
+	}
+	_, err = s.single.DeleteItem(s.ctx, key("a"), "b1", nil)
+	return err
+}
+
 func (s *scenario) deleteItem() error {
 	if _, err := s.single.DeleteItem(s.ctx, key("a"), "1", nil); err != nil {
 		return err
@@ -382,7 +429,8 @@ func main() {
 		{"create existing item", s.createExistingItem}, {"replace item", s.replaceItem},
 		{"replace on condition", s.replaceOnCondition}, {"upsert items", s.upsertItems}, {"odd ids", s.oddIDs},
 		{"null key", s.nullKey}, {"hierarchical item", s.hierarchicalItem}, {"read by pages", s.readByPages},
-		{"replace container", s.replaceContainer}, {"patch item", s.patchItem}, {"delete item", s.deleteItem},
+		{"replace container", s.replaceContainer}, {"patch item", s.patchItem}, {"batch", s.batch},
+		{"delete item", s.deleteItem},
 		{"delete container", s.deleteContainer}, {"delete database", s.deleteDatabase},
 	}
 	passed, failed := queries(client)

@@ -6,7 +6,14 @@ import com.azure.cosmos.CosmosClientBuilder;
 import com.azure.cosmos.CosmosContainer;
 import com.azure.cosmos.CosmosDatabase;
 import com.azure.cosmos.CosmosException;
+import com.azure.cosmos.models.CosmosBatch;
+import com.azure.cosmos.models.CosmosBatchItemRequestOptions;
+import com.azure.cosmos.models.CosmosBatchOperationResult;
+import com.azure.cosmos.models.CosmosBatchResponse;
+import com.azure.cosmos.models.CosmosBulkOperationResponse;
+import com.azure.cosmos.models.CosmosBulkOperations;
 import com.azure.cosmos.models.CosmosContainerProperties;
+import com.azure.cosmos.models.CosmosItemOperation;
 import com.azure.cosmos.models.CosmosItemRequestOptions;
 import com.azure.cosmos.models.CosmosPatchItemRequestOptions;
 import com.azure.cosmos.models.CosmosPatchOperations;
@@ -194,6 +201,14 @@ public final class Scenario {
         });
     }
 
+    private static String statuses(CosmosBatchResponse response) {
+        List<Integer> found = new ArrayList<>();
+        for (CosmosBatchOperationResult one : response.getResults()) {
+            found.add(one.getStatusCode());
+        }
+        return found.toString();
+    }
+
     private void ends() {
         step("replace container", () -> {
             CosmosContainerProperties properties = single.read().getProperties();
@@ -214,6 +229,41 @@ public final class Scenario {
             CosmosPatchOperations back = CosmosPatchOperations.create().set("/n", 3);
             single.patchItem("1", A, back, onCondition, JsonNode.class);
             refused(412, () -> single.patchItem("1", A, back, onCondition, JsonNode.class));
+        });
+        step("batch", () -> {
+            CosmosBatch all = CosmosBatch.createCosmosBatch(A);
+            all.createItemOperation(item("b1", "a").put("n", 1));
+            all.upsertItemOperation(item("b1", "a").put("n", 2));
+            all.replaceItemOperation("b1", item("b1", "a").put("n", 3));
+            all.patchItemOperation("b1", CosmosPatchOperations.create().increment("/n", 1));
+            all.readItemOperation("b1");
+            all.createItemOperation(item("b2", "a"));
+            all.deleteItemOperation("b2");
+            CosmosBatchResponse done = single.executeCosmosBatch(all);
+            must(done.isSuccessStatusCode() && statuses(done).equals("[201, 200, 200, 200, 200, 201, 204]"), "the batch: " + statuses(done));
+            must(done.getResults().get(4).getItem(JsonNode.class).get("n").asInt() == 4, "what was read");
+            CosmosBatch wrong = CosmosBatch.createCosmosBatch(A);
+            wrong.createItemOperation(item("b3", "a"));
+            wrong.deleteItemOperation("b1", new CosmosBatchItemRequestOptions().setIfMatchETag("old"));
+            CosmosBatchResponse undone = single.executeCosmosBatch(wrong);
+            must(undone.getStatusCode() == 412 && statuses(undone).equals("[424, 412]"), "the wrong batch: " + statuses(undone));
+            refused(404, () -> read(single, "b3", A));
+            single.deleteItem("b1", A, null);
+        });
+        step("bulk", () -> {
+            List<CosmosItemOperation> operations = new ArrayList<>();
+            for (int i = 0; i < 250; i++) {
+                String key = "bulk" + i % 7;
+                operations.add(CosmosBulkOperations.getCreateItemOperation(item("i" + i, key), new PartitionKey(key)));
+            }
+            int created = 0;
+            for (CosmosBulkOperationResponse<Object> one : single.executeBulkOperations(operations)) {
+                created += one.getResponse() != null && one.getResponse().getStatusCode() == 201 ? 1 : 0;
+            }
+            must(created == 250, created + " items created in bulk");
+            for (int i = 0; i < 7; i++) {
+                single.deleteAllItemsByPartitionKey(new PartitionKey("bulk" + i), null);
+            }
         });
         step("delete by key", () -> {
             single.deleteAllItemsByPartitionKey(new PartitionKey("many"), null);

@@ -122,6 +122,27 @@ class Scenario:
         refused(412, self.single.patch_item, "1", "a", raise_n, filter_predicate="from c where c.n < 4")
         refused(400, self.single.patch_item, "1", "a", [{"op": "replace", "path": "/none", "value": 1}])
 
+    def step_17b_batch(self):
+        done = self.single.execute_item_batch([
+            ("create", ({"id": "b1", "pk": "a", "n": 1},)), ("upsert", ({"id": "b1", "pk": "a", "n": 2},)),
+            ("replace", ("b1", {"id": "b1", "pk": "a", "n": 3})),
+            ("patch", ("b1", [{"op": "incr", "path": "/n", "value": 1}]), {"filter_predicate": "from c where c.n = 3"}),
+            ("read", ("b1",)), ("create", ({"id": "b2", "pk": "a"},)), ("delete", ("b2",))], partition_key="a")
+        assert [one["statusCode"] for one in done] == [201, 200, 200, 200, 200, 201, 204]
+        assert done[4]["resourceBody"]["n"] == 4 and done[4]["eTag"] == done[3]["eTag"]
+        try:
+            self.single.execute_item_batch([
+                ("create", ({"id": "b3", "pk": "a"},)), ("replace", ("b1", {"id": "b1", "pk": "a"}), {"if_match_etag": "old"}),
+                ("delete", ("b1",))], partition_key="a")
+            raise AssertionError("succeeded, where 412 was expected")
+        except exceptions.CosmosBatchOperationError as problem:
+            assert problem.status_code == 412 and problem.error_index == 1
+            assert [one["statusCode"] for one in problem.operation_responses] == [424, 412, 424]
+        refused(404, self.single.read_item, "b3", "a")
+        refused(400, self.single.execute_item_batch, [], partition_key="a")
+        refused(400, self.single.execute_item_batch, [("read", ("b1",))] * 101, partition_key="a")
+        self.single.delete_item("b1", "a")
+
     def step_18_delete_by_key(self):
         self.single.delete_all_items_by_partition_key("many")
         assert not [item for item in self.single.read_all_items() if item.get("pk") == "many"]
