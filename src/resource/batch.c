@@ -85,6 +85,12 @@ out:
     return st;
 }
 
+/* Binary batches begin so, and JSON never does. */
+static bool is_hybrid_row(struct slice text)
+{
+    return text.size > 0 && (uint8_t)text.data[0] == 0x81;
+}
+
 static enum status check_count(struct op *op, size_t count)
 {
     if (count == 0)
@@ -103,6 +109,9 @@ static enum status read_operations(struct op *op, struct parts *parts)
 
     if (text.size > BATCH_BYTES_MAX)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    if (is_hybrid_row(text))
+        TRY(op_fail(op, ST_NOT_BUILT,
+                    "This version of the server has no binary batches. docs/compat.md lists what it has."));
     TRY(json_parse(op, text, &body));
     if (json_kind(body) != JSON_ARRAY)
         TRY(op_fail(op, ST_BAD_REQUEST,

@@ -100,7 +100,7 @@ TEST(what_a_post_means_is_in_its_headers_and_the_first_marker_wins)
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);
     CHECK(json_int(client_member(&client, "_count")) == 1);
     client_header(&client, HEADER_IS_BATCH, "true");
-    CHECK(client_send(&client, METHOD_POST, DOCS, "[]") == 501);
+    CHECK(client_send(&client, METHOD_POST, DOCS, "[{'operationType':'Read','id':'none'}]") == 207);
     client_header(&client, HEADER_IS_QUERY_PLAN, "true");
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);
     CHECK(json_kind(client_member(&client, "queryInfo")) == JSON_OBJECT);
