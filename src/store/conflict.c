@@ -1,18 +1,25 @@
 /* src/store/conflict.c - a table of recent changes that forgets on the safe side. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/conflict.h"
 
-enum { SLOT_BITS = 16 };
+/* A row is short enough to look through, and long enough that what leaves it is old whatever came together in it. */
+enum { ROW_BITS = 13, ROW_SLOTS = 8 };
 
 struct slot {
     struct bucket *bucket; /* NULL: free */
-    uint64_t lsn;
+    uint64_t scope, lsn;
 };
 
-/* 1 MB, of which only the pages in use exist. */
+/* The last mark comes first. */
+struct slots {
+    struct slot slot[ROW_SLOTS];
+};
+
+/* 1.5 MB, of which only the pages in use exist. */
 struct conflicts {
-    struct slot slots[1 << SLOT_BITS];
+    struct slots rows[1 << ROW_BITS];
 };
 
 struct conflicts *conflicts_new(void)
@@ -29,34 +36,55 @@ void conflicts_free(struct conflicts *conflicts)
     free(conflicts);
 }
 
-static size_t slot_index(const struct bucket *bucket, uint64_t scope)
+static size_t row_index(const struct bucket *bucket, uint64_t scope)
 {
     uint64_t mixed = (scope ^ bucket->id * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
 
-    return mixed >> (64 - SLOT_BITS);
+    return mixed >> (64 - ROW_BITS);
+}
+
+/* Where the scope is in its row; ROW_SLOTS when it is not. */
+static size_t find(const struct slots *row, const struct bucket *bucket, uint64_t scope)
+{
+    size_t at = 0;
+
+    while (at < ROW_SLOTS && (row->slot[at].bucket != bucket || row->slot[at].scope != scope))
+        at++;
+    return at;
 }
 
 bool conflicts_changed_after(const struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope,
                              uint64_t lsn)
 {
-    const struct slot *slot = &conflicts->slots[slot_index(bucket, scope)];
+    const struct slots *row = &conflicts->rows[row_index(bucket, scope)];
+    size_t at = find(row, bucket, scope);
 
-    return bucket->floor_lsn > lsn || (slot->bucket == bucket && slot->lsn > lsn);
+    return bucket->floor_lsn > lsn || (at < ROW_SLOTS && row->slot[at].lsn > lsn);
+}
+
+/* The bucket of what leaves the table remembers that something was changed then. */
+static void push_out(const struct slot *slot)
+{
+    if (slot->bucket && slot->bucket->floor_lsn < slot->lsn)
+        slot->bucket->floor_lsn = slot->lsn;
 }
 
 void conflicts_mark(struct conflicts *conflicts, struct bucket *bucket, uint64_t scope, uint64_t lsn)
 {
-    struct slot *slot = &conflicts->slots[slot_index(bucket, scope)];
+    struct slots *row = &conflicts->rows[row_index(bucket, scope)];
+    size_t at = find(row, bucket, scope);
 
-    if (slot->bucket && slot->bucket != bucket && slot->bucket->floor_lsn < slot->lsn)
-        slot->bucket->floor_lsn = slot->lsn;
-    *slot = (struct slot){ bucket, lsn };
+    if (at == ROW_SLOTS)
+        push_out(&row->slot[--at]);
+    memmove(&row->slot[1], &row->slot[0], at * sizeof(row->slot[0]));
+    row->slot[0] = (struct slot){ bucket, scope, lsn };
 }
 
 void conflicts_forget(struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope)
 {
-    struct slot *slot = &conflicts->slots[slot_index(bucket, scope)];
+    struct slots *row = &conflicts->rows[row_index(bucket, scope)];
+    size_t at = find(row, bucket, scope);
 
-    if (slot->bucket == bucket)
-        *slot = (struct slot){ 0 };
+    if (at < ROW_SLOTS)
+        row->slot[at] = (struct slot){ 0 };
 }

@@ -1,8 +1,8 @@
 /*
  * src/store/conflict.h - when each scope (batch.h) was last changed, as far as anybody could ask.
- * A fixed table of slots. A slot belongs to one scope of one bucket; when another takes it, the
- * first one's bucket remembers in `floor_lsn` that something was changed then. That is an LSN
- * older than almost any transaction under way, so it refuses hardly anybody without need.
+ * A fixed table. A slot belongs to one scope of one bucket; when its row is full, the scope that was marked
+ * longest ago leaves it, and its bucket remembers in `floor_lsn` that something was changed then. That is an LSN
+ * older than any transaction under way, but for very long ones, so it refuses hardly anybody without need.
  *
  * Threads. The committer's own.
  */
