@@ -239,17 +239,28 @@ static bool tells_item(const struct part *part)
     return part->action.kind == ACTION_READ || (part->action.kind != ACTION_DELETE && !part->minimal);
 }
 
-/* An answer that has no room after the commit would leave the client in the dark: the room is taken before it. */
+static enum status too_large(struct op *op)
+{
+    return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
+}
+
+/*
+ * An answer that has no room after the commit would leave the client in the dark: the room is taken before it.
+ * A buffer that cannot grow is lost, with what others have to tell, so the arena is asked first.
+ */
 static enum status make_room(struct op *op, struct parts *parts, const struct part *part)
 {
     enum { SMALL_TEXT_BYTES = 64 * 1024 };
+    struct buf *body = reply_body(parts->reply);
+    size_t item = tells_item(part) ? item_text_bytes(op, part->action.item.document, SMALL_TEXT_BYTES) : 0;
+    size_t wanted = parts->answer_bytes + item;
 
-    if (tells_item(part))
-        parts->answer_bytes += item_text_bytes(op, part->action.item.document, SMALL_TEXT_BYTES);
-    if (parts->answer_bytes > BATCH_ANSWER_BYTES_MAX ||
-        !buf_reserve(reply_body(parts->reply), parts->answer_bytes))
-        return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
-    return ST_OK;
+    if (item > BATCH_ANSWER_BYTES_MAX || wanted > BATCH_ANSWER_BYTES_MAX)
+        return too_large(op);
+    if (wanted > body->capacity && op->arena.used_bytes + 2 * wanted > op->arena.limit_bytes)
+        return too_large(op);
+    parts->answer_bytes = wanted;
+    return buf_reserve(body, wanted) ? ST_OK : too_large(op);
 }
 
 /* What came on top of the work so far; bytes are written by the commit, which counts those of all together. */
@@ -438,12 +449,16 @@ static enum status check_session(struct op *op, const struct parts *parts)
     return ST_OK;
 }
 
+/* Headers too must have their room before anything is written. */
+enum { HEAD_BYTES_ENOUGH = 4096 };
+
 enum status document_batch(struct op *op, struct call *call, struct reply *reply)
 {
     bool atomic = header_is_true(call->request, HEADER_BATCH_ATOMIC);
     struct parts parts = { .call = call, .reply = reply };
     enum status st;
 
+    buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
     item_reply_owner(reply, call);
     TRY(read_operations(op, &parts));
     if (!atomic)
