@@ -380,7 +380,7 @@ static bool is_its_own(enum status st)
 static enum status run_atomic(struct op *op, struct parts *parts)
 {
     struct part *culprit = NULL;
-    struct commit_stamp stamp;
+    struct commit_stamp stamp = { 0 };
     enum status st = attempt_until_written(op, parts, &culprit, &stamp);
 
     if (culprit && is_its_own(st)) {
