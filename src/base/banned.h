@@ -1,5 +1,5 @@
 /*
- * src/base/banned.h - functions nobody needs, turned into compile errors.
+ * src/base/banned.h - functions nobody needs, and builds without assertions, turned into compile errors.
  * The compiler includes this before every file of ours (CMakeLists.txt).
  */
 #pragma once
@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#ifdef NDEBUG
+#error "assertions stay on in every kind of build: CMakeLists.txt"
+#endif
 
 #define BANNED(function) banned_##function##_see_src_base_banned_h()
 

@@ -109,7 +109,7 @@ enum status continuation_parse(struct op *op, struct slice text, enum continuati
                                const struct rid *owner, struct continuation *continuation)
 {
     uint8_t token[TOKEN_BYTES_MAX];
-    struct slice body;
+    struct slice body = { 0 }; /* -Os does not see that it is set wherever it is used */
     bool valid = open_continuation(text, kind, token, &body);
 
     *continuation = (struct continuation){ .kind = kind };
