@@ -57,6 +57,21 @@ enum status precondition_failed(struct op *op)
                    "Operation cannot be performed because one of the specified precondition is not met.");
 }
 
+enum status call_forbidden(struct op *op)
+{
+    return op_fail(
+        op, ST_FORBIDDEN,
+        "Insufficient permissions provided in the authorization header for the corresponding request. "
+        "Please retry with another authorization header.");
+}
+
+enum status call_check_rename(struct op *op, const struct call *call, struct slice old_id, struct json body)
+{
+    if (!call->keeps_id || slice_equal(json_string(json_get(body, "id")), old_id))
+        return ST_OK;
+    return call_forbidden(op);
+}
+
 enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t ts_ms)
 {
     if (!wanted.data || etag_matches(wanted, etag, ts_ms))

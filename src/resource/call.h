@@ -35,6 +35,7 @@ struct call {
     struct database *database; /* a reference each, when the path names one */
     struct container *container;
     struct child *user; /* whose permissions the path is about */
+    bool keeps_id;      /* sent with a token for this one resource: it may get no other id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);
@@ -63,10 +64,14 @@ enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t 
 
 /* In the service's words. */
 enum status precondition_failed(struct op *op);
+enum status call_forbidden(struct op *op);
 
 /* If-None-Match on a read: ST_NOT_MODIFIED when the client has this version already. */
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
                                int64_t ts_ms);
+
+/* What a replace makes of a resource, if its id may change: ST_FORBIDDEN when a token is for the one it had. */
+enum status call_check_rename(struct op *op, const struct call *call, struct slice old_id, struct json body);
 
 /* Prefer: return=minimal */
 bool call_wants_minimal(const struct call *call);

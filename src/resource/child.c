@@ -189,6 +189,7 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(find(op, call, &place, &old));
     TRY(read_body(op, call, &place, &body));
     TRY(call_if_match(op, call, old->etag, old->ts_ms));
+    TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, same, &child));
     op->work.documents_written++;
     reply_child(reply, call, &place, child, 200);

@@ -94,6 +94,7 @@ enum status document_replace(struct op *op, struct call *call, struct reply *rep
     item_reply_owner(reply, call);
     TRY(read_document(op, call, reply, &action));
     TRY(item_address(op, call, &action.epk, &action.id));
+    TRY(call_check_rename(op, call, action.id, action.document));
     TRY(run(op, call, reply, &action));
 out:
     return st;

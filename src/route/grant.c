@@ -71,19 +71,22 @@ static bool is_in_key(struct op *op, struct json granted, const struct call *cal
 }
 
 static bool allows(struct op *op, const struct grant *grant, const struct child *permission,
-                   const struct call *call, const struct route *route)
+                   struct call *call, const struct route *route)
 {
     struct json mode = json_get(permission->body, "permissionMode");
     struct resource_link link;
 
     if (permission->etag != grant->etag || (!slice_is(json_string(mode), "All") && !is_read(route)))
         return false;
-    return resource_link_parse(json_string(json_get(permission->body, "resource")), &link) &&
-           is_within(grant, &link, call, route) &&
+    if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
+        return false;
+    call->keeps_id =
+        link.type.size && slice_equal(link.type, call->type); /* attachments have names of their own */
+    return is_within(grant, &link, call, route) &&
            is_in_key(op, json_get(permission->body, "resourcePartitionKey"), call, route);
 }
 
-enum status grant_check(struct op *op, const struct grant *grant, const struct call *call,
+enum status grant_check(struct op *op, const struct grant *grant, struct call *call,
                         const struct route *route)
 {
     struct child *permission = catalog_find_child_at(call->service->catalog, &grant->permission);
@@ -92,8 +95,5 @@ enum status grant_check(struct op *op, const struct grant *grant, const struct c
     child_release(permission);
     if (allowed)
         return ST_OK;
-    return op_fail(
-        op, ST_FORBIDDEN,
-        "Insufficient permissions provided in the authorization header for the corresponding request. "
-        "Please retry with another authorization header.");
+    return call_forbidden(op);
 }

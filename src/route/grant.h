@@ -6,6 +6,6 @@
 #pragma once
 #include "route/table.h"
 
-/* The call's owners are set as far as they were found. ST_FORBIDDEN, with the service's words. */
-enum status grant_check(struct op *op, const struct grant *grant, const struct call *call,
+/* The call's owners are set as far as they were found; `keeps_id` is set here. ST_FORBIDDEN, with the service's words. */
+enum status grant_check(struct op *op, const struct grant *grant, struct call *call,
                         const struct route *route);
