@@ -44,25 +44,48 @@ bool resource_link_parse(struct slice text, struct resource_link *link)
     return is_below_container(link->type) && link->id.size > 0 && text.size == 0;
 }
 
-/* The database or container that the link names or leads through; of size 0 when there is none. */
-static struct rid resolve(struct catalog *catalog, const struct resource_link *link)
+/* What the link names or leads through, a reference each; without a container, when the link names none, the database. */
+struct target {
+    struct database *database;
+    struct container *container;
+};
+
+static bool find_target(struct catalog *catalog, const struct resource_link *link, struct target *target)
 {
-    struct database *database = catalog_find_database(catalog, link->database);
-    struct container *container = NULL;
+    *target = (struct target){ .database = catalog_find_database(catalog, link->database) };
+    if (target->database && link->container.data)
+        target->container = catalog_find_container(catalog, target->database, link->container);
+    return link->container.data ? target->container != NULL : target->database != NULL;
+}
+
+static void release_target(struct target *target)
+{
+    container_release(target->container);
+    database_release(target->database);
+}
+
+/* Of size 0 when it is not there. */
+static struct rid rid_of(struct catalog *catalog, const struct resource_link *link)
+{
+    struct target target;
     struct rid rid = { 0 };
 
-    if (database && link->container.data)
-        container = catalog_find_container(catalog, database, link->container);
-    if (container)
-        rid = container->rid;
-    else if (database && !link->container.data)
-        rid = database->rid;
-    container_release(container);
-    database_release(database);
+    if (find_target(catalog, link, &target))
+        rid = target.container ? target.container->rid : target.database->rid;
+    release_target(&target);
     return rid;
 }
 
 /* --- checks --- */
+
+static bool is_component(struct json value)
+{
+    if (json_kind(value) == JSON_OBJECT)
+        return json_count(value) == 0; /* {} stands for a key that is absent */
+    if (json_kind(value) == JSON_STRING)
+        return json_string(value).size <= PARTITION_KEY_BYTES_MAX;
+    return json_kind(value) != JSON_ARRAY;
+}
 
 static bool is_key(struct json key)
 {
@@ -71,9 +94,15 @@ static bool is_key(struct json key)
     if (json_count(key) == 0 || json_count(key) > PARTITION_KEY_PATHS_MAX)
         return false;
     for (struct json_iter i = json_iter(key); json_next(&i);)
-        if (json_kind(i.value) == JSON_ARRAY || (json_kind(i.value) == JSON_OBJECT && json_count(i.value)))
-            return false; /* {} stands for a key that is absent */
+        if (!is_component(i.value))
+            return false;
     return true;
+}
+
+/* No item of the container could have a longer key. A database's containers have keys of their own each. */
+static bool fits(const struct container *container, struct json key)
+{
+    return !container || json_kind(key) != JSON_ARRAY || json_count(key) <= container->key_path_count;
 }
 
 enum status permission_token_seconds(struct op *op, const struct call *call, int64_t *seconds)
@@ -95,16 +124,20 @@ enum status permission_token_seconds(struct op *op, const struct call *call, int
 
 enum status permission_check(struct op *op, const struct call *call, struct json body)
 {
+    struct json key = json_get(body, "resourcePartitionKey");
+    struct target target = { 0 };
     struct resource_link link;
     enum status st = ST_OK;
 
-    if (!resource_link_parse(json_string(json_get(body, "resource")), &link) ||
-        !is_key(json_get(body, "resourcePartitionKey")))
+    if (!resource_link_parse(json_string(json_get(body, "resource")), &link) || !is_key(key))
         TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
-    if (resolve(call->service->catalog, &link).size == 0)
+    if (!find_target(call->service->catalog, &link, &target))
         TRY(op_fail(op, ST_NOT_FOUND,
                     "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+    if (!fits(target.container, key))
+        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
 out:
+    release_target(&target);
     return st;
 }
 
@@ -122,7 +155,7 @@ void permission_print_token(struct buf *out, const struct child_printing *printi
 
     if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
         return;
-    grant.resource = resolve(service->catalog, &link);
+    grant.resource = rid_of(service->catalog, &link);
     buf_text(out, ",\"_token\":\"");
     service->print_token(service->token_context, &grant, out);
     buf_byte(out, '"');
