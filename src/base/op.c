@@ -36,6 +36,11 @@ void op_begin(struct op *op, int64_t timeout_ms)
     op->activity_id[0] = '\0';
 }
 
+void op_renew_time(struct op *op)
+{
+    op->now_ms = env_now_ms(op->env);
+}
+
 void op_free(struct op *op)
 {
     arena_free(&op->arena);

@@ -45,7 +45,7 @@ struct op {
     struct arena arena; /* given back whole when the op ends */
     size_t memory_limit_bytes;
     struct env *env;
-    int64_t now_ms;        /* read once, so that one request sees one time */
+    int64_t now_ms;        /* one request sees one time: read when it begins, and again when it has waited */
     int64_t deadline_ms;   /* on the monotonic clock */
     bool may_block;        /* false on a loop thread: store calls answer ST_WOULD_BLOCK instead of waiting */
     atomic_bool cancelled; /* the client has gone, or the server is stopping */
@@ -59,6 +59,9 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);
 /* Starts the next operation in the same memory: every pointer of the last one ends here. */
 void op_begin(struct op *op, int64_t timeout_ms);
 void op_free(struct op *op);
+
+/* After a wait for a thread or a lock, before anything is looked at: what has expired meanwhile has expired. */
+void op_renew_time(struct op *op);
 
 /* For the client; op_fail() is how it is used. */
 __attribute__((format(printf, 2, 3))) void op_set_error(struct op *op, const char *fmt, ...);

@@ -41,6 +41,7 @@ static enum status begin(struct op *op, struct locks *locks, const struct contai
 
     if (locks)
         TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
+    op_renew_time(op);
     TRY(txn_open(op, container, txn));
     (*txn)->epk = epk;
     (*txn)->lock = lock;

@@ -393,6 +393,7 @@ enum status route_handle(void *context, struct exchange *exchange)
         return answer_endpoint(router, exchange, endpoint);
     routed = again ? exchange->state : begin(router, exchange);
     if (again) {
+        op_renew_time(&exchange->op);
         begin_reply(exchange, routed);
         if (exchange->refused)
             st = op_fail(&exchange->op, ST_UNAVAILABLE, "The server is overloaded.");

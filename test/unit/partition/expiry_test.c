@@ -65,6 +65,25 @@ TEST(what_is_not_committed_yet_does_not_age)
     rig_close(&rig);
 }
 
+TEST(an_item_that_expires_while_its_writer_waits_has_expired_for_the_writer)
+{
+    struct container *container;
+    struct partition_txn *txn = NULL;
+    struct record item;
+    bool found = true;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, TTL(1));
+    CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
+    env_advance_ms(rig.op->env, 1000); /* the op began before; this is as long as it waits for the lock */
+    REQUIRE(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, KEY_A), slice_of("1"),
+                            &txn) == ST_OK);
+    CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && !found);
+    partition_abort(txn);
+    rig_close(&rig);
+}
+
 /* --- nobody sees it --- */
 
 static size_t count_listed(struct rig *rig, const struct container *container)
@@ -242,9 +261,9 @@ TEST(who_takes_the_place_of_an_expired_item_gives_way_to_who_has_just_replaced_i
     CHECK(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a','n':2}"), &item) == ST_OK);
     mine = rig.locks;
     rig.locks = others;
-    rig.op->now_ms -= 1000;
+    rig_advance_ms(&rig, -1000); /* another clock may be behind */
     CHECK(item_replace(&rig, container, "1", "{'id':'1','pk':'a','n':1}", &item) == ST_OK);
-    rig.op->now_ms += 1000;
+    rig_advance_ms(&rig, 1000);
     rig.locks = mine;
     CHECK(partition_commit(rig.op, &txn, &stamp) == ST_WRITE_CONFLICT);
     partition_abort(txn);

@@ -217,16 +217,16 @@ struct meanwhile {
     const struct container *container;
 };
 
-/* By a request that began a second ago, when the item was still there. */
+/* By a request whose clock is a second behind, so that the item is still there. */
 static void replace_meanwhile(void *context)
 {
     struct meanwhile *meanwhile = context;
     struct rig *rig = meanwhile->rig;
     struct record item;
 
-    rig->op->now_ms -= 1000;
+    rig_advance_ms(rig, -1000);
     CHECK(item_replace(rig, meanwhile->container, "1", "{'id':'1','pk':'a','n':1}", &item) == ST_OK);
-    rig->op->now_ms += 1000;
+    rig_advance_ms(rig, 1000);
 }
 
 /* The scan is over a snapshot: what comes after it is in nobody's view. */
@@ -238,17 +238,17 @@ TEST(who_replaces_an_item_that_a_sweep_has_seen_expired_keeps_it)
     struct rig rig;
 
     rig_open(&rig, false);
-    container = rig_container(&rig, TTL(10));
+    container = rig_container(&rig, TTL(100));
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a','n':0}", &item) == ST_OK);
     CHECK(item_create(&rig, container, "{'id':'2','pk':'a','n':0}", &item) == ST_OK);
-    rig_advance_ms(&rig, 10500);
+    rig_advance_ms(&rig, 100500);
     meanwhile = (struct meanwhile){ &rig, container };
     rig.controls.instead = replace_meanwhile;
     rig.controls.context = &meanwhile;
     faulty_fail(&rig.controls, FAULTY_SCAN, 1);
     CHECK(sweep(&rig) == 0 && rig.controls.failed); /* the other one has to wait for the next pass */
     CHECK(item_read(&rig, container, KEY_A, "1", &item) && json_int(json_get(item.document, "n")) == 1);
-    rig_advance_ms(&rig, 5000);
+    rig_advance_ms(&rig, 10000); /* a step of one second is followed by a rest of nine */
     CHECK(sweep(&rig) == 1);
     CHECK(item_read(&rig, container, KEY_A, "1", &item) && count_items(&rig, container) == 1);
     CHECK(container_is_whole(&rig, container));

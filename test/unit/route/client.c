@@ -131,6 +131,7 @@ int client_send(struct client *client, enum method method, const char *target, c
     client->was_handed_on = st == ST_WOULD_BLOCK;
     if (client->was_handed_on) {
         exchange->op.may_block = true;
+        env_advance_ms(exchange->op.env, client->queued_ms);
         st = route_handle(client->router, exchange);
     }
     CHECK(st == ST_OK);

@@ -16,6 +16,7 @@ struct client {
     struct slice header[HEADER_COUNT];
     const char *key;                      /* which it signs with */
     bool unsigned_request, was_handed_on; /* to a pool thread */
+    int64_t queued_ms;                    /* how long no pool thread is free */
     struct op keep;                       /* for what outlives an exchange */
 };
 

@@ -58,6 +58,24 @@ TEST(lookups_are_answered_on_the_loop_thread_and_writes_are_handed_on)
     client_close(&client);
 }
 
+TEST(an_item_that_expires_while_a_request_waits_for_a_thread_has_expired)
+{
+    struct client client;
+
+    client_open(&client);
+    CHECK(client_send(&client, METHOD_POST, "/dbs", "{'id':'d'}") == 201);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/colls",
+                      "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':10}") == 201);
+    client_header(&client, HEADER_PARTITION_KEY, "['a']");
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'1','pk':'a'}") == 201);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
+    CHECK(json_int(client_member(&client, "_count")) == 1);
+    client.queued_ms = 10000;
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200);
+    CHECK(json_int(client_member(&client, "_count")) == 0);
+    client_close(&client);
+}
+
 TEST(an_id_is_found_in_every_encoding_of_the_path)
 {
     static const char *const targets[] = { DOCS "/a%3Fb%20%C3%BC", DOCS "/a?b%20ü", DOCS "/%61%3fb%20%c3%bc",
