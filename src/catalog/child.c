@@ -6,6 +6,7 @@
 #include "catalog/change.h"
 #include "catalog/entry.h"
 #include "keys/bytes.h"
+#include "token/token.h"
 
 /* Offers have three bytes for their number. */
 enum { OFFER_NUMBER_MAX = (1 << 24) - 1 };
@@ -340,18 +341,23 @@ enum status catalog_create_child(struct op *op, struct catalog *catalog, enum ri
     return st;
 }
 
-/* The version of a child that is there now, which `same` wants to be the caller's own. */
-static enum status current(struct op *op, struct catalog *catalog, const struct child *seen, bool same,
-                           struct child **now)
+static enum status check_match(struct op *op, struct slice if_match, const struct child *now)
+{
+    if (!if_match.data || etag_matches(if_match, now->etag, now->ts_ms))
+        return ST_OK;
+    return op_fail(op, ST_PRECONDITION_FAILED,
+                   "Operation cannot be performed because one of the specified precondition is not met.");
+}
+
+/* The version of a child that is there now. */
+static enum status current(struct op *op, struct catalog *catalog, const struct child *seen,
+                           struct slice if_match, struct child **now)
 {
     *now = child_at(catalog, &seen->rid);
     if (!*now)
         return op_fail(op, ST_NOT_FOUND,
                        "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
-    if (same && (*now)->etag != seen->etag)
-        return op_fail(op, ST_PRECONDITION_FAILED,
-                       "Operation cannot be performed because one of the specified precondition is not met.");
-    return ST_OK;
+    return check_match(op, if_match, *now);
 }
 
 static enum status replace(struct op *op, struct catalog *catalog, struct child *now, struct json body,
@@ -378,13 +384,13 @@ out:
 }
 
 enum status catalog_replace_child(struct op *op, struct catalog *catalog, const struct child *old,
-                                  struct json body, bool same, struct child **child)
+                                  struct json body, struct slice if_match, struct child **child)
 {
     struct child *now;
     enum status st;
 
     TRY(change_lock(op, catalog));
-    TRY(current(op, catalog, old, same, &now));
+    TRY(current(op, catalog, old, if_match, &now));
     TRY(replace(op, catalog, now, body, child));
 out:
     change_unlock(catalog);
@@ -392,7 +398,7 @@ out:
 }
 
 enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum rid_type type,
-                                 const struct rid *parent, struct json body, const struct child *same,
+                                 const struct rid *parent, struct json body, struct slice if_match,
                                  struct child **child, bool *created)
 {
     struct child *now;
@@ -401,8 +407,8 @@ enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum ri
     TRY(change_lock(op, catalog));
     now = with_name(catalog, type, parent, json_string(json_get(body, "id")));
     *created = !now;
-    if (same)
-        TRY(current(op, catalog, same, true, &now));
+    if (now)
+        TRY(check_match(op, if_match, now));
     if (now)
         TRY(replace(op, catalog, now, body, child));
     else
@@ -412,7 +418,8 @@ out:
     return st;
 }
 
-enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child, bool same)
+enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child,
+                               struct slice if_match)
 {
     struct batch *batch;
     struct child *now;
@@ -420,7 +427,7 @@ enum status catalog_drop_child(struct op *op, struct catalog *catalog, const str
 
     assert(child->type != RID_TYPE_OFFER); /* which goes with its owner, and is no beginning of other rids */
     TRY(change_lock(op, catalog));
-    TRY(current(op, catalog, child, same, &now));
+    TRY(current(op, catalog, child, if_match, &now));
     batch = change_begin(op, catalog);
     batch_delete(batch, store_key(&op->arena, now));
     children_drop(op, catalog, batch, &now->rid);

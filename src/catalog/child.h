@@ -52,16 +52,20 @@ size_t catalog_count_children(struct catalog *catalog, enum rid_type type, const
 enum status catalog_create_child(struct op *op, struct catalog *catalog, enum rid_type type,
                                  const struct rid *parent, struct json body, struct child **child);
 
-/* `same` refuses, with ST_PRECONDITION_FAILED, one that was replaced since the caller found it. */
+/*
+ * `if_match` is a client's condition, without data when there is none. It is looked at inside the change, where
+ * nobody else writes: ST_PRECONDITION_FAILED when what is there now is none of the versions that it names.
+ */
 enum status catalog_replace_child(struct op *op, struct catalog *catalog, const struct child *old,
-                                  struct json body, bool same, struct child **child);
+                                  struct json body, struct slice if_match, struct child **child);
 
-/* Makes it, or replaces the sibling of its id, which must be `same` unless that is NULL. */
+/* Makes it, or replaces the sibling of its id; `if_match` is about the one that is replaced. */
 enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum rid_type type,
-                                 const struct rid *parent, struct json body, const struct child *same,
+                                 const struct rid *parent, struct json body, struct slice if_match,
                                  struct child **child, bool *created);
 
-enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child, bool same);
+enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child,
+                               struct slice if_match);
 
 /* ---- for this folder; all but the loading ones are called inside a change ---- */
 

@@ -129,35 +129,21 @@ out:
     return st;
 }
 
-/* The version that If-Match names, when the client sent one and there is something to match. */
-static enum status expected(struct op *op, const struct call *call, const struct place *place,
-                            struct json body, struct child **seen)
-{
-    struct slice id = json_string(json_get(body, "id"));
-
-    if (!call_header(call, HEADER_IF_MATCH).data)
-        return ST_OK;
-    *seen = catalog_find_child(call->service->catalog, place->kind->rid_type, place->parent, id);
-    return *seen ? call_if_match(op, call, (*seen)->etag, (*seen)->ts_ms) : ST_OK;
-}
-
 enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
-    struct child *child = NULL, *seen = NULL;
+    struct child *child = NULL;
     struct json body;
     bool created;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
-    TRY(expected(op, call, &place, body, &seen));
-    TRY(catalog_upsert_child(op, call->service->catalog, place.kind->rid_type, place.parent, body, seen,
-                             &child, &created));
+    TRY(catalog_upsert_child(op, call->service->catalog, place.kind->rid_type, place.parent, body,
+                             call_header(call, HEADER_IF_MATCH), &child, &created));
     op->work.documents_written++;
     reply_child(reply, call, &place, child, created ? 201 : 200);
 out:
-    child_release(seen);
     child_release(child);
     return st;
 }
@@ -181,16 +167,15 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *old = NULL, *child = NULL;
-    bool same = call_header(call, HEADER_IF_MATCH).data != NULL;
     struct json body;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
     TRY(read_body(op, call, &place, &body));
-    TRY(call_if_match(op, call, old->etag, old->ts_ms));
     TRY(call_check_rename(op, call, old->id, body));
-    TRY(catalog_replace_child(op, call->service->catalog, old, body, same, &child));
+    TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
+                              &child));
     op->work.documents_written++;
     reply_child(reply, call, &place, child, 200);
 out:
@@ -203,13 +188,11 @@ enum status child_delete(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *child = NULL;
-    bool same = call_header(call, HEADER_IF_MATCH).data != NULL;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &child));
-    TRY(call_if_match(op, call, child->etag, child->ts_ms));
-    TRY(catalog_drop_child(op, call->service->catalog, child, same));
+    TRY(catalog_drop_child(op, call->service->catalog, child, call_header(call, HEADER_IF_MATCH)));
     op->work.documents_written++;
     reply_status(reply, 204);
 out:

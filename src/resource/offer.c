@@ -270,7 +270,6 @@ out:
 enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct child *old = NULL, *offer = NULL;
-    bool same = call_header(call, HEADER_IF_MATCH).data != NULL;
     struct throughput wanted;
     struct json body;
     enum status st;
@@ -278,11 +277,11 @@ enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(find(op, call, &old));
     TRY(read_wanted(op, call, &wanted));
     TRY(check_units(op, &wanted, most_ever_of(old)));
-    TRY(call_if_match(op, call, old->etag, old->ts_ms));
     body = offer_body(op, &wanted, most_ever_of(old));
     if (json_kind(body) == JSON_UNDEFINED)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
-    TRY(catalog_replace_child(op, call->service->catalog, old, body, same, &offer));
+    TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
+                              &offer));
     op->work.documents_written++;
     reply_offer(reply, offer);
 out:

@@ -4,6 +4,7 @@
 #include "catalog/definition.h"
 #include "keys/keys.h"
 #include "rig.h"
+#include "token/token.h"
 
 #define CONTAINER_C "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
 
@@ -15,6 +16,18 @@ static struct slice rid_text(struct rig *rig, const struct rid *rid)
     rid_print(&text, rid);
     return buf_as_slice(&text);
 }
+
+/* As If-Match names it. */
+static struct slice etag_of(struct rig *rig, const struct child *child)
+{
+    struct buf text;
+
+    buf_init(&text, &rig->op->arena);
+    etag_print(&text, child->etag, child->ts_ms);
+    return buf_as_slice(&text);
+}
+
+static const struct slice any_version = { 0 };
 
 static struct child *make(struct rig *rig, enum rid_type type, const struct rid *parent, const char *body)
 {
@@ -151,8 +164,8 @@ TEST(no_child_is_named_by_the_rid_of_another_that_is_there_or_to_come)
     there = rid_text(&rig, &first);
     CHECK(try_make(&rig, RID_TYPE_USER, parent, user_called(&rig, there)) == ST_EXISTS);
     other = make(&rig, RID_TYPE_USER, parent, "{'id':'other'}");
-    CHECK(catalog_replace_child(rig.op, rig.catalog, other, rig_json(rig.op, user_called(&rig, there)), false,
-                                &renamed) == ST_EXISTS);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, other, rig_json(rig.op, user_called(&rig, there)),
+                                any_version, &renamed) == ST_EXISTS);
     next = rid_user(parent, (uint32_t)rid_number(&other->rid) + 2);
     to_come = rid_text(&rig, &next);
     put(&rig, RID_TYPE_USER, parent, user_called(&rig, to_come));
@@ -197,23 +210,30 @@ TEST(a_replaced_child_keeps_its_rid_and_may_change_its_id)
     rig_container(&rig, CONTAINER_C);
     old = make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'a'}");
     put(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'taken'}");
-    CHECK(catalog_replace_child(rig.op, rig.catalog, old, rig_json(rig.op, "{'id':'b'}"), true, &new) ==
-          ST_OK);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, old, rig_json(rig.op, "{'id':'b'}"), etag_of(&rig, old),
+                                &new) == ST_OK);
     CHECK(rid_equal(&old->rid, &new->rid) && old->etag != new->etag &&slice_is(old->id, "a"));
     CHECK(!has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("a")) &&
           has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("b")));
-    CHECK(catalog_replace_child(rig.op, rig.catalog, old, rig_json(rig.op, "{'id':'c'}"), true, &other) ==
-          ST_PRECONDITION_FAILED);
-    CHECK(catalog_replace_child(rig.op, rig.catalog, new, rig_json(rig.op, "{'id':'taken'}"), false,
+    CHECK(catalog_replace_child(rig.op, rig.catalog, old, rig_json(rig.op, "{'id':'c'}"), etag_of(&rig, old),
+                                &other) == ST_PRECONDITION_FAILED);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, new, rig_json(rig.op, "{'id':'taken'}"), any_version,
                                 &other) == ST_EXISTS);
-    CHECK(catalog_drop_child(rig.op, rig.catalog, old, true) == ST_PRECONDITION_FAILED);
-    CHECK(catalog_drop_child(rig.op, rig.catalog, old, false) == ST_OK);
-    CHECK(catalog_drop_child(rig.op, rig.catalog, old, false) == ST_NOT_FOUND);
-    CHECK(catalog_replace_child(rig.op, rig.catalog, new, rig_json(rig.op, "{'id':'b'}"), false, &other) ==
-          ST_NOT_FOUND);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, old, etag_of(&rig, old)) == ST_PRECONDITION_FAILED);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, old, any_version) == ST_OK);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, old, any_version) == ST_NOT_FOUND);
+    CHECK(catalog_replace_child(rig.op, rig.catalog, new, rig_json(rig.op, "{'id':'b'}"), any_version,
+                                &other) == ST_NOT_FOUND);
     child_release(old);
     child_release(new);
     rig_close(&rig);
+}
+
+static enum status upsert_user(struct rig *rig, const char *body, struct slice if_match, struct child **user,
+                               bool *created)
+{
+    return catalog_upsert_child(rig->op, rig->catalog, RID_TYPE_USER, &rig->database->rid,
+                                rig_json(rig->op, body), if_match, user, created);
 }
 
 TEST(an_upsert_makes_or_replaces_and_says_which)
@@ -224,18 +244,37 @@ TEST(an_upsert_makes_or_replaces_and_says_which)
 
     rig_open(&rig, false);
     rig_container(&rig, CONTAINER_C);
-    CHECK(catalog_upsert_child(rig.op, rig.catalog, RID_TYPE_USER, &rig.database->rid,
-                               rig_json(rig.op, "{'id':'a'}"), NULL, &first, &created) == ST_OK &&
-          created);
-    CHECK(catalog_upsert_child(rig.op, rig.catalog, RID_TYPE_USER, &rig.database->rid,
-                               rig_json(rig.op, "{'id':'a','n':2}"), first, &second, &created) == ST_OK &&
+    CHECK(upsert_user(&rig, "{'id':'a'}", any_version, &first, &created) == ST_OK && created);
+    CHECK(upsert_user(&rig, "{'id':'a','n':2}", etag_of(&rig, first), &second, &created) == ST_OK &&
           !created);
     CHECK(rid_equal(&first->rid, &second->rid));
-    CHECK(catalog_upsert_child(rig.op, rig.catalog, RID_TYPE_USER, &rig.database->rid,
-                               rig_json(rig.op, "{'id':'a'}"), first, &third,
-                               &created) == ST_PRECONDITION_FAILED);
+    CHECK(upsert_user(&rig, "{'id':'a'}", etag_of(&rig, first), &third, &created) == ST_PRECONDITION_FAILED);
     child_release(first);
     child_release(second);
+    rig_close(&rig);
+}
+
+/* Whatever the client has seen before: it is the state inside the change that counts. */
+TEST(an_upsert_with_a_condition_is_decided_by_what_is_there_when_it_is_done)
+{
+    struct child *gone = NULL, *made = NULL, *none = NULL;
+    struct slice seen;
+    struct rig rig;
+    bool created;
+
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    CHECK(upsert_user(&rig, "{'id':'a'}", any_version, &gone, &created) == ST_OK);
+    seen = etag_of(&rig, gone);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, gone, seen) == ST_OK);
+    CHECK(upsert_user(&rig, "{'id':'a'}", seen, &made, &created) == ST_OK && created); /* it vanished */
+    CHECK(upsert_user(&rig, "{'id':'a'}", seen, &none, &created) ==
+          ST_PRECONDITION_FAILED); /* one appeared */
+    CHECK(upsert_user(&rig, user_called(&rig, rid_text(&rig, &made->rid)), etag_of(&rig, made), &none,
+                      &created) == ST_EXISTS);
+    CHECK(!none && has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("a")));
+    child_release(gone);
+    child_release(made);
     rig_close(&rig);
 }
 
@@ -312,7 +351,7 @@ TEST(a_dropped_user_takes_its_own_permissions_along)
     rig_open(&rig, false);
     raise(&rig, &family);
     user = catalog_find_child_at(rig.catalog, &family.user);
-    CHECK(catalog_drop_child(rig.op, rig.catalog, user, false) == ST_OK);
+    CHECK(catalog_drop_child(rig.op, rig.catalog, user, any_version) == ST_OK);
     CHECK(!has(&rig, RID_TYPE_PERMISSION, &family.user, slice_of("r")));
     CHECK(has(&rig, RID_TYPE_USER, &rig.database->rid, slice_of("v")));
     CHECK(has(&rig, RID_TYPE_CLIENT_KEY, &rig.database->rid, slice_of("k")));
@@ -389,7 +428,7 @@ TEST(an_offer_is_replaced_in_its_place)
     CHECK(catalog_find_child(rig.catalog, RID_TYPE_OFFER, &beginning, rid_text(&rig, &offer->rid)) == offer);
     child_release(offer);
     CHECK(catalog_replace_child(rig.op, rig.catalog, offer,
-                                rig_json(rig.op, "{'content':{'offerThroughput':900}}"), true,
+                                rig_json(rig.op, "{'content':{'offerThroughput':900}}"), etag_of(&rig, offer),
                                 &new) == ST_OK);
     rid = new->rid;
     CHECK(rid_equal(&new->rid, &offer->rid) && rig_rows(&rig, 0) == FAMILY_ROWS);

@@ -85,8 +85,8 @@ static enum status change_replace_user(struct rig *rig)
 
     if (!old)
         return ST_NOT_FOUND;
-    st = catalog_replace_child(rig->op, rig->catalog, old, rig_json(rig->op, "{'id':'renamed'}"), false,
-                               &child);
+    st = catalog_replace_child(rig->op, rig->catalog, old, rig_json(rig->op, "{'id':'renamed'}"),
+                               (struct slice){ 0 }, &child);
     child_release(child);
     child_release(old);
     return st;
@@ -95,7 +95,8 @@ static enum status change_replace_user(struct rig *rig)
 static enum status change_drop_user(struct rig *rig)
 {
     struct child *user = catalog_find_child(rig->catalog, RID_TYPE_USER, &rig->database->rid, slice_of("u"));
-    enum status st = user ? catalog_drop_child(rig->op, rig->catalog, user, false) : ST_NOT_FOUND;
+    enum status st =
+        user ? catalog_drop_child(rig->op, rig->catalog, user, (struct slice){ 0 }) : ST_NOT_FOUND;
 
     child_release(user);
     return st;

@@ -92,8 +92,8 @@ static void work_on_user(struct op *op, struct worker *worker, const struct rid 
     bool created;
 
     expect(worker,
-           catalog_upsert_child(op, catalog, RID_TYPE_USER, database, rig_json(op, "{'id':'u'}"), NULL, &user,
-                                &created),
+           catalog_upsert_child(op, catalog, RID_TYPE_USER, database, rig_json(op, "{'id':'u'}"),
+                                (struct slice){ 0 }, &user, &created),
            ST_OWNER_NOT_FOUND, ST_OWNER_NOT_FOUND);
     if (!user)
         return;
@@ -103,7 +103,8 @@ static void work_on_user(struct op *op, struct worker *worker, const struct rid 
                                 &permission),
            ST_EXISTS, ST_OWNER_NOT_FOUND);
     if (draw(worker) % 3 == 0)
-        expect(worker, catalog_drop_child(op, catalog, user, false), ST_NOT_FOUND, ST_NOT_FOUND);
+        expect(worker, catalog_drop_child(op, catalog, user, (struct slice){ 0 }), ST_NOT_FOUND,
+               ST_NOT_FOUND);
     child_release(permission);
     child_release(user);
 }

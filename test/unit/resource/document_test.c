@@ -285,6 +285,54 @@ TEST(an_upsert_of_an_item_that_is_not_there_has_nothing_to_compare)
     ask_close(&ask);
 }
 
+/* Another client, which has the item's lock somewhere else: it comes between a lookup and its commit. */
+struct meanwhile {
+    struct ask *ask;
+    operation *run;
+    const char *body;
+    int status;
+};
+
+static void run_meanwhile(void *context)
+{
+    struct meanwhile *meanwhile = context;
+    struct ask other = *meanwhile->ask;
+
+    other.service.locks = locks_open();
+    other.call.service = &other.service;
+    other.call.request = &other.request;
+    other.answer = (struct answer){ 0 };
+    ask_header(&other, HEADER_IF_MATCH, NULL);
+    meanwhile->status = ask_run(&other, meanwhile->run, meanwhile->body);
+    locks_close(other.service.locks);
+}
+
+static int upsert_while(struct ask *ask, struct meanwhile *meanwhile)
+{
+    ask->rig.controls.instead = run_meanwhile;
+    ask->rig.controls.context = meanwhile;
+    faulty_fail(&ask->rig.controls, FAULTY_GET, 1);
+    return ask_run(ask, document_upsert, "{'id':'1','pk':'a'}");
+}
+
+TEST(an_upsert_with_if_match_is_decided_by_what_is_there_when_it_is_committed)
+{
+    struct ask ask;
+    struct meanwhile vanishes = { &ask, document_delete, NULL, 0 };
+    struct meanwhile appears = { &ask, document_create, "{'id':'1','pk':'a'}", 0 };
+
+    ask_open(&ask);
+    ask_header(&ask, HEADER_IF_MATCH, text_of(&ask, ask_item(&ask, "['a']", "{'id':'1','pk':'a'}")));
+    ask_about(&ask, "1");
+    CHECK(upsert_while(&ask, &vanishes) == 201 && vanishes.status == 204);
+    CHECK(ask_run(&ask, document_upsert, "{'id':'1','pk':'a'}") == 412);
+    ask_header(&ask, HEADER_IF_MATCH, NULL);
+    CHECK(ask_run(&ask, document_delete, NULL) == 204);
+    ask_header(&ask, HEADER_IF_MATCH, OTHER_ETAG);
+    CHECK(upsert_while(&ask, &appears) == 412 && appears.status == 201);
+    ask_close(&ask);
+}
+
 /* --- addresses --- */
 
 TEST(an_item_is_addressed_by_its_rid_too_inside_its_own_partition)
