@@ -95,6 +95,17 @@ static struct keyfile_stamp stamp_of(const struct stat *info)
     return (struct keyfile_stamp){ info->st_dev, info->st_ino, info->st_size, info->st_ctim, info->st_mtim };
 }
 
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool same_stamp(const struct keyfile_stamp *a, const struct keyfile_stamp *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           same_time(a->changed, b->changed) && same_time(a->written, b->written);
+}
+
 static bool has_any(const struct key_texts *keys)
 {
     bool any = false;
@@ -104,13 +115,30 @@ static bool has_any(const struct key_texts *keys)
     return any;
 }
 
-/* The stamp is taken before the bytes are read, so that a change in between shows as one. */
+/* All of the file, unless somebody is writing it: then its stamp is another afterwards. */
+static enum status read_text(struct op *op, const char *path, int file, const struct keyfile_stamp *stamp,
+                             char text[FILE_BYTES_MAX], size_t *size)
+{
+    ssize_t got = read(file, text, FILE_BYTES_MAX);
+    struct keyfile_stamp after;
+    struct stat info;
+
+    if (got < 0 || got == FILE_BYTES_MAX || fstat(file, &info) != 0)
+        return op_fail(op, ST_BAD_REQUEST, "cannot read the key file %s: %s", path,
+                       got == FILE_BYTES_MAX ? "it is too large to be one" : strerror(errno));
+    after = stamp_of(&info);
+    if (got != stamp->size || !same_stamp(&after, stamp))
+        return op_fail(op, ST_BAD_REQUEST, "the key file %s is being written", path);
+    *size = (size_t)got;
+    return ST_OK;
+}
+
 enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys, struct keyfile_stamp *stamp)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     char text[FILE_BYTES_MAX];
     struct stat info;
-    ssize_t size;
+    size_t size;
     enum status st;
 
     *keys = (struct key_texts){ 0 };
@@ -119,11 +147,8 @@ enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys
         TRY(op_fail(op, ST_BAD_REQUEST, "cannot read the key file %s: %s", path, strerror(errno)));
     *stamp = stamp_of(&info);
     TRY(check_mode(op, path, &info));
-    size = read(file, text, sizeof(text));
-    if (size < 0 || size == (ssize_t)sizeof(text))
-        TRY(op_fail(op, ST_BAD_REQUEST, "cannot read the key file %s: %s", path,
-                    size < 0 ? strerror(errno) : "it is too large to be one"));
-    TRY(read_lines(op, path, slice_make(text, (size_t)size), keys));
+    TRY(read_text(op, path, file, stamp, text, &size));
+    TRY(read_lines(op, path, slice_make(text, size), keys));
     if (!has_any(keys))
         TRY(op_fail(op, ST_BAD_REQUEST, "the key file %s has no key", path));
 out:
@@ -133,20 +158,13 @@ out:
     return st;
 }
 
-static bool same_time(struct timespec a, struct timespec b)
+bool keyfile_look(const char *path, struct keyfile_watch *watch)
 {
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-bool keyfile_has_changed(const char *path, const struct keyfile_stamp *stamp)
-{
-    struct keyfile_stamp now = { 0 };
+    struct keyfile_stamp before = watch->seen;
     struct stat info;
 
-    if (stat(path, &info) == 0)
-        now = stamp_of(&info);
-    return now.device != stamp->device || now.inode != stamp->inode || now.size != stamp->size ||
-           !same_time(now.changed, stamp->changed) || !same_time(now.written, stamp->written);
+    watch->seen = stat(path, &info) == 0 ? stamp_of(&info) : (struct keyfile_stamp){ 0 };
+    return !same_stamp(&watch->seen, &watch->used) && same_stamp(&watch->seen, &before);
 }
 
 /* --- rotating --- */

@@ -1,8 +1,9 @@
 /*
  * src/main/keyfile.h - the account's keys: where they come from, and the file they may lie in.
- * A key file has a line for each key, its name and its base64 (auth_key_names), and is replaced
- * whole: whoever reads it sees the old keys or the new ones. What others may read or write is
- * refused, since its keys open everything.
+ * A key file has a line for each key, its name and its base64 (auth_key_names). We replace it whole; an
+ * editor may write it in its place, so that half of it can be seen, and half of a key may look like one. So a
+ * file that has changed is read when two looks at it saw the same, and what changes while it is read is
+ * no key file. What others may read or write is refused, since its keys open everything.
  */
 #pragma once
 #include <sys/stat.h>
@@ -25,7 +26,17 @@ struct keyfile_stamp {
 
 enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys,
                          struct keyfile_stamp *stamp);
-bool keyfile_has_changed(const char *path, const struct keyfile_stamp *stamp);
+
+/* One who looks now and then: the version whose keys are in use, and the one that the last look saw. */
+struct keyfile_watch {
+    struct keyfile_stamp used, seen;
+};
+
+/*
+ * Whether there is another version than the one in use, and nobody is writing it: the look before saw it too.
+ * Looks must be further apart than a file system's clock ticks, some milliseconds.
+ */
+bool keyfile_look(const char *path, struct keyfile_watch *watch);
 
 /* Gives one key a new value, in a file that is made when missing. Tells the new one. */
 enum status keyfile_rotate(struct op *op, const char *path, enum auth_key which,

@@ -21,7 +21,7 @@
 #include "route/route.h"
 #include "store/store.h"
 
-enum { SWEEP_MS = 500, HOST_NAME_SIZE = 256 };
+enum { SWEEP_MS = 400, HOST_NAME_SIZE = 256 }; /* a new key file takes two rounds: less than a second */
 
 struct server {
     const struct settings *settings;
@@ -31,7 +31,7 @@ struct server {
     struct locks *locks;
     struct hints *hints;
     struct auth *auth;
-    struct keyfile_stamp key_stamp;
+    struct keyfile_watch key_watch;
     struct service service;
     struct router *router;
     struct http_server *http;
@@ -198,7 +198,7 @@ static enum status open_auth(struct op *op, struct server *server)
     struct key_texts keys;
     enum status st;
 
-    TRY(keys_read(op, settings, &keys, &server->key_stamp));
+    TRY(keys_read(op, settings, &keys, &server->key_watch.used));
     if (keys_are_well_known(&keys) && !settings_only_loopback(&settings->listen))
         log_line(LOG_WARN,
                  "the well-known emulator key is in use: whoever reaches this address can do anything");
@@ -322,7 +322,7 @@ out:
 /* --- running and stopping --- */
 
 /*
- * A key file that was replaced is read again. When it is no good the keys stay as they are, and it
+ * A key file that was changed is read again. When it is no good the keys stay as they are, and it
  * is told once. No request waits for it, and none that was let in is affected.
  */
 static void take_up_keys(struct op *op, struct server *server)
@@ -332,9 +332,9 @@ static void take_up_keys(struct op *op, struct server *server)
     struct key_texts keys;
     enum status st;
 
-    if (!settings->key_file || !keyfile_has_changed(settings->key_file, &server->key_stamp))
+    if (!settings->key_file || !keyfile_look(settings->key_file, &server->key_watch))
         return;
-    TRY(keys_read(op, settings, &keys, &server->key_stamp));
+    TRY(keys_read(op, settings, &keys, &server->key_watch.used));
     keys_list(&keys, list);
     TRY(auth_replace(op, server->auth, list, AUTH_KEYS_MAX));
     log_line(LOG_INFO, "the keys of %s are in use", settings->key_file);

@@ -86,22 +86,55 @@ TEST(a_file_that_others_can_read_or_change_is_refused)
     CHECK(keyfile_read(test_op(), path_of("absent"), &keys, &stamp) == ST_BAD_REQUEST);
 }
 
-TEST(a_change_of_the_file_shows_until_it_is_read_again)
+/* Looks, and reads as the server does when there is something to read; the primary key that is then in use. */
+static const char *look(const char *path, struct keyfile_watch *watch, struct key_texts *in_use)
 {
-    struct keyfile_stamp stamp;
+    struct key_texts keys;
+
+    if (keyfile_look(path, watch) && keyfile_read(test_op(), path, &keys, &watch->used) == ST_OK)
+        *in_use = keys;
+    return in_use->text[AUTH_PRIMARY];
+}
+
+TEST(a_changed_file_is_read_once_when_a_second_look_sees_the_same)
+{
+    struct keyfile_watch watch = { 0 };
     struct key_texts keys;
     const char *path = write_file("primary MQ==\n", 0600);
     char text[AUTH_KEY_TEXT_MAX + 1];
 
-    CHECK(keyfile_read(test_op(), path, &keys, &stamp) == ST_OK && !keyfile_has_changed(path, &stamp));
-    CHECK(keyfile_rotate(test_op(), path, AUTH_PRIMARY, text) == ST_OK && keyfile_has_changed(path, &stamp));
-    CHECK(keyfile_read(test_op(), path, &keys, &stamp) == ST_OK && !keyfile_has_changed(path, &stamp));
-    CHECK(chmod(path, 0644) == 0 && keyfile_has_changed(path, &stamp));
-    CHECK(keyfile_read(test_op(), path, &keys, &stamp) == ST_BAD_REQUEST);
-    CHECK(!keyfile_has_changed(path, &stamp)); /* so it is told once */
-    CHECK(unlink(path) == 0 && keyfile_has_changed(path, &stamp));
-    CHECK(keyfile_read(test_op(), path, &keys, &stamp) == ST_BAD_REQUEST);
-    CHECK(!keyfile_has_changed(path, &stamp));
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK && !keyfile_look(path, &watch));
+    CHECK(keyfile_rotate(test_op(), path, AUTH_PRIMARY, text) == ST_OK);
+    CHECK(!keyfile_look(path, &watch) && keyfile_look(path, &watch));
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK && !keyfile_look(path, &watch));
+    CHECK(chmod(path, 0644) == 0 && !keyfile_look(path, &watch) && keyfile_look(path, &watch));
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_BAD_REQUEST);
+    CHECK(!keyfile_look(path, &watch)); /* so it is told once */
+    CHECK(unlink(path) == 0 && !keyfile_look(path, &watch) && keyfile_look(path, &watch));
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_BAD_REQUEST);
+    CHECK(!keyfile_look(path, &watch));
+}
+
+/* Half of "primary MTIzNDU2\n" is "primary MTIz": a key, and not the one that was meant. */
+TEST(a_file_that_is_written_in_its_place_is_taken_up_when_it_is_whole)
+{
+    static const char *const parts[] = { "primary MTIz", "NDU2\nsecondary", " Mg==\n" };
+    struct keyfile_watch watch = { 0 };
+    struct key_texts keys;
+    const char *path = write_file("primary MQ==\n", 0600);
+    FILE *file;
+
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK);
+    CHECK(strcmp(look(path, &watch, &keys), "MQ==") == 0);
+    file = fopen(path, "w"); /* which empties it */
+    REQUIRE(file);
+    CHECK(strcmp(look(path, &watch, &keys), "MQ==") == 0);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(fputs(parts[i], file) >= 0 && fflush(file) == 0);
+        CHECK(strcmp(look(path, &watch, &keys), "MQ==") == 0);
+    }
+    CHECK(fclose(file) == 0 && strcmp(look(path, &watch, &keys), "MTIzNDU2") == 0);
+    CHECK(strcmp(keys.text[AUTH_SECONDARY], "Mg==") == 0);
 }
 
 TEST(rotating_changes_one_key_and_leaves_the_others_and_the_mode)
