@@ -7,6 +7,7 @@
 #include "auth/hmac.h"
 #include "base/encode.h"
 #include "base/limits.h"
+#include "base/thread.h"
 
 const char auth_emulator_key[] =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
@@ -62,19 +63,6 @@ out:
     return st;
 }
 
-/* Checks come and go without end: one who changes the keys must not wait for a moment without any. */
-static void init_lock(pthread_rwlock_t *lock)
-{
-    pthread_rwlockattr_t attributes;
-
-    pthread_rwlockattr_init(&attributes);
-#ifdef __GLIBC__
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-    pthread_rwlock_init(lock, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
-}
-
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth)
 {
     struct auth *made = calloc(1, sizeof(*made));
@@ -82,7 +70,7 @@ enum status auth_open(struct op *op, const char *const *base64_keys, size_t coun
 
     if (!made)
         abort();
-    init_lock(&made->lock);
+    thread_rwlock_init(&made->lock);
     TRY(read_keys(op, base64_keys, count, &made->keys));
     *auth = made;
     made = NULL;

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/definition.h"
 #include "catalog/entry.h"
@@ -695,7 +696,7 @@ enum status catalog_open(struct op *op, struct store *store, struct catalog **ca
 
     made->store = store;
     pthread_mutex_init(&made->changing, NULL);
-    pthread_rwlock_init(&made->lock, NULL);
+    thread_rwlock_init(&made->lock);
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
     TRY(catalog_load(op, made));
     if (store_is_writable(store))

@@ -1,4 +1,5 @@
 /* src/catalog/change.c - changes of the catalog: one at a time, durable before they can be found. */
+#include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
 
@@ -103,7 +104,7 @@ static enum status settle(struct op *op, struct catalog *catalog)
     struct catalog fresh = { .store = catalog->store, .bucket = catalog->bucket };
     enum status st;
 
-    pthread_rwlock_init(&fresh.lock, NULL);
+    thread_rwlock_init(&fresh.lock);
     TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET),
                       NULL)); /* which the store takes once it is sound again */
     TRY(catalog_load(op, &fresh));

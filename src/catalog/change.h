@@ -26,7 +26,7 @@ struct catalog {
     struct store *store;
     struct bucket *bucket;
     pthread_mutex_t changing; /* held over a whole change, its commit included */
-    pthread_rwlock_t lock;    /* guards what follows, never held over I/O */
+    pthread_rwlock_t lock;    /* guards what follows; never held over I/O, nor taken by one who holds it */
     struct known known;
     struct container *dropped; /* data still to be removed */
     atomic_bool in_doubt;      /* whether the last commit happened: settled before the next one */

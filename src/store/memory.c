@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "store/backend.h"
 #include "store/rows.h"
 #include "store/sorted.h"
@@ -385,7 +386,7 @@ struct backend *memory_backend(void)
 
     *memory = (struct memory){ .backend = { .ops = &memory_ops } };
     memory->snapshots.older = memory->snapshots.newer = &memory->snapshots;
-    pthread_rwlock_init(&memory->lock, NULL);
+    thread_rwlock_init(&memory->lock);
     pthread_mutex_init(&memory->snapshots_mutex, NULL);
     return &memory->backend;
 }

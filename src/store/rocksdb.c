@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "keys/keys.h"
 #include "store/backend.h"
 #include "store/cache.h"
@@ -692,19 +693,6 @@ static const struct backend_ops rocks_ops = {
     .close = rocks_close,
 };
 
-/* Readers come and go without end: one who reopens must not wait for a moment without any. */
-static void init_handle_lock(pthread_rwlock_t *lock)
-{
-    pthread_rwlockattr_t attributes;
-
-    pthread_rwlockattr_init(&attributes);
-#ifdef __GLIBC__
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-    pthread_rwlock_init(lock, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
-}
-
 static struct rocks *rocks_new(const struct store_options *options)
 {
     struct rocks *rocks = calloc(1, sizeof(*rocks));
@@ -724,7 +712,7 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->write_unsynced = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(rocks->write_synced, 1);
     rocks->batch = rocksdb_writebatch_create();
-    init_handle_lock(&rocks->handle_lock);
+    thread_rwlock_init(&rocks->handle_lock);
     pthread_mutex_init(&rocks->snapshots_mutex, NULL);
     rocks->tidy = tidy_open(compact, rocks);
     return rocks;

@@ -70,7 +70,7 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
     *opened =
         (struct store){ .backend = backend, .read_only = options->read_only, .chain_count = CHAINS_FIRST };
     opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
-    pthread_rwlock_init(&opened->lock, NULL);
+    thread_rwlock_init(&opened->lock);
     opened->committer = committer_new(backend, op->env, options->sync, options->threads);
     *store = opened;
     return ST_OK;

@@ -1,6 +1,9 @@
 /* test/unit/catalog/thread_test.c - many threads create, find, replace and drop at once; run under TSan too. */
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 
+#include "catalog/change.h"
 #include "catalog/child.h"
 #include "catalog/definition.h"
 #include "rig.h"
@@ -198,5 +201,45 @@ TEST(threads_that_create_find_replace_and_drop_at_once_leave_a_catalog_that_a_re
     rig_reopen(&rig);
     catalog_count(rig.catalog, &databases_after, &containers_after);
     CHECK(databases == databases_after && containers == containers_after);
+    rig_close(&rig);
+}
+
+static void *create_one(void *context)
+{
+    struct worker *worker = context;
+    struct database *database = NULL;
+    struct op op;
+
+    op_init(&op, worker->rig->op->env, SIZE_MAX);
+    expect(worker, catalog_create_database(&op, worker->rig->catalog, slice_of("new"), &database), ST_OK,
+           ST_OK);
+    database_release(database);
+    op_free(&op);
+    return NULL;
+}
+
+/* Otherwise readers that overlap each other would keep it out for ever. */
+TEST(readers_wait_for_a_change_that_waits_for_readers)
+{
+    struct worker worker;
+    struct rig rig;
+    int64_t until_ms;
+    int got = 0;
+
+    rig_open(&rig, false);
+    worker = (struct worker){ .rig = &rig };
+    until_ms = env_monotonic_ms(env_system()) + 10000;
+    pthread_rwlock_rdlock(&rig.catalog->lock);
+    REQUIRE(pthread_create(&worker.thread, NULL, create_one, &worker) == 0);
+    while (got == 0 && env_monotonic_ms(env_system()) < until_ms) {
+        got = pthread_rwlock_tryrdlock(&rig.catalog->lock); /* a reader more, while one is there */
+        if (got == 0)
+            pthread_rwlock_unlock(&rig.catalog->lock);
+        sched_yield();
+    }
+    CHECK(got == EBUSY);
+    pthread_rwlock_unlock(&rig.catalog->lock);
+    pthread_join(worker.thread, NULL);
+    CHECK(worker.unexpected == 0);
     rig_close(&rig);
 }
