@@ -158,6 +158,7 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
         TRY(item_not_found(op));
     TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));
     item_reply(reply, call, &item, lsn, 200);
+    usage_of_items(reply, call);
 out:
     return st;
 }

@@ -9,6 +9,7 @@
 #include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/search.h"
+#include "resource/usage.h"
 
 /* A bound of the client's own; it leaves alone a range's that is nearer (`order` is the sign of nearer). */
 static enum status read_epk(struct op *op, struct slice header, int order, struct epk *epk)
@@ -86,6 +87,7 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
         reply_continuation(reply, &at);
     }
     reply_session(reply, lsn);
+    usage_of_items(reply, call);
 out:
     return st;
 }
@@ -196,6 +198,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(partition_scan_open(op, call->container, &scope, &items.scan));
     TRY(search_run(op, call, reply, &search, &items.base, &call->container->rid, "Documents"));
     reply_session(reply, lsn);
+    usage_of_items(reply, call);
 out:
     partition_scan_close(&items.scan);
     return st;

@@ -3,17 +3,21 @@
 #include "resource/usage.h"
 
 /* Nothing but the disk limits them: -1, as the service says for a number of documents. */
-static void print_items(const struct container *container, struct buf *quota, struct buf *usage)
-{
-    struct bucket_usage used;
-    unsigned long long kb;
+#define ITEMS_QUOTA "documentsSize=-1;documentsCount=-1;collectionSize=-1;"
 
-    if (!bucket_usage(container->bucket, &used))
-        return;
-    kb = (used.bytes + 1023) / 1024;
-    buf_text(quota, "documentsSize=-1;documentsCount=-1;collectionSize=-1;");
-    buf_printf(usage, "documentsSize=%llu;documentsCount=%llu;collectionSize=%llu;", kb,
-               (unsigned long long)used.documents, kb);
+/* What comes before the first number. */
+#define ITEMS_USAGE "documentsSize="
+
+/* Every answer about an item has it: printf would cost more than all the rest of its head. */
+static void print_items(const struct bucket_usage *used, struct buf *usage)
+{
+    uint64_t kb = (used->bytes + 1023) / 1024;
+
+    buf_u64(usage, kb);
+    buf_text(usage, ";documentsCount=");
+    buf_u64(usage, used->documents);
+    buf_text(usage, ";collectionSize=");
+    buf_u64(usage, kb);
 }
 
 static void print_scripts(const struct call *call, struct buf *quota, struct buf *usage)
@@ -33,27 +37,32 @@ static void print_scripts(const struct call *call, struct buf *quota, struct buf
     }
 }
 
-static void reply_both(struct reply *reply, const struct call *call, bool scripts)
+void usage_of_container(struct reply *reply, const struct call *call)
 {
+    struct bucket_usage used;
     struct buf quota, usage;
 
     buf_init(&quota, &reply->op->arena);
     buf_init(&usage, &reply->op->arena);
-    print_items(call->container, &quota, &usage);
-    if (scripts)
-        print_scripts(call, &quota, &usage);
-    if (quota.size == 0)
-        return;
+    if (bucket_usage(call->container->bucket, &used)) {
+        buf_text(&quota, ITEMS_QUOTA);
+        buf_text(&usage, ITEMS_USAGE);
+        print_items(&used, &usage);
+        buf_byte(&usage, ';');
+    }
+    print_scripts(call, &quota, &usage);
     reply_header(reply, "x-ms-resource-quota", buf_as_slice(&quota));
     reply_header(reply, "x-ms-resource-usage", buf_as_slice(&usage));
 }
 
-void usage_of_container(struct reply *reply, const struct call *call)
-{
-    reply_both(reply, call, true);
-}
-
 void usage_of_items(struct reply *reply, const struct call *call)
 {
-    reply_both(reply, call, false);
+    struct buf *head = &reply->answer->head;
+    struct bucket_usage used;
+
+    if (!bucket_usage(call->container->bucket, &used))
+        return;
+    buf_text(head, "x-ms-resource-quota: " ITEMS_QUOTA "\r\nx-ms-resource-usage: " ITEMS_USAGE);
+    print_items(&used, head);
+    buf_text(head, ";\r\n");
 }

@@ -8,5 +8,5 @@
 /* Items and scripts. */
 void usage_of_container(struct reply *reply, const struct call *call);
 
-/* Items alone: what a write of one is answered with. */
+/* Items alone: what reads, writes, lists and queries of them are answered with. */
 void usage_of_items(struct reply *reply, const struct call *call);
