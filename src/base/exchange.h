@@ -46,6 +46,7 @@ struct exchange {
     struct request request;
     struct answer answer;
     void *state;  /* the handler's own, from its first call to its second */
+    bool slow;    /* the handler says so in its first call: the second may take long */
     bool refused; /* in its second call: too many are waiting, so it will not be run */
 };
 

@@ -83,6 +83,12 @@ enum {
     OP_TIMEOUT_MS = 30 * 1000,
     POOL_THREADS_MAX = 128,
     POOL_QUEUE_MAX = 10000,
+    POOL_SLOW_THREADS_PER_CORE = 4, /* queries and lists of items: more at a time delay all others */
+    POOL_SLOW_THREADS_MIN = 32,     /* some wait for the disk, however few cores there are */
+    POOL_SLOW_THREADS_MAX = 96,     /* three quarters of the pool, however many there are */
+    POOL_SLOW_QUEUE_MAX = 1000,     /* beyond it they are answered 429 */
+    POOL_THREADS_KEPT = 2,
+    POOL_IDLE_MS = 10 * 1000,
 
     /* Authentication. Service: a date more than 15 minutes off is refused. */
     DATE_SKEW_MS = 15 * 60 * 1000,

@@ -1,4 +1,4 @@
-/* src/http/pool.c - threads on demand, a queue when there are enough of them, a stack of the idle ones. */
+/* src/http/pool.c - threads on demand, queues when there are enough of them, a stack of the idle ones. */
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -7,57 +7,91 @@
 
 #include "http/pool.h"
 
-enum { IDLE_SECONDS = 10, THREADS_KEPT = 2 };
-
 struct worker {
     struct pool *pool;
-    struct worker *next_idle;
-    struct pool_task *task; /* handed over while it sleeps; NULL until then */
+    struct worker *next_idle, *ended_before; /* which it joins when it ends itself */
+    struct pool_task *task;                  /* handed over while it sleeps; NULL until then */
     pthread_cond_t wake;
     pthread_t thread;
 };
 
+struct queue {
+    struct pool_task *first, **last;
+    size_t count;
+};
+
 struct pool {
+    struct pool_limits limits;
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t ended;
-    size_t threads, threads_max, queued, queue_max;
-    size_t staying; /* threads that will look for a task again; the others are on their way out */
-    struct pool_task *first, **last; /* the queue */
+    size_t threads;
+    size_t slow_running; /* threads that have a slow task */
+    uint64_t last_order;
+    struct queue queue, slow_queue;
     struct worker *idle;
-    struct worker *finished; /* the thread that ended last; whoever ends next joins it */
+    struct worker *finished; /* the thread that ended last */
     bool stopping;
 };
 
-struct pool *pool_open(size_t threads_max, size_t queue_max)
+struct pool *pool_open(const struct pool_limits *limits)
 {
     struct pool *pool = calloc(1, sizeof(*pool));
 
     if (!pool)
         return NULL;
-    *pool = (struct pool){ .threads_max = threads_max, .queue_max = queue_max, .last = &pool->first };
+    assert(limits->threads > 0 && limits->slow_threads > 0);
+    pool->limits = *limits;
+    pool->queue.last = &pool->queue.first;
+    pool->slow_queue.last = &pool->slow_queue.first;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->ended, NULL);
     return pool;
 }
 
-static void enqueue(struct pool *pool, struct pool_task *task)
+/* False when it is full. */
+static bool enqueue(struct pool *pool, struct pool_task *task)
 {
+    struct queue *queue = task->slow ? &pool->slow_queue : &pool->queue;
+
+    if (queue->count >= (task->slow ? pool->limits.slow_queue : pool->limits.queue))
+        return false;
     task->next = NULL;
-    *pool->last = task;
-    pool->last = &task->next;
-    pool->queued++;
+    task->order = ++pool->last_order;
+    *queue->last = task;
+    queue->last = &task->next;
+    queue->count++;
+    return true;
+}
+
+static bool slow_may_run(const struct pool *pool)
+{
+    return pool->slow_running < pool->limits.slow_threads;
+}
+
+/* The queue whose first task is next; NULL when none may run now. */
+static struct queue *next_queue(struct pool *pool)
+{
+    struct pool_task *first = pool->queue.first;
+    struct pool_task *slow = slow_may_run(pool) ? pool->slow_queue.first : NULL;
+
+    if (slow && (!first || slow->order < first->order))
+        return &pool->slow_queue;
+    return first ? &pool->queue : NULL;
 }
 
 static struct pool_task *dequeue(struct pool *pool)
 {
-    struct pool_task *task = pool->first;
+    struct queue *queue = next_queue(pool);
+    struct pool_task *task;
 
-    if (!task)
+    if (!queue)
         return NULL;
-    pool->first = task->next;
-    if (!pool->first)
-        pool->last = &pool->first;
-    pool->queued--;
+    task = queue->first;
+    queue->first = task->next;
+    if (!queue->first)
+        queue->last = &queue->first;
+    queue->count--;
+    pool->slow_running += task->slow;
     return task;
 }
 
@@ -84,19 +118,24 @@ static void leave_idle(struct pool *pool, const struct worker *worker)
     *at = worker->next_idle;
 }
 
-static struct timespec after_idle_time(void)
+static struct timespec after_idle_time(const struct pool *pool)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += IDLE_SECONDS;
+    until.tv_sec += pool->limits.idle_ms / 1000;
+    until.tv_nsec += pool->limits.idle_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
     return until;
 }
 
 /* The task that woke this worker, or NULL when it should end. Whoever hands a task over takes it off the stack. */
 static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self)
 {
-    struct timespec until = after_idle_time();
+    struct timespec until = after_idle_time(pool);
 
     self->task = NULL;
     self->next_idle = pool->idle;
@@ -104,39 +143,38 @@ static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self
     while (!self->task && !pool->stopping) {
         if (pthread_cond_timedwait(&self->wake, &pool->mutex, &until) != ETIMEDOUT || self->task)
             continue;
-        if (pool->staying > THREADS_KEPT)
+        if (pool->threads > pool->limits.kept)
             break;
-        until = after_idle_time();
+        until = after_idle_time(pool);
     }
     if (!self->task)
         leave_idle(pool, self);
     return self->task;
 }
 
-static struct pool_task *next_task(struct pool *pool, struct worker *self)
+/* The mutex is held, and has been since nothing was found to do: nobody hands a task to a thread that is going. */
+static void retire(struct pool *pool, struct worker *self)
+{
+    self->ended_before = pool->finished;
+    pool->finished = self;
+    if (--pool->threads == 0)
+        pthread_cond_signal(&pool->ended);
+}
+
+/* After a task, which may be gone by now: what it was is told. */
+static struct pool_task *next_task(struct pool *pool, struct worker *self, bool was_slow)
 {
     struct pool_task *task;
 
     pthread_mutex_lock(&pool->mutex);
+    pool->slow_running -= was_slow;
     task = dequeue(pool);
     if (!task && !pool->stopping)
         task = sleep_until_task(pool, self);
-    pool->staying -= !task; /* from now on nobody may count on this thread */
+    if (!task)
+        retire(pool, self);
     pthread_mutex_unlock(&pool->mutex);
     return task;
-}
-
-static void retire(struct pool *pool, struct worker *self)
-{
-    struct worker *before;
-
-    pthread_mutex_lock(&pool->mutex);
-    before = pool->finished;
-    pool->finished = self;
-    if (--pool->threads == 0)
-        pthread_cond_signal(&pool->ended);
-    pthread_mutex_unlock(&pool->mutex);
-    join_finished(before);
 }
 
 static void *work(void *argument)
@@ -145,10 +183,12 @@ static void *work(void *argument)
     struct pool_task *task = self->task;
 
     while (task) {
+        bool slow = task->slow;
+
         task->run(task);
-        task = next_task(self->pool, self);
+        task = next_task(self->pool, self, slow);
     }
-    retire(self->pool, self);
+    join_finished(self->ended_before);
     return NULL;
 }
 
@@ -180,7 +220,6 @@ static bool start_worker(struct pool *pool, struct pool_task *task)
         return false;
     }
     pool->threads++;
-    pool->staying++;
     return true;
 }
 
@@ -193,20 +232,28 @@ static void wake_idle(struct pool *pool, struct pool_task *task)
     pthread_cond_signal(&worker->wake);
 }
 
+/* To a thread that is idle or new. */
+static bool hand_over(struct pool *pool, struct pool_task *task)
+{
+    bool slow = task->slow; /* a new thread may be done with the task before we are */
+
+    if (slow && !slow_may_run(pool))
+        return false;
+    if (pool->idle)
+        wake_idle(pool, task);
+    else if (pool->threads >= pool->limits.threads || !start_worker(pool, task))
+        return false;
+    pool->slow_running += slow;
+    return true;
+}
+
 bool pool_submit(struct pool *pool, struct pool_task *task)
 {
-    bool taken = true;
+    bool taken;
 
     pthread_mutex_lock(&pool->mutex);
     assert(!pool->stopping);
-    if (pool->idle)
-        wake_idle(pool, task);
-    else if (pool->threads < pool->threads_max && start_worker(pool, task))
-        ; /* it has the task already */
-    else if (pool->staying > 0 && pool->queued < pool->queue_max)
-        enqueue(pool, task);
-    else
-        taken = false;
+    taken = hand_over(pool, task) || (pool->threads > 0 && enqueue(pool, task));
     pthread_mutex_unlock(&pool->mutex);
     return taken;
 }
@@ -215,7 +262,7 @@ void pool_stats(struct pool *pool, uint64_t *threads, uint64_t *queued)
 {
     pthread_mutex_lock(&pool->mutex);
     *threads = pool->threads;
-    *queued = pool->queued;
+    *queued = pool->queue.count + pool->slow_queue.count;
     pthread_mutex_unlock(&pool->mutex);
 }
 

@@ -16,6 +16,22 @@ static size_t core_count(void)
     return (size_t)CPU_COUNT(&usable);
 }
 
+static struct pool *open_pool(void)
+{
+    size_t slow = POOL_SLOW_THREADS_PER_CORE * core_count();
+
+    if (slow < POOL_SLOW_THREADS_MIN)
+        slow = POOL_SLOW_THREADS_MIN;
+    if (slow > POOL_SLOW_THREADS_MAX)
+        slow = POOL_SLOW_THREADS_MAX;
+    return pool_open(&(struct pool_limits){ .threads = POOL_THREADS_MAX,
+                                            .queue = POOL_QUEUE_MAX,
+                                            .slow_threads = slow,
+                                            .slow_queue = POOL_SLOW_QUEUE_MAX,
+                                            .kept = POOL_THREADS_KEPT,
+                                            .idle_ms = POOL_IDLE_MS });
+}
+
 static enum status open_listeners(struct op *op, struct http_server *server)
 {
     enum status st = ST_OK;
@@ -34,7 +50,7 @@ static enum status open_loops(struct op *op, struct http_server *server)
     enum status st = ST_OK;
 
     server->loops = calloc(wanted, sizeof(*server->loops));
-    server->pool = pool_open(POOL_THREADS_MAX, POOL_QUEUE_MAX);
+    server->pool = open_pool();
     if (!server->loops || !server->pool)
         return op_fail(op, ST_UNAVAILABLE, "out of memory");
     for (; server->loop_count < wanted; server->loop_count++)

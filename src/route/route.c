@@ -373,10 +373,20 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
 /* The operation itself: at once if it needs no disk, else on a pool thread. */
 static enum status run(struct exchange *exchange, struct routed *routed)
 {
+    exchange->slow = route_is_slow(routed->route);
     if (!exchange->op.may_block && !(routed->route->flags & RUN_INLINE))
         return ST_WOULD_BLOCK;
     begin_reply(exchange, routed);
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
+}
+
+/* Queries are many, or the whole server has too much to do. */
+static enum status refuse(struct op *op, const struct route *route)
+{
+    if (route_is_slow(route))
+        return op_fail(op, ST_TOO_MANY_REQUESTS,
+                       "Request rate is large: too many queries are under way. Please retry after sometime.");
+    return op_fail(op, ST_UNAVAILABLE, "The server is overloaded.");
 }
 
 enum status route_handle(void *context, struct exchange *exchange)
@@ -396,7 +406,7 @@ enum status route_handle(void *context, struct exchange *exchange)
         op_renew_time(&exchange->op);
         begin_reply(exchange, routed);
         if (exchange->refused)
-            st = op_fail(&exchange->op, ST_UNAVAILABLE, "The server is overloaded.");
+            st = refuse(&exchange->op, routed->route);
     } else {
         begin_reply(exchange, routed);
         st = prepare(&exchange->op, router, &exchange->request, routed);

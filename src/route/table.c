@@ -41,7 +41,7 @@ const struct route routes[] = {
     { "document_query",     POST,   MARK_QUERY,  COLL "/docs",          document_query,    OF_ITEMS | READS },
     { "document_upsert",    POST,   MARK_UPSERT, COLL "/docs",          document_upsert,   OF_ITEMS },
     { "document_create",    POST,   MARK_NONE,   COLL "/docs",          document_create,   OF_ITEMS },
-    { "document_list",      GET,    MARK_NONE,   COLL "/docs",          document_list,     OF_ITEMS },
+    { "document_list",      GET,    MARK_NONE,   COLL "/docs",          document_list,     OF_ITEMS | SCANS },
     { "document_read",      GET,    MARK_NONE,   COLL "/docs/x",        document_read,     RUN_INLINE | OF_ITEMS },
     { "document_replace",   PUT,    MARK_NONE,   COLL "/docs/x",        document_replace,  OF_ITEMS },
     { "document_patch",     PATCH,  MARK_NONE,   COLL "/docs/x",        document_patch,    OF_ITEMS },
@@ -122,6 +122,11 @@ const size_t route_count = sizeof(routes) / sizeof(routes[0]);
 bool route_writes(const struct route *route)
 {
     return route->method != METHOD_GET && route->method != METHOD_HEAD && !(route->flags & READS);
+}
+
+bool route_is_slow(const struct route *route)
+{
+    return route->marker == MARK_QUERY || route->marker == MARK_PLAN || route->flags & SCANS;
 }
 
 bool route_wants_full_key(const struct route *route)

@@ -10,6 +10,7 @@ enum route_flags {
     OF_ITEMS = 2,     /* replies carry a session token even when they fail */
     READS = 4,        /* a POST that changes nothing: keys for reading may send it */
     TELLS_TOKENS = 8, /* with which one could write: keys for reading may not ask */
+    SCANS = 16,       /* reads whatever there is, as queries do */
 };
 
 struct route {
@@ -26,6 +27,9 @@ extern const size_t route_count;
 
 /* Whatever is not known to read writes. */
 bool route_writes(const struct route *route);
+
+/* Queries, plans and lists that scan: they may take long, and get a part of the pool only. */
+bool route_is_slow(const struct route *route);
 
 /* Whether keys for reading are refused. */
 bool route_wants_full_key(const struct route *route);

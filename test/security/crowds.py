@@ -1,6 +1,8 @@
 """test/security/crowds.py - greedy, slow and idle clients, while another one reads."""
 import json
+import os
 import resource
+import selectors
 import socket
 import struct
 import time
@@ -10,6 +12,8 @@ from peer import Peer, check, head
 DOCS = "/dbs/s/colls/c/docs"
 READS, IDLE = 100, 5000
 READ_SECONDS_MAX = 10  # a read that takes this long is one that was stopped
+QUERIES_RUN, QUERIES_WAIT = max(32, min(96, 4 * len(os.sched_getaffinity(0)))), 1000  # POOL_SLOW_... in src/base/limits.h
+WRITES = 50
 QUERY = "x-ms-documentdb-isquery: true\r\nx-ms-documentdb-query-enablecrosspartition: true\r\nContent-Type: application/query+json\r\n"
 
 ENDLESS = ["SELECT VALUE COUNT(1) FROM c " + " ".join("JOIN j%d IN c.list" % i for i in range(9)),
@@ -78,6 +82,35 @@ def query_bombs(world):
     return text
 
 
+def more_queries_than_threads(world):
+    """As many as may run and wait, and some: those are told to come back, and nobody's writes wait for the others."""
+    allow_descriptors()
+    extra, refused, peer, took = 20, 0, Peer(world.server.http), []
+    sockets = send_queries(world, [ENDLESS[0]] * (QUERIES_RUN + QUERIES_WAIT + extra))
+    waiting = selectors.DefaultSelector()
+    for s in sockets:
+        waiting.register(s, selectors.EVENT_READ)
+    while refused < extra:
+        ready = waiting.select(READ_SECONDS_MAX)
+        check(ready, "%d of %d queries too many were refused", refused, extra)
+        for s in [key.fileobj for key, _ in ready]:
+            came = s.recv(4000)
+            check(came[9:12] == b"429" and b"x-ms-substatus: 3200" in came and b"x-ms-retry-after-ms:" in came,
+                  "a query was answered %s", came)
+            refused += 1
+            waiting.unregister(s)
+    for number in range(WRITES):
+        began = time.monotonic()
+        peer.must(201, "POST", DOCS, {"id": "w%d" % number, "pk": "a"})
+        took.append(time.monotonic() - began)
+    check(max(took) < READ_SECONDS_MAX, "a write took %.1f s", max(took))
+    text = "%d refused, writes p50 %.1f ms, max %.1f ms, %s" % (
+        refused, 1000 * sorted(took)[WRITES // 2], 1000 * max(took), latencies(world))
+    for s in sockets:
+        leave(s)
+    return text
+
+
 def slow_clients(world):
     sockets = []
     for _ in range(150):
@@ -110,9 +143,15 @@ def readers_that_do_not_read(world):
     return text
 
 
-def idle_connections(world):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+def allow_descriptors():
+    """As many as we may have, and how many that is."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def idle_connections(world):
+    hard = allow_descriptors()
     count = min(IDLE, hard - 500) if hard != resource.RLIM_INFINITY else IDLE
     sockets = [world.peer.connect() for _ in range(count)]
     while world.peer.metric("connections") < count:
@@ -123,5 +162,5 @@ def idle_connections(world):
     return "%d idle, %s" % (count, text)
 
 
-ALL = [("query bombs", query_bombs), ("slow clients", slow_clients), ("readers that do not read", readers_that_do_not_read),
-       ("idle connections", idle_connections)]
+ALL = [("query bombs", query_bombs), ("more queries than threads", more_queries_than_threads), ("slow clients", slow_clients),
+       ("readers that do not read", readers_that_do_not_read), ("idle connections", idle_connections)]

@@ -1,5 +1,8 @@
 /* test/unit/http/pool_test.c - threads on demand, with a bound on threads and on what waits. */
 #include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
 
 #include "http/pool.h"
 #include "test.h"
@@ -8,11 +11,13 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int running, done;
 static bool released;
+static char notes[8]; /* names of tasks, in the order in which they ran */
 
 static void reset(void)
 {
     running = done = 0;
     released = false;
+    memset(notes, 0, sizeof(notes));
 }
 
 static void wait_for_release(struct pool_task *task)
@@ -28,11 +33,38 @@ static void wait_for_release(struct pool_task *task)
     pthread_mutex_unlock(&mutex);
 }
 
+static void count_done(struct pool_task *task)
+{
+    (void)task;
+    pthread_mutex_lock(&mutex);
+    done++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Tasks that write down their names, of one thread at a time. */
+struct noted {
+    struct pool_task task; /* the first member */
+    char name;
+};
+
+static void note(struct pool_task *task)
+{
+    notes[strlen(notes)] = ((struct noted *)task)->name;
+}
+
+/* Not for ever: a task that is lost fails the test. */
 static void wait_until(const int *counter, int value)
 {
+    struct timespec until;
+    int late = 0;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
     pthread_mutex_lock(&mutex);
-    while (*counter < value)
-        pthread_cond_wait(&changed, &mutex);
+    while (*counter < value && !late)
+        late = pthread_cond_timedwait(&changed, &mutex, &until);
+    CHECK(!late);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -44,9 +76,14 @@ static void release(void)
     pthread_mutex_unlock(&mutex);
 }
 
+static struct pool *open_pool(size_t threads, size_t queue)
+{
+    return pool_open(&(struct pool_limits){ threads, queue, threads, queue, 2, 10000 });
+}
+
 TEST(threads_start_when_none_is_idle_and_then_tasks_queue_up_to_a_limit)
 {
-    struct pool *pool = pool_open(2, 1);
+    struct pool *pool = open_pool(2, 1);
     struct pool_task tasks[4] = { { .run = wait_for_release },
                                   { .run = wait_for_release },
                                   { .run = wait_for_release },
@@ -68,7 +105,7 @@ TEST(threads_start_when_none_is_idle_and_then_tasks_queue_up_to_a_limit)
 
 TEST(one_thread_serves_one_task_after_another)
 {
-    struct pool *pool = pool_open(1, 1);
+    struct pool *pool = open_pool(1, 1);
     struct pool_task tasks[2] = { { .run = wait_for_release }, { .run = wait_for_release } };
     uint64_t threads, queued;
 
@@ -87,7 +124,7 @@ TEST(every_task_runs_once)
 {
     enum { COUNT = 2000 };
     static struct pool_task tasks[COUNT];
-    struct pool *pool = pool_open(4, COUNT);
+    struct pool *pool = open_pool(4, COUNT);
 
     reset();
     release();
@@ -101,6 +138,101 @@ TEST(every_task_runs_once)
 
 TEST(a_pool_without_tasks_closes)
 {
-    pool_close(pool_open(4, 4));
+    pool_close(open_pool(4, 4));
     pool_close(NULL);
+}
+
+/* --- slow tasks --- */
+
+TEST(slow_tasks_get_their_part_of_the_threads_and_leave_the_others_free)
+{
+    struct pool *pool = pool_open(&(struct pool_limits){ 3, 10, 2, 1, 2, 10000 });
+    struct pool_task slow[4] = { { .run = wait_for_release, .slow = true },
+                                 { .run = wait_for_release, .slow = true },
+                                 { .run = wait_for_release, .slow = true },
+                                 { .run = wait_for_release, .slow = true } };
+    struct pool_task quick[2] = { { .run = count_done }, { .run = count_done } };
+    uint64_t threads, queued;
+
+    reset();
+    CHECK(pool_submit(pool, &slow[0]) && pool_submit(pool, &slow[1]) && pool_submit(pool, &slow[2]));
+    wait_until(&running, 2);
+    CHECK(!pool_submit(pool, &slow[3])); /* their queue has room for one */
+    pool_stats(pool, &threads, &queued);
+    CHECK(threads == 2 && queued == 1);
+    for (int i = 0; i < 2; i++) { /* though a slow one waits, and has waited longer */
+        CHECK(pool_submit(pool, &quick[i]));
+        wait_until(&done, i + 1);
+    }
+    CHECK(running == 2);
+    release();
+    wait_until(&running, 3); /* the one that waited has a thread now */
+    pool_close(pool);
+    CHECK(done == 5);
+}
+
+TEST(a_slow_task_that_may_run_waits_behind_older_ones_only)
+{
+    struct pool *pool = pool_open(&(struct pool_limits){ 1, 10, 1, 10, 2, 10000 });
+    struct pool_task first = { .run = wait_for_release };
+    struct noted tasks[4] = { { .task = { .run = note, .slow = true }, .name = 'a' },
+                              { .task = { .run = note }, .name = 'b' },
+                              { .task = { .run = note, .slow = true }, .name = 'c' },
+                              { .task = { .run = note }, .name = 'd' } };
+
+    reset();
+    CHECK(pool_submit(pool, &first));
+    wait_until(&running, 1);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(pool_submit(pool, &tasks[i].task));
+    release();
+    pool_close(pool);
+    CHECK(strcmp(notes, "abcd") == 0);
+}
+
+/* --- threads that end --- */
+
+TEST(threads_end_when_they_are_idle_but_for_two)
+{
+    enum { COUNT = 8 };
+    struct pool *pool = pool_open(&(struct pool_limits){ COUNT, 0, COUNT, 0, 2, 0 });
+    struct pool_task tasks[COUNT];
+    uint64_t threads = 0, queued;
+
+    reset();
+    for (int i = 0; i < COUNT; i++) {
+        tasks[i] = (struct pool_task){ .run = wait_for_release };
+        CHECK(pool_submit(pool, &tasks[i]));
+    }
+    wait_until(&running, COUNT);
+    pool_stats(pool, &threads, &queued);
+    CHECK(threads == COUNT);
+    release();
+    while (threads > 2) { /* a pool that keeps more hangs here, and the test's time ends */
+        sched_yield();
+        pool_stats(pool, &threads, &queued);
+    }
+    CHECK(threads == 2);
+    pool_close(pool);
+}
+
+/* Its thread ends whenever it has nothing to do: a task that is left to one on its way out would be lost. */
+TEST(a_thread_that_ends_takes_no_task_with_it)
+{
+    enum { ROUNDS = 3000, COUNT = 4 };
+    struct pool *pool = pool_open(&(struct pool_limits){ 1, COUNT, 1, COUNT, 0, 0 });
+    static struct pool_task tasks[ROUNDS][COUNT];
+    int taken = 0;
+
+    reset();
+    for (int i = 0; i < ROUNDS && done == taken; i++) {
+        for (int k = 0; k < COUNT; k++) {
+            tasks[i][k] = (struct pool_task){ .run = count_done, .slow = k % 2 };
+            taken +=
+                pool_submit(pool, &tasks[i][k]); /* not while the one thread that may be there is ending */
+        }
+        wait_until(&done, taken);
+    }
+    pool_close(pool);
+    CHECK(done == taken && taken == ROUNDS * COUNT);
 }

@@ -120,6 +120,7 @@ int client_send(struct client *client, enum method method, const char *target, c
     op_begin(&exchange->op, INT64_MAX / 2);
     exchange->op.may_block = false;
     exchange->state = NULL;
+    exchange->refused = exchange->slow = false;
     exchange->answer = (struct answer){ 0 };
     exchange->request = (struct request){ .method = method,
                                           .target = slice_of(target),
@@ -131,6 +132,7 @@ int client_send(struct client *client, enum method method, const char *target, c
     client->was_handed_on = st == ST_WOULD_BLOCK;
     if (client->was_handed_on) {
         exchange->op.may_block = true;
+        exchange->refused = client->is_refused;
         env_advance_ms(exchange->op.env, client->queued_ms);
         st = route_handle(client->router, exchange);
     }

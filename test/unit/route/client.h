@@ -17,6 +17,7 @@ struct client {
     const char *key;                      /* which it signs with */
     bool unsigned_request, was_handed_on; /* to a pool thread */
     int64_t queued_ms;                    /* how long no pool thread is free */
+    bool is_refused;                      /* by the pool, whatever is handed on */
     struct op keep;                       /* for what outlives an exchange */
 };
 

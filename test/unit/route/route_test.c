@@ -58,6 +58,27 @@ TEST(lookups_are_answered_on_the_loop_thread_and_writes_are_handed_on)
     client_close(&client);
 }
 
+TEST(queries_and_lists_of_items_are_slow_and_told_to_come_back_when_there_are_too_many)
+{
+    struct client client;
+
+    open_filled(&client);
+    CHECK(!client.exchange.slow); /* a write */
+    client.is_refused = true;
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 503);
+    CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200 && !client.exchange.slow);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 429 && client.exchange.slow);
+    CHECK(slice_is(client_answer(&client, "x-ms-substatus"), "3200"));
+    CHECK(client_answer(&client, "x-ms-retry-after-ms").size > 0);
+    client_header(&client, HEADER_IS_QUERY, "True");
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 429 &&
+          client.exchange.slow);
+    CHECK(told(&client, "TooManyRequests", "too many queries"));
+    client.is_refused = false;
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);
+    client_close(&client);
+}
+
 TEST(an_item_that_expires_while_a_request_waits_for_a_thread_has_expired)
 {
     struct client client;

@@ -61,3 +61,12 @@ TEST(a_known_path_with_another_method_is_told_apart_from_an_unknown_path)
     CHECK(!route_find(METHOD_GET, MARK_NONE, slice_of("nothing"), &known) && !known);
     CHECK(!route_find(METHOD_GET, MARK_NONE, slice_of("dbs/x/colls/x/docs/x/y"), &known) && !known);
 }
+
+/* Otherwise writes would wait behind queries. */
+TEST(nothing_that_writes_is_slow_and_every_query_is)
+{
+    for (size_t i = 0; i < route_count; i++) {
+        CHECK(!route_writes(&routes[i]) || !route_is_slow(&routes[i]));
+        CHECK(route_is_slow(&routes[i]) || (routes[i].marker != MARK_QUERY && routes[i].marker != MARK_PLAN));
+    }
+}
