@@ -144,6 +144,23 @@ TEST(where_a_copy_cannot_go_nothing_is_made_and_the_reason_is_told)
     close_data(&data);
 }
 
+/* Only root can give a directory away; anybody else tries one of root's. */
+TEST(a_directory_of_another_user_is_refused_and_left_as_it_is)
+{
+    const char *theirs = geteuid() == 0 ? path_of("theirs") : "/usr";
+    struct stat before, after;
+    struct data data;
+
+    open_data(&data, "data");
+    if (geteuid() == 0)
+        CHECK(mkdir(theirs, 0755) == 0 && chown(theirs, 65534, 65534) == 0);
+    CHECK(stat(theirs, &before) == 0 && before.st_uid != geteuid());
+    CHECK(back_up(&data, theirs) == ST_BAD_DIRECTORY && strstr(test_op()->error, "another user"));
+    CHECK(stat(theirs, &after) == 0 && after.st_mode == before.st_mode && after.st_uid == before.st_uid);
+    CHECK(!is_there("theirs/LOCK") && !is_there("theirs/store"));
+    close_data(&data);
+}
+
 TEST(a_name_that_begins_as_the_data_does_is_not_inside_it)
 {
     struct data data;
