@@ -1,4 +1,5 @@
 /* test/unit/catalog/failure_test.c - the catalog over a store whose calls fail, and over one that is damaged. */
+#include "base/limits.h"
 #include "catalog/child.h"
 #include "catalog/definition.h"
 #include "keys/keys.h"
@@ -290,6 +291,56 @@ TEST(a_change_in_doubt_is_settled_by_housekeeping_when_no_other_comes)
             tell(changes[i].name);
         rig_close(&rig);
     }
+}
+
+/* Bodies of nearly two megabytes, as large as scripts may be. */
+static enum status create_large(struct rig *rig, const struct rid *parent, int number)
+{
+    enum { BYTES = 1900 * 1024 };
+    struct child *child = NULL;
+    struct json_builder out;
+    char *body;
+    char id[16];
+    enum status st;
+
+    op_begin(rig->op, INT64_MAX / 2); /* each is an operation of its own, with memory of its own */
+    body = arena_alloc(&rig->op->arena, BYTES);
+    memset(body, 'x', BYTES);
+    snprintf(id, sizeof(id), "s%d", number);
+    json_builder_init(&out, &rig->op->arena);
+    json_begin_object(&out);
+    json_add_name(&out, slice_of("id"));
+    json_add_string(&out, slice_of(id));
+    json_add_name(&out, slice_of("body"));
+    json_add_string(&out, slice_make(body, BYTES));
+    json_end(&out);
+    st = catalog_create_child(rig->op, rig->catalog, RID_TYPE_PROCEDURE, parent, json_built(&out), &child);
+    child_release(child);
+    return st;
+}
+
+/* It is read anew by one operation, which has no more memory than any other. */
+TEST(a_catalog_larger_than_an_operations_memory_is_settled_too)
+{
+    enum { COUNT = OP_MEMORY_BYTES_MAX / (1900 * 1024) + 5 };
+    const struct rid *parent;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    parent = &rig_container(&rig, CONTAINER_C)->rid;
+    rig.op->memory_limit_bytes = OP_MEMORY_BYTES_MAX;
+    for (int i = 0; i < COUNT; i++)
+        CHECK(create_large(&rig, parent, i) == ST_OK);
+    faulty_fail(&rig.controls, FAULTY_WRITE, 1);
+    rig.controls.fail_after = true;
+    rig.controls.reopen_failures = 1;
+    CHECK(create_large(&rig, parent, COUNT) == ST_AMBIGUOUS);
+    env_advance_ms(rig.op->env, 1000);
+    CHECK(create_large(&rig, parent, COUNT) == ST_EXISTS); /* it had happened */
+    CHECK(catalog_count_children(rig.catalog, RID_TYPE_PROCEDURE, parent) == COUNT + 1);
+    rig.op->memory_limit_bytes = SIZE_MAX;
+    op_begin(rig.op, INT64_MAX / 2);
+    rig_close(&rig);
 }
 
 TEST(whichever_call_fails_while_it_opens_the_next_attempt_succeeds_and_finishes_old_drops)

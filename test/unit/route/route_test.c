@@ -58,6 +58,20 @@ TEST(lookups_are_answered_on_the_loop_thread_and_writes_are_handed_on)
     client_close(&client);
 }
 
+/* Every script of the account is looked at: too many for a thread that others wait for. */
+TEST(counting_for_the_quota_headers_is_handed_on)
+{
+    struct client client;
+
+    open_filled(&client);
+    CHECK(client_send(&client, METHOD_GET, "/dbs/d/colls/c", NULL) == 200 && !client.was_handed_on);
+    CHECK(!client_answer(&client, "x-ms-resource-usage").data);
+    client_header(&client, HEADER_POPULATE_QUOTA, "True");
+    CHECK(client_send(&client, METHOD_GET, "/dbs/d/colls/c", NULL) == 200 && client.was_handed_on);
+    CHECK(client_answer(&client, "x-ms-resource-usage").size > 0);
+    client_close(&client);
+}
+
 TEST(queries_and_lists_of_items_are_slow_and_told_to_come_back_when_there_are_too_many)
 {
     struct client client;
