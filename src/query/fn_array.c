@@ -11,11 +11,6 @@ static bool is_array(struct value value)
     return value.kind == JSON_ARRAY;
 }
 
-static bool is_integer(struct value value)
-{
-    return value.kind == JSON_NUMBER && value.is_int;
-}
-
 static struct value fn_array_concat(struct eval *eval, const struct value *arg, int count)
 {
     struct json_builder out;
@@ -129,7 +124,7 @@ static struct value fn_array_slice(struct eval *eval, const struct value *arg, i
 {
     int64_t size, start, length;
 
-    if (!is_array(arg[0]) || !is_integer(arg[1]) || (count > 2 && !is_integer(arg[2])))
+    if (!is_array(arg[0]) || !value_is_int(arg[1]) || (count > 2 && !value_is_int(arg[2])))
         return value_undefined;
     size = (int64_t)json_count(arg[0].json);
     start = arg[1].integer < 0 ? arg[1].integer + size : arg[1].integer;
@@ -242,7 +237,7 @@ static struct value fn_array_min(struct eval *eval, const struct value *arg, int
 static struct value fn_choose(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval;
-    if (!is_integer(arg[0]) || arg[0].integer < 1 || arg[0].integer >= count)
+    if (!value_is_int(arg[0]) || arg[0].integer < 1 || arg[0].integer >= count)
         return value_undefined;
     return arg[arg[0].integer];
 }

@@ -6,11 +6,6 @@
 /* Bins begin no earlier than the Windows epoch, 1601-01-01. */
 #define BIN_ORIGIN_MIN (-116444736000000000)
 
-static bool is_integer(struct value value)
-{
-    return value.kind == JSON_NUMBER && value.is_int;
-}
-
 static bool to_ticks(struct value value, int64_t *ticks)
 {
     return value.kind == JSON_STRING && datetime_parse(value.string, ticks);
@@ -92,7 +87,7 @@ static struct value fn_datetimeadd(struct eval *eval, const struct value *arg, i
     int64_t ticks;
 
     (void)count;
-    if (!is_integer(arg[1]) || !to_ticks(arg[2], &ticks))
+    if (!value_is_int(arg[1]) || !to_ticks(arg[2], &ticks))
         return value_undefined;
     return add(eval, arg[0], arg[1].integer, ticks);
 }
@@ -102,7 +97,7 @@ static struct value fn_now(struct eval *eval, const struct value *arg, int count
 {
     if (count == 0)
         return text_of(eval, now_ticks(eval));
-    if (count == 1 || !is_integer(arg[1]))
+    if (count == 1 || !value_is_int(arg[1]))
         return value_undefined;
     return add(eval, arg[0], arg[1].integer, now_ticks(eval));
 }
@@ -110,7 +105,7 @@ static struct value fn_now(struct eval *eval, const struct value *arg, int count
 static struct value fn_ago(struct eval *eval, const struct value *arg, int count)
 {
     (void)count;
-    if (!is_integer(arg[1]) || arg[1].integer == INT64_MIN)
+    if (!value_is_int(arg[1]) || arg[1].integer == INT64_MIN)
         return value_undefined;
     return add(eval, arg[0], -arg[1].integer, now_ticks(eval));
 }
@@ -167,7 +162,7 @@ static struct value fn_datetimebin(struct eval *eval, const struct value *arg, i
 
     if (!to_ticks(arg[0], &ticks) || !to_part(arg[1], &part))
         return value_undefined;
-    if (count > 2 && (!is_integer(arg[2]) || (size = arg[2].integer) <= 0))
+    if (count > 2 && (!value_is_int(arg[2]) || (size = arg[2].integer) <= 0))
         return value_undefined;
     if (count > 3 && (!to_ticks(arg[3], &origin) || origin < BIN_ORIGIN_MIN))
         return value_undefined;
@@ -181,7 +176,7 @@ static struct value fn_datetimefromparts(struct eval *eval, const struct value *
     int64_t ticks;
 
     for (int i = 0; i < count; i++) {
-        if (!is_integer(arg[i]))
+        if (!value_is_int(arg[i]))
             return value_undefined;
         *field[i] = arg[i].integer;
     }
@@ -221,7 +216,7 @@ static struct value fn_datetimetotimestamp(struct eval *eval, const struct value
 static struct value fn_tickstodatetime(struct eval *eval, const struct value *arg, int count)
 {
     (void)count;
-    if (!is_integer(arg[0]) || !datetime_in_range(arg[0].integer))
+    if (!value_is_int(arg[0]) || !datetime_in_range(arg[0].integer))
         return value_undefined;
     return text_of(eval, arg[0].integer);
 }
@@ -231,7 +226,7 @@ static struct value fn_timestamptodatetime(struct eval *eval, const struct value
     int64_t ticks;
 
     (void)count;
-    if (!is_integer(arg[0]) || __builtin_mul_overflow(arg[0].integer, (int64_t)TICKS_PER_MS, &ticks))
+    if (!value_is_int(arg[0]) || __builtin_mul_overflow(arg[0].integer, (int64_t)TICKS_PER_MS, &ticks))
         return value_undefined;
     return datetime_in_range(ticks) ? text_of(eval, ticks) : value_undefined;
 }

@@ -19,11 +19,6 @@ static bool are_strings(const struct value *arg, int count)
     return true;
 }
 
-static bool is_integer(struct value value)
-{
-    return value.kind == JSON_NUMBER && value.is_int;
-}
-
 static struct value empty_string(void)
 {
     return value_string(slice_of(""));
@@ -135,7 +130,7 @@ static struct value fn_index_of(struct eval *eval, const struct value *arg, int 
     size_t from = 0, at;
 
     (void)eval;
-    if (!are_strings(arg, 2) || (count > 2 && !is_integer(arg[2])))
+    if (!are_strings(arg, 2) || (count > 2 && !value_is_int(arg[2])))
         return value_undefined;
     if (count > 2 && arg[2].integer > 0) {
         from = text_offset(text, (uint64_t)arg[2].integer);
@@ -151,7 +146,7 @@ static struct value fn_lastindexof(struct eval *eval, const struct value *arg, i
 {
     struct slice text = arg[0].string;
 
-    if (!are_strings(arg, 2) || (count > 2 && !is_integer(arg[2])))
+    if (!are_strings(arg, 2) || (count > 2 && !value_is_int(arg[2])))
         return value_undefined;
     if (count > 2 && arg[2].integer < 0)
         return value_int(-1);
@@ -184,7 +179,7 @@ static struct value part_of(struct slice text, int64_t start, int64_t length)
 static struct value fn_left(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval, (void)count;
-    if (arg[0].kind != JSON_STRING || !is_integer(arg[1]))
+    if (arg[0].kind != JSON_STRING || !value_is_int(arg[1]))
         return value_undefined;
     return part_of(arg[0].string, 0, arg[1].integer);
 }
@@ -194,7 +189,7 @@ static struct value fn_right(struct eval *eval, const struct value *arg, int cou
     int64_t length;
 
     (void)eval, (void)count;
-    if (arg[0].kind != JSON_STRING || !is_integer(arg[1]))
+    if (arg[0].kind != JSON_STRING || !value_is_int(arg[1]))
         return value_undefined;
     length = (int64_t)text_length(arg[0].string);
     if (arg[1].integer <= 0)
@@ -205,7 +200,7 @@ static struct value fn_right(struct eval *eval, const struct value *arg, int cou
 static struct value fn_substring(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval, (void)count;
-    if (arg[0].kind != JSON_STRING || !is_integer(arg[1]) || !is_integer(arg[2]))
+    if (arg[0].kind != JSON_STRING || !value_is_int(arg[1]) || !value_is_int(arg[2]))
         return value_undefined;
     return part_of(arg[0].string, arg[1].integer, arg[2].integer);
 }

@@ -55,6 +55,11 @@ static inline struct value value_string(struct slice utf8)
 /* Any JSON value, undefined included. */
 struct value value_from_json(struct json json);
 
+static inline bool value_is_int(struct value value)
+{
+    return value.kind == JSON_NUMBER && value.is_int;
+}
+
 static inline bool value_is_bool(struct value value)
 {
     return value.kind == JSON_TRUE || value.kind == JSON_FALSE;
