@@ -5,11 +5,10 @@
 #include <assert.h>
 
 #include "base/limits.h"
-#include "reply/feed.h"
+#include "resource/child_feed.h"
 #include "resource/child_kind.h"
 #include "resource/permission.h"
 #include "resource/resource.h"
-#include "resource/search.h"
 #include "resource/system.h"
 
 /* Where the path leads: the kind, and the siblings' parent; and what printing wants to know. */
@@ -202,81 +201,42 @@ out:
 
 /* --- many of them --- */
 
-static enum status read_continuation(struct op *op, const struct call *call, const struct place *place,
-                                     struct continuation *at)
+static void print_row(struct buf *out, const void *child, const void *place)
 {
-    enum status st;
+    print_child(out, place, child);
+}
 
-    TRY(call_continuation(op, call, CONTINUATION_CATALOG, place->parent, at));
-    if (at->after.size && rid_type(&at->after) != place->kind->rid_type)
-        TRY(op_fail(op, ST_BAD_REQUEST,
-                    "The continuation token specified in the request is malformed. Re-run the query "
-                    "without it and iterate."));
-out:
-    return st;
+static struct child_feed feed_of(const struct place *place)
+{
+    return (struct child_feed){ .type = place->kind->rid_type,
+                                .parent = place->parent,
+                                .collective = place->kind->collective,
+                                .print = print_row,
+                                .context = place };
 }
 
 enum status child_list(struct op *op, struct call *call, struct reply *reply)
 {
+    struct child_feed feed;
     struct place place;
-    struct continuation at;
-    struct child **list;
-    size_t limit, count;
-    struct feed feed;
     enum status st;
 
     TRY(find_place(op, call, &place));
-    TRY(call_page_size(op, call, &limit));
-    TRY(read_continuation(op, call, &place, &at));
-    list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct child *));
-    count = catalog_list_children(call->service->catalog, place.kind->rid_type, place.parent, &at.after, list,
-                                  limit + 1);
-    feed_begin(&feed, reply, place.parent, place.kind->collective);
-    for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
-        feed_next(&feed);
-        print_child(reply_body(reply), &place, list[i]);
-    }
-    feed_end(&feed);
-    if (feed.count < count) {
-        at.after = list[feed.count - 1]->rid;
-        reply_continuation(reply, &at);
-    }
-    for (size_t i = 0; i < count; i++)
-        child_release(list[i]);
+    feed = feed_of(&place);
+    TRY(child_feed_list(op, call, reply, &feed));
 out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *resource, const void *place)
-{
-    print_child(out, place, resource);
-}
-
-static uint64_t number_of(const void *resource)
-{
-    return rid_number(&((const struct child *)resource)->rid);
-}
-
-static void release(void *resource)
-{
-    child_release(resource);
-}
-
-static const struct search_kind children = { print_row, number_of, release };
-
 enum status child_query(struct op *op, struct call *call, struct reply *reply)
 {
-    static const struct rid beginning = { 0 };
-    struct search_list rows = { .kind = &children };
+    struct child_feed feed;
     struct place place;
     enum status st;
 
     TRY(find_place(op, call, &place));
-    rows.context = &place;
-    rows.resource = arena_alloc(&op->arena, CATALOG_CHILDREN_MAX * sizeof(void *));
-    rows.count = catalog_list_children(call->service->catalog, place.kind->rid_type, place.parent, &beginning,
-                                       (struct child **)rows.resource, CATALOG_CHILDREN_MAX);
-    TRY(search_list_run(op, call, reply, &rows, place.parent, place.kind->collective));
+    feed = feed_of(&place);
+    TRY(child_feed_query(op, call, reply, &feed, CATALOG_CHILDREN_MAX));
 out:
     return st;
 }

@@ -3,10 +3,9 @@
  * Nothing is held back to it: it is kept because SDKs and their users ask for it.
  */
 #include "base/limits.h"
-#include "reply/feed.h"
 #include "resource/offer.h"
 #include "resource/resource.h"
-#include "resource/search.h"
+#include "resource/child_feed.h"
 #include "resource/system.h"
 
 /* Of the two ways to pay. What was once provisioned raises the minimum for good, to a hundredth or a tenth of it. */
@@ -290,75 +289,26 @@ out:
     return st;
 }
 
-static enum status read_continuation(struct op *op, const struct call *call, struct continuation *at)
+static void print_row(struct buf *out, const void *offer, const void *context)
 {
-    enum status st;
-
-    TRY(call_continuation(op, call, CONTINUATION_CATALOG, &account, at));
-    if (at->after.size && rid_type(&at->after) != RID_TYPE_OFFER)
-        TRY(op_fail(op, ST_BAD_REQUEST,
-                    "The continuation token specified in the request is malformed. Re-run the query "
-                    "without it and iterate."));
-out:
-    return st;
+    (void)context;
+    print_offer(out, offer);
 }
+
+static const struct child_feed offers = {
+    .type = RID_TYPE_OFFER, .parent = &account, .collective = "Offers", .print = print_row
+};
 
 enum status offer_list(struct op *op, struct call *call, struct reply *reply)
 {
-    struct continuation at;
-    struct child **list;
-    size_t limit, count;
-    struct feed feed;
-    enum status st;
-
-    TRY(call_page_size(op, call, &limit));
-    TRY(read_continuation(op, call, &at));
-    list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct child *));
-    count =
-        catalog_list_children(call->service->catalog, RID_TYPE_OFFER, &account, &at.after, list, limit + 1);
-    feed_begin(&feed, reply, NULL, "Offers");
-    for (size_t i = 0; i < count && i < limit; i++) {
-        feed_next(&feed);
-        print_offer(reply_body(reply), list[i]);
-    }
-    feed_end(&feed);
-    if (feed.count < count) {
-        at.after = list[feed.count - 1]->rid;
-        reply_continuation(reply, &at);
-    }
-    for (size_t i = 0; i < count; i++)
-        child_release(list[i]);
-out:
-    return st;
+    return child_feed_list(op, call, reply, &offers);
 }
-
-static void print_row(struct buf *out, const void *resource, const void *context)
-{
-    (void)context;
-    print_offer(out, resource);
-}
-
-static uint64_t number_of(const void *resource)
-{
-    return rid_number(&((const struct child *)resource)->rid);
-}
-
-static void release(void *resource)
-{
-    child_release(resource);
-}
-
-static const struct search_kind offers = { print_row, number_of, release };
 
 /* Over all of them: a database and a container has one at most. */
 enum status offer_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows = { .kind = &offers };
     size_t databases, containers;
 
     catalog_count(call->service->catalog, &databases, &containers);
-    rows.resource = arena_alloc(&op->arena, (databases + containers + 1) * sizeof(void *));
-    rows.count = catalog_list_children(call->service->catalog, RID_TYPE_OFFER, &account, &account,
-                                       (struct child **)rows.resource, databases + containers);
-    return search_list_run(op, call, reply, &rows, NULL, "Offers");
+    return child_feed_query(op, call, reply, &offers, databases + containers);
 }

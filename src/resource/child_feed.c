@@ -1,0 +1,81 @@
+/* src/resource/child_feed.c - children by the page, and queries over them. */
+#include "resource/child_feed.h"
+#include "base/limits.h"
+#include "reply/feed.h"
+#include "resource/search.h"
+
+/* Whose they are, as an answer tells it: those of the account are nobody's. */
+static const struct rid *owner_of(const struct child_feed *feed)
+{
+    return feed->parent->size ? feed->parent : NULL;
+}
+
+static enum status read_continuation(struct op *op, const struct call *call, const struct child_feed *feed,
+                                     struct continuation *at)
+{
+    enum status st;
+
+    TRY(call_continuation(op, call, CONTINUATION_CATALOG, feed->parent, at));
+    if (at->after.size && rid_type(&at->after) != feed->type)
+        TRY(continuation_malformed(op));
+out:
+    return st;
+}
+
+static void release_all(struct child **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        child_release(list[i]);
+}
+
+enum status child_feed_list(struct op *op, const struct call *call, struct reply *reply,
+                            const struct child_feed *feed)
+{
+    struct continuation at;
+    struct child **list;
+    size_t limit, count;
+    struct feed page;
+    enum status st;
+
+    TRY(call_page_size(op, call, &limit));
+    TRY(read_continuation(op, call, feed, &at));
+    list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct child *));
+    count =
+        catalog_list_children(call->service->catalog, feed->type, feed->parent, &at.after, list, limit + 1);
+    feed_begin(&page, reply, owner_of(feed), feed->collective);
+    for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
+        feed_next(&page);
+        feed->print(reply_body(reply), list[i], feed->context);
+    }
+    feed_end(&page);
+    if (page.count < count) {
+        at.after = list[page.count - 1]->rid;
+        reply_continuation(reply, &at);
+    }
+    release_all(list, count);
+out:
+    return st;
+}
+
+static uint64_t number_of(const void *child)
+{
+    return rid_number(&((const struct child *)child)->rid);
+}
+
+static void release(void *child)
+{
+    child_release(child);
+}
+
+enum status child_feed_query(struct op *op, const struct call *call, struct reply *reply,
+                             const struct child_feed *feed, size_t most)
+{
+    static const struct rid beginning = { 0 };
+    const struct search_kind kind = { feed->print, number_of, release };
+    struct search_list rows = { .kind = &kind, .context = feed->context };
+
+    rows.resource = arena_alloc(&op->arena, (most + 1) * sizeof(void *));
+    rows.count = catalog_list_children(call->service->catalog, feed->type, feed->parent, &beginning,
+                                       (struct child **)rows.resource, most);
+    return search_list_run(op, call, reply, &rows, owner_of(feed), feed->collective);
+}

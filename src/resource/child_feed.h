@@ -1,0 +1,19 @@
+/* src/resource/child_feed.h - lists and queries of what the catalog keeps as children, offers among them. */
+#pragma once
+#include "resource/call.h"
+
+struct child_feed {
+    enum rid_type type;
+    const struct rid *parent; /* whose; of size 0 for offers */
+    const char *collective;
+    void (*print)(struct buf *out, const void *child, const void *context);
+    const void *context; /* for print */
+};
+
+/* One page, in the order of their making. */
+enum status child_feed_list(struct op *op, const struct call *call, struct reply *reply,
+                            const struct child_feed *feed);
+
+/* The request's query over them; there are `most` of them at most. */
+enum status child_feed_query(struct op *op, const struct call *call, struct reply *reply,
+                             const struct child_feed *feed, size_t most);
