@@ -6,19 +6,13 @@ order unless `unordered` is said, or the error it is refused with.
 import json
 import re
 
+from lines import BadCase, Mismatch, lines_of, shown
+
 ONCE = {"about", "source", "gap", "container", "query", "unordered", "approx", "error", "location", "message"}
 MANY = {"docs", "param", "expect"}
 SYSTEM = {"_rid", "_self", "_etag", "_attachments", "_ts"}
 CONTAINER = {"partitionKey": {"paths": ["/id"], "kind": "Hash", "version": 2}}
 GIVEN_ID = "given-%d"  # of an item whose case gave it none
-
-
-class BadCase(Exception):
-    """The case itself is wrong, whatever the server answers."""
-
-
-class Mismatch(Exception):
-    """The server's answer is not the expected one."""
 
 
 class Case:
@@ -37,22 +31,6 @@ class Case:
 
     def ordered_by_query(self):
         return has_order_by(self.query)
-
-
-def lines_of(text):
-    """(word, value) pairs; an indented line continues the value before it."""
-    pairs = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if line[0] in " \t":
-            if not pairs:
-                raise BadCase("line %d continues nothing" % number)
-            pairs[-1][1] += "\n" + line.strip()
-            continue
-        word, _, value = line.partition(" ")
-        pairs.append([word, value.strip()])
-    return pairs
 
 
 def json_of(value):
@@ -159,11 +137,6 @@ def key_of(case, doc):
             value = value.get(step.strip('"'), {}) if isinstance(value, dict) else {}
         values.append({} if isinstance(value, dict) else value)
     return json.dumps(values)
-
-
-def shown(value, limit=1500):
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else text[:limit] + "... (%d characters)" % len(text)
 
 
 def bare(case, value):

@@ -7,19 +7,13 @@ import json
 import re
 import urllib.parse
 
+from lines import BadCase, Mismatch, lines_of, shown
+
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 REQUEST_WORDS = {"with", "key", "send", "bytes", "auth", "date", "sign"}
 CHECK_WORDS = {"expect", "code", "message", "header", "body", "has", "text", "lacks", "match", "names", "count",
                "empty", "take"}
 CASE_WORDS = {"about", "source", "gap", "only", "setup"}
-
-
-class BadCase(Exception):
-    """The case itself is wrong, whatever the server answers."""
-
-
-class Mismatch(Exception):
-    """The server's answer is not the expected one."""
 
 
 class Exchange:
@@ -35,22 +29,6 @@ class Case:
         self.about = self.source = self.gap = self.only = None
         self.setup = "none"
         self.exchanges = []
-
-
-def lines_of(text):
-    """(word, value) pairs; an indented line continues the value before it."""
-    pairs = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if line[0] in " \t":
-            if not pairs:
-                raise BadCase("line %d continues nothing" % number)
-            pairs[-1][1] += "\n" + line.strip()
-            continue
-        word, _, value = line.partition(" ")
-        pairs.append([word, value.strip()])
-    return pairs
 
 
 def parse(name, text):
@@ -90,11 +68,6 @@ def fill(text, variables):
         return change[words[0]](found) if len(words) == 2 else found
 
     return re.sub(r"\{\{([^{}]+)\}\}", value, text)
-
-
-def shown(value, limit=2000):
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else text[:limit] + "... (%d characters)" % len(text)
 
 
 def same(expected, actual, where="", subset=False):
