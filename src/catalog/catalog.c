@@ -1,4 +1,4 @@
-/* src/catalog/catalog.c - the catalog in memory and in the store. */
+/* src/catalog/catalog.c - databases and containers: opened, created, replaced, dropped, swept away. */
 #include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -19,224 +19,6 @@ static void *allocate(size_t size)
     return memory;
 }
 
-/* --- the maps --- */
-
-static struct slice container_name(struct arena *arena, const struct database *database, struct slice id)
-{
-    return catalog_join(arena, rid_slice(&database->rid), "", id);
-}
-
-static void add_database(struct catalog *catalog, struct database *database)
-{
-    pthread_rwlock_wrlock(&catalog->lock);
-    map_put(&catalog->known.databases_by_rid, rid_slice(&database->rid), database);
-    map_put(&catalog->known.databases_by_id, database->id, database);
-    pthread_rwlock_unlock(&catalog->lock);
-}
-
-static void add_container(struct catalog *catalog, struct container *container)
-{
-    struct slice name = container_name(&container->memory, container->database, container->id);
-
-    pthread_rwlock_wrlock(&catalog->lock);
-    map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
-    map_put(&catalog->known.containers_by_id, name, container);
-    pthread_rwlock_unlock(&catalog->lock);
-}
-
-/* Nobody finds it any more; its data goes when the last reference is back. */
-static void retire_container(struct catalog *catalog, struct container *container)
-{
-    struct slice name = container_name(&container->memory, container->database, container->id);
-
-    pthread_rwlock_wrlock(&catalog->lock);
-    map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
-    map_remove(&catalog->known.containers_by_id, name);
-    container->next_dropped = catalog->dropped;
-    catalog->dropped = container;
-    pthread_rwlock_unlock(&catalog->lock);
-}
-
-static void retire_database(struct catalog *catalog, const struct rid *rid)
-{
-    struct database *database;
-
-    pthread_rwlock_wrlock(&catalog->lock);
-    database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
-    map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
-    map_remove(&catalog->known.databases_by_id, database->id);
-    pthread_rwlock_unlock(&catalog->lock);
-    database_release(database);
-}
-
-struct database *catalog_find_database(struct catalog *catalog, struct slice name)
-{
-    struct database *database = NULL;
-    struct rid rid;
-
-    pthread_rwlock_rdlock(&catalog->lock);
-    if (rid_parse(name, &rid) && rid.size == RID_DATABASE_BYTES)
-        database = map_find(&catalog->known.databases_by_rid, rid_slice(&rid));
-    if (!database)
-        database = map_find(&catalog->known.databases_by_id, name);
-    database_take(database);
-    pthread_rwlock_unlock(&catalog->lock);
-    return database;
-}
-
-static struct container *find_by_id(const struct catalog *catalog, const struct database *database,
-                                    struct slice id)
-{
-    char name[RID_DATABASE_BYTES + 4 * RESOURCE_ID_CHARS_MAX];
-
-    if (id.size > sizeof(name) - RID_DATABASE_BYTES)
-        return NULL;
-    memcpy(name, database->rid.bytes, RID_DATABASE_BYTES);
-    memcpy(name + RID_DATABASE_BYTES, id.data, id.size);
-    return map_find(&catalog->known.containers_by_id, slice_make(name, RID_DATABASE_BYTES + id.size));
-}
-
-struct container *catalog_find_container(struct catalog *catalog, const struct database *database,
-                                         struct slice name)
-{
-    struct container *container = NULL;
-    struct rid rid;
-
-    pthread_rwlock_rdlock(&catalog->lock);
-    if (rid_parse(name, &rid) && rid.size == RID_CONTAINER_BYTES &&
-        memcmp(rid.bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0)
-        container = map_find(&catalog->known.containers_by_rid, rid_slice(&rid));
-    if (!container)
-        container = find_by_id(catalog, database, name);
-    container_take(container);
-    pthread_rwlock_unlock(&catalog->lock);
-    return container;
-}
-
-/* --- lists: rid order is the order of creation --- */
-
-static int by_key(const void *a, const void *b)
-{
-    return slice_compare(((const struct map_slot *)a)->key, ((const struct map_slot *)b)->key);
-}
-
-struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
-{
-    struct map_slot *list = allocate((map->count + 1) * sizeof(*list));
-
-    *count = 0;
-    for (size_t i = 0; i < map->capacity; i++) {
-        struct map_slot slot = map->slot[i];
-
-        if (slot.value && slot.key.size >= prefix.size &&
-            slice_equal(slice_make(slot.key.data, prefix.size), prefix) && slice_compare(slot.key, after) > 0)
-            list[(*count)++] = slot;
-    }
-    qsort(list, *count, sizeof(*list), by_key);
-    return list;
-}
-
-size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
-                              size_t limit)
-{
-    struct map_slot *slots;
-    size_t count;
-
-    pthread_rwlock_rdlock(&catalog->lock);
-    slots = catalog_sorted(&catalog->known.databases_by_rid, slice_of(""), after, &count);
-    if (count > limit)
-        count = limit;
-    for (size_t i = 0; i < count; i++)
-        list[i] = database_take(slots[i].value);
-    pthread_rwlock_unlock(&catalog->lock);
-    free(slots);
-    return count;
-}
-
-size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
-                               struct container **list, size_t limit)
-{
-    struct map_slot *slots;
-    size_t count;
-
-    pthread_rwlock_rdlock(&catalog->lock);
-    slots = catalog_sorted(&catalog->known.containers_by_rid, rid_slice(&database->rid), after, &count);
-    if (count > limit)
-        count = limit;
-    for (size_t i = 0; i < count; i++)
-        list[i] = container_take(slots[i].value);
-    pthread_rwlock_unlock(&catalog->lock);
-    free(slots);
-    return count;
-}
-
-/* In thousandths of a limit; 0 for one that nothing was written to. */
-static uint64_t largeness(const struct container *container)
-{
-    uint64_t item = 1000 * atomic_load_explicit(&container->shape->item_bytes, memory_order_relaxed);
-    uint64_t array = 1000 * atomic_load_explicit(&container->shape->array_count, memory_order_relaxed);
-
-    item = item ? item / ITEM_BYTES_MAX + 1 : 0;
-    array = array / ARRAY_COUNT_SENSIBLE;
-    return item > array ? item : array;
-}
-
-/* Puts it in its place among the largest so far; the least goes when there is no room. */
-static size_t insert_by_largeness(struct container **list, size_t count, size_t limit, struct container *new)
-{
-    uint64_t large = largeness(new);
-    size_t at = count;
-
-    while (at > 0 && largeness(list[at - 1]) < large)
-        at--;
-    if (large == 0 || at == limit)
-        return count;
-    if (count == limit)
-        count--;
-    memmove(list + at + 1, list + at, (count - at) * sizeof(struct container *));
-    list[at] = new;
-    return count + 1;
-}
-
-size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit)
-{
-    const struct map *map = &catalog->known.containers_by_rid;
-    size_t count = 0;
-
-    pthread_rwlock_rdlock(&catalog->lock);
-    for (size_t i = 0; i < map->capacity; i++)
-        if (map->slot[i].value)
-            count = insert_by_largeness(list, count, limit, map->slot[i].value);
-    for (size_t i = 0; i < count; i++)
-        container_take(list[i]);
-    pthread_rwlock_unlock(&catalog->lock);
-    return count;
-}
-
-size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
-{
-    const struct map *map = &catalog->known.containers_by_rid;
-    size_t count = 0;
-
-    pthread_rwlock_rdlock(&catalog->lock);
-    for (size_t i = 0; i < map->capacity && count < limit; i++) {
-        struct container *container = map->slot[i].value;
-
-        if (container && container->default_ttl != TTL_OFF)
-            list[count++] = container_take(container);
-    }
-    pthread_rwlock_unlock(&catalog->lock);
-    return count;
-}
-
-void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
-{
-    pthread_rwlock_rdlock(&catalog->lock);
-    *databases = catalog->known.databases_by_rid.count;
-    *containers = catalog->known.containers_by_rid.count;
-    pthread_rwlock_unlock(&catalog->lock);
-}
-
 /* --- reading the definitions from the store --- */
 
 static enum status load_container(struct op *op, struct catalog *catalog, const struct rid *rid,
@@ -255,7 +37,7 @@ static enum status load_container(struct op *op, struct catalog *catalog, const 
     if (!container->keeps_unique && definition_has_unique_keys(container->definition))
         log_line(LOG_WARN, "%.*s is from a version that did not enforce unique keys: they are not enforced",
                  SLICE_ARGS(container->link));
-    add_container(catalog, container);
+    catalog_add_container(catalog, container);
 out:
     return st;
 }
@@ -274,7 +56,7 @@ static enum status load_one(struct op *op, struct catalog *catalog, const struct
     memcpy(rid.bytes, parts.rest.data, parts.rest.size);
     TRY(record_decode(op, row->value, &record));
     if (rid_type(&rid) == RID_TYPE_DATABASE)
-        add_database(catalog, database_make(&rid, &record));
+        catalog_add_database(catalog, database_make(&rid, &record));
     else if (rid_type(&rid) == RID_TYPE_CONTAINER)
         TRY(load_container(op, catalog, &rid, &record));
     else
@@ -383,7 +165,7 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
     TRY(change_commit(op, catalog, batch, &record));
     *database = database_take(database_make(&rid, &record));
-    add_database(catalog, *database);
+    catalog_add_database(catalog, *database);
     offer_add(catalog, &rid, &offered, record.ts_ms);
 out:
     return st;
@@ -445,14 +227,14 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
     do {
         number = bucket_next_counter(catalog->bucket);
         rid = rid_container(&database->rid, (uint32_t)number);
-    } while (find_by_id(catalog, database, change_rid_text(op, &rid)));
+    } while (catalog_with_id(catalog, database, change_rid_text(op, &rid)));
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
     TRY(change_commit(op, catalog, batch, &record));
     *container = container_take(container_make(database, &rid, &record, bucket));
-    add_container(catalog, *container);
+    catalog_add_container(catalog, *container);
     offer_add(catalog, &rid, &offered, record.ts_ms);
 out:
     return st;
@@ -533,7 +315,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(change_commit(op, catalog, batch, &record));
     *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
     container_share(now, *container);
-    add_container(catalog, *container);
+    catalog_add_container(catalog, *container);
     change_version(now, *container);
 out:
     if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
@@ -575,7 +357,7 @@ static enum status drop_container(struct op *op, struct catalog *catalog, struct
     children_drop(op, catalog, batch, &now->rid);
     TRY(change_commit(op, catalog, batch, NULL));
     children_retire(catalog, &now->rid);
-    retire_container(catalog, now);
+    catalog_retire_container(catalog, now);
 out:
     container_release(now);
     return st;
@@ -612,8 +394,8 @@ static enum status drop_database(struct op *op, struct catalog *catalog, struct 
     TRY(change_commit(op, catalog, batch, NULL));
     children_retire(catalog, &database->rid);
     for (size_t i = 0; i < count; i++)
-        retire_container(catalog, list[i]);
-    retire_database(catalog, &database->rid);
+        catalog_retire_container(catalog, list[i]);
+    catalog_retire_database(catalog, &database->rid);
 out:
     for (size_t i = 0; i < count; i++)
         container_release(list[i]);

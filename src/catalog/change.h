@@ -54,6 +54,16 @@ void change_version(struct container *old, struct container *new);
 enum status catalog_load(struct op *op, struct catalog *catalog);
 void catalog_forget(struct catalog *catalog);
 
+/* Into the maps, which take the reference; and out of them: the data of a container goes when its last reference is back. */
+void catalog_add_database(struct catalog *catalog, struct database *database);
+void catalog_add_container(struct catalog *catalog, struct container *container);
+void catalog_retire_database(struct catalog *catalog, const struct rid *rid);
+void catalog_retire_container(struct catalog *catalog, struct container *container);
+
+/* Without a reference; inside a change, or with the lock held. */
+struct container *catalog_with_id(const struct catalog *catalog, const struct database *database,
+                                  struct slice id);
+
 /* The map's entries whose keys begin with `prefix` and come after `after`, in key order; the caller frees them. */
 struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after,
                                 size_t *count);

@@ -1,0 +1,226 @@
+/* src/catalog/find.c - databases and containers in memory: put into the maps, found and listed. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "catalog/change.h"
+#include "catalog/entry.h"
+
+/* --- the maps --- */
+
+static struct slice container_name(struct arena *arena, const struct database *database, struct slice id)
+{
+    return catalog_join(arena, rid_slice(&database->rid), "", id);
+}
+
+void catalog_add_database(struct catalog *catalog, struct database *database)
+{
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_put(&catalog->known.databases_by_rid, rid_slice(&database->rid), database);
+    map_put(&catalog->known.databases_by_id, database->id, database);
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+void catalog_add_container(struct catalog *catalog, struct container *container)
+{
+    struct slice name = container_name(&container->memory, container->database, container->id);
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
+    map_put(&catalog->known.containers_by_id, name, container);
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+/* Nobody finds it any more; its data goes when the last reference is back. */
+void catalog_retire_container(struct catalog *catalog, struct container *container)
+{
+    struct slice name = container_name(&container->memory, container->database, container->id);
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
+    map_remove(&catalog->known.containers_by_id, name);
+    container->next_dropped = catalog->dropped;
+    catalog->dropped = container;
+    pthread_rwlock_unlock(&catalog->lock);
+}
+
+void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
+{
+    struct database *database;
+
+    pthread_rwlock_wrlock(&catalog->lock);
+    database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
+    map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
+    map_remove(&catalog->known.databases_by_id, database->id);
+    pthread_rwlock_unlock(&catalog->lock);
+    database_release(database);
+}
+
+struct database *catalog_find_database(struct catalog *catalog, struct slice name)
+{
+    struct database *database = NULL;
+    struct rid rid;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    if (rid_parse(name, &rid) && rid.size == RID_DATABASE_BYTES)
+        database = map_find(&catalog->known.databases_by_rid, rid_slice(&rid));
+    if (!database)
+        database = map_find(&catalog->known.databases_by_id, name);
+    database_take(database);
+    pthread_rwlock_unlock(&catalog->lock);
+    return database;
+}
+
+struct container *catalog_with_id(const struct catalog *catalog, const struct database *database,
+                                  struct slice id)
+{
+    char name[RID_DATABASE_BYTES + 4 * RESOURCE_ID_CHARS_MAX];
+
+    if (id.size > sizeof(name) - RID_DATABASE_BYTES)
+        return NULL;
+    memcpy(name, database->rid.bytes, RID_DATABASE_BYTES);
+    memcpy(name + RID_DATABASE_BYTES, id.data, id.size);
+    return map_find(&catalog->known.containers_by_id, slice_make(name, RID_DATABASE_BYTES + id.size));
+}
+
+struct container *catalog_find_container(struct catalog *catalog, const struct database *database,
+                                         struct slice name)
+{
+    struct container *container = NULL;
+    struct rid rid;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    if (rid_parse(name, &rid) && rid.size == RID_CONTAINER_BYTES &&
+        memcmp(rid.bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0)
+        container = map_find(&catalog->known.containers_by_rid, rid_slice(&rid));
+    if (!container)
+        container = catalog_with_id(catalog, database, name);
+    container_take(container);
+    pthread_rwlock_unlock(&catalog->lock);
+    return container;
+}
+
+/* --- lists: rid order is the order of creation --- */
+
+static int by_key(const void *a, const void *b)
+{
+    return slice_compare(((const struct map_slot *)a)->key, ((const struct map_slot *)b)->key);
+}
+
+struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
+{
+    struct map_slot *list = calloc(map->count + 1, sizeof(*list));
+
+    if (!list)
+        abort();
+    *count = 0;
+    for (size_t i = 0; i < map->capacity; i++) {
+        struct map_slot slot = map->slot[i];
+
+        if (slot.value && slot.key.size >= prefix.size &&
+            slice_equal(slice_make(slot.key.data, prefix.size), prefix) && slice_compare(slot.key, after) > 0)
+            list[(*count)++] = slot;
+    }
+    qsort(list, *count, sizeof(*list), by_key);
+    return list;
+}
+
+size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
+                              size_t limit)
+{
+    struct map_slot *slots;
+    size_t count;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    slots = catalog_sorted(&catalog->known.databases_by_rid, slice_of(""), after, &count);
+    if (count > limit)
+        count = limit;
+    for (size_t i = 0; i < count; i++)
+        list[i] = database_take(slots[i].value);
+    pthread_rwlock_unlock(&catalog->lock);
+    free(slots);
+    return count;
+}
+
+size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
+                               struct container **list, size_t limit)
+{
+    struct map_slot *slots;
+    size_t count;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    slots = catalog_sorted(&catalog->known.containers_by_rid, rid_slice(&database->rid), after, &count);
+    if (count > limit)
+        count = limit;
+    for (size_t i = 0; i < count; i++)
+        list[i] = container_take(slots[i].value);
+    pthread_rwlock_unlock(&catalog->lock);
+    free(slots);
+    return count;
+}
+
+/* In thousandths of a limit; 0 for one that nothing was written to. */
+static uint64_t largeness(const struct container *container)
+{
+    uint64_t item = 1000 * atomic_load_explicit(&container->shape->item_bytes, memory_order_relaxed);
+    uint64_t array = 1000 * atomic_load_explicit(&container->shape->array_count, memory_order_relaxed);
+
+    item = item ? item / ITEM_BYTES_MAX + 1 : 0;
+    array = array / ARRAY_COUNT_SENSIBLE;
+    return item > array ? item : array;
+}
+
+/* Puts it in its place among the largest so far; the least goes when there is no room. */
+static size_t insert_by_largeness(struct container **list, size_t count, size_t limit, struct container *new)
+{
+    uint64_t large = largeness(new);
+    size_t at = count;
+
+    while (at > 0 && largeness(list[at - 1]) < large)
+        at--;
+    if (large == 0 || at == limit)
+        return count;
+    if (count == limit)
+        count--;
+    memmove(list + at + 1, list + at, (count - at) * sizeof(struct container *));
+    list[at] = new;
+    return count + 1;
+}
+
+size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit)
+{
+    const struct map *map = &catalog->known.containers_by_rid;
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slot[i].value)
+            count = insert_by_largeness(list, count, limit, map->slot[i].value);
+    for (size_t i = 0; i < count; i++)
+        container_take(list[i]);
+    pthread_rwlock_unlock(&catalog->lock);
+    return count;
+}
+
+size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
+{
+    const struct map *map = &catalog->known.containers_by_rid;
+    size_t count = 0;
+
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (size_t i = 0; i < map->capacity && count < limit; i++) {
+        struct container *container = map->slot[i].value;
+
+        if (container && container->default_ttl != TTL_OFF)
+            list[count++] = container_take(container);
+    }
+    pthread_rwlock_unlock(&catalog->lock);
+    return count;
+}
+
+void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
+{
+    pthread_rwlock_rdlock(&catalog->lock);
+    *databases = catalog->known.databases_by_rid.count;
+    *containers = catalog->known.containers_by_rid.count;
+    pthread_rwlock_unlock(&catalog->lock);
+}
