@@ -22,11 +22,6 @@ static struct slice id_of(const struct record *attachment)
     return json_string(json_get(attachment->document, "id"));
 }
 
-enum status attachment_missing(struct op *op)
-{
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
-}
-
 /* --- printing --- */
 
 void attachment_print(struct buf *body, const struct attachment_job *job, const struct record *attachment)
