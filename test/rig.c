@@ -81,8 +81,8 @@ struct container *rig_redefine(struct rig *rig, struct container *old, const cha
     struct container *container;
     struct json defined;
 
-    must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false },
-                                   &defined));
+    must(rig->op, container_define(rig->op, rig_json(rig->op, definition),
+                                   (struct define_options){ .key_required = false }, &defined));
     must(rig->op, catalog_replace_container(rig->op, rig->catalog, old, defined, &container));
     return keep(rig, container);
 }
@@ -102,8 +102,8 @@ struct container *rig_container(struct rig *rig, const char *definition)
         rig->database = catalog_find_database(rig->catalog, slice_of("db"));
     if (!rig->database)
         must(rig->op, catalog_create_database(rig->op, rig->catalog, slice_of("db"), &rig->database));
-    must(rig->op, container_define(rig->op, rig_json(rig->op, definition), (struct define_options){ false },
-                                   &defined));
+    must(rig->op, container_define(rig->op, rig_json(rig->op, definition),
+                                   (struct define_options){ .key_required = false }, &defined));
     must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, 1, &container));
     return keep(rig, container);
 }

@@ -353,26 +353,29 @@ static const struct {
     const char *name;
     enum status (*check)(struct op *op, struct json value);
     const char *fallback;
+    bool stays; /* a replace that leaves it out keeps it; the service wants unique keys said again */
 } properties[] = {
-    { "uniqueKeyPolicy", check_unique_keys, "{\"uniqueKeys\":[]}" },
-    { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS },
-    { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}" },
-    { "defaultTtl", ttl_check, NULL },
-    { "analyticalStorageTtl", check_analytical_ttl, NULL },
-    { "vectorEmbeddingPolicy", check_embeddings, NULL },
-    { "fullTextPolicy", check_full_text, NULL },
-    { "computedProperties", check_computed, NULL },
-    { "changeFeedPolicy", check_object, NULL },
-    { "clientEncryptionPolicy", check_object, NULL },
+    { "uniqueKeyPolicy", check_unique_keys, "{\"uniqueKeys\":[]}", false },
+    { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS, true },
+    { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}", false },
+    { "defaultTtl", ttl_check, NULL, false },
+    { "analyticalStorageTtl", check_analytical_ttl, NULL, false },
+    { "vectorEmbeddingPolicy", check_embeddings, NULL, true },
+    { "fullTextPolicy", check_full_text, NULL, false },
+    { "computedProperties", check_computed, NULL, false },
+    { "changeFeedPolicy", check_object, NULL, false },
+    { "clientEncryptionPolicy", check_object, NULL, true },
 };
 
-static enum status define_others(struct op *op, struct json body, struct json_builder *out)
+static enum status define_others(struct op *op, struct json body, struct json old, struct json_builder *out)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
         struct json value = json_get(body, properties[i].name);
 
+        if (is_absent(value) && properties[i].stays)
+            value = json_get(old, properties[i].name);
         if (is_absent(value)) {
             if (!properties[i].fallback)
                 continue;
@@ -406,13 +409,93 @@ enum status container_define(struct op *op, struct json body, struct define_opti
     TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), is_geometry, &out));
     json_add_name(&out, slice_of("partitionKey"));
     TRY(define_key(op, json_get(body, "partitionKey"), options, &out));
-    TRY(define_others(op, body, &out));
+    TRY(define_others(op, body, options.old, &out));
     json_end(&out);
     *definition = json_built(&out);
     if (json_kind(*definition) == JSON_UNDEFINED)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
 out:
     return st;
+}
+
+/* --- replacing --- */
+
+static struct slice text_or(struct json value, const char *otherwise)
+{
+    return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
+}
+
+/* SDKs write in full, with the mode in their own case, what was created in short. */
+static bool same_conflict_policy(struct json a, struct json b)
+{
+    bool custom = text_is(json_get(a, "mode"), "Custom");
+    const char *path = custom ? "" : "/_ts";
+
+    return custom == text_is(json_get(b, "mode"), "Custom") &&
+           slice_equal(text_or(json_get(a, "conflictResolutionPath"), path),
+                       text_or(json_get(b, "conflictResolutionPath"), path)) &&
+           slice_equal(text_or(json_get(a, "conflictResolutionProcedure"), ""),
+                       text_or(json_get(b, "conflictResolutionProcedure"), ""));
+}
+
+static struct json of_path(struct json list, struct json path)
+{
+    for (struct json_iter i = json_iter(list); json_next(&i);)
+        if (json_equal(json_get(i.value, "path"), path))
+            return i.value;
+    return json_undefined;
+}
+
+/* More may come, but those that there are stay as they are. */
+static bool keeps_embeddings(struct json old, struct json definition)
+{
+    struct json before = json_get(json_get(old, "vectorEmbeddingPolicy"), "vectorEmbeddings");
+    struct json after = json_get(json_get(definition, "vectorEmbeddingPolicy"), "vectorEmbeddings");
+
+    for (struct json_iter i = json_iter(before); json_next(&i);)
+        if (!json_equal(i.value, of_path(after, json_get(i.value, "path"))))
+            return false;
+    return true;
+}
+
+/* An index may go, but not become one of another type. */
+static bool keeps_vector_indexes(struct json old, struct json definition)
+{
+    struct json before = json_get(json_get(old, "indexingPolicy"), "vectorIndexes");
+    struct json after = json_get(json_get(definition, "indexingPolicy"), "vectorIndexes");
+
+    for (struct json_iter i = json_iter(before); json_next(&i);) {
+        struct json now = of_path(after, json_get(i.value, "path"));
+
+        if (json_kind(now) != JSON_UNDEFINED && !json_equal(json_get(i.value, "type"), json_get(now, "type")))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same(struct json old, struct json definition, const char *name)
+{
+    struct json a = json_get(old, name), b = json_get(definition, name);
+
+    return is_absent(a) ? is_absent(b) : json_equal(a, b);
+}
+
+static enum status check_policies(struct op *op, struct json old, struct json definition)
+{
+    const char *name = "conflictResolutionPolicy";
+
+    if (!same_conflict_policy(json_get(old, name), json_get(definition, name)))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The conflict resolution policy of a container cannot be changed.");
+    if (!is_same(old, definition, "clientEncryptionPolicy"))
+        return op_fail(op, ST_BAD_REQUEST, "The client encryption policy of a container cannot be changed.");
+    if (!keeps_vector_indexes(old, definition))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The Vector Indexing Policy cannot be changed in Collection Replace.");
+    if (!keeps_embeddings(old, definition))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The Vector Embedding Policy cannot be changed in Collection Replace.");
+    return ST_OK;
 }
 
 enum status container_check_replace(struct op *op, struct json old, struct json definition)
@@ -425,5 +508,5 @@ enum status container_check_replace(struct op *op, struct json old, struct json 
         return op_fail(op, ST_FORBIDDEN,
                        "The unique index cannot be modified. To change the unique index, remove the "
                        "collection and re-create a new one.");
-    return ST_OK;
+    return check_policies(op, old, definition);
 }

@@ -7,13 +7,14 @@
 
 struct define_options {
     bool key_required; /* clients of API versions before 2018-12-31 may leave partitionKey out */
+    struct json old;   /* the definition that is to be replaced; absent for a new container */
 };
 
 /* A client's body to the full definition. ST_BAD_REQUEST tells what is wrong with it. */
 enum status container_define(struct op *op, struct json body, struct define_options options,
                              struct json *definition);
 
-/* Whether a container may be changed from one to the other: its key and unique keys may not. */
+/* Whether a container may be changed from one to the other: what its items were written by may not. */
 enum status container_check_replace(struct op *op, struct json old, struct json definition);
 
 /* Parts of the definition, taken apart into the container's fields. */

@@ -51,9 +51,10 @@ static void reply_container(struct reply *reply, const struct container *contain
     reply_status(reply, status);
 }
 
-static enum status read_definition(struct op *op, const struct call *call, struct json *definition)
+static enum status read_definition(struct op *op, const struct call *call, struct json old,
+                                   struct json *definition)
 {
-    struct define_options options = { .key_required = call_version(call) >= VERSION_WITH_KEYS };
+    struct define_options options = { .key_required = call_version(call) >= VERSION_WITH_KEYS, .old = old };
     struct json body;
     enum status st;
 
@@ -82,7 +83,7 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     struct json definition;
     enum status st;
 
-    TRY(read_definition(op, call, &definition));
+    TRY(read_definition(op, call, json_undefined, &definition));
     TRY(throughput_of_headers(op, call, &throughput));
     throughput = own_throughput(call, throughput);
     TRY(catalog_create_container_with_offer(op, call->service->catalog, call->database, definition,
@@ -116,7 +117,7 @@ enum status container_replace(struct op *op, struct call *call, struct reply *re
     struct json definition;
     enum status st;
 
-    TRY(read_definition(op, call, &definition));
+    TRY(read_definition(op, call, call->container->definition, &definition));
     TRY(container_check_replace(op, call->container->definition, definition));
     TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
     TRY(catalog_replace_container(op, call->service->catalog, call->container, definition, &replaced));

@@ -7,8 +7,8 @@ enum { ANY_SIZE = 3000 };
 static enum status define(const char *body, bool key_required, struct json *definition)
 {
     *definition = json_undefined;
-    return container_define(test_op(), rig_json(test_op(), body), (struct define_options){ key_required },
-                            definition);
+    return container_define(test_op(), rig_json(test_op(), body),
+                            (struct define_options){ .key_required = key_required }, definition);
 }
 
 static struct slice printed(struct json value)
@@ -275,7 +275,9 @@ static enum status check_replace(const char *old, const char *new)
 {
     struct json from, to;
 
-    CHECK(define(body_with(old), true, &from) == ST_OK && define(body_with(new), true, &to) == ST_OK);
+    CHECK(define(body_with(old), true, &from) == ST_OK);
+    CHECK(container_define(test_op(), rig_json(test_op(), body_with(new)),
+                           (struct define_options){ .key_required = true, .old = from }, &to) == ST_OK);
     return container_check_replace(test_op(), from, to);
 }
 
@@ -290,6 +292,41 @@ TEST(a_containers_id_key_and_unique_keys_stay_what_they_are)
           ST_BAD_REQUEST);
     CHECK(check_replace("'x':1", "'uniqueKeyPolicy':{'uniqueKeys':[{'paths':['/a']}]}") == ST_FORBIDDEN);
     CHECK(check_replace("'x':1", "'uniqueKeyPolicy':{'uniqueKeys':[]}") == ST_OK);
+}
+
+#define CONFLICTS "'conflictResolutionPolicy':"
+#define ENCRYPTION "'clientEncryptionPolicy':"
+
+TEST(the_policies_that_items_were_written_by_stay_and_may_be_left_out)
+{
+    CHECK(check_replace("'x':1", CONFLICTS "{'mode':'Custom'}") == ST_BAD_REQUEST);
+    CHECK(check_replace(CONFLICTS "{'mode':'Custom'}", "'x':1") == ST_OK);
+    CHECK(check_replace(CONFLICTS "{'mode':'LastWriterWins'}",
+                        CONFLICTS "{'mode':'lastWriterWins','conflictResolutionPath':'/_ts',"
+                                  "'conflictResolutionProcedure':''}") == ST_OK);
+    CHECK(check_replace("'x':1", CONFLICTS "{'mode':'LastWriterWins','conflictResolutionPath':'/v'}") ==
+          ST_BAD_REQUEST);
+    CHECK(check_replace("'x':1", ENCRYPTION "{'includedPaths':[]}") == ST_BAD_REQUEST);
+    CHECK(check_replace(ENCRYPTION "{'includedPaths':[]}", "'x':1") == ST_OK);
+    CHECK(check_replace(ENCRYPTION "{'includedPaths':[]}", ENCRYPTION "{'includedPaths':[1]}") ==
+          ST_BAD_REQUEST);
+}
+
+#define VECTOR(path, size) \
+    "{'path':'" path "','dataType':'float32','dimensions':" #size ",'distanceFunction':'cosine'}"
+#define VECTORS(list) "'vectorEmbeddingPolicy':{'vectorEmbeddings':[" list "]}"
+#define INDEXES(list) "'indexingPolicy':{'vectorIndexes':[" list "]}"
+
+TEST(vectors_may_be_added_and_stay_as_they_are)
+{
+    CHECK(check_replace("'x':1", VECTORS(VECTOR("/v", 3))) == ST_OK);
+    CHECK(check_replace(VECTORS(VECTOR("/v", 3)), VECTORS(VECTOR("/w", 4) "," VECTOR("/v", 3))) == ST_OK);
+    CHECK(check_replace(VECTORS(VECTOR("/v", 3)), VECTORS(VECTOR("/v", 4))) == ST_BAD_REQUEST);
+    CHECK(check_replace(VECTORS(VECTOR("/v", 3)), VECTORS("")) == ST_BAD_REQUEST);
+    CHECK(check_replace(VECTORS(VECTOR("/v", 3)), "'x':1") == ST_OK);
+    CHECK(check_replace(INDEXES("{'path':'/v','type':'flat'}"),
+                        INDEXES("{'path':'/v','type':'quantizedFlat'}")) == ST_BAD_REQUEST);
+    CHECK(check_replace(INDEXES("{'path':'/v','type':'flat'}"), INDEXES("")) == ST_OK);
 }
 
 /* --- the key, taken apart --- */

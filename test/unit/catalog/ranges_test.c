@@ -166,8 +166,8 @@ static struct json defined(struct rig *rig, const char *text)
 {
     struct json definition = json_undefined;
 
-    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ false }, &definition) ==
-          ST_OK);
+    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ .key_required = false },
+                           &definition) == ST_OK);
     return definition;
 }
 
