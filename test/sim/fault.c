@@ -96,7 +96,7 @@ bool fault_doubts(struct sim *sim, struct exchange *exchange, struct doubt doubt
 /* ---- bytes at rest ---- */
 
 struct kinds {
-    size_t documents, ids, unique, rows;
+    size_t documents, document_bytes, ids, unique, attachments, media, rows;
 };
 
 /* Adds up what lies in [from, to). */
@@ -118,8 +118,11 @@ static void count_kinds(struct sim *sim, struct slice from, struct slice to, str
         char kind = rows.row[i].key.data[KIND_AT];
 
         kinds->documents += kind == 'D';
+        kinds->document_bytes += kind == 'D' ? rows.row[i].value.size : 0;
         kinds->ids += kind == 'I';
         kinds->unique += kind == 'U';
+        kinds->attachments += kind == 'A';
+        kinds->media += kind == 'M';
     }
     kinds->rows = rows.count;
 out:
@@ -148,6 +151,44 @@ static void check_kinds(struct sim *sim, int which, const struct kinds *kinds)
                  kinds->documents, kinds->ids, kinds->unique);
 }
 
+static size_t count_files(const struct item *item)
+{
+    size_t count = 0;
+
+    for (int file = 0; file < FILES; file++)
+        count += item->file[file] != 0;
+    return count;
+}
+
+/* An item that has expired may have been removed, and with it what it had. */
+static void check_files(struct sim *sim, int which, const struct kinds *kinds)
+{
+    const struct box *box = &sim->model.box[which];
+    size_t least = 0, most = 0;
+
+    for (int key = 0; key < KEYS; key++)
+        for (int id = 0; id < IDS; id++) {
+            const struct item *item = &box->item[key][id];
+
+            least += model_is_alive(box, item, sim_now(sim)) ? count_files(item) : 0;
+            most += item->exists ? count_files(item) : 0;
+        }
+    if (kinds->attachments < least || kinds->attachments > most || kinds->media != kinds->attachments)
+        sim_fail(sim, "c%d has %zu attachments and %zu media, and should have %zu to %zu", which,
+                 kinds->attachments, kinds->media, least, most);
+}
+
+static void check_usage(struct sim *sim, int which, const struct bucket *bucket, const struct kinds *kinds)
+{
+    struct bucket_usage usage;
+
+    if (!bucket_usage(bucket, &usage) || usage.documents != kinds->documents ||
+        usage.bytes != kinds->document_bytes)
+        sim_fail(sim, "c%d has %zu documents of %zu bytes, and its head counts %llu of %llu", which,
+                 kinds->documents, kinds->document_bytes, (unsigned long long)usage.documents,
+                 (unsigned long long)usage.bytes);
+}
+
 /* How many rows it has; 0 when there is no such container. */
 static size_t check_box(struct sim *sim, const struct database *database, int which)
 {
@@ -163,6 +204,8 @@ static size_t check_box(struct sim *sim, const struct database *database, int wh
 
         count_kinds(sim, key_bucket_first(arena, bucket), key_bucket_end(arena, bucket), &kinds);
         check_kinds(sim, which, &kinds);
+        check_files(sim, which, &kinds);
+        check_usage(sim, which, container->bucket, &kinds);
     }
     container_release(container);
     return kinds.rows;

@@ -125,7 +125,12 @@ void model_apply(struct model *model, const struct plan *plan, const struct outc
                  const char *etag, const char *rid)
 {
     struct item *item = &model->box[plan->box].item[plan->key][plan->to];
+    const struct item *old = &model->box[plan->box].item[plan->key][plan->id];
 
+    if (outcome->status == 201)
+        memset(item->file, 0, sizeof(item->file));
+    else
+        memmove(item->file, old->file, sizeof(item->file)); /* they go with it when it is renamed */
     if (plan->to != plan->id || plan->kind == PLAN_DELETE)
         model_remove(model, plan->box, plan->key, plan->id);
     if (plan->kind == PLAN_DELETE)
@@ -137,6 +142,28 @@ void model_apply(struct model *model, const struct plan *plan, const struct outc
     item->touched = ++model->changes;
     snprintf(item->etag, sizeof(item->etag), "%s", etag);
     snprintf(item->rid, sizeof(item->rid), "%s", rid);
+}
+
+struct outcome model_predict_file(const struct model *model, const struct errand *errand, int64_t now_ms)
+{
+    static const struct outcome there[FILE_KINDS] = { { .status = 200, .writes = true },
+                                                      { .status = 200 },
+                                                      { .status = 204, .writes = true } };
+    const struct box *box = &model->box[errand->box];
+    const struct item *item = &box->item[errand->key][errand->id];
+
+    if (!model_is_alive(box, item, now_ms))
+        return refused(404);
+    if (item->file[errand->file])
+        return there[errand->kind];
+    return errand->kind == FILE_PUT ? (struct outcome){ .status = 201, .writes = true } : refused(404);
+}
+
+void model_apply_file(struct model *model, const struct errand *errand)
+{
+    int *file = &model->box[errand->box].item[errand->key][errand->id].file[errand->file];
+
+    *file = errand->kind == FILE_PUT ? errand->content : 0;
 }
 
 void model_make_box(struct model *model, int box, bool unique, int default_ttl)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BOXES = 3, KEYS = 3, IDS = 6 };
+enum { BOXES = 3, KEYS = 3, IDS = 6, FILES = 2 };
 enum { TEXT_MAX = 64 };
 
 /* {"id":..,"pk":..,"n":..,"u":..,"ttl":..}; the last two may be left out. */
@@ -22,6 +22,7 @@ struct item {
     int64_t ts_ms;
     uint64_t touched; /* which change of the model was the last of this place */
     char etag[TEXT_MAX], stale[TEXT_MAX], rid[TEXT_MAX];
+    int file[FILES]; /* what its attachments hold; 0: there is none */
 };
 
 /* A container. */
@@ -63,6 +64,17 @@ struct outcome model_predict(const struct model *model, const struct plan *plan,
 /* An outcome that writes. The texts are the answer's; "" for a delete. */
 void model_apply(struct model *model, const struct plan *plan, const struct outcome *outcome, int64_t now_ms,
                  const char *etag, const char *rid);
+
+/* Of a request for an attachment, with the content that it puts. */
+enum file_kind { FILE_PUT, FILE_READ, FILE_DELETE, FILE_KINDS };
+
+struct errand {
+    enum file_kind kind;
+    int box, key, id, file, content;
+};
+
+struct outcome model_predict_file(const struct model *model, const struct errand *errand, int64_t now_ms);
+void model_apply_file(struct model *model, const struct errand *errand);
 
 void model_remove(struct model *model, int box, int key, int id);
 void model_make_box(struct model *model, int box, bool unique, int default_ttl);

@@ -79,9 +79,9 @@ struct action {
 };
 
 static const struct action actions[] = {
-    { 48, 20, 6, item_act }, { 12, 30, 8, batch_act }, { 14, 10, 3, page_act }, { 3, 10, 3, page_count },
-    { 4, 50, 6, box_clear }, { 3, 0, 25, box_make },   { 1, 0, 25, box_drop },  { 2, 0, 25, box_ttl },
-    { 1, 0, 6, box_read },   { 5, 60, 10, sweep },     { 7, 0, 0, move_clock },
+    { 46, 20, 6, item_act },  { 8, 20, 6, file_act },  { 12, 30, 8, batch_act }, { 14, 10, 3, page_act },
+    { 3, 10, 3, page_count }, { 4, 50, 6, box_clear }, { 3, 0, 25, box_make },   { 1, 0, 25, box_drop },
+    { 2, 0, 25, box_ttl },    { 1, 0, 6, box_read },   { 5, 60, 10, sweep },     { 7, 0, 0, move_clock },
 };
 
 static const struct action *choose(struct sim *sim)
@@ -103,8 +103,10 @@ static void verify_items(struct sim *sim, int which)
 
     for (int key = 0; key < KEYS; key++)
         for (int id = 0; id < IDS; id++)
-            if (model_is_alive(box, &box->item[key][id], sim_now(sim)) || sim_chance(sim, 15))
+            if (model_is_alive(box, &box->item[key][id], sim_now(sim)) || sim_chance(sim, 15)) {
                 item_verify(sim, which, key, id);
+                file_verify(sim, which, key, id);
+            }
 }
 
 static void verify(struct sim *sim)
@@ -128,6 +130,8 @@ static void settle(struct sim *sim)
         item_settle(sim, &doubt);
     else if (doubt.about == DOUBT_BATCH)
         batch_settle(sim, &doubt);
+    else if (doubt.about == DOUBT_FILE)
+        file_settle(sim, &doubt);
     else if (doubt.about != DOUBT_NONE)
         box_settle(sim, &doubt);
 }

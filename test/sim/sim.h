@@ -34,8 +34,18 @@ struct bundle {
 
 /* A write of which nobody knows whether it took place. */
 struct doubt {
-    enum { DOUBT_NONE, DOUBT_ITEM, DOUBT_BATCH, DOUBT_CLEAR, DOUBT_MADE, DOUBT_DROPPED, DOUBT_TTL } about;
+    enum {
+        DOUBT_NONE,
+        DOUBT_ITEM,
+        DOUBT_FILE,
+        DOUBT_BATCH,
+        DOUBT_CLEAR,
+        DOUBT_MADE,
+        DOUBT_DROPPED,
+        DOUBT_TTL
+    } about;
     struct plan plan;     /* of an item */
+    struct errand errand; /* of an attachment */
     struct bundle bundle; /* of a batch */
     int box, key;
     bool unique;
@@ -111,6 +121,11 @@ bool item_fits(const struct model *model, const struct plan *plan, const struct 
 /* batch.c - several of them at once. */
 void batch_act(struct sim *sim);
 void batch_settle(struct sim *sim, const struct doubt *doubt);
+
+/* file.c - attachments, with media. */
+void file_act(struct sim *sim);
+void file_settle(struct sim *sim, const struct doubt *doubt);
+void file_verify(struct sim *sim, int box, int key, int id); /* all of an item's, and their media */
 
 /* page.c - lists and queries by the page. */
 void page_act(struct sim *sim);
