@@ -2,13 +2,14 @@
 #include "partition/partition.h"
 
 /* A step is one commit: large enough that its sync is shared by many, small enough that others get in between. */
-enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 5 };
+enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 12 };
 
 struct clearing {
     const struct container *container;
     const struct epk *epk;
     uint64_t newest; /* the counter of documents when it began: what was created since stays */
     uint64_t after;  /* the number up to which all is done */
+    size_t limit;    /* of a step's items */
     bool done;
 };
 
@@ -48,7 +49,7 @@ static enum status step(struct op *op, struct clearing *clearing, struct commit_
     enum status st;
 
     TRY(partition_begin_many(op, clearing->container, clearing->epk, &txn));
-    TRY(partition_list(op, clearing->container, &scope, clearing->after, STEP_ITEMS_MAX, &page));
+    TRY(partition_list(op, clearing->container, &scope, clearing->after, clearing->limit, &page));
     TRY(delete_page(op, clearing, txn, &page, &deleted));
     if (deleted)
         TRY(partition_commit(op, &txn, stamp));
@@ -59,18 +60,24 @@ out:
     return st;
 }
 
-/* What a step allocates is given back before the next one. */
+/*
+ * What a step allocates is given back before the next one. Where others write all the time, one of a hundred items
+ * has always changed: a step that was refused is tried again with half as many, down to one.
+ */
 static enum status step_until_written(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st = ST_WRITE_CONFLICT;
 
+    clearing->limit = STEP_ITEMS_MAX;
     for (int tries = 0; st == ST_WRITE_CONFLICT && tries < STEP_TRIES; tries++) {
         struct clearing attempt = *clearing;
 
         st = step(op, &attempt, stamp);
         if (st == ST_OK)
             *clearing = attempt;
+        if (clearing->limit > 1)
+            clearing->limit /= 2;
         if (st == ST_OK || st == ST_WRITE_CONFLICT)
             arena_rewind(&op->arena, mark);
     }

@@ -242,3 +242,38 @@ TEST(clearing_while_others_write_leaves_only_whole_items)
     CHECK(clear(&rig, writer.container, "['a']", &stamp) == ST_OK && has_rows(&rig, writer.container, 0));
     rig_close(&rig);
 }
+
+/* --- one who writes the same item whenever it is looked at --- */
+
+static void write_the_last(void *context)
+{
+    struct writer *writer = context;
+    struct faulty_controls *controls = &writer->rig->controls;
+    struct op op;
+
+    controls->kinds = 0;
+    op_init(&op, writer->rig->op->env, OP_MEMORY_BYTES_MAX);
+    op.may_block = true;
+    CHECK(upsert(&op, writer, "{'id':'19','pk':'a'}") == ST_OK);
+    op_free(&op);
+    faulty_fail(controls, FAULTY_SCAN, 1);
+}
+
+TEST(an_item_that_others_keep_writing_keeps_no_other_from_going)
+{
+    struct commit_stamp stamp = { 0 };
+    struct writer writer;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    writer = (struct writer){ .rig = &rig, .container = rig_container(&rig, BY_PK) };
+    create_many(&rig, writer.container, "a", 20);
+    rig.controls.instead = write_the_last;
+    rig.controls.context = &writer;
+    faulty_fail(&rig.controls, FAULTY_SCAN, 1);
+    CHECK(clear(&rig, writer.container, "['a']", &stamp) == ST_WRITE_CONFLICT);
+    rig.controls = (struct faulty_controls){ 0 };
+    CHECK(has_rows(&rig, writer.container, 1));
+    CHECK(clear(&rig, writer.container, "['a']", &stamp) == ST_OK && has_rows(&rig, writer.container, 0));
+    rig_close(&rig);
+}
