@@ -79,7 +79,7 @@ static enum wait close_connection(struct connection *c)
     release_input(c);
     uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
     transport_close(&c->transport);
-    atomic_fetch_sub(&c->loop->server->connections_open, 1);
+    loop_connection_ended(c->loop);
     return WAIT_NOTHING;
 }
 
@@ -447,7 +447,7 @@ void connection_open(struct loop *loop, int fd)
 
         free(c);
         transport_close(&transport);
-        atomic_fetch_sub(&loop->server->connections_open, 1);
+        loop_connection_ended(loop);
         count(&loop->counts.refused, 1);
         return;
     }

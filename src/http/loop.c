@@ -127,20 +127,78 @@ static void refuse_with_reserve(struct loop *loop, uv_poll_t *poll, int listenin
     }
 }
 
-static void take_connection(struct loop *loop, int fd)
+void loop_connection_ended(struct loop *loop)
 {
-    struct http_server *server = loop->server;
+    atomic_fetch_sub(&loop->open, 1);
+    atomic_fetch_sub(&loop->server->connections_open, 1);
+}
 
-    if (atomic_fetch_add(&server->connections_open, 1) < server->options.connections_max) {
-        connection_open(loop, fd);
-        return;
-    }
-    atomic_fetch_sub(&server->connections_open, 1);
+/* It would have been another loop's, but who drops it counts it. */
+static void drop_connection(struct loop *loop, struct loop *to, int fd)
+{
+    loop_connection_ended(to);
     count(&loop->counts.refused, 1);
     close(fd);
 }
 
-/* One for each wake: every loop polls the same sockets, and the others want some too. */
+/* The one with the fewest, itself if it can be: whoever is awake would else accept them all, and one core serve them. */
+static struct loop *least_loaded(struct loop *loop)
+{
+    struct http_server *server = loop->server;
+    struct loop *least = loop;
+
+    for (size_t i = 0; i < server->loop_count && !atomic_load(&server->stopping); i++)
+        if (atomic_load(&server->loops[i].open) < atomic_load(&least->open))
+            least = &server->loops[i];
+    return least;
+}
+
+/* False without memory. */
+static bool hand_over(struct loop *to, int fd)
+{
+    struct arrival *arrival = malloc(sizeof(*arrival));
+
+    if (!arrival)
+        return false;
+    *arrival =
+        (struct arrival){ .next = atomic_load_explicit(&to->arrivals, memory_order_relaxed), .fd = fd };
+    while (!atomic_compare_exchange_weak_explicit(&to->arrivals, &arrival->next, arrival,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    loop_wake(to);
+    return true;
+}
+
+static void take_connection(struct loop *loop, int fd)
+{
+    struct http_server *server = loop->server;
+    struct loop *to = least_loaded(loop);
+
+    atomic_fetch_add(&to->open, 1);
+    if (atomic_fetch_add(&server->connections_open, 1) >= server->options.connections_max)
+        drop_connection(loop, to, fd);
+    else if (to == loop)
+        connection_open(loop, fd);
+    else if (!hand_over(to, fd))
+        drop_connection(loop, to, fd);
+}
+
+/* Those that came when it was about to stop have not been heard yet, and are closed. */
+static void take_arrivals(struct loop *loop, bool ends)
+{
+    struct arrival *next, *arrival = atomic_exchange_explicit(&loop->arrivals, NULL, memory_order_acquire);
+
+    for (; arrival; arrival = next) {
+        next = arrival->next;
+        if (ends)
+            drop_connection(loop, loop, arrival->fd);
+        else
+            connection_open(loop, arrival->fd);
+        free(arrival);
+    }
+}
+
+/* One for each wake: every loop polls the same sockets. */
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
     struct loop *loop = poll->loop->data;
@@ -259,6 +317,7 @@ static void on_wake(uv_async_t *wake)
     }
     if (atomic_load(&loop->server->stopping) && !loop->stopping)
         begin_stop(loop);
+    take_arrivals(loop, loop->stopping);
 }
 
 /*
@@ -342,6 +401,7 @@ void loop_close(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     error = uv_loop_close(&loop->uv);
     assert(error == 0); /* every handle is closed */
+    take_arrivals(loop, true);
     while (loop->free_jobs) {
         struct job *job = loop->free_jobs;
 

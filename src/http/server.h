@@ -61,6 +61,12 @@ struct loop_counts {
         timeouts;
 };
 
+/* A connection on its way from the loop that accepted it to the one that will have it. */
+struct arrival {
+    struct arrival *next;
+    int fd;
+};
+
 enum { SCRATCH_BYTES = 64 * 1024 };
 
 struct loop {
@@ -74,7 +80,9 @@ struct loop {
     struct job *free_jobs;
     size_t free_job_count;
     _Atomic(struct job *) returned; /* by the pool, newest first */
-    int reserve_fd;                 /* given up to accept, and close, what comes when no descriptor is left */
+    _Atomic(struct arrival *) arrivals;
+    _Atomic uint64_t open; /* connections, with those on their way here */
+    int reserve_fd;        /* given up to accept, and close, what comes when no descriptor is left */
     bool accept_paused, stopping;
     uint64_t drain_until_ms;
     int64_t date_second;
@@ -112,6 +120,7 @@ enum status loop_start(struct op *op, struct loop *loop);
 void loop_wake(struct loop *loop); /* any thread */
 void loop_return(struct job *job); /* a pool thread gives the job back */
 void loop_keep_ticking(struct loop *loop);
+void loop_connection_ended(struct loop *loop); /* one fewer is open */
 void loop_end_if_done(struct loop *loop);
 void loop_close(struct loop *loop); /* after its thread has ended, and the pool's have */
 

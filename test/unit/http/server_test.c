@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "http/server.h"
 
 TEST(a_port_that_is_taken_is_an_error_that_names_it)
 {
@@ -179,6 +180,25 @@ TEST(three_hundred_clients_are_served_at_once)
             CHECK(client_read(&clients[i]).status == 200);
     }
     for (int i = 0; i < 300; i++)
+        client_close(&clients[i]);
+    site_close(server);
+}
+
+TEST(every_loop_has_its_share_of_the_connections)
+{
+    struct http_options options = site_options();
+    struct http_server *server;
+    struct client clients[30];
+
+    options.loops = 3;
+    server = site_open(&options);
+    for (int i = 0; i < 30; i++) {
+        clients[i] = client_connect(server, 0);
+        CHECK(client_ask(&clients[i], "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    }
+    for (size_t i = 0; i < 3; i++)
+        CHECK(atomic_load(&server->loops[i].open) == 10);
+    for (int i = 0; i < 30; i++)
         client_close(&clients[i]);
     site_close(server);
 }
