@@ -93,8 +93,8 @@ enum {
     /* Authentication. Service: a date more than 15 minutes off is refused. */
     DATE_SKEW_MS = 15 * 60 * 1000,
 
-    /* Resource tokens. Service: an hour unless a client asks for another time ("Permissions", REST reference). */
-    TOKEN_SECONDS_MIN = 600,
+    /* Resource tokens. Service: an hour, or 10 seconds to 24 hours (.NET reference, User.CreatePermissionAsync). */
+    TOKEN_SECONDS_MIN = 10,
     TOKEN_SECONDS_DEFAULT = 3600,
     TOKEN_SECONDS_MAX = 24 * 3600,
 };
