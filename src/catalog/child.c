@@ -279,6 +279,46 @@ static enum status taken(struct op *op)
     return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
 }
 
+static struct slice link_of(struct json permission)
+{
+    struct slice link = json_string(json_get(permission, "resource"));
+
+    while (link.size && link.data[0] == '/')
+        link = slice_after(link, 1);
+    while (link.size && link.data[link.size - 1] == '/')
+        link.size--;
+    return link;
+}
+
+/* Of all of a resource, or of one partition key in it. */
+static bool same_grant(struct json a, struct json b)
+{
+    struct json key = json_get(a, "resourcePartitionKey"), other = json_get(b, "resourcePartitionKey");
+
+    return slice_equal(link_of(a), link_of(b)) &&
+           (json_kind(key) == JSON_UNDEFINED ? json_kind(other) == JSON_UNDEFINED : json_equal(key, other));
+}
+
+/*
+ * A user has one permission for a thing, so that nobody need ask which of two modes counts. Those that share one
+ * since a version before this may stay as they are: `old` is what the body replaces, NULL when it is new.
+ */
+static bool is_granted(const struct catalog *catalog, enum rid_type type, const struct rid *user,
+                       struct json body, const struct child *old)
+{
+    const struct map *map = &catalog->known.children_by_place;
+
+    if (type != RID_TYPE_PERMISSION || (old && same_grant(old->body, body)))
+        return false;
+    for (size_t i = 0; i < map->capacity; i++) {
+        const struct child *child = map->slot[i].value;
+
+        if (child && child->type == type && rid_equal(&child->parent, user) && same_grant(child->body, body))
+            return true;
+    }
+    return false;
+}
+
 static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
 {
     if (type == RID_TYPE_USER)
@@ -315,7 +355,8 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
     enum status st;
 
     TRY(catalog_check_owner(op, catalog, parent));
-    if (called(catalog, type, parent, json_string(json_get(body, "id"))))
+    if (called(catalog, type, parent, json_string(json_get(body, "id"))) ||
+        is_granted(catalog, type, parent, body, NULL))
         TRY(taken(op));
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
@@ -372,7 +413,7 @@ static enum status replace(struct op *op, struct catalog *catalog, struct child 
         record.number = rid_number(&now->rid);
     } else {
         other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
-        if (other && other != now)
+        if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
             return taken(op);
     }
     TRY(change_put(op, batch, store_key(&op->arena, now), &record));

@@ -62,7 +62,10 @@ test("a permission is created, read, replaced, listed, queried and deleted", asy
   assert.equal((await permission.read()).resource.permissionMode, "Read");
   const replaced = await permission.replace({ id: "p", permissionMode: "All", resource: home.url });
   assert.equal(replaced.resource.permissionMode, "All");
-  assert.equal((await user.permissions.upsert({ id: "q", permissionMode: "Read", resource: home.url })).statusCode, 201);
+  const twin = { id: "q", permissionMode: "Read", resource: home.url };
+  assert.equal((await refusal(user.permissions.create(twin))).code, 409);
+  const other = { ...twin, resource: home.item("1", "a").url };
+  assert.equal((await user.permissions.upsert(other)).statusCode, 201);
   assert.deepEqual(ids((await user.permissions.readAll().fetchAll()).resources), ["p", "q"]);
   const found = await user.permissions.query("SELECT * FROM root r WHERE r.permissionMode = 'All'").fetchAll();
   assert.deepEqual(ids(found.resources), ["p"]);
