@@ -102,12 +102,20 @@ static enum status check_type(struct op *op, struct slice type)
     return ST_OK;
 }
 
+static bool is_json(struct slice type)
+{
+    const char *parameters = memchr(type.data, ';', type.size);
+
+    if (parameters)
+        type.size = (size_t)(parameters - type.data);
+    return slice_is_nocase(slice_trim(type), "application/json");
+}
+
 static bool sends_media(const struct call *call)
 {
     struct slice type = slice_trim(call_header(call, HEADER_CONTENT_TYPE));
 
-    return call_header(call, HEADER_SLUG).data ||
-           (type.data && type.size && !slice_starts_with(type, "application/json"));
+    return call_header(call, HEADER_SLUG).data || (type.data && type.size && !is_json(type));
 }
 
 enum status attachment_read_media(struct op *op, const struct call *call, struct attachment_job *job)
