@@ -26,7 +26,7 @@ enum key_kind {
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
-    /* Taken by parts to come: 'X' index entries, 'P' path counts. */
+    KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
 };
 
 static inline uint64_t bucket_make(uint64_t container, uint32_t bucket)
@@ -46,6 +46,7 @@ struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, 
                         struct hash128 values);
 struct slice key_attachment(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
 struct slice key_media(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
+struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
@@ -73,5 +74,6 @@ bool key_parse(struct slice key, struct key_parts *parts);
 bool key_parse_document(const struct key_parts *parts, uint64_t *number);
 bool key_parse_attachment(const struct key_parts *parts, uint64_t *document,
                           uint32_t *attachment); /* media too */
+bool key_parse_index(const struct key_parts *parts, struct slice *term, uint64_t *number);
 bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position);
 bool key_parse_dropped(const struct key_parts *parts, uint64_t *container);

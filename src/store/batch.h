@@ -26,6 +26,16 @@ void batch_delete(struct batch *batch, struct slice key);
 /* A record: the committer writes LSN and ts into it (value_stamp in keys/record.h). */
 void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, size_t size);
 
+/*
+ * An entry of the index appears, or goes, with the batch. Adding what the batch removes, or removing what it adds, leaves
+ * nothing of either: what is left are exactly the differences from the store.
+ */
+void batch_index_add(struct batch *batch, struct slice key);
+void batch_index_remove(struct batch *batch, struct slice key);
+
+/* An entry whose key has a time of writing at `offset` (term_put_time), which the committer fills in. */
+void batch_index_add_dated(struct batch *batch, struct slice key, size_t offset, bool descending);
+
 /* A change: stored under key_log(bucket, LSN, position), stamped, in the order of these calls. */
 void batch_log(struct batch *batch, uint8_t *change, size_t size);
 

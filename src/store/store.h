@@ -28,6 +28,10 @@ struct store;
 struct bucket;
 struct snapshot;
 
+struct keeper;
+struct keeper_pin;
+struct env;
+
 enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
 
 struct store_options {

@@ -1,0 +1,75 @@
+/*
+ * src/index/policy.h - an indexing policy, read once: which paths of a document have entries.
+ *
+ * Precedence is the service's: the longest path that matches decides; /? means the value there, /* everything
+ * below as well, /[] every element of an array. System properties are paths too: /_ts has entries unless
+ * excluded, the others (_rid, _self, _etag, _attachments) never do.
+ *
+ * Ownership. A policy lies in the arena it was read into and never changes.
+ * Threads. May be shared.
+ */
+#pragma once
+#include "base/op.h"
+#include "index/term.h"
+#include "json/json.h"
+
+struct index_policy;
+
+/* A path of a filter or of ORDER BY: steps from the root. */
+struct index_step {
+    bool element;      /* any element of an array */
+    struct slice name; /* of a member */
+};
+
+struct index_path {
+    const struct index_step *step;
+    size_t count;
+};
+
+/* The value of a computed property of a document; undefined when it has none. */
+typedef enum status index_compute(struct op *op, struct json computed, size_t which, struct json document,
+                                  struct json *value);
+
+struct index_policy_source {
+    struct json policy;     /* indexingPolicy, defaults filled in */
+    struct json computed;   /* computedProperties, or undefined */
+    bool planar;            /* geospatialConfig.type is Geometry */
+    index_compute *compute; /* NULL: computed properties have no entries */
+};
+
+/* The policy has been checked: it does not fail but for memory. */
+enum status index_policy_read(struct op *op, struct arena *arena, const struct index_policy_source *source,
+                              struct index_policy **policy);
+
+/* Mode none, or nothing that could have entries. */
+bool index_policy_is_empty(const struct index_policy *policy);
+
+/* automatic: false. Only items whose writer asks for it are indexed. */
+bool index_policy_is_manual(const struct index_policy *policy);
+
+/* Whether values at the path have entries: a scalar, null, and also an array or object as a whole. */
+bool index_policy_has_values(const struct index_policy *policy, const struct index_path *path);
+path_id index_path_id(const struct index_path *path);
+
+enum { INDEX_PARTS_MAX = 8 };
+
+/* Several paths in one entry: a composite index, or a tuple of paths below one array. */
+struct index_joined {
+    path_id id;
+    struct index_path prefix; /* of a tuple: the path up to and with the array's element; empty otherwise */
+    size_t part_count;
+    struct index_path part[INDEX_PARTS_MAX]; /* of a tuple: below the element */
+    bool descending[INDEX_PARTS_MAX];
+};
+
+/* Every document has exactly one entry in each composite index, undefined where it lacks the path. */
+const struct index_joined *index_policy_composites(const struct index_policy *policy, size_t *count);
+const struct index_joined *index_policy_tuples(const struct index_policy *policy, size_t *count);
+
+struct index_spatial {
+    path_id id;
+    struct index_path path;
+    double box[4]; /* Geometry: min x, min y, max x, max y */
+};
+
+const struct index_spatial *index_policy_spatials(const struct index_policy *policy, size_t *count);
