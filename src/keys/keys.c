@@ -91,6 +91,24 @@ struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_
     return slice_make(key.data, key.size - 4);
 }
 
+struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number)
+{
+    uint8_t *key = key_begin(arena, bucket, KEY_INDEX, term.size + 8);
+
+    memcpy(key + PREFIX_BYTES, term.data, term.size);
+    put_be(key + PREFIX_BYTES + term.size, number, 8);
+    return slice_make(key, PREFIX_BYTES + term.size + 8);
+}
+
+struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term)
+{
+    uint8_t *key = key_begin(arena, bucket, KEY_INDEX, term.size);
+
+    if (term.size)
+        memcpy(key + PREFIX_BYTES, term.data, term.size);
+    return slice_make(key, PREFIX_BYTES + term.size);
+}
+
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position)
 {
     uint8_t *key = key_begin(arena, bucket, KEY_LOG, 12);
@@ -149,8 +167,8 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 
 bool key_parse(struct slice key, struct key_parts *parts)
 {
-    static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
-                                  KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA };
+    static const char kinds[] = { KEY_HEAD,  KEY_DOCUMENT, KEY_ID,         KEY_UNIQUE, KEY_LOG,  KEY_CATALOG,
+                                  KEY_OFFER, KEY_DROPPED,  KEY_ATTACHMENT, KEY_MEDIA,  KEY_INDEX };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;
@@ -174,6 +192,15 @@ bool key_parse_attachment(const struct key_parts *parts, uint64_t *document, uin
         return false;
     *document = get_be(parts->rest.data, 8);
     *attachment = (uint32_t)get_be(parts->rest.data + 8, 4);
+    return true;
+}
+
+bool key_parse_index(const struct key_parts *parts, struct slice *term, uint64_t *number)
+{
+    if (parts->kind != KEY_INDEX || parts->rest.size <= 8)
+        return false;
+    *term = slice_make(parts->rest.data, parts->rest.size - 8);
+    *number = get_be(parts->rest.data + term->size, 8);
     return true;
 }
 

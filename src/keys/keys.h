@@ -56,6 +56,9 @@ struct slice key_dropped(struct arena *arena, uint64_t container);
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind);
 struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind kind);
 
+/* The least key of a term's entries; that of the least term above it is the end of them. */
+struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term);
+
 /* The least key of a document's attachments; that of the next document's is the end of them. */
 struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_t document);
 

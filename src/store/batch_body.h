@@ -27,6 +27,9 @@ struct batch {
     int64_t documents, document_bytes; /* more, or less, than before */
     struct sorted entries;
     struct batch_change *changes, **changes_end;
+    struct batch_index_entry
+        *index; /* the first `index_sorted` in key order, each key once; the rest as it came */
+    size_t index_count, index_sorted, index_capacity;
     size_t bytes; /* of keys and values, replaced ones included: what bounds a group */
 
     /* Where the committer put it: 0 until then, and again once it is known not to be written. */

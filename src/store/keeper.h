@@ -13,7 +13,7 @@
 #include "store/backend.h"
 
 struct keeper;
-struct keeper_pin;    /* what a snapshot holds on to */
+struct keeper_pin; /* what a snapshot holds on to */
 struct keeper_cursor;
 
 struct keeper_entry {
@@ -71,6 +71,4 @@ struct keeper {
     const struct keeper_ops *ops;
 };
 
-/* Over a backend, which stays the store's. `threads` as in store_options. */
-typedef enum status keeper_open(struct op *op, struct backend *backend, bool threads, bool read_only,
-                                struct keeper **keeper);
+/* keeper_open, in store.h, makes one over a backend, which stays the store's. `threads` as in store_options. */
