@@ -7,7 +7,7 @@
  * writes the group, so that whoever sees a commit in the backend finds its entries here; readers pass over
  * those of a later LSN than theirs. What is appended is exact: nothing is added that is there, nothing removed that is not.
  *
- * Threads. append() and forget() are the committer's; the rest is anybody's.
+ * Threads. append(), committed() and forget() are the committer's; the rest is anybody's.
  */
 #pragma once
 #include "store/backend.h"
@@ -35,8 +35,15 @@ struct keeper_block {
 };
 
 struct keeper_ops {
+    /*
+     * All entries of one commit, in one call; a commit without any may be told too, so that `settled` moves on. Waits
+     * while too much is in memory only. ST_UNAVAILABLE: it cannot be written out; the group is to be given up.
+     */
     enum status (*append)(struct op *op, struct keeper *keeper, uint64_t bucket, uint64_t lsn,
                           const struct keeper_entry *entry, size_t count);
+
+    /* The group was written: whatever was appended and not forgotten is committed. */
+    void (*committed)(struct keeper *keeper);
 
     /* After a failed write: of this bucket nothing above the LSN was ever committed. */
     void (*forget)(struct keeper *keeper, uint64_t bucket, uint64_t lsn);
