@@ -39,6 +39,11 @@ enum status partition_begin_many(struct op *op, const struct container *containe
                                  struct partition_txn **txn);
 void partition_expect(struct partition_txn *txn, struct slice id);
 
+/* Whether the items that it writes are to be indexed; by default the container's policy says so. */
+enum indexing_wish { INDEXING_DEFAULT, INDEXING_INCLUDE, INDEXING_EXCLUDE };
+
+void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish);
+
 /* The item with that id. `found` false is an answer, not an error. One that has expired is removed on the way. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found);

@@ -357,13 +357,20 @@ static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
     bucket_publish(bucket);
 }
 
-/* What the keeper was given of a group that was not written. */
+static void tell_keeper_committed(struct committer *committer)
+{
+    if (committer->keeper)
+        committer->keeper->ops->committed(committer->keeper);
+}
+
+/* What the keeper was given of a group that was not written; the rest of it was. */
 static void forget_lost(struct committer *committer)
 {
-    if (!committer->keeper)
-        return;
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
-        committer->keeper->ops->forget(committer->keeper, bucket->id, bucket->head.lsn);
+    struct keeper *keeper = committer->keeper;
+
+    for (struct bucket *bucket = committer->in_doubt; keeper && bucket; bucket = bucket->next_in_doubt)
+        keeper->ops->forget(keeper, bucket->id, bucket->head.lsn);
+    tell_keeper_committed(committer);
 }
 
 static void begin_incarnation(struct committer *committer)
@@ -495,10 +502,12 @@ static void group_write(struct committer *committer)
     if (st == ST_OK && group->count > 0)
         st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
     count_group(committer, st != ST_OK);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        tell_keeper_committed(committer);
         publish(group);
-    else
+    } else {
         write_failed(committer);
+    }
 }
 
 static void refuse_all(struct request *request)

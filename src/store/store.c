@@ -469,10 +469,14 @@ enum status store_index_restore(struct op *op, struct bucket *bucket, struct bat
     size_t count;
     const struct batch_index_entry *entry = batch_index_entries(batch, &count);
     struct keeper_entry *list = arena_alloc(&op->arena, (count + 1) * sizeof(*list));
+    enum status st;
 
     for (size_t i = 0; i < count; i++)
         list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
-    return keeper->ops->append(op, keeper, bucket->id, bucket_lsn(bucket), list, count);
+    TRY(keeper->ops->append(op, keeper, bucket->id, bucket_lsn(bucket), list, count));
+    keeper->ops->committed(keeper);
+out:
+    return st;
 }
 
 enum status store_index_flush(struct op *op, struct store *store)
