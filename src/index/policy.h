@@ -1,9 +1,10 @@
 /*
  * src/index/policy.h - an indexing policy, read once: which paths of a document have entries.
  *
- * Precedence is the service's: the longest path that matches decides; /? means the value there, /* everything
- * below as well, /[] every element of an array. System properties are paths too: /_ts has entries unless
- * excluded, the others (_rid, _self, _etag, _attachments) never do.
+ * Precedence is the service's: the longest path that matches decides; /? means the value there, a star everything
+ * below as well, /[] every element of an array. System properties are paths too: /id and /_ts have entries
+ * whatever the paths say, the others (_rid, _self, _etag, _attachments) never do. A computed property has entries
+ * only where a path names it, and then its name stands for nothing that is stored.
  *
  * Ownership. A policy lies in the arena it was read into and never changes.
  * Threads. May be shared.
@@ -53,7 +54,7 @@ path_id index_path_id(const struct index_path *path);
 
 enum { INDEX_PARTS_MAX = 8 };
 
-/* Several paths in one entry: a composite index, or a tuple of paths below one array. */
+/* Several paths in one entry: a composite index, or a tuple of paths below one array (an entry for each element). */
 struct index_joined {
     path_id id;
     struct index_path prefix; /* of a tuple: the path up to and with the array's element; empty otherwise */
@@ -66,10 +67,12 @@ struct index_joined {
 const struct index_joined *index_policy_composites(const struct index_policy *policy, size_t *count);
 const struct index_joined *index_policy_tuples(const struct index_policy *policy, size_t *count);
 
+/* Geometries at the path have cells (index/cells.h). */
 struct index_spatial {
     path_id id;
-    struct index_path path;
+    bool planar;
     double box[4]; /* Geometry: min x, min y, max x, max y */
 };
 
-const struct index_spatial *index_policy_spatials(const struct index_policy *policy, size_t *count);
+bool index_policy_spatial(const struct index_policy *policy, const struct index_path *path,
+                          struct index_spatial *spatial);

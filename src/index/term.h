@@ -11,6 +11,7 @@
  * (key_index in keys/keys.h).
  */
 #pragma once
+#include "base/hash.h"
 #include "keys/ordered.h"
 
 enum term_kind { TERM_RANGE = 1, TERM_COMPOSITE, TERM_TUPLE, TERM_SPATIAL };
@@ -24,6 +25,12 @@ path_id path_root(enum term_kind kind);
 path_id path_member(path_id parent, struct slice name);
 path_id path_element(path_id parent);
 
+/* For whoever has murmur3_128() of the name already. */
+path_id path_member_hashed(path_id parent, struct hash128 name);
+
+/* Of the cells of geometries at a path, given its id as a range. */
+path_id path_spatial(path_id range);
+
 /* A path with several: the ids of its parts in order, and the direction of each. */
 path_id path_join(path_id so_far, path_id part, bool descending);
 
@@ -32,6 +39,9 @@ size_t term_value_size(struct slice bytes, bool descending);
 
 /* Into `out`, which has room for ORDERED_BYTES_MAX more. Gives back how many bytes it took. */
 size_t term_put_value(uint8_t *out, struct json value, bool descending);
+
+/* The same for an array or an object whose json_hash() is known already. */
+size_t term_put_hashed(uint8_t *out, enum json_kind kind, struct hash128 hash, bool descending);
 
 /* The number that stands for a time of writing which is not known before the commit: above all times. */
 size_t term_put_time(uint8_t *out, int64_t ts_ms, bool descending); /* as _ts: whole seconds */

@@ -6,14 +6,19 @@
 
 enum { PREFIX_BYTES = BUCKET_KEY_BYTES + 1 };
 
+static void put_prefix(uint8_t *key, uint64_t bucket, enum key_kind kind)
+{
+    assert(bucket >> (8 * BUCKET_KEY_BYTES) == 0);
+    put_be(key, bucket, BUCKET_KEY_BYTES);
+    key[BUCKET_KEY_BYTES] = (uint8_t)kind;
+}
+
 /* Bucket, kind and room for the rest, which the caller fills in. */
 static uint8_t *key_begin(struct arena *arena, uint64_t bucket, enum key_kind kind, size_t rest_bytes)
 {
     uint8_t *key = arena_alloc(arena, PREFIX_BYTES + rest_bytes);
 
-    assert(bucket >> (8 * BUCKET_KEY_BYTES) == 0);
-    put_be(key, bucket, BUCKET_KEY_BYTES);
-    key[BUCKET_KEY_BYTES] = (uint8_t)kind;
+    put_prefix(key, bucket, kind);
     return key;
 }
 
@@ -91,13 +96,17 @@ struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_
     return slice_make(key.data, key.size - 4);
 }
 
+struct slice key_index_put(uint8_t *to, uint64_t bucket, struct slice term, uint64_t number)
+{
+    put_prefix(to, bucket, KEY_INDEX);
+    memcpy(to + PREFIX_BYTES, term.data, term.size);
+    put_be(to + PREFIX_BYTES + term.size, number, 8);
+    return slice_make(to, PREFIX_BYTES + term.size + 8);
+}
+
 struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number)
 {
-    uint8_t *key = key_begin(arena, bucket, KEY_INDEX, term.size + 8);
-
-    memcpy(key + PREFIX_BYTES, term.data, term.size);
-    put_be(key + PREFIX_BYTES + term.size, number, 8);
-    return slice_make(key, PREFIX_BYTES + term.size + 8);
+    return key_index_put(arena_alloc(arena, KEY_INDEX_BYTES + term.size), bucket, term, number);
 }
 
 struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term)

@@ -47,6 +47,11 @@ struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, 
 struct slice key_attachment(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
 struct slice key_media(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
 struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number);
+
+/* The same into memory that has room for the term and KEY_INDEX_BYTES more; the term begins at KEY_INDEX_TERM. */
+enum { KEY_INDEX_TERM = BUCKET_KEY_BYTES + 1, KEY_INDEX_BYTES = KEY_INDEX_TERM + 8 };
+
+struct slice key_index_put(uint8_t *to, uint64_t bucket, struct slice term, uint64_t number);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);

@@ -84,6 +84,13 @@ static size_t put_string(uint8_t *to, struct slice text)
     return kept + 1 + HASH_BYTES;
 }
 
+size_t ordered_encode_hashed(enum json_kind kind, struct hash128 hash, uint8_t out[ORDERED_HASHED_BYTES])
+{
+    out[0] = (uint8_t)(kind + 1);
+    put_hash(out + 1, hash);
+    return ORDERED_HASHED_BYTES;
+}
+
 size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX])
 {
     enum json_kind kind = json_kind(value);
@@ -96,8 +103,7 @@ size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX])
         return 1 + put_string(out + 1, json_string(value));
     case JSON_ARRAY:
     case JSON_OBJECT:
-        put_hash(out + 1, json_hash(value));
-        return 1 + HASH_BYTES;
+        return ordered_encode_hashed(kind, json_hash(value), out);
     default:
         return 1;
     }

@@ -23,6 +23,11 @@ struct batch *batch_new(struct op *op, uint64_t bucket)
     return batch;
 }
 
+uint64_t batch_bucket(const struct batch *batch)
+{
+    return batch->bucket;
+}
+
 static void grow_expectations(struct batch *batch)
 {
     size_t bytes = batch->expectation_count * sizeof(*batch->expectation);

@@ -11,6 +11,7 @@
 struct batch;
 
 struct batch *batch_new(struct op *op, uint64_t bucket);
+uint64_t batch_bucket(const struct batch *batch);
 
 /*
  * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of
