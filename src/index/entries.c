@@ -205,7 +205,7 @@ static enum status visit_computed(struct walk *walk, struct json document)
     const struct index_policy *policy = walk->policy;
     enum status st = ST_OK;
 
-    for (size_t i = 0; policy->compute && i < policy->computed_count; i++) {
+    for (size_t i = 0; i < policy->computed_count; i++) {
         const struct index_node *node = policy->computed_node[i];
         struct json value = json_undefined;
 

@@ -191,16 +191,24 @@ static bool is_time(const struct index_path *path)
     return path->count == 1 && !path->step[0].element && slice_is(path->step[0].name, "_ts");
 }
 
-/* Whether the path leads into a computed property that nobody can compute. */
+/* Which computed property has this name; or NONE. */
+static int find_computed(const struct index_policy *policy, struct slice name)
+{
+    int which = 0;
+
+    for (struct json_iter i = json_iter(policy->computed); json_next(&i); which++)
+        if (json_kind(json_get(i.value, "name")) == JSON_STRING &&
+            slice_equal(json_string(json_get(i.value, "name")), name))
+            return which;
+    return NONE;
+}
+
+/* Whether the path leads into a computed property that cannot be computed. */
 static bool is_lost(const struct index_policy *policy, const struct index_path *path)
 {
-    if (policy->compute || path->count == 0 || path->step[0].element)
-        return false;
-    for (struct json_iter i = json_iter(policy->computed); json_next(&i);)
-        if (json_kind(json_get(i.value, "name")) == JSON_STRING &&
-            slice_equal(json_string(json_get(i.value, "name")), path->step[0].name))
-            return true;
-    return false;
+    int which = path->count && !path->step[0].element ? find_computed(policy, path->step[0].name) : NONE;
+
+    return which != NONE && !policy->computed_node[which];
 }
 
 static const char *const unseen[] = { "_rid", "_self", "_etag", "_attachments" };
@@ -292,24 +300,34 @@ static void read_spatial(struct reading *reading, struct json index)
     read_box(json_get(index, "boundingBox"), policy->box[policy->spatial_count++]);
 }
 
-static void read_computed(struct reading *reading, const struct index_policy_source *source)
+static const struct index_node *read_property(struct op *op, struct reading *reading, size_t which,
+                                              struct json property)
 {
     struct index_policy *policy = reading->policy;
+    struct json name = json_get(property, "name"), value;
+    struct draft *draft;
 
-    if (json_kind(source->computed) != JSON_ARRAY)
-        return;
+    if (json_kind(name) != JSON_STRING)
+        return NULL;
+    draft = member_draft(reading, reading->root, json_string(name));
+    draft->node.stored = false;
+    if (!policy->compute || policy->compute(op, policy->computed, which, json_undefined, &value) != ST_OK)
+        return NULL;
+    return &draft->node;
+}
+
+static void read_computed(struct op *op, struct reading *reading, const struct index_policy_source *source)
+{
+    struct index_policy *policy = reading->policy;
+    size_t count = json_kind(source->computed) == JSON_ARRAY ? json_count(source->computed) : 0;
+
     policy->computed = source->computed;
     policy->compute = source->compute;
-    policy->computed_node =
-        arena_alloc(reading->arena, (json_count(source->computed) + 1) * sizeof(struct index_node *));
-    for (struct json_iter i = json_iter(source->computed); json_next(&i);) {
-        struct json name = json_get(i.value, "name");
-        struct draft *draft =
-            json_kind(name) == JSON_STRING ? member_draft(reading, reading->root, json_string(name)) : NULL;
+    policy->computed_node = arena_alloc(reading->arena, (count + 1) * sizeof(struct index_node *));
+    for (struct json_iter i = json_iter(source->computed); json_next(&i) && policy->computed_count < count;) {
+        size_t which = policy->computed_count++;
 
-        if (draft)
-            draft->node.stored = false;
-        policy->computed_node[policy->computed_count++] = draft ? &draft->node : NULL;
+        policy->computed_node[which] = read_property(op, reading, which, i.value);
     }
 }
 
@@ -339,12 +357,11 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
     struct reading reading = { arena, made, new_draft(arena, (struct slice){ 0 }) };
     struct json mode = json_get(source->policy, "indexingMode");
 
-    (void)op;
     *made = (struct index_policy){ .planar = source->planar };
     made->is_empty = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
     made->is_manual = json_kind(json_get(source->policy, "automatic")) == JSON_FALSE;
     make_room(&reading, source->policy);
-    read_computed(&reading, source);
+    read_computed(op, &reading, source);
     if (!made->is_empty) {
         member_draft(&reading, reading.root, slice_of("id"));
         read_paths(&reading, json_get(source->policy, "excludedPaths"), EXCLUDED);
@@ -415,6 +432,16 @@ bool index_policy_has_values(const struct index_policy *policy, const struct ind
     if (policy->is_empty || path->count == 0 || is_unseen(policy, path))
         return false;
     return is_time(path) || node_at(policy, path)->value;
+}
+
+bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query)
+{
+    int which = policy->is_empty ? NONE : find_computed(policy, name);
+    struct json text =
+        which == NONE ? json_undefined : json_get(json_element(policy->computed, (size_t)which), "query");
+
+    return json_kind(text) == JSON_STRING && slice_equal(json_string(text), query) &&
+           policy->computed_node[which] && policy->computed_node[which]->value;
 }
 
 path_id index_path_id(const struct index_path *path)

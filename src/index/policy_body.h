@@ -39,7 +39,7 @@ struct index_policy {
     double (*box)[4]; /* of each spatial index */
     struct json computed;
     size_t computed_count;
-    const struct index_node **computed_node; /* in the order of `computed` */
+    const struct index_node **computed_node; /* in the order of `computed`; NULL: it cannot be computed */
     index_compute *compute;
 };
 
