@@ -149,11 +149,10 @@ static struct json with_older(struct op *op, const struct container *now, struct
     return json_built(&out);
 }
 
-static bool has_no_items(const struct container *container)
+/* Where something was removed, the index may still have to be made again from the log, by the policy of that time. */
+static bool was_never_used(const struct container *container)
 {
-    struct bucket_usage usage;
-
-    return bucket_usage(container->bucket, &usage) && usage.documents == 0;
+    return bucket_lsn(container->bucket) == 0;
 }
 
 enum status versions_replace(struct op *op, const struct container *now, struct json definition,
@@ -165,7 +164,7 @@ enum status versions_replace(struct op *op, const struct container *now, struct 
     if (!bucket_keeps_entries(now->bucket))
         return ST_OK;
     after->version += changed;
-    if (has_no_items(now) || (!changed && !now->index_older_count))
+    if (was_never_used(now) || (!changed && !now->index_older_count))
         return ST_OK;
     if (changed && now->index_older_count == OLDER_MAX)
         return op_fail(op, ST_TOO_MANY_REQUESTS,

@@ -24,6 +24,18 @@ struct write {
 typedef enum status attempt_function(struct op *op, const struct call *call, struct partition_txn *txn,
                                      struct write *write);
 
+/* x-ms-indexing-directive, which route/ has checked. */
+static enum indexing_wish indexing_wish_of(const struct call *call)
+{
+    struct slice directive = slice_trim(call_header(call, HEADER_INDEXING_DIRECTIVE));
+
+    if (directive.data && slice_is_nocase(directive, "Include"))
+        return INDEXING_INCLUDE;
+    if (directive.data && slice_is_nocase(directive, "Exclude"))
+        return INDEXING_EXCLUDE;
+    return INDEXING_DEFAULT;
+}
+
 /* Begins, does what the operation wants, commits; again when another writer came first. */
 static enum status run(struct op *op, const struct call *call, attempt_function *attempt, struct write *write)
 {
@@ -32,6 +44,7 @@ static enum status run(struct op *op, const struct call *call, attempt_function 
 
     for (int tries = 0; tries < CONFLICT_TRIES; tries++) {
         TRY(partition_begin(op, call->service->locks, call->container, &write->epk, write->id, &txn));
+        partition_set_indexing(txn, indexing_wish_of(call));
         TRY(attempt(op, call, txn, write));
         st = partition_commit(op, &txn, &write->stamp);
         if (st != ST_WRITE_CONFLICT)
