@@ -6,7 +6,7 @@
  * whatever the paths say, the others (_rid, _self, _etag, _attachments) never do. A computed property has entries
  * only where a path names it, and then its name stands for nothing that is stored.
  *
- * Ownership. A policy lies in the arena it was read into and never changes.
+ * Ownership. A policy lies in the arena it was read into, points into the JSON it was read from, and never changes.
  * Threads. May be shared.
  */
 #pragma once

@@ -53,15 +53,11 @@ static void grow(struct terms *terms, size_t capacity)
     terms->capacity = capacity;
 }
 
+/* With a few to spare, so that what follows a long array does not make all of it move. */
 void terms_expect(struct terms *terms, size_t more)
 {
-    size_t needed = terms->count + more, capacity = terms->capacity ? terms->capacity : FOUND_FIRST;
-
-    if (terms->failed || needed <= terms->capacity)
-        return;
-    while (capacity < needed && capacity < FOUND_FIRST * 64)
-        capacity *= 2;
-    grow(terms, capacity < needed ? needed : capacity);
+    if (!terms->failed && terms->count + more > terms->capacity)
+        grow(terms, terms->count + more + FOUND_FIRST);
 }
 
 uint8_t *terms_begin(struct terms *terms, path_id path, size_t bytes_max)
