@@ -70,13 +70,26 @@ static size_t put_number(uint8_t *to, struct json number)
     return 11;
 }
 
-/* UTF-8 has no byte FF, so plus one never wraps. */
+/* UTF-8 has no byte FF, so plus one never wraps, and eight bytes are added to as one number. */
+static void put_plus_one(uint8_t *to, const char *from, size_t size)
+{
+    uint64_t word;
+    size_t i = 0;
+
+    for (; i + sizeof(word) <= size; i += sizeof(word)) {
+        memcpy(&word, from + i, sizeof(word));
+        word += 0x0101010101010101u;
+        memcpy(to + i, &word, sizeof(word));
+    }
+    for (; i < size; i++)
+        to[i] = (uint8_t)(from[i] + 1);
+}
+
 static size_t put_string(uint8_t *to, struct slice text)
 {
     size_t kept = text.size <= ORDERED_STRING_BYTES ? text.size : ORDERED_STRING_BYTES;
 
-    for (size_t i = 0; i < kept; i++)
-        to[i] = (uint8_t)(text.data[i] + 1);
+    put_plus_one(to, text.data, kept);
     to[kept] = kept == text.size ? END : CUT;
     if (kept == text.size)
         return kept + 1;
