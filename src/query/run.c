@@ -106,7 +106,7 @@ struct slice run_copy(struct run *run, struct slice bytes)
 static enum status next_item(struct run *run, bool *found)
 {
     arena_reset(&run->item_memory);
-    run->item = (struct query_row){ .source = run->source };
+    run->item = (struct query_row){ .source = run->source, .weight = 1 };
     run->index = 0;
     return run->source->next(run->eval.op, run->source, &run->item, found);
 }
@@ -368,13 +368,16 @@ static enum status one_seek(struct op *op, struct query_source *source, uint64_t
 static enum status run_by_order(struct run *run)
 {
     uint64_t after = 0;
-    enum status st;
+    bool done = run->at.take == 0;
+    enum status st = ST_OK;
 
+    if (!done)
+        TRY(run_use_index(run, &done));
+    if (done)
+        goto out;
     if (run->at.order == ORDER_NUMBER)
         after = run->at.index ? run->at.number - 1 : run->at.number;
     TRY(run->source->seek(run->eval.op, run->source, after));
-    if (run->at.take == 0)
-        goto out;
     if (order_of(run->select) == ORDER_HASH)
         run_groups(run);
     else if (run->at.order == ORDER_NUMBER)
@@ -429,6 +432,7 @@ out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&page->memory, slice_of(op->error));
     query_page_free(&rows.page);
+    picked_close(&run.picked);
     arena_free(&run.kept);
     arena_free(&run.item_memory);
     return st;

@@ -4,6 +4,8 @@
  */
 #pragma once
 #include "query/bind.h"
+#include "query/order.h"
+#include "query/picked.h"
 #include "query/position.h"
 #include "query/rows.h"
 
@@ -30,6 +32,11 @@ struct run {
     struct buf text; /* the row being printed */
     struct query_page *page;
     size_t page_bytes, page_capacity;
+
+    /* What the index makes of it: run_index.c. */
+    struct planner planner;
+    struct access *access;
+    struct picked_source picked;
 };
 
 /*
@@ -60,3 +67,18 @@ struct slice run_copy(struct run *run, struct slice bytes);
 void run_plain(struct run *run);
 void run_sorted(struct run *run);
 void run_groups(struct run *run);
+
+/* The page ends behind the row in the slots, in the order of ORDER BY. */
+void run_goes_on_sorted(struct run *run);
+
+/* ORDER BY by walking an index; `misses`: items that it does not have come behind it. */
+enum status run_ordered(struct run *run, const struct order_walk *walk, bool misses);
+
+/*
+ * Looks at what the index offers. Either the page is made (`done`), or run->source has been exchanged for one
+ * that gives fewer items, or everything is as it was.
+ */
+enum status run_use_index(struct run *run, bool *done);
+
+/* The page from rows that are sorted after all: nothing has been given yet. */
+enum status run_sort_instead(struct run *run);

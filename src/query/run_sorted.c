@@ -222,6 +222,15 @@ static bool add(struct sorted *sorted, const struct entry *entry)
     return true;
 }
 
+static struct entry *new_entry(struct run *run)
+{
+    size_t bytes = sizeof(struct entry) + run->select->order_count * sizeof(struct value);
+    struct entry *entry = arena_alloc(&run->page->memory, bytes);
+
+    memset(entry, 0, bytes);
+    return entry;
+}
+
 /* The row in the slots, but for its text. */
 static void read_entry(struct run *run, struct entry *entry)
 {
@@ -322,6 +331,14 @@ static void go_on_after(struct run *run, const struct entry *last)
     run_goes_on(run, &next);
 }
 
+void run_goes_on_sorted(struct run *run)
+{
+    struct entry *last = new_entry(run);
+
+    read_entry(run, last);
+    go_on_after(run, last);
+}
+
 static void give_all(struct sorted *sorted)
 {
     struct run *run = sorted->run;
@@ -349,9 +366,7 @@ void run_sorted(struct run *run)
     sorted.rows_max = wanted < KEPT_ROWS_MAX ? (size_t)wanted : KEPT_ROWS_MAX;
     for (int i = 0; i < 2; i++)
         run_memory(run, &sorted.memory[i]);
-    sorted.next = arena_alloc(&run->page->memory,
-                              sizeof(struct entry) + run->select->order_count * sizeof(struct value));
-    memset(sorted.next, 0, sizeof(*sorted.next));
+    sorted.next = new_entry(run);
     sorted.given.memory = &run->page->memory;
     recall_keys(&sorted);
     if (run->eval.status == ST_OK)

@@ -6,6 +6,15 @@
 /* A page that finds little ends here, and goes on with the next request. */
 enum { SCANNED_ITEMS_MAX = 500 * 1000 };
 
+static enum query_way way_of(const struct call *call)
+{
+    struct slice header = call_header(call, HEADER_INDEX_WAY);
+
+    if (header.data && slice_is_nocase(slice_trim(header), "off"))
+        return QUERY_BY_SCAN;
+    return header.data && slice_is_nocase(slice_trim(header), "always") ? QUERY_BY_INDEX : QUERY_BY_COST;
+}
+
 struct query_options search_options(const struct call *call)
 {
     const struct container *container = call->container;
@@ -16,6 +25,7 @@ struct query_options search_options(const struct call *call)
         .indexing = json_get(container->definition, "indexingPolicy"),
         .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
         .budget = &call->service->query_memory,
+        .way = way_of(call),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
     };
 }
