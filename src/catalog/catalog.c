@@ -614,10 +614,13 @@ static enum status finish_reindex(struct op *op, struct catalog *catalog, struct
     TRY(current_container(op, catalog, container, &now));
     if (now != container)
         goto out;
+    retire_definition(now);
     TRY(put_unchanged(op, batch, now, &record));
     TRY(change_commit(op, catalog, batch, NULL));
     TRY(take_over(op, catalog, now, &record, &finished));
 out:
+    if (now == container && st != ST_OK && st != ST_AMBIGUOUS)
+        atomic_store(&now->retiring, false);
     container_release(now);
     container_release(finished);
     return st;
@@ -807,6 +810,11 @@ enum status catalog_open_with(struct op *op, struct store *store, index_compute 
 out:
     catalog_close(made);
     return st;
+}
+
+struct store *catalog_store(const struct catalog *catalog)
+{
+    return catalog->store;
 }
 
 void catalog_close(struct catalog *catalog)

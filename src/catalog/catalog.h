@@ -122,6 +122,7 @@ enum status catalog_open(struct op *op, struct store *store, struct catalog **ca
 /* The same with a way to compute computed properties, which then may be indexed. */
 enum status catalog_open_with(struct op *op, struct store *store, index_compute *compute,
                               struct catalog **catalog);
+struct store *catalog_store(const struct catalog *catalog);
 void catalog_close(struct catalog *catalog); /* NULL is welcome; no references may be out */
 
 /* By rid or by id; NULL when there is none. */

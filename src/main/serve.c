@@ -16,6 +16,8 @@
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
+#include "partition/recover.h"
+#include "partition/reindex.h"
 #include "partition/sweep.h"
 #include "reply/reply.h"
 #include "route/route.h"
@@ -185,6 +187,7 @@ static enum status open_store(struct op *op, struct server *server)
 
     TRY(store_open(op, &options, &server->store));
     TRY(catalog_open(op, server->store, &server->catalog));
+    TRY(recover_index(op, server->catalog));
     server->locks = locks_open();
     server->hints = hints_open();
 out:
@@ -357,6 +360,9 @@ static void keep_house(struct op *op, struct server *server)
     if (sweep_expired(op, server->catalog, &expired) != ST_OK)
         log_line(LOG_WARN, "cannot remove expired items: %s", op->error);
     server->items_expired += expired;
+    op_begin(op, OP_TIMEOUT_MS);
+    if (reindex_items(op, server->catalog) != ST_OK)
+        log_line(LOG_WARN, "cannot index items again: %s", op->error);
 }
 
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */
