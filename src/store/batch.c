@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "keys/keys.h"
+#include "keys/ordered.h"
 #include "store/batch_body.h"
 
 /* `entry` is what callers see of it; `node.key` and `entry.key` are one key. */
@@ -215,6 +216,23 @@ const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t 
     }
     *count = batch->index_count;
     return batch->index;
+}
+
+void batch_index_date(struct batch *batch, int64_t ts_ms)
+{
+    bool dated = false;
+
+    for (size_t i = 0; i < batch->index_count; i++) {
+        struct batch_index_entry *entry = &batch->index[i];
+
+        if (!entry->dated)
+            continue;
+        ordered_put_time((uint8_t *)entry->key.data + entry->offset, ts_ms, entry->descending);
+        entry->dated = false;
+        dated = true;
+    }
+    if (dated)
+        batch->index_sorted = 0;
 }
 
 void batch_log(struct batch *batch, uint8_t *value, size_t size)

@@ -36,3 +36,9 @@ struct batch {
     uint64_t lsn;
     uint64_t incarnation; /* of the committer; see committer.c, "Outcomes" */
 };
+
+/*
+ * The time of writing is known: it goes into the keys that have one, which whoever asked for that made writable. Such a
+ * key may be one that the batch removes, when an item is written twice within a second.
+ */
+void batch_index_date(struct batch *batch, int64_t ts_ms);

@@ -24,7 +24,6 @@
 
 #include "base/log.h"
 #include "keys/keys.h"
-#include "keys/ordered.h"
 #include "store/batch_body.h"
 #include "store/committer.h"
 #include "store/conflict.h"
@@ -178,22 +177,13 @@ static void add_entries(struct group *group, const struct batch *batch, struct c
     }
 }
 
-/* The key's time of writing is known now; whoever asked for that made the key writable. */
-static void date_entry(const struct batch_index_entry *entry, struct commit_stamp stamp)
-{
-    if (entry->dated)
-        ordered_put_time((uint8_t *)entry->key.data + entry->offset, stamp.ts_ms, entry->descending);
-}
-
-static void add_index(struct group *group, struct batch *batch, struct commit_stamp stamp)
+static void add_index(struct group *group, struct batch *batch)
 {
     size_t count;
     const struct batch_index_entry *entry = batch_index_entries(batch, &count);
 
-    for (size_t i = 0; i < count; i++) {
-        date_entry(&entry[i], stamp);
+    for (size_t i = 0; i < count; i++)
         add_mutation(group, entry[i].key, entry[i].present ? slice_of("") : (struct slice){ 0 });
-    }
 }
 
 static void add_commit(struct committer *committer, struct request *request)
@@ -206,8 +196,9 @@ static void add_commit(struct committer *committer, struct request *request)
     batch->lsn = request->stamp.lsn;
     batch->incarnation = committer->incarnation;
     add_entries(&committer->group, batch, request->stamp);
+    batch_index_date(batch, request->stamp.ts_ms);
     if (!committer->keeper)
-        add_index(&committer->group, batch, request->stamp);
+        add_index(&committer->group, batch);
     touch(&committer->group, bucket);
     for (size_t i = 0; i < batch->expectation_count; i++) /* at once: the rest of this group must see it */
         conflicts_mark(committer->conflicts, bucket, batch->expectation[i].scope, batch->lsn);
@@ -286,10 +277,8 @@ static enum status append_index(struct committer *committer, const struct reques
     const struct batch_index_entry *entry = batch_index_entries(request->batch, &count);
     struct keeper_entry *list = arena_alloc(&committer->op.arena, (count + 1) * sizeof(*list));
 
-    for (size_t i = 0; i < count; i++) {
-        date_entry(&entry[i], request->stamp);
+    for (size_t i = 0; i < count; i++)
         list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
-    }
     return committer->keeper->ops->append(&committer->op, committer->keeper, request->bucket->id,
                                           request->stamp.lsn, list, count);
 }

@@ -309,6 +309,44 @@ CONTRACT(a_dated_entry_has_the_time_of_its_commit)
     }
 }
 
+/* Removes the entry of the time before and adds that of its own commit. */
+static enum status date_again(struct fixture *f, int64_t before_ms, bool descending,
+                              struct commit_stamp *stamp)
+{
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    uint8_t term[8 + ORDERED_TIME_BYTES];
+    struct slice key;
+
+    put_be(term, 0x77 + (unsigned)descending, 8);
+    if (before_ms) {
+        ordered_put_time(term + 8, before_ms, descending);
+        batch_index_remove(batch, key_index(&f->op->arena, TEST_BUCKET, slice_make(term, sizeof(term)), 5));
+    }
+    memset(term + 8, descending ? 0x00 : 0xff, ORDERED_TIME_BYTES);
+    key = key_index(&f->op->arena, TEST_BUCKET, slice_make(term, sizeof(term)), 5);
+    batch_index_add_dated(batch, key, key.size - 8 - ORDERED_TIME_BYTES, descending);
+    return store_commit(f->op, f->bucket, batch, stamp);
+}
+
+CONTRACT(an_entry_dated_within_the_same_second_stays)
+{
+    for (int descending = 0; descending < 2; descending++) {
+        uint8_t path[8];
+        struct commit_stamp first, second;
+        struct view view = { 0 };
+        uint64_t count = 0;
+
+        CHECK(date_again(f, 0, descending, &first) == ST_OK);
+        CHECK(date_again(f, first.ts_ms, descending, &second) == ST_OK);
+        put_be(path, 0x77 + (unsigned)descending, 8);
+        CHECK(view_open(f->op, f->bucket, NULL, &view) == ST_OK);
+        CHECK(index_count(f->op, &view, slice_make(path, 8),
+                          index_prefix_end(&f->op->arena, slice_make(path, 8)), &count) == ST_OK);
+        CHECK(count == 1);
+        view_close(&view);
+    }
+}
+
 CONTRACT(a_write_that_failed_leaves_no_entries_and_one_that_happened_does)
 {
     struct model model = { 0 };
