@@ -636,11 +636,16 @@ enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struc
     return st;
 }
 
+const struct container *container_successor(const struct container *container)
+{
+    return atomic_load(&((struct container *)container)->successor);
+}
+
 const struct container *container_latest(const struct container *container)
 {
     const struct container *next;
 
-    while ((next = atomic_load(&((struct container *)container)->successor)))
+    while ((next = container_successor(container)))
         container = next;
     return container;
 }

@@ -140,9 +140,10 @@ bool container_pin(const struct container *container);
 void container_unpin(const struct container *container);
 
 /*
- * The newest version of the definition. It lives as long as the one that is asked for. Whoever has a view of the
- * container's items asks after opening it: none of the items is of a later one.
+ * The version of the definition that replaced this one, NULL when it is the newest; it lives as long as this one. A view
+ * that was opened by one version may have items that were written by any later one of that time.
  */
+const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
 
 /* Nobody refers to an earlier version of the definition any more. */

@@ -30,30 +30,29 @@ void indexed_mark(const struct partition_txn *txn, struct record *record)
         record->flags |= RECORD_UNINDEXED;
 }
 
-/* By which policy a record has its entries: found in the container at hand, or a version that replaced it. */
-static const struct container_policy *find_older(const struct container *container, uint32_t version)
+static bool find_policy(const struct container *container, uint32_t version,
+                        const struct index_policy **policy)
 {
-    for (size_t i = 0; i < container->index_older_count; i++)
-        if (container->index_older[i].version == version)
-            return &container->index_older[i];
-    return NULL;
+    *policy = container->index;
+    if (version == container->policy_version)
+        return true;
+    for (size_t i = 0; i < container->index_older_count; i++) {
+        *policy = container->index_older[i].policy;
+        if (version == container->index_older[i].version)
+            return true;
+    }
+    return false;
 }
 
+/* The container at hand knows it, or a version that replaced it since. */
 static enum status policy_of(struct op *op, const struct container *container, const struct record *record,
                              const struct index_policy **policy)
 {
-    const struct container *latest = container_latest(container);
-    const struct container_policy *older = find_older(latest, record->policy_version);
-
-    *policy = NULL;
-    if (record->policy_version == latest->policy_version)
-        *policy = latest->index;
-    else if (older)
-        *policy = older->policy;
-    else
-        return op_fail(op, ST_CORRUPT, "an item has version %u of the indexing policy, which is not known",
-                       (unsigned)record->policy_version);
-    return ST_OK;
+    for (; container; container = container_successor(container))
+        if (find_policy(container, record->policy_version, policy))
+            return ST_OK;
+    return op_fail(op, ST_CORRUPT, "an item has version %u of the indexing policy, which is not known",
+                   (unsigned)record->policy_version);
 }
 
 /* What a transaction has written and not committed has no LSN, and its time is not known. */
@@ -143,14 +142,20 @@ out:
 typedef bool has_function(const struct index_policy *policy, const void *what);
 
 /* A version in use whose policy is NULL has items without any entries. */
+static bool all_of_one_have(const struct container *container, has_function *has, const void *what)
+{
+    if (!container->index || !has(container->index, what))
+        return false;
+    for (size_t i = 0; i < container->index_older_count; i++)
+        if (!container->index_older[i].policy || !has(container->index_older[i].policy, what))
+            return false;
+    return true;
+}
+
 static bool all_have(const struct container *container, has_function *has, const void *what)
 {
-    const struct container *latest = container_latest(container);
-
-    if (!latest->index || !has(latest->index, what))
-        return false;
-    for (size_t i = 0; i < latest->index_older_count; i++)
-        if (!latest->index_older[i].policy || !has(latest->index_older[i].policy, what))
+    for (; container; container = container_successor(container))
+        if (!all_of_one_have(container, has, what))
             return false;
     return true;
 }
@@ -222,7 +227,7 @@ enum status container_index_is_whole(struct op *op, const struct view *view,
     enum status st = ST_OK;
 
     *whole = false;
-    if (!container_latest(container)->index)
+    if (!container->index)
         goto out;
     TRY(index_cursor_open(op, view, &walk, &cursor));
     TRY(index_cursor_next(op, cursor, &block));
