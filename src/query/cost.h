@@ -5,11 +5,13 @@
 #pragma once
 #include "query/access.h"
 
-/* Measured in docs of the index's layout: a scanned document is 1. */
+/* A scanned document is 1. */
 static const double cost_of_fetch = 10;   /* a document by its number */
 static const double cost_of_entry = 0.12; /* an entry walked over, its number sorted in */
 static const double cost_of_lookup = 20;  /* opening a cursor, or asking for a count */
 static const double cost_of_seek = 2;     /* passing over entries to the one that is wanted */
+
+static const double cost_of_covered = 0.5; /* an entry that becomes, with those of its term, a row */
 
 struct cost {
     double items; /* in the scope, that the access gives */

@@ -32,31 +32,35 @@ static bool plain_path(const struct alias *alias, const struct expr *expr, struc
     return item_path_of(alias, expr, path) && !path->has_place && !path->has_elements;
 }
 
-static bool walk_of_path(struct planner *planner, const struct alias *alias, const struct order_item *item,
-                         const struct access *access, struct order_walk *walk)
+bool order_path_walk(struct planner *planner, const struct item_path *path, const struct access *access,
+                     struct order_walk *walk)
 {
-    struct item_path path;
-    struct index_path steps;
-    uint8_t *prefix;
+    struct index_path steps = { path->step, path->count };
+    uint8_t *prefix = arena_alloc(&planner->op->arena, TERM_PATH_BYTES);
+    path_id id = index_path_id(&steps);
     size_t count;
     const struct access *const *range = ranges_of(access, &count);
-    path_id id;
 
-    if (!plain_path(alias, item->expr, &path))
-        return false;
-    steps = (struct index_path){ path.step, path.count };
-    prefix = arena_alloc(&planner->op->arena, TERM_PATH_BYTES);
     if (!planner->index->has(planner->index, &steps))
         return false;
-    id = index_path_id(&steps);
     term_put_path(prefix, id);
     *walk = (struct order_walk){ .prefix = slice_make(prefix, TERM_PATH_BYTES), .needs_value = true };
-    walk->reverse = item->descending;
     walk->from = walk->prefix;
     walk->to = index_prefix_end(&planner->op->arena, walk->prefix);
     narrow(walk, access, id);
     for (size_t i = 0; i < count; i++)
         narrow(walk, range[i], id);
+    return true;
+}
+
+static bool walk_of_path(struct planner *planner, const struct alias *alias, const struct order_item *item,
+                         const struct access *access, struct order_walk *walk)
+{
+    struct item_path path;
+
+    if (!plain_path(alias, item->expr, &path) || !order_path_walk(planner, &path, access, walk))
+        return false;
+    walk->reverse = item->descending;
     return true;
 }
 

@@ -20,5 +20,9 @@ struct order_walk {
 bool order_walk_of(struct planner *planner, const struct select *select, const struct access *access,
                    struct order_walk *walk);
 
+/* The terms of one path, whatever order is asked for. */
+bool order_path_walk(struct planner *planner, const struct item_path *path, const struct access *access,
+                     struct order_walk *walk);
+
 /* Whether a term holds the hash of a string in place of one: terms that begin alike are then in no order. */
 bool order_term_is_cut(const struct order_walk *walk, struct slice term);

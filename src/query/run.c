@@ -433,6 +433,7 @@ out:
         op->error = arena_text(&page->memory, slice_of(op->error));
     query_page_free(&rows.page);
     picked_close(&run.picked);
+    covered_close(&run.covered);
     arena_free(&run.kept);
     arena_free(&run.item_memory);
     return st;

@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "query/bind.h"
+#include "query/covered.h"
 #include "query/order.h"
 #include "query/picked.h"
 #include "query/position.h"
@@ -27,6 +28,7 @@ struct run {
     bool first;            /* it is the first page */
     bool nested;           /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
     struct query_row item; /* being looked at */
+    uint64_t passed;       /* rows gathered so far */
     uint32_t index;        /* which of its rows, from 1 */
     struct arena kept, item_memory;
     struct buf text; /* the row being printed */
@@ -37,6 +39,8 @@ struct run {
     struct planner planner;
     struct access *access;
     struct picked_source picked;
+    struct covered_source covered;
+    struct select unfiltered; /* the statement, when its filter has been counted in already */
 };
 
 /*

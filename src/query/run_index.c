@@ -151,12 +151,33 @@ out:
     return st;
 }
 
+/* ---- aggregates, GROUP BY, DISTINCT ---- */
+
+static enum status choose_covered(struct run *run, const struct outlook *outlook, bool *chosen)
+{
+    double cost;
+    enum status st;
+
+    TRY(covered_choose(run, &run->covered));
+    if (run->covered.kind == COVERED_NOT)
+        goto out;
+    TRY(covered_cost(&run->covered, &cost));
+    if (!always(run) && cost >= least(outlook->scan, outlook->pick))
+        goto out;
+    TRY(covered_open(&run->covered));
+    run->source = &run->covered.base;
+    *chosen = true;
+out:
+    return st;
+}
+
 /* ---- all ways ---- */
 
 enum status run_use_index(struct run *run, bool *done)
 {
     const struct query_index *index = run->source->index;
     struct outlook outlook;
+    bool covered = false;
     enum status st = ST_OK;
 
     if (!index || run->query->options.way == QUERY_BY_SCAN)
@@ -168,8 +189,9 @@ enum status run_use_index(struct run *run, bool *done)
     run->planner.key = access_of_key(&run->planner);
     run->access = access_of_select(&run->planner, run->select);
     TRY(look(run, &outlook));
+    TRY(choose_covered(run, &outlook, &covered));
     TRY(choose_walk(run, &outlook, done));
-    if (!*done)
+    if (!*done && !covered)
         choose_items(run, &outlook);
 out:
     return st;
