@@ -221,8 +221,10 @@ const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t 
 void batch_index_date(struct batch *batch, int64_t ts_ms)
 {
     bool dated = false;
+    size_t count;
 
-    for (size_t i = 0; i < batch->index_count; i++) {
+    batch_index_entries(batch, &count); /* first without a date: the batch may remove what it added */
+    for (size_t i = 0; i < count; i++) {
         struct batch_index_entry *entry = &batch->index[i];
 
         if (!entry->dated)
