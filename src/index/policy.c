@@ -212,13 +212,14 @@ static bool is_lost(const struct index_policy *policy, const struct index_path *
 }
 
 static const char *const unseen[] = { "_rid", "_self", "_etag", "_attachments" };
+enum { UNSEEN = sizeof(unseen) / sizeof(unseen[0]) };
 
 /* System properties that are no part of a document and change without it, and what cannot be known. */
 static bool is_unseen(const struct index_policy *policy, const struct index_path *path)
 {
     if (is_lost(policy, path))
         return true;
-    for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+    for (size_t i = 0; i < UNSEEN; i++)
         if (path->count && !path->step[0].element && slice_is(path->step[0].name, unseen[i]))
             return true;
     return false;
@@ -331,6 +332,14 @@ static void read_computed(struct op *op, struct reading *reading, const struct i
     }
 }
 
+/* A document that has them all the same has no entries for them. */
+static void hide_unseen(struct reading *reading)
+{
+    for (size_t i = 0; i < UNSEEN; i++)
+        member_draft(reading, reading->root, slice_of(unseen[i]))->node.stored = false;
+    member_draft(reading, reading->root, slice_of("_ts"))->node.stored = false;
+}
+
 static size_t count_of(struct json list)
 {
     return json_kind(list) == JSON_ARRAY ? json_count(list) : 0;
@@ -362,8 +371,8 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
     made->is_manual = json_kind(json_get(source->policy, "automatic")) == JSON_FALSE;
     make_room(&reading, source->policy);
     read_computed(op, &reading, source);
+    hide_unseen(&reading);
     if (!made->is_empty) {
-        member_draft(&reading, reading.root, slice_of("id"));
         read_paths(&reading, json_get(source->policy, "excludedPaths"), EXCLUDED);
         read_paths(&reading, json_get(source->policy, "includedPaths"), INCLUDED);
         member_draft(&reading, reading.root, slice_of("id"))->value = INCLUDED;

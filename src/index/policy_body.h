@@ -17,7 +17,7 @@ struct index_node {
     struct index_node *rest;
     bool value;   /* a value here has an entry */
     bool is_bare; /* nothing here or below has one, nor a slot, nor cells: there is no need to look */
-    bool stored;  /* false: a computed property has this name */
+    bool stored;  /* false: it is a system property, or a computed one, that has this name */
     int slot;     /* where composites and tuples look for the value here; or NONE */
     int spatial;  /* which spatial index a geometry here is in; or NONE */
     int tuple;    /* at an array's element: the first of its tuples; or NONE */
