@@ -2,9 +2,6 @@
  * src/partition/indexed.h - items and the index: which policy each has its entries by, and what a write changes.
  * Every record says by which version of the container's policy it was indexed. An item whose writer did not want
  * it indexed has one entry only, which says so: while there is any, a query cannot go by the index alone.
- *
- * Promises
- * 1. A committed item has exactly the entries that the policy of its record gives it.
  */
 #pragma once
 #include "index/entries.h"

@@ -18,6 +18,7 @@
  * 5. An item whose time to live is over is nowhere to be seen, swept or not.
  * 6. No two items of a logical partition have the same values of a unique key.
  * 8. An item's attachments go with it.
+ * 9. A committed item has exactly the index entries that its policy gives it.
  */
 #pragma once
 #include "catalog/catalog.h"
