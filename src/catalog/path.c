@@ -1,4 +1,4 @@
-/* src/catalog/path.c - paths in definitions: of partition keys and of unique keys. Those of indexing are in index/path.c. */
+/* src/catalog/path.c - paths of partition keys and of unique keys. Those of indexing policies are index/path.c's. */
 #include "catalog/definition.h"
 #include "index/path.h"
 

@@ -55,8 +55,8 @@ static void widen_run(struct reader *reader, double x, double y0, double y1)
 }
 
 /*
- * The highest latitude that an arc can have whose ends are no higher than this: the arc between two places at this latitude
- * is highest in the middle in the north, and at its ends in the south.
+ * The highest latitude that an arc can have whose ends are no higher than this: the arc between two places at this
+ * latitude is highest in the middle in the north, and at its ends in the south.
  */
 static double highest(double latitude, double across)
 {
@@ -115,8 +115,8 @@ static void add_run(struct reader *reader)
 }
 
 /*
- * A ring that is certain to run counter-clockwise, and around no pole, bounds what lies in its box. All others may bound
- * anything.
+ * A ring that is certain to run counter-clockwise, and around no pole, bounds what lies in its box. All others may
+ * bound anything.
  */
 static void end_run(struct reader *reader, double first_x)
 {

@@ -1,7 +1,7 @@
 /*
  * src/index/bounds.h - the box around a GeoJSON object.
- * On the earth x is longitude, x0 from -180 up, and x1 may be above 180: the box goes over the antimeridian. All of the
- * geometry lies in the box, but the box may be larger than need be.
+ * On the earth x is longitude, and may go on past 180 or -180: the box goes over the antimeridian. All of the geometry
+ * lies in the box, but the box may be larger than need be.
  */
 #pragma once
 #include "json/json.h"
@@ -14,7 +14,7 @@ struct bounds {
 bool bounds_of(struct json geometry, bool planar, struct bounds *box);
 
 /*
- * Everything that is no farther from something in the box than `reach`, metres on the earth, and a little more, for what
- * rounding may do. False when nothing can be: the reach is below 0.
+ * Everything that is no farther from something in the box than `reach`, metres on the earth, and a little more, for
+ * what rounding may do. False when nothing can be: the reach is below 0.
  */
 bool bounds_widen(struct bounds *box, double reach, bool planar);

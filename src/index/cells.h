@@ -2,12 +2,12 @@
  * src/index/cells.h - where on the earth, or on a plane, a geometry lies, as numbers that sort.
  *
  * Longitude and latitude, or x and y, are halved again and again; the halves chosen, in turn, are the bits of a
- * position. A cell is what has the first 4, 8, 12 ... bits in common. Its number has those bits, a 1 and zeros, so that it lies in
- * the middle of the numbers of what it contains. A geometry has the few cells that cover the box around it, and
- * meets another only if one of their cells contains one of the other's.
+ * position. A cell is what has the first 4, 8, 12 ... bits in common. Its number has those bits, a 1 and zeros, so
+ * that it lies in the middle of the numbers of what it contains. A geometry has the few cells that cover the box
+ * around it, and meets another only if a cell of one contains a cell of the other.
  *
- * On the earth an edge is an arc of a great circle, and a ring bounds what lies to its left (query/sphere.h). What would be hard to
- * bound, such as a polygon around a pole, has the one cell of everything.
+ * On the earth an edge is an arc of a great circle, and a ring bounds what lies to its left (query/sphere.h). What
+ * would be hard to bound, such as a polygon around a pole, has the one cell of everything.
  *
  * Threads. Nothing here has state.
  *
@@ -21,8 +21,8 @@
 enum { CELLS_MAX = 8, CELL_BYTES = 8 };
 
 /*
- * The cells of a GeoJSON object, how many; none when it is not valid. `plane` is min x, min y, max x, max y: what lies outside
- * counts as lying at the edge. NULL: on the earth.
+ * The cells of a GeoJSON object, how many; none when it is not valid. `plane` is min x, min y, max x, max y: what
+ * lies outside counts as lying at the edge. NULL: on the earth.
  */
 size_t cells_of(struct json geometry, const double *plane, uint64_t cell[CELLS_MAX]);
 

@@ -2,8 +2,8 @@
  * src/index/entries.c - a document's entries, and what changes from one version of it to the next.
  *
  * A document and the policy's tree are walked down together; each value that has an entry adds a term. Terms are
- * then sorted, and those that occur twice (a tag given twice) are dropped. What an array or object hashes to comes back up
- * from the walk, so that no value is hashed more than once however deep it lies.
+ * then sorted, and those that occur twice (a tag given twice) are dropped. What an array or object hashes to comes
+ * back up from the walk, so that no value is hashed more than once however deep it lies.
  */
 #include "base/hash.h"
 #include "index/cells.h"

@@ -477,8 +477,11 @@ const struct index_joined *index_policy_tuples(const struct index_policy *policy
 bool index_policy_spatial(const struct index_policy *policy, const struct index_path *path,
                           struct index_spatial *spatial)
 {
-    int which = policy->is_empty || is_unseen(policy, path) ? NONE : node_at(policy, path)->spatial;
+    int which;
 
+    if (policy->is_empty || path->count == 0 || is_unseen(policy, path))
+        return false;
+    which = node_at(policy, path)->spatial;
     if (which == NONE)
         return false;
     *spatial = (struct index_spatial){ path_spatial(index_path_id(path)), policy->planar, { 0 } };

@@ -28,8 +28,9 @@ struct index_path {
 };
 
 /*
- * The value of a computed property of a document; undefined when it has none. Asked for that of an undefined document it says whether
- * it can do it at all: not ST_OK where the value depends on more than the document, such as system properties.
+ * The value of a computed property of a document; undefined when it has none. Asked for that of an undefined
+ * document it says whether it can do it at all: not ST_OK where the value depends on more than the document,
+ * such as system properties.
  */
 typedef enum status index_compute(struct op *op, struct json computed, size_t which, struct json document,
                                   struct json *value);
@@ -54,7 +55,8 @@ bool index_policy_is_manual(const struct index_policy *policy);
 /* Whether values at the path have entries: a scalar, null, and also an array or object as a whole. */
 bool index_policy_has_values(const struct index_policy *policy, const struct index_path *path);
 
-/* Whether entries under /name are those of a computed property with this definition: a path names it, and it can be computed. */
+/* Whether entries under /name are those of a computed property with this query: a path names it, and it can be
+   computed. */
 bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query);
 path_id index_path_id(const struct index_path *path);
 

@@ -1,7 +1,7 @@
 /*
  * src/index/policy_body.h - what a policy is made of, for policy.c and entries.c only.
- * A tree of the steps that the policy names. Whoever walks a document goes down both at once; what has no node of its own is
- * at its parent's `rest`, which is its own rest.
+ * A tree of the steps that the policy names. Whoever walks a document goes down both at once; what has no node
+ * of its own is at its parent's `rest`, which is its own rest.
  */
 #pragma once
 #include "index/policy.h"

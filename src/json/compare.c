@@ -122,7 +122,7 @@ static struct hash128 hash_pair(struct hash128 a, struct hash128 b)
     return murmur3_128(bytes, sizeof(bytes));
 }
 
-/* An array begins with its head and adds to it; an object adds to nothing, so that the order of members does not matter. */
+/* An array begins with its head and adds to that; an object adds to 0, so that the order of members does not matter. */
 struct json_hasher json_hasher(struct json container)
 {
     bool is_object = json_kind(container) == JSON_OBJECT;

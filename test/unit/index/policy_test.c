@@ -134,7 +134,10 @@ TEST(the_whole_document_is_no_path)
 {
     struct index_path none = { NULL, 0 };
 
+    struct index_spatial spatial;
+
     CHECK(!index_policy_has_values(policy_of("{'includedPaths':[{'path':'/*'}]}"), &none));
+    CHECK(!index_policy_spatial(policy_of("{'spatialIndexes':[{'path':'/*'}]}"), &none, &spatial));
 }
 
 #define COMPOSITES(list) "{'includedPaths':[{'path':'/*'}],'compositeIndexes':[" list "]}"
