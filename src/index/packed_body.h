@@ -15,6 +15,8 @@
 #include "index/manifest.h"
 #include "index/packed.h"
 
+enum { DOUBTFUL_MAX = 64 };
+
 struct dead_run {
     struct dead_run *next;
     uint64_t id;
@@ -24,14 +26,17 @@ struct packed {
     struct keeper keeper;
     struct backend *backend;
     struct packed_options options;
-    struct op op; /* of whoever holds work_mutex */
 
     pthread_mutex_t append_mutex;
-    struct delta *active; /* the same as in `layers` */
+    struct delta *active;       /* the same as in `layers` */
+    bool has_uncommitted;       /* something was appended since the last committed() */
+    pthread_cond_t group_ended; /* it no longer has */
 
     pthread_mutex_t work_mutex;
+    struct op op, merge_op;
     uint64_t next_run;
-    uint64_t filter_bytes; /* in memory */
+    uint64_t doubtful[DOUBTFUL_MAX]; /* runs that a manifest may list whose write failed */
+    size_t doubtful_count;
 
     pthread_mutex_t settle_mutex;
     uint64_t forgets;
@@ -39,12 +44,13 @@ struct packed {
     pthread_mutex_t mutex;
     struct keeper_pin *layers;
     struct dead_run *dead; /* runs that nobody reads, with rows still to be removed */
-    uint64_t attempts;     /* at writing out, that have ended */
-    enum status last_attempt;
+    uint64_t failures;     /* to write the sealed delta out */
     bool stopping;
     pthread_cond_t wanted; /* for the thread: there is something to do */
-    pthread_cond_t ended;  /* an attempt has */
+    pthread_cond_t ended;  /* the sealed delta is written out, or that has failed */
     bool has_work;
+
+    bool is_running; /* the thread */
     pthread_t thread;
 };
 
@@ -71,6 +77,9 @@ void upkeep_wake(struct packed *packed);
 enum status upkeep_wait(struct op *op, struct packed *packed);
 
 void upkeep_run_gone(void *context, uint64_t id);
+
+/* Without the thread, when everybody has gone. */
+void upkeep_remove_dead(struct packed *packed);
 
 /* ---- packed_cursor.c ---- */
 

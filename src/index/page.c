@@ -284,6 +284,21 @@ static void put_record(struct page_writer *page, struct slice term, size_t share
     page->net += (int64_t)record->count - 2 * (int64_t)record->removes;
 }
 
+/* Where the record's numbers would begin, at the latest. */
+static size_t numbers_at(const struct page_writer *page, struct slice term, size_t shared)
+{
+    const size_t lengths_bytes = 5 + 5 + 2 + 2 + 3;
+
+    return page->size + lengths_bytes + term.size - shared;
+}
+
+bool page_has_room(const struct page_writer *page, struct slice term)
+{
+    return page->records == 0 ||
+           (numbers_at(page, term, shared_bytes(page, term)) + VARINT_BYTES_MAX <= PAGE_BYTES &&
+            page->terms_bytes + term.size <= PAGE_TERMS_BYTES_MAX - PAGE_TERM_BYTES_MAX);
+}
+
 /*
  * Where removes are only among the marks that do not fit, the record says times two for nothing's sake, which a reader would
  * not know: such a record is planned again for its own marks.
@@ -291,16 +306,14 @@ static void put_record(struct page_writer *page, struct slice term, size_t share
 size_t page_put(struct page_writer *page, struct slice term, const uint64_t *number, const bool *gone,
                 size_t count)
 {
-    const size_t lengths_bytes = 5 + 5 + 2 + 2 + 3;
     size_t shared = shared_bytes(page, term);
-    size_t taken = page->size + lengths_bytes + term.size - shared;
+    size_t begin = numbers_at(page, term, shared);
     struct record_plan record;
 
     assert(term.size <= PAGE_TERM_BYTES_MAX && count > 0);
-    if (page->records > 0 && (taken + VARINT_BYTES_MAX > PAGE_BYTES ||
-                              page->terms_bytes + term.size > PAGE_TERMS_BYTES_MAX - PAGE_TERM_BYTES_MAX))
+    if (!page_has_room(page, term))
         return 0;
-    plan(&record, number, gone, count, taken < PAGE_BYTES ? PAGE_BYTES - taken : 0);
+    plan(&record, number, gone, count, begin < PAGE_BYTES ? PAGE_BYTES - begin : 0);
     if (record.removes == 0 && any_gone(gone, count))
         plan(&record, number, NULL, record.count, sizeof(record.numbers));
     put_record(page, term, shared, &record);

@@ -74,6 +74,9 @@ struct page_writer {
 
 void page_begin(struct page_writer *page, int64_t before);
 
+/* For at least one mark of the term. An empty page has room for any. */
+bool page_has_room(const struct page_writer *page, struct slice term);
+
 /* Puts as many of the marks as there is room for, at least one into an empty page, and says how many. */
 size_t page_put(struct page_writer *page, struct slice term, const uint64_t *number, const bool *gone,
                 size_t count);

@@ -194,12 +194,13 @@ static void turn_round(struct marks *marks)
 {
     for (size_t i = 0, j = marks->count; i + 1 < j--; i++) {
         uint64_t number = marks->number[i];
-        bool gone = marks->gone[i];
 
         marks->number[i] = marks->number[j];
         marks->number[j] = number;
-        if (!marks->any_gone)
-            continue;
+    }
+    for (size_t i = 0, j = marks->any_gone ? marks->count : 0; i + 1 < j--; i++) {
+        bool gone = marks->gone[i];
+
         marks->gone[i] = marks->gone[j];
         marks->gone[j] = gone;
     }

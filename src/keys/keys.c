@@ -154,6 +154,16 @@ struct slice key_dropped(struct arena *arena, uint64_t container)
     return slice_make(key, PREFIX_BYTES + 8);
 }
 
+struct slice key_runs(struct arena *arena)
+{
+    return slice_make(key_begin(arena, 0, KEY_RUNS, 0), PREFIX_BYTES);
+}
+
+struct slice key_settled(struct arena *arena, uint64_t bucket)
+{
+    return slice_make(key_begin(arena, bucket, KEY_SETTLED, 0), PREFIX_BYTES);
+}
+
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind)
 {
     return slice_make(key_begin(arena, bucket, kind, 0), PREFIX_BYTES);
@@ -176,8 +186,9 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 
 bool key_parse(struct slice key, struct key_parts *parts)
 {
-    static const char kinds[] = { KEY_HEAD,  KEY_DOCUMENT, KEY_ID,         KEY_UNIQUE, KEY_LOG,  KEY_CATALOG,
-                                  KEY_OFFER, KEY_DROPPED,  KEY_ATTACHMENT, KEY_MEDIA,  KEY_INDEX };
+    static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
+                                  KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA,
+                                  KEY_INDEX,   KEY_RUNS,     KEY_SETTLED };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;

@@ -26,6 +26,8 @@ enum key_kind {
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
+    KEY_RUNS = 'R',       /* nothing: which runs the index has (index/manifest.h; bucket 0) */
+    KEY_SETTLED = 'W',    /* nothing: up to which LSN the bucket's entries are in runs */
     KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
 };
 
@@ -56,6 +58,8 @@ struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);
+struct slice key_runs(struct arena *arena);
+struct slice key_settled(struct arena *arena, uint64_t bucket);
 
 /* The least key of a kind, and the least key after all of that kind. */
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind);

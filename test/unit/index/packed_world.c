@@ -98,6 +98,14 @@ void world_close(struct world *world)
 void world_free(struct world *world)
 {
     world_close(world);
+    world_forget(world);
+}
+
+void world_forget(struct world *world)
+{
+    for (size_t i = 0; i < WORLD_BUCKETS; i++)
+        for (size_t lsn = 0; lsn < WORLD_LSNS; lsn++)
+            free(world->past[i][lsn]);
     free(world);
 }
 
@@ -124,7 +132,7 @@ static void draw_change(struct world *world, size_t bucket, struct change_list *
 {
     size_t path = world_random(WORLD_PATHS), number = world_random(WORLD_NUMBERS);
     size_t value = world_random(4) ? world_random(WORLD_VALUES) : 7; /* one has many numbers */
-    bool *flag = &world->now.has[bucket][path][value][number];
+    bool *flag = &world->now[bucket].has[path][value][number];
     struct keeper_entry *entry = &list->entry[list->count];
     uint8_t *bytes = list->key[list->count];
 
@@ -137,35 +145,79 @@ static void draw_change(struct world *world, size_t bucket, struct change_list *
     list->flag[list->count++] = flag;
 }
 
-static void append(struct world *world, size_t bucket, size_t changes, struct change_list *list)
+static bool append(struct world *world, size_t bucket, size_t changes, struct change_list *list)
 {
     list->count = 0;
     for (size_t i = 0; i < changes && i < CHANGES_MAX; i++)
         draw_change(world, bucket, list);
-    if (world->keeper->ops->append(world->op, world->keeper, world_bucket(bucket), world->lsn[bucket] + 1,
-                                   list->entry, list->count) != ST_OK)
-        abort();
+    return world->keeper->ops->append(world->op, world->keeper, world_bucket(bucket), world->lsn[bucket] + 1,
+                                      list->entry, list->count) == ST_OK;
 }
 
-void world_commit(struct world *world, size_t bucket, size_t changes)
+static void remember(struct world *world, size_t bucket)
+{
+    struct table **past = &world->past[bucket][world->lsn[bucket]];
+
+    if (!*past)
+        *past = malloc(sizeof(**past));
+    **past = world->now[bucket];
+}
+
+bool world_commit(struct world *world, size_t bucket, size_t changes)
 {
     struct change_list *list = malloc(sizeof(*list));
+    bool taken = !world->dropped[bucket] && append(world, bucket, changes, list);
 
-    append(world, bucket, changes, list);
-    world->lsn[bucket]++;
-    for (size_t i = 0; i < list->count; i++)
-        *list->flag[i] = !*list->flag[i];
-    world->keeper->ops->committed(world->keeper);
+    if (taken) {
+        world->lsn[bucket]++;
+        for (size_t i = 0; i < list->count; i++)
+            *list->flag[i] = !*list->flag[i];
+        remember(world, bucket);
+        world->keeper->ops->committed(world->keeper);
+    }
     free(list);
+    return taken;
 }
 
 void world_lose(struct world *world, size_t bucket, size_t changes)
 {
     struct change_list *list = malloc(sizeof(*list));
 
-    append(world, bucket, changes, list);
+    if (!world->dropped[bucket])
+        append(world, bucket, changes, list);
     world->keeper->ops->forget(world->keeper, world_bucket(bucket), world->lsn[bucket]);
     free(list);
+}
+
+void world_drop(struct world *world, size_t bucket)
+{
+    struct op *op = world->op;
+    uint64_t id = world_bucket(bucket);
+
+    for (size_t i = 0; i < WORLD_VIEWS; i++)
+        unpin(world, &world->view[i]);
+    if (world->keeper->ops->drop(op, world->keeper, id) != ST_OK ||
+        world->backend->ops->remove_range(op, world->backend, key_bucket_first(&op->arena, id),
+                                          key_bucket_end(&op->arena, id)) != ST_OK)
+        abort();
+    world->dropped[bucket] = true;
+    world->now[bucket] = (struct table){ 0 };
+}
+
+void world_crash(struct world *world)
+{
+    world_close(world);
+    world_open(world);
+    world_recall(world);
+}
+
+void world_recall(struct world *world)
+{
+    for (size_t i = 0; i < WORLD_BUCKETS; i++) {
+        if (world->keeper->ops->settled(world->op, world->keeper, world_bucket(i), &world->lsn[i]) != ST_OK)
+            abort();
+        world->now[i] = world->past[i][world->lsn[i]] ? *world->past[i][world->lsn[i]] : (struct table){ 0 };
+    }
 }
 
 /* ---- looking ---- */
@@ -176,7 +228,7 @@ void world_look(struct world *world, size_t which)
 
     unpin(world, view);
     view->pin = world->keeper->ops->pin(world->keeper);
-    view->table = world->now;
+    memcpy(view->table, world->now, sizeof(view->table));
     memcpy(view->lsn, world->lsn, sizeof(view->lsn));
 }
 
@@ -204,6 +256,8 @@ static bool next_entry(struct reader *reader, struct slice *term, uint64_t *numb
     if (reader->at == reader->block.count) {
         reader->at = 0;
         reader->blocks++;
+        if (reader->world->disturb)
+            reader->world->disturb(reader->world);
         if (ops->next(reader->world->op, reader->cursor, &reader->block) != ST_OK)
             abort();
     }
@@ -255,7 +309,7 @@ static bool follow(struct reader *reader, const struct walk_plan *plan, const st
         for (size_t j = 0; j < numbers; j++) {
             size_t n = plan->reverse ? plan->last - j : plan->first + j;
 
-            if (!table->has[plan->bucket][plan->path][value][n])
+            if (!table->has[plan->path][value][n])
                 continue;
             if (!sought && reader->blocks >= plan->seek_after && reader->at == reader->block.count) {
                 sought = true;
@@ -288,7 +342,7 @@ static bool walk(struct world *world, const struct world_view *view, const struc
         keeper_walk.to = key_into(to, plan->bucket, plan->path, value_at(plan->to));
     if (world->keeper->ops->open(world->op, world->keeper, view->pin, &keeper_walk, &reader.cursor) != ST_OK)
         abort();
-    same = follow(&reader, plan, &view->table);
+    same = follow(&reader, plan, &view->table[plan->bucket]);
     world->keeper->ops->end(reader.cursor);
     return same;
 }
@@ -304,7 +358,7 @@ static bool count(struct world *world, const struct world_view *view, const stru
         end.size = PATH_END;
     for (size_t rank = plan->from; rank < plan->to; rank++)
         for (size_t n = 0; n < WORLD_NUMBERS; n++)
-            expected += view->table.has[plan->bucket][plan->path][value_at(rank)][n];
+            expected += view->table[plan->bucket].has[plan->path][value_at(rank)][n];
     if (world->keeper->ops->count(world->op, world->keeper, view->pin,
                                   key_into(from, plan->bucket, plan->path, value_at(plan->from)), end,
                                   view->lsn[plan->bucket], false, &got) != ST_OK)
