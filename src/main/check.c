@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "catalog/catalog.h"
+#include "index/packed.h"
 #include "keys/keys.h"
 #include "main/check.h"
 #include "main/directory.h"
@@ -398,11 +399,13 @@ static enum status check_directory(struct op *op, const char *path, uint64_t *it
     enum status st;
 
     TRY(directory_open(op, path, true, &directory));
-    TRY(store_open(
-        op,
-        &(struct store_options){
-            .kind = STORE_ROCKSDB, .directory = directory.store, .read_only = true, .cache_bytes = 64 << 20 },
-        &store));
+    TRY(store_open(op,
+                   &(struct store_options){ .kind = STORE_ROCKSDB,
+                                            .directory = directory.store,
+                                            .read_only = true,
+                                            .cache_bytes = 64 << 20,
+                                            .keeper = packed_open },
+                   &store));
     TRY(catalog_open(op, store, &catalog));
     TRY(recover_index(op, catalog)); /* in memory: nothing on disk is changed */
     TRY(check_all(op, catalog, items, problems));

@@ -13,6 +13,7 @@
 #include "catalog/catalog.h"
 #include "http/certificate.h"
 #include "http/http.h"
+#include "index/packed.h"
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
@@ -131,6 +132,7 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "store_reopens_total", "counter", store.reopens);
     gauge(out, "store_written_bytes_total", "counter", store.bytes_written);
     gauge(out, "store_disk_bytes", "gauge", store.disk_bytes);
+    gauge(out, "index_memory_bytes", "gauge", store.index_bytes);
     gauge(out, "store_writable", "gauge", store_is_writable(server->store));
     gauge(out, "connections", "gauge", http.connections_open);
     gauge(out, "connections_total", "counter", http.connections_total);
@@ -182,6 +184,7 @@ static enum status open_store(struct op *op, struct server *server)
         .sync = strcmp(settings->durability, "sync") == 0,
         .cache_bytes = (size_t)settings->cache_mb << 20,
         .threads = true,
+        .keeper = server->has_directory ? packed_open : NULL,
     };
     enum status st;
 
