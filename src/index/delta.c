@@ -148,6 +148,21 @@ struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t id)
     return path;
 }
 
+struct delta_path *delta_next_path(struct delta *delta, uint64_t id, const struct delta_path *path)
+{
+    struct delta_bucket *bucket;
+    struct delta_path *next = NULL;
+
+    if (path)
+        return path->next_in_bucket; /* new ones go to the front */
+    pthread_rwlock_rdlock(&delta->lock);
+    bucket = find_bucket(delta, id);
+    if (bucket)
+        next = bucket->paths;
+    pthread_rwlock_unlock(&delta->lock);
+    return next;
+}
+
 struct delta_bucket *delta_buckets(struct delta *delta)
 {
     return delta->all_buckets;

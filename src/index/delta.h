@@ -76,6 +76,9 @@ void delta_drop(struct delta *delta, uint64_t bucket);
 struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t path);
 struct delta_bucket *delta_buckets(struct delta *delta);
 
+/* All paths of a bucket, in no order: the first, and the one after another. Paths that come meanwhile are not among them. */
+struct delta_path *delta_next_path(struct delta *delta, uint64_t bucket, const struct delta_path *path);
+
 uint64_t delta_bytes(const struct delta *delta);
 uint64_t delta_entries(const struct delta *delta);         /* appended, dead ones too */
 void delta_adds_bytes(struct delta *delta, int64_t bytes); /* of pieces */

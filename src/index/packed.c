@@ -127,6 +127,54 @@ static void packed_forget(struct keeper *keeper, uint64_t bucket, uint64_t lsn)
     pthread_mutex_unlock(&packed->append_mutex);
 }
 
+/* Under `mutex`: where the bucket is, or would be. */
+static size_t find_dropped(const struct packed *packed, uint64_t bucket)
+{
+    size_t low = 0, high = packed->dropped_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (packed->dropped[middle] < bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool packed_is_dropped(struct packed *packed, uint64_t bucket)
+{
+    bool found;
+    size_t at;
+
+    if (atomic_load(&packed->dropped_count) == 0)
+        return false;
+    pthread_mutex_lock(&packed->mutex);
+    at = find_dropped(packed, bucket);
+    found = at < packed->dropped_count && packed->dropped[at] == bucket;
+    pthread_mutex_unlock(&packed->mutex);
+    return found;
+}
+
+static void remember_dropped(struct packed *packed, uint64_t bucket)
+{
+    size_t at, count = packed->dropped_count;
+
+    pthread_mutex_lock(&packed->mutex);
+    if (count == packed->dropped_capacity) {
+        packed->dropped_capacity = count ? 2 * count : 16;
+        packed->dropped = realloc(packed->dropped, packed->dropped_capacity * sizeof(*packed->dropped));
+        if (!packed->dropped)
+            abort();
+    }
+    at = find_dropped(packed, bucket);
+    memmove(&packed->dropped[at + 1], &packed->dropped[at], (count - at) * sizeof(*packed->dropped));
+    packed->dropped[at] = bucket;
+    packed->dropped_count++;
+    pthread_mutex_unlock(&packed->mutex);
+}
+
 static void drop_from(struct delta *delta, uint64_t bucket, uint64_t lsn)
 {
     (void)lsn;
@@ -141,6 +189,8 @@ static enum status packed_drop(struct op *op, struct keeper *keeper, uint64_t bu
     (void)op;
     pthread_mutex_lock(&packed->append_mutex);
     change_deltas(packed, bucket, drop_from, 0);
+    if (!packed_is_dropped(packed, bucket))
+        remember_dropped(packed, bucket);
     pthread_mutex_unlock(&packed->append_mutex);
     return ST_OK;
 }
@@ -242,6 +292,7 @@ static void packed_close(struct keeper *keeper)
     pthread_mutex_destroy(&packed->settle_mutex);
     pthread_mutex_destroy(&packed->work_mutex);
     pthread_mutex_destroy(&packed->append_mutex);
+    free(packed->dropped);
     free(packed);
 }
 

@@ -43,6 +43,10 @@ struct packed {
 
     pthread_mutex_t mutex;
     struct keeper_pin *layers;
+    uint64_t
+        *dropped; /* buckets, in order, since the store was opened: runs may still have entries of them */
+    size_t dropped_capacity;
+    atomic_size_t dropped_count;
     struct dead_run *dead; /* runs that nobody reads, with rows still to be removed */
     uint64_t failures;     /* to write the sealed delta out */
     bool stopping;
@@ -58,6 +62,10 @@ static inline struct packed *packed_of(struct keeper *keeper)
 {
     return (struct packed *)keeper; /* its first member */
 }
+
+/* ---- packed.c ---- */
+
+bool packed_is_dropped(struct packed *packed, uint64_t bucket);
 
 /* ---- upkeep.c ---- */
 

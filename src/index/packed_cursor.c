@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include "index/join.h"
 #include "index/packed_body.h"
+#include "index/paths.h"
 #include "index/piece_source.h"
 #include "index/run_source.h"
 #include "keys/bytes.h"
@@ -28,6 +29,9 @@ struct part {
 struct keeper_cursor {
     struct keeper_pin *pin;
     struct part part;
+    struct bounds bounds;
+    uint64_t lsn;
+    bool spans; /* all paths of the bucket, of which `part` is one */
     struct run_reader reader;
     struct source **source; /* oldest first: those of runs, then those of pieces */
     size_t count, capacity;
@@ -36,6 +40,11 @@ struct keeper_cursor {
     size_t term_capacity;
     char places[]; /* of the part */
 };
+
+static bool is_whole_bucket(struct slice from)
+{
+    return from.size < VALUE_AT;
+}
 
 static void *allocate(size_t bytes)
 {
@@ -86,9 +95,20 @@ static void part_init(struct part *part, char *memory, struct slice from, struct
         part->values.to = slice_after(part->high, PAGE_TERM_AT);
 }
 
+/* A path with all its values. */
+static void part_of_path(struct part *part, char *memory, uint64_t bucket, uint64_t path)
+{
+    uint8_t from[VALUE_AT], to[1] = { 0 };
+
+    put_be(from, bucket, BUCKET_KEY_BYTES);
+    from[KIND_AT] = KEY_INDEX;
+    put_be(from + TERM_AT, path, PATH_BYTES);
+    part_init(part, memory, slice_make(from, sizeof(from)), slice_make(to, 0));
+}
+
 static size_t part_bytes(struct slice from, struct slice to)
 {
-    return from.size + to.size + PAGE_TERM_AT;
+    return from.size + to.size + 2 * PAGE_TERM_AT;
 }
 
 static bool begins_with(struct slice bytes, struct slice prefix)
@@ -111,7 +131,7 @@ static bool ends_prefix(struct slice end, struct slice prefix)
 static bool part_hash(const struct part *part, uint64_t *hash)
 {
     struct slice term = slice_after(part->low, PAGE_BUCKET_BYTES);
-    size_t value_bytes = ordered_size(part->values.from);
+    size_t value_bytes = part->values.from.size ? ordered_size(part->values.from) : 0;
     struct slice one = slice_make(part->low.data, PAGE_TERM_AT + value_bytes);
 
     if (value_bytes == 0 || !(begins_with(part->high, one) || ends_prefix(part->high, one)))
@@ -162,10 +182,11 @@ static void add_pieces(struct keeper_cursor *cursor, struct delta *delta, struct
     }
 }
 
-static enum status add_sources(struct op *op, struct keeper_cursor *cursor, struct bounds bounds,
-                               uint64_t lsn)
+static enum status add_sources(struct op *op, struct keeper_cursor *cursor)
 {
+    struct bounds bounds = cursor->bounds;
     struct keeper_pin *pin = cursor->pin;
+    uint64_t lsn = cursor->lsn;
     uint64_t hash = 0;
     bool has_hash = part_hash(&cursor->part, &hash);
     enum status st = ST_OK;
@@ -190,26 +211,89 @@ static enum status check_may_block(struct op *op)
     return ST_OK;
 }
 
+static void close_sources(struct keeper_cursor *cursor)
+{
+    for (size_t i = 0; i < cursor->count; i++) {
+        cursor->source[i]->ops->close(cursor->source[i]);
+        free(cursor->source[i]);
+    }
+    cursor->count = 0;
+    cursor->reader.at = NULL;
+    join_free(&cursor->join);
+    join_init(&cursor->join, NULL, 0, cursor->bounds.reverse, false);
+}
+
+static enum status open_part(struct op *op, struct keeper_cursor *cursor)
+{
+    enum status st = ST_OK;
+
+    if (slice_compare(cursor->part.low, cursor->part.high) < 0)
+        TRY(add_sources(op, cursor));
+    cursor->join.source = cursor->source;
+    cursor->join.count = cursor->count;
+out:
+    return st;
+}
+
+/* In a walk over a whole bucket, from one path to the next; without one the first. */
+static enum status open_next_path(struct op *op, struct keeper_cursor *cursor, const uint64_t *path,
+                                  bool *found)
+{
+    uint64_t bucket = cursor->part.bucket, next;
+    enum status st;
+
+    close_sources(cursor);
+    TRY(paths_next(op, cursor->pin, &cursor->reader, bucket, path, cursor->bounds.reverse, found, &next));
+    if (!*found)
+        goto out;
+    part_of_path(&cursor->part, cursor->places, bucket, next);
+    TRY(open_part(op, cursor));
+out:
+    return st;
+}
+
+static enum status begin_walk(struct op *op, struct keeper_cursor *cursor, const struct keeper_walk *walk)
+{
+    bool found;
+
+    if (!cursor->spans) {
+        part_init(&cursor->part, cursor->places, walk->from, walk->to);
+        return open_part(op, cursor);
+    }
+    cursor->part.bucket = get_be(walk->from.data, BUCKET_KEY_BYTES);
+    return open_next_path(op, cursor, NULL, &found);
+}
+
+static struct keeper_cursor *cursor_new(struct packed *packed, struct keeper_pin *pin,
+                                        const struct keeper_walk *walk)
+{
+    struct keeper_cursor *cursor = allocate(sizeof(*cursor) + part_bytes(walk->from, walk->to));
+
+    cursor->pin = layers_hold(pin);
+    cursor->bounds = (struct bounds){ walk->first, walk->last, walk->reverse };
+    cursor->lsn = walk->lsn;
+    cursor->spans = is_whole_bucket(walk->from);
+    cursor->reader = (struct run_reader){ .backend = packed->backend };
+    cursor->source = NULL;
+    cursor->count = cursor->capacity = cursor->term_capacity = 0;
+    cursor->term = NULL;
+    join_init(&cursor->join, NULL, 0, walk->reverse, false);
+    return cursor;
+}
+
 enum status packed_cursor_open(struct op *op, struct keeper *keeper, struct keeper_pin *pin,
                                const struct keeper_walk *walk, struct keeper_cursor **cursor)
 {
-    struct bounds bounds = { walk->first, walk->last, walk->reverse };
+    struct packed *packed = packed_of(keeper);
     struct keeper_cursor *opened = NULL;
     enum status st;
 
     TRY(check_may_block(op));
-    opened = allocate(sizeof(*opened) + part_bytes(walk->from, walk->to));
-    opened->pin = layers_hold(pin);
-    opened->reader = (struct run_reader){ .backend = packed_of(keeper)->backend };
-    opened->source = NULL;
-    opened->count = opened->capacity = opened->term_capacity = 0;
-    opened->term = NULL;
-    part_init(&opened->part, opened->places, walk->from, walk->to);
-    join_init(&opened->join, NULL, 0, walk->reverse, false);
-    if (slice_compare(opened->part.low, opened->part.high) < 0)
-        TRY(add_sources(op, opened, bounds, walk->lsn));
-    opened->join.source = opened->source;
-    opened->join.count = opened->count;
+    opened = cursor_new(packed, pin, walk);
+    if (packed_is_dropped(packed, get_be(walk->from.data, BUCKET_KEY_BYTES)))
+        opened->spans = false; /* and nothing is in it */
+    else
+        TRY(begin_walk(op, opened, walk));
     *cursor = opened;
 out:
     if (st != ST_OK)
@@ -221,10 +305,7 @@ void packed_cursor_end(struct keeper_cursor *cursor)
 {
     if (!cursor)
         return;
-    for (size_t i = 0; i < cursor->count; i++) {
-        cursor->source[i]->ops->close(cursor->source[i]);
-        free(cursor->source[i]);
-    }
+    close_sources(cursor);
     run_reader_close(&cursor->reader);
     join_free(&cursor->join);
     layers_release(cursor->pin);
@@ -251,22 +332,51 @@ static struct slice whole_term(struct keeper_cursor *cursor, struct slice value)
 enum status packed_cursor_next(struct op *op, struct keeper_cursor *cursor, struct keeper_block *block)
 {
     struct join_block joined;
+    bool found = true;
     enum status st;
 
     *block = (struct keeper_block){ 0 };
     TRY(join_next(op, &cursor->join, &joined));
+    while (joined.count == 0 && cursor->spans && found) {
+        uint64_t path = cursor->part.path;
+
+        TRY(open_next_path(op, cursor, &path, &found));
+        TRY(join_next(op, &cursor->join, &joined));
+    }
     if (joined.count > 0)
         *block = (struct keeper_block){ whole_term(cursor, joined.value), joined.number, joined.count };
 out:
     return st;
 }
 
-/* A term of another path has all of this one's before it, or behind it. */
+/* To the term's path, or beyond it; never back. */
+static enum status seek_path(struct op *op, struct keeper_cursor *cursor, uint64_t path)
+{
+    bool found = true;
+    enum status st = ST_OK;
+
+    while (found && comes_before(cursor->part.path, path, cursor->bounds.reverse)) {
+        uint64_t here = cursor->part.path;
+
+        TRY(open_next_path(op, cursor, &here, &found));
+    }
+out:
+    return st;
+}
+
 enum status packed_cursor_seek(struct op *op, struct keeper_cursor *cursor, struct slice term,
                                uint64_t number)
 {
-    assert(term.size >= PATH_BYTES && get_be(term.data, PATH_BYTES) == cursor->part.path);
-    return join_seek(op, &cursor->join, slice_after(term, PATH_BYTES), number);
+    uint64_t path = get_be(term.data, PATH_BYTES);
+    enum status st = ST_OK;
+
+    assert(term.size >= PATH_BYTES);
+    if (cursor->spans && cursor->count > 0)
+        TRY(seek_path(op, cursor, path));
+    if (cursor->count > 0 && cursor->part.path == path)
+        TRY(join_seek(op, &cursor->join, slice_after(term, PATH_BYTES), number));
+out:
+    return st;
 }
 
 /* ---- counting ---- */
@@ -319,10 +429,33 @@ out:
     return st;
 }
 
+static int64_t count_deltas(const struct keeper_pin *pin, const struct part *part, bool spans, uint64_t lsn)
+{
+    int64_t count = 0;
+
+    if (pin->sealed)
+        count += spans ? paths_count(pin->sealed, part->bucket, lsn) : count_delta(pin->sealed, part, lsn);
+    return count +
+           (spans ? paths_count(pin->active, part->bucket, lsn) : count_delta(pin->active, part, lsn));
+}
+
+/* All of a bucket. */
+static void part_of_bucket(struct part *part, char *memory, struct slice from)
+{
+    part->bucket = get_be(from.data, BUCKET_KEY_BYTES);
+    put_be((uint8_t *)memory, part->bucket, BUCKET_KEY_BYTES);
+    put_be((uint8_t *)memory + BUCKET_KEY_BYTES, part->bucket + 1, BUCKET_KEY_BYTES);
+    part->low = slice_make(memory, BUCKET_KEY_BYTES);
+    part->high = slice_make(memory + BUCKET_KEY_BYTES, BUCKET_KEY_BYTES);
+    part->values = (struct value_range){ 0 };
+}
+
 /* Exact is cheap enough to be the guess as well: two lookups in each run, and what the delta has of the range. */
 enum status packed_count(struct op *op, struct keeper *keeper, struct keeper_pin *pin, struct slice from,
                          struct slice to, uint64_t lsn, bool rough, uint64_t *count)
 {
+    struct packed *packed = packed_of(keeper);
+    bool spans = is_whole_bucket(from);
     char *places = NULL;
     struct part part;
     int64_t sum = 0;
@@ -332,13 +465,14 @@ enum status packed_count(struct op *op, struct keeper *keeper, struct keeper_pin
     *count = 0;
     TRY(check_may_block(op));
     places = allocate(part_bytes(from, to));
-    part_init(&part, places, from, to);
-    if (slice_compare(part.low, part.high) >= 0)
+    if (spans)
+        part_of_bucket(&part, places, from);
+    else
+        part_init(&part, places, from, to);
+    if (packed_is_dropped(packed, part.bucket) || slice_compare(part.low, part.high) >= 0)
         goto out;
-    TRY(count_runs(op, packed_of(keeper)->backend, pin, &part, &sum));
-    if (pin->sealed)
-        sum += count_delta(pin->sealed, &part, lsn);
-    sum += count_delta(pin->active, &part, lsn);
+    TRY(count_runs(op, packed->backend, pin, &part, &sum));
+    sum += count_deltas(pin, &part, spans, lsn);
     *count = sum > 0 ? (uint64_t)sum : 0;
 out:
     free(places);

@@ -416,6 +416,41 @@ bool world_check_views(struct world *world)
     return true;
 }
 
+/* All paths of a bucket in one walk. */
+static bool walk_bucket(struct world *world, const struct world_view *view, size_t bucket, bool reverse)
+{
+    struct keeper_walk keeper_walk = { .from =
+                                           key_kind_first(&world->op->arena, world_bucket(bucket), KEY_INDEX),
+                                       .to = key_kind_end(&world->op->arena, world_bucket(bucket), KEY_INDEX),
+                                       .last = UINT64_MAX,
+                                       .lsn = view->lsn[bucket],
+                                       .reverse = reverse };
+    struct walk_plan plan = { .bucket = bucket, .reverse = reverse };
+    struct reader reader = { .world = world };
+    uint64_t expected = 0, got, number;
+    struct slice term;
+    bool same = true;
+
+    if (world->keeper->ops->open(world->op, world->keeper, view->pin, &keeper_walk, &reader.cursor) != ST_OK)
+        abort();
+    for (size_t i = 0; i < WORLD_PATHS * WORLD_VALUES * WORLD_NUMBERS; i++) {
+        size_t at = reverse ? WORLD_PATHS * WORLD_VALUES * WORLD_NUMBERS - 1 - i : i;
+        size_t value = value_at(at / WORLD_NUMBERS % WORLD_VALUES), n = at % WORLD_NUMBERS;
+
+        plan.path = at / WORLD_NUMBERS / WORLD_VALUES;
+        if (!view->table[bucket].has[plan.path][value][n])
+            continue;
+        expected++;
+        same = same && is_next(&reader, &plan, value, n);
+    }
+    same = same && !next_entry(&reader, &term, &number);
+    world->keeper->ops->end(reader.cursor);
+    if (world->keeper->ops->count(world->op, world->keeper, view->pin, keeper_walk.from, keeper_walk.to,
+                                  keeper_walk.lsn, false, &got) != ST_OK)
+        abort();
+    return same && got == expected;
+}
+
 bool world_check_all(struct world *world, const struct world_view *view)
 {
     struct walk_plan plan = {
@@ -429,5 +464,8 @@ bool world_check_all(struct world *world, const struct world_view *view)
                 if (!check_plan(world, view, &plan))
                     return false;
             }
+    for (size_t bucket = 0; bucket < WORLD_BUCKETS; bucket++)
+        if (!walk_bucket(world, view, bucket, false) || !walk_bucket(world, view, bucket, true))
+            return false;
     return true;
 }
