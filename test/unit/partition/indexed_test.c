@@ -369,6 +369,30 @@ TEST(policies_that_wait_for_their_items_survive_restarts_and_further_changes)
     rig_close(&rig);
 }
 
+TEST(items_of_a_version_without_an_index_are_indexed_when_there_is_one)
+{
+    struct container *container;
+    struct rig rig;
+
+    rig_open_with(&rig, false, RIG_NO_INDEX);
+    container = rig_container(&rig, DEFINED(ALL));
+    change_randomly(&rig, container, 40);
+    CHECK(!container->index && verified(&rig, container).found == 0);
+    rig.index = RIG_PLAIN;
+    rig_reopen(&rig);
+    container = found(&rig);
+    CHECK(container->policy_version == 1 && !container_index_has(container, &path_a));
+    change_randomly(&rig, container, 10);
+    CHECK(is_right(&rig, container) && records_of_version(&rig, container, 0) > 0);
+    container_release(container);
+    finish_reindexing(&rig);
+    container = found(&rig);
+    CHECK(container_index_has(container, &path_a) && records_of_version(&rig, container, 0) == 0);
+    CHECK(is_right(&rig, container) && verified(&rig, container).found > 0);
+    container_release(container);
+    rig_close(&rig);
+}
+
 TEST(a_definition_that_says_the_same_of_indexing_indexes_nothing_again)
 {
     struct container *container;
