@@ -130,7 +130,7 @@ def indexing_policy(rng, computed):
         return {"indexingMode": "none", "automatic": False}
     included, excluded = paths_of(rng)
     included += ["/%s/?" % name for name in computed if rng.random() < 0.8]
-    policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.85,
+    policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.92,
               "includedPaths": [{"path": path} for path in included], "excludedPaths": [{"path": path} for path in excluded]}
     if rng.random() < 0.5:
         policy["compositeIndexes"] = [[{"path": path, "order": "descending" if down else "ascending"} for path, down in index]

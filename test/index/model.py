@@ -212,4 +212,4 @@ def difference(expected, query, actual):
 
 
 def shown(row):
-    return cases.shown(repr(row), 400)
+    return cases.shown(repr(row), 2000)
