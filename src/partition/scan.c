@@ -181,7 +181,7 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
 {
     size_t left = scan->pick_count - scan->at_pick, kept = 0, bytes = 0;
     size_t count = left < scan->pick_rows ? left : scan->pick_rows;
-    struct slice key[PICK_ROWS_MAX], value[PICK_ROWS_MAX];
+    struct slice key[PICK_ROWS_MAX] = { 0 }, value[PICK_ROWS_MAX];
     enum status st;
 
     for (size_t i = 0; i < count; i++)

@@ -323,6 +323,7 @@ static enum status give_term(struct op *op, struct covered_source *covered, cons
     struct slice value = slice_after(block->term, TERM_PATH_BYTES);
     enum status st = ST_OK;
 
+    covered->is_cut = ordered_is_hashed(value) && value.data[0] == JSON_STRING + 1;
     if (ordered_is_hashed(value)) {
         covered->picking = true;
         TRY(covered->items->pick(op, covered->items, block->number, block->count));
@@ -337,10 +338,12 @@ out:
     return st;
 }
 
-/* From one end something has passed: then from the other. */
+/* From one end something has passed: then from the other. Strings that are cut lie in no order, so they do not end it. */
 static enum status turn(struct covered_source *covered, bool *ended)
 {
     *ended = false;
+    if (covered->is_cut)
+        covered->passed_before = covered->run->passed;
     if (covered->kind != COVERED_ENDS || covered->run->passed == covered->passed_before)
         return ST_OK;
     *ended = covered->turned;

@@ -29,6 +29,7 @@ struct covered_source {
     bool picking; /* items of a term that is hashed */
     bool turned;  /* COVERED_ENDS: looking from the other end */
     bool is_real; /* the last row is an item */
+    bool is_cut;  /* and its value a string that is not whole in its term */
     uint64_t passed_before;
     uint64_t missing; /* items without the path: one row more; 0 when it is given, or there are none */
 };

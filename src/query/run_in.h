@@ -25,6 +25,7 @@ struct run {
     struct query_source *source;
     const struct query_limits *limits;
     struct position at;    /* where this page begins; skip and take go down as rows are given */
+    struct slice begun;    /* the same as bytes, unless it is the first page */
     bool first;            /* it is the first page */
     bool nested;           /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
     struct query_row item; /* being looked at */

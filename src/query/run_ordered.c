@@ -281,16 +281,23 @@ out:
     return st;
 }
 
-/* What is left when the walk cannot go on: the next page is sorted or, if this one is empty, this one is. */
-static enum status finish(struct ordered *ordered, bool more)
+/* The rest of the page is sorted, from behind the last row that was walked to. */
+static enum status sort_the_rest(struct ordered *ordered)
 {
     struct run *run = ordered->run;
+    enum status st = ST_OK;
 
-    if (run->at.take == 0 || !(ordered->full || ordered->stuck || more))
-        return ST_OK;
-    if (ordered->last_number)
-        return go_on_after_last(ordered);
-    return run_sort_instead(run);
+    if (ordered->last_number) {
+        TRY(go_on_after_last(ordered));
+        run->begun = run->page->next;
+        run->page->next = (struct slice){ 0 };
+        run->first = false;
+        if (!position_parse(run->begun, &run->at))
+            TRY(op_fail(run->eval.op, ST_QUERY_MEMORY, "The query needs too much memory."));
+    }
+    TRY(run_sort_instead(run));
+out:
+    return st;
 }
 
 enum status run_ordered(struct run *run, const struct order_walk *walk, bool misses)
@@ -302,7 +309,12 @@ enum status run_ordered(struct run *run, const struct order_walk *walk, bool mis
         return run_sort_instead(run);
     TRY(open_cursor(&ordered));
     TRY(give_rows(&ordered));
-    TRY(finish(&ordered, misses && ordered.ended));
+    if (run->at.take == 0)
+        goto out;
+    if (ordered.full)
+        TRY(go_on_after_last(&ordered));
+    else if (ordered.stuck || misses)
+        TRY(sort_the_rest(&ordered));
 out:
     index_cursor_close(ordered.cursor);
     return st;

@@ -205,6 +205,11 @@ static bool grow(struct sorted *sorted)
     return true;
 }
 
+static bool is_behind_bound(const struct sorted *sorted, const struct entry *entry)
+{
+    return sorted->bound && compare_entries(entry, sorted->bound) >= 0;
+}
+
 static bool add(struct sorted *sorted, const struct entry *entry)
 {
     struct entry *copy;
@@ -212,6 +217,8 @@ static bool add(struct sorted *sorted, const struct entry *entry)
     if (sorted->count >= 2 * sorted->rows_max + SPARE_ROWS || sorted->bytes > 2 * KEPT_BYTES_MAX)
         if (!compact(sorted))
             return false;
+    if (is_behind_bound(sorted, entry)) /* which has only now come so near */
+        return true;
     if (sorted->count == sorted->capacity && !grow(sorted))
         return false;
     copy = copy_entry(&sorted->memory[sorted->active], entry);
@@ -258,7 +265,7 @@ static bool take_row(struct eval *eval, void *context)
         is_repeated(sorted, &sorted->given, entry);
         goto out;
     }
-    if (sorted->bound && compare_entries(entry, sorted->bound) >= 0)
+    if (is_behind_bound(sorted, entry))
         goto out;
     if (!run_print(run))
         goto out;
@@ -355,6 +362,8 @@ static void give_all(struct sorted *sorted)
     }
     if (run->at.take && i && (i < sorted->count || sorted->bound))
         go_on_after(run, sorted->list[i - 1]);
+    else if (run->at.take && sorted->count && i == 0) /* the page was full before */
+        run->page->next = run->begun;
 }
 
 void run_sorted(struct run *run)
