@@ -10,9 +10,6 @@
 #include "index/entries.h"
 #include "index/policy_body.h"
 #include "index/sort.h"
-#include "keys/keys.h"
-
-enum { TERM_BYTES_MAX = TERM_PATH_BYTES + INDEX_PARTS_MAX * ORDERED_BYTES_MAX };
 
 /* What composites and tuples are made of. */
 struct slot {
@@ -237,117 +234,141 @@ static enum status make_slots(struct walk *walk)
     return ST_OK;
 }
 
-/* The terms of an item, sorted, each once. */
-static enum status find_terms(struct op *op, const struct index_item *item, struct terms *terms)
+static enum status visit_item(struct walk *walk, const struct index_item *item)
 {
-    struct walk walk = { .op = op, .terms = terms };
-    enum status st = ST_OK;
+    const struct index_policy *policy = item->policy;
+    enum status st;
 
-    terms_init(terms, &op->arena);
+    TRY(make_slots(walk));
+    visit_object(walk, policy->root, path_root(TERM_RANGE), item->document, false);
+    TRY(visit_computed(walk, item->document));
+    add_time(walk);
+    for (size_t i = 0; i < policy->composite_count; i++)
+        add_joined(walk, &policy->composite[i], &policy->composite_slots[i]);
+out:
+    return st;
+}
+
+/* The keys of an item's entries, in order, each once. */
+static enum status find_keys(struct op *op, const struct index_item *item, uint64_t bucket, uint64_t number,
+                             struct entry_keys *keys)
+{
+    struct terms terms;
+    struct walk walk = { .op = op, .terms = &terms };
+    enum status st;
+
+    *keys = (struct entry_keys){ 0 };
     if (!item || !item->policy || item->policy->is_empty)
         return ST_OK;
     walk.policy = item->policy;
     walk.ts_ms = item->ts_ms;
-    TRY(make_slots(&walk));
-    visit_object(&walk, walk.policy->root, path_root(TERM_RANGE), item->document, false);
-    TRY(visit_computed(&walk, item->document));
-    add_time(&walk);
-    for (size_t i = 0; i < walk.policy->composite_count; i++)
-        add_joined(&walk, &walk.policy->composite[i], &walk.policy->composite_slots[i]);
-    terms_sort(terms);
-    if (terms->failed)
+    terms_init(&terms, op->memory_limit_bytes);
+    TRY(visit_item(&walk, item));
+    if (!terms_pack(&terms, &op->arena, bucket, number, keys))
         TRY(too_large(op));
 out:
+    terms_free(&terms);
     return st;
 }
 
 /* ------- changes ------- */
 
-struct change {
-    struct batch *batch;
-    uint64_t bucket, number;
-    struct area keys;
+/* Where two lists are while they are compared. */
+struct pair {
+    const struct found_bytes *old, *new;
+    size_t old_left, new_left;
 };
 
-static bool put_key(struct change *change, const struct found *found, struct slice *key)
+static struct pair pair_of(const struct entry_keys *old, const struct entry_keys *new)
 {
-    struct slice term = found_term(found);
-    uint8_t *to = area_room(&change->keys, KEY_INDEX_BYTES + term.size);
-
-    if (!to)
-        return false;
-    *key = key_index_put(to, change->bucket, term, change->number);
-    area_use(&change->keys, key->size);
-    return true;
+    return (struct pair){ old->first, new->first, old->count, new->count };
 }
 
-static bool remove_entry(struct change *change, const struct found *found)
+/* One entry that only the old list has, or only the new one. False when there is no more. */
+static bool next_change(struct pair *pair, const struct found_bytes **removed,
+                        const struct found_bytes **added)
 {
-    struct slice key;
+    *removed = *added = NULL;
+    while (!*removed && !*added && (pair->old_left || pair->new_left)) {
+        int order = pair->old_left == 0 ? 1 : pair->new_left == 0 ? -1 : entry_compare(pair->old, pair->new);
 
-    if (!put_key(change, found, &key))
-        return false;
-    batch_index_remove(change->batch, key);
-    return true;
+        if (order <= 0) {
+            *removed = order ? pair->old : NULL;
+            pair->old = entry_next(pair->old);
+            pair->old_left--;
+        }
+        if (order >= 0) {
+            *added = order ? pair->new : NULL;
+            pair->new = entry_next(pair->new);
+            pair->new_left--;
+        }
+    }
+    return *removed || *added;
 }
 
-static bool add_entry(struct change *change, const struct found *found)
+static void add_entry(struct batch *batch, const struct found_bytes *entry)
 {
-    struct slice key;
     bool descending;
     size_t offset;
 
-    if (!put_key(change, found, &key))
-        return false;
-    if (found_is_dated(found, &offset, &descending))
-        batch_index_add_dated(change->batch, key, KEY_INDEX_TERM + TERM_PATH_BYTES + offset, descending);
+    if (entry_is_dated(entry, &offset, &descending))
+        batch_index_add_dated(batch, entry_key(entry), offset, descending);
     else
-        batch_index_add(change->batch, key);
-    return true;
+        batch_index_add(batch, entry_key(entry));
+}
+
+/* The batch's list grows by itself; a long one is better made once. */
+static bool make_room(struct batch *batch, struct pair pair)
+{
+    enum { MANY = 1000 };
+    const struct found_bytes *removed, *added;
+    size_t count = 0;
+
+    if (pair.old_left + pair.new_left < MANY)
+        return true;
+    while (next_change(&pair, &removed, &added))
+        count++;
+    return batch_index_expect(batch, count);
 }
 
 enum status index_change(struct op *op, struct batch *batch, uint64_t number, const struct index_item *before,
                          const struct index_item *after)
 {
-    struct change change = { batch, batch_bucket(batch), number, { 0 } };
-    struct terms old, new;
-    size_t i = 0, j = 0;
-    bool fits = true;
+    const struct found_bytes *removed, *added;
+    struct entry_keys old, new;
+    struct pair pair;
     enum status st;
 
-    area_init(&change.keys, &op->arena);
-    TRY(find_terms(op, before, &old));
-    TRY(find_terms(op, after, &new));
-    while (fits && (i < old.count || j < new.count)) {
-        int order = i == old.count ? 1 : j == new.count ? -1 : found_compare(&old.found[i], &new.found[j]);
-
-        if (order < 0)
-            fits = remove_entry(&change, &old.found[i]);
-        else if (order > 0)
-            fits = add_entry(&change, &new.found[j]);
-        op->work.entries += order != 0;
-        i += order <= 0;
-        j += order >= 0;
-    }
-    if (!fits)
+    TRY(find_keys(op, before, batch_bucket(batch), number, &old));
+    TRY(find_keys(op, after, batch_bucket(batch), number, &new));
+    pair = pair_of(&old, &new);
+    if (!make_room(batch, pair))
         TRY(too_large(op));
+    while (next_change(&pair, &removed, &added)) {
+        if (removed)
+            batch_index_remove(batch, entry_key(removed));
+        else
+            add_entry(batch, added);
+        op->work.entries++;
+    }
 out:
     return st;
 }
 
 enum status index_terms(struct op *op, const struct index_item *item, struct index_terms *terms)
 {
-    struct terms found;
+    const struct found_bytes *entry;
+    struct entry_keys keys;
     enum status st;
 
     *terms = (struct index_terms){ 0 };
-    TRY(find_terms(op, item, &found));
-    terms->term = arena_try_alloc(&op->arena, (found.count + 1) * sizeof(*terms->term));
+    TRY(find_keys(op, item, 0, 0, &keys));
+    terms->term = arena_try_alloc(&op->arena, (keys.count + 1) * sizeof(*terms->term));
     if (!terms->term)
         TRY(too_large(op));
-    for (size_t i = 0; i < found.count; i++)
-        terms->term[i] = found_term(&found.found[i]);
-    terms->count = found.count;
+    entry = keys.first;
+    for (; terms->count < keys.count; terms->count++, entry = entry_next(entry))
+        terms->term[terms->count] = entry_term(entry);
 out:
     return st;
 }

@@ -1,55 +1,38 @@
-/* src/index/sort.c - the terms of one document, gathered as they come, then sorted, each once. */
-#include <assert.h>
-
+/* src/index/sort.c - the terms of one document, gathered as they come, then sorted, each once, as keys. */
 #include "index/sort.h"
+#include "keys/keys.h"
 
-enum { AREA_FIRST = 4 * 1024, AREA_MAX = 256 * 1024 };
-enum { FOUND_FIRST = 64, INSERTION_MAX = 24 };
+enum { BLOCK_BYTES = 256 * 1024, INSERTION_MAX = 24 };
 
 static const uint16_t date_descending = 0x8000;
 
-/* ------- an area ------- */
-
-void area_init(struct area *area, struct arena *arena)
-{
-    *area = (struct area){ .arena = arena };
-}
-
-uint8_t *area_room(struct area *area, size_t bytes)
-{
-    if (area->left < bytes) {
-        size_t size = area->at ? AREA_MAX : AREA_FIRST;
-
-        if (size < bytes)
-            size = bytes;
-        area->at = arena_try_alloc(area->arena, size);
-        area->left = area->at ? size : 0;
-    }
-    return area->at;
-}
-
 /* ------- gathering ------- */
 
-void terms_init(struct terms *terms, struct arena *arena)
+void terms_init(struct terms *terms, size_t limit_bytes)
 {
-    *terms = (struct terms){ .arena = arena };
-    area_init(&terms->area, arena);
+    arena_init(&terms->memory, limit_bytes);
+    terms->found = terms->local;
+    terms->count = 0;
+    terms->capacity = TERMS_LOCAL;
+    terms->next = terms->local_bytes;
+    terms->left = TERMS_LOCAL_BYTES;
+    terms->failed = false;
+}
+
+void terms_free(struct terms *terms)
+{
+    arena_free(&terms->memory);
 }
 
 static void grow(struct terms *terms, size_t capacity)
 {
-    size_t old_bytes = terms->capacity * sizeof(*terms->found), bytes = capacity * sizeof(*terms->found);
-    struct found *larger;
+    struct found *larger = arena_try_alloc(&terms->memory, capacity * sizeof(*larger));
 
-    if (!arena_try_extend(terms->arena, terms->found, old_bytes, bytes)) {
-        larger = arena_try_alloc(terms->arena, bytes);
-        terms->failed |= !larger;
-        if (!larger)
-            return;
-        if (terms->count)
-            memcpy(larger, terms->found, terms->count * sizeof(*larger));
-        terms->found = larger;
-    }
+    terms->failed |= !larger;
+    if (!larger)
+        return;
+    memcpy(larger, terms->found, terms->count * sizeof(*larger));
+    terms->found = larger;
     terms->capacity = capacity;
 }
 
@@ -57,55 +40,66 @@ static void grow(struct terms *terms, size_t capacity)
 void terms_expect(struct terms *terms, size_t more)
 {
     if (!terms->failed && terms->count + more > terms->capacity)
-        grow(terms, terms->count + more + FOUND_FIRST);
+        grow(terms, terms->count + more + TERMS_LOCAL);
+}
+
+static struct found_bytes *room(struct terms *terms, size_t bytes)
+{
+    if (terms->left < bytes) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+
+        terms->next = arena_try_alloc(&terms->memory, size);
+        terms->left = terms->next ? size : 0;
+        terms->failed |= !terms->next;
+    }
+    return (struct found_bytes *)terms->next;
+}
+
+/* Each begins with 16-bit numbers. */
+static size_t even(size_t bytes)
+{
+    return bytes + bytes % 2;
 }
 
 uint8_t *terms_begin(struct terms *terms, path_id path, size_t bytes_max)
 {
-    struct found_bytes *bytes;
+    struct found_bytes *bytes = room(terms, even(sizeof(*bytes) + TERM_PATH_BYTES + bytes_max));
 
     if (terms->count == terms->capacity)
-        terms_expect(terms, terms->count / 2 + 1);
-    bytes = (struct found_bytes *)area_room(&terms->area, sizeof(*bytes) + TERM_PATH_BYTES + bytes_max + 1);
-    terms->failed |= !bytes;
+        terms_expect(terms, terms->count / 2);
     if (terms->failed)
         return NULL;
     bytes->date = 0;
-    term_put_path(bytes->term, path);
+    term_put_path(bytes->at, path);
     terms->found[terms->count] = (struct found){ path, bytes };
-    return bytes->term + TERM_PATH_BYTES;
-}
-
-static struct found_bytes *last_bytes(struct terms *terms)
-{
-    return (struct found_bytes *)terms->area.at;
+    return bytes->at + TERM_PATH_BYTES;
 }
 
 void terms_date(struct terms *terms, size_t offset, bool descending)
 {
-    last_bytes(terms)->date = (uint16_t)((offset + 1) | (descending ? date_descending : 0));
+    struct found_bytes *bytes = (struct found_bytes *)terms->next;
+
+    bytes->date = (uint16_t)((offset + 1) | (descending ? date_descending : 0));
 }
 
 void terms_end(struct terms *terms, size_t bytes)
 {
-    size_t size = TERM_PATH_BYTES + bytes, taken = sizeof(struct found_bytes) + size;
+    struct found_bytes *last = (struct found_bytes *)terms->next;
+    size_t taken = even(sizeof(*last) + TERM_PATH_BYTES + bytes);
 
-    last_bytes(terms)->size = (uint16_t)size;
-    area_use(&terms->area, taken + taken % 2); /* the next one begins with 16-bit numbers */
+    last->size = (uint16_t)(TERM_PATH_BYTES + bytes);
+    terms->next += taken;
+    terms->left -= taken;
     terms->count++;
 }
 
 /* ------- sorting ------- */
 
-int found_compare(const struct found *a, const struct found *b)
+static int compare(const struct found *a, const struct found *b)
 {
-    size_t common = a->bytes->size < b->bytes->size ? a->bytes->size : b->bytes->size;
-    int order;
-
     if (a->path != b->path)
         return a->path < b->path ? -1 : 1;
-    order = memcmp(a->bytes->term, b->bytes->term, common);
-    return order ? order : (int)a->bytes->size - (int)b->bytes->size;
+    return slice_compare(slice_make(a->bytes->at, a->bytes->size), slice_make(b->bytes->at, b->bytes->size));
 }
 
 static void sort_few(struct found *list, size_t count)
@@ -114,7 +108,7 @@ static void sort_few(struct found *list, size_t count)
         struct found moving = list[i];
         size_t to = i;
 
-        for (; to > 0 && found_compare(&moving, &list[to - 1]) < 0; to--)
+        for (; to > 0 && compare(&moving, &list[to - 1]) < 0; to--)
             list[to] = list[to - 1];
         list[to] = moving;
     }
@@ -127,7 +121,7 @@ static void merge(struct found *list, size_t left, size_t count, struct found *s
 
     memcpy(spare, list, left * sizeof(*list));
     while (i < left && j < count)
-        list[to++] = found_compare(&list[j], &spare[i]) < 0 ? list[j++] : spare[i++];
+        list[to++] = compare(&list[j], &spare[i]) < 0 ? list[j++] : spare[i++];
     memcpy(list + to, spare + i, (left - i) * sizeof(*list));
 }
 
@@ -141,7 +135,7 @@ static void sort(struct found *list, size_t count, struct found *spare)
     }
     sort(list, left, spare);
     sort(list + left, count - left, spare);
-    if (found_compare(&list[left - 1], &list[left]) > 0)
+    if (compare(&list[left - 1], &list[left]) > 0)
         merge(list, left, count, spare);
 }
 
@@ -150,39 +144,83 @@ static void drop_equal(struct terms *terms)
     size_t kept = 0;
 
     for (size_t i = 0; i < terms->count; i++)
-        if (i == 0 || found_compare(&terms->found[i], &terms->found[kept - 1]) != 0)
+        if (i == 0 || compare(&terms->found[i], &terms->found[kept - 1]) != 0)
             terms->found[kept++] = terms->found[i];
     terms->count = kept;
 }
 
-void terms_sort(struct terms *terms)
+static void sort_terms(struct terms *terms)
 {
-    struct found *spare = NULL;
+    struct found few[TERMS_LOCAL / 2], *spare = few;
 
-    if (terms->count > INSERTION_MAX) {
-        spare = arena_try_alloc(terms->arena, terms->count / 2 * sizeof(*spare));
-        terms->failed |= !spare;
-    }
+    if (terms->count > TERMS_LOCAL)
+        spare = arena_try_alloc(&terms->memory, terms->count / 2 * sizeof(*spare));
+    terms->failed |= !spare;
     if (terms->failed)
         return;
     sort(terms->found, terms->count, spare);
     drop_equal(terms);
 }
 
-/* ------- what is found ------- */
+/* ------- keys ------- */
 
-struct slice found_term(const struct found *found)
+static size_t packed_bytes(const struct terms *terms)
 {
-    return slice_make(found->bytes->term, found->bytes->size);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < terms->count; i++)
+        bytes += even(sizeof(struct found_bytes) + KEY_INDEX_BYTES + terms->found[i].bytes->size);
+    return bytes;
 }
 
-bool found_is_dated(const struct found *found, size_t *offset, bool *descending)
+bool terms_pack(struct terms *terms, struct arena *arena, uint64_t bucket, uint64_t number,
+                struct entry_keys *keys)
 {
-    uint16_t date = found->bytes->date;
+    uint8_t *to = NULL;
 
-    if (date == 0)
+    sort_terms(terms);
+    if (!terms->failed)
+        to = arena_try_alloc(arena, packed_bytes(terms));
+    if (!to)
         return false;
-    *descending = date & date_descending;
-    *offset = (size_t)(date & ~date_descending) - 1;
+    *keys = (struct entry_keys){ (struct found_bytes *)to, terms->count };
+    for (size_t i = 0; i < terms->count; i++) {
+        const struct found_bytes *from = terms->found[i].bytes;
+        struct found_bytes *entry = (struct found_bytes *)to;
+        struct slice key = key_index_put(entry->at, bucket, slice_make(from->at, from->size), number);
+
+        entry->size = (uint16_t)key.size;
+        entry->date = from->date;
+        to += even(sizeof(*entry) + key.size);
+    }
+    return true;
+}
+
+const struct found_bytes *entry_next(const struct found_bytes *entry)
+{
+    return (const struct found_bytes *)((const uint8_t *)entry + even(sizeof(*entry) + entry->size));
+}
+
+struct slice entry_key(const struct found_bytes *entry)
+{
+    return slice_make(entry->at, entry->size);
+}
+
+struct slice entry_term(const struct found_bytes *entry)
+{
+    return slice_make(entry->at + KEY_INDEX_TERM, entry->size - (size_t)KEY_INDEX_BYTES);
+}
+
+int entry_compare(const struct found_bytes *a, const struct found_bytes *b)
+{
+    return slice_compare(entry_term(a), entry_term(b));
+}
+
+bool entry_is_dated(const struct found_bytes *entry, size_t *offset, bool *descending)
+{
+    if (entry->date == 0)
+        return false;
+    *descending = entry->date & date_descending;
+    *offset = KEY_INDEX_TERM + TERM_PATH_BYTES + (size_t)(entry->date & ~date_descending) - 1;
     return true;
 }

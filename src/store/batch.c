@@ -106,16 +106,33 @@ void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, si
 
 /* --- entries of the index: gathered as they come, and put in order when somebody looks --- */
 
-static void grow_index(struct batch *batch)
+static void move_index(struct batch *batch, struct batch_index_entry *larger, size_t capacity)
 {
-    enum { INDEX_FIRST = 64 };
-    size_t capacity = batch->index_capacity ? 2 * batch->index_capacity : INDEX_FIRST;
-    struct batch_index_entry *larger = arena_alloc(batch->arena, capacity * sizeof(*larger));
-
     if (batch->index_count)
         memcpy(larger, batch->index, batch->index_count * sizeof(*larger));
     batch->index = larger;
     batch->index_capacity = capacity;
+}
+
+static void grow_index(struct batch *batch)
+{
+    enum { INDEX_FIRST = 64 };
+    size_t capacity = batch->index_capacity ? 2 * batch->index_capacity : INDEX_FIRST;
+
+    move_index(batch, arena_alloc(batch->arena, capacity * sizeof(*batch->index)), capacity);
+}
+
+bool batch_index_expect(struct batch *batch, size_t more)
+{
+    size_t capacity = batch->index_count + more;
+    struct batch_index_entry *larger;
+
+    if (capacity <= batch->index_capacity)
+        return true;
+    larger = arena_try_alloc(batch->arena, capacity * sizeof(*larger));
+    if (larger)
+        move_index(batch, larger, capacity);
+    return larger != NULL;
 }
 
 static void add_index_entry(struct batch *batch, struct batch_index_entry entry)

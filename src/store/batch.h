@@ -34,6 +34,9 @@ void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, si
 void batch_index_add(struct batch *batch, struct slice key);
 void batch_index_remove(struct batch *batch, struct slice key);
 
+/* So many more are about to come: for a large document, whose list is made once. False past the arena's limit. */
+bool batch_index_expect(struct batch *batch, size_t more);
+
 /* An entry whose key has a time of writing at `offset` (term_put_time), which the committer fills in. */
 void batch_index_add_dated(struct batch *batch, struct slice key, size_t offset, bool descending);
 

@@ -452,6 +452,39 @@ TEST(a_document_of_two_megabytes_has_hundreds_of_thousands_of_entries_in_the_mem
     }
 }
 
+static struct json many_from(struct op *op, int64_t first, size_t count)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_name(&out, slice_of("a"));
+    json_begin_array(&out);
+    for (size_t i = 0; i < count; i++)
+        json_add_int(&out, first + (int64_t)i);
+    json_end(&out);
+    json_end(&out);
+    return json_built(&out);
+}
+
+TEST(such_a_document_can_be_replaced_by_another_that_has_no_entry_in_common_with_it)
+{
+    enum { COUNT = 250000 };
+    const struct index_policy *policy = policy_of(DEFAULT);
+    size_t count = 0;
+    struct op op;
+
+    op_init(&op, test_op()->env, OP_MEMORY_BYTES_MAX);
+    struct index_item before = { policy, many_from(&op, 100000, COUNT), TS_MS };
+    struct index_item after = { policy, many_from(&op, 500000, COUNT), TS_MS };
+    struct batch *batch = batch_new(&op, bucket_make(3, 0));
+
+    CHECK(index_change(&op, batch, NUMBER, &before, &after) == ST_OK);
+    batch_index_entries(batch, &count);
+    CHECK(count == 2 * (COUNT + 1));
+    op_free(&op);
+}
+
 /* Whatever the limit: done whole, or refused. */
 TEST(past_the_memory_of_a_request_a_write_is_refused)
 {
