@@ -125,7 +125,8 @@ static struct hash128 visit_array(struct walk *walk, const struct index_node *no
     struct json_hasher hasher = json_hasher(array);
     path_id below = path_element(path);
 
-    terms_expect(walk->terms, json_count(array));
+    if (element->value)
+        terms_expect(walk->terms, json_count(array));
     for (struct json_iter i = json_iter(array); json_next(&i) && !walk->terms->failed;) {
         struct hash128 hash;
 
@@ -143,7 +144,8 @@ static struct hash128 visit_object(struct walk *walk, const struct index_node *n
 {
     struct json_hasher hasher = json_hasher(object);
 
-    terms_expect(walk->terms, json_count(object));
+    if (node->rest->value)
+        terms_expect(walk->terms, json_count(object));
     for (struct json_iter i = json_iter(object); json_next(&i) && !walk->terms->failed;) {
         struct hash128 name = murmur3_128(i.name.data, i.name.size), hash;
         const struct index_node *member = index_node_member(node, name, i.name);
