@@ -26,8 +26,7 @@ static size_t varint_bytes(uint64_t number)
     return number ? (size_t)(63 - __builtin_clzll(number)) / 7 + 1 : 1;
 }
 
-/* False when it does not end, or is larger than 64 bits. */
-static inline bool take_varint(struct slice *from, uint64_t *number)
+static bool take_long_varint(struct slice *from, uint64_t *number)
 {
     uint64_t value = 0;
 
@@ -42,6 +41,16 @@ static inline bool take_varint(struct slice *from, uint64_t *number)
         }
     }
     return false;
+}
+
+/* False when it does not end, or is larger than 64 bits. Most are of one byte. */
+static inline bool take_varint(struct slice *from, uint64_t *number)
+{
+    if (from->size == 0 || (uint8_t)from->data[0] >= 0x80)
+        return take_long_varint(from, number);
+    *number = (uint8_t)from->data[0];
+    *from = slice_after(*from, 1);
+    return true;
 }
 
 static bool take_bytes(struct slice *from, uint64_t size, struct slice *bytes)
@@ -62,9 +71,7 @@ static enum status damaged(struct op *op)
 
 static void *grown(void *memory, size_t *capacity, size_t wanted, size_t unit)
 {
-    if (wanted <= *capacity)
-        return memory;
-    *capacity = wanted + wanted / 2 + 16;
+    *capacity = 2 * wanted + PAGE_BYTES / unit; /* mostly enough at once */
     memory = realloc(memory, *capacity * unit);
     if (!memory)
         abort();
@@ -103,8 +110,10 @@ static void add_record(struct page *page, struct slice bucket, const struct pack
     uint32_t before_at = page->count ? page->record[page->count - 1].place_at : 0;
     char *place;
 
-    page->record = grown(page->record, &page->capacity, page->count + 1, sizeof(*page->record));
-    page->places = grown(page->places, &page->places_capacity, page->places_bytes + place_bytes, 1);
+    if (page->count == page->capacity)
+        page->record = grown(page->record, &page->capacity, page->count + 1, sizeof(*page->record));
+    if (page->places_bytes + place_bytes > page->places_capacity)
+        page->places = grown(page->places, &page->places_capacity, page->places_bytes + place_bytes, 1);
     place = page->places + page->places_bytes;
     memcpy(place, bucket.data, PAGE_BUCKET_BYTES);
     memcpy(place + PAGE_BUCKET_BYTES, page->places + before_at + PAGE_BUCKET_BYTES, (size_t)packed->shared);
@@ -118,16 +127,17 @@ static void add_record(struct page *page, struct slice bucket, const struct pack
     page->places_bytes += place_bytes;
 }
 
-/* A term that is as the one before it shares all of it; of others the first byte that differs is larger. */
+/* A term that is as the one before it shares all of it; of another the first byte that is not shared is larger. */
 static bool is_in_order(const struct page *page, const struct packed_record *record)
 {
     struct slice last;
 
-    if (page->count == 0 || record->other.size == 0)
-        return page->count == 0 ||
-               record->shared == page->record[page->count - 1].place_bytes - PAGE_BUCKET_BYTES;
-    last = slice_after(page_place(page, page->count - 1), PAGE_BUCKET_BYTES + (size_t)record->shared);
-    return slice_compare(last, record->other) < 0;
+    if (page->count == 0)
+        return true;
+    last = slice_after(page_place(page, page->count - 1), PAGE_BUCKET_BYTES);
+    if (record->shared == last.size)
+        return true;
+    return record->other.size > 0 && (uint8_t)last.data[record->shared] < (uint8_t)record->other.data[0];
 }
 
 enum status page_read(struct op *op, struct page *page, struct slice bucket, struct slice value)
