@@ -14,7 +14,7 @@ struct access *access_any(void)
     return (struct access *)&the_any;
 }
 
-static struct access *new_access(struct planner *planner, struct access from)
+struct access *access_new(struct planner *planner, struct access from)
 {
     struct access *access = arena_try_alloc(&planner->op->arena, sizeof(*access));
 
@@ -26,7 +26,7 @@ static struct access *new_access(struct planner *planner, struct access from)
 
 struct access *access_none(struct planner *planner)
 {
-    return new_access(planner, (struct access){ .kind = ACCESS_NONE, .exact = true });
+    return access_new(planner, (struct access){ .kind = ACCESS_NONE, .exact = true });
 }
 
 /* ---- paths ---- */
@@ -213,7 +213,7 @@ bool interval_terms(struct op *op, struct slice prefix, const struct interval *i
 
 /* ---- ranges and what joins them ---- */
 
-static struct index_path keep_path(struct planner *planner, const struct item_path *path)
+struct index_path access_keep_path(struct planner *planner, const struct item_path *path)
 {
     struct index_step *step = arena_try_alloc(&planner->op->arena, path->count * sizeof(*step));
 
@@ -230,10 +230,15 @@ struct access *access_range(struct planner *planner, const struct item_path *pat
     uint8_t prefix[TERM_PATH_BYTES];
 
     range.path = (struct index_path){ path->step, path->count };
-    if (!path->count || !planner->index->has(planner->index, &range.path))
+    if (path->count == 0)
         return access_any();
     term_put_path(prefix, index_path_id(&range.path));
-    range.path = keep_path(planner, path);
+    range.path = access_keep_path(planner, path);
+    if (!planner->index->has(planner->index, &range.path)) {
+        if (planner->missing_count < MISSING_MAX)
+            planner->missing[planner->missing_count++] = range.path;
+        return access_any();
+    }
     range.exact = interval_terms(planner->op, slice_make(prefix, sizeof(prefix)), interval, false,
                                  &range.from, &range.to) &&
                   !path->has_place;
@@ -244,7 +249,7 @@ struct access *access_range(struct planner *planner, const struct item_path *pat
                      value_equal(interval->low.value, interval->high.value);
     if (slice_compare(range.from, range.to) >= 0)
         return access_none(planner);
-    return new_access(planner, range);
+    return access_new(planner, range);
 }
 
 struct access *access_of_key(struct planner *planner)
@@ -289,7 +294,7 @@ static struct access *join(struct planner *planner, enum access_kind kind, struc
     struct access *list = a;
 
     if (a->kind != kind) {
-        list = new_access(planner,
+        list = access_new(planner,
                           (struct access){ .kind = kind, .exact = a->exact, .of_element = a->of_element });
         if (list->kind != kind || !add_kid(planner, list, a))
             return access_any();
@@ -313,7 +318,7 @@ static struct access *only(struct planner *planner, struct access *access)
 
     if (access->kind == ACCESS_ANY || !access->exact)
         return access;
-    copy = new_access(planner, *access);
+    copy = access_new(planner, *access);
     if (copy->exact)
         copy->exact = false;
     return copy;
@@ -343,6 +348,8 @@ struct access *access_or(struct planner *planner, struct access *a, struct acces
 }
 
 /* ---- as text ---- */
+
+enum { KIDS_PRINTED = 16 };
 
 static const char *const kind_names[] = { "undefined", "null",   "false", "true",
                                           "number",    "string", "array", "object" };
@@ -384,7 +391,10 @@ static void print_range(struct buf *out, const struct access *access)
 {
     access_print_path(out, &access->path);
     buf_byte(out, ' ');
-    print_interval(out, &access->interval, access->one_term);
+    if (access->is_cells)
+        buf_text(out, "near");
+    else
+        print_interval(out, &access->interval, access->one_term);
     if (!access->exact)
         buf_byte(out, '~');
 }
@@ -395,6 +405,10 @@ static void print_list(struct buf *out, const struct access *access)
     for (size_t i = 0; i < access->kid_count; i++) {
         if (i)
             buf_text(out, access->kind == ACCESS_AND ? " AND " : " OR ");
+        if (i == KIDS_PRINTED) {
+            buf_text(out, "...");
+            break;
+        }
         access_print(out, access->kid[i]);
     }
     buf_text(out, access->exact ? ")" : ")~");

@@ -36,9 +36,9 @@ struct access {
     bool exact;
     bool of_element; /* it speaks of some element of an array: joined by AND it need not be the same one */
     bool one_term;   /* numbers come in order */
+    bool is_cells;   /* terms are where geometries lie, and no values */
     struct index_path path;
     struct interval interval;
-    const struct index_joined *joined; /* of a composite or a tuple: interval is of its last part in use */
     struct slice from, to;
     struct access **kid;
     size_t kid_count, kid_capacity;
@@ -48,11 +48,15 @@ struct access {
     uint64_t entries; /* of a range, about */
 };
 
+enum { MISSING_MAX = 8 };
+
 struct planner {
     struct op *op;
     const struct query_index *index;
     bool planar;
-    struct access *key; /* the scope's own partition key; ANY when it has none */
+    struct access *key;                     /* the scope's own partition key; ANY when it has none */
+    struct index_path missing[MISSING_MAX]; /* that the filter asks for, and no index has */
+    size_t missing_count;
 };
 
 /* A source of the statement, or of one around it, and the path that it stands for. */
@@ -80,11 +84,15 @@ bool item_path_of(const struct alias *aliases, const struct expr *expr, struct i
 bool access_constant(const struct expr *expr, struct value *value);
 
 struct access *access_any(void);
+struct access *access_new(struct planner *planner, struct access from);
 struct access *access_none(struct planner *planner);
 struct access *access_range(struct planner *planner, const struct item_path *path,
                             const struct interval *interval);
 struct access *access_and(struct planner *planner, struct access *a, struct access *b);
 struct access *access_or(struct planner *planner, struct access *a, struct access *b);
+
+/* A copy that lives as long as an access; without steps when there is no memory. */
+struct index_path access_keep_path(struct planner *planner, const struct item_path *path);
 
 /* Intervals that filters name. */
 struct interval interval_of_kinds(enum json_kind first, enum json_kind last);

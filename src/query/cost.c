@@ -130,7 +130,7 @@ static double guess_by_spans(const struct query_index *index)
 static bool is_key(const struct query_index *index, const struct access *access)
 {
     for (size_t i = 0; i < index->key_count; i++)
-        if (access->kind == ACCESS_RANGE && access->one_term && !access->joined &&
+        if (access->kind == ACCESS_RANGE && access->one_term &&
             index_path_id(&access->path) == index_path_id(&index->key[i]))
             return true;
     return false;

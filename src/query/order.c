@@ -11,7 +11,7 @@ static const struct access *const *ranges_of(const struct access *access, size_t
 
 static bool is_of_path(const struct access *range, path_id id)
 {
-    return range->kind == ACCESS_RANGE && !range->joined && index_path_id(&range->path) == id;
+    return range->kind == ACCESS_RANGE && !range->is_cells && index_path_id(&range->path) == id;
 }
 
 static void narrow(struct order_walk *walk, const struct access *range, path_id id)

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "query/access.h"
 #include "query/builtin.h"
+#include "query/predicate.h"
 
 static struct access *where(struct planner *planner, const struct alias *aliases, const struct expr *expr,
                             bool truth);
@@ -141,6 +141,8 @@ static struct access *ordered(struct planner *planner, const struct alias *alias
 static struct access *compared(struct planner *planner, const struct alias *aliases, const struct expr *path,
                                enum operator_kind operation, struct value value)
 {
+    if (predicate_is_distance(path))
+        return predicate_distance(planner, aliases, path, operation, value);
     switch (operation) {
     case OPERATOR_EQUAL:
         return equals(planner, aliases, path, value);
@@ -427,6 +429,8 @@ static const struct call_row calls[] = {
     { "REGEXMATCH", any_string },
     { "STARTSWITH", string_test },
     { "STRINGEQUALS", string_test },
+    { "ST_INTERSECTS", predicate_area },
+    { "ST_WITHIN", predicate_area },
 };
 
 static struct access *call(struct planner *planner, const struct alias *aliases, const struct expr *expr,

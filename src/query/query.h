@@ -78,6 +78,8 @@ struct query_source {
 /* For tests, which compare the two: answers are the same. */
 enum query_way { QUERY_BY_COST, QUERY_BY_SCAN, QUERY_BY_INDEX };
 
+enum query_explain { EXPLAIN_PLAN = 1, EXPLAIN_INDEXES = 2, EXPLAIN_INDEXES_V2 = 4 };
+
 struct query_options {
     struct json computed; /* the container's computedProperties; undefined when it has none */
     struct json indexing; /* its indexingPolicy: which ORDER BY it allows; undefined allows all */
@@ -87,6 +89,7 @@ struct query_options {
     void *udf_context;
     struct arena_budget *budget; /* of all queries together; NULL: none */
     enum query_way way;
+    unsigned explain; /* enum query_explain: what a page says of itself */
 };
 
 /* `parameters` is the request's array, or undefined. */
@@ -109,7 +112,8 @@ struct query_limits {
 struct query_page {
     struct slice *row; /* JSON text each */
     size_t count;
-    struct slice next; /* where to go on; data is NULL at the end */
+    struct slice next;          /* where to go on; data is NULL at the end */
+    struct slice plan, indexes; /* JSON, when the options ask for it */
     struct arena memory;
 };
 

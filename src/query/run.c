@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "query/explain.h"
 #include "query/fold.h"
 #include "query/parse.h"
 #include "query/run_in.h"
@@ -409,6 +410,24 @@ out:
     return st;
 }
 
+/* While everything that the run has found out is there. Of a subquery over all items, its own. */
+static void explain(struct run *run)
+{
+    unsigned wanted = run->query->options.explain;
+    struct buf out;
+
+    buf_init(&out, &run->page->memory);
+    if (wanted & EXPLAIN_PLAN) {
+        explain_plan(&out, run);
+        run->page->plan = buf_as_slice(&out);
+        buf_init(&out, &run->page->memory);
+    }
+    if (wanted & (EXPLAIN_INDEXES | EXPLAIN_INDEXES_V2)) {
+        explain_indexes(&out, run, wanted & EXPLAIN_INDEXES_V2);
+        run->page->indexes = buf_as_slice(&out);
+    }
+}
+
 static enum status run_select(struct op *op, struct query *query, const struct select *select,
                               struct query_source *source, struct slice from,
                               const struct query_limits *limits, bool nested, struct query_page *page)
@@ -428,6 +447,8 @@ static enum status run_select(struct op *op, struct query *query, const struct s
     TRY(begin_at(&run, from));
     TRY(open_source(&run, source, &rows));
     TRY(run_by_order(&run));
+    if (query->options.explain && !nested)
+        explain(&run);
 out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&page->memory, slice_of(op->error));

@@ -41,7 +41,9 @@ struct run {
     struct access *access;
     struct picked_source picked;
     struct covered_source covered;
-    struct select unfiltered; /* the statement, when its filter has been counted in already */
+    bool walked;                      /* ORDER BY by walking an index */
+    double scope_items, access_items; /* about */
+    struct select unfiltered;         /* the statement, when its filter has been counted in already */
 };
 
 /*

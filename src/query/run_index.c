@@ -52,6 +52,8 @@ static enum status look(struct run *run, struct outlook *outlook)
     passing = outlook->scope > 0 && cost->items > 0 ? cost->items / outlook->scope : 1;
     outlook->scan = least(outlook->scope, wanted / passing);
     outlook->pick = cost->work + least(cost->items, wanted) * cost_of_fetch;
+    run->scope_items = outlook->scope;
+    run->access_items = cost->items;
 out:
     return st;
 }
@@ -131,7 +133,7 @@ static enum status choose_walk(struct run *run, const struct outlook *outlook, b
     TRY(has_missing(run, &walk, &misses));
     if (is_among_missing(run, &walk, misses))
         goto out;
-    *done = true;
+    *done = run->walked = true;
     TRY(run_ordered(run, &walk, misses));
 out:
     return st;
@@ -182,13 +184,15 @@ enum status run_use_index(struct run *run, bool *done)
 
     if (!index || run->query->options.way == QUERY_BY_SCAN)
         return ST_OK;
-    if (!always(run) && index->documents < ITEMS_LOOKED_THROUGH)
+    if (!always(run) && !run->query->options.explain && index->documents < ITEMS_LOOKED_THROUGH)
         return ST_OK;
     run->planner = (struct planner){ .op = run->eval.op, .index = index };
     run->planner.planar = run->query->options.planar;
     run->planner.key = access_of_key(&run->planner);
     run->access = access_of_select(&run->planner, run->select);
     TRY(look(run, &outlook));
+    if (!always(run) && index->documents < ITEMS_LOOKED_THROUGH)
+        goto out;
     TRY(choose_covered(run, &outlook, &covered));
     TRY(choose_walk(run, &outlook, done));
     if (!*done && !covered)

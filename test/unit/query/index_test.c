@@ -5,7 +5,8 @@
 #include "shelf.h"
 
 static const char policy[] = "{'indexingMode':'consistent','automatic':true,'includedPaths':[{'path':'/*'}],"
-                             "'excludedPaths':[{'path':'/hidden/?'}],'compositeIndexes':["
+                             "'excludedPaths':[{'path':'/hidden/?'}],'spatialIndexes':[{'path':'/loc/"
+                             "*','types':['Point']}],'compositeIndexes':["
                              "[{'path':'/s','order':'ascending'},{'path':'/a','order':'descending'}],"
                              "[{'path':'/b','order':'descending'},{'path':'/s','order':'ascending'}],"
                              "[{'path':'/a','order':'ascending'},{'path':'/"
@@ -34,6 +35,13 @@ static const char *const queries[] = {
     "SELECT VALUE c.id FROM c WHERE c.flag",
     "SELECT VALUE c.id FROM c WHERE NOT c.flag",
     "SELECT VALUE x.id FROM (SELECT * FROM c WHERE c.a = 2) AS x",
+    "SELECT VALUE c.id FROM c WHERE ST_DISTANCE(c.loc, {'type':'Point','coordinates':[2, 3]}) < 200000",
+    "SELECT VALUE c.id FROM c WHERE 300000 >= ST_DISTANCE({'type':'Point','coordinates':[179, 3]}, c.loc)",
+    "SELECT VALUE c.id FROM c WHERE ST_DISTANCE(c.loc, {'type':'Point','coordinates':[2, 3]}) > 200000",
+    "SELECT VALUE c.id FROM c WHERE ST_WITHIN(c.loc, {'type':'Polygon','coordinates':"
+    "[[[0, 0], [3, 0], [3, 3], [0, 3], [0, 0]]]})",
+    "SELECT VALUE c.id FROM c WHERE NOT ST_INTERSECTS(c.loc, {'type':'Polygon','coordinates':"
+    "[[[0, 0], [3, 0], [3, 3], [0, 3], [0, 0]]]})",
     /* order */
     "SELECT c.id FROM c ORDER BY c.a",
     "SELECT c.id, c.a FROM c ORDER BY c.a DESC",
@@ -123,6 +131,9 @@ static void fill(struct shelf *shelf)
             buf_printf(&text, ",\"long\":\"%d\"", (int)(test_random() % 4));
         if (test_random() % 5)
             buf_printf(&text, ",\"mixed\":%s", mixed[test_random() % 9]);
+        buf_printf(&text, ",\"loc\":{\"type\":\"Point\",\"coordinates\":[%d.%d,%d]}",
+                   test_random() % 9 ? (int)(test_random() % 5) : 179, (int)(test_random() % 10),
+                   (int)(test_random() % 5));
         buf_printf(&text, ",\"flag\":%s,\"hidden\":%d}", test_random() % 2 ? "true" : "false",
                    (int)(test_random() % 3));
         row->counter = i + 1;
@@ -186,6 +197,10 @@ TEST(a_query_that_the_index_knows_reads_few_items)
     CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.id IN ('7', '9', 'x')", QUERY_BY_COST) == 2);
     CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.id = 'none'", QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT TOP 5 * FROM c ORDER BY c.id", QUERY_BY_COST) < 50);
+    CHECK(
+        items_read(&shelf,
+                   "SELECT * FROM c WHERE ST_DISTANCE(c.loc, {'type':'Point','coordinates':[40, 40]}) < 1000",
+                   QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT VALUE COUNT(1) FROM c", QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT VALUE COUNT(1) FROM c WHERE c.a = 3", QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT MAX(c.b), MIN(c.b) FROM c", QUERY_BY_COST) == 0);
