@@ -91,7 +91,7 @@ static void add_cells(struct walk *walk, const struct index_node *node, path_id 
     size_t count = cells_of(geometry, box, cell);
 
     for (size_t i = 0; i < count; i++) {
-        uint8_t *to = terms_begin(walk->terms, path_spatial(path), CELL_BYTES);
+        uint8_t *to = terms_begin(walk->terms, path_spatial(path, box), CELL_BYTES);
 
         if (!to)
             return;
@@ -212,7 +212,7 @@ static enum status visit_computed(struct walk *walk, struct json document)
             continue;
         TRY(policy->compute(walk->op, policy->computed, i, document, &value));
         if (json_kind(value) != JSON_UNDEFINED)
-            visit(walk, node, path_member(path_root(TERM_RANGE), node->name), value, false);
+            visit(walk, node, policy->computed_path[i], value, false);
     }
 out:
     return st;

@@ -23,6 +23,19 @@ struct reading {
     struct draft *root;
 };
 
+/* The id of the steps from the one at `first` on, below what has that id. */
+static path_id id_below(path_id id, const struct index_path *path, size_t first)
+{
+    for (size_t i = first; i < path->count; i++)
+        id = path->step[i].element ? path_element(id) : path_member(id, path->step[i].name);
+    return id;
+}
+
+path_id index_path_id(const struct index_path *path)
+{
+    return id_below(path_root(TERM_RANGE), path, 0);
+}
+
 /* ------- the tree ------- */
 
 static struct draft *new_draft(struct arena *arena, struct slice name)
@@ -170,27 +183,6 @@ static void read_tuple(struct reading *reading, const struct policy_path *path)
     element->node.tuple = (int)policy->tuple_count++;
 }
 
-static void read_paths(struct reading *reading, struct json list, enum verdict verdict)
-{
-    for (struct json_iter i = json_iter(list); json_next(&i);) {
-        struct json text = json_get(i.value, "path");
-        struct policy_path path;
-
-        if (json_kind(text) != JSON_STRING ||
-            policy_path_parse(reading->arena, json_string(text), &path) != 0 || path.unusable)
-            continue;
-        if (path.part_count == 0)
-            read_range_path(reading, &path, verdict);
-        else if (verdict == INCLUDED)
-            read_tuple(reading, &path);
-    }
-}
-
-static bool is_time(const struct index_path *path)
-{
-    return path->count == 1 && !path->step[0].element && slice_is(path->step[0].name, "_ts");
-}
-
 /* Which computed property has this name; or NONE. */
 static int find_computed(const struct index_policy *policy, struct slice name)
 {
@@ -203,26 +195,59 @@ static int find_computed(const struct index_policy *policy, struct slice name)
     return NONE;
 }
 
-/* Whether the path leads into a computed property that cannot be computed. */
-static bool is_lost(const struct index_policy *policy, const struct index_path *path)
+/* Which computed property the path leads into; or NONE. */
+static int computed_of(const struct index_policy *policy, const struct index_path *path)
 {
-    int which = path->count && !path->step[0].element ? find_computed(policy, path->step[0].name) : NONE;
+    return path->count && !path->step[0].element ? find_computed(policy, path->step[0].name) : NONE;
+}
 
-    return which != NONE && !policy->computed_node[which];
+static void read_paths(struct reading *reading, struct json list, enum verdict verdict)
+{
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        struct json text = json_get(i.value, "path");
+        struct policy_path path;
+
+        if (json_kind(text) != JSON_STRING ||
+            policy_path_parse(reading->arena, json_string(text), &path) != 0 || path.unusable)
+            continue;
+        if (path.part_count == 0)
+            read_range_path(reading, &path, verdict);
+        else if (verdict == INCLUDED && computed_of(reading->policy, &path.path) == NONE)
+            read_tuple(reading, &path);
+    }
+}
+
+static bool is_time(const struct index_path *path)
+{
+    return path->count == 1 && !path->step[0].element && slice_is(path->step[0].name, "_ts");
 }
 
 static const char *const unseen[] = { "_rid", "_self", "_etag", "_attachments" };
 enum { UNSEEN = sizeof(unseen) / sizeof(unseen[0]) };
 
-/* System properties that are no part of a document and change without it, and what cannot be known. */
-static bool is_unseen(const struct index_policy *policy, const struct index_path *path)
+/* System properties that are no part of a document and change without it. */
+static bool is_unseen(const struct index_path *path)
 {
-    if (is_lost(policy, path))
-        return true;
     for (size_t i = 0; i < UNSEEN; i++)
         if (path->count && !path->step[0].element && slice_is(path->step[0].name, unseen[i]))
             return true;
     return false;
+}
+
+/* Whether it leads into a computed property that cannot be computed. */
+static bool is_lost(const struct index_policy *policy, const struct index_path *path)
+{
+    int which = computed_of(policy, path);
+
+    return which != NONE && !policy->computed_node[which];
+}
+
+/* Of a path in a composite index. */
+static path_id part_id(const struct index_policy *policy, const struct index_path *path)
+{
+    int which = computed_of(policy, path);
+
+    return which == NONE ? index_path_id(path) : id_below(policy->computed_path[which], path, 1);
 }
 
 static bool has_element(const struct index_path *path)
@@ -245,7 +270,7 @@ static bool read_parts(struct reading *reading, struct json list, struct index_j
 
         if (at == INDEX_PARTS_MAX || json_kind(text) != JSON_STRING ||
             composite_path_parse(reading->arena, json_string(text), &path) != 0 || path.unusable ||
-            has_element(&path.path) || is_unseen(reading->policy, &path.path))
+            has_element(&path.path) || is_unseen(&path.path) || is_lost(reading->policy, &path.path))
             return false;
         times += is_time(&path.path);
         composite->part[at] = path.path;
@@ -267,7 +292,7 @@ static void read_composite(struct reading *reading, struct json list)
     for (size_t i = 0; i < composite.part_count; i++) {
         const struct index_path *part = &composite.part[i];
 
-        composite.id = path_join(composite.id, index_path_id(part), composite.descending[i]);
+        composite.id = path_join(composite.id, part_id(policy, part), composite.descending[i]);
         slots->slot[i] = is_time(part) ? NONE : slot_of(reading, path_draft(reading, reading->root, part));
     }
     policy->composite[policy->composite_count++] = composite;
@@ -317,6 +342,12 @@ static const struct index_node *read_property(struct op *op, struct reading *rea
     return &draft->node;
 }
 
+static path_id path_of_query(struct json query)
+{
+    return path_member(path_root(TERM_COMPUTED),
+                       json_kind(query) == JSON_STRING ? json_string(query) : slice_of(""));
+}
+
 static void read_computed(struct op *op, struct reading *reading, const struct index_policy_source *source)
 {
     struct index_policy *policy = reading->policy;
@@ -325,10 +356,12 @@ static void read_computed(struct op *op, struct reading *reading, const struct i
     policy->computed = source->computed;
     policy->compute = source->compute;
     policy->computed_node = arena_alloc(reading->arena, (count + 1) * sizeof(struct index_node *));
+    policy->computed_path = arena_alloc(reading->arena, (count + 1) * sizeof(path_id));
     for (struct json_iter i = json_iter(source->computed); json_next(&i) && policy->computed_count < count;) {
         size_t which = policy->computed_count++;
 
         policy->computed_node[which] = read_property(op, reading, which, i.value);
+        policy->computed_path[which] = path_of_query(json_get(i.value, "query"));
     }
 }
 
@@ -438,28 +471,22 @@ static const struct index_node *node_at(const struct index_policy *policy, const
 
 bool index_policy_has_values(const struct index_policy *policy, const struct index_path *path)
 {
-    if (policy->is_empty || path->count == 0 || is_unseen(policy, path))
+    if (policy->is_empty || path->count == 0 || is_unseen(path) || computed_of(policy, path) != NONE)
         return false;
     return is_time(path) || node_at(policy, path)->value;
 }
 
-bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query)
+bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query,
+                           path_id *path)
 {
     int which = policy->is_empty ? NONE : find_computed(policy, name);
     struct json text =
         which == NONE ? json_undefined : json_get(json_element(policy->computed, (size_t)which), "query");
 
-    return json_kind(text) == JSON_STRING && slice_equal(json_string(text), query) &&
-           policy->computed_node[which] && policy->computed_node[which]->value;
-}
-
-path_id index_path_id(const struct index_path *path)
-{
-    path_id id = path_root(TERM_RANGE);
-
-    for (size_t i = 0; i < path->count; i++)
-        id = path->step[i].element ? path_element(id) : path_member(id, path->step[i].name);
-    return id;
+    if (json_kind(text) != JSON_STRING || !slice_equal(json_string(text), query))
+        return false;
+    *path = policy->computed_path[which];
+    return policy->computed_node[which] && policy->computed_node[which]->value;
 }
 
 const struct index_joined *index_policy_composites(const struct index_policy *policy, size_t *count)
@@ -479,12 +506,13 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
 {
     int which;
 
-    if (policy->is_empty || path->count == 0 || is_unseen(policy, path))
+    if (policy->is_empty || path->count == 0 || is_unseen(path) || computed_of(policy, path) != NONE)
         return false;
     which = node_at(policy, path)->spatial;
     if (which == NONE)
         return false;
-    *spatial = (struct index_spatial){ path_spatial(index_path_id(path)), policy->planar, { 0 } };
+    spatial->planar = policy->planar;
     memcpy(spatial->box, policy->box[which], sizeof(spatial->box));
+    spatial->id = path_spatial(index_path_id(path), spatial->planar ? spatial->box : NULL);
     return true;
 }

@@ -52,13 +52,17 @@ bool index_policy_is_empty(const struct index_policy *policy);
 /* automatic: false. Only items whose writer asks for it are indexed. */
 bool index_policy_is_manual(const struct index_policy *policy);
 
-/* Whether values at the path have entries: a scalar, null, and also an array or object as a whole. */
+/* Whether stored values at the path have entries: a scalar, null, and also an array or object as a whole. */
 bool index_policy_has_values(const struct index_policy *policy, const struct index_path *path);
 
-/* Whether entries under /name are those of a computed property with this query: a path names it, and it can be
-   computed. */
-bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query);
 path_id index_path_id(const struct index_path *path);
+
+/*
+ * The same for the values of a computed property with this query. Their path's id is of the query and not of the
+ * name: what has the name in another version of the policy may be something else.
+ */
+bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query,
+                           path_id *path);
 
 enum { INDEX_PARTS_MAX = 8 };
 

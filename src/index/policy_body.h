@@ -40,6 +40,7 @@ struct index_policy {
     struct json computed;
     size_t computed_count;
     const struct index_node **computed_node; /* in the order of `computed`; NULL: it cannot be computed */
+    path_id *computed_path;
     index_compute *compute;
 };
 

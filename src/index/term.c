@@ -44,9 +44,18 @@ path_id path_join(path_id so_far, path_id part, bool descending)
     return mix(mix(so_far, part), descending);
 }
 
-path_id path_spatial(path_id range)
+/* Cells of one map mean nothing on another, so each has ids of its own. */
+path_id path_spatial(path_id range, const double *plane)
 {
-    return path_join(path_root(TERM_SPATIAL), range, false);
+    path_id id = path_join(path_root(TERM_SPATIAL), range, plane != NULL);
+
+    for (size_t i = 0; plane && i < 4; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &plane[i], sizeof(bits));
+        id = mix(id, bits);
+    }
+    return id;
 }
 
 static void turn_over(uint8_t *bytes, size_t size)

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "keys/ordered.h"
 
-enum term_kind { TERM_RANGE = 1, TERM_COMPOSITE, TERM_TUPLE, TERM_SPATIAL };
+enum term_kind { TERM_RANGE = 1, TERM_COMPOSITE, TERM_TUPLE, TERM_SPATIAL, TERM_COMPUTED };
 
 enum { TERM_PATH_BYTES = 8 };
 
@@ -28,8 +28,8 @@ path_id path_element(path_id parent);
 /* For whoever has murmur3_128() of the name already. */
 path_id path_member_hashed(path_id parent, struct hash128 name);
 
-/* Of the cells of geometries at a path, given its id as a range. */
-path_id path_spatial(path_id range);
+/* Of the cells of geometries at a path, given its id as a range: on the earth (NULL), or on a plane with that box. */
+path_id path_spatial(path_id range, const double *plane);
 
 /* A path with several: the ids of its parts in order, and the direction of each. */
 path_id path_join(path_id so_far, path_id part, bool descending);

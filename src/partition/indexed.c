@@ -189,11 +189,18 @@ static bool has_tuple(const struct index_policy *policy, const void *id)
     return is_among(joined, count, *(const path_id *)id);
 }
 
-static bool has_spatial(const struct index_policy *policy, const void *path)
+struct spatial_wanted {
+    const struct index_path *path;
+    path_id id;
+};
+
+/* Another map, in an older policy, has another id. */
+static bool has_spatial(const struct index_policy *policy, const void *what)
 {
+    const struct spatial_wanted *wanted = what;
     struct index_spatial spatial;
 
-    return index_policy_spatial(policy, path, &spatial);
+    return index_policy_spatial(policy, wanted->path, &spatial) && spatial.id == wanted->id;
 }
 
 bool container_index_has(const struct container *container, const struct index_path *path)
@@ -213,7 +220,13 @@ bool container_index_has_tuple(const struct container *container, path_id id)
 
 bool container_index_has_spatial(const struct container *container, const struct index_path *path)
 {
-    return all_have(container, has_spatial, path);
+    struct index_spatial spatial;
+    struct spatial_wanted wanted = { .path = path };
+
+    if (!container->index || !index_policy_spatial(container->index, path, &spatial))
+        return false;
+    wanted.id = spatial.id;
+    return all_have(container, has_spatial, &wanted);
 }
 
 enum status container_index_is_whole(struct op *op, const struct view *view,

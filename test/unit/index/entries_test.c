@@ -288,7 +288,7 @@ TEST(geometries_have_cells_where_a_spatial_path_leads)
 
     CHECK(terms.count == 2);
     CHECK(composite_path_parse(&test_op()->arena, json_string(json_element(path, 0)), &parsed) == 0);
-    CHECK(count_of_path(&terms, path_spatial(index_path_id(&parsed.path))) == 1);
+    CHECK(count_of_path(&terms, path_spatial(index_path_id(&parsed.path), NULL)) == 1);
     CHECK(terms_of(policy, "{'p':[{'q':{'type':'Point','coordinates':[1,2]}}]}").count == 2);
     CHECK(terms_of(policy, "{'p':{'type':'Point','coordinates':[1]}}").count == 1);
     CHECK(terms_of(policy, "{'p':{'type':'Point','coordinates':[1,91]}}").count == 1);
@@ -302,8 +302,15 @@ TEST(a_computed_property_has_entries_where_a_path_names_it_and_its_stored_namesa
         policy_with("{'includedPaths':[{'path':'/*'},{'path':'/d/?'}]}", DOUBLED, false);
     const struct index_policy *unnamed = policy_with("{'includedPaths':[{'path':'/*'}]}", DOUBLED, false);
     struct index_terms terms = terms_of(named, "{'n':4,'d':'stored'}");
+    struct json eight = rig_json(test_op(), "8");
+    uint8_t term[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
+    path_id path = 0;
 
-    CHECK(are(&terms, "[['/n',4],['/d',8]]"));
+    CHECK(index_policy_computes(named, slice_of("d"), slice_of("SELECT VALUE c.n * 2 FROM c"), &path));
+    term_put_path(term, path);
+    CHECK(has_term(&terms,
+                   slice_make(term, TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES, eight, false))));
+    CHECK(terms.count == 3); /* the time, n, d */
     terms = terms_of(named, "{'d':'stored'}");
     CHECK(are(&terms, "[]"));
     terms = terms_of(unnamed, "{'n':4,'d':'stored'}");

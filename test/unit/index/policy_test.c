@@ -205,7 +205,7 @@ TEST(spatial_indexes_are_found_by_path_with_a_star_below_it_too)
     struct index_path p = path_of("/p");
 
     REQUIRE(has_spatial(policy, "/p", &spatial));
-    CHECK(!spatial.planar && spatial.id == path_spatial(index_path_id(&p)));
+    CHECK(!spatial.planar && spatial.id == path_spatial(index_path_id(&p), NULL));
     CHECK(!has_spatial(policy, "/p/a", &spatial) && !has_spatial(policy, "/r", &spatial));
     CHECK(has_spatial(policy, "/q", &spatial) && has_spatial(policy, "/q/[]/a", &spatial));
     CHECK(has_spatial(policy_of("{'spatialIndexes':[{'path':'/*'}]}"), "/anything/at", &spatial));
@@ -235,19 +235,56 @@ static const struct index_policy *computed_policy(const char *policy, const char
     return read_policy(&source);
 }
 
-TEST(a_computed_property_has_values_only_where_a_path_names_it_and_somebody_can_compute_it)
+TEST(a_computed_property_has_entries_only_where_a_path_names_it_and_somebody_can_compute_it)
 {
     const char *all = "{'includedPaths':[{'path':'/*'}]}",
                *named = "{'includedPaths':[{'path':'/*'},{'path':'/d/?'}]}";
-    const struct index_policy *policy = computed_policy(named, WITH_COMPUTED("q"), true);
+    struct slice d = slice_of("d"), q = slice_of("q");
+    path_id path;
 
-    CHECK(has_values(policy, "/d") && !has_values(policy, "/d/e") && has_values(policy, "/e"));
-    CHECK(index_policy_computes(policy, slice_of("d"), slice_of("q")));
-    CHECK(!index_policy_computes(policy, slice_of("d"), slice_of("another")));
-    CHECK(!index_policy_computes(policy, slice_of("e"), slice_of("q")));
-    CHECK(!has_values(computed_policy(all, WITH_COMPUTED("q"), true), "/d"));
-    CHECK(!has_values(computed_policy(named, WITH_COMPUTED("q"), false), "/d"));
-    CHECK(!has_values(computed_policy(named, WITH_COMPUTED("impossible"), true), "/d"));
+    CHECK(index_policy_computes(computed_policy(named, WITH_COMPUTED("q"), true), d, q, &path));
+    CHECK(!index_policy_computes(computed_policy(named, WITH_COMPUTED("q"), true), d, slice_of("another"),
+                                 &path));
+    CHECK(!index_policy_computes(computed_policy(named, WITH_COMPUTED("q"), true), slice_of("e"), q, &path));
+    CHECK(!index_policy_computes(computed_policy(all, WITH_COMPUTED("q"), true), d, q, &path));
+    CHECK(!index_policy_computes(computed_policy(named, WITH_COMPUTED("q"), false), d, q, &path));
+    CHECK(!index_policy_computes(computed_policy(named, WITH_COMPUTED("impossible"), true), d,
+                                 slice_of("impossible"), &path));
+}
+
+/* What has the name in another version of the policy may be a stored property, or another query. */
+TEST(what_is_computed_shares_no_id_with_what_is_stored_or_computed_otherwise)
+{
+    const char *named = "{'includedPaths':[{'path':'/*'},{'path':'/d/?'}],'compositeIndexes':[[{'path':'/"
+                        "d'},{'path':'/a'}]]}";
+    const struct index_policy *stored = policy_of(named),
+                              *one = computed_policy(named, WITH_COMPUTED("q"), true),
+                              *other = computed_policy(named, WITH_COMPUTED("r"), true);
+    path_id path_of_one = 0, path_of_other = 0;
+    struct index_path d = path_of("/d");
+    size_t count;
+
+    CHECK(has_values(stored, "/d") && !has_values(one, "/d") && !has_values(one, "/d/e") &&
+          has_values(one, "/e"));
+    CHECK(index_policy_computes(one, slice_of("d"), slice_of("q"), &path_of_one));
+    CHECK(index_policy_computes(other, slice_of("d"), slice_of("r"), &path_of_other));
+    CHECK(path_of_one != path_of_other && path_of_one != index_path_id(&d));
+    CHECK(index_policy_composites(one, &count)->id != index_policy_composites(other, &count)->id);
+    CHECK(index_policy_composites(one, &count)->id != index_policy_composites(stored, &count)->id);
+}
+
+TEST(maps_with_different_boxes_share_no_id)
+{
+    struct index_policy_source source =
+        source_of("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmax':3}}]}");
+    struct index_spatial earth, plane, larger;
+
+    CHECK(has_spatial(read_policy(&source), "/p", &earth));
+    source.planar = true;
+    CHECK(has_spatial(read_policy(&source), "/p", &plane));
+    source.policy = rig_json(test_op(), "{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmax':4}}]}");
+    CHECK(has_spatial(read_policy(&source), "/p", &larger));
+    CHECK(earth.id != plane.id && plane.id != larger.id && earth.id != larger.id);
 }
 
 TEST(a_composite_index_over_what_cannot_be_computed_is_left_out)

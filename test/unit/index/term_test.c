@@ -14,7 +14,7 @@ TEST(the_ids_of_paths_are_the_same_on_every_machine_and_for_ever)
     CHECK(member("tags") == 0x50b4d5043c935758u);
     CHECK(path_element(member("tags")) == 0xfa7d8a4afc50ebc9u);
     CHECK(path_join(path_root(TERM_COMPOSITE), member("tags"), true) == 0x508161842290a591u);
-    CHECK(path_spatial(member("tags")) == 0x6f3c7b7ddb856031u);
+    CHECK(path_spatial(member("tags"), NULL) == 0x6f3c7b7ddb856031u);
 }
 
 TEST(paths_that_differ_in_anything_have_different_ids)
@@ -33,7 +33,10 @@ TEST(paths_that_differ_in_anything_have_different_ids)
                       path_element(root),
                       path_element(a),
                       path_element(path_element(a)),
-                      path_spatial(a),
+                      path_spatial(a, NULL),
+                      path_spatial(a, (double[]){ 0, 0, 1, 1 }),
+                      path_spatial(a, (double[]){ 0, 0, 1, 2 }),
+                      path_root(TERM_COMPUTED),
                       path_join(root, a, false),
                       path_join(root, a, true),
                       path_join(path_join(root, a, false), b, false),
