@@ -9,7 +9,7 @@
 /* Small at first, because many scans end soon; then large, because a block has its price. */
 enum { LEVEL_BYTES = 16 }; /* of a key, but for EPK_V1 */
 enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
-enum { PICK_ROWS_FIRST = 8, PICK_ROWS_MAX = 64 };
+enum { PICK_ROWS_FIRST = 24, PICK_ROWS_MAX = 64 };
 
 /* The bits of the least (fill 00) or the greatest (fill ff) EPK that begins with the prefix. */
 static uint32_t prefix_bits(const struct container *container, const struct epk *prefix, uint8_t fill)

@@ -123,8 +123,7 @@ static double guess_by_spans(const struct query_index *index)
 
     for (size_t i = 0; i < index->span_count; i++)
         numbers += (double)(index->span[i].to - index->span[i].from);
-    numbers /= 0x1p60;
-    return 1 + (double)index->documents * least(numbers, 1);
+    return least(1 + (double)index->documents * (numbers / 0x1p60), (double)index->documents);
 }
 
 static bool is_key(const struct query_index *index, const struct access *access)

@@ -7,8 +7,8 @@
 #include "query/order.h"
 #include "query/run_in.h"
 
-/* Items to be picked at a time; more each time, because a filter may let few pass. */
-enum { BATCH_FIRST = 16, BATCH_MAX = 1024 };
+/* Items to be picked at a time: as many as rows are wanted, then more, because a filter may let few pass. */
+enum { BATCH_LEAST = 4, BATCH_FIRST_MAX = 128, BATCH_MAX = 1024 };
 
 /* Numbers of one term that are turned round; of more, sorting takes over. */
 enum { TIES_MAX = 64 * 1024 };
@@ -79,7 +79,7 @@ out:
 static bool add_number(struct ordered *ordered, uint64_t number)
 {
     if (ordered->count == ordered->capacity) {
-        size_t capacity = ordered->capacity ? 2 * ordered->capacity : BATCH_FIRST;
+        size_t capacity = ordered->capacity ? 2 * ordered->capacity : BATCH_LEAST;
         uint64_t *more = run_alloc(ordered->run, capacity * sizeof(*more));
 
         if (!more)
@@ -300,9 +300,20 @@ out:
     return st;
 }
 
+/* One more than the page holds tells whether there is another page. */
+static size_t first_batch(const struct run *run)
+{
+    uint64_t take = run->at.take, rows = run->limits->rows < UINT32_MAX ? run->limits->rows + 1 : UINT32_MAX;
+    uint64_t wanted = (take < rows ? take : rows) + run->at.skip;
+
+    if (wanted > BATCH_FIRST_MAX)
+        return BATCH_FIRST_MAX;
+    return wanted < BATCH_LEAST ? BATCH_LEAST : (size_t)wanted;
+}
+
 enum status run_ordered(struct run *run, const struct order_walk *walk, bool misses)
 {
-    struct ordered ordered = { .run = run, .walk = walk, .batch = BATCH_FIRST };
+    struct ordered ordered = { .run = run, .walk = walk, .batch = first_batch(run) };
     enum status st = ST_OK;
 
     if (!run->first && !resume_term(&ordered))
