@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "catalog/definition.h"
+#include "index/packed.h"
 #include "keys/keys.h"
+#include "partition/recover.h"
 #include "rig.h"
 
 static void keep_open(struct backend *backend)
@@ -18,25 +20,49 @@ static void must(struct op *op, enum status st)
     abort();
 }
 
+static enum status open_small_keeper(struct op *op, struct backend *backend, bool threads, bool read_only,
+                                     struct keeper **keeper)
+{
+    struct packed_options options = {
+        .delta_bytes = 8192, .filter_bytes = 4096, .merge_runs = 3, .threads = threads, .read_only = read_only
+    };
+
+    return packed_open_with(op, backend, &options, keeper);
+}
+
 static void open_store(struct rig *rig)
 {
-    struct store_options options = { .sync = true, .threads = rig->threads };
+    struct store_options options = { .kind = rig->index == RIG_NO_INDEX ? STORE_ROCKSDB : STORE_MEMORY,
+                                     .sync = true,
+                                     .threads = rig->threads,
+                                     .keeper = rig->index == RIG_PACKED ? open_small_keeper : NULL };
 
     must(rig->op,
          store_open_over(rig->op, faulty_backend(rig->memory, &rig->controls), &options, &rig->store));
 }
 
-void rig_open(struct rig *rig, bool threads)
+static void open_catalog(struct rig *rig)
+{
+    must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
+    must(rig->op, recover_index(rig->op, rig->catalog));
+}
+
+void rig_open_with(struct rig *rig, bool threads, enum rig_index index)
 {
     *rig = (struct rig){
-        .op = test_op(), .threads = threads, .memory = memory_backend(), .locks = locks_open()
+        .op = test_op(), .threads = threads, .index = index, .memory = memory_backend(), .locks = locks_open()
     };
     rig->kept = *rig->memory->ops;
     rig->close_memory = rig->kept.close;
     rig->kept.close = keep_open;
     rig->memory->ops = &rig->kept;
     open_store(rig);
-    must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
+    open_catalog(rig);
+}
+
+void rig_open(struct rig *rig, bool threads)
+{
+    rig_open_with(rig, threads, RIG_PLAIN);
 }
 
 static void close_all(struct rig *rig)
@@ -66,7 +92,14 @@ void rig_reopen_store(struct rig *rig)
 void rig_reopen(struct rig *rig)
 {
     rig_reopen_store(rig);
-    must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
+    open_catalog(rig);
+}
+
+void rig_crash(struct rig *rig)
+{
+    faulty_fail(&rig->controls, FAULTY_RUN, 1); /* the index is not written when the store is closed */
+    rig_reopen(rig);
+    faulty_fail(&rig->controls, FAULTY_RUN, 0);
 }
 
 static struct container *keep(struct rig *rig, struct container *container)

@@ -14,9 +14,13 @@
 
 enum { RIG_CONTAINERS_MAX = 8 };
 
+/* Entries of the index: plain keys; with a keeper so small that it writes runs all the time; none, as in older versions. */
+enum rig_index { RIG_PLAIN, RIG_PACKED, RIG_NO_INDEX };
+
 struct rig {
     struct op *op;
     bool threads;
+    enum rig_index index; /* a test may change it before it reopens */
     struct faulty_controls controls;
     struct backend *memory;  /* outlives the stores that are opened over it */
     struct backend_ops kept; /* its own calls, but that a store cannot close it */
@@ -30,12 +34,16 @@ struct rig {
 };
 
 void rig_open(struct rig *rig, bool threads);
+void rig_open_with(struct rig *rig, bool threads, enum rig_index index);
 void rig_close(struct rig *rig);
 
 /* As after a restart of the process: everything is opened anew over the same bytes. */
 void rig_reopen(struct rig *rig);
 
-/* The same, leaving the catalog to the test. */
+/* The same after a crash: what the index has in memory only is lost, and made again. */
+void rig_crash(struct rig *rig);
+
+/* As rig_reopen(), leaving the catalog to the test. */
 void rig_reopen_store(struct rig *rig);
 
 /* A container of the database "db"; the definition may leave everything but its id and key out. */

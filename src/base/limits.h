@@ -31,9 +31,12 @@ enum {
     PARTITION_KEY_BYTES_MAX = 2048,
     PARTITION_KEY_PATHS_MAX = 3,
 
-    /* Containers. Service: 20 computed properties, 8 paths in a composite index, 10 unique keys of 16 paths (same page). */
+    /* Containers. Service: 20 computed properties, 8 paths in each of 100 composite indexes, 10 unique keys of 16
+       paths, 1,500 included and 1,500 excluded paths (same page). */
     COMPUTED_PROPERTIES_MAX = 20,
     COMPOSITE_PATHS_MAX = 8,
+    COMPOSITE_INDEXES_MAX = 100,
+    INDEX_PATHS_MAX = 1500,
     UNIQUE_KEYS_MAX = 10,
     UNIQUE_KEY_PATHS_MAX = 16,
     PATH_BYTES_MAX = 1024,

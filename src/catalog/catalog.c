@@ -33,7 +33,7 @@ static enum status load_container(struct op *op, struct catalog *catalog, const 
     if (!database)
         TRY(op_fail(op, ST_CORRUPT, "the catalog has a container without its database"));
     TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
-    container = container_make(database, rid, record, bucket);
+    TRY(container_make(op, catalog->compute, database, rid, record, bucket, &container));
     if (!container->keeps_unique && definition_has_unique_keys(container->definition))
         log_line(LOG_WARN, "%.*s is from a version that did not enforce unique keys: they are not enforced",
                  SLICE_ARGS(container->link));
@@ -210,8 +210,7 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
                                     struct container **container)
 {
     struct batch *batch = change_begin(op, catalog);
-    struct record record = container_record(definition, range_count, definition_has_unique_keys(definition)),
-                  offered;
+    struct record record, offered;
     struct slice id = json_string(json_get(definition, "id"));
     struct container *existing = catalog_find_container(catalog, database, id);
     struct bucket *bucket;
@@ -230,11 +229,13 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
     } while (catalog_with_id(catalog, database, change_rid_text(op, &rid)));
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
+    record = container_record(&(struct versions){ versions_first(bucket), definition }, range_count,
+                              definition_has_unique_keys(definition));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
     TRY(change_commit(op, catalog, batch, &record));
-    *container = container_take(container_make(database, &rid, &record, bucket));
-    catalog_add_container(catalog, *container);
+    TRY(container_make(op, catalog->compute, database, &rid, &record, bucket, container));
+    catalog_add_container(catalog, container_take(*container));
     offer_add(catalog, &rid, &offered, record.ts_ms);
 out:
     return st;
@@ -298,10 +299,26 @@ static void retire_definition(struct container *container)
         sched_yield();
 }
 
+/* The version of a record that was just committed, in place of the one before it; and a reference. */
+static enum status take_over(struct op *op, struct catalog *catalog, struct container *now,
+                             const struct record *record, struct container **container)
+{
+    enum status st;
+
+    TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
+    container_share(now, *container);
+    change_version(now, *container);
+    catalog_add_container(catalog, container_take(*container));
+    container_release(now); /* the maps' own reference */
+out:
+    return st;
+}
+
 static enum status replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                      struct json definition, struct container **container)
 {
     struct batch *batch = change_begin(op, catalog);
+    struct versions versions;
     struct record record;
     struct container *now = NULL;
     enum status st;
@@ -309,14 +326,12 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(current_container(op, catalog, old, &now));
     if (now->etag != old->etag)
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
-    record = container_record(definition, now->range_count, now->keeps_unique);
     retire_definition(now);
+    TRY(versions_replace(op, now, definition, &versions));
+    record = container_record(&versions, now->range_count, now->keeps_unique);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
-    *container = container_take(container_make(now->database, &now->rid, &record, now->bucket));
-    container_share(now, *container);
-    catalog_add_container(catalog, *container);
-    change_version(now, *container);
+    TRY(take_over(op, catalog, now, &record, container));
 out:
     if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
         atomic_store(&now->retiring, false);
@@ -333,6 +348,76 @@ enum status catalog_replace_container(struct op *op, struct catalog *catalog, st
         st = replace_container(op, catalog, old, definition, container);
     change_unlock(catalog);
     return st;
+}
+
+/* As the client's last change left it, with its etag and its time. */
+static enum status put_unchanged(struct op *op, struct batch *batch, const struct container *container,
+                                 struct record *record)
+{
+    struct versions versions = { container->policy_version, container->definition };
+    uint8_t *value;
+    size_t size;
+
+    *record = container_record(&versions, container->range_count, container->keeps_unique);
+    record->etag = container->etag;
+    record->ts_ms = container->ts_ms;
+    value = record_encode(op, record, &size);
+    if (!value)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    value_stamp(value, size, 0, record->ts_ms);
+    batch_put(batch, key_catalog(&op->arena, rid_slice(&container->rid)), slice_make(value, size));
+    return ST_OK;
+}
+
+static enum status finish_reindex(struct op *op, struct catalog *catalog, struct container *container)
+{
+    struct batch *batch = change_begin(op, catalog);
+    struct container *now = NULL, *finished = NULL;
+    struct record record;
+    enum status st;
+
+    TRY(current_container(op, catalog, container, &now));
+    if (now != container)
+        goto out;
+    retire_definition(now);
+    TRY(put_unchanged(op, batch, now, &record));
+    TRY(change_commit(op, catalog, batch, NULL));
+    TRY(take_over(op, catalog, now, &record, &finished));
+out:
+    if (now == container && st != ST_OK && st != ST_AMBIGUOUS)
+        atomic_store(&now->retiring, false);
+    container_release(now);
+    container_release(finished);
+    return st;
+}
+
+enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struct container *container)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = finish_reindex(op, catalog, container);
+    change_unlock(catalog);
+    return st;
+}
+
+const struct container *container_successor(const struct container *container)
+{
+    return atomic_load(&((struct container *)container)->successor);
+}
+
+const struct container *container_latest(const struct container *container)
+{
+    const struct container *next;
+
+    while ((next = container_successor(container)))
+        container = next;
+    return container;
+}
+
+bool container_is_alone(const struct container *container)
+{
+    return atomic_load(&((struct container *)container)->predecessors) == 0;
 }
 
 /* Its definition goes, and a note that its data must go stays behind in the same batch. */
@@ -473,10 +558,17 @@ static enum status finish_drop(struct op *op, struct catalog *catalog, const str
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog)
 {
+    return catalog_open_with(op, store, NULL, catalog);
+}
+
+enum status catalog_open_with(struct op *op, struct store *store, index_compute *compute,
+                              struct catalog **catalog)
+{
     struct catalog *made = allocate(sizeof(*made));
     enum status st;
 
     made->store = store;
+    made->compute = compute;
     pthread_mutex_init(&made->changing, NULL);
     thread_rwlock_init(&made->lock);
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
@@ -488,6 +580,11 @@ enum status catalog_open(struct op *op, struct store *store, struct catalog **ca
 out:
     catalog_close(made);
     return st;
+}
+
+struct store *catalog_store(const struct catalog *catalog)
+{
+    return catalog->store;
 }
 
 void catalog_close(struct catalog *catalog)

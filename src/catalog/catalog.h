@@ -18,6 +18,7 @@
 #pragma once
 #include "base/op.h"
 #include "catalog/shape.h"
+#include "index/policy.h"
 #include "json/json.h"
 #include "keys/epk.h"
 #include "keys/rid.h"
@@ -63,6 +64,20 @@ struct container_sweep {
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
+/* A policy that items may still be indexed by, until they are indexed by the new one. */
+struct container_policy {
+    uint32_t version;
+    const struct index_policy *policy; /* NULL: those items have no entries */
+    struct json source;
+};
+
+/* How far indexing the items again is; partition/reindex.c's own, in one thread, but for what is atomic. */
+struct container_reindex {
+    uint64_t after;          /* every item up to this number is indexed by the policy of today */
+    _Atomic uint64_t seen;   /* items */
+    int64_t rested_after_ms; /* on the monotonic clock */
+};
+
 struct container {
     struct rid rid;
     struct slice id;
@@ -83,19 +98,31 @@ struct container {
     size_t unique_key_count; /* 0 when they have none */
     struct unique_key *unique_key;
 
+    const struct index_policy *index; /* by which items are indexed; NULL where the store keeps no entries */
+    uint32_t policy_version;          /* of that policy; records have it. 0 when there is none */
+    struct container_policy *index_older;
+    size_t index_older_count;
+
     struct container_shape *shape;
-    struct container_sweep sweep; /* a new version of the definition begins with a new one */
+    struct container_sweep sweep; /* a new version of the definition begins with new ones */
+    struct container_reindex reindex;
 
     /* Private to catalog.c. */
     struct arena memory;
     atomic_uint references;
-    struct container *successor; /* the version that replaced this one, and a reference to it */
+    struct container *_Atomic successor; /* the version that replaced this one, and a reference to it */
+    atomic_uint predecessors;            /* versions that this one replaced and somebody still refers to */
     struct container *next_dropped;
     atomic_bool retiring; /* it has a successor, or is about to have one */
     atomic_uint pins;
 };
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog);
+
+/* The same with a way to compute computed properties, which then may be indexed. */
+enum status catalog_open_with(struct op *op, struct store *store, index_compute *compute,
+                              struct catalog **catalog);
+struct store *catalog_store(const struct catalog *catalog);
 void catalog_close(struct catalog *catalog); /* NULL is welcome; no references may be out */
 
 /* By rid or by id; NULL when there is none. */
@@ -112,6 +139,16 @@ void container_release(struct container *container);
 bool container_pin(const struct container *container);
 void container_unpin(const struct container *container);
 
+/*
+ * The version of the definition that replaced this one, NULL when it is the newest; it lives as long as this one. A view
+ * that was opened by one version may have items that were written by any later one of that time.
+ */
+const struct container *container_successor(const struct container *container);
+const struct container *container_latest(const struct container *container);
+
+/* Nobody refers to an earlier version of the definition any more. */
+bool container_is_alone(const struct container *container);
+
 /* In the order in which they were made, those after `after` (rid bytes; empty: all), up to `limit`; references. */
 size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
                               size_t limit);
@@ -123,6 +160,9 @@ size_t catalog_list_largest(struct catalog *catalog, struct container **list, si
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
+
+/* Those with items that are indexed by an older policy, up to `limit`, in no order; references. */
+size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit);
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
                                     struct database **database);
@@ -145,6 +185,9 @@ enum status catalog_create_container_with_offer(struct op *op, struct catalog *c
 /* Gives back a reference to the container as it is now. */
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                       struct json definition, struct container **container);
+
+/* No item is indexed by an older policy any more. Clients see no change; one that was replaced meanwhile is left alone. */
+enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struct container *container);
 
 /* `same` refuses, with ST_PRECONDITION_FAILED, a container that was replaced since the caller found it. */
 enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container,

@@ -50,8 +50,8 @@ enum status change_commit(struct op *op, struct catalog *catalog, struct batch *
 
 void change_version(struct container *old, struct container *new)
 {
-    old->successor = container_take(new);
-    container_release(old); /* the maps' own reference */
+    atomic_fetch_add(&new->predecessors, 1);
+    atomic_store(&old->successor, container_take(new));
 }
 
 void catalog_forget(struct catalog *catalog)
@@ -90,6 +90,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
         if (new) {
             container_share(old, new);
             change_version(old, new);
+            container_release(old); /* the maps' own reference */
         } else if (old) {
             old->next_dropped = catalog->dropped;
             catalog->dropped = old;
@@ -101,7 +102,9 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 /* After a commit of which nobody could tell whether it happened: what the store has is what counts. */
 static enum status settle(struct op *op, struct catalog *catalog)
 {
-    struct catalog fresh = { .store = catalog->store, .bucket = catalog->bucket };
+    struct catalog fresh = { .store = catalog->store,
+                             .compute = catalog->compute,
+                             .bucket = catalog->bucket };
     enum status st;
 
     thread_rwlock_init(&fresh.lock);

@@ -24,6 +24,7 @@ struct known {
 
 struct catalog {
     struct store *store;
+    index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
     pthread_mutex_t changing; /* held over a whole change, its commit included */
     pthread_rwlock_t lock;    /* guards what follows; never held over I/O, nor taken by one who holds it */
@@ -47,7 +48,7 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
 /* Writes the time into the record, which may be NULL. */
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
-/* The maps lead to the new version now. Whoever holds the old one keeps the data that both share. */
+/* Before the maps lead to the new version: whoever has an item of the new one's finds the way to it from the old. */
 void change_version(struct container *old, struct container *new);
 
 /* Everything that the store has, into empty maps; and out of them again. */

@@ -23,6 +23,10 @@ void database_release(struct database *database)
 
 static void container_free(struct container *container)
 {
+    struct container *successor = atomic_load(&container->successor);
+
+    if (successor)
+        atomic_fetch_sub(&successor->predecessors, 1);
     database_release(container->database);
     shape_release(container->shape);
     arena_free(&container->memory);
@@ -32,7 +36,7 @@ static void container_free(struct container *container)
 void container_release(struct container *container)
 {
     while (container && atomic_fetch_sub(&container->references, 1) == 1) {
-        struct container *successor = container->successor;
+        struct container *successor = atomic_load(&container->successor);
 
         container_free(container);
         container = successor;
@@ -84,9 +88,10 @@ uint64_t container_number(const struct rid *rid)
            (uint64_t)rid->bytes[6] << 8 | rid->bytes[7];
 }
 
-struct record container_record(struct json definition, uint32_t range_count, bool keeps_unique)
+struct record container_record(const struct versions *versions, uint32_t range_count, bool keeps_unique)
 {
-    return (struct record){ .document = definition,
+    return (struct record){ .document = versions->definition,
+                            .policy_version = versions->version,
                             .number = range_count,
                             .flags = keeps_unique ? RECORD_KEEPS_UNIQUE : 0 };
 }
@@ -99,8 +104,8 @@ static uint32_t range_count_of(const struct container *container, const struct r
     return (uint32_t)record->number;
 }
 
-struct container *container_make(struct database *database, const struct rid *rid,
-                                 const struct record *record, struct bucket *bucket)
+static struct container *make(struct database *database, const struct rid *rid, const struct record *record,
+                              struct bucket *bucket)
 {
     struct container *container = allocate(sizeof(*container));
     struct arena *memory = &container->memory;
@@ -123,6 +128,21 @@ struct container *container_make(struct database *database, const struct rid *ri
         container_read_unique_keys(container);
     container->range_count = range_count_of(container, record);
     return container;
+}
+
+enum status container_make(struct op *op, index_compute *compute, struct database *database,
+                           const struct rid *rid, const struct record *record, struct bucket *bucket,
+                           struct container **container)
+{
+    struct container *made = make(database, rid, record, bucket);
+    enum status st;
+
+    TRY(versions_read(op, compute, made, record->policy_version));
+    *container = made;
+    made = NULL;
+out:
+    container_release(made);
+    return st;
 }
 
 void container_share(const struct container *old, struct container *new)

@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "catalog/catalog.h"
+#include "catalog/versions.h"
 #include "keys/record.h"
 
 /* One more reference to the same; NULL stays NULL. */
@@ -15,12 +16,13 @@ struct container *container_take(struct container *container);
  * Whether its items have entries of their unique keys is said in a flag, because containers of
  * the first versions have items without.
  */
-struct record container_record(struct json definition, uint32_t range_count, bool keeps_unique);
+struct record container_record(const struct versions *versions, uint32_t range_count, bool keeps_unique);
 
 /* Each with one reference, and a container with one to its database. */
 struct database *database_make(const struct rid *rid, const struct record *record);
-struct container *container_make(struct database *database, const struct rid *rid,
-                                 const struct record *record, struct bucket *bucket);
+enum status container_make(struct op *op, index_compute *compute, struct database *database,
+                           const struct rid *rid, const struct record *record, struct bucket *bucket,
+                           struct container **container);
 
 /* A new version, which nobody can find yet, goes on with what was noted of the old one. */
 void container_share(const struct container *old, struct container *new);

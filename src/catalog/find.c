@@ -201,20 +201,38 @@ size_t catalog_list_largest(struct catalog *catalog, struct container **list, si
     return count;
 }
 
-size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
+static size_t list_where(struct catalog *catalog, bool (*wanted)(const struct container *container),
+                         struct container **list, size_t limit)
 {
     const struct map *map = &catalog->known.containers_by_rid;
     size_t count = 0;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    for (size_t i = 0; i < map->capacity && count < limit; i++) {
-        struct container *container = map->slot[i].value;
-
-        if (container && container->default_ttl != TTL_OFF)
-            list[count++] = container_take(container);
-    }
+    for (size_t i = 0; i < map->capacity && count < limit; i++)
+        if (map->slot[i].value && wanted(map->slot[i].value))
+            list[count++] = container_take(map->slot[i].value);
     pthread_rwlock_unlock(&catalog->lock);
     return count;
+}
+
+static bool is_expiring(const struct container *container)
+{
+    return container->default_ttl != TTL_OFF;
+}
+
+size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
+{
+    return list_where(catalog, is_expiring, list, limit);
+}
+
+static bool is_reindexing(const struct container *container)
+{
+    return container->index_older_count > 0;
+}
+
+size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit)
+{
+    return list_where(catalog, is_reindexing, list, limit);
 }
 
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)

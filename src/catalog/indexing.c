@@ -1,6 +1,7 @@
 /* src/catalog/indexing.c - what an indexing policy may say. */
+#include "base/limits.h"
 #include "catalog/indexing.h"
-#include "catalog/path.h"
+#include "index/path.h"
 
 #define ETAG_PATH "/\"_etag\"/?"
 
@@ -19,7 +20,8 @@ static void add_path(struct json_builder *out, struct slice path)
 }
 
 /* A member of the policy that is a list; undefined and null are no list. */
-static enum status read_list(struct op *op, struct json policy, const char *name, struct json *list)
+static enum status read_list(struct op *op, struct json policy, const char *name, size_t max,
+                             struct json *list)
 {
     *list = json_get(policy, name);
     if (json_kind(*list) == JSON_NULL)
@@ -27,12 +29,17 @@ static enum status read_list(struct op *op, struct json policy, const char *name
     if (json_kind(*list) != JSON_UNDEFINED && json_kind(*list) != JSON_ARRAY)
         return op_fail(op, ST_BAD_REQUEST,
                        "The input content is invalid. '%s' in the indexing policy must be an array.", name);
+    if (json_kind(*list) == JSON_ARRAY && json_count(*list) > max)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid. '%s' in the indexing policy has more than %zu entries.",
+                       name, max);
     return ST_OK;
 }
 
 static enum status read_path(struct op *op, struct json entry, struct slice *path)
 {
     struct json value = json_get(entry, "path");
+    struct policy_path parsed;
     size_t position;
 
     if (json_kind(value) != JSON_STRING)
@@ -40,7 +47,7 @@ static enum status read_path(struct op *op, struct json entry, struct slice *pat
             op, ST_BAD_REQUEST,
             "The input content is invalid because the required properties - 'path; ' - are missing");
     *path = json_string(value);
-    position = index_path_error(*path);
+    position = policy_path_parse(&op->arena, *path, &parsed);
     if (position == 0)
         return ST_OK;
     return op_fail(
@@ -48,6 +55,11 @@ static enum status read_path(struct op *op, struct json entry, struct slice *pat
         "The indexing path '%.*s' could not be accepted, failed near position '%zu'. Please ensure that the "
         "path is a valid path. Common errors include invalid characters or absence of quotes around labels.",
         SLICE_ARGS(*path), position);
+}
+
+static bool is_root(struct slice path)
+{
+    return slice_is(path, "/*") || slice_is(path, "/");
 }
 
 static enum status has_root(struct op *op, struct json list, bool *root, bool *etag)
@@ -58,7 +70,7 @@ static enum status has_root(struct op *op, struct json list, bool *root, bool *e
 
         if (st != ST_OK)
             return st;
-        *root |= index_path_is_root(path);
+        *root |= is_root(path);
         *etag |= slice_is(path, ETAG_PATH);
     }
     return ST_OK;
@@ -80,8 +92,8 @@ static enum status define_paths(struct op *op, struct json policy, struct json_b
     bool root_in = false, root_out = false, etag = false, unused = false;
     enum status st;
 
-    TRY(read_list(op, policy, "includedPaths", &included));
-    TRY(read_list(op, policy, "excludedPaths", &excluded));
+    TRY(read_list(op, policy, "includedPaths", INDEX_PATHS_MAX, &included));
+    TRY(read_list(op, policy, "excludedPaths", INDEX_PATHS_MAX, &excluded));
     TRY(has_root(op, included, &root_in, &unused));
     TRY(has_root(op, excluded, &root_out, &etag));
     if (root_in && root_out)
@@ -111,10 +123,10 @@ out:
 static enum status define_composite_path(struct op *op, struct json entry, struct json_builder *out)
 {
     struct json path = json_get(entry, "path"), order = json_get(entry, "order");
-    struct key_path parsed;
+    struct policy_path parsed;
     bool descending;
 
-    if (json_kind(path) != JSON_STRING || !key_path_parse(json_string(path), &parsed))
+    if (json_kind(path) != JSON_STRING || composite_path_parse(&op->arena, json_string(path), &parsed) != 0)
         return op_fail(op, ST_BAD_REQUEST,
                        "The input content is invalid. A composite index path is malformed.");
     if (json_kind(order) != JSON_UNDEFINED &&
@@ -227,13 +239,13 @@ static enum status define_other_indexes(struct op *op, struct json policy, bool 
     struct json list;
     enum status st;
 
-    TRY(read_list(op, policy, "compositeIndexes", &list));
+    TRY(read_list(op, policy, "compositeIndexes", COMPOSITE_INDEXES_MAX, &list));
     if (json_kind(list) == JSON_ARRAY && json_count(list) > 0) {
         json_add_name(out, slice_of("compositeIndexes"));
         TRY(define_composites(op, list, out));
     }
     for (size_t i = 0; i < sizeof(other_indexes) / sizeof(other_indexes[0]); i++) {
-        TRY(read_list(op, policy, other_indexes[i].name, &list));
+        TRY(read_list(op, policy, other_indexes[i].name, INDEX_PATHS_MAX, &list));
         TRY(other_indexes[i].check(op, list, is_geometry));
         if (json_kind(list) != JSON_ARRAY || json_count(list) == 0)
             continue;

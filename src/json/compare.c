@@ -122,28 +122,44 @@ static struct hash128 hash_pair(struct hash128 a, struct hash128 b)
     return murmur3_128(bytes, sizeof(bytes));
 }
 
-static struct hash128 hash_array(struct json array)
+/* An array begins with its head and adds to that; an object adds to 0, so that the order of members does not matter. */
+struct json_hasher json_hasher(struct json container)
 {
-    struct hash128 hash = { JSON_ARRAY, json_count(array) };
+    bool is_object = json_kind(container) == JSON_OBJECT;
+    struct hash128 head = { is_object ? JSON_OBJECT : JSON_ARRAY, json_count(container) };
 
-    for (struct json_iter i = json_iter(array); json_next(&i);)
-        hash = hash_pair(hash, json_hash(i.value));
-    return hash;
+    return (struct json_hasher){ is_object ? (struct hash128){ 0 } : head, head, is_object };
 }
 
-/* The sum over its members, which does not depend on their order. */
-static struct hash128 hash_object(struct json object)
+void json_hasher_element(struct json_hasher *hasher, struct hash128 value)
 {
-    struct hash128 sum = { 0 };
+    hasher->so_far = hash_pair(hasher->so_far, value);
+}
 
-    for (struct json_iter i = json_iter(object); json_next(&i);) {
-        struct hash128 name = murmur3_128(i.name.data, i.name.size);
-        struct hash128 member = hash_pair(name, json_hash(i.value));
+void json_hasher_member(struct json_hasher *hasher, struct hash128 name, struct hash128 value)
+{
+    struct hash128 member = hash_pair(name, value);
 
-        sum.h1 += member.h1;
-        sum.h2 += member.h2;
+    hasher->so_far.h1 += member.h1;
+    hasher->so_far.h2 += member.h2;
+}
+
+struct hash128 json_hasher_end(const struct json_hasher *hasher)
+{
+    return hasher->is_object ? hash_pair(hasher->head, hasher->so_far) : hasher->so_far;
+}
+
+static struct hash128 hash_container(struct json container)
+{
+    struct json_hasher hasher = json_hasher(container);
+
+    for (struct json_iter i = json_iter(container); json_next(&i);) {
+        if (hasher.is_object)
+            json_hasher_member(&hasher, murmur3_128(i.name.data, i.name.size), json_hash(i.value));
+        else
+            json_hasher_element(&hasher, json_hash(i.value));
     }
-    return hash_pair((struct hash128){ JSON_OBJECT, json_count(object) }, sum);
+    return json_hasher_end(&hasher);
 }
 
 struct hash128 json_hash(struct json value)
@@ -152,9 +168,8 @@ struct hash128 json_hash(struct json value)
 
     switch (json_kind(value)) {
     case JSON_ARRAY:
-        return hash_array(value);
     case JSON_OBJECT:
-        return hash_object(value);
+        return hash_container(value);
     default:
         return murmur3_128(bytes.data, bytes.size);
     }

@@ -113,6 +113,20 @@ int json_compare(struct json a, struct json b);
 struct hash128 json_hash(struct json value);
 
 /*
+ * The same for an array or an object whose elements' hashes are known, so that those of a deep one need not be
+ * made again at each level. Every element or member is added, in order; the name's hash is murmur3_128() of it.
+ */
+struct json_hasher {
+    struct hash128 so_far, head;
+    bool is_object;
+};
+
+struct json_hasher json_hasher(struct json container);
+void json_hasher_element(struct json_hasher *hasher, struct hash128 value);
+void json_hasher_member(struct json_hasher *hasher, struct hash128 name, struct hash128 value);
+struct hash128 json_hasher_end(const struct json_hasher *hasher);
+
+/*
  * Builds a value. Calls nest as JSON does; inside an object each value follows json_add_name().
  *     json_begin_object(&b); json_add_name(&b, slice_of("id")); json_add_string(&b, id); json_end(&b);
  */

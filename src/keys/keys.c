@@ -6,14 +6,19 @@
 
 enum { PREFIX_BYTES = BUCKET_KEY_BYTES + 1 };
 
+static void put_prefix(uint8_t *key, uint64_t bucket, enum key_kind kind)
+{
+    assert(bucket >> (8 * BUCKET_KEY_BYTES) == 0);
+    put_be(key, bucket, BUCKET_KEY_BYTES);
+    key[BUCKET_KEY_BYTES] = (uint8_t)kind;
+}
+
 /* Bucket, kind and room for the rest, which the caller fills in. */
 static uint8_t *key_begin(struct arena *arena, uint64_t bucket, enum key_kind kind, size_t rest_bytes)
 {
     uint8_t *key = arena_alloc(arena, PREFIX_BYTES + rest_bytes);
 
-    assert(bucket >> (8 * BUCKET_KEY_BYTES) == 0);
-    put_be(key, bucket, BUCKET_KEY_BYTES);
-    key[BUCKET_KEY_BYTES] = (uint8_t)kind;
+    put_prefix(key, bucket, kind);
     return key;
 }
 
@@ -91,6 +96,28 @@ struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_
     return slice_make(key.data, key.size - 4);
 }
 
+struct slice key_index_put(uint8_t *to, uint64_t bucket, struct slice term, uint64_t number)
+{
+    put_prefix(to, bucket, KEY_INDEX);
+    memcpy(to + PREFIX_BYTES, term.data, term.size);
+    put_be(to + PREFIX_BYTES + term.size, number, 8);
+    return slice_make(to, PREFIX_BYTES + term.size + 8);
+}
+
+struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number)
+{
+    return key_index_put(arena_alloc(arena, KEY_INDEX_BYTES + term.size), bucket, term, number);
+}
+
+struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term)
+{
+    uint8_t *key = key_begin(arena, bucket, KEY_INDEX, term.size);
+
+    if (term.size)
+        memcpy(key + PREFIX_BYTES, term.data, term.size);
+    return slice_make(key, PREFIX_BYTES + term.size);
+}
+
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position)
 {
     uint8_t *key = key_begin(arena, bucket, KEY_LOG, 12);
@@ -127,6 +154,16 @@ struct slice key_dropped(struct arena *arena, uint64_t container)
     return slice_make(key, PREFIX_BYTES + 8);
 }
 
+struct slice key_runs(struct arena *arena)
+{
+    return slice_make(key_begin(arena, 0, KEY_RUNS, 0), PREFIX_BYTES);
+}
+
+struct slice key_settled(struct arena *arena, uint64_t bucket)
+{
+    return slice_make(key_begin(arena, bucket, KEY_SETTLED, 0), PREFIX_BYTES);
+}
+
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind)
 {
     return slice_make(key_begin(arena, bucket, kind, 0), PREFIX_BYTES);
@@ -150,7 +187,8 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 bool key_parse(struct slice key, struct key_parts *parts)
 {
     static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
-                                  KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA };
+                                  KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA,
+                                  KEY_INDEX,   KEY_RUNS,     KEY_SETTLED };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;
@@ -174,6 +212,15 @@ bool key_parse_attachment(const struct key_parts *parts, uint64_t *document, uin
         return false;
     *document = get_be(parts->rest.data, 8);
     *attachment = (uint32_t)get_be(parts->rest.data + 8, 4);
+    return true;
+}
+
+bool key_parse_index(const struct key_parts *parts, struct slice *term, uint64_t *number)
+{
+    if (parts->kind != KEY_INDEX || parts->rest.size <= 8)
+        return false;
+    *term = slice_make(parts->rest.data, parts->rest.size - 8);
+    *number = get_be(parts->rest.data + term->size, 8);
     return true;
 }
 

@@ -26,7 +26,9 @@ enum key_kind {
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
-    /* Taken by parts to come: 'X' index entries, 'P' path counts. */
+    KEY_RUNS = 'R',       /* nothing: which runs the index has (index/manifest.h; bucket 0) */
+    KEY_SETTLED = 'W',    /* nothing: up to which LSN the bucket's entries are in runs */
+    KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
 };
 
 static inline uint64_t bucket_make(uint64_t container, uint32_t bucket)
@@ -46,14 +48,25 @@ struct slice key_unique(struct arena *arena, uint64_t bucket, struct slice epk, 
                         struct hash128 values);
 struct slice key_attachment(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
 struct slice key_media(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
+struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number);
+
+/* The same into memory that has room for the term and KEY_INDEX_BYTES more; the term begins at KEY_INDEX_TERM. */
+enum { KEY_INDEX_TERM = BUCKET_KEY_BYTES + 1, KEY_INDEX_BYTES = KEY_INDEX_TERM + 8 };
+
+struct slice key_index_put(uint8_t *to, uint64_t bucket, struct slice term, uint64_t number);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);
+struct slice key_runs(struct arena *arena);
+struct slice key_settled(struct arena *arena, uint64_t bucket);
 
 /* The least key of a kind, and the least key after all of that kind. */
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind);
 struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind kind);
+
+/* The least key of a term's entries; that of the least term above it is the end of them. */
+struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term);
 
 /* The least key of a document's attachments; that of the next document's is the end of them. */
 struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_t document);
@@ -73,5 +86,6 @@ bool key_parse(struct slice key, struct key_parts *parts);
 bool key_parse_document(const struct key_parts *parts, uint64_t *number);
 bool key_parse_attachment(const struct key_parts *parts, uint64_t *document,
                           uint32_t *attachment); /* media too */
+bool key_parse_index(const struct key_parts *parts, struct slice *term, uint64_t *number);
 bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position);
 bool key_parse_dropped(const struct key_parts *parts, uint64_t *container);

@@ -70,18 +70,38 @@ static size_t put_number(uint8_t *to, struct json number)
     return 11;
 }
 
-/* UTF-8 has no byte FF, so plus one never wraps. */
+/* UTF-8 has no byte FF, so plus one never wraps, and eight bytes are added to as one number. */
+static void put_plus_one(uint8_t *to, const char *from, size_t size)
+{
+    uint64_t word;
+    size_t i = 0;
+
+    for (; i + sizeof(word) <= size; i += sizeof(word)) {
+        memcpy(&word, from + i, sizeof(word));
+        word += 0x0101010101010101u;
+        memcpy(to + i, &word, sizeof(word));
+    }
+    for (; i < size; i++)
+        to[i] = (uint8_t)(from[i] + 1);
+}
+
 static size_t put_string(uint8_t *to, struct slice text)
 {
     size_t kept = text.size <= ORDERED_STRING_BYTES ? text.size : ORDERED_STRING_BYTES;
 
-    for (size_t i = 0; i < kept; i++)
-        to[i] = (uint8_t)(text.data[i] + 1);
+    put_plus_one(to, text.data, kept);
     to[kept] = kept == text.size ? END : CUT;
     if (kept == text.size)
         return kept + 1;
     put_hash(to + kept + 1, murmur3_128(text.data, text.size));
     return kept + 1 + HASH_BYTES;
+}
+
+size_t ordered_encode_hashed(enum json_kind kind, struct hash128 hash, uint8_t out[ORDERED_HASHED_BYTES])
+{
+    out[0] = (uint8_t)(kind + 1);
+    put_hash(out + 1, hash);
+    return ORDERED_HASHED_BYTES;
 }
 
 size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX])
@@ -96,11 +116,19 @@ size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX])
         return 1 + put_string(out + 1, json_string(value));
     case JSON_ARRAY:
     case JSON_OBJECT:
-        put_hash(out + 1, json_hash(value));
-        return 1 + HASH_BYTES;
+        return ordered_encode_hashed(kind, json_hash(value), out);
     default:
         return 1;
     }
+}
+
+void ordered_put_time(uint8_t out[ORDERED_TIME_BYTES], int64_t ts_ms, bool descending)
+{
+    out[0] = KIND_NUMBER;
+    put_be(out + 1, sortable((double)(ts_ms / 1000)), 8);
+    out[9] = EXACT;
+    for (size_t i = 0; descending && i < ORDERED_TIME_BYTES; i++)
+        out[i] = (uint8_t)~out[i];
 }
 
 static size_t number_size(struct slice bytes)

@@ -17,6 +17,16 @@ enum { ORDERED_STRING_BYTES = 256, ORDERED_BYTES_MAX = 1 + ORDERED_STRING_BYTES 
 
 size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX]);
 
+/* An array or an object whose json_hash() is known already. */
+enum { ORDERED_HASHED_BYTES = 1 + 16 };
+
+size_t ordered_encode_hashed(enum json_kind kind, struct hash128 hash, uint8_t out[ORDERED_HASHED_BYTES]);
+
+/* A time as the number of whole seconds that _ts shows; every bit turned over where it is to sort descending. */
+enum { ORDERED_TIME_BYTES = 10 };
+
+void ordered_put_time(uint8_t out[ORDERED_TIME_BYTES], int64_t ts_ms, bool descending);
+
 /* How many bytes the value at the front takes; 0 when they are no ordered value. */
 size_t ordered_size(struct slice bytes);
 

@@ -18,7 +18,7 @@ enum {
     AT_EPK = 50,
 };
 
-enum { FLAGS_KNOWN = RECORD_KEEPS_UNIQUE | RECORD_HAS_ATTACHMENTS };
+enum { FLAGS_KNOWN = RECORD_KEEPS_UNIQUE | RECORD_HAS_ATTACHMENTS | RECORD_UNINDEXED };
 
 enum {
     AT_KIND = 1,
@@ -198,7 +198,7 @@ uint8_t *change_encode(struct op *op, const struct change *change, size_t *size)
 
 static bool is_change_kind(uint8_t kind)
 {
-    return kind == CHANGE_CREATE || kind == CHANGE_REPLACE || kind == CHANGE_DELETE;
+    return kind == CHANGE_CREATE || kind == CHANGE_REPLACE || kind == CHANGE_DELETE || kind == CHANGE_REINDEX;
 }
 
 enum status change_decode(struct op *op, struct slice value, struct change *change)

@@ -6,7 +6,7 @@
  *     record  format 1, flags 1, reserved 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
  *             ttl 4, policy version 4, EPK size 2, EPK, document (json.h)
  *     change  format 1, kind 1, flags 1, reserved 1, CRC-32C 4, LSN 8, ts 8, token 8, number 8,
- *             previous LSN 8, then the old record as it was stored (replace, delete)
+ *             previous LSN 8, then the old record as it was stored (all but create)
  *     id      format 1, number 8
  *     unique  format 1, number 8 for each document whose values have the entry's hash
  *     media   format 1, reserved 3, CRC-32C 4, the bytes; an attachment's record has its own number there
@@ -41,6 +41,7 @@ enum { RECORD_TTL_NONE = 0 };
 /* A program that does not know a flag refuses the record. */
 enum record_flag {
     RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has some, or had; they go when it goes */
+    RECORD_UNINDEXED = 4,       /* of an item: its writer did not want it indexed */
     RECORD_KEEPS_UNIQUE = 1,    /* of a container: its items have entries of their unique keys */
 };
 
@@ -50,7 +51,12 @@ uint8_t *record_encode(struct op *op, const struct record *record, size_t *size)
 /* ST_CORRUPT with a reason for the log when the CRC or the shape is wrong, or the format is newer. */
 enum status record_decode(struct op *op, struct slice value, struct record *record);
 
-enum change_kind { CHANGE_CREATE = 'c', CHANGE_REPLACE = 'r', CHANGE_DELETE = 'd' };
+enum change_kind {
+    CHANGE_CREATE = 'c',
+    CHANGE_REPLACE = 'r',
+    CHANGE_DELETE = 'd',
+    CHANGE_REINDEX = 'x', /* only the indexing policy of the record: no feed shows it */
+};
 
 struct change {
     enum change_kind kind;

@@ -4,11 +4,14 @@
 
 #include "base/limits.h"
 #include "catalog/catalog.h"
+#include "index/packed.h"
 #include "keys/keys.h"
 #include "main/check.h"
 #include "main/directory.h"
 #include "partition/key.h"
+#include "partition/recover.h"
 #include "partition/unique.h"
+#include "partition/verify.h"
 #include "store/store.h"
 
 enum { BLOCK_ROWS = 1000 };
@@ -16,7 +19,8 @@ enum { BLOCK_ROWS = 1000 };
 /* One container being checked. */
 struct inspection {
     const struct container *container;
-    struct snapshot *snapshot;
+    struct view view;
+    struct snapshot *snapshot; /* the view's */
     struct head head;
     uint64_t items, item_bytes, ids, uniques, changes, problems;
 };
@@ -318,21 +322,41 @@ static void check_counts(struct inspection *in)
                 (unsigned long long)in->head.documents, (unsigned long long)in->head.document_bytes);
 }
 
+/* Every entry that the documents should have, and no other. */
+static enum status check_index(struct op *op, struct inspection *in)
+{
+    struct verify_result result;
+    enum status st;
+
+    TRY(verify_index(op, in->container, &in->view, &result));
+    if (result.missing || result.extra)
+        problem(in, "the index lacks %llu entries and has %llu too many, among them of document %llu",
+                (unsigned long long)result.missing, (unsigned long long)result.extra,
+                (unsigned long long)result.document);
+    else if (result.expected != result.found)
+        problem(in, "the index counts %llu entries, but documents have %llu",
+                (unsigned long long)result.found, (unsigned long long)result.expected);
+out:
+    return st;
+}
+
 static enum status check_container(struct op *op, const struct container *container, uint64_t *items,
                                    uint64_t *problems)
 {
     struct inspection in = { .container = container };
     enum status st;
 
-    TRY(store_snapshot(op, container->bucket, &in.snapshot));
+    TRY(view_open(op, container->bucket, NULL, &in.view));
+    in.snapshot = in.view.snapshot;
     TRY(store_snapshot_head(op, in.snapshot, &in.head));
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         TRY(visit_kind(op, &in, i));
     check_counts(&in);
+    TRY(check_index(op, &in));
     *items += in.items;
     *problems += in.problems;
 out:
-    store_release(in.snapshot);
+    view_close(&in.view);
     return st;
 }
 
@@ -375,12 +399,15 @@ static enum status check_directory(struct op *op, const char *path, uint64_t *it
     enum status st;
 
     TRY(directory_open(op, path, true, &directory));
-    TRY(store_open(
-        op,
-        &(struct store_options){
-            .kind = STORE_ROCKSDB, .directory = directory.store, .read_only = true, .cache_bytes = 64 << 20 },
-        &store));
+    TRY(store_open(op,
+                   &(struct store_options){ .kind = STORE_ROCKSDB,
+                                            .directory = directory.store,
+                                            .read_only = true,
+                                            .cache_bytes = 64 << 20,
+                                            .keeper = packed_open },
+                   &store));
     TRY(catalog_open(op, store, &catalog));
+    TRY(recover_index(op, catalog)); /* in memory: nothing on disk is changed */
     TRY(check_all(op, catalog, items, problems));
 out:
     catalog_close(catalog);

@@ -13,9 +13,12 @@
 #include "catalog/catalog.h"
 #include "http/certificate.h"
 #include "http/http.h"
+#include "index/packed.h"
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
+#include "partition/recover.h"
+#include "partition/reindex.h"
 #include "partition/sweep.h"
 #include "reply/reply.h"
 #include "route/route.h"
@@ -129,6 +132,7 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "store_reopens_total", "counter", store.reopens);
     gauge(out, "store_written_bytes_total", "counter", store.bytes_written);
     gauge(out, "store_disk_bytes", "gauge", store.disk_bytes);
+    gauge(out, "index_memory_bytes", "gauge", store.index_bytes);
     gauge(out, "store_writable", "gauge", store_is_writable(server->store));
     gauge(out, "connections", "gauge", http.connections_open);
     gauge(out, "connections_total", "counter", http.connections_total);
@@ -180,11 +184,13 @@ static enum status open_store(struct op *op, struct server *server)
         .sync = strcmp(settings->durability, "sync") == 0,
         .cache_bytes = (size_t)settings->cache_mb << 20,
         .threads = true,
+        .keeper = server->has_directory ? packed_open : NULL,
     };
     enum status st;
 
     TRY(store_open(op, &options, &server->store));
     TRY(catalog_open(op, server->store, &server->catalog));
+    TRY(recover_index(op, server->catalog));
     server->locks = locks_open();
     server->hints = hints_open();
 out:
@@ -357,6 +363,9 @@ static void keep_house(struct op *op, struct server *server)
     if (sweep_expired(op, server->catalog, &expired) != ST_OK)
         log_line(LOG_WARN, "cannot remove expired items: %s", op->error);
     server->items_expired += expired;
+    op_begin(op, OP_TIMEOUT_MS);
+    if (reindex_items(op, server->catalog) != ST_OK)
+        log_line(LOG_WARN, "cannot index items again: %s", op->error);
 }
 
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */

@@ -5,6 +5,7 @@
 #include "keys/keys.h"
 #include "partition/attachment.h"
 #include "partition/expiry.h"
+#include "partition/indexed.h"
 #include "partition/txn.h"
 #include "partition/unique.h"
 
@@ -83,6 +84,11 @@ void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice i
 void partition_expect(struct partition_txn *txn, struct slice id)
 {
     txn_expect_item(txn, epk_slice(txn->epk), id);
+}
+
+void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish)
+{
+    txn->indexing = wish;
 }
 
 void partition_abort(struct partition_txn *txn)
@@ -196,8 +202,7 @@ static enum status change_again(struct op *op, const struct partition_txn *txn, 
     return encode_change(op, noted);
 }
 
-static enum status put_change(struct op *op, struct partition_txn *txn, struct change change,
-                              const struct record *old)
+enum status txn_log(struct op *op, struct partition_txn *txn, struct change change, const struct record *old)
 {
     struct txn_change *noted;
     enum status st;
@@ -230,6 +235,7 @@ static void fill(struct op *op, const struct partition_txn *txn, uint64_t number
         .epk = epk_slice(txn->epk),
         .document = document,
     };
+    indexed_mark(txn, item);
 }
 
 static struct slice id_of(struct json document)
@@ -251,7 +257,8 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     batch_uses_counter(txn->batch, counter);
     TRY(put_record(op, txn, item, NULL));
     put_id(op, txn, id_of(document), number);
-    TRY(put_change(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
+    TRY(indexed_change(op, txn, NULL, item));
+    TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
 out:
     return st;
 }
@@ -281,12 +288,13 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     enum status st;
 
     fill(op, txn, old->number, document, item);
-    item->flags = old->flags & RECORD_HAS_ATTACHMENTS;
+    item->flags |= old->flags & RECORD_HAS_ATTACHMENTS;
     if (!slice_equal(id, id_of(old->document)))
         TRY(rename_id(op, txn, old, id));
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
     TRY(put_record(op, txn, item, old));
-    TRY(put_change(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
+    TRY(indexed_change(op, txn, old, item));
+    TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
 out:
     return st;
 }
@@ -299,10 +307,11 @@ enum status txn_remove(struct op *op, struct partition_txn *txn, const struct re
 
     TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
     TRY(attachment_remove_all(op, txn, old));
+    TRY(indexed_change(op, txn, old, NULL));
     batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
     batch_counts(txn->batch, -1, -(int64_t)old->stored.size);
     batch_delete(txn->batch, key_id(&op->arena, bucket, old->epk, id_of(old->document)));
-    TRY(put_change(op, txn, change, old));
+    TRY(txn_log(op, txn, change, old));
 out:
     return st;
 }

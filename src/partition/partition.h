@@ -20,6 +20,7 @@
  * 6. No two items of a logical partition have the same values of a unique key.
  * 8. An item's attachments go with it.
  * 9. A transaction sees its own writes, and leaves one change of each document in the log.
+ * 10. A committed item has exactly the index entries that its policy gives it.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -45,6 +46,11 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
 
 /* The commit refuses if this item was changed meanwhile: for what was not found by partition_find(). */
 void partition_expect(struct partition_txn *txn, struct slice id);
+
+/* Whether the items that it writes are to be indexed; by default the container's policy says so. */
+enum indexing_wish { INDEXING_DEFAULT, INDEXING_INCLUDE, INDEXING_EXCLUDE };
+
+void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish);
 
 /*
  * The item with that id, from here on expected unchanged. `found` false is an answer, not an error. One that has

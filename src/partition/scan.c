@@ -9,6 +9,7 @@
 /* Small at first, because many scans end soon; then large, because a block has its price. */
 enum { LEVEL_BYTES = 16 }; /* of a key, but for EPK_V1 */
 enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
+enum { PICK_ROWS_FIRST = 24, PICK_ROWS_MAX = 64 };
 
 /* The bits of the least (fill 00) or the greatest (fill ff) EPK that begins with the prefix. */
 static uint32_t prefix_bits(const struct container *container, const struct epk *prefix, uint8_t fill)
@@ -151,29 +152,82 @@ void partition_scan_seek(struct partition_scan *scan, uint64_t after)
     scan->at_row = scan->at_span = 0;
     scan->block_rows = BLOCK_ROWS_FIRST;
     scan->from = after ? after + 1 : 0;
+    scan->pick = NULL;
+}
+
+void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count)
+{
+    scan->rows = (struct rows){ 0 };
+    scan->at_row = scan->at_pick = 0;
+    scan->pick = number;
+    scan->pick_count = count;
+    scan->pick_rows = PICK_ROWS_FIRST;
+}
+
+static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
+{
+    struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
+    uint64_t bucket = bucket_id(scan->container->bucket);
+    struct range range = { key_document(&op->arena, bucket, span.from),
+                           key_document(&op->arena, bucket, span.to), false };
+
+    if (scan->block_rows < BLOCK_ROWS_MAX)
+        scan->block_rows *= 4;
+    return view_scan(op, &scan->view, range, limit, &scan->rows);
+}
+
+/* The next few of the numbers as rows; those that are not there are left out. */
+static enum status get_picked(struct op *op, struct partition_scan *scan)
+{
+    size_t left = scan->pick_count - scan->at_pick, kept = 0, bytes = 0;
+    size_t count = left < scan->pick_rows ? left : scan->pick_rows;
+    struct slice key[PICK_ROWS_MAX] = { 0 }, value[PICK_ROWS_MAX];
+    enum status st;
+
+    for (size_t i = 0; i < count; i++)
+        key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
+    TRY(view_get_many(op, &scan->view, key, count, value));
+    scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
+    for (size_t i = 0; i < count; i++) {
+        if (value[i].data)
+            scan->rows.row[kept++] = (struct row){ key[i], value[i] };
+        bytes += value[i].size;
+    }
+    scan->rows.count = kept;
+    scan->at_pick += count;
+    scan->pick_rows = bytes > BLOCK_BYTES ? PICK_ROWS_FIRST : PICK_ROWS_MAX;
+out:
+    return st;
 }
 
 /* The block lies in the scan's own memory: the operation's is the reader's, who gives it back row by row. */
 static enum status read_block(struct op *op, struct partition_scan *scan, struct number_span span)
 {
-    struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
-    uint64_t bucket = bucket_id(scan->container->bucket);
     struct arena readers = op->arena;
-    struct range range;
     enum status st;
 
     arena_reset(&scan->memory);
+    scan->at_row = 0;
+    scan->rows = (struct rows){ 0 };
     op->arena = scan->memory;
-    range = (struct range){ key_document(&op->arena, bucket, span.from),
-                            key_document(&op->arena, bucket, span.to), false };
-    st = view_scan(op, &scan->view, range, limit, &scan->rows);
+    st = scan->pick ? get_picked(op, scan) : scan_span(op, scan, span);
     scan->memory = op->arena;
     op->arena = readers;
     if (st != ST_OK && op->error)
         op->error = arena_text(&op->arena, slice_of(op->error));
-    scan->at_row = 0;
-    if (scan->block_rows < BLOCK_ROWS_MAX)
-        scan->block_rows *= 4;
+    return st;
+}
+
+static enum status next_picked(struct op *op, struct partition_scan *scan, bool *found)
+{
+    enum status st = ST_OK;
+
+    while (scan->at_row == scan->rows.count && scan->at_pick < scan->pick_count) {
+        TRY(op_check(op));
+        TRY(read_block(op, scan, (struct number_span){ 0 }));
+    }
+    *found = scan->at_row < scan->rows.count;
+out:
     return st;
 }
 
@@ -214,12 +268,13 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
         *found = false;
         if (scan->paused)
             break;
-        TRY(next_row(op, scan, found));
+        TRY(scan->pick ? next_picked(op, scan, found) : next_row(op, scan, found));
         if (!*found)
             break;
         row = &scan->rows.row[scan->at_row++];
         TRY(record_decode(op, row->value, item));
-        scan->from = item->number + 1;
+        if (!scan->pick)
+            scan->from = item->number + 1;
         scan->scanned++;
         scan->scanned_bytes += row->value.size;
     } while (!in_scope(&scan->scope, item->epk) || is_hidden(op, scan, item));

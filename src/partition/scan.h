@@ -3,6 +3,7 @@
  *     partition_scan_open(op, container, &scope, &scan);
  *     while (partition_scan_next(op, &scan, &item, &found) == ST_OK && found) ...
  *     partition_scan_close(&scan);                                   welcome on one that never opened
+ * Or, between the two, partition_scan_pick(): items by their numbers, which an index knows.
  *
  * Ownership. An item's bytes live until the next call. The scope's points must outlive the scan.
  * Threads. A scan is used by one thread, and waits on the store.
@@ -30,7 +31,9 @@ struct partition_scan {
     size_t at_row, block_rows;
     struct number_span *span;
     size_t span_count, at_span;
-    uint64_t from; /* the least number still wanted: all below were looked at */
+    uint64_t from;        /* the least number still wanted: all below were looked at */
+    const uint64_t *pick; /* NULL: all of them, in order */
+    size_t pick_count, at_pick, pick_rows;
 };
 
 enum status partition_scan_open(struct op *op, const struct container *container,
@@ -38,5 +41,8 @@ enum status partition_scan_open(struct op *op, const struct container *container
 
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);
+
+/* From here to the next seek: the items of these numbers that are there and in scope, in that order. */
+void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count);
 enum status partition_scan_next(struct op *op, struct partition_scan *scan, struct record *item, bool *found);
 void partition_scan_close(struct partition_scan *scan);

@@ -24,6 +24,7 @@ struct partition_txn {
     struct view view;
     struct txn_change *changes, **changes_end;
     struct lock *lock;
+    enum indexing_wish indexing;
     bool expires;   /* something in it is removed because its time is over */
     uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */
     uint64_t token; /* tells this transaction's changes apart from others' */
@@ -34,6 +35,9 @@ struct partition_txn {
 enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn);
 
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id);
+
+/* The change itself; `old` is the record that it is about, NULL for a create. */
+enum status txn_log(struct op *op, struct partition_txn *txn, struct change change, const struct record *old);
 
 /* An item with all its entries, and a change that says whether its time to live was over. */
 enum status txn_remove(struct op *op, struct partition_txn *txn, const struct record *old, bool expired);

@@ -14,13 +14,13 @@ static const struct builtin rows[] = {
 };
 const struct builtin_family builtins_aggregate = { rows, sizeof(rows) / sizeof(rows[0]) };
 
-static void add_number(struct aggregate *state, struct value value)
+static void add_number(struct eval *eval, struct aggregate *state, struct value value, uint64_t times)
 {
     if (value.kind != JSON_NUMBER)
         state->spoiled = true;
-    else
-        state->total = state->count ? operator_binary(OPERATOR_ADD, state->total, value) : value;
-    state->count++;
+    else if (!exact_sum_add(&state->sum, state->memory, value, times))
+        eval_fail(eval, ST_QUERY_MEMORY);
+    state->count += times;
 }
 
 /* The best so far outlives its row, so its bytes are copied. */
@@ -78,20 +78,20 @@ static void add_to_list(struct eval *eval, struct aggregate *state, struct value
 }
 
 void aggregate_add(struct eval *eval, struct aggregate *state, const struct builtin *function,
-                   struct value value)
+                   struct value value, uint64_t times)
 {
     if (value.kind == JSON_UNDEFINED)
         return;
     switch (function - rows) {
     case COUNT:
-        state->count++;
+        state->count += times;
         break;
     case COUNTIF:
-        state->count += value.kind == JSON_TRUE;
+        state->count += value.kind == JSON_TRUE ? times : 0;
         break;
     case SUM:
     case AVG:
-        add_number(state, value);
+        add_number(eval, state, value, times);
         break;
     case MIN:
         add_extreme(eval, state, value, -1);
@@ -131,9 +131,10 @@ struct value aggregate_result(struct eval *eval, const struct aggregate *state,
     case COUNTIF:
         return value_int((int64_t)state->count);
     case SUM:
-        return state->count ? state->total : value_int(0);
+        return exact_sum_result(&state->sum);
     case AVG:
-        return state->count ? operator_binary(OPERATOR_DIVIDE, state->total, value_int((int64_t)state->count))
+        return state->count ? operator_binary(OPERATOR_DIVIDE, exact_sum_result(&state->sum),
+                                              value_int((int64_t)state->count))
                             : value_undefined;
     case MIN:
     case MAX:
@@ -141,4 +142,19 @@ struct value aggregate_result(struct eval *eval, const struct aggregate *state,
     default:
         return list_result(eval, state);
     }
+}
+
+bool aggregate_is_count(const struct builtin *function)
+{
+    return function == &rows[COUNT];
+}
+
+bool aggregate_is_extreme(const struct builtin *function)
+{
+    return function == &rows[MIN] || function == &rows[MAX];
+}
+
+bool aggregate_keeps_order(const struct builtin *function)
+{
+    return function == &rows[MAKELIST] || function == &rows[MAKESET];
 }

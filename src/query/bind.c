@@ -23,7 +23,7 @@ static enum status check_subquery(struct binder *b, const struct select *select)
     return ST_OK;
 }
 
-static struct expr *path_root(struct expr *path)
+static struct expr *root_of_path(struct expr *path)
 {
     while (path->kind == EXPR_MEMBER || path->kind == EXPR_INDEX)
         path = path->kid[0];
@@ -37,7 +37,7 @@ static struct expr *path_root(struct expr *path)
 static enum status bind_path(struct binder *b, struct source *source, const struct visible *names,
                              bool may_be_root)
 {
-    struct expr *root = path_root(source->path);
+    struct expr *root = root_of_path(source->path);
     struct visible container = { .slot = SLOT_ROOT };
 
     if (may_be_root && root->kind == EXPR_NAME) {

@@ -169,7 +169,7 @@ static bool keep_key(struct eval *eval, struct groups *groups, struct group *gro
 }
 
 void groups_add(struct eval *eval, struct groups *groups, const struct select *select, uint64_t counter,
-                uint32_t index)
+                uint32_t index, uint64_t times)
 {
     struct value few[KEYS_ON_STACK];
     struct value *key = select->group_count <= KEYS_ON_STACK
@@ -193,7 +193,8 @@ void groups_add(struct eval *eval, struct groups *groups, const struct select *s
     for (size_t i = 0; i < select->aggregate_count; i++) {
         const struct expr *call = select->aggregate[i];
 
-        aggregate_add(eval, &group->state[i], call->builtin, eval_plain(eval, eval_expr(eval, call->kid[0])));
+        aggregate_add(eval, &group->state[i], call->builtin, eval_plain(eval, eval_expr(eval, call->kid[0])),
+                      times);
     }
 }
 

@@ -37,9 +37,9 @@ struct group *groups_at(struct groups *groups, struct hash128 hash, bool *is_new
 void groups_sort(struct groups *groups); /* by hash, and cut to what is wanted */
 int hash_compare(struct hash128 a, struct hash128 b);
 
-/* Adds the row in the slots to its group, by the select's GROUP BY and aggregates. */
+/* Adds the row in the slots, so many times, to its group, by the select's GROUP BY and aggregates. */
 void groups_add(struct eval *eval, struct groups *groups, const struct select *select, uint64_t counter,
-                uint32_t index);
+                uint32_t index, uint64_t times);
 
 /* Puts the group's key and results where its select list finds them. */
 void groups_show(struct eval *eval, const struct group *group, const struct select *select);

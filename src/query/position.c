@@ -1,7 +1,7 @@
 /* src/query/position.c - positions as bytes. */
 #include "query/position.h"
 
-enum { HEAD_BYTES = 1 + 8 + 4 + 8 + 8 + 16, CUT = 0x80, DOUBLE = 0x40 };
+enum { FRONT_BYTES = 1 + 8 + 4 + 8 + 8 + 16, CUT = 0x80, DOUBLE = 0x40 };
 
 static void put(struct buf *out, uint64_t number, int bytes)
 {
@@ -56,7 +56,7 @@ static void put_key(struct buf *out, struct value key, size_t room)
 
 struct slice position_print(struct arena *arena, const struct position *position)
 {
-    size_t room = position->key_count ? (QUERY_POSITION_BYTES_MAX - HEAD_BYTES) / position->key_count : 0;
+    size_t room = position->key_count ? (QUERY_POSITION_BYTES_MAX - FRONT_BYTES) / position->key_count : 0;
     struct buf out;
 
     buf_init(&out, arena);
@@ -138,12 +138,18 @@ bool position_parse(struct slice bytes, struct position *position)
     return true;
 }
 
-static int compare_hash_bytes(struct json container, struct slice bytes)
+struct hash128 position_key_hash(const struct position *position, size_t i)
 {
-    struct hash128 hash = json_hash(container), at = { 0 };
+    struct slice bytes = position->key[i].string;
+    struct hash128 hash = { 0 };
 
-    get(&bytes, &at.h1, 8);
-    get(&bytes, &at.h2, 8);
+    get(&bytes, &hash.h1, 8);
+    get(&bytes, &hash.h2, 8);
+    return hash;
+}
+
+static int compare_hash(struct hash128 hash, struct hash128 at)
+{
     if (hash.h1 != at.h1)
         return hash.h1 < at.h1 ? -1 : 1;
     return hash.h2 < at.h2 ? -1 : hash.h2 > at.h2;
@@ -156,7 +162,7 @@ int position_compare_key(const struct position *position, size_t i, struct value
     if (key.kind != at.kind)
         return key.kind < at.kind ? -1 : 1;
     if (key.kind >= JSON_ARRAY)
-        return compare_hash_bytes(key.json, at.string);
+        return compare_hash(json_hash(key.json), position_key_hash(position, i));
     if (position->cut[i] && key.string.size > at.string.size)
         key.string.size = at.string.size; /* the position's is cut: as far as it goes they must be equal */
     return value_compare(key, at);

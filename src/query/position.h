@@ -39,3 +39,6 @@ bool position_parse(struct slice bytes, struct position *position);
 
 /* A row's key against the position's. */
 int position_compare_key(const struct position *position, size_t i, struct value key);
+
+/* Of an array or object that a parsed position has as a key. */
+struct hash128 position_key_hash(const struct position *position, size_t i);

@@ -16,9 +16,11 @@
  * 3. Memory and time are bounded, whatever the query: past them it fails, by itself.
  */
 #pragma once
+#include "index/policy.h"
 #include "json/json.h"
 #include "query/eval.h"
 #include "query/ranges.h"
+#include "store/view.h"
 
 struct query;
 struct query_source;
@@ -28,9 +30,34 @@ struct query_row {
     struct query_source *source;
     uint64_t number;
     uint64_t counter;   /* rises with the time of creation */
+    uint64_t weight;    /* how many items it stands for: 1, but for rows made from index entries */
     struct json body;   /* what the user wrote */
     struct json system; /* the members that follow it; undefined until asked for */
     const void *item;   /* the source's own */
+};
+
+struct query_span {
+    uint64_t from, to; /* numbers: [from, to) */
+};
+
+/* What an index offers of a source's items, all of it as of one snapshot. */
+struct query_index {
+    const struct view *view;
+    const struct index_policy
+        *policy; /* of today; items may have been indexed by others: ask what all have */
+    bool (*has)(const struct query_index *index, const struct index_path *path);
+    bool (*has_composite)(const struct query_index *index, path_id id);
+    bool (*has_tuple)(const struct query_index *index, path_id id);
+    bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
+    uint64_t documents;            /* of the container, expired ones too */
+    const struct query_span *span; /* where the scope's numbers lie, in order; others may lie there too */
+    size_t span_count;
+    struct index_path key[PARTITION_KEY_PATHS_MAX]; /* the partition key's paths */
+    size_t key_count;
+    struct json key_value[PARTITION_KEY_PATHS_MAX]; /* the scope is one key, or begins with these */
+    size_t key_value_count;                         /* 0: it is none */
+    bool is_whole; /* only the filter tells which of the container's items are wanted */
+    bool hides;    /* items may have expired: entries alone prove nothing */
 };
 
 struct query_source {
@@ -42,7 +69,16 @@ struct query_source {
 
     /* The members that follow the body, in that memory. NULL when items have nothing but their bodies. */
     struct json (*system)(struct query_source *source, const struct query_row *row, struct arena *memory);
+
+    /* From here to the next seek: of these items those that are there, in that order. The numbers outlive it. */
+    enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
+    const struct query_index *index; /* NULL: there is none */
 };
+
+/* For tests, which compare the two: answers are the same. */
+enum query_way { QUERY_BY_COST, QUERY_BY_SCAN, QUERY_BY_INDEX };
+
+enum query_explain { EXPLAIN_PLAN = 1, EXPLAIN_INDEXES = 2, EXPLAIN_INDEXES_V2 = 4 };
 
 struct query_options {
     struct json computed; /* the container's computedProperties; undefined when it has none */
@@ -52,6 +88,8 @@ struct query_options {
     query_udf *udf;
     void *udf_context;
     struct arena_budget *budget; /* of all queries together; NULL: none */
+    enum query_way way;
+    unsigned explain; /* enum query_explain: what a page says of itself */
 };
 
 /* `parameters` is the request's array, or undefined. */
@@ -74,7 +112,8 @@ struct query_limits {
 struct query_page {
     struct slice *row; /* JSON text each */
     size_t count;
-    struct slice next; /* where to go on; data is NULL at the end */
+    struct slice next;          /* where to go on; data is NULL at the end */
+    struct slice plan, indexes; /* JSON, when the options ask for it */
     struct arena memory;
 };
 

@@ -149,7 +149,7 @@ static bool group_row(struct eval *eval, void *context)
     struct each *each = context;
     struct arena_mark mark = arena_mark(&eval->op->arena);
 
-    groups_add(eval, &each->groups, each->select, 0, 0);
+    groups_add(eval, &each->groups, each->select, 0, 0, 1);
     arena_rewind(&eval->op->arena, mark);
     return eval->status == ST_OK;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "query/explain.h"
 #include "query/fold.h"
 #include "query/parse.h"
 #include "query/run_in.h"
@@ -106,7 +107,7 @@ struct slice run_copy(struct run *run, struct slice bytes)
 static enum status next_item(struct run *run, bool *found)
 {
     arena_reset(&run->item_memory);
-    run->item = (struct query_row){ .source = run->source };
+    run->item = (struct query_row){ .source = run->source, .weight = 1 };
     run->index = 0;
     return run->source->next(run->eval.op, run->source, &run->item, found);
 }
@@ -368,13 +369,16 @@ static enum status one_seek(struct op *op, struct query_source *source, uint64_t
 static enum status run_by_order(struct run *run)
 {
     uint64_t after = 0;
-    enum status st;
+    bool done = run->at.take == 0;
+    enum status st = ST_OK;
 
+    if (!done)
+        TRY(run_use_index(run, &done));
+    if (done)
+        goto out;
     if (run->at.order == ORDER_NUMBER)
         after = run->at.index ? run->at.number - 1 : run->at.number;
     TRY(run->source->seek(run->eval.op, run->source, after));
-    if (run->at.take == 0)
-        goto out;
     if (order_of(run->select) == ORDER_HASH)
         run_groups(run);
     else if (run->at.order == ORDER_NUMBER)
@@ -406,6 +410,24 @@ out:
     return st;
 }
 
+/* While everything that the run has found out is there. Of a subquery over all items, its own. */
+static void explain(struct run *run)
+{
+    unsigned wanted = run->query->options.explain;
+    struct buf out;
+
+    buf_init(&out, &run->page->memory);
+    if (wanted & EXPLAIN_PLAN) {
+        explain_plan(&out, run);
+        run->page->plan = buf_as_slice(&out);
+        buf_init(&out, &run->page->memory);
+    }
+    if (wanted & (EXPLAIN_INDEXES | EXPLAIN_INDEXES_V2)) {
+        explain_indexes(&out, run, wanted & EXPLAIN_INDEXES_V2);
+        run->page->indexes = buf_as_slice(&out);
+    }
+}
+
 static enum status run_select(struct op *op, struct query *query, const struct select *select,
                               struct query_source *source, struct slice from,
                               const struct query_limits *limits, bool nested, struct query_page *page)
@@ -425,10 +447,14 @@ static enum status run_select(struct op *op, struct query *query, const struct s
     TRY(begin_at(&run, from));
     TRY(open_source(&run, source, &rows));
     TRY(run_by_order(&run));
+    if (query->options.explain && !nested)
+        explain(&run);
 out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&page->memory, slice_of(op->error));
     query_page_free(&rows.page);
+    picked_close(&run.picked);
+    covered_close(&run.covered);
     arena_free(&run.kept);
     arena_free(&run.item_memory);
     return st;

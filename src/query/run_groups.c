@@ -23,7 +23,8 @@ static bool group_row(struct eval *eval, void *context)
     struct arena_mark mark = arena_mark(&eval->op->arena);
 
     run->index++;
-    groups_add(eval, &gathering->groups, run->select, run->item.counter, run->index);
+    run->passed++;
+    groups_add(eval, &gathering->groups, run->select, run->item.counter, run->index, run->item.weight);
     arena_rewind(&eval->op->arena, mark);
     return eval->status == ST_OK;
 }

@@ -4,6 +4,9 @@
  */
 #pragma once
 #include "query/bind.h"
+#include "query/covered.h"
+#include "query/order.h"
+#include "query/picked.h"
 #include "query/position.h"
 #include "query/rows.h"
 
@@ -22,14 +25,25 @@ struct run {
     struct query_source *source;
     const struct query_limits *limits;
     struct position at;    /* where this page begins; skip and take go down as rows are given */
+    struct slice begun;    /* the same as bytes, unless it is the first page */
     bool first;            /* it is the first page */
     bool nested;           /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
     struct query_row item; /* being looked at */
+    uint64_t passed;       /* rows gathered so far */
     uint32_t index;        /* which of its rows, from 1 */
     struct arena kept, item_memory;
     struct buf text; /* the row being printed */
     struct query_page *page;
     size_t page_bytes, page_capacity;
+
+    /* What the index makes of it: run_index.c. */
+    struct planner planner;
+    struct access *access;
+    struct picked_source picked;
+    struct covered_source covered;
+    bool walked;                      /* ORDER BY by walking an index */
+    double scope_items, access_items; /* about */
+    struct select unfiltered;         /* the statement, when its filter has been counted in already */
 };
 
 /*
@@ -60,3 +74,18 @@ struct slice run_copy(struct run *run, struct slice bytes);
 void run_plain(struct run *run);
 void run_sorted(struct run *run);
 void run_groups(struct run *run);
+
+/* The page ends behind the row in the slots, in the order of ORDER BY. */
+void run_goes_on_sorted(struct run *run);
+
+/* ORDER BY by walking an index; `misses`: items that it does not have come behind it. */
+enum status run_ordered(struct run *run, const struct order_walk *walk, bool misses);
+
+/*
+ * Looks at what the index offers. Either the page is made (`done`), or run->source has been exchanged for one
+ * that gives fewer items, or everything is as it was.
+ */
+enum status run_use_index(struct run *run, bool *done);
+
+/* The page from rows that are sorted after all: nothing has been given yet. */
+enum status run_sort_instead(struct run *run);

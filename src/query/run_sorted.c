@@ -205,6 +205,11 @@ static bool grow(struct sorted *sorted)
     return true;
 }
 
+static bool is_behind_bound(const struct sorted *sorted, const struct entry *entry)
+{
+    return sorted->bound && compare_entries(entry, sorted->bound) >= 0;
+}
+
 static bool add(struct sorted *sorted, const struct entry *entry)
 {
     struct entry *copy;
@@ -212,6 +217,8 @@ static bool add(struct sorted *sorted, const struct entry *entry)
     if (sorted->count >= 2 * sorted->rows_max + SPARE_ROWS || sorted->bytes > 2 * KEPT_BYTES_MAX)
         if (!compact(sorted))
             return false;
+    if (is_behind_bound(sorted, entry)) /* which has only now come so near */
+        return true;
     if (sorted->count == sorted->capacity && !grow(sorted))
         return false;
     copy = copy_entry(&sorted->memory[sorted->active], entry);
@@ -220,6 +227,15 @@ static bool add(struct sorted *sorted, const struct entry *entry)
     sorted->list[sorted->count++] = copy;
     sorted->bytes += copy->bytes;
     return true;
+}
+
+static struct entry *new_entry(struct run *run)
+{
+    size_t bytes = sizeof(struct entry) + run->select->order_count * sizeof(struct value);
+    struct entry *entry = arena_alloc(&run->page->memory, bytes);
+
+    memset(entry, 0, bytes);
+    return entry;
 }
 
 /* The row in the slots, but for its text. */
@@ -249,7 +265,7 @@ static bool take_row(struct eval *eval, void *context)
         is_repeated(sorted, &sorted->given, entry);
         goto out;
     }
-    if (sorted->bound && compare_entries(entry, sorted->bound) >= 0)
+    if (is_behind_bound(sorted, entry))
         goto out;
     if (!run_print(run))
         goto out;
@@ -322,6 +338,14 @@ static void go_on_after(struct run *run, const struct entry *last)
     run_goes_on(run, &next);
 }
 
+void run_goes_on_sorted(struct run *run)
+{
+    struct entry *last = new_entry(run);
+
+    read_entry(run, last);
+    go_on_after(run, last);
+}
+
 static void give_all(struct sorted *sorted)
 {
     struct run *run = sorted->run;
@@ -338,6 +362,8 @@ static void give_all(struct sorted *sorted)
     }
     if (run->at.take && i && (i < sorted->count || sorted->bound))
         go_on_after(run, sorted->list[i - 1]);
+    else if (run->at.take && sorted->count && i == 0) /* the page was full before */
+        run->page->next = run->begun;
 }
 
 void run_sorted(struct run *run)
@@ -349,9 +375,7 @@ void run_sorted(struct run *run)
     sorted.rows_max = wanted < KEPT_ROWS_MAX ? (size_t)wanted : KEPT_ROWS_MAX;
     for (int i = 0; i < 2; i++)
         run_memory(run, &sorted.memory[i]);
-    sorted.next = arena_alloc(&run->page->memory,
-                              sizeof(struct entry) + run->select->order_count * sizeof(struct value));
-    memset(sorted.next, 0, sizeof(*sorted.next));
+    sorted.next = new_entry(run);
     sorted.given.memory = &run->page->memory;
     recall_keys(&sorted);
     if (run->eval.status == ST_OK)

@@ -205,7 +205,8 @@ double reply_charge(const struct work *work)
     double written = 5.0 * (double)work->documents_written + 0.5 * (double)work->bytes_written / 1024 +
                      0.01 * (double)work->entries;
     double queried = 2.2 * (double)work->queries + 0.02 * (double)work->documents_scanned;
-    double charge = written > 0 ? written : read + queried;
+    double looked_up = work->queries ? 0.001 * (double)work->entries : 0;
+    double charge = written > 0 ? written : read + queried + looked_up;
 
     return charge < 1 ? 1 : charge;
 }

@@ -146,6 +146,7 @@ static const struct {
 enum status action_take(struct op *op, const struct container *container, struct partition_txn *txn,
                         struct action *action)
 {
+    partition_set_indexing(txn, action->indexing);
     return kinds[action->kind].take(op, container, txn, action);
 }
 

@@ -28,6 +28,7 @@ struct action {
     struct json document;                 /* to be written; a patch makes it from the old one */
     struct item_patch patch;              /* of a patch */
     struct slice if_match, if_none_match; /* ETags; data is NULL where there is no condition */
+    enum indexing_wish indexing;          /* of what it writes */
 
     bool found;         /* what was there when it was taken: */
     struct record old;  /* if found */

@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/ranges.h"
+#include "partition/reindex.h"
 #include "query/computed.h"
 #include "reply/feed.h"
 #include "resource/offer.h"
@@ -46,7 +47,8 @@ static void reply_container(struct reply *reply, const struct container *contain
     reply_etag(reply, container->etag, container->ts_ms);
     reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
-    reply_header(reply, "x-ms-documentdb-collection-index-transformation-progress", slice_of("100"));
+    reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
+                     reindex_progress(container));
     reply_session(reply, bucket_lsn(container->bucket));
     reply_status(reply, status);
 }

@@ -41,6 +41,18 @@ out:
     return st;
 }
 
+/* x-ms-indexing-directive, which route/ has checked. */
+static enum indexing_wish indexing_wish_of(const struct call *call)
+{
+    struct slice directive = slice_trim(call_header(call, HEADER_INDEXING_DIRECTIVE));
+
+    if (directive.data && slice_is_nocase(directive, "Include"))
+        return INDEXING_INCLUDE;
+    if (directive.data && slice_is_nocase(directive, "Exclude"))
+        return INDEXING_EXCLUDE;
+    return INDEXING_DEFAULT;
+}
+
 /* Does what was read, and answers with the item that was written. */
 static enum status run(struct op *op, const struct call *call, struct reply *reply, struct action *action)
 {
@@ -48,6 +60,7 @@ static enum status run(struct op *op, const struct call *call, struct reply *rep
     enum status st;
 
     action->if_match = call_header(call, HEADER_IF_MATCH);
+    action->indexing = indexing_wish_of(call);
     TRY(action_run(op, call, action, &stamp));
     if (action->kind == ACTION_DELETE) {
         reply_session(reply, stamp.lsn);

@@ -1,6 +1,7 @@
 /* src/resource/listing.c - items by the page: the read feed, queries and their plans. */
 #include "base/encode.h"
 #include "base/limits.h"
+#include "partition/indexed.h"
 #include "partition/key.h"
 #include "partition/scan.h"
 #include "query/plan.h"
@@ -30,18 +31,19 @@ static enum status read_epk(struct op *op, struct slice header, int order, struc
 
 /* Which part of the container the client means: a key, a part of one, a range, or everything. */
 static enum status read_scope(struct op *op, const struct call *call, struct reply *reply,
-                              struct partition_scope *scope)
+                              struct partition_scope *scope, struct partition_key *key)
 {
-    struct partition_key key;
     bool present;
     enum status st;
 
     *scope = (struct partition_scope){ 0 };
     TRY(range_of_header(op, call, reply, &scope->min, &scope->max));
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, &key,
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, key,
                            &present));
+    if (!present)
+        key->count = 0;
     if (present) {
-        partition_key_epk(call->container, &key, &scope->prefix);
+        partition_key_epk(call->container, key, &scope->prefix);
         scope->exact = call->container->system_key; /* where an item without a key has an empty one */
         item_reply_key(reply, call, &scope->prefix);
     }
@@ -69,6 +71,7 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     struct continuation at;
     struct partition_scope scope;
     struct partition_page page;
+    struct partition_key key;
     size_t limit;
     enum status st;
 
@@ -76,7 +79,7 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     if (call_header(call, HEADER_A_IM).data)
         TRY(op_fail(op, ST_NOT_BUILT, "The change feed is not available in this version of the server."));
     TRY(call_page_size(op, call, &limit));
-    TRY(read_scope(op, call, reply, &scope));
+    TRY(read_scope(op, call, reply, &scope, &key));
     TRY(item_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));
@@ -94,11 +97,17 @@ out:
 
 /* ---- queries ---- */
 
+struct item_index {
+    struct query_index base;
+    const struct container *container;
+};
+
 /* A container's items, as a query reads them. */
 struct item_source {
     struct query_source base;
     struct partition_scan scan;
     struct record record;
+    struct item_index index;
 };
 
 static enum status item_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
@@ -122,6 +131,13 @@ static enum status item_seek(struct op *op, struct query_source *source, uint64_
     return ST_OK;
 }
 
+static enum status item_pick(struct op *op, struct query_source *source, const uint64_t *number, size_t count)
+{
+    (void)op;
+    partition_scan_pick(&((struct item_source *)source)->scan, number, count);
+    return ST_OK;
+}
+
 static struct json item_system_members(struct query_source *source, const struct query_row *row,
                                        struct arena *memory)
 {
@@ -129,6 +145,93 @@ static struct json item_system_members(struct query_source *source, const struct
 
     (void)row;
     return item_system(memory, items->scan.container, &items->record);
+}
+
+/* ---- the index of a container ---- */
+
+static bool index_has(const struct query_index *index, const struct index_path *path)
+{
+    return container_index_has(((const struct item_index *)index)->container, path);
+}
+
+static bool index_has_composite(const struct query_index *index, path_id id)
+{
+    return container_index_has_composite(((const struct item_index *)index)->container, id);
+}
+
+static bool index_has_tuple(const struct query_index *index, path_id id)
+{
+    return container_index_has_tuple(((const struct item_index *)index)->container, id);
+}
+
+static bool index_has_spatial(const struct query_index *index, const struct index_path *path)
+{
+    return container_index_has_spatial(((const struct item_index *)index)->container, path);
+}
+
+static const struct query_index index_of_items = { .has = index_has,
+                                                   .has_composite = index_has_composite,
+                                                   .has_tuple = index_has_tuple,
+                                                   .has_spatial = index_has_spatial };
+
+static struct index_path path_of_key(struct op *op, const struct key_path *path)
+{
+    struct index_step *step = arena_alloc(&op->arena, path->count * sizeof(*step));
+
+    for (size_t i = 0; i < path->count; i++)
+        step[i] = (struct index_step){ .name = path->segment[i] };
+    return (struct index_path){ step, path->count };
+}
+
+/* Points come from the filter alone; whatever else narrows the scope, the filter does not know. */
+static bool is_whole(const struct partition_scope *scope)
+{
+    bool ends_nowhere = scope->max.size == 0 || scope->max.bytes[0] == 0xff;
+
+    return !scope->exact && scope->prefix.size == 0 && scope->min.size == 0 && ends_nowhere;
+}
+
+static void describe_scope(struct op *op, struct item_source *items, const struct partition_key *key)
+{
+    struct query_index *index = &items->index.base;
+    const struct container *container = items->scan.container;
+    struct query_span *span = arena_alloc(&op->arena, items->scan.span_count * sizeof(*span));
+
+    for (size_t i = 0; i < items->scan.span_count; i++)
+        span[i] = (struct query_span){ items->scan.span[i].from, items->scan.span[i].to };
+    index->span = span;
+    index->span_count = items->scan.span_count;
+    index->key_count = container->system_key ? 0 : container->key_path_count;
+    for (size_t i = 0; i < index->key_count; i++)
+        index->key[i] = path_of_key(op, &container->key_path[i]);
+    index->key_value_count = key->count < index->key_count ? key->count : index->key_count;
+    memcpy(index->key_value, key->component, index->key_value_count * sizeof(struct json));
+    index->is_whole = is_whole(&items->scan.scope);
+    index->hides = container->default_ttl != TTL_OFF;
+}
+
+/* Behind the scan, whose view it shares. There is none while some items have no entries. */
+static enum status offer_index(struct op *op, struct item_source *items, const struct partition_key *key)
+{
+    const struct container *container = items->scan.container;
+    struct head head;
+    bool whole;
+    enum status st = ST_OK;
+
+    if (!container->index || items->scan.span_count == 0)
+        return ST_OK;
+    TRY(container_index_is_whole(op, &items->scan.view, container, &whole));
+    TRY(store_snapshot_head(op, items->scan.view.snapshot, &head));
+    if (!whole || !head.counts)
+        goto out;
+    items->index = (struct item_index){ index_of_items, container };
+    items->index.base.view = &items->scan.view;
+    items->index.base.policy = container->index;
+    items->index.base.documents = head.documents;
+    describe_scope(op, items, key);
+    items->base.index = &items->index.base;
+out:
+    return st;
 }
 
 static struct query_key key_of(const struct container *container)
@@ -183,19 +286,21 @@ out:
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = bucket_lsn(call->container->bucket);
-    struct item_source items = { .base = { item_next, item_seek, item_system_members } };
+    struct item_source items = { .base = { item_next, item_seek, item_system_members, item_pick } };
     struct query_options options = search_options(call);
     struct partition_scope scope;
+    struct partition_key key;
     struct search search;
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_scope(op, call, reply, &scope));
+    TRY(read_scope(op, call, reply, &scope, &key));
     TRY(item_check_session(op, call, reply, lsn));
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call, &search, &options, &scope));
     TRY(partition_scan_open(op, call->container, &scope, &items.scan));
+    TRY(offer_index(op, &items, &key));
     TRY(search_run(op, call, reply, &search, &items.base, &call->container->rid, "Documents"));
     reply_session(reply, lsn);
     usage_of_items(reply, call);

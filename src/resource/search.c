@@ -1,10 +1,34 @@
 /* src/resource/search.c - queries over anything that is listed. */
+#include "base/encode.h"
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/search.h"
 
 /* A page that finds little ends here, and goes on with the next request. */
 enum { SCANNED_ITEMS_MAX = 500 * 1000 };
+
+static enum query_way way_of(const struct call *call)
+{
+    struct slice header = call_header(call, HEADER_INDEX_WAY);
+
+    if (header.data && slice_is_nocase(slice_trim(header), "off"))
+        return QUERY_BY_SCAN;
+    return header.data && slice_is_nocase(slice_trim(header), "always") ? QUERY_BY_INDEX : QUERY_BY_COST;
+}
+
+static bool is_true(struct slice header)
+{
+    return header.data && slice_is_nocase(slice_trim(header), "true");
+}
+
+static unsigned explain_of(const struct call *call)
+{
+    unsigned wanted = is_true(call_header(call, HEADER_EXPLAIN)) ? EXPLAIN_PLAN : 0;
+
+    if (is_true(call_header(call, HEADER_INDEX_METRICS_V2)))
+        return wanted | EXPLAIN_INDEXES_V2;
+    return is_true(call_header(call, HEADER_INDEX_METRICS)) ? wanted | EXPLAIN_INDEXES : wanted;
+}
 
 struct query_options search_options(const struct call *call)
 {
@@ -16,6 +40,8 @@ struct query_options search_options(const struct call *call)
         .indexing = json_get(container->definition, "indexingPolicy"),
         .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
         .budget = &call->service->query_memory,
+        .way = way_of(call),
+        .explain = explain_of(call),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
     };
 }
@@ -99,11 +125,6 @@ static size_t print_rows(struct reply *reply, const struct query_page *page, con
     return bytes;
 }
 
-static bool is_true(struct slice header)
-{
-    return header.data && slice_is_nocase(slice_trim(header), "true");
-}
-
 struct timing {
     int64_t began_us, ran_us, printed_us;
     uint64_t bytes_before, documents_before;
@@ -143,19 +164,21 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
 }
 
-static void reply_index_metrics(struct reply *reply, const struct call *call)
+/* SDKs of today read the second form, which is percent-encoded; others the first, in base64. */
+static void reply_explained(struct reply *reply, const struct call *call, const struct query_page *page)
 {
+    struct buf text;
+
+    buf_init(&text, &reply->op->arena);
+    if (page->plan.data)
+        reply_header_link(reply, "x-orrery-plan", page->plan);
+    if (!page->indexes.data)
+        return;
     if (is_true(call_header(call, HEADER_INDEX_METRICS_V2)))
-        reply_header(
-            reply, "x-ms-cosmos-index-utilization",
-            slice_of("%7B%22Utilized%22%3A%7B%22SingleIndexes%22%3A%5B%5D%2C%22CompositeIndexes%22%3A%5B"
-                     "%5D%7D%2C%22Potential%22%3A%7B%22SingleIndexes%22%3A%5B%5D%2C%22CompositeIndexes"
-                     "%22%3A%5B%5D%7D%7D"));
-    else if (is_true(call_header(call, HEADER_INDEX_METRICS)))
-        reply_header(
-            reply, "x-ms-cosmos-index-utilization",
-            slice_of("eyJVdGlsaXplZFNpbmdsZUluZGV4ZXMiOltdLCJQb3RlbnRpYWxTaW5nbGVJbmRleGVzIjpbXSwiVXRp"
-                     "bGl6ZWRDb21wb3NpdGVJbmRleGVzIjpbXSwiUG90ZW50aWFsQ29tcG9zaXRlSW5kZXhlcyI6W119"));
+        percent_encode(&text, page->indexes);
+    else
+        base64_encode(&text, page->indexes);
+    reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
 }
 
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
@@ -185,7 +208,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
         reply_continuation(reply, &at);
     if (is_true(call_header(call, HEADER_QUERY_METRICS)))
         reply_metrics(reply, search, &timing);
-    reply_index_metrics(reply, call);
+    reply_explained(reply, call, &page);
 out:
     query_page_free(&page);
     return st;
@@ -246,7 +269,7 @@ static enum status list_seek(struct op *op, struct query_source *source, uint64_
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
                             const struct search_list *rows, const struct rid *owner, const char *collective)
 {
-    struct query_options options = { .budget = &call->service->query_memory };
+    struct query_options options = { .budget = &call->service->query_memory, .explain = explain_of(call) };
     struct list_source list = { .base = { .next = list_next, .seek = list_seek },
                                 .kind = rows->kind,
                                 .context = rows->context,

@@ -6,6 +6,7 @@
  * Threads. write() and reopen() are called by the committer only; all else by anybody.
  */
 #pragma once
+#include "store/runs.h"
 #include "store/store.h"
 
 struct backend;
@@ -39,6 +40,8 @@ struct backend_ops {
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
     void (*close)(struct backend *backend);
+
+    const struct run_ops *runs; /* for a keeper */
 };
 
 struct backend {

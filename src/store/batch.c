@@ -1,7 +1,9 @@
 /* src/store/batch.c - a transaction's writes, in key order, in the op's arena. */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "keys/keys.h"
+#include "keys/ordered.h"
 #include "store/batch_body.h"
 
 /* `entry` is what callers see of it; `node.key` and `entry.key` are one key. */
@@ -20,6 +22,11 @@ struct batch *batch_new(struct op *op, uint64_t bucket)
     batch->expectation = batch->first;
     batch->expectation_capacity = sizeof(batch->first) / sizeof(batch->first[0]);
     return batch;
+}
+
+uint64_t batch_bucket(const struct batch *batch)
+{
+    return batch->bucket;
 }
 
 static void grow_expectations(struct batch *batch)
@@ -97,6 +104,156 @@ void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, si
     set(batch, (struct batch_entry){ .key = key, .value = slice_make(value, size), .stamped = true });
 }
 
+/* --- entries of the index: gathered as they come, and put in order when somebody looks --- */
+
+static void move_index(struct batch *batch, struct batch_index_entry *larger, size_t capacity)
+{
+    if (batch->index_count)
+        memcpy(larger, batch->index, batch->index_count * sizeof(*larger));
+    batch->index = larger;
+    batch->index_capacity = capacity;
+}
+
+static void grow_index(struct batch *batch)
+{
+    enum { INDEX_FIRST = 64 };
+    size_t capacity = batch->index_capacity ? 2 * batch->index_capacity : INDEX_FIRST;
+
+    move_index(batch, arena_alloc(batch->arena, capacity * sizeof(*batch->index)), capacity);
+}
+
+bool batch_index_expect(struct batch *batch, size_t more)
+{
+    size_t capacity = batch->index_count + more;
+    struct batch_index_entry *larger;
+
+    if (capacity <= batch->index_capacity)
+        return true;
+    larger = arena_try_alloc(batch->arena, capacity * sizeof(*larger));
+    if (larger)
+        move_index(batch, larger, capacity);
+    return larger != NULL;
+}
+
+static void add_index_entry(struct batch *batch, struct batch_index_entry entry)
+{
+    assert(is_of_bucket(entry.key, batch->bucket));
+    if (batch->index_count == batch->index_capacity)
+        grow_index(batch);
+    batch->index[batch->index_count++] = entry;
+    batch->bytes += entry.key.size;
+}
+
+void batch_index_add(struct batch *batch, struct slice key)
+{
+    add_index_entry(batch, (struct batch_index_entry){ .key = key, .present = true });
+}
+
+void batch_index_remove(struct batch *batch, struct slice key)
+{
+    add_index_entry(batch, (struct batch_index_entry){ .key = key });
+}
+
+void batch_index_add_dated(struct batch *batch, struct slice key, size_t offset, bool descending)
+{
+    add_index_entry(batch, (struct batch_index_entry){ .key = key,
+                                                       .present = true,
+                                                       .dated = true,
+                                                       .descending = descending,
+                                                       .offset = (uint32_t)offset });
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return slice_compare(((const struct batch_index_entry *)a)->key,
+                         ((const struct batch_index_entry *)b)->key);
+}
+
+/* From two ordered parts of the list one. */
+static void merge_index(struct batch *batch)
+{
+    size_t left = 0, right = batch->index_sorted, count = 0;
+    struct batch_index_entry *merged = arena_alloc(batch->arena, batch->index_count * sizeof(*merged));
+
+    while (left < batch->index_sorted && right < batch->index_count) {
+        bool first = by_key(&batch->index[left], &batch->index[right]) <= 0;
+
+        merged[count++] = batch->index[first ? left++ : right++];
+    }
+    while (left < batch->index_sorted)
+        merged[count++] = batch->index[left++];
+    while (right < batch->index_count)
+        merged[count++] = batch->index[right++];
+    batch->index = merged;
+    batch->index_capacity = batch->index_count;
+}
+
+/* What a run of one key comes to: as many adds as removes are nothing, and more than one over is a mistake. */
+static const struct batch_index_entry *sum_of_run(const struct batch_index_entry *run, size_t count)
+{
+    const struct batch_index_entry *add = NULL, *remove = NULL;
+    int64_t balance = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        balance += run[i].present ? 1 : -1;
+        *(run[i].present ? &add : &remove) = &run[i];
+    }
+    assert(balance >= -1 && balance <= 1);
+    if (balance == 0)
+        return NULL;
+    return balance > 0 ? add : remove;
+}
+
+static void cancel_index(struct batch *batch)
+{
+    size_t kept = 0, next;
+
+    for (size_t i = 0; i < batch->index_count; i = next) {
+        const struct batch_index_entry *sum;
+
+        for (next = i + 1; next < batch->index_count && by_key(&batch->index[i], &batch->index[next]) == 0;)
+            next++;
+        sum = sum_of_run(&batch->index[i], next - i);
+        if (sum)
+            batch->index[kept++] = *sum;
+    }
+    batch->index_count = kept;
+}
+
+const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t *count)
+{
+    size_t added = batch->index_count - batch->index_sorted;
+
+    if (added) {
+        qsort(batch->index + batch->index_sorted, added, sizeof(*batch->index), by_key);
+        if (batch->index_sorted)
+            merge_index(batch);
+        cancel_index(batch);
+        batch->index_sorted = batch->index_count;
+    }
+    *count = batch->index_count;
+    return batch->index;
+}
+
+void batch_index_date(struct batch *batch, int64_t ts_ms)
+{
+    bool dated = false;
+    size_t count;
+
+    batch_index_entries(batch, &count); /* first without a date: the batch may remove what it added */
+    for (size_t i = 0; i < count; i++) {
+        struct batch_index_entry *entry = &batch->index[i];
+
+        if (!entry->dated)
+            continue;
+        ordered_put_time((uint8_t *)entry->key.data + entry->offset, ts_ms, entry->descending);
+        entry->dated = false;
+        dated = true;
+    }
+    if (dated)
+        batch->index_sorted = 0;
+}
+
 void batch_log(struct batch *batch, uint8_t *value, size_t size)
 {
     struct batch_change *change = arena_alloc(batch->arena, sizeof(*change));
@@ -121,7 +278,7 @@ void batch_counts(struct batch *batch, int64_t documents, int64_t bytes)
 
 bool batch_is_empty(const struct batch *batch)
 {
-    return !batch->entries.first[0] && !batch->changes;
+    return !batch->entries.first[0] && !batch->changes && !batch->index_count;
 }
 
 const struct batch_entry *batch_find(const struct batch *batch, struct slice key)

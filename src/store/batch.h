@@ -11,6 +11,7 @@
 struct batch;
 
 struct batch *batch_new(struct op *op, uint64_t bucket);
+uint64_t batch_bucket(const struct batch *batch);
 
 /*
  * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of
@@ -25,6 +26,29 @@ void batch_delete(struct batch *batch, struct slice key);
 
 /* A record: the committer writes LSN and ts into it (value_stamp in keys/record.h). */
 void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, size_t size);
+
+/*
+ * An entry of the index appears, or goes, with the batch. Adding what the batch removes, or removing what it adds, leaves
+ * nothing of either: what is left are exactly the differences from the store. Keys are key_index()'s.
+ */
+void batch_index_add(struct batch *batch, struct slice key);
+void batch_index_remove(struct batch *batch, struct slice key);
+
+/* So many more are about to come: for a large document, whose list is made once. False past the arena's limit. */
+bool batch_index_expect(struct batch *batch, size_t more);
+
+/* An entry whose key has a time of writing at `offset` (term_put_time), which the committer fills in. */
+void batch_index_add_dated(struct batch *batch, struct slice key, size_t offset, bool descending);
+
+struct batch_index_entry {
+    struct slice key;
+    bool present; /* false: it is removed */
+    bool dated, descending;
+    uint32_t offset; /* of the time in the key, when it is dated */
+};
+
+/* What is left of them, in key order. They lie there until the batch is changed again. */
+const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t *count);
 
 /* A change: stored under key_log(bucket, LSN, position), stamped, in the order of these calls. */
 void batch_log(struct batch *batch, uint8_t *change, size_t size);

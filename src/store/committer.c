@@ -13,6 +13,9 @@
  * a lost group may have been given out again, so the head of today proves nothing. Each
  * successful reopen therefore begins a new incarnation, a batch remembers the one that
  * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
+ *
+ * Entries of the index are keys like all others, or the keeper's (keeper.h). It has them before the group is
+ * written, and forgets those that were not when the heads are known again.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -24,6 +27,7 @@
 #include "store/batch_body.h"
 #include "store/committer.h"
 #include "store/conflict.h"
+#include "store/keeper.h"
 
 enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
 
@@ -39,6 +43,7 @@ struct group {
 
 struct committer {
     struct backend *backend;
+    struct keeper *keeper; /* NULL: entries are mutations */
     struct conflicts *conflicts;
     struct op op; /* for calls of the backend; its arena lasts for one group */
     bool sync;
@@ -176,6 +181,15 @@ static void add_entries(struct group *group, const struct batch *batch, struct c
     }
 }
 
+static void add_index(struct group *group, struct batch *batch)
+{
+    size_t count;
+    const struct batch_index_entry *entry = batch_index_entries(batch, &count);
+
+    for (size_t i = 0; i < count; i++)
+        add_mutation(group, entry[i].key, entry[i].present ? slice_of("") : (struct slice){ 0 });
+}
+
 static void add_commit(struct committer *committer, struct request *request)
 {
     struct bucket *bucket = request->bucket;
@@ -186,6 +200,9 @@ static void add_commit(struct committer *committer, struct request *request)
     batch->lsn = request->stamp.lsn;
     batch->incarnation = committer->incarnation;
     add_entries(&committer->group, batch, request->stamp);
+    batch_index_date(batch, request->stamp.ts_ms);
+    if (!committer->keeper)
+        add_index(&committer->group, batch);
     touch(&committer->group, bucket);
     for (size_t i = 0; i < batch->expectation_count; i++) /* at once: the rest of this group must see it */
         conflicts_mark(committer->conflicts, bucket, batch->expectation[i].scope, batch->lsn);
@@ -257,6 +274,38 @@ static void add_log(struct committer *committer)
             add_changes(committer, request);
 }
 
+/* Each commit is told, that without entries too: the keeper knows then up to which LSN it has all. */
+static enum status append_index(struct committer *committer, const struct request *request)
+{
+    size_t count;
+    const struct batch_index_entry *entry = batch_index_entries(request->batch, &count);
+    struct keeper_entry *list = arena_alloc(&committer->op.arena, (count + 1) * sizeof(*list));
+
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
+    return committer->keeper->ops->append(&committer->op, committer->keeper, request->bucket->id,
+                                          request->stamp.lsn, list, count);
+}
+
+/* The catalog's bucket has no documents, and so no entries. */
+static bool has_index(const struct request *request)
+{
+    return was_stamped(request) && bucket_container(request->bucket->id) != 0;
+}
+
+static enum status append_all(struct committer *committer)
+{
+    enum status st = ST_OK;
+
+    if (!committer->keeper)
+        return ST_OK;
+    for (struct request *request = committer->group.requests; request; request = request->next)
+        if (has_index(request))
+            TRY(append_index(committer, request));
+out:
+    return st;
+}
+
 static void publish(struct group *group)
 {
     for (struct bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
@@ -301,8 +350,25 @@ static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
     bucket_publish(bucket);
 }
 
+static void tell_keeper_committed(struct committer *committer)
+{
+    if (committer->keeper)
+        committer->keeper->ops->committed(committer->keeper);
+}
+
+/* What the keeper was given of a group that was not written; the rest of it was. */
+static void forget_lost(struct committer *committer)
+{
+    struct keeper *keeper = committer->keeper;
+
+    for (struct bucket *bucket = committer->in_doubt; keeper && bucket; bucket = bucket->next_in_doubt)
+        keeper->ops->forget(keeper, bucket->id, bucket->head.lsn);
+    tell_keeper_committed(committer);
+}
+
 static void begin_incarnation(struct committer *committer)
 {
+    forget_lost(committer);
     pthread_mutex_lock(&committer->mutex);
     for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
         settle_bucket(bucket, committer->incarnation);
@@ -419,19 +485,22 @@ static void group_write(struct committer *committer)
 {
     struct group *group = &committer->group;
     struct backend *backend = committer->backend;
-    enum status st = ST_OK;
+    enum status st;
 
     for (struct request *request = group->requests; request; request = request->next)
         request->status = add_request(committer, request);
     add_log(committer);
     add_heads(committer);
-    if (group->count > 0)
+    st = append_all(committer);
+    if (st == ST_OK && group->count > 0)
         st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
     count_group(committer, st != ST_OK);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        tell_keeper_committed(committer);
         publish(group);
-    else
+    } else {
         write_failed(committer);
+    }
 }
 
 static void refuse_all(struct request *request)
@@ -495,13 +564,15 @@ static void start_thread(struct committer *committer)
     committer->threaded = true;
 }
 
-struct committer *committer_new(struct backend *backend, struct env *env, bool sync, bool thread)
+struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
+                                bool thread)
 {
     struct committer *committer = calloc(1, sizeof(*committer));
 
     if (!committer)
         abort();
     committer->backend = backend;
+    committer->keeper = keeper;
     committer->sync = sync;
     committer->incarnation = 1;
     committer->last = &committer->first;

@@ -33,8 +33,9 @@ struct request {
     sem_t done;
 };
 
-/* The backend stays the caller's. With `thread` it runs by itself until committer_free(). */
-struct committer *committer_new(struct backend *backend, struct env *env, bool sync, bool thread);
+/* The backend and the keeper, which may be NULL, stay the caller's. With `thread` it runs by itself until committer_free(). */
+struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
+                                bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 
 /* Queues requests side by side and waits until all are done; their statuses and stamps then tell. */

@@ -69,6 +69,18 @@ bool folder_copy(const char *from, const char *to, const char *ending)
     return copied;
 }
 
+void folder_clear(const char *path, const char *ending)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (ends_with(entry->d_name, ending))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
 void folder_remove(const char *path)
 {
     DIR *folder = opendir(path);

@@ -9,5 +9,8 @@ uint64_t folder_bytes(const char *path);
 /* Copies the files whose names have that ending into a folder that is made for them. False when any is missing. */
 bool folder_copy(const char *from, const char *to, const char *ending);
 
+/* The files in it whose names have that ending. */
+void folder_clear(const char *path, const char *ending);
+
 /* The folder and the files in it; there are no folders inside. */
 void folder_remove(const char *path);

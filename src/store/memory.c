@@ -13,6 +13,7 @@
 
 #include "base/thread.h"
 #include "store/backend.h"
+#include "store/memory_runs.h"
 #include "store/rows.h"
 #include "store/sorted.h"
 
@@ -46,11 +47,17 @@ struct memory {
     struct memory_row *waiting;
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot snapshots; /* both ends of a ring: .newer is the oldest one */
+    struct memory_runs *runs;
 };
 
 static struct memory *memory_of(struct backend *backend)
 {
     return (struct memory *)backend; /* its first member */
+}
+
+struct memory_runs *memory_runs_of(struct backend *backend)
+{
+    return memory_of(backend)->runs;
 }
 
 static void *allocate(size_t bytes)
@@ -288,6 +295,7 @@ static void mutate(struct memory *memory, const struct mutation *mutation, uint6
         wait_if_unsettled(memory, row);
 }
 
+/* By the committer and by a keeper: the lock puts them in a row. */
 static enum status memory_write(struct op *op, struct backend *backend, const struct mutation *mutations,
                                 size_t count, bool sync)
 {
@@ -341,7 +349,7 @@ static uint64_t memory_disk_bytes(struct backend *backend)
     pthread_rwlock_rdlock(&memory->lock);
     bytes = memory->bytes;
     pthread_rwlock_unlock(&memory->lock);
-    return bytes;
+    return bytes + memory_runs_bytes(memory->runs);
 }
 
 static enum status memory_backup(struct op *op, struct backend *backend, const char *directory)
@@ -362,6 +370,7 @@ static void memory_close(struct backend *backend)
         free_row(memory, (struct memory_row *)node);
         node = after;
     }
+    memory_runs_free(memory->runs);
     pthread_mutex_destroy(&memory->snapshots_mutex);
     pthread_rwlock_destroy(&memory->lock);
     free(memory);
@@ -378,13 +387,14 @@ static const struct backend_ops memory_ops = {
     .disk_bytes = memory_disk_bytes,
     .backup = memory_backup,
     .close = memory_close,
+    .runs = &memory_run_ops,
 };
 
 struct backend *memory_backend(void)
 {
     struct memory *memory = allocate(sizeof(*memory));
 
-    *memory = (struct memory){ .backend = { .ops = &memory_ops } };
+    *memory = (struct memory){ .backend = { .ops = &memory_ops }, .runs = memory_runs_new() };
     memory->snapshots.older = memory->snapshots.newer = &memory->snapshots;
     thread_rwlock_init(&memory->lock);
     pthread_mutex_init(&memory->snapshots_mutex, NULL);

@@ -1,5 +1,5 @@
 /*
- * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB; nothing else here knows RocksDB.
+ * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB; nothing but it and rocksdb_runs.c knows RocksDB.
  *
  * Reopening. RocksDB does not let one process open a directory twice, so the old handle is
  * closed first. Snapshots that are still held then end: reading through one afterwards
@@ -7,13 +7,10 @@
  * wait for the failed commit hold some. Calls under way are waited for.
  * If opening for writing fails (a full disk), it is opened for reading, so that reads go on.
  *
- * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes.
- * `snapshots_mutex` guards the list of snapshots and their handles; it is taken last.
+ * Runs of a keeper lie in a column family of their own, `index`, which was not there in older stores.
  */
 #include <assert.h>
 #include <limits.h>
-#include <pthread.h>
-#include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,46 +18,14 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "keys/keys.h"
-#include "store/backend.h"
-#include "store/cache.h"
 #include "store/folder.h"
+#include "store/rocksdb_body.h"
 #include "store/rows.h"
-#include "store/tidy.h"
-
-struct backend_snapshot {
-    struct backend_snapshot *next, **link; /* in the list of all */
-    const rocksdb_snapshot_t *handle;      /* NULL once the database was reopened */
-    rocksdb_readoptions_t *read;
-};
-
-struct rocks {
-    struct backend backend;
-    char *directory;
-    bool read_only;
-    rocksdb_options_t *options;
-    rocksdb_readoptions_t *read_latest, *read_latest_cached;
-    struct cache *cache; /* of documents that point reads asked for */
-    rocksdb_writeoptions_t *write_synced, *write_unsynced;
-    rocksdb_writebatch_t *batch; /* the committer's, reused */
-
-    pthread_rwlock_t handle_lock;
-    rocksdb_t *db; /* NULL when it could not be opened at all */
-
-    pthread_mutex_t snapshots_mutex;
-    struct backend_snapshot *snapshots;
-
-    struct tidy *tidy; /* gives back the space of what was dropped */
-};
 
 enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
 
 /* Of our own cache in front of RocksDB's, which takes an eighth of what the store may have. */
 enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };
-
-static struct rocks *rocks_of(struct backend *backend)
-{
-    return (struct rocks *)backend; /* its first member */
-}
 
 /* ---- errors ---- */
 
@@ -70,7 +35,7 @@ static bool begins_with(const char *text, const char *with)
 }
 
 /* Turns a message of RocksDB into a status, and frees it. What a reader must not see goes to the log. */
-static enum status failed(struct op *op, const char *what, char *message)
+enum status rocks_failed(struct op *op, const char *what, char *message)
 {
     enum status st;
 
@@ -88,21 +53,20 @@ static enum status failed(struct op *op, const char *what, char *message)
 
 /* ---- options ---- */
 
-static void set_table_options(rocksdb_options_t *options, size_t cache_bytes)
+static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache, bool filters)
 {
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-    rocksdb_cache_t *cache = rocksdb_cache_create_lru(cache_bytes);
 
     rocksdb_block_based_options_set_block_size(table, 4096);
     rocksdb_block_based_options_set_format_version(table, 5);
-    rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
+    if (filters)
+        rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table,
                                                                   1); /* so that the cache bounds them */
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_options_set_block_based_table_factory(options, table);
-    rocksdb_cache_destroy(cache); /* the table factory has its own reference */
     rocksdb_block_based_options_destroy(table);
 }
 
@@ -140,12 +104,13 @@ static void set_log_options(rocksdb_options_t *options)
     rocksdb_options_set_stats_dump_period_sec(options, 0);
 }
 
-static rocksdb_options_t *make_options(const struct store_options *given)
+static rocksdb_options_t *make_options(const struct store_options *given, rocksdb_cache_t *cache)
 {
     rocksdb_options_t *options = rocksdb_options_create();
 
     rocksdb_options_set_create_if_missing(options, !given->read_only);
-    set_table_options(options, given->cache_bytes);
+    rocksdb_options_set_create_missing_column_families(options, 1);
+    set_table_options(options, cache, true);
     set_memory_options(options);
     set_file_options(options);
     set_log_options(options);
@@ -154,12 +119,52 @@ static rocksdb_options_t *make_options(const struct store_options *given)
     return options;
 }
 
+/* Runs come as whole files and are never rewritten. Whoever reads them has filters of his own. */
+static rocksdb_options_t *make_index_options(rocksdb_cache_t *cache)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+
+    set_table_options(options, cache, false);
+    set_file_options(options);
+    rocksdb_options_set_write_buffer_size(options, 1024 * 1024);
+    return options;
+}
+
 /* ---- the handle ---- */
+
+enum { FAMILIES = 2 };
+
+static const char *const family_name[FAMILIES] = { "default", "index" };
+
+/* The handle of the default one is not needed: calls without a family mean it. */
+static void take_families(struct rocks *rocks, rocksdb_column_family_handle_t *const *family, int count)
+{
+    if (!rocks->db)
+        return;
+    rocksdb_column_family_handle_destroy(family[0]);
+    rocks->index = count > 1 ? family[1] : NULL;
+}
+
+static bool has_index_family(const struct rocks *rocks)
+{
+    char *message = NULL;
+    size_t count = 0;
+    char **name = rocksdb_list_column_families(rocks->options, rocks->directory, &count, &message);
+    bool found = false;
+
+    for (size_t i = 0; !message && i < count; i++)
+        found = found || strcmp(name[i], family_name[1]) == 0;
+    if (message)
+        rocksdb_free(message); /* opening says what is wrong */
+    else
+        rocksdb_list_column_families_destroy(name, count);
+    return found;
+}
 
 static enum status open_failed(struct op *op, const struct rocks *rocks, char *message)
 {
     if (!strstr(message, "lock "))
-        return failed(op, "opening", message);
+        return rocks_failed(op, "opening", message);
     rocksdb_free(message);
     return op_fail(op, ST_UNAVAILABLE, "The data directory %s is in use by another process.",
                    rocks->directory);
@@ -167,10 +172,15 @@ static enum status open_failed(struct op *op, const struct rocks *rocks, char *m
 
 static enum status open_for_reading(struct op *op, struct rocks *rocks)
 {
+    const rocksdb_options_t *const options[FAMILIES] = { rocks->options, rocks->index_options };
+    int families = has_index_family(rocks) ? FAMILIES : 1;
+    rocksdb_column_family_handle_t *family[FAMILIES];
     char *message = NULL;
 
     rocksdb_options_set_db_log_dir(rocks->options, "/dev/null/none"); /* no log can be made there */
-    rocks->db = rocksdb_open_for_read_only(rocks->options, rocks->directory, 0, &message);
+    rocks->db = rocksdb_open_for_read_only_column_families(rocks->options, rocks->directory, families,
+                                                           family_name, options, family, 0, &message);
+    take_families(rocks, family, families);
     return message ? open_failed(op, rocks, message) : ST_OK;
 }
 
@@ -181,13 +191,17 @@ static enum status open_for_reading(struct op *op, struct rocks *rocks)
  */
 static void open_with_log_in_memory(struct rocks *rocks, char **message)
 {
+    const rocksdb_options_t *const options[FAMILIES] = { rocks->options, rocks->index_options };
+    rocksdb_column_family_handle_t *family[FAMILIES];
     char log[64];
     bool is_in_memory;
 
     snprintf(log, sizeof(log), "/dev/shm/orrery-%d-XXXXXX", (int)getpid());
     is_in_memory = mkdtemp(log) != NULL;
     rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
-    rocks->db = rocksdb_open(rocks->options, rocks->directory, message);
+    rocks->db = rocksdb_open_column_families(rocks->options, rocks->directory, FAMILIES, family_name, options,
+                                             family, message);
+    take_families(rocks, family, FAMILIES);
     if (is_in_memory)
         folder_remove(log);
 }
@@ -227,15 +241,17 @@ static enum status open_for_writing(struct op *op, struct rocks *rocks)
 
 static enum status open_handle(struct op *op, struct rocks *rocks)
 {
-    if (!rocks->read_only)
+    if (!rocks->read_only) {
+        folder_clear(rocks->directory, ROCKS_BUILDING);
         return open_for_writing(op, rocks);
+    }
     if (access(rocks->directory, R_OK) != 0) /* RocksDB would make it */
         return op_fail(op, ST_NOT_FOUND, "There is no data directory %s.", rocks->directory);
     return open_for_reading(op, rocks);
 }
 
-/* Every call begins with this, and ends with leave(). A loop thread does not wait for a reopening. */
-static enum status enter(struct op *op, struct rocks *rocks)
+/* Every call begins with this, and ends with rocks_leave(). A loop thread does not wait for a reopening. */
+enum status rocks_enter(struct op *op, struct rocks *rocks)
 {
     if (op->may_block)
         pthread_rwlock_rdlock(&rocks->handle_lock);
@@ -247,7 +263,7 @@ static enum status enter(struct op *op, struct rocks *rocks)
     return op_fail(op, ST_UNAVAILABLE, "The store could not be reopened after a failure.");
 }
 
-static void leave(struct rocks *rocks)
+void rocks_leave(struct rocks *rocks)
 {
     pthread_rwlock_unlock(&rocks->handle_lock);
 }
@@ -260,7 +276,7 @@ static enum status rocks_snapshot(struct op *op, struct backend *backend, struct
     struct backend_snapshot *taken;
     enum status st;
 
-    TRY(enter(op, rocks));
+    TRY(rocks_enter(op, rocks));
     taken = malloc(sizeof(*taken));
     if (!taken)
         abort();
@@ -274,7 +290,7 @@ static enum status rocks_snapshot(struct op *op, struct backend *backend, struct
     rocks->snapshots = taken;
     pthread_mutex_unlock(&rocks->snapshots_mutex);
     rocksdb_readoptions_set_snapshot(taken->read, taken->handle);
-    leave(rocks);
+    rocks_leave(rocks);
     *snapshot = taken;
 out:
     return st;
@@ -310,17 +326,17 @@ static void end_snapshots(struct rocks *rocks)
 
 /* ---- reading ---- */
 
-/* enter(), and the snapshot's read options made ready. */
+/* rocks_enter(), and the snapshot's read options made ready. */
 static enum status enter_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot)
 {
     enum status st;
 
-    TRY(enter(op, rocks));
+    TRY(rocks_enter(op, rocks));
     if (snapshot->handle) {
         rocksdb_readoptions_set_read_tier(snapshot->read,
                                           op->may_block ? READ_TIER_ALL : READ_TIER_CACHE_ONLY);
     } else {
-        leave(rocks);
+        rocks_leave(rocks);
         st = op_fail(op, ST_UNAVAILABLE, "The store was reopened after a failure while this was being read.");
     }
 out:
@@ -338,7 +354,7 @@ static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_rea
     *value = (struct slice){ 0 };
     pinned = rocksdb_get_pinned(rocks->db, options, key.data, key.size, &message);
     if (message)
-        return failed(op, "reading", message);
+        return rocks_failed(op, "reading", message);
     if (!pinned)
         return ST_OK;
     found.data = rocksdb_pinnableslice_value(pinned, &found.size);
@@ -362,9 +378,9 @@ static enum status get_latest(struct op *op, struct rocks *rocks, struct slice k
     if (is_cached(key) && cache_find(rocks->cache, op, key, value))
         goto out;
     ticket = cache_ticket(rocks->cache, key);
-    TRY(enter(op, rocks));
+    TRY(rocks_enter(op, rocks));
     st = get_one(op, rocks, options, key, value);
-    leave(rocks);
+    rocks_leave(rocks);
     if (st == ST_OK && value->data && is_cached(key))
         cache_fill(rocks->cache, key, *value, ticket);
 out:
@@ -380,7 +396,7 @@ static enum status get_from_snapshot(struct op *op, struct rocks *rocks, struct 
         return st;
     for (size_t i = 0; i < count && st == ST_OK; i++)
         st = get_one(op, rocks, snapshot->read, keys[i], &values[i]);
-    leave(rocks);
+    rocks_leave(rocks);
     return st;
 }
 
@@ -437,7 +453,7 @@ static enum status collect(rocksdb_iterator_t *at, const struct range *range, st
     }
     rocksdb_iter_get_error(at, &message);
     if (message)
-        st = failed(block->op, "scanning", message);
+        st = rocks_failed(block->op, "scanning", message);
 out:
     return st;
 }
@@ -459,7 +475,7 @@ static enum status rocks_scan(struct op *op, struct backend *backend, struct bac
     at = rocksdb_create_iterator(rocks->db, snapshot->read);
     st = collect(at, &range, &block);
     rocksdb_iter_destroy(at);
-    leave(rocks);
+    rocks_leave(rocks);
 out:
     return st;
 }
@@ -507,15 +523,15 @@ static enum status rocks_write(struct op *op, struct backend *backend, const str
     char *message = NULL;
     enum status st;
 
-    TRY(enter(op, rocks));
+    TRY(rocks_enter(op, rocks));
     announce(rocks, mutations, count, cache_begin_change);
     fill_batch(rocks->batch, mutations, count);
     rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
     clear_batch(rocks);
     announce(rocks, mutations, count, cache_end_change);
-    leave(rocks);
+    rocks_leave(rocks);
     if (message)
-        st = failed(op, "writing", message);
+        st = rocks_failed(op, "writing", message);
 out:
     return st;
 }
@@ -566,7 +582,7 @@ static enum status rocks_remove_range(struct op *op, struct backend *backend, st
     bool tidies = false;
     enum status st;
 
-    TRY(enter(op, rocks));
+    TRY(rocks_enter(op, rocks));
     rocksdb_delete_file_in_range(rocks->db, from.data, from.size, to.data, to.size, &message);
     if (!message) {
         tidies = is_worth_tidying(rocks, from, to);
@@ -575,9 +591,9 @@ static enum status rocks_remove_range(struct op *op, struct backend *backend, st
         rocksdb_write(rocks->db, rocks->write_synced, batch, &message);
         rocksdb_writebatch_destroy(batch);
     }
-    leave(rocks);
+    rocks_leave(rocks);
     if (message)
-        st = failed(op, "removing a range", message);
+        st = rocks_failed(op, "removing a range", message);
     else if (tidies)
         tidy_add(rocks->tidy, from, to);
 out:
@@ -591,6 +607,10 @@ static void close_handle(struct rocks *rocks)
     if (!rocks->db)
         return;
     end_snapshots(rocks);
+    rocks_end_cursors(rocks);
+    if (rocks->index)
+        rocksdb_column_family_handle_destroy(rocks->index);
+    rocks->index = NULL;
     rocksdb_close(rocks->db);
     rocks->db = NULL;
 }
@@ -603,6 +623,7 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
 
     stop_compacting(rocks);
     pthread_rwlock_wrlock(&rocks->handle_lock);
+    atomic_fetch_add(&rocks->reopens, 1);
     cache_clear(rocks->cache); /* the failed write may turn out either way */
     close_handle(rocks);
     st = open_for_writing(op, rocks);
@@ -621,7 +642,8 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
 /*
  * A checkpoint: tables and finished logs are linked, the log in use is copied as far as it is written.
  * Nothing is flushed for it: on a disk that is nearly full, a flush that fails would stop the server's writes.
- * A reopening waits until it is done: moments where files can be linked, longer on another disk.
+ * A reopening waits until it is done: moments where files can be linked, longer on another disk. So does settling: files are
+ * listed first and the log is looked at then, which must not speak of a run that came between.
  */
 static enum status rocks_backup(struct op *op, struct backend *backend, const char *directory)
 {
@@ -631,16 +653,18 @@ static enum status rocks_backup(struct op *op, struct backend *backend, const ch
     char *message = NULL;
     enum status st;
 
-    TRY(enter(op, rocks));
+    pthread_mutex_lock(&rocks->settle_mutex);
+    TRY(rocks_enter(op, rocks));
     checkpoint = rocksdb_checkpoint_object_create(rocks->db, &message);
     if (!message)
         rocksdb_checkpoint_create(checkpoint, directory, never_flush, &message);
     if (checkpoint)
         rocksdb_checkpoint_object_destroy(checkpoint);
-    leave(rocks);
+    rocks_leave(rocks);
     if (message)
-        st = failed(op, "backing up", message);
+        st = rocks_failed(op, "backing up", message);
 out:
+    pthread_mutex_unlock(&rocks->settle_mutex);
     return st;
 }
 
@@ -651,6 +675,8 @@ static void flush(struct rocks *rocks)
     char *message = NULL;
 
     rocksdb_flush(rocks->db, options, &message);
+    if (!message && rocks->index)
+        rocksdb_flush_cf(rocks->db, options, rocks->index, &message);
     if (message)
         log_line(LOG_WARN, "store: not flushed at close: %s", message);
     rocksdb_free(message);
@@ -661,7 +687,7 @@ static void rocks_close(struct backend *backend)
 {
     struct rocks *rocks = rocks_of(backend);
 
-    assert(!rocks->snapshots); /* all were released */
+    assert(!rocks->snapshots && !rocks->cursors); /* all were released */
     stop_compacting(rocks);
     tidy_close(rocks->tidy);
     if (rocks->db && !rocks->read_only)
@@ -673,7 +699,9 @@ static void rocks_close(struct backend *backend)
     rocksdb_readoptions_destroy(rocks->read_latest);
     rocksdb_writeoptions_destroy(rocks->write_synced);
     rocksdb_writeoptions_destroy(rocks->write_unsynced);
+    rocksdb_options_destroy(rocks->index_options);
     rocksdb_options_destroy(rocks->options);
+    pthread_mutex_destroy(&rocks->settle_mutex);
     pthread_mutex_destroy(&rocks->snapshots_mutex);
     pthread_rwlock_destroy(&rocks->handle_lock);
     free(rocks->directory);
@@ -691,10 +719,12 @@ static const struct backend_ops rocks_ops = {
     .disk_bytes = rocks_disk_bytes,
     .backup = rocks_backup,
     .close = rocks_close,
+    .runs = &rocks_run_ops,
 };
 
 static struct rocks *rocks_new(const struct store_options *options)
 {
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru(options->cache_bytes);
     struct rocks *rocks = calloc(1, sizeof(*rocks));
 
     if (!rocks)
@@ -702,7 +732,10 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->backend.ops = &rocks_ops;
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;
-    rocks->options = make_options(options);
+    rocks->options = make_options(options, cache);
+    rocks->index_options = make_index_options(cache);
+    rocksdb_cache_destroy(cache); /* the tables have references of their own */
+    pthread_mutex_init(&rocks->settle_mutex, NULL);
     rocks->cache =
         cache_open(options->cache_bytes / 8 < CACHE_BYTES_MAX ? options->cache_bytes / 8 : CACHE_BYTES_MAX);
     rocks->read_latest = rocksdb_readoptions_create();

@@ -3,16 +3,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/thread.h"
 #include "keys/keys.h"
 #include "store/backend.h"
 #include "store/batch_body.h"
 #include "store/committer.h"
+#include "store/keeper.h"
 
 struct store {
     struct backend *backend;
+    struct env *env;
+    struct keeper *keeper; /* NULL: entries are plain keys */
     struct committer *committer;
-    bool read_only;
+    bool read_only, keeps_entries;
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
@@ -21,6 +25,7 @@ struct store {
 struct snapshot {
     struct bucket *bucket;
     struct backend_snapshot *taken;
+    struct keeper_pin *pin;
     struct head head; /* once has_head */
     bool has_head;
 };
@@ -61,19 +66,33 @@ out:
     return st;
 }
 
+static enum status open_keeper(struct op *op, struct store *store, const struct store_options *options)
+{
+    store->keeps_entries = options->keeper || options->kind == STORE_MEMORY;
+    if (!options->keeper)
+        return ST_OK;
+    return options->keeper(op, store->backend, options->threads, options->read_only, &store->keeper);
+}
+
 enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
                             struct store **store)
 {
     enum { CHAINS_FIRST = 64 };
     struct store *opened = allocate(sizeof(*opened));
+    enum status st;
 
-    *opened =
-        (struct store){ .backend = backend, .read_only = options->read_only, .chain_count = CHAINS_FIRST };
+    *opened = (struct store){
+        .backend = backend, .env = op->env, .read_only = options->read_only, .chain_count = CHAINS_FIRST
+    };
     opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
     thread_rwlock_init(&opened->lock);
-    opened->committer = committer_new(backend, op->env, options->sync, options->threads);
+    TRY(open_keeper(op, opened, options));
+    opened->committer = committer_new(backend, opened->keeper, op->env, options->sync, options->threads);
     *store = opened;
-    return ST_OK;
+    opened = NULL;
+out:
+    store_close(opened);
+    return st;
 }
 
 static void free_chain(struct bucket *bucket)
@@ -86,11 +105,28 @@ static void free_chain(struct bucket *bucket)
     }
 }
 
+/* What is not written now is made again from the change log at the next start, so that a failure loses nothing. */
+static void close_keeper(struct store *store)
+{
+    struct op op;
+
+    if (!store->keeper)
+        return;
+    op_init(&op, store->env, SIZE_MAX / 2);
+    op_begin(&op, INT64_MAX / 2);
+    op.may_block = true;
+    if (!store->read_only && store->keeper->ops->flush(&op, store->keeper) != ST_OK)
+        log_line(LOG_WARN, "store: the index could not be written at the end: %s", op.error ? op.error : "");
+    op_free(&op);
+    store->keeper->ops->close(store->keeper);
+}
+
 void store_close(struct store *store)
 {
     if (!store)
         return;
     committer_free(store->committer);
+    close_keeper(store);
     store->backend->ops->close(store->backend);
     for (size_t i = 0; i < store->chain_count; i++)
         free_chain(store->chains[i]);
@@ -214,17 +250,62 @@ uint64_t bucket_next_counter(struct bucket *bucket)
 
 /* ---- reading ---- */
 
+bool bucket_keeps_entries(const struct bucket *bucket)
+{
+    return bucket->store->keeps_entries;
+}
+
+static void unpin(struct store *store, struct keeper_pin *pin)
+{
+    if (pin)
+        store->keeper->ops->unpin(store->keeper, pin);
+}
+
+/* A pin that a flush has overtaken may lack what the snapshot does not have either: both are taken again. */
+static enum status take(struct op *op, struct store *store, struct backend_snapshot **taken,
+                        struct keeper_pin **pin)
+{
+    struct backend *backend = store->backend;
+    struct keeper *keeper = store->keeper;
+    bool current = false;
+    enum status st = ST_OK;
+
+    while (!current) {
+        *pin = keeper ? keeper->ops->pin(keeper) : NULL;
+        TRY(backend->ops->snapshot(op, backend, taken));
+        current = !keeper || keeper->ops->pin_is_current(keeper, *pin);
+        if (current)
+            break;
+        backend->ops->release(backend, *taken);
+        unpin(store, *pin);
+    }
+out:
+    if (st != ST_OK)
+        unpin(store, *pin);
+    return st;
+}
+
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
 {
-    struct backend *backend = bucket->store->backend;
     struct backend_snapshot *taken;
+    struct keeper_pin *pin;
     enum status st;
 
-    TRY(backend->ops->snapshot(op, backend, &taken));
+    TRY(take(op, bucket->store, &taken, &pin));
     *snapshot = allocate(sizeof(**snapshot));
-    **snapshot = (struct snapshot){ .bucket = bucket, .taken = taken };
+    **snapshot = (struct snapshot){ .bucket = bucket, .taken = taken, .pin = pin };
 out:
     return st;
+}
+
+struct keeper *store_snapshot_keeper(const struct snapshot *snapshot)
+{
+    return snapshot->bucket->store->keeper;
+}
+
+struct keeper_pin *store_snapshot_pin(const struct snapshot *snapshot)
+{
+    return snapshot->pin;
 }
 
 void store_release(struct snapshot *snapshot)
@@ -235,6 +316,7 @@ void store_release(struct snapshot *snapshot)
         return;
     backend = snapshot->bucket->store->backend;
     backend->ops->release(backend, snapshot->taken);
+    unpin(snapshot->bucket->store, snapshot->pin);
     free(snapshot);
 }
 
@@ -400,10 +482,43 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id)
 
     TRY(store_bucket(op, store, id, &request.bucket));
     TRY(run_request(op, store, &request)); /* after this no commit brings a key back */
+    if (store->keeper)
+        TRY(store->keeper->ops->drop(op, store->keeper, id));
     TRY(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
                                    key_bucket_end(&op->arena, id)));
 out:
     return st;
+}
+
+/* ---- the keeper's entries after a crash ---- */
+
+enum status store_index_settled(struct op *op, struct bucket *bucket, uint64_t *lsn)
+{
+    struct keeper *keeper = bucket->store->keeper;
+
+    *lsn = UINT64_MAX;
+    return keeper ? keeper->ops->settled(op, keeper, bucket->id, lsn) : ST_OK;
+}
+
+enum status store_index_restore(struct op *op, struct bucket *bucket, struct batch *batch)
+{
+    struct keeper *keeper = bucket->store->keeper;
+    size_t count;
+    const struct batch_index_entry *entry = batch_index_entries(batch, &count);
+    struct keeper_entry *list = arena_alloc(&op->arena, (count + 1) * sizeof(*list));
+    enum status st;
+
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
+    TRY(keeper->ops->append(op, keeper, bucket->id, bucket_lsn(bucket), list, count));
+    keeper->ops->committed(keeper);
+out:
+    return st;
+}
+
+enum status store_index_flush(struct op *op, struct store *store)
+{
+    return store->keeper ? store->keeper->ops->flush(op, store->keeper) : ST_OK;
 }
 
 enum status store_backup(struct op *op, struct store *store, const char *directory)
@@ -423,4 +538,5 @@ void store_stats(struct store *store, struct store_stats *stats)
 {
     committer_stats(store->committer, stats);
     stats->disk_bytes = store->backend->ops->disk_bytes(store->backend);
+    stats->index_bytes = store->keeper ? store->keeper->ops->memory_bytes(store->keeper) : 0;
 }

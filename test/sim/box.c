@@ -6,18 +6,35 @@ void box_path(char *path, size_t size, int box, const char *rest)
     snprintf(path, size, "/dbs/db/colls/c%d%s", box, rest);
 }
 
+/* What is indexed changes no answer while the path of ORDER BY is; when it changes, the items are indexed again. */
+static const char *random_indexing(struct sim *sim)
+{
+    static const char *const policies[] = {
+        "",
+        "",
+        ",\"indexingPolicy\":{\"excludedPaths\":[{\"path\":\"/u/?\"},{\"path\":\"/ttl/?\"}]}",
+        ",\"indexingPolicy\":{\"automatic\":false}",
+        ",\"indexingPolicy\":{\"includedPaths\":[{\"path\":\"/n/?\"}],\"excludedPaths\":[{\"path\":\"/*\"}]}",
+        ",\"indexingPolicy\":{\"compositeIndexes\":[[{\"path\":\"/n\"},{\"path\":\"/"
+        "_ts\",\"order\":\"descending\"}]]}",
+    };
+
+    return policies[sim_random(sim, sizeof(policies) / sizeof(policies[0]))];
+}
+
 static struct exchange *send_definition(struct sim *sim, enum method method, int box, bool unique,
                                         int default_ttl)
 {
-    char path[80] = "/dbs/db/colls", body[300], ttl[40] = "";
+    char path[80] = "/dbs/db/colls", body[500], ttl[40] = "";
 
     if (method == METHOD_PUT)
         box_path(path, sizeof(path), box, "");
     if (default_ttl)
         snprintf(ttl, sizeof(ttl), ",\"defaultTtl\":%d", default_ttl);
     snprintf(body, sizeof(body),
-             "{\"id\":\"c%d\",\"partitionKey\":{\"paths\":[\"/pk\"],\"kind\":\"Hash\",\"version\":2}%s%s}",
-             box, unique ? ",\"uniqueKeyPolicy\":{\"uniqueKeys\":[{\"paths\":[\"/u\"]}]}" : "", ttl);
+             "{\"id\":\"c%d\",\"partitionKey\":{\"paths\":[\"/pk\"],\"kind\":\"Hash\",\"version\":2}%s%s%s}",
+             box, unique ? ",\"uniqueKeyPolicy\":{\"uniqueKeys\":[{\"paths\":[\"/u\"]}]}" : "", ttl,
+             random_indexing(sim));
     return world_send(&sim->world, method, path, NULL, 0, body);
 }
 

@@ -21,6 +21,7 @@ struct disk {
     bool happens, off;
     struct undo *unsynced; /* newest first */
     size_t unsynced_count;
+    uint64_t reopens;
 };
 
 static struct disk *disk_of(struct backend *backend)
@@ -186,6 +187,7 @@ static enum status disk_reopen(struct op *op, struct backend *backend)
 
     if (disk->off)
         return no_power(op);
+    disk->reopens++;
     while (disk->unsynced)
         take_back(disk);
     return ST_OK;
@@ -205,6 +207,100 @@ static enum status disk_backup(struct op *op, struct backend *backend, const cha
     return disk->memory->ops->backup(op, disk->memory, directory);
 }
 
+/* ---- runs: durable once they are finished ---- */
+
+static enum status disk_run_begin(struct op *op, struct backend *backend, struct run_writer **writer)
+{
+    struct disk *disk = disk_of(backend);
+
+    return disk->off ? no_power(op) : disk->memory->ops->runs->begin(op, disk->memory, writer);
+}
+
+static enum status disk_run_add(struct op *op, struct backend *backend, struct run_writer *writer,
+                                struct slice key, struct slice value)
+{
+    struct disk *disk = disk_of(backend);
+
+    return disk->off ? no_power(op) : disk->memory->ops->runs->add(op, disk->memory, writer, key, value);
+}
+
+static void disk_run_abort(struct backend *backend, struct run_writer *writer)
+{
+    struct disk *disk = disk_of(backend);
+
+    disk->memory->ops->runs->abort(disk->memory, writer);
+}
+
+static enum status disk_run_finish(struct op *op, struct backend *backend, struct run_writer *writer)
+{
+    struct disk *disk = disk_of(backend);
+    bool off = disk->off, cut = !off && is_cut(disk);
+
+    if (!off && (!cut || disk->happens)) {
+        enum status st = disk->memory->ops->runs->finish(op, disk->memory, writer);
+
+        return cut ? no_power(op) : st;
+    }
+    disk->memory->ops->runs->abort(disk->memory, writer);
+    return no_power(op);
+}
+
+static enum status disk_run_remove(struct op *op, struct backend *backend, struct slice from, struct slice to)
+{
+    struct disk *disk = disk_of(backend);
+
+    return disk->off ? no_power(op) : disk->memory->ops->runs->remove(op, disk->memory, from, to);
+}
+
+static enum status disk_run_open(struct op *op, struct backend *backend, bool once,
+                                 struct run_cursor **cursor)
+{
+    struct disk *disk = disk_of(backend);
+
+    return disk->off ? no_power(op) : disk->memory->ops->runs->open(op, disk->memory, once, cursor);
+}
+
+static enum status disk_run_read(struct op *op, struct backend *backend, struct run_cursor *cursor,
+                                 enum run_move move, struct slice key, struct run_row *row)
+{
+    struct disk *disk = disk_of(backend);
+
+    return disk->off ? no_power(op) : disk->memory->ops->runs->read(op, disk->memory, cursor, move, key, row);
+}
+
+static void disk_run_close(struct backend *backend, struct run_cursor *cursor)
+{
+    struct disk *disk = disk_of(backend);
+
+    disk->memory->ops->runs->close(disk->memory, cursor);
+}
+
+static uint64_t disk_reopens(struct backend *backend)
+{
+    return disk_of(backend)->reopens;
+}
+
+static enum status disk_settle(struct op *op, struct backend *backend, uint64_t reopens,
+                               const struct mutation *mutations, size_t count)
+{
+    if (disk_of(backend)->reopens != reopens)
+        return op_fail(op, ST_WRITE_CONFLICT, "the disk was opened again meanwhile");
+    return disk_write(op, backend, mutations, count, true);
+}
+
+static const struct run_ops disk_runs = {
+    .begin = disk_run_begin,
+    .add = disk_run_add,
+    .finish = disk_run_finish,
+    .abort = disk_run_abort,
+    .remove = disk_run_remove,
+    .open = disk_run_open,
+    .read = disk_run_read,
+    .close = disk_run_close,
+    .reopens = disk_reopens,
+    .settle = disk_settle,
+};
+
 static void disk_close(struct backend *backend)
 {
     (void)backend; /* the bytes stay for the next store */
@@ -221,6 +317,7 @@ static const struct backend_ops disk_ops = {
     .disk_bytes = disk_bytes,
     .backup = disk_backup,
     .close = disk_close,
+    .runs = &disk_runs,
 };
 
 struct disk *disk_new(void)

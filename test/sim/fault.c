@@ -1,5 +1,6 @@
 /* test/sim/fault.c - what goes wrong, and what must be true of the bytes nevertheless. */
 #include "keys/keys.h"
+#include "partition/verify.h"
 #include "sim.h"
 
 /* ---- interruptions ---- */
@@ -18,7 +19,7 @@ static void interrupt(void *context)
     sim->tally.interruptions++;
     sim->world.depth = 1;
     sim_trace(sim, "  and before that, meanwhile:");
-    if (dice < 70)
+    if (dice < 70 || sim->world.reindexing)
         item_interrupt(sim);
     else if (sim->sweeping)
         box_ttl(sim);
@@ -189,6 +190,26 @@ static void check_usage(struct sim *sim, int which, const struct bucket *bucket,
                  (unsigned long long)usage.bytes);
 }
 
+/* Every entry of every document, made again and compared with the index both ways. */
+static void check_index(struct sim *sim, int which, const struct container *container)
+{
+    struct op *op = &sim->world.op;
+    struct verify_result result = { 0 };
+    struct view view = { 0 };
+    enum status st;
+
+    TRY(view_open(op, container->bucket, NULL, &view));
+    TRY(verify_index(op, container, &view, &result));
+    if (result.missing || result.extra || result.expected != result.found)
+        sim_fail(sim, "the index of c%d lacks %d entries and has %d too many", which, (int)result.missing,
+                 (int)result.extra);
+    sim->tally.entries += result.found;
+out:
+    view_close(&view);
+    if (st != ST_OK)
+        sim_fail(sim, "the index of c%d cannot be read: %s", which, op->error);
+}
+
 /* How many rows it has; 0 when there is no such container. */
 static size_t check_box(struct sim *sim, const struct database *database, int which)
 {
@@ -206,6 +227,7 @@ static size_t check_box(struct sim *sim, const struct database *database, int wh
         check_kinds(sim, which, &kinds);
         check_files(sim, which, &kinds);
         check_usage(sim, which, container->bucket, &kinds);
+        check_index(sim, which, container);
     }
     container_release(container);
     return kinds.rows;

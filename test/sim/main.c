@@ -50,6 +50,7 @@ static const struct {
     { "writes in doubt that took place", offsetof(struct tally, took_place) },
     { "writes in doubt that did not", offsetof(struct tally, did_not) },
     { "expired items removed", offsetof(struct tally, expired) },
+    { "index entries compared", offsetof(struct tally, entries) },
 };
 
 enum { TALLIED = sizeof(tallied) / sizeof(tallied[0]) };

@@ -57,6 +57,7 @@ struct doubt {
 /* What a run has met: a simulation in which nothing goes wrong proves little. */
 struct tally {
     uint64_t requests, interruptions, conflicts, cuts, starts_cut, refusals, took_place, did_not, expired;
+    uint64_t entries;
 };
 
 struct sim {

@@ -5,6 +5,8 @@
 #include "auth/hmac.h"
 #include "base/encode.h"
 #include "base/limits.h"
+#include "partition/recover.h"
+#include "partition/reindex.h"
 #include "partition/sweep.h"
 #include "route/path.h"
 #include "world.h"
@@ -34,6 +36,18 @@ static void open_router(struct world *world)
     world->router = route_open(&(struct route_options){ .service = &world->service, .auth = world->auth });
 }
 
+static enum status open_catalog(struct world *world)
+{
+    enum status st;
+
+    TRY(catalog_open(&world->op, world->store, &world->catalog));
+    TRY(recover_index(&world->op, world->catalog));
+out:
+    if (st != ST_OK)
+        catalog_close(world->catalog);
+    return st;
+}
+
 /* Fails only when the power does. */
 static enum status open_store(struct world *world)
 {
@@ -43,11 +57,12 @@ static enum status open_store(struct world *world)
 
     op_begin(op, INT64_MAX / 2);
     world->controls = (struct faulty_controls){ 0 };
+    world->catalog = NULL;
     must(op,
          store_open_over(op, faulty_backend(disk_backend(world->disk), &world->controls), &options,
                          &world->store),
          "the store cannot be opened");
-    st = catalog_open(op, world->store, &world->catalog);
+    st = open_catalog(world);
     if (st == ST_OK)
         return st;
     if (!disk_is_off(world->disk))
@@ -180,6 +195,9 @@ enum status world_sweep(struct world *world)
     world->holds_catalog = false;
     TRY(st);
     TRY(sweep_expired(&world->op, world->catalog, &world->expired));
+    world->reindexing = true;
+    st = reindex_items(&world->op, world->catalog);
+    world->reindexing = false;
 out:
     return st;
 }

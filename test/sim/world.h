@@ -23,6 +23,7 @@ struct world {
     struct exchange exchange[WORLD_DEPTH];
     int depth;                              /* which of them is in use */
     bool holds_catalog;                     /* the catalog's lock may be held */
+    bool reindexing;                        /* it may be held now and then: definitions stay as they are */
     uint64_t requests, expired, starts_cut; /* so many so far */
 };
 

@@ -138,6 +138,118 @@ static enum status faulty_backup(struct op *op, struct backend *backend, const c
     return faulty->under->ops->backup(op, faulty->under, directory);
 }
 
+/* ---- runs ---- */
+
+static const struct run_ops *runs_of(const struct faulty *faulty)
+{
+    return faulty->under->ops->runs;
+}
+
+static enum status faulty_run_begin(struct op *op, struct backend *backend, struct run_writer **writer)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_RUN))
+        return broken(op, "run begin");
+    return runs_of(faulty)->begin(op, faulty->under, writer);
+}
+
+static enum status faulty_run_add(struct op *op, struct backend *backend, struct run_writer *writer,
+                                  struct slice key, struct slice value)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_RUN))
+        return broken(op, "run add");
+    return runs_of(faulty)->add(op, faulty->under, writer, key, value);
+}
+
+static void faulty_run_abort(struct backend *backend, struct run_writer *writer)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    runs_of(faulty)->abort(faulty->under, writer);
+}
+
+static enum status faulty_run_finish(struct op *op, struct backend *backend, struct run_writer *writer)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (!strikes(faulty, FAULTY_RUN))
+        return runs_of(faulty)->finish(op, faulty->under, writer);
+    runs_of(faulty)->abort(faulty->under, writer);
+    return broken(op, "run finish");
+}
+
+static enum status faulty_run_remove(struct op *op, struct backend *backend, struct slice from,
+                                     struct slice to)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_RUN))
+        return broken(op, "run remove");
+    return runs_of(faulty)->remove(op, faulty->under, from, to);
+}
+
+static enum status faulty_run_open(struct op *op, struct backend *backend, bool once,
+                                   struct run_cursor **cursor)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_RUN_READ))
+        return broken(op, "run open");
+    return runs_of(faulty)->open(op, faulty->under, once, cursor);
+}
+
+static enum status faulty_run_read(struct op *op, struct backend *backend, struct run_cursor *cursor,
+                                   enum run_move move, struct slice key, struct run_row *row)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    if (strikes(faulty, FAULTY_RUN_READ))
+        return broken(op, "run read");
+    return runs_of(faulty)->read(op, faulty->under, cursor, move, key, row);
+}
+
+static void faulty_run_close(struct backend *backend, struct run_cursor *cursor)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    runs_of(faulty)->close(faulty->under, cursor);
+}
+
+static uint64_t faulty_reopens(struct backend *backend)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    return runs_of(faulty)->reopens(faulty->under);
+}
+
+static enum status faulty_settle(struct op *op, struct backend *backend, uint64_t reopens,
+                                 const struct mutation *mutations, size_t count)
+{
+    struct faulty *faulty = faulty_of(backend);
+    bool hit = strikes(faulty, FAULTY_RUN);
+    enum status st = ST_OK;
+
+    if (!hit || faulty->controls->fail_after)
+        st = runs_of(faulty)->settle(op, faulty->under, reopens, mutations, count);
+    return hit ? broken(op, "settle") : st;
+}
+
+static const struct run_ops faulty_runs = {
+    .begin = faulty_run_begin,
+    .add = faulty_run_add,
+    .finish = faulty_run_finish,
+    .abort = faulty_run_abort,
+    .remove = faulty_run_remove,
+    .open = faulty_run_open,
+    .read = faulty_run_read,
+    .close = faulty_run_close,
+    .reopens = faulty_reopens,
+    .settle = faulty_settle,
+};
+
 static void faulty_close(struct backend *backend)
 {
     struct faulty *faulty = faulty_of(backend);
@@ -158,6 +270,7 @@ static const struct backend_ops faulty_ops = {
     .disk_bytes = faulty_disk_bytes,
     .backup = faulty_backup,
     .close = faulty_close,
+    .runs = &faulty_runs,
 };
 
 struct backend *faulty_backend(struct backend *under, struct faulty_controls *controls)

@@ -12,14 +12,16 @@ enum faulty_kind {
     FAULTY_WRITE = 8,
     FAULTY_REMOVE = 16,
     FAULTY_REOPEN = 32,
-    FAULTY_ANY = 63,
+    FAULTY_RUN = 64, /* writing and removing runs, and settling */
+    FAULTY_RUN_READ = 128,
+    FAULTY_ANY = 255,
 };
 
 struct faulty_controls {
     unsigned kinds;                 /* the calls that count, an or of the above */
     uint64_t fail_call;             /* of those, the one that fails, counting from 1; 0: none. Once only */
     uint64_t fail_again;            /* so many calls of any kind after that one, another fails; 0: none */
-    bool fail_after;                /* a write or a removal fails after it has happened */
+    bool fail_after;                /* a write, a removal or a settling fails after it has happened */
     int reopen_failures;            /* so many more reopenings fail */
     void (*instead)(void *context); /* what happens at fail_call in place of a failure; NULL: it fails */
     void *context;

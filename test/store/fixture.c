@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "index/packed.h"
 
 static enum status make_memory(struct fixture *f, struct backend **backend)
 {
@@ -19,22 +20,39 @@ static enum status make_rocksdb(struct fixture *f, struct backend **backend)
 }
 #endif
 
+/* So small that runs are written and merged all the time. */
+static enum status open_small_keeper(struct op *op, struct backend *backend, bool threads, bool read_only,
+                                     struct keeper **keeper)
+{
+    struct packed_options options = {
+        .delta_bytes = 8192, .filter_bytes = 4096, .merge_runs = 3, .threads = threads, .read_only = read_only
+    };
+
+    return packed_open_with(op, backend, &options, keeper);
+}
+
 static const struct maker {
     const char *name;
-    bool durable, faulty;
+    bool durable, faulty, packed;
     enum status (*make)(struct fixture *f, struct backend **backend);
 } makers[] = {
-    { "memory", false, false, make_memory },
-    { "memory-faulty", false, true, make_memory },
+    { "memory", false, false, false, make_memory },
+    { "memory-faulty", false, true, false, make_memory },
+    { "memory-packed", false, false, true, make_memory },
+    { "memory-packed-faulty", false, true, true, make_memory },
 #ifdef ORRERY_ROCKSDB
-    { "rocksdb", true, false, make_rocksdb },
-    { "rocksdb-faulty", true, true, make_rocksdb },
+    { "rocksdb", true, false, false, make_rocksdb },
+    { "rocksdb-faulty", true, true, false, make_rocksdb },
+    { "rocksdb-packed", true, false, true, make_rocksdb },
+    { "rocksdb-packed-faulty", true, true, true, make_rocksdb },
 #endif
 };
 
 static bool open_store(struct fixture *f, const struct maker *maker)
 {
-    struct store_options options = { .sync = true, .threads = f->threads };
+    struct store_options options = { .sync = true,
+                                     .threads = f->threads,
+                                     .keeper = maker->packed ? open_small_keeper : NULL };
     struct backend *backend = NULL;
 
     if (maker->make(f, &backend) != ST_OK)
@@ -78,12 +96,12 @@ static void over_one(const struct maker *maker, void (*body)(struct fixture *f),
     store_close(f.store);
 }
 
-void over_each_store(void (*body)(struct fixture *f), bool threads)
+void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
 {
     const char *only = getenv("ORRERY_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-        if (!only || strstr(makers[i].name, only))
+        if ((packed || !makers[i].packed) && (!only || strstr(makers[i].name, only)))
             over_one(&makers[i], body, threads);
 }
 

@@ -23,21 +23,24 @@ struct fixture {
     struct bucket *bucket;
 };
 
-void over_each_store(void (*body)(struct fixture *f), bool threads);
+/* `packed`: over those as well whose index has a keeper. */
+void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed);
 
 /* As after a restart of the process. Only for a durable store. */
 void fixture_reopen(struct fixture *f);
 
-#define CONTRACT_WITH(sentence, threads)                \
-    static void contract_##sentence(struct fixture *f); \
-    TEST(sentence)                                      \
-    {                                                   \
-        over_each_store(contract_##sentence, threads);  \
-    }                                                   \
+#define CONTRACT_WITH(sentence, threads, packed)               \
+    static void contract_##sentence(struct fixture *f);        \
+    TEST(sentence)                                             \
+    {                                                          \
+        over_each_store(contract_##sentence, threads, packed); \
+    }                                                          \
     static void contract_##sentence(struct fixture *f)
 
-#define CONTRACT(sentence) CONTRACT_WITH(sentence, false)
-#define CONTRACT_THREADS(sentence) CONTRACT_WITH(sentence, true)
+#define CONTRACT(sentence) CONTRACT_WITH(sentence, false, false)
+#define CONTRACT_THREADS(sentence) CONTRACT_WITH(sentence, true, false)
+#define CONTRACT_INDEX(sentence) CONTRACT_WITH(sentence, false, true)
+#define CONTRACT_INDEX_THREADS(sentence) CONTRACT_WITH(sentence, true, true)
 
 /* Short ways to say common things. Keys are document keys of the fixture's bucket. */
 struct slice key_of(struct fixture *f, uint64_t number);

@@ -1,9 +1,10 @@
 /*
  * tools/bench/commit.c - what durable commits cost, beside RocksDB by itself writing the same documents.
- *     bench-commit [documents] [threads] [directory]
+ *     bench-commit [documents] [threads] [directory] [entries]
  * grouped   RocksDB, one thread, groups of 16 documents with one sync: what the disk allows
  * single    RocksDB, all threads, each document written and synced by itself
  * store     store_commit() from all threads: id key, 1 KB record, change, head, expectation
+ * With `entries`, RocksDB writes so many index keys beside each document, and the store is left out.
  */
 #include <ftw.h>
 #include <pthread.h>
@@ -26,9 +27,10 @@ int main(void)
 #include "store/store.h"
 
 enum { VALUE_BYTES = 1024, GROUP_DOCUMENTS = 16, BUCKET = 1 << BUCKET_BITS, THREADS_MAX = 256 };
+enum { ENTRY_VALUE_BYTES = 12 };
 
 struct run {
-    size_t documents;
+    size_t documents, entries;
     atomic_size_t next;
     const char *directory;
     rocksdb_t *db;
@@ -82,13 +84,28 @@ static rocksdb_options_t *raw_options(void)
     return options;
 }
 
-static void raw_put(rocksdb_writebatch_t *batch, struct op *op, size_t number)
+/* As one key an entry would look: bucket, kind, path, value, number. */
+static void raw_put_entry(rocksdb_writebatch_t *batch, size_t path, size_t number)
+{
+    uint64_t hash = (path + 1) * 0x9e3779b97f4a7c15u, value = number * hash,
+             big_endian = __builtin_bswap64(number);
+    char key[6 + 1 + sizeof(hash) + ENTRY_VALUE_BYTES + sizeof(number)] = { 0, 0, 0, 0, 16, 0, 'X' };
+
+    memcpy(key + 7, &hash, sizeof(hash));
+    memcpy(key + 7 + sizeof(hash), &value, sizeof(value));
+    memcpy(key + sizeof(key) - sizeof(number), &big_endian, sizeof(number));
+    rocksdb_writebatch_put(batch, key, sizeof(key), "", 0);
+}
+
+static void raw_put(rocksdb_writebatch_t *batch, struct op *op, const struct run *run, size_t number)
 {
     struct slice key = key_document(&op->arena, BUCKET, number);
     uint8_t value[VALUE_BYTES];
 
     fill(value, number);
     rocksdb_writebatch_put(batch, key.data, key.size, (const char *)value, sizeof(value));
+    for (size_t path = 0; path < run->entries; path++)
+        raw_put_entry(batch, path, number);
 }
 
 static void raw_write(struct run *run, size_t documents_each)
@@ -106,7 +123,7 @@ static void raw_write(struct run *run, size_t documents_each)
         if (first >= run->documents)
             break;
         for (size_t i = 0; i < documents_each; i++)
-            raw_put(batch, &op, first + i);
+            raw_put(batch, &op, run, first + i);
         rocksdb_write(run->db, synced, batch, &message);
         if (message)
             die(message);
@@ -207,7 +224,11 @@ static double run_raw(struct run *run, size_t threads, void *(*body)(void *))
 
 static double run_store(struct run *run, size_t threads, struct store_stats *stats)
 {
-    struct store_options options = { STORE_ROCKSDB, run->directory, true, (size_t)64 << 20, false, true };
+    struct store_options options = { .kind = STORE_ROCKSDB,
+                                     .directory = run->directory,
+                                     .sync = true,
+                                     .cache_bytes = (size_t)64 << 20,
+                                     .threads = true };
     struct store *store;
     struct op op;
     double rate;
@@ -223,28 +244,36 @@ static double run_store(struct run *run, size_t threads, struct store_stats *sta
     return rate;
 }
 
+static void print_store(struct run *run, size_t threads, double grouped, double single)
+{
+    struct store_stats stats;
+    double store = run_store(run, threads, &stats);
+
+    printf("store    %8.0f documents/s, %zu threads; %.2f of grouped, %.2f of single\n", store, threads,
+           store / grouped, store / single);
+    printf("         %llu syncs, %.1f documents a sync, %zu conflicts, %.0f bytes a document\n",
+           (unsigned long long)stats.syncs, (double)stats.commits / (double)stats.syncs,
+           (size_t)run->conflicts, (double)stats.bytes_written / (double)stats.commits);
+}
+
 int main(int argc, char **argv)
 {
     struct run run = { .documents = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000 };
     size_t threads = argc > 2 ? strtoull(argv[2], NULL, 10) : 16;
-    struct store_stats stats;
-    double grouped, single, store;
+    double grouped, single;
     char directory[4096];
 
     if (threads < 1 || threads > THREADS_MAX)
         die("between 1 and 256 threads");
     snprintf(directory, sizeof(directory), "%s/bench-commit-%d", argc > 3 ? argv[3] : ".", (int)getpid());
     run.directory = directory;
+    run.entries = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     grouped = run_raw(&run, 1, raw_grouped);
     printf("grouped  %8.0f documents/s\n", grouped);
     single = run_raw(&run, threads, raw_single);
     printf("single   %8.0f documents/s, %zu threads\n", single, threads);
-    store = run_store(&run, threads, &stats);
-    printf("store    %8.0f documents/s, %zu threads; %.2f of grouped, %.2f of single\n", store, threads,
-           store / grouped, store / single);
-    printf("         %llu syncs, %.1f documents a sync, %zu conflicts, %.0f bytes a document\n",
-           (unsigned long long)stats.syncs, (double)stats.commits / (double)stats.syncs,
-           (size_t)run.conflicts, (double)stats.bytes_written / (double)stats.commits);
+    if (argc <= 4)
+        print_store(&run, threads, grouped, single);
     return 0;
 }
 #endif

@@ -1,4 +1,5 @@
 /* test/unit/catalog/indexing_test.c - indexing policies: what is filled in, what is echoed, what is refused. */
+#include "base/limits.h"
 #include "catalog/indexing.h"
 #include "rig.h"
 
@@ -63,6 +64,11 @@ static const struct {
              ",'compositeIndexes':[[{'path':'/a','order':'ascending'},{'path':'/b','order':'descending'}],"
              "[{'path':'/b','order':'ascending'},{'path':'/c/d','order':'ascending'}]]") },
     { "{'compositeIndexes':[]}", POLICY(USUAL_PATHS) },
+    { "{'includedPaths':[{'path':'/*'},{'path':'/e/[]/{a/b, c}/?'}]}",
+      POLICY("'includedPaths':[{'path':'/*'},{'path':'/e/[]/{a/b, c}/?'}],'excludedPaths':[" ETAG "]") },
+    { "{'compositeIndexes':[[{'path':'/a'},{'path':'/b/[]/c'}]]}",
+      POLICY(USUAL_PATHS ",'compositeIndexes':[[{'path':'/a','order':'ascending'},{'path':'/b/[]/"
+                         "c','order':'ascending'}]]") },
     { "{'spatialIndexes':[{'path':'/p/?','types':['Point','polygon']}]}",
       POLICY(USUAL_PATHS ",'spatialIndexes':[{'path':'/p/?','types':['Point','polygon']}]") },
     { "{'vectorIndexes':[{'path':'/v','type':'diskANN'}]}",
@@ -151,4 +157,30 @@ TEST(a_spatial_index_over_geometry_needs_a_bounding_box)
     CHECK(define("{'spatialIndexes':[{'path':'/p/*'}]}", false, &got) == ST_OK);
     CHECK(define("{'spatialIndexes':[{'path':'/p/*'}]}", true, &got) == ST_BAD_REQUEST);
     CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0}}]}", true, &got) == ST_OK);
+}
+
+/* A policy whose list `name` has so many entries. */
+static enum status define_many(const char *name, const char *entry, size_t count)
+{
+    struct slice printed;
+    struct buf text;
+
+    buf_init(&text, &test_op()->arena);
+    buf_printf(&text, "{'%s':[", name);
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&text, "%s%s", i ? "," : "", entry);
+    buf_text(&text, "]}");
+    buf_byte(&text, '\0');
+    return define(text.data, false, &printed);
+}
+
+TEST(a_policy_has_as_many_paths_and_composite_indexes_as_the_service_takes)
+{
+    static const char path[] = "{'path':'/a/?'}", composite[] = "[{'path':'/a'},{'path':'/b'}]";
+
+    CHECK(define_many("excludedPaths", path, INDEX_PATHS_MAX) == ST_OK);
+    CHECK(define_many("excludedPaths", path, INDEX_PATHS_MAX + 1) == ST_BAD_REQUEST);
+    CHECK(define_many("includedPaths", "{'path':'/*'}", INDEX_PATHS_MAX + 1) == ST_BAD_REQUEST);
+    CHECK(define_many("compositeIndexes", composite, COMPOSITE_INDEXES_MAX) == ST_OK);
+    CHECK(define_many("compositeIndexes", composite, COMPOSITE_INDEXES_MAX + 1) == ST_BAD_REQUEST);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/encode.h"
+#include "index/term.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
 #include "keys/ordered.h"
@@ -62,6 +63,16 @@ static struct hash128 hash_of_values(const char *text)
     return murmur3_128(bytes, sizeof(bytes));
 }
 
+/* That the city is redmond: the path /city, the value, the document. */
+static struct slice entry_key(uint64_t bucket, uint64_t number)
+{
+    uint8_t term[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
+    size_t size = TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES, parse("\"redmond\""), false);
+
+    term_put_path(term, path_member(path_root(TERM_RANGE), slice_of("city")));
+    return key_index(&test_op()->arena, bucket, slice_make(term, size), number);
+}
+
 static void write_keys(const struct epk *epk, uint64_t bucket, uint64_t number, const struct rid *container)
 {
     struct arena *arena = &test_op()->arena;
@@ -70,6 +81,7 @@ static void write_keys(const struct epk *epk, uint64_t bucket, uint64_t number, 
     line("key of id", key_id(arena, bucket, epk_slice(epk), slice_of("42")), 6, 1, 16, REST);
     line("key of unique", key_unique(arena, bucket, epk_slice(epk), 0, hash_of_values("\"redmond\"")), 6, 1,
          16, 1, REST);
+    line("key of entry", entry_key(bucket, number), 6, 1, 8, 1, 8, REST);
     line("key of change", key_log(arena, bucket, 7, 0), 6, 1, 8, REST);
     line("key of head", key_head(arena, bucket), 6, REST);
     line("key in catalog", key_catalog(arena, rid_slice(container)), 6, 1, 4, REST);

@@ -1,6 +1,7 @@
 /* test/unit/partition/items.c - short ways to write and read items. */
 #include "items.h"
 #include "keys/keys.h"
+#include "partition/verify.h"
 #include "partition/unique.h"
 
 struct epk *epk_of_document(struct op *op, const struct container *container, struct json document)
@@ -179,6 +180,17 @@ bool container_counts(const struct container *container, const struct rows *docu
            usage.bytes == bytes;
 }
 
+static bool index_is_whole(struct rig *rig, const struct container *container)
+{
+    struct verify_result result = { .missing = 1 };
+    struct view view = { 0 };
+    bool read = view_open(rig->op, container->bucket, NULL, &view) == ST_OK &&
+                verify_index(rig->op, container, &view, &result) == ST_OK;
+
+    view_close(&view);
+    return read && result.missing == 0 && result.extra == 0;
+}
+
 bool container_is_whole(struct rig *rig, const struct container *container)
 {
     struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT),
@@ -191,5 +203,5 @@ bool container_is_whole(struct rig *rig, const struct container *container)
 
     for (size_t i = 0; whole && i < documents.count; i++)
         whole = item_is_whole(rig, container, documents.row[i].value);
-    return whole;
+    return whole && index_is_whole(rig, container);
 }

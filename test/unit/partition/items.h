@@ -25,8 +25,8 @@ bool item_read(struct rig *rig, const struct container *container, const char *k
 bool container_counts(const struct container *container, const struct rows *documents);
 
 /*
- * Promises 1 and 6, where nothing has expired: each document has its entries and each entry its document, and
- * every LSN has changes.
+ * Promises 1, 6 and 9, where nothing has expired: each document has its entries and each entry its document, those of
+ * the index too, and every LSN has changes.
  */
 bool container_is_whole(struct rig *rig, const struct container *container);
 

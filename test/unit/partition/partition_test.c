@@ -416,7 +416,8 @@ TEST(written_bytes_are_counted_once)
     memset(document + strlen(document), 'x', 1000);
     memcpy(document + strlen(document), "'}", 3);
     rig_open(&rig, false);
-    container = rig_container(&rig, BY_PK);
+    container = rig_container(&rig, "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},"
+                                    "'indexingPolicy':{'indexingMode':'none','automatic':false}}");
     rig.op->work = (struct work){ 0 };
     CHECK(item_create(&rig, container, document, &item) == ST_OK);
     CHECK(rig.op->work.bytes_written > 1000 && rig.op->work.bytes_written < 1400);

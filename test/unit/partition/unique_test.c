@@ -138,6 +138,7 @@ TEST(values_that_stay_write_no_entry_and_read_none)
     rig_open(&rig, false);
     plain = rig_container(&rig, BY_PK);
     unique = rig_container(&rig, "{'id':'u','partitionKey':{'paths':['/pk'],'version':2},"
+                                 "'indexingPolicy':{'indexingMode':'none','automatic':false},"
                                  "'uniqueKeyPolicy':{'uniqueKeys':[{'paths':['/mail']}]}}");
     CHECK(add(&rig, plain, "1", "'mail':'x'") == ST_OK && add(&rig, unique, "1", "'mail':'x'") == ST_OK);
     rig.op->work = (struct work){ 0 };

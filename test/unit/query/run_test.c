@@ -105,6 +105,26 @@ TEST(pages_joined_are_the_whole_answer)
     }
 }
 
+/* The row that makes the others be let go may itself be too far behind. */
+TEST(sorted_rows_are_let_go_with_the_one_that_came_last)
+{
+    struct query *query = table_compile("SELECT c.id, c.a FROM c ORDER BY c.a DESC");
+    struct table table;
+
+    table_init(&table, 125);
+    for (size_t i = 0; i < table.count; i++) {
+        struct buf text;
+
+        buf_init(&text, &test_op()->arena);
+        buf_printf(&text, i == 104 ? "{\"id\":\"%zu\"}" : "{\"id\":\"%zu\",\"a\":%zu}", i, 500 - i);
+        table.row[i].number = table.row[i].counter = i + 1;
+        CHECK(json_parse(test_op(), buf_as_slice(&text), &table.row[i].body) == ST_OK);
+    }
+    for (size_t bytes = 300; bytes < 330; bytes++)
+        CHECK(
+            slice_equal(table_rows(&table, query, 20, bytes), table_rows(&table, query, SIZE_MAX, SIZE_MAX)));
+}
+
 /* Rows that come again, earlier in the order, push out those that were kept, the bound among them. */
 TEST(distinct_rows_that_come_again_lose_no_other)
 {

@@ -16,7 +16,7 @@ struct bench {
 static void bench_init(struct bench *bench)
 {
     *bench = (struct bench){ .backend = memory_backend(), .bucket = { .id = BUCKET } };
-    bench->committer = committer_new(bench->backend, test_op()->env, true, false);
+    bench->committer = committer_new(bench->backend, NULL, test_op()->env, true, false);
 }
 
 static void bench_free(struct bench *bench)

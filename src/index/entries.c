@@ -1,0 +1,376 @@
+/*
+ * src/index/entries.c - a document's entries, and what changes from one version of it to the next.
+ *
+ * A document and the policy's tree are walked down together; each value that has an entry adds a term. Terms are
+ * then sorted, and those that occur twice (a tag given twice) are dropped. What an array or object hashes to comes
+ * back up from the walk, so that no value is hashed more than once however deep it lies.
+ */
+#include "base/hash.h"
+#include "index/cells.h"
+#include "index/entries.h"
+#include "index/policy_body.h"
+#include "index/sort.h"
+
+/* What composites and tuples are made of. */
+struct slot {
+    struct json value;
+    struct hash128 hash; /* of an array or an object */
+};
+
+struct walk {
+    struct op *op;
+    const struct index_policy *policy;
+    int64_t ts_ms;
+    struct slot *slot;
+    struct terms *terms;
+};
+
+/* ------- terms ------- */
+
+static void add_value(struct walk *walk, path_id path, struct json value)
+{
+    uint8_t *to = terms_begin(walk->terms, path, ORDERED_BYTES_MAX);
+
+    if (to)
+        terms_end(walk->terms, term_put_value(to, value, false));
+}
+
+static void add_hashed(struct walk *walk, path_id path, enum json_kind kind, struct hash128 hash)
+{
+    uint8_t *to = terms_begin(walk->terms, path, ORDERED_HASHED_BYTES);
+
+    if (to)
+        terms_end(walk->terms, term_put_hashed(to, kind, hash, false));
+}
+
+static void add_time(struct walk *walk)
+{
+    uint8_t *to =
+        terms_begin(walk->terms, path_member(path_root(TERM_RANGE), slice_of("_ts")), TERM_TIME_BYTES);
+
+    if (!to)
+        return;
+    if (walk->ts_ms == TERM_TIME_UNKNOWN)
+        terms_date(walk->terms, 0, false);
+    terms_end(walk->terms, term_put_time(to, walk->ts_ms, false));
+}
+
+static size_t put_slot(uint8_t *to, const struct slot *slot, bool descending)
+{
+    enum json_kind kind = json_kind(slot->value);
+
+    if (kind >= JSON_ARRAY)
+        return term_put_hashed(to, kind, slot->hash, descending);
+    return term_put_value(to, slot->value, descending);
+}
+
+static void add_joined(struct walk *walk, const struct index_joined *joined, const struct joined_slots *slots)
+{
+    uint8_t *to = terms_begin(walk->terms, joined->id, joined->part_count * ORDERED_BYTES_MAX);
+    size_t size = 0;
+
+    for (size_t i = 0; to && i < joined->part_count; i++) {
+        bool descending = joined->descending[i];
+
+        if (slots->slot[i] != NONE) {
+            size += put_slot(to + size, &walk->slot[slots->slot[i]], descending);
+            continue;
+        }
+        if (walk->ts_ms == TERM_TIME_UNKNOWN)
+            terms_date(walk->terms, size, descending);
+        size += term_put_time(to + size, walk->ts_ms, descending);
+    }
+    if (to)
+        terms_end(walk->terms, size);
+}
+
+static void add_cells(struct walk *walk, const struct index_node *node, path_id path, struct json geometry)
+{
+    const double *box = walk->policy->planar ? walk->policy->box[node->spatial] : NULL;
+    uint64_t cell[CELLS_MAX];
+    size_t count = cells_of(geometry, box, cell);
+
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *to = terms_begin(walk->terms, path_spatial(path, box), CELL_BYTES);
+
+        if (!to)
+            return;
+        cell_put(to, cell[i]);
+        terms_end(walk->terms, CELL_BYTES);
+    }
+}
+
+/* ------- the walk ------- */
+
+static struct hash128 visit(struct walk *walk, const struct index_node *node, path_id path, struct json value,
+                            bool hashed);
+
+static void clear_slots(struct walk *walk, int tuple)
+{
+    for (; tuple != NONE; tuple = walk->policy->tuple_slots[tuple].next)
+        for (size_t i = 0; i < walk->policy->tuple[tuple].part_count; i++)
+            walk->slot[walk->policy->tuple_slots[tuple].slot[i]] = (struct slot){ 0 };
+}
+
+static void add_tuples(struct walk *walk, int tuple)
+{
+    for (; tuple != NONE; tuple = walk->policy->tuple_slots[tuple].next)
+        add_joined(walk, &walk->policy->tuple[tuple], &walk->policy->tuple_slots[tuple]);
+}
+
+static struct hash128 visit_array(struct walk *walk, const struct index_node *node, path_id path,
+                                  struct json array, bool hashed)
+{
+    const struct index_node *element = index_node_element(node);
+    struct json_hasher hasher = json_hasher(array);
+    path_id below = path_element(path);
+
+    if (element->value)
+        terms_expect(walk->terms, json_count(array));
+    for (struct json_iter i = json_iter(array); json_next(&i) && !walk->terms->failed;) {
+        struct hash128 hash;
+
+        clear_slots(walk, element->tuple);
+        hash = visit(walk, element, below, i.value, hashed);
+        if (hashed)
+            json_hasher_element(&hasher, hash);
+        add_tuples(walk, element->tuple);
+    }
+    return json_hasher_end(&hasher);
+}
+
+static struct hash128 visit_object(struct walk *walk, const struct index_node *node, path_id path,
+                                   struct json object, bool hashed)
+{
+    struct json_hasher hasher = json_hasher(object);
+
+    if (node->rest->value)
+        terms_expect(walk->terms, json_count(object));
+    for (struct json_iter i = json_iter(object); json_next(&i) && !walk->terms->failed;) {
+        struct hash128 name = murmur3_128(i.name.data, i.name.size), hash;
+        const struct index_node *member = index_node_member(node, name, i.name);
+
+        if (!member->stored)
+            continue;
+        hash = visit(walk, member, path_member_hashed(path, name), i.value, hashed);
+        if (hashed)
+            json_hasher_member(&hasher, name, hash);
+    }
+    return json_hasher_end(&hasher);
+}
+
+/* An array or an object. Its hash is needed for its own entry, for a slot, or by what it lies in. */
+static struct hash128 visit_container(struct walk *walk, const struct index_node *node, path_id path,
+                                      struct json value, bool hashed)
+{
+    enum json_kind kind = json_kind(value);
+    bool needed = hashed || node->value || node->slot != NONE;
+    struct hash128 hash = { 0 };
+
+    if (node->is_bare)
+        return hashed ? json_hash(value) : hash;
+    if (kind == JSON_ARRAY)
+        hash = visit_array(walk, node, path, value, needed);
+    else
+        hash = visit_object(walk, node, path, value, needed);
+    if (node->value)
+        add_hashed(walk, path, kind, hash);
+    if (node->spatial != NONE && kind == JSON_OBJECT)
+        add_cells(walk, node, path, value);
+    return hash;
+}
+
+static struct hash128 visit(struct walk *walk, const struct index_node *node, path_id path, struct json value,
+                            bool hashed)
+{
+    struct hash128 hash = { 0 };
+
+    if (json_kind(value) >= JSON_ARRAY) {
+        hash = visit_container(walk, node, path, value, hashed);
+    } else {
+        if (node->value)
+            add_value(walk, path, value);
+        if (hashed)
+            hash = json_hash(value);
+    }
+    if (node->slot != NONE)
+        walk->slot[node->slot] = (struct slot){ value, hash };
+    return hash;
+}
+
+/* A stored property of the same name was passed over by visit_object(). */
+static enum status visit_computed(struct walk *walk, struct json document)
+{
+    const struct index_policy *policy = walk->policy;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < policy->computed_count; i++) {
+        const struct index_node *node = policy->computed_node[i];
+        struct json value = json_undefined;
+
+        if (!node || node->is_bare)
+            continue;
+        TRY(policy->compute(walk->op, policy->computed, i, document, &value));
+        if (json_kind(value) != JSON_UNDEFINED)
+            visit(walk, node, policy->computed_path[i], value, false);
+    }
+out:
+    return st;
+}
+
+static enum status too_large(struct op *op)
+{
+    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+}
+
+static enum status make_slots(struct walk *walk)
+{
+    size_t bytes = walk->policy->slot_count * sizeof(*walk->slot);
+
+    if (bytes == 0)
+        return ST_OK;
+    walk->slot = arena_try_alloc(&walk->op->arena, bytes);
+    if (!walk->slot)
+        return too_large(walk->op);
+    memset(walk->slot, 0, bytes);
+    return ST_OK;
+}
+
+static enum status visit_item(struct walk *walk, const struct index_item *item)
+{
+    const struct index_policy *policy = item->policy;
+    enum status st;
+
+    TRY(make_slots(walk));
+    visit_object(walk, policy->root, path_root(TERM_RANGE), item->document, false);
+    TRY(visit_computed(walk, item->document));
+    add_time(walk);
+    for (size_t i = 0; i < policy->composite_count; i++)
+        add_joined(walk, &policy->composite[i], &policy->composite_slots[i]);
+out:
+    return st;
+}
+
+/* The keys of an item's entries, in order, each once. */
+static enum status find_keys(struct op *op, const struct index_item *item, uint64_t bucket, uint64_t number,
+                             struct entry_keys *keys)
+{
+    struct terms terms;
+    struct walk walk = { .op = op, .terms = &terms };
+    enum status st;
+
+    *keys = (struct entry_keys){ 0 };
+    if (!item || !item->policy || item->policy->is_empty)
+        return ST_OK;
+    walk.policy = item->policy;
+    walk.ts_ms = item->ts_ms;
+    terms_init(&terms, op->memory_limit_bytes);
+    TRY(visit_item(&walk, item));
+    if (!terms_pack(&terms, &op->arena, bucket, number, keys))
+        TRY(too_large(op));
+out:
+    terms_free(&terms);
+    return st;
+}
+
+/* ------- changes ------- */
+
+/* Where two lists are while they are compared. */
+struct pair {
+    const struct found_bytes *old, *new;
+    size_t old_left, new_left;
+};
+
+static struct pair pair_of(const struct entry_keys *old, const struct entry_keys *new)
+{
+    return (struct pair){ old->first, new->first, old->count, new->count };
+}
+
+/* One entry that only the old list has, or only the new one. False when there is no more. */
+static bool next_change(struct pair *pair, const struct found_bytes **removed,
+                        const struct found_bytes **added)
+{
+    *removed = *added = NULL;
+    while (!*removed && !*added && (pair->old_left || pair->new_left)) {
+        int order = pair->old_left == 0 ? 1 : pair->new_left == 0 ? -1 : entry_compare(pair->old, pair->new);
+
+        if (order <= 0) {
+            *removed = order ? pair->old : NULL;
+            pair->old = entry_next(pair->old);
+            pair->old_left--;
+        }
+        if (order >= 0) {
+            *added = order ? pair->new : NULL;
+            pair->new = entry_next(pair->new);
+            pair->new_left--;
+        }
+    }
+    return *removed || *added;
+}
+
+static void add_entry(struct batch *batch, const struct found_bytes *entry)
+{
+    bool descending;
+    size_t offset;
+
+    if (entry_is_dated(entry, &offset, &descending))
+        batch_index_add_dated(batch, entry_key(entry), offset, descending);
+    else
+        batch_index_add(batch, entry_key(entry));
+}
+
+/* The batch's list grows by itself; a long one is better made once. */
+static bool make_room(struct batch *batch, struct pair pair)
+{
+    enum { MANY = 1000 };
+    const struct found_bytes *removed, *added;
+    size_t count = 0;
+
+    if (pair.old_left + pair.new_left < MANY)
+        return true;
+    while (next_change(&pair, &removed, &added))
+        count++;
+    return batch_index_expect(batch, count);
+}
+
+enum status index_change(struct op *op, struct batch *batch, uint64_t number, const struct index_item *before,
+                         const struct index_item *after)
+{
+    const struct found_bytes *removed, *added;
+    struct entry_keys old, new;
+    struct pair pair;
+    enum status st;
+
+    TRY(find_keys(op, before, batch_bucket(batch), number, &old));
+    TRY(find_keys(op, after, batch_bucket(batch), number, &new));
+    pair = pair_of(&old, &new);
+    if (!make_room(batch, pair))
+        TRY(too_large(op));
+    while (next_change(&pair, &removed, &added)) {
+        if (removed)
+            batch_index_remove(batch, entry_key(removed));
+        else
+            add_entry(batch, added);
+        op->work.entries++;
+    }
+out:
+    return st;
+}
+
+enum status index_terms(struct op *op, const struct index_item *item, struct index_terms *terms)
+{
+    const struct found_bytes *entry;
+    struct entry_keys keys;
+    enum status st;
+
+    *terms = (struct index_terms){ 0 };
+    TRY(find_keys(op, item, 0, 0, &keys));
+    terms->term = arena_try_alloc(&op->arena, (keys.count + 1) * sizeof(*terms->term));
+    if (!terms->term)
+        TRY(too_large(op));
+    entry = keys.first;
+    for (; terms->count < keys.count; terms->count++, entry = entry_next(entry))
+        terms->term[terms->count] = entry_term(entry);
+out:
+    return st;
+}

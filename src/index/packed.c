@@ -1,0 +1,369 @@
+/* src/index/packed.c - the packed keeper: what the store calls, and its life. index/upkeep.c does the work behind it. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "index/packed_body.h"
+#include "index/page.h"
+#include "keys/bytes.h"
+#include "keys/keys.h"
+
+enum {
+    DELTA_BYTES = 64 * 1024 * 1024,
+    FILTER_BYTES = 256 * 1024 * 1024,
+    MERGE_RUNS = 4,
+    OP_BYTES = 16 * 1024 * 1024,
+};
+
+/* ---- changes ---- */
+
+static struct delta_change change_of(const struct keeper_entry *entry)
+{
+    struct key_parts parts;
+    struct slice term;
+    uint64_t number;
+
+    if (!key_parse(entry->key, &parts) || !key_parse_index(&parts, &term, &number))
+        abort(); /* the committer's own keys */
+    assert(term.size >= 8 && term.size <= PAGE_TERM_BYTES_MAX);
+    return (struct delta_change){ get_be(term.data, 8), slice_after(term, 8), number, entry->present };
+}
+
+static bool has_sealed(struct packed *packed)
+{
+    bool sealed;
+
+    pthread_mutex_lock(&packed->mutex);
+    sealed = packed->layers->sealed != NULL;
+    pthread_mutex_unlock(&packed->mutex);
+    return sealed;
+}
+
+static bool is_full(const struct packed *packed)
+{
+    return !packed->options.read_only && delta_bytes(packed->active) >= packed->options.delta_bytes;
+}
+
+/* A second delta is full before the first is written: the writers wait, but not for something that they have to commit first. */
+static enum status hold_up(struct op *op, struct packed *packed)
+{
+    enum status st = ST_OK;
+
+    if (packed->has_uncommitted || !is_full(packed))
+        goto out;
+    if (has_sealed(packed))
+        TRY(upkeep_wait(op, packed));
+    upkeep_seal(packed);
+    upkeep_wake(packed);
+out:
+    return st;
+}
+
+static enum status packed_append(struct op *op, struct keeper *keeper, uint64_t bucket, uint64_t lsn,
+                                 const struct keeper_entry *entry, size_t count)
+{
+    struct packed *packed = packed_of(keeper);
+    struct delta_bucket *in;
+    enum status st;
+
+    pthread_mutex_lock(&packed->append_mutex);
+    TRY(hold_up(op, packed));
+    packed->has_uncommitted = true;
+    in = delta_reach(packed->active, bucket, lsn);
+    for (size_t i = 0; i < count; i++) {
+        struct delta_change change = change_of(&entry[i]);
+
+        delta_append(packed->active, in, lsn, &change);
+    }
+out:
+    pthread_mutex_unlock(&packed->append_mutex);
+    return st;
+}
+
+/* Under append_mutex. */
+static void end_group(struct packed *packed)
+{
+    packed->has_uncommitted = false;
+    pthread_cond_broadcast(&packed->group_ended);
+}
+
+static void packed_committed(struct keeper *keeper)
+{
+    struct packed *packed = packed_of(keeper);
+
+    pthread_mutex_lock(&packed->append_mutex);
+    end_group(packed);
+    if (is_full(packed) && !has_sealed(packed)) {
+        upkeep_seal(packed);
+        upkeep_wake(packed);
+    }
+    pthread_mutex_unlock(&packed->append_mutex);
+}
+
+static void change_deltas(struct packed *packed, uint64_t bucket,
+                          void (*change)(struct delta *, uint64_t, uint64_t), uint64_t lsn)
+{
+    struct keeper_pin *layers;
+
+    pthread_mutex_lock(&packed->mutex);
+    layers = layers_hold(packed->layers);
+    pthread_mutex_unlock(&packed->mutex);
+    pthread_mutex_lock(&packed->settle_mutex);
+    packed->forgets++;
+    change(packed->active, bucket, lsn);
+    if (layers->sealed)
+        change(layers->sealed, bucket, lsn);
+    pthread_mutex_unlock(&packed->settle_mutex);
+    layers_release(layers);
+}
+
+static void packed_forget(struct keeper *keeper, uint64_t bucket, uint64_t lsn)
+{
+    struct packed *packed = packed_of(keeper);
+
+    pthread_mutex_lock(&packed->append_mutex);
+    change_deltas(packed, bucket, delta_forget, lsn);
+    end_group(packed);
+    pthread_mutex_unlock(&packed->append_mutex);
+}
+
+/* Under `mutex`: where the bucket is, or would be. */
+static size_t find_dropped(const struct packed *packed, uint64_t bucket)
+{
+    size_t low = 0, high = packed->dropped_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (packed->dropped[middle] < bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool packed_is_dropped(struct packed *packed, uint64_t bucket)
+{
+    bool found;
+    size_t at;
+
+    if (atomic_load(&packed->dropped_count) == 0)
+        return false;
+    pthread_mutex_lock(&packed->mutex);
+    at = find_dropped(packed, bucket);
+    found = at < packed->dropped_count && packed->dropped[at] == bucket;
+    pthread_mutex_unlock(&packed->mutex);
+    return found;
+}
+
+static void remember_dropped(struct packed *packed, uint64_t bucket)
+{
+    size_t at, count = packed->dropped_count;
+
+    pthread_mutex_lock(&packed->mutex);
+    if (count == packed->dropped_capacity) {
+        packed->dropped_capacity = count ? 2 * count : 16;
+        packed->dropped = realloc(packed->dropped, packed->dropped_capacity * sizeof(*packed->dropped));
+        if (!packed->dropped)
+            abort();
+    }
+    at = find_dropped(packed, bucket);
+    memmove(&packed->dropped[at + 1], &packed->dropped[at], (count - at) * sizeof(*packed->dropped));
+    packed->dropped[at] = bucket;
+    packed->dropped_count++;
+    pthread_mutex_unlock(&packed->mutex);
+}
+
+static void drop_from(struct delta *delta, uint64_t bucket, uint64_t lsn)
+{
+    (void)lsn;
+    delta_drop(delta, bucket);
+}
+
+/* What runs have of it goes when they are merged: the bucket's settled LSN, one of its keys, is missing then. */
+static enum status packed_drop(struct op *op, struct keeper *keeper, uint64_t bucket)
+{
+    struct packed *packed = packed_of(keeper);
+
+    (void)op;
+    pthread_mutex_lock(&packed->append_mutex);
+    change_deltas(packed, bucket, drop_from, 0);
+    if (!packed_is_dropped(packed, bucket))
+        remember_dropped(packed, bucket);
+    pthread_mutex_unlock(&packed->append_mutex);
+    return ST_OK;
+}
+
+/* ---- pins ---- */
+
+static struct keeper_pin *packed_pin(struct keeper *keeper)
+{
+    struct packed *packed = packed_of(keeper);
+    struct keeper_pin *pin;
+
+    pthread_mutex_lock(&packed->mutex);
+    pin = layers_hold(packed->layers);
+    pthread_mutex_unlock(&packed->mutex);
+    return pin;
+}
+
+static bool packed_pin_is_current(struct keeper *keeper, const struct keeper_pin *pin)
+{
+    struct packed *packed = packed_of(keeper);
+    bool current;
+
+    pthread_mutex_lock(&packed->mutex);
+    current = packed->layers == pin;
+    pthread_mutex_unlock(&packed->mutex);
+    return current;
+}
+
+static void packed_unpin(struct keeper *keeper, struct keeper_pin *pin)
+{
+    (void)keeper;
+    layers_release(pin);
+}
+
+/* ---- questions ---- */
+
+static enum status packed_settled(struct op *op, struct keeper *keeper, uint64_t bucket, uint64_t *lsn)
+{
+    struct backend *backend = packed_of(keeper)->backend;
+    struct slice key = key_settled(&op->arena, bucket), value;
+    enum status st;
+
+    TRY(backend->ops->get_many(op, backend, NULL, &key, 1, &value));
+    TRY(settled_decode(op, value, lsn));
+out:
+    return st;
+}
+
+static enum status packed_flush(struct op *op, struct keeper *keeper)
+{
+    struct packed *packed = packed_of(keeper);
+    enum status st = ST_OK;
+
+    if (packed->options.read_only)
+        return ST_OK;
+    pthread_mutex_lock(&packed->append_mutex);
+    while (packed->has_uncommitted)
+        pthread_cond_wait(&packed->group_ended, &packed->append_mutex);
+    if (has_sealed(packed))
+        TRY(upkeep_wait(op, packed));
+    if (delta_buckets(packed->active)) {
+        upkeep_seal(packed);
+        TRY(upkeep_wait(op, packed));
+    }
+out:
+    pthread_mutex_unlock(&packed->append_mutex);
+    return st;
+}
+
+static uint64_t packed_memory_bytes(struct keeper *keeper)
+{
+    struct keeper_pin *pin = packed_pin(keeper);
+    uint64_t bytes = delta_bytes(pin->active) + (pin->sealed ? delta_bytes(pin->sealed) : 0);
+
+    for (size_t i = 0; i < pin->run_count; i++)
+        if (run_filter(pin->run[i]))
+            bytes += filter_bytes(run_filter(pin->run[i])).size;
+    layers_release(pin);
+    return bytes;
+}
+
+/* ---- life ---- */
+
+static void packed_close(struct keeper *keeper)
+{
+    struct packed *packed = packed_of(keeper);
+
+    if (packed->is_running)
+        upkeep_stop(packed);
+    layers_release(packed->layers);
+    delta_release(packed->active);
+    upkeep_remove_dead(packed);
+    op_free(&packed->merge_op);
+    op_free(&packed->op);
+    pthread_cond_destroy(&packed->group_ended);
+    pthread_cond_destroy(&packed->ended);
+    pthread_cond_destroy(&packed->wanted);
+    pthread_mutex_destroy(&packed->mutex);
+    pthread_mutex_destroy(&packed->settle_mutex);
+    pthread_mutex_destroy(&packed->work_mutex);
+    pthread_mutex_destroy(&packed->append_mutex);
+    free(packed->dropped);
+    free(packed);
+}
+
+static const struct keeper_ops packed_ops = {
+    .append = packed_append,
+    .committed = packed_committed,
+    .forget = packed_forget,
+    .settled = packed_settled,
+    .pin = packed_pin,
+    .pin_is_current = packed_pin_is_current,
+    .unpin = packed_unpin,
+    .open = packed_cursor_open,
+    .next = packed_cursor_next,
+    .seek = packed_cursor_seek,
+    .end = packed_cursor_end,
+    .count = packed_count,
+    .drop = packed_drop,
+    .flush = packed_flush,
+    .memory_bytes = packed_memory_bytes,
+    .close = packed_close,
+};
+
+static struct packed *packed_new(struct env *env, struct backend *backend,
+                                 const struct packed_options *options)
+{
+    struct packed *packed = calloc(1, sizeof(*packed));
+
+    if (!packed)
+        abort();
+    packed->keeper.ops = &packed_ops;
+    packed->backend = backend;
+    packed->options = *options;
+    op_init(&packed->op, env, OP_BYTES);
+    op_init(&packed->merge_op, env, OP_BYTES);
+    pthread_cond_init(&packed->group_ended, NULL);
+    pthread_mutex_init(&packed->append_mutex, NULL);
+    pthread_mutex_init(&packed->work_mutex, NULL);
+    pthread_mutex_init(&packed->settle_mutex, NULL);
+    pthread_mutex_init(&packed->mutex, NULL);
+    pthread_cond_init(&packed->wanted, NULL);
+    pthread_cond_init(&packed->ended, NULL);
+    packed->active = delta_new();
+    packed->layers = layers_new(packed->active, NULL, NULL, 0);
+    return packed;
+}
+
+enum status packed_open_with(struct op *op, struct backend *backend, const struct packed_options *options,
+                             struct keeper **keeper)
+{
+    struct packed *packed = packed_new(op->env, backend, options);
+    enum status st;
+
+    TRY(upkeep_load(op, packed));
+    packed->is_running = options->threads && !options->read_only;
+    if (packed->is_running)
+        upkeep_start(packed);
+    *keeper = &packed->keeper;
+out:
+    if (st != ST_OK)
+        packed_close(&packed->keeper);
+    return st;
+}
+
+enum status packed_open(struct op *op, struct backend *backend, bool threads, bool read_only,
+                        struct keeper **keeper)
+{
+    const struct packed_options options = { .delta_bytes = DELTA_BYTES,
+                                            .filter_bytes = FILTER_BYTES,
+                                            .merge_runs = MERGE_RUNS,
+                                            .threads = threads,
+                                            .read_only = read_only };
+
+    return packed_open_with(op, backend, &options, keeper);
+}

@@ -1,0 +1,237 @@
+/* src/index/piece.c - a merge sort over the first bytes of values, and merging of what is sorted. */
+#include <stdlib.h>
+
+#include "index/piece.h"
+#include "keys/bytes.h"
+
+enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
+
+/*
+ * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with, and
+ * the number. Mostly that decides, and no entry has to be fetched.
+ */
+struct item {
+    uint64_t front, number;
+    uint32_t index;
+    uint32_t rest_bytes; /* of the value behind what all have in common */
+};
+
+enum { FRONT_BYTES = 8 };
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+int piece_compare(const struct delta_entry *entry, struct slice value, uint64_t number)
+{
+    int order = slice_compare(delta_value(entry), value);
+
+    if (order != 0)
+        return order;
+    return entry->number < number ? -1 : entry->number > number;
+}
+
+static int compare_entries(const struct delta_path *path, uint32_t a, uint32_t b)
+{
+    const struct delta_entry *other = delta_at(path, b);
+
+    return piece_compare(delta_at(path, a), delta_value(other), other->number);
+}
+
+static struct item item_of(const struct delta_path *path, uint32_t index, uint32_t common_bytes)
+{
+    const struct delta_entry *entry = delta_at(path, index);
+    uint32_t rest_bytes = entry->value_bytes - common_bytes;
+    uint8_t bytes[FRONT_BYTES] = { 0 };
+
+    memcpy(bytes, entry->value + common_bytes, rest_bytes < FRONT_BYTES ? rest_bytes : FRONT_BYTES);
+    return (struct item){ get_be(bytes, FRONT_BYTES), entry->number, index, rest_bytes };
+}
+
+/* How many bytes all values of [begin, end) begin with. */
+static uint32_t common_front(const struct delta_path *path, uint32_t begin, uint32_t end)
+{
+    const struct delta_entry *first = delta_at(path, begin);
+    uint32_t common = first->value_bytes;
+
+    for (uint32_t i = begin + 1; i < end && common > 0; i++) {
+        const struct delta_entry *entry = delta_at(path, i);
+        uint32_t same = 0;
+
+        while (same < common && same < entry->value_bytes && entry->value[same] == first->value[same])
+            same++;
+        common = same;
+    }
+    return common;
+}
+
+/* Equal ones keep their order: that of their age. */
+static bool is_after(const struct delta_path *path, const struct item *a, const struct item *b)
+{
+    if (a->front != b->front)
+        return a->front > b->front;
+    if (a->rest_bytes == b->rest_bytes && a->rest_bytes <= FRONT_BYTES)
+        return a->number > b->number;
+    return compare_entries(path, a->index, b->index) > 0;
+}
+
+static void sort_few(const struct delta_path *path, struct item *item, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct item moved = item[i];
+        size_t at = i;
+
+        for (; at > 0 && is_after(path, &item[at - 1], &moved); at--)
+            item[at] = item[at - 1];
+        item[at] = moved;
+    }
+}
+
+/* Sorts `item`; `spare` has room for as many. */
+static void sort_items(const struct delta_path *path, struct item *item, struct item *spare, size_t count)
+{
+    size_t half = count / 2, left = 0, right = half;
+
+    if (count <= INSERTION_MAX) {
+        sort_few(path, item, count);
+        return;
+    }
+    sort_items(path, item, spare, half);
+    sort_items(path, item + half, spare, count - half);
+    if (!is_after(path, &item[half - 1], &item[half]))
+        return;
+    memcpy(spare, item, half * sizeof(*item));
+    for (size_t at = 0; left < half; at++) {
+        if (right == count || !is_after(path, &spare[left], &item[right]))
+            item[at] = spare[left++];
+        else
+            item[at] = item[right++];
+    }
+}
+
+static struct piece *new_piece(struct delta_path *path, size_t count)
+{
+    struct piece *piece = allocate(sizeof(*piece) + count * sizeof(piece->index[0]));
+
+    atomic_init(&piece->refs, 1);
+    piece->count = (uint32_t)count;
+    delta_adds_bytes(path->delta, (int64_t)(count * sizeof(piece->index[0])));
+    return piece;
+}
+
+static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_t end)
+{
+    size_t count = end - begin;
+    struct piece *piece = new_piece(path, count);
+    struct item *item = allocate(2 * count * sizeof(*item));
+    uint32_t common_bytes = common_front(path, begin, end);
+
+    for (size_t i = 0; i < count; i++)
+        item[i] = item_of(path, begin + (uint32_t)i, common_bytes);
+    sort_items(path, item, item + count, count);
+    for (size_t i = 0; i < count; i++)
+        piece->index[i] = item[i].index;
+    free(item);
+    return piece;
+}
+
+/* Of equal entries the older piece's come first. Takes both away. */
+static struct piece *merge(struct delta_path *path, struct piece *older, struct piece *newer)
+{
+    struct piece *merged = new_piece(path, (size_t)older->count + newer->count);
+    uint32_t left = 0, right = 0;
+
+    for (uint32_t at = 0; at < merged->count; at++) {
+        bool take_older =
+            right == newer->count ||
+            (left < older->count && compare_entries(path, older->index[left], newer->index[right]) <= 0);
+
+        merged->index[at] = take_older ? older->index[left++] : newer->index[right++];
+    }
+    delta_adds_bytes(path->delta, -(int64_t)(merged->count * sizeof(merged->index[0])));
+    piece_release(older);
+    piece_release(newer);
+    return merged;
+}
+
+static void merge_last_two(struct delta_path *path)
+{
+    size_t last = --path->piece_count;
+
+    path->piece[last - 1] = merge(path, path->piece[last - 1], path->piece[last]);
+}
+
+/* Under the path's mutex. */
+static void sort_new(struct delta_path *path)
+{
+    uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
+    size_t pieces;
+
+    if (count == path->sorted_count)
+        return;
+    path->piece[path->piece_count++] = sort_range(path, path->sorted_count, count);
+    path->sorted_count = count;
+    while ((pieces = path->piece_count) > 1 &&
+           path->piece[pieces - 2]->count / TAKES_IN_TIMES < path->piece[pieces - 1]->count)
+        merge_last_two(path);
+}
+
+static struct piece *hold(struct piece *piece)
+{
+    atomic_fetch_add(&piece->refs, 1);
+    return piece;
+}
+
+void piece_release(struct piece *piece)
+{
+    if (piece && atomic_fetch_sub(&piece->refs, 1) == 1)
+        free(piece);
+}
+
+size_t piece_list(struct delta_path *path, struct piece *list[PIECES_MAX])
+{
+    size_t count;
+
+    pthread_mutex_lock(&path->mutex);
+    sort_new(path);
+    count = path->piece_count;
+    for (size_t i = 0; i < count; i++)
+        list[i] = hold(path->piece[i]);
+    pthread_mutex_unlock(&path->mutex);
+    return count;
+}
+
+struct piece *piece_whole(struct delta_path *path)
+{
+    struct piece *whole = NULL;
+
+    pthread_mutex_lock(&path->mutex);
+    sort_new(path);
+    while (path->piece_count > 1)
+        merge_last_two(path);
+    if (path->piece_count > 0)
+        whole = hold(path->piece[0]);
+    pthread_mutex_unlock(&path->mutex);
+    return whole;
+}
+
+uint32_t piece_find(const struct delta_path *path, const struct piece *piece, struct slice value,
+                    uint64_t number)
+{
+    uint32_t low = 0, high = piece->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (piece_compare(delta_at(path, piece->index[middle]), value, number) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,114 @@
+/* src/index/term.c - ids of paths, and values as the bytes of a term. The header shows the layout; docs/keys.md too. */
+#include "base/hash.h"
+#include "index/term.h"
+#include "keys/bytes.h"
+
+/* Steps differ in their lowest bit: an element's is 0, and a member's is never. */
+enum { STEP_ELEMENT = 0, STEP_MEMBER = 1 };
+
+/*
+ * Part of the format: an id, once written, is looked for by every later version. What is done to the sum can be
+ * undone, so under one parent different steps have different ids.
+ */
+static path_id mix(path_id parent, uint64_t step)
+{
+    uint64_t id = parent * 0x9e3779b97f4a7c15u + step;
+
+    id = (id ^ id >> 33) * 0xff51afd7ed558ccdu;
+    id = (id ^ id >> 33) * 0xc4ceb9fe1a85ec53u;
+    return id ^ id >> 33;
+}
+
+path_id path_root(enum term_kind kind)
+{
+    return mix(0, kind);
+}
+
+path_id path_member_hashed(path_id parent, struct hash128 name)
+{
+    return mix(parent, name.h1 | STEP_MEMBER);
+}
+
+path_id path_member(path_id parent, struct slice name)
+{
+    return path_member_hashed(parent, murmur3_128(name.data, name.size));
+}
+
+path_id path_element(path_id parent)
+{
+    return mix(parent, STEP_ELEMENT);
+}
+
+path_id path_join(path_id so_far, path_id part, bool descending)
+{
+    return mix(mix(so_far, part), descending);
+}
+
+/* Cells of one map mean nothing on another, so each has ids of its own. */
+path_id path_spatial(path_id range, const double *plane)
+{
+    path_id id = path_join(path_root(TERM_SPATIAL), range, plane != NULL);
+
+    for (size_t i = 0; plane && i < 4; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &plane[i], sizeof(bits));
+        id = mix(id, bits);
+    }
+    return id;
+}
+
+static void turn_over(uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)~bytes[i];
+}
+
+size_t term_value_size(struct slice bytes, bool descending)
+{
+    uint8_t turned[ORDERED_BYTES_MAX];
+    size_t size = bytes.size < sizeof(turned) ? bytes.size : sizeof(turned);
+
+    if (!descending || size == 0)
+        return ordered_size(bytes);
+    memcpy(turned, bytes.data, size);
+    turn_over(turned, size);
+    return ordered_size(slice_make(turned, size));
+}
+
+size_t term_put_value(uint8_t *out, struct json value, bool descending)
+{
+    size_t size = ordered_encode(value, out);
+
+    if (descending)
+        turn_over(out, size);
+    return size;
+}
+
+size_t term_put_hashed(uint8_t *out, enum json_kind kind, struct hash128 hash, bool descending)
+{
+    size_t size = ordered_encode_hashed(kind, hash, out);
+
+    if (descending)
+        turn_over(out, size);
+    return size;
+}
+
+size_t term_put_time(uint8_t *out, int64_t ts_ms, bool descending)
+{
+    if (ts_ms != TERM_TIME_UNKNOWN) {
+        ordered_put_time(out, ts_ms, descending);
+        return TERM_TIME_BYTES;
+    }
+    memset(out, 0xff, TERM_TIME_BYTES); /* the double is above all others */
+    out[0] = JSON_NUMBER + 1;
+    out[TERM_TIME_BYTES - 1] = 0;
+    if (descending)
+        turn_over(out, TERM_TIME_BYTES);
+    return TERM_TIME_BYTES;
+}
+
+void term_put_path(uint8_t out[TERM_PATH_BYTES], path_id path)
+{
+    put_be(out, path, TERM_PATH_BYTES);
+}

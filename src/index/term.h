@@ -1,0 +1,52 @@
+/*
+ * src/index/term.h - a term: which path, and what value it has there. The index is a set of (term, number).
+ *
+ *     range term      path id 8, value (keys/ordered.h)
+ *     composite term  path id 8, a value for each path; those of a descending one with every bit turned over
+ *     spatial term    path id 8, cell (index/cells.h)
+ *
+ * A path's id is a hash of its steps and of what it is for, so that documents need no dictionary of paths.
+ * Array elements share one step: /tags/[] holds every tag. A member and an array step never have one id.
+ * Terms sort by memcmp as their values sort, and tell where they end, so that a number may follow
+ * (key_index in keys/keys.h).
+ */
+#pragma once
+#include "base/hash.h"
+#include "keys/ordered.h"
+
+enum term_kind { TERM_RANGE = 1, TERM_COMPOSITE, TERM_TUPLE, TERM_SPATIAL, TERM_COMPUTED };
+
+enum { TERM_PATH_BYTES = 8 };
+
+typedef uint64_t path_id;
+
+/* From the root downward: path_element(path_member(path_root(TERM_RANGE), "tags")). */
+path_id path_root(enum term_kind kind);
+path_id path_member(path_id parent, struct slice name);
+path_id path_element(path_id parent);
+
+/* For whoever has murmur3_128() of the name already. */
+path_id path_member_hashed(path_id parent, struct hash128 name);
+
+/* Of the cells of geometries at a path, given its id as a range: on the earth (NULL), or on a plane with that box. */
+path_id path_spatial(path_id range, const double *plane);
+
+/* A path with several: the ids of its parts in order, and the direction of each. */
+path_id path_join(path_id so_far, path_id part, bool descending);
+
+/* The end of a value inside a composite term, whose bits may be turned over; 0 when it is none. */
+size_t term_value_size(struct slice bytes, bool descending);
+
+/* Into `out`, which has room for ORDERED_BYTES_MAX more. Gives back how many bytes it took. */
+size_t term_put_value(uint8_t *out, struct json value, bool descending);
+
+/* The same for an array or an object whose json_hash() is known already. */
+size_t term_put_hashed(uint8_t *out, enum json_kind kind, struct hash128 hash, bool descending);
+
+/* The number that stands for a time of writing which is not known before the commit: above all times. */
+size_t term_put_time(uint8_t *out, int64_t ts_ms, bool descending); /* as _ts: whole seconds */
+enum { TERM_TIME_BYTES = 10 };
+enum { TERM_TIME_UNKNOWN = -1 }; /* for ts_ms */
+
+/* The prefix of all terms of a path. */
+void term_put_path(uint8_t out[TERM_PATH_BYTES], path_id path);

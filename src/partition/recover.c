@@ -1,0 +1,235 @@
+/* src/partition/recover.c - makes lost index entries again, from the change log behind what is settled. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "keys/keys.h"
+#include "partition/indexed.h"
+#include "partition/recover.h"
+
+enum { BLOCK_ROWS = 1000, BLOCK_BYTES = 4 * 1024 * 1024 };
+
+/* Numbers of items whose first change was looked at: the later ones say nothing of what was settled. */
+struct seen {
+    uint64_t *slot; /* 0: free; documents count from 1 */
+    size_t count, capacity;
+};
+
+struct recovery {
+    const struct container *container;
+    struct view view;
+    uint64_t from_lsn;
+    struct seen seen;
+    struct batch *lost; /* what the keeper is to be given, in the operation's memory */
+    struct op block;    /* what one block of the log needs */
+};
+
+/* --- numbers --- */
+
+static uint64_t *slot_of(uint64_t *slots, size_t capacity, uint64_t number)
+{
+    size_t at = (size_t)(number * 0x9e3779b97f4a7c15) & (capacity - 1);
+
+    while (slots[at] && slots[at] != number)
+        at = (at + 1) & (capacity - 1);
+    return &slots[at];
+}
+
+static void grow(struct seen *seen)
+{
+    size_t capacity = seen->capacity ? 2 * seen->capacity : 1024;
+    uint64_t *slots = calloc(capacity, sizeof(*slots));
+
+    if (!slots)
+        abort();
+    for (size_t i = 0; i < seen->capacity; i++)
+        if (seen->slot[i])
+            *slot_of(slots, capacity, seen->slot[i]) = seen->slot[i];
+    free(seen->slot);
+    seen->slot = slots;
+    seen->capacity = capacity;
+}
+
+/* False when it was there. */
+static bool add(struct seen *seen, uint64_t number)
+{
+    uint64_t *slot;
+
+    if (2 * seen->count >= seen->capacity)
+        grow(seen);
+    slot = slot_of(seen->slot, seen->capacity, number);
+    if (*slot)
+        return false;
+    *slot = number;
+    seen->count++;
+    return true;
+}
+
+/* --- one container --- */
+
+static enum status read_before(struct op *op, const struct change *change, struct record *before)
+{
+    if (change->kind == CHANGE_CREATE)
+        return ST_OK;
+    return record_decode(op, change->old_record, before);
+}
+
+static enum status difference(struct op *op, struct recovery *recovery, const struct change *change,
+                              struct batch *batch)
+{
+    uint64_t bucket = bucket_id(recovery->container->bucket);
+    struct record before, after;
+    struct slice value;
+    enum status st;
+
+    TRY(read_before(op, change, &before));
+    TRY(view_get(op, &recovery->view, key_document(&op->arena, bucket, change->number), &value));
+    if (value.data)
+        TRY(record_decode(op, value, &after));
+    if (change->kind == CHANGE_CREATE && !value.data)
+        goto out;
+    TRY(indexed_difference(op, recovery->container, batch, change->kind == CHANGE_CREATE ? NULL : &before,
+                           value.data ? &after : NULL));
+out:
+    return st;
+}
+
+static enum status visit(struct op *op, struct recovery *recovery, const struct row *row, struct batch *batch)
+{
+    struct change change;
+    enum status st;
+
+    TRY(change_decode(op, row->value, &change));
+    if (add(&recovery->seen, change.number))
+        TRY(difference(op, recovery, &change, batch));
+out:
+    return st;
+}
+
+/* Out of the block's memory, which is given back. */
+static void keep_entries(struct op *op, struct recovery *recovery, struct batch *batch)
+{
+    size_t count;
+    const struct batch_index_entry *entry = batch_index_entries(batch, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct slice key = arena_copy(&op->arena, entry[i].key);
+
+        if (entry[i].present)
+            batch_index_add(recovery->lost, key);
+        else
+            batch_index_remove(recovery->lost, key);
+    }
+}
+
+/* A block of the log; `from` becomes the key behind it. */
+static enum status read_block(struct op *op, struct recovery *recovery, struct buf *from, bool *more)
+{
+    uint64_t bucket = bucket_id(recovery->container->bucket);
+    struct op *block = &recovery->block;
+    struct batch *batch;
+    struct range range;
+    struct rows rows;
+    enum status st;
+
+    op_begin(block, INT64_MAX / 2);
+    block->may_block = true;
+    batch = batch_new(block, bucket);
+    range = (struct range){ buf_as_slice(from), key_kind_end(&block->arena, bucket, KEY_LOG), false };
+    TRY(view_scan(block, &recovery->view, range, (struct scan_limit){ BLOCK_ROWS, BLOCK_BYTES }, &rows));
+    for (size_t i = 0; i < rows.count; i++)
+        TRY(visit(block, recovery, &rows.row[i], batch));
+    keep_entries(op, recovery, batch);
+    *more = rows.more;
+    if (rows.count) {
+        from->size = 0;
+        buf_slice(from, rows.row[rows.count - 1].key);
+        buf_byte(from, '\0');
+    }
+out:
+    if (st != ST_OK)
+        op_set_error(op, "%s", block->error ? block->error : error_row(st)->code);
+    return st;
+}
+
+static enum status read_log(struct op *op, struct recovery *recovery)
+{
+    uint64_t bucket = bucket_id(recovery->container->bucket);
+    struct buf from;
+    bool more = true;
+    enum status st = ST_OK;
+
+    buf_init(&from, &op->arena);
+    buf_slice(&from, key_log(&op->arena, bucket, recovery->from_lsn, 0));
+    while (more)
+        TRY(read_block(op, recovery, &from, &more));
+out:
+    return st;
+}
+
+static enum status recover(struct op *op, const struct container *container, uint64_t settled_lsn)
+{
+    struct recovery recovery = { .container = container, .from_lsn = settled_lsn + 1 };
+    enum status st;
+
+    op_init(&recovery.block, op->env, SIZE_MAX);
+    recovery.lost = batch_new(op, bucket_id(container->bucket));
+    TRY(view_open(op, container->bucket, NULL, &recovery.view));
+    TRY(read_log(op, &recovery));
+    TRY(store_index_restore(op, container->bucket, recovery.lost));
+    log_line(LOG_INFO, "index of %.*s: changes %llu to %llu were read again", SLICE_ARGS(container->link),
+             (unsigned long long)recovery.from_lsn, (unsigned long long)bucket_lsn(container->bucket));
+out:
+    view_close(&recovery.view);
+    op_free(&recovery.block);
+    free(recovery.seen.slot);
+    return st;
+}
+
+static enum status recover_container(struct op *op, const struct container *container)
+{
+    struct op own;
+    uint64_t settled_lsn;
+    enum status st;
+
+    op_init(&own, op->env, SIZE_MAX);
+    op_begin(&own, INT64_MAX / 2);
+    own.may_block = true;
+    TRY(store_index_settled(&own, container->bucket, &settled_lsn));
+    if (settled_lsn < bucket_lsn(container->bucket))
+        TRY(recover(&own, container, settled_lsn));
+out:
+    if (st != ST_OK)
+        op_set_error(op, "the index of %.*s: %s", SLICE_ARGS(container->link),
+                     own.error ? own.error : error_row(st)->code);
+    op_free(&own);
+    return st;
+}
+
+static enum status recover_database(struct op *op, struct catalog *catalog, const struct database *database)
+{
+    struct rid after = { 0 };
+    struct container *container = NULL;
+    enum status st = ST_OK;
+
+    while (st == ST_OK && catalog_list_containers(catalog, database, rid_slice(&after), &container, 1)) {
+        after = container->rid;
+        st = recover_container(op, container);
+        container_release(container);
+    }
+    return st;
+}
+
+enum status recover_index(struct op *op, struct catalog *catalog)
+{
+    struct rid after = { 0 };
+    struct database *database = NULL;
+    enum status st = ST_OK;
+
+    while (st == ST_OK && catalog_list_databases(catalog, rid_slice(&after), &database, 1)) {
+        after = database->rid;
+        st = recover_database(op, catalog, database);
+        database_release(database);
+    }
+    return st;
+}

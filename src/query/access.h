@@ -1,0 +1,112 @@
+/*
+ * src/query/access.h - which items a filter can be true for, as ranges of index terms joined by AND and OR.
+ *     access_of_select(&planner, select)     predicate.c: from a bound and folded statement
+ *     access_print(out, access)              as text, for people and for tests
+ *
+ * An access is never too small: every item that passes the filter is in it. It is `exact` when no
+ * other is. What cannot be used is ACCESS_ANY, and left to the filter, which is evaluated anyway.
+ *
+ * Ownership. Everything lies in the op's arena. Past its limit an access is ACCESS_ANY, which is no failure.
+ */
+#pragma once
+#include "query/query.h"
+
+enum access_kind {
+    ACCESS_ANY,   /* every item: no use */
+    ACCESS_NONE,  /* no item at all */
+    ACCESS_RANGE, /* items with a term in [from, to) */
+    ACCESS_AND,
+    ACCESS_OR,
+};
+
+/* Values of one path. A bound that is not set is the first or last value of its kind. */
+struct bound_value {
+    bool is_set, is_open;
+    struct value value;
+};
+
+struct interval {
+    struct bound_value low, high;
+    enum json_kind first, last; /* kinds, where a bound is not set */
+    bool is_prefix;             /* strings that begin with low.value */
+};
+
+struct access {
+    enum access_kind kind;
+    bool exact;
+    bool of_element; /* it speaks of some element of an array: joined by AND it need not be the same one */
+    bool one_term;   /* numbers come in order */
+    bool is_cells;   /* terms are where geometries lie, and no values */
+    struct index_path path;
+    struct interval interval;
+    struct slice from, to;
+    struct access **kid;
+    size_t kid_count, kid_capacity;
+
+    /* Set by cost.c. */
+    size_t kid_used;  /* of an AND: so many of its kids are worth reading */
+    uint64_t entries; /* of a range, about */
+};
+
+enum { MISSING_MAX = 8 };
+
+struct planner {
+    struct op *op;
+    const struct query_index *index;
+    bool planar;
+    struct access *key;                     /* the scope's own partition key; ANY when it has none */
+    struct index_path missing[MISSING_MAX]; /* that the filter asks for, and no index has */
+    size_t missing_count;
+};
+
+/* A source of the statement, or of one around it, and the path that it stands for. */
+struct alias {
+    const struct alias *outer;
+    int slot;
+    const struct expr *path;
+    bool iterates; /* it is an element of the array there */
+};
+
+enum { ACCESS_STEPS_MAX = 32 };
+
+/* A path from the item down. */
+struct item_path {
+    struct index_step step[ACCESS_STEPS_MAX];
+    size_t count;
+    bool has_place;    /* c.a[0]: its terms are those of every element */
+    bool has_elements; /* an alias on the way is one of an array's elements */
+};
+
+/* False when the expression is no path below the item. */
+bool item_path_of(const struct alias *aliases, const struct expr *expr, struct item_path *path);
+
+/* A constant of the folded tree. */
+bool access_constant(const struct expr *expr, struct value *value);
+
+struct access *access_any(void);
+struct access *access_new(struct planner *planner, struct access from);
+struct access *access_none(struct planner *planner);
+struct access *access_range(struct planner *planner, const struct item_path *path,
+                            const struct interval *interval);
+struct access *access_and(struct planner *planner, struct access *a, struct access *b);
+struct access *access_or(struct planner *planner, struct access *a, struct access *b);
+
+/* A copy that lives as long as an access; without steps when there is no memory. */
+struct index_path access_keep_path(struct planner *planner, const struct item_path *path);
+
+/* Intervals that filters name. */
+struct interval interval_of_kinds(enum json_kind first, enum json_kind last);
+struct interval interval_of_value(struct value value);
+
+/* The first and last bytes of the interval's terms behind a prefix. False when they hold other values too. */
+bool interval_terms(struct op *op, struct slice prefix, const struct interval *interval, bool descending,
+                    struct slice *from, struct slice *to);
+
+/* The items of the scope's partition key. */
+struct access *access_of_key(struct planner *planner);
+
+/* The items that the statement's filter lets pass; ACCESS_ANY without one. */
+struct access *access_of_select(struct planner *planner, const struct select *select);
+
+void access_print(struct buf *out, const struct access *access);
+void access_print_path(struct buf *out, const struct index_path *path);

@@ -1,0 +1,232 @@
+/* src/query/order.c - which index has rows in the order that is asked for. */
+#include "index/set.h"
+#include "query/order.h"
+
+/* The ranges that every item must lie in. */
+static const struct access *const *ranges_of(const struct access *access, size_t *count)
+{
+    *count = access->kind == ACCESS_AND ? access->kid_count : 0;
+    return (const struct access *const *)access->kid;
+}
+
+static bool is_of_path(const struct access *range, path_id id)
+{
+    return range->kind == ACCESS_RANGE && !range->is_cells && index_path_id(&range->path) == id;
+}
+
+static void narrow(struct order_walk *walk, const struct access *range, path_id id)
+{
+    if (!is_of_path(range, id))
+        return;
+    walk->needs_value = false;
+    if (slice_compare(range->from, walk->from) > 0)
+        walk->from = range->from;
+    if (slice_compare(range->to, walk->to) < 0)
+        walk->to = range->to;
+}
+
+static bool plain_path(const struct alias *alias, const struct expr *expr, struct item_path *path)
+{
+    path->count = 0;
+    path->has_place = path->has_elements = false;
+    return item_path_of(alias, expr, path) && !path->has_place && !path->has_elements;
+}
+
+bool order_path_walk(struct planner *planner, const struct item_path *path, const struct access *access,
+                     struct order_walk *walk)
+{
+    struct index_path steps = { path->step, path->count };
+    uint8_t *prefix = arena_alloc(&planner->op->arena, TERM_PATH_BYTES);
+    path_id id = index_path_id(&steps);
+    size_t count;
+    const struct access *const *range = ranges_of(access, &count);
+
+    if (!planner->index->has(planner->index, &steps))
+        return false;
+    term_put_path(prefix, id);
+    *walk = (struct order_walk){ .prefix = slice_make(prefix, TERM_PATH_BYTES), .needs_value = true };
+    walk->from = walk->prefix;
+    walk->to = index_prefix_end(&planner->op->arena, walk->prefix);
+    narrow(walk, access, id);
+    for (size_t i = 0; i < count; i++)
+        narrow(walk, range[i], id);
+    return true;
+}
+
+static bool walk_of_path(struct planner *planner, const struct alias *alias, const struct order_item *item,
+                         const struct access *access, struct order_walk *walk)
+{
+    struct item_path path;
+
+    if (!plain_path(alias, item->expr, &path) || !order_path_walk(planner, &path, access, walk))
+        return false;
+    walk->reverse = item->descending;
+    return true;
+}
+
+/* ---- composite indexes ---- */
+
+static bool same_path(const struct index_path *a, const struct item_path *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->step[i].element != b->step[i].element || !slice_equal(a->step[i].name, b->step[i].name))
+            return false;
+    return true;
+}
+
+/* The one value that the filter, or the scope, has for the path. */
+static const struct access *value_of_part(const struct access *access, path_id id)
+{
+    size_t count;
+    const struct access *const *range = ranges_of(access, &count);
+
+    if (access->kind == ACCESS_RANGE && access->one_term && access->exact && is_of_path(access, id))
+        return access;
+    for (size_t i = 0; i < count; i++)
+        if (range[i]->one_term && range[i]->exact && is_of_path(range[i], id))
+            return range[i];
+    return NULL;
+}
+
+/* The clause's paths, from that part to the index's last, in its directions or all the other way round. */
+static bool serves(const struct alias *alias, const struct select *select, const struct index_joined *joined,
+                   size_t fixed, bool *reverse)
+{
+    struct item_path path;
+
+    if (joined->part_count != fixed + select->order_count)
+        return false;
+    for (size_t i = 0; i < select->order_count; i++) {
+        bool turned = joined->descending[fixed + i] != select->order[i].descending;
+
+        if (!plain_path(alias, select->order[i].expr, &path) || !same_path(&joined->part[fixed + i], &path))
+            return false;
+        if (i == 0)
+            *reverse = turned;
+        if (turned != *reverse)
+            return false;
+    }
+    return true;
+}
+
+/* The path's prefix, and the value of each part that has but one, as far as they go. */
+static size_t fixed_prefix(struct planner *planner, const struct index_joined *joined,
+                           const struct access *access, size_t parts_max, struct buf *prefix)
+{
+    uint8_t path[TERM_PATH_BYTES], value[ORDERED_BYTES_MAX];
+    size_t i;
+
+    term_put_path(path, joined->id);
+    buf_append(prefix, path, sizeof(path));
+    for (i = 0; i < parts_max; i++) {
+        path_id id = index_path_id(&joined->part[i]);
+        const struct access *part = value_of_part(access, id);
+
+        if (!part)
+            part = value_of_part(planner->key, id);
+        if (!part)
+            break;
+        buf_append(prefix, value,
+                   term_put_value(value, value_to_json(planner->op, part->interval.low.value),
+                                  joined->descending[i]));
+    }
+    return i;
+}
+
+/* What the filter says of the next part narrows the walk further. */
+static void narrow_part(struct planner *planner, const struct index_joined *joined, struct order_walk *walk,
+                        size_t part, const struct access *range)
+{
+    struct slice from, to;
+
+    if (!is_of_path(range, index_path_id(&joined->part[part])))
+        return;
+    interval_terms(planner->op, walk->prefix, &range->interval, joined->descending[part], &from, &to);
+    if (from.data && slice_compare(from, walk->from) > 0)
+        walk->from = from;
+    if (to.data && slice_compare(to, walk->to) < 0)
+        walk->to = to;
+}
+
+static bool walk_of_joined(struct planner *planner, const struct alias *alias, const struct select *select,
+                           const struct access *access, const struct index_joined *joined,
+                           struct order_walk *walk)
+{
+    size_t count, fixed = joined->part_count - select->order_count;
+    const struct access *const *range = ranges_of(access, &count);
+    struct buf prefix;
+
+    *walk = (struct order_walk){ .joined = joined, .fixed = fixed };
+    if (joined->part_count < select->order_count || !serves(alias, select, joined, fixed, &walk->reverse) ||
+        !planner->index->has_composite(planner->index, joined->id))
+        return false;
+    buf_init(&prefix, &planner->op->arena);
+    if (fixed_prefix(planner, joined, access, fixed, &prefix) < fixed || prefix.failed)
+        return false;
+    walk->prefix = walk->from = buf_as_slice(&prefix);
+    walk->to = index_prefix_end(&planner->op->arena, walk->prefix);
+    walk->ties_turned = walk->reverse != select->order[0].descending;
+    narrow_part(planner, joined, walk, fixed, access);
+    for (size_t i = 0; i < count; i++)
+        narrow_part(planner, joined, walk, fixed, range[i]);
+    return true;
+}
+
+/* The longest prefix that is fixed leaves the least to walk. */
+static bool walk_of_composites(struct planner *planner, const struct alias *alias,
+                               const struct select *select, const struct access *access,
+                               struct order_walk *walk)
+{
+    size_t count;
+    const struct index_joined *joined = index_policy_composites(planner->index->policy, &count);
+    struct order_walk one;
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++)
+        if (walk_of_joined(planner, alias, select, access, &joined[i], &one) &&
+            (!found || one.fixed > walk->fixed)) {
+            *walk = one;
+            found = true;
+        }
+    return found;
+}
+
+bool order_walk_of(struct planner *planner, const struct select *select, const struct access *access,
+                   struct order_walk *walk)
+{
+    const struct source *first = &select->source[0];
+    struct alias alias = { .slot = first->slot, .path = first->path };
+    struct order_walk joined;
+
+    if (first->kind != SOURCE_PATH || select->order_count == 0)
+        return false;
+    if (walk_of_composites(planner, &alias, select, access, &joined) &&
+        (joined.fixed || select->order_count > 1)) {
+        *walk = joined;
+        return true;
+    }
+    return select->order_count == 1 && walk_of_path(planner, &alias, &select->order[0], access, walk);
+}
+
+static bool is_cut(struct slice value, bool descending)
+{
+    uint8_t kind = (uint8_t)value.data[0];
+
+    return (descending ? (uint8_t)~kind : kind) == JSON_STRING + 1 && value.size == ORDERED_BYTES_MAX;
+}
+
+bool order_term_is_cut(const struct order_walk *walk, struct slice term)
+{
+    struct slice left = slice_after(term, walk->prefix.size);
+
+    for (size_t i = walk->fixed; walk->joined && left.size; i++) {
+        size_t size = term_value_size(left, walk->joined->descending[i]);
+
+        if (size == 0 || is_cut(slice_make(left.data, size), walk->joined->descending[i]))
+            return true;
+        left = slice_after(left, size);
+    }
+    return left.size && is_cut(left, false);
+}

@@ -1,0 +1,364 @@
+/*
+ * src/store/rocksdb_runs.c - runs (runs.h) in RocksDB: files that are written beside it and then handed over whole.
+ * Their keys overlap nothing, so RocksDB puts them on its last level and never touches them again.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/rocksdb_body.h"
+
+/* A long run is several files, so that the index of each stays small. */
+enum { FILE_BYTES_MAX = 256 * 1024 * 1024, READAHEAD_BYTES = 1024 * 1024 };
+
+/* ---- writing ---- */
+
+struct run_writer {
+    rocksdb_envoptions_t *env;
+    rocksdb_sstfilewriter_t *file; /* the one being written; NULL: none */
+    char **path;
+    size_t count, file_bytes;
+};
+
+static void *grown(void *memory, size_t bytes)
+{
+    memory = realloc(memory, bytes);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static enum status begin(struct op *op, struct backend *backend, struct run_writer **writer)
+{
+    (void)op, (void)backend;
+    *writer = grown(NULL, sizeof(**writer));
+    **writer = (struct run_writer){ .env = rocksdb_envoptions_create() };
+    return ST_OK;
+}
+
+/* Files that RocksDB has taken over have another name by now. */
+static void free_writer(struct run_writer *writer)
+{
+    if (writer->file)
+        rocksdb_sstfilewriter_destroy(writer->file);
+    for (size_t i = 0; i < writer->count; i++) {
+        unlink(writer->path[i]);
+        free(writer->path[i]);
+    }
+    rocksdb_envoptions_destroy(writer->env);
+    free(writer->path);
+    free(writer);
+}
+
+static void give_up(struct backend *backend, struct run_writer *writer)
+{
+    (void)backend;
+    free_writer(writer);
+}
+
+static enum status begin_file(struct op *op, struct rocks *rocks, struct run_writer *writer)
+{
+    char path[PATH_MAX];
+    char *message = NULL;
+
+    snprintf(path, sizeof(path), "%s/%llu" ROCKS_BUILDING, rocks->directory,
+             (unsigned long long)atomic_fetch_add(&rocks->files, 1));
+    writer->path = grown(writer->path, (writer->count + 1) * sizeof(*writer->path));
+    writer->path[writer->count++] = strdup(path);
+    writer->file = rocksdb_sstfilewriter_create(writer->env, rocks->index_options);
+    writer->file_bytes = 0;
+    rocksdb_sstfilewriter_open(writer->file, path, &message);
+    return message ? rocks_failed(op, "beginning a run", message) : ST_OK;
+}
+
+/* Synced when it is finished. */
+static enum status end_file(struct op *op, struct run_writer *writer)
+{
+    char *message = NULL;
+
+    if (!writer->file)
+        return ST_OK;
+    rocksdb_sstfilewriter_finish(writer->file, &message);
+    rocksdb_sstfilewriter_destroy(writer->file);
+    writer->file = NULL;
+    return message ? rocks_failed(op, "writing a run", message) : ST_OK;
+}
+
+static enum status add(struct op *op, struct backend *backend, struct run_writer *writer, struct slice key,
+                       struct slice value)
+{
+    char *message = NULL;
+    enum status st = ST_OK;
+
+    if (writer->file && writer->file_bytes >= FILE_BYTES_MAX)
+        TRY(end_file(op, writer));
+    if (!writer->file)
+        TRY(begin_file(op, rocks_of(backend), writer));
+    rocksdb_sstfilewriter_put(writer->file, key.data, key.size, value.data, value.size, &message);
+    writer->file_bytes += key.size + value.size;
+    if (message)
+        st = rocks_failed(op, "writing a run", message);
+out:
+    return st;
+}
+
+/* Nobody reads a run before it is handed over: the snapshots that are held have nothing to do with it. */
+static enum status ingest(struct op *op, struct rocks *rocks, const struct run_writer *writer)
+{
+    rocksdb_ingestexternalfileoptions_t *options = rocksdb_ingestexternalfileoptions_create();
+    char *message = NULL;
+
+    rocksdb_ingestexternalfileoptions_set_move_files(options, 1);
+    rocksdb_ingestexternalfileoptions_set_snapshot_consistency(options, 0);
+    rocksdb_ingest_external_file_cf(rocks->db, rocks->index, (const char *const *)writer->path, writer->count,
+                                    options, &message);
+    rocksdb_ingestexternalfileoptions_destroy(options);
+    return message ? rocks_failed(op, "taking a run over", message) : ST_OK;
+}
+
+static enum status finish(struct op *op, struct backend *backend, struct run_writer *writer)
+{
+    struct rocks *rocks = rocks_of(backend);
+    enum status st;
+
+    TRY(end_file(op, writer));
+    TRY(rocks_enter(op, rocks));
+    if (writer->count > 0)
+        st = ingest(op, rocks, writer);
+    rocks_leave(rocks);
+out:
+    free_writer(writer);
+    return st;
+}
+
+/* ---- removing ---- */
+
+static bool has_rows(struct rocks *rocks, struct slice from, struct slice to)
+{
+    rocksdb_iterator_t *at = rocksdb_create_iterator_cf(rocks->db, rocks->read_latest, rocks->index);
+    struct slice key;
+    bool has;
+
+    rocksdb_iter_seek(at, from.data, from.size);
+    has = rocksdb_iter_valid(at);
+    if (has) {
+        key.data = rocksdb_iter_key(at, &key.size);
+        has = slice_compare(key, to) < 0;
+    }
+    rocksdb_iter_destroy(at);
+    return has;
+}
+
+/* Whole files go at once. Only what is being compacted, which should not be, is left for a tombstone. */
+static void remove_files(struct rocks *rocks, struct slice from, struct slice to, char **message)
+{
+    rocksdb_writebatch_t *batch;
+
+    rocksdb_delete_file_in_range_cf(rocks->db, rocks->index, from.data, from.size, to.data, to.size, message);
+    if (*message || !has_rows(rocks, from, to))
+        return;
+    batch = rocksdb_writebatch_create();
+    rocksdb_writebatch_delete_range_cf(batch, rocks->index, from.data, from.size, to.data, to.size);
+    rocksdb_write(rocks->db, rocks->write_synced, batch, message);
+    rocksdb_writebatch_destroy(batch);
+}
+
+static enum status remove_rows(struct op *op, struct backend *backend, struct slice from, struct slice to)
+{
+    struct rocks *rocks = rocks_of(backend);
+    char *message = NULL;
+    enum status st;
+
+    TRY(rocks_enter(op, rocks));
+    if (rocks->index)
+        remove_files(rocks, from, to, &message);
+    rocks_leave(rocks);
+    if (message)
+        st = rocks_failed(op, "removing a run", message);
+out:
+    return st;
+}
+
+/* ---- reading ---- */
+
+static enum status open_cursor(struct op *op, struct backend *backend, bool once, struct run_cursor **cursor)
+{
+    struct rocks *rocks = rocks_of(backend);
+    struct run_cursor *opened = grown(NULL, sizeof(*opened));
+
+    (void)op;
+    *opened = (struct run_cursor){ .read = rocksdb_readoptions_create(), .link = &rocks->cursors };
+    if (once) {
+        rocksdb_readoptions_set_fill_cache(opened->read, 0);
+        rocksdb_readoptions_set_readahead_size(opened->read, READAHEAD_BYTES);
+    }
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    opened->next = rocks->cursors;
+    if (opened->next)
+        opened->next->link = &opened->next;
+    rocks->cursors = opened;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    *cursor = opened;
+    return ST_OK;
+}
+
+/* An iterator goes before its database does, so not while that changes. */
+static void close_cursor(struct backend *backend, struct run_cursor *cursor)
+{
+    struct rocks *rocks = rocks_of(backend);
+
+    pthread_rwlock_rdlock(&rocks->handle_lock);
+    if (cursor->at)
+        rocksdb_iter_destroy(cursor->at);
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    *cursor->link = cursor->next;
+    if (cursor->next)
+        cursor->next->link = cursor->link;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    pthread_rwlock_unlock(&rocks->handle_lock);
+    rocksdb_readoptions_destroy(cursor->read);
+    free(cursor->key);
+    free(cursor);
+}
+
+void rocks_end_cursors(struct rocks *rocks)
+{
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    for (struct run_cursor *cursor = rocks->cursors; cursor; cursor = cursor->next) {
+        if (cursor->at)
+            rocksdb_iter_destroy(cursor->at);
+        cursor->at = NULL;
+    }
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+}
+
+static void seek_before(rocksdb_iterator_t *at, struct slice key)
+{
+    struct slice found;
+
+    rocksdb_iter_seek_for_prev(at, key.data, key.size);
+    if (!rocksdb_iter_valid(at))
+        return;
+    found.data = rocksdb_iter_key(at, &found.size);
+    if (slice_equal(found, key))
+        rocksdb_iter_prev(at);
+}
+
+/* A new iterator is nowhere yet: the next row is looked for by the key of the last one. */
+static void move_cursor(struct rocks *rocks, struct run_cursor *cursor, enum run_move move, struct slice key)
+{
+    bool is_new = !cursor->at;
+
+    if (is_new)
+        cursor->at = rocksdb_create_iterator_cf(rocks->db, cursor->read, rocks->index);
+    if (move == RUN_AT_OR_AFTER)
+        rocksdb_iter_seek(cursor->at, key.data, key.size);
+    else if (move == RUN_BEFORE)
+        seek_before(cursor->at, key);
+    else if (is_new && move == RUN_NEXT)
+        rocksdb_iter_seek(cursor->at, cursor->key, cursor->key_bytes + 1);
+    else if (is_new)
+        seek_before(cursor->at, slice_make(cursor->key, cursor->key_bytes));
+    else if (move == RUN_NEXT)
+        rocksdb_iter_next(cursor->at);
+    else
+        rocksdb_iter_prev(cursor->at);
+}
+
+static void keep_key(struct run_cursor *cursor, struct slice key)
+{
+    if (key.size + 1 > cursor->key_capacity) {
+        cursor->key_capacity = 2 * key.size + 1;
+        cursor->key = grown(cursor->key, cursor->key_capacity);
+    }
+    memcpy(cursor->key, key.data, key.size);
+    cursor->key[key.size] = 0;
+    cursor->key_bytes = key.size;
+}
+
+static enum status copy_row(struct op *op, struct run_cursor *cursor, struct run_row *row)
+{
+    char *message = NULL;
+    struct slice key, value;
+
+    row->key = (struct slice){ 0 };
+    if (rocksdb_iter_valid(cursor->at)) {
+        key.data = rocksdb_iter_key(cursor->at, &key.size);
+        value.data = rocksdb_iter_value(cursor->at, &value.size);
+        keep_key(cursor, key);
+        run_row_copy(row, key, value);
+        return ST_OK;
+    }
+    rocksdb_iter_get_error(cursor->at, &message);
+    return message ? rocks_failed(op, "reading a run", message) : ST_OK;
+}
+
+static enum status read_row(struct op *op, struct backend *backend, struct run_cursor *cursor,
+                            enum run_move move, struct slice key, struct run_row *row)
+{
+    struct rocks *rocks = rocks_of(backend);
+    enum status st;
+
+    TRY(rocks_enter(op, rocks));
+    if (rocks->index) {
+        move_cursor(rocks, cursor, move, key);
+        st = copy_row(op, cursor, row);
+    } else {
+        row->key = (struct slice){ 0 };
+    }
+    rocks_leave(rocks);
+out:
+    return st;
+}
+
+/* ---- settling ---- */
+
+static uint64_t reopens(struct backend *backend)
+{
+    return atomic_load(&rocks_of(backend)->reopens);
+}
+
+static void put_all(rocksdb_writebatch_t *batch, const struct mutation *mutations, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        rocksdb_writebatch_put(batch, mutations[i].key.data, mutations[i].key.size, mutations[i].value.data,
+                               mutations[i].value.size);
+}
+
+static enum status settle(struct op *op, struct backend *backend, uint64_t since,
+                          const struct mutation *mutations, size_t count)
+{
+    struct rocks *rocks = rocks_of(backend);
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    char *message = NULL;
+    enum status st;
+
+    put_all(batch, mutations, count);
+    pthread_mutex_lock(&rocks->settle_mutex);
+    TRY(rocks_enter(op, rocks));
+    if (atomic_load(&rocks->reopens) == since)
+        rocksdb_write(rocks->db, rocks->write_synced, batch, &message);
+    else
+        st = op_fail(op, ST_WRITE_CONFLICT, "The store was reopened while the index was written out.");
+    rocks_leave(rocks);
+    if (message)
+        st = rocks_failed(op, "settling", message);
+out:
+    pthread_mutex_unlock(&rocks->settle_mutex);
+    rocksdb_writebatch_destroy(batch);
+    return st;
+}
+
+const struct run_ops rocks_run_ops = {
+    .begin = begin,
+    .add = add,
+    .finish = finish,
+    .abort = give_up,
+    .remove = remove_rows,
+    .open = open_cursor,
+    .read = read_row,
+    .close = close_cursor,
+    .reopens = reopens,
+    .settle = settle,
+};
