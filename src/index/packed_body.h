@@ -43,8 +43,10 @@ struct packed {
 
     pthread_mutex_t mutex;
     struct keeper_pin *layers;
-    uint64_t
-        *dropped; /* buckets, in order, since the store was opened: runs may still have entries of them */
+    uint64_t *dropped_new; /* buckets whose pages in runs were not looked for yet */
+    size_t dropped_new_count;
+    bool is_surveyed;  /* the runs that were there when the store was opened */
+    uint64_t *dropped; /* in order, since then: runs may still have entries of them */
     size_t dropped_capacity;
     atomic_size_t dropped_count;
     struct dead_run *dead; /* runs that nobody reads, with rows still to be removed */

@@ -13,6 +13,7 @@
 #include "index/merge.h"
 #include "index/pack.h"
 #include "index/packed_body.h"
+#include "index/survey.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
 
@@ -370,6 +371,11 @@ static enum status pause_merge(void *context)
     return ST_OK;
 }
 
+static bool is_dropped(void *context, uint64_t bucket)
+{
+    return packed_is_dropped(context, bucket);
+}
+
 static enum status merge_some(struct packed *packed, const struct keeper_pin *layers, size_t begin,
                               size_t count)
 {
@@ -379,6 +385,7 @@ static enum status merge_some(struct packed *packed, const struct keeper_pin *la
                            .whole = begin == 0,
                            .id = packed->next_run++,
                            .pause = pause_merge,
+                           .is_dropped = is_dropped,
                            .context = packed };
     struct settling settling = { .cut = begin, .cut_count = count };
     struct keeper_pin *now = NULL;
@@ -388,7 +395,9 @@ static enum status merge_some(struct packed *packed, const struct keeper_pin *la
 
     op_begin(op, INT64_MAX / 2);
     TRY(merge_runs(op, packed->backend, &merge, &facts, &filter));
-    facts.level = level_of(packed, facts.bytes, run_facts(layers->run[begin])->level);
+    facts.level = run_facts(layers->run[begin])->level;
+    if (count > 1)
+        facts.level = level_of(packed, facts.bytes, facts.level);
     now = current_layers(packed); /* a pause may have brought new ones */
     settling.run = now->run;
     settling.count = now->run_count;
@@ -423,12 +432,74 @@ static void merge_all(struct packed *packed)
         log_line(LOG_WARN, "index: runs cannot be merged: %s", packed->merge_op.error);
 }
 
+/* ---- space of what was dropped ---- */
+
+/* The buckets that were dropped since the last time; the caller frees them. */
+static uint64_t *take_dropped(struct packed *packed, size_t *count)
+{
+    uint64_t *bucket;
+
+    pthread_mutex_lock(&packed->mutex);
+    bucket = packed->dropped_new;
+    *count = packed->dropped_new_count;
+    packed->dropped_new = NULL;
+    packed->dropped_new_count = 0;
+    pthread_mutex_unlock(&packed->mutex);
+    return bucket;
+}
+
+/* What runs were written before a bucket was dropped is known after it: all are looked at, those of a delta just written out too. */
+static enum status survey(struct op *op, struct packed *packed, const struct keeper_pin *layers)
+{
+    size_t count;
+    uint64_t *bucket = take_dropped(packed, &count);
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < layers->run_count; i++) {
+        if (!packed->is_surveyed)
+            TRY(survey_run(op, packed->backend, layers->run[i]));
+        for (size_t j = 0; j < count; j++)
+            TRY(survey_bucket(op, packed->backend, layers->run[i], bucket[j]));
+    }
+    packed->is_surveyed = true;
+out:
+    free(bucket);
+    return st;
+}
+
+/* A run of which so much is nobody's is written anew without it. */
+static bool is_worth_rewriting(const struct run *run)
+{
+    const uint64_t pages_min = 64;
+    uint64_t dropped = run_dropped_pages(run), pages = run_facts(run)->pages;
+
+    return dropped > 0 && (dropped == pages || (dropped >= pages_min && dropped >= pages / 8));
+}
+
+static void reclaim(struct packed *packed)
+{
+    struct keeper_pin *layers = current_layers(packed);
+    struct op *op = &packed->merge_op;
+    enum status st;
+
+    op_begin(op, INT64_MAX / 2);
+    st = survey(op, packed, layers);
+    for (size_t i = layers->run_count; i > 0 && st == ST_OK && !is_stopping(packed); i--)
+        if (is_worth_rewriting(
+                layers->run[i - 1])) /* the newest first: the places of older ones stay the same */
+            st = merge_some(packed, layers, i - 1, 1);
+    if (st != ST_OK && !is_stopping(packed))
+        log_line(LOG_WARN, "index: space of what was dropped is not given back: %s", op->error);
+    layers_release(layers);
+}
+
 /* ---- the thread ---- */
 
 static void work(struct packed *packed)
 {
     pthread_mutex_lock(&packed->work_mutex);
     write_out(packed);
+    reclaim(packed);
     merge_all(packed);
     upkeep_remove_dead(packed);
     pthread_mutex_unlock(&packed->work_mutex);

@@ -142,6 +142,44 @@ TEST(what_a_dropped_bucket_had_is_gone_after_merges)
     backend->ops->close(backend);
 }
 
+TEST(the_space_of_a_dropped_bucket_comes_back_by_itself)
+{
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(test_op(), backend, &in_memory);
+
+    for (int i = 0; i < 100; i++)
+        CHECK(world_commit(world, 0, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(world_commit(world, 1, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(run_bytes(backend) > 8000);
+    world_drop(world, 0);
+    CHECK(run_bytes(backend) < 8000);
+    check_now(world);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
+TEST(the_space_of_what_was_dropped_before_a_restart_comes_back_too)
+{
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(test_op(), backend, &in_memory);
+    struct op *op = world->op;
+    uint64_t id = world_bucket(0);
+
+    for (int i = 0; i < 100; i++)
+        CHECK(world_commit(world, 0, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
+                                     key_bucket_end(&op->arena, id)) == ST_OK);
+    world_crash(world);
+    CHECK(world_commit(world, 1, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(run_bytes(backend) < 8000);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
 TEST(runs_are_kept_while_a_pin_reads_them_and_removed_then)
 {
     struct backend *backend = memory_backend();
