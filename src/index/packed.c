@@ -245,16 +245,28 @@ out:
     return st;
 }
 
+/* Under append_mutex. A group whose write failed ends with the store's reopening, which may be far away. */
+static enum status wait_for_group(struct op *op, struct packed *packed)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    while (packed->has_uncommitted)
+        if (pthread_cond_timedwait(&packed->group_ended, &packed->append_mutex, &until) != 0)
+            return op_fail(op, ST_UNAVAILABLE, "What is in memory is not committed yet.");
+    return ST_OK;
+}
+
 static enum status packed_flush(struct op *op, struct keeper *keeper)
 {
     struct packed *packed = packed_of(keeper);
-    enum status st = ST_OK;
+    enum status st;
 
     if (packed->options.read_only)
         return ST_OK;
     pthread_mutex_lock(&packed->append_mutex);
-    while (packed->has_uncommitted)
-        pthread_cond_wait(&packed->group_ended, &packed->append_mutex);
+    TRY(wait_for_group(op, packed));
     if (has_sealed(packed))
         TRY(upkeep_wait(op, packed));
     if (delta_buckets(packed->active)) {
@@ -352,7 +364,7 @@ enum status packed_open_with(struct op *op, struct backend *backend, const struc
     struct packed *packed = packed_new(op->env, backend, options);
     enum status st;
 
-    TRY(upkeep_load(op, packed));
+    TRY(packed_load(op, packed));
     packed->is_running = options->threads && !options->read_only;
     if (packed->is_running)
         upkeep_start(packed);
