@@ -116,21 +116,21 @@ def paths_of(rng):
     """(included, excluded): everything but, nothing but, or one inside the other."""
     some = rng.sample(POLICY_PATHS, rng.randint(1, 8))
     roll = rng.random()
-    if roll < 0.3:
+    if roll < 0.4:
         return ["/*"], []
-    if roll < 0.55:
+    if roll < 0.65:
         return ["/*"], some
-    if roll < 0.8:
+    if roll < 0.85:
         return some, ["/*"]
     return ["/*", "/nested/a/b/?", "/items/[]/k/?"], ["/nested/*", "/items/*"] + [path for path in some if not path.startswith(("/nested", "/items"))]
 
 
 def indexing_policy(rng, computed):
-    if rng.random() < 0.08:
+    if rng.random() < 0.04:
         return {"indexingMode": "none", "automatic": False}
     included, excluded = paths_of(rng)
     included += ["/%s/?" % name for name in computed if rng.random() < 0.8]
-    policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.92,
+    policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.95,
               "includedPaths": [{"path": path} for path in included], "excludedPaths": [{"path": path} for path in excluded]}
     if rng.random() < 0.5:
         policy["compositeIndexes"] = [[{"path": path, "order": "descending" if down else "ascending"} for path, down in index]
