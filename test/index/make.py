@@ -82,7 +82,8 @@ def document(rng, number, paths):
 
 PATHS = [("dense",), ("flag",), ("n",), ("f",), ("mixed",), ("mixed", "a"), ("mixed", 0), ("s",), ("long",), ("big",), ("nested", "a", "b"),
          ("nested", "a", "c"), ("nested", "a"), ("nested", "d"), ("tags",), ("tags", 0), ("items",), ("items", 0, "k"), ("items", 1, "v"),
-         ("odd name",), ("missing",), ("id",), ("pk",)] + [("dense",), ("n",), ("s",), ("f",), ("flag",)] * 3
+         ("odd name",), ("missing",), ("id",), ("pk",)] + [
+             ("dense",), ("n",), ("s",), ("f",), ("flag",), ("tags", 0), ("items", 0, "k")] * 3
 ARRAYS = [("tags",), ("items",), ("mixed",), ("nested", "a", "c")]
 ORDERABLE = [("dense",), ("n",), ("f",), ("mixed",), ("s",), ("long",), ("big",), ("nested", "a", "b"), ("odd name",), ("missing",), ("id",),
              ("flag",), ("tags",)]
