@@ -6,6 +6,7 @@
 #include "keys/keys.h"
 #include "partition/recover.h"
 #include "rig.h"
+#include "store/runs.h"
 
 static void keep_open(struct backend *backend)
 {
@@ -23,9 +24,11 @@ static void must(struct op *op, enum status st)
 static enum status open_small_keeper(struct op *op, struct backend *backend, bool threads, bool read_only,
                                      struct keeper **keeper)
 {
-    struct packed_options options = {
-        .delta_bytes = 8192, .filter_bytes = 4096, .merge_runs = 3, .threads = threads, .read_only = read_only
-    };
+    struct packed_options options = { .delta_bytes = 90000,
+                                      .filter_bytes = 4096,
+                                      .merge_runs = 3,
+                                      .threads = threads,
+                                      .read_only = read_only };
 
     return packed_open_with(op, backend, &options, keeper);
 }
@@ -95,11 +98,24 @@ void rig_reopen(struct rig *rig)
     open_catalog(rig);
 }
 
+static enum status fail_to_begin(struct op *op, struct backend *backend, struct run_writer **writer)
+{
+    (void)backend, (void)writer;
+    return op_fail(op, ST_UNAVAILABLE, "made to fail: run begin");
+}
+
+/* No run can be written any more: what is in memory only stays there when the store is closed. */
 void rig_crash(struct rig *rig)
 {
-    faulty_fail(&rig->controls, FAULTY_RUN, 1); /* the index is not written when the store is closed */
-    rig_reopen(rig);
-    faulty_fail(&rig->controls, FAULTY_RUN, 0);
+    const struct run_ops *sound = rig->kept.runs;
+    struct run_ops broken = *sound;
+
+    broken.begin = fail_to_begin;
+    rig->kept.runs = &broken;
+    close_all(rig);
+    rig->kept.runs = sound;
+    open_store(rig);
+    open_catalog(rig);
 }
 
 static struct container *keep(struct rig *rig, struct container *container)

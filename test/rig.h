@@ -14,7 +14,7 @@
 
 enum { RIG_CONTAINERS_MAX = 8 };
 
-/* Entries of the index: plain keys; with a keeper so small that it writes runs all the time; none, as in older versions. */
+/* Entries of the index: plain keys; with a keeper that has little memory; none, as in older versions. */
 enum rig_index { RIG_PLAIN, RIG_PACKED, RIG_NO_INDEX };
 
 struct rig {

@@ -5,8 +5,8 @@
 #include "index/merge.h"
 #include "index/run_builder.h"
 #include "index/run_source.h"
+#include "index/survey.h"
 #include "keys/bytes.h"
-#include "keys/keys.h"
 
 enum { BLOCKS_BETWEEN_PAUSES = 256 };
 
@@ -81,19 +81,13 @@ static void merging_free(struct merging *merging)
     free(merging);
 }
 
-/* A bucket that has a run has a settled LSN, until it is dropped. */
+/* One whose keys are about to be removed is known to the keeper before its settled LSN is gone. */
 static enum status is_dropped(struct op *op, const struct merging *merging, bool *dropped)
 {
-    struct arena_mark mark = arena_mark(&op->arena);
-    struct slice key = key_settled(&op->arena, merging->bucket), value;
-    enum status st;
+    const struct merge *merge = merging->merge;
 
-    TRY(merging->backend->ops->get_many(op, merging->backend, NULL, &key, 1, &value));
-    *dropped = !value.data;
-out:
-    if (st == ST_OK)
-        arena_rewind(&op->arena, mark);
-    return st;
+    *dropped = merge->is_dropped(merge->context, merging->bucket);
+    return *dropped ? ST_OK : survey_is_dropped(op, merging->backend, merging->bucket, dropped);
 }
 
 /* Looks at a bucket when it begins; `skip`: the block is not to be written. */

@@ -1,5 +1,5 @@
 /*
- * src/index/merge.h - several runs, neighbours in age, become one.
+ * src/index/merge.h - several runs, neighbours in age, become one; or one becomes smaller.
  * What one adds and a later one removes disappears. Where the oldest run of all takes part there is nothing
  * below to be removed from, and no removes are left. Buckets that were dropped are left out.
  *
@@ -17,6 +17,7 @@ struct merge {
     bool whole; /* the oldest one takes part */
     uint64_t id;
     merge_pause *pause;
+    bool (*is_dropped)(void *context, uint64_t bucket);
     void *context;
 };
 

@@ -109,7 +109,7 @@ static void change_deltas(struct packed *packed, uint64_t bucket,
     layers = layers_hold(packed->layers);
     pthread_mutex_unlock(&packed->mutex);
     pthread_mutex_lock(&packed->settle_mutex);
-    packed->forgets++;
+    packed->forgets += change == delta_forget; /* what is being written out has to be looked at again */
     change(packed->active, bucket, lsn);
     if (layers->sealed)
         change(layers->sealed, bucket, lsn);
@@ -172,6 +172,10 @@ static void remember_dropped(struct packed *packed, uint64_t bucket)
     memmove(&packed->dropped[at + 1], &packed->dropped[at], (count - at) * sizeof(*packed->dropped));
     packed->dropped[at] = bucket;
     packed->dropped_count++;
+    packed->dropped_new = realloc(packed->dropped_new, (packed->dropped_new_count + 1) * sizeof(uint64_t));
+    if (!packed->dropped_new)
+        abort();
+    packed->dropped_new[packed->dropped_new_count++] = bucket;
     pthread_mutex_unlock(&packed->mutex);
 }
 
@@ -181,7 +185,7 @@ static void drop_from(struct delta *delta, uint64_t bucket, uint64_t lsn)
     delta_drop(delta, bucket);
 }
 
-/* What runs have of it goes when they are merged: the bucket's settled LSN, one of its keys, is missing then. */
+/* What runs have of it is left out when they are merged or, where it is much, rewritten. */
 static enum status packed_drop(struct op *op, struct keeper *keeper, uint64_t bucket)
 {
     struct packed *packed = packed_of(keeper);
@@ -191,6 +195,8 @@ static enum status packed_drop(struct op *op, struct keeper *keeper, uint64_t bu
     change_deltas(packed, bucket, drop_from, 0);
     if (!packed_is_dropped(packed, bucket))
         remember_dropped(packed, bucket);
+    if (!packed->options.read_only)
+        upkeep_wake(packed);
     pthread_mutex_unlock(&packed->append_mutex);
     return ST_OK;
 }
@@ -239,16 +245,28 @@ out:
     return st;
 }
 
+/* Under append_mutex. A group whose write failed ends with the store's reopening, which may be far away. */
+static enum status wait_for_group(struct op *op, struct packed *packed)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    while (packed->has_uncommitted)
+        if (pthread_cond_timedwait(&packed->group_ended, &packed->append_mutex, &until) != 0)
+            return op_fail(op, ST_UNAVAILABLE, "What is in memory is not committed yet.");
+    return ST_OK;
+}
+
 static enum status packed_flush(struct op *op, struct keeper *keeper)
 {
     struct packed *packed = packed_of(keeper);
-    enum status st = ST_OK;
+    enum status st;
 
     if (packed->options.read_only)
         return ST_OK;
     pthread_mutex_lock(&packed->append_mutex);
-    while (packed->has_uncommitted)
-        pthread_cond_wait(&packed->group_ended, &packed->append_mutex);
+    TRY(wait_for_group(op, packed));
     if (has_sealed(packed))
         TRY(upkeep_wait(op, packed));
     if (delta_buckets(packed->active)) {
@@ -293,6 +311,7 @@ static void packed_close(struct keeper *keeper)
     pthread_mutex_destroy(&packed->work_mutex);
     pthread_mutex_destroy(&packed->append_mutex);
     free(packed->dropped);
+    free(packed->dropped_new);
     free(packed);
 }
 
@@ -345,7 +364,7 @@ enum status packed_open_with(struct op *op, struct backend *backend, const struc
     struct packed *packed = packed_new(op->env, backend, options);
     enum status st;
 
-    TRY(upkeep_load(op, packed));
+    TRY(packed_load(op, packed));
     packed->is_running = options->threads && !options->read_only;
     if (packed->is_running)
         upkeep_start(packed);

@@ -1,5 +1,5 @@
 /*
- * src/index/packed_body.h - what the packed keeper is made of, for packed.c, upkeep.c and packed_cursor.c only.
+ * src/index/packed_body.h - what the packed keeper is made of, for packed.c, load.c, upkeep.c and packed_cursor.c only.
  *
  * Locks, in the order in which they are taken.
  *     append_mutex  held by append(), committed(), forget() and drop(): who changes a delta
@@ -43,8 +43,10 @@ struct packed {
 
     pthread_mutex_t mutex;
     struct keeper_pin *layers;
-    uint64_t
-        *dropped; /* buckets, in order, since the store was opened: runs may still have entries of them */
+    uint64_t *dropped_new; /* buckets whose pages in runs were not looked for yet */
+    size_t dropped_new_count;
+    bool is_surveyed;  /* the runs that were there when the store was opened */
+    uint64_t *dropped; /* in order, since then: runs may still have entries of them */
     size_t dropped_capacity;
     atomic_size_t dropped_count;
     struct dead_run *dead; /* runs that nobody reads, with rows still to be removed */
@@ -67,10 +69,12 @@ static inline struct packed *packed_of(struct keeper *keeper)
 
 bool packed_is_dropped(struct packed *packed, uint64_t bucket);
 
-/* ---- upkeep.c ---- */
+/* ---- load.c ---- */
 
 /* Reads the manifest, opens its runs and removes others. */
-enum status upkeep_load(struct op *op, struct packed *packed);
+enum status packed_load(struct op *op, struct packed *packed);
+
+/* ---- upkeep.c ---- */
 
 void upkeep_start(struct packed *packed);
 void upkeep_stop(struct packed *packed);
@@ -85,6 +89,8 @@ void upkeep_wake(struct packed *packed);
 enum status upkeep_wait(struct op *op, struct packed *packed);
 
 void upkeep_run_gone(void *context, uint64_t id);
+
+enum status upkeep_remove_run(struct op *op, struct backend *backend, uint64_t id);
 
 /* Without the thread, when everybody has gone. */
 void upkeep_remove_dead(struct packed *packed);

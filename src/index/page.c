@@ -5,7 +5,7 @@
 #include "index/page.h"
 #include "keys/bytes.h"
 
-enum { FORMAT = 1, HEADER_BYTES = 1 + 8, VARINT_BYTES_MAX = 10, PATH_BYTES = 8 };
+enum { FORMAT = 1, HEADER_BYTES = 1 + 8 + 4, VARINT_BYTES_MAX = 10, PATH_BYTES = 8 };
 
 /* ---- varints ---- */
 
@@ -149,6 +149,7 @@ enum status page_read(struct op *op, struct page *page, struct slice bucket, str
         bucket.size != PAGE_BUCKET_BYTES)
         return damaged(op);
     page->before = (int64_t)get_le(value.data + 1, 8);
+    page->ordinal = (uint32_t)get_le(value.data + 9, 4);
     value = slice_after(value, HEADER_BYTES);
     while (value.size > 0) {
         if (!take_record(&value, &record) || !is_sound(page, &record) || !is_in_order(page, &record))
@@ -222,10 +223,11 @@ enum status page_marks(struct op *op, const struct page *page, size_t at, struct
 
 /* ---- writing ---- */
 
-void page_begin(struct page_writer *page, int64_t before)
+void page_begin(struct page_writer *page, int64_t before, uint32_t ordinal)
 {
     page->bytes[0] = FORMAT;
     put_le(page->bytes + 1, (uint64_t)before, 8);
+    put_le(page->bytes + 9, ordinal, 4);
     page->size = HEADER_BYTES;
     page->records = page->terms_bytes = page->term_bytes = 0;
     page->net = 0;

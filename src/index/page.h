@@ -1,7 +1,7 @@
 /*
  * src/index/page.h - a page of a run: entries of neighbouring terms of one bucket, packed.
  *
- *     format 1, adds less removes in all pages of the run before it 8 (little-endian), then records:
+ *     format 1, adds less removes in all pages of the run before it 8, how many pages those are 4 (little-endian), then records:
  *     bytes of the term shared with the record before it, its other bytes: how many and which,
  *     numbers in the record, how many of them are removed, bytes of the numbers, and the numbers: each as its
  *     difference from the one before; where any is removed times two, plus one if this one is.
@@ -33,6 +33,7 @@ struct page_record {
 
 struct page {
     int64_t before;
+    uint32_t ordinal; /* pages of the run before it */
     struct page_record *record;
     size_t count, capacity;
     char *places; /* bucket and term of each record */
@@ -72,7 +73,7 @@ struct page_writer {
     uint64_t last;                     /* the last number */
 };
 
-void page_begin(struct page_writer *page, int64_t before);
+void page_begin(struct page_writer *page, int64_t before, uint32_t ordinal);
 
 /* For at least one mark of the term. An empty page has room for any. */
 bool page_has_room(const struct page_writer *page, struct slice term);

@@ -10,6 +10,7 @@ struct run {
     atomic_bool retired;
     struct run_facts facts;
     struct filter *filter;
+    uint64_t dropped_pages;
     run_gone *gone;
     void *context;
 };
@@ -36,6 +37,16 @@ const struct run_facts *run_facts(const struct run *run)
 const struct filter *run_filter(const struct run *run)
 {
     return run->filter;
+}
+
+uint64_t run_dropped_pages(const struct run *run)
+{
+    return run->dropped_pages;
+}
+
+void run_adds_dropped_pages(struct run *run, uint64_t pages)
+{
+    run->dropped_pages += pages;
 }
 
 struct run *run_hold(struct run *run)

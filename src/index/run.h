@@ -37,6 +37,10 @@ const struct filter *run_filter(const struct run *run); /* NULL: it is not in me
 struct run *run_hold(struct run *run);
 void run_release(struct run *run);
 
+/* Pages of buckets that were dropped. Only one thread at a time asks and tells. */
+uint64_t run_dropped_pages(const struct run *run);
+void run_adds_dropped_pages(struct run *run, uint64_t pages);
+
 /* Its rows are to be removed when the last one lets go. */
 void run_retire(struct run *run);
 

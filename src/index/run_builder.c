@@ -34,7 +34,7 @@ enum status run_builder_begin(struct op *op, struct backend *backend, uint64_t i
     begun->last_hash = 0;
     begun->has_terms = false;
     begun->place_bytes = 0;
-    page_begin(&begun->page, 0);
+    page_begin(&begun->page, 0, 0);
     TRY(backend->ops->runs->begin(op, backend, &begun->writer));
     *builder = begun;
 out:
@@ -74,7 +74,7 @@ static enum status write_page(struct op *op, struct run_builder *builder)
                 slice_make(page->bytes, page->size)));
     builder->facts.pages++;
     builder->facts.net += page->net;
-    page_begin(page, builder->facts.net);
+    page_begin(page, builder->facts.net, (uint32_t)builder->facts.pages);
 out:
     return st;
 }

@@ -512,3 +512,17 @@ enum status run_rank(struct op *op, struct run_source *s, const struct run_facts
 out:
     return st;
 }
+
+enum status run_bucket(struct op *op, struct run_source *s, const struct run_facts *facts, uint64_t from,
+                       uint64_t *bucket, uint64_t *pages_before)
+{
+    uint8_t place[PAGE_BUCKET_BYTES];
+    enum status st;
+
+    put_be(place, from, PAGE_BUCKET_BYTES);
+    TRY(load_at_or_after(op, s, slice_make(place, sizeof(place)), 0));
+    *bucket = has_page(s) ? get_be(s->row.key.data + RUN_ID_BYTES, PAGE_BUCKET_BYTES) : RUN_FILTER_BUCKET;
+    *pages_before = has_page(s) ? s->page.ordinal : facts->pages;
+out:
+    return st;
+}

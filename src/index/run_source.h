@@ -41,6 +41,10 @@ void run_source_open(struct run_source *source, struct run_reader *reader, uint6
 
 enum status run_source_start(struct op *op, struct run_source *source);
 
+/* The first bucket from this one on that has a page, and how many pages are before it; at the end RUN_FILTER_BUCKET and all. */
+enum status run_bucket(struct op *op, struct run_source *source, const struct run_facts *facts, uint64_t from,
+                       uint64_t *bucket, uint64_t *pages_before);
+
 /* Adds less removes in all of the run before the place. */
 enum status run_rank(struct op *op, struct run_source *source, const struct run_facts *facts,
                      struct slice place, int64_t *rank);

@@ -21,9 +21,9 @@
 struct index_cursor;
 
 struct index_walk {
-    struct slice from, to;   /* terms of one path: [from, to); `to` may be the path's end */
-    uint64_t first, last;    /* numbers: [first, last]; entries outside are passed over */
-    bool reverse;            /* largest term first, and within it the largest number */
+    struct slice from, to; /* terms of one path: [from, to); `to` may be the path's end */
+    uint64_t first, last;  /* numbers: [first, last]; entries outside are passed over */
+    bool reverse;          /* largest term first, and within it the largest number */
 };
 
 /* Numbers of one term, in the walk's order. A term with many comes in several blocks. */

@@ -13,7 +13,7 @@
 #include "index/merge.h"
 #include "index/pack.h"
 #include "index/packed_body.h"
-#include "keys/bytes.h"
+#include "index/survey.h"
 #include "keys/keys.h"
 
 enum { TRIES_MAX = 4 };
@@ -95,7 +95,7 @@ static bool take_dead(struct packed *packed, uint64_t *id)
     return true;
 }
 
-static enum status remove_run(struct op *op, struct backend *backend, uint64_t id)
+enum status upkeep_remove_run(struct op *op, struct backend *backend, uint64_t id)
 {
     uint8_t from[RUN_ID_BYTES], to[RUN_ID_BYTES];
 
@@ -111,7 +111,7 @@ void upkeep_remove_dead(struct packed *packed)
     uint64_t id;
 
     while (!packed->options.read_only && take_dead(packed, &id))
-        if (remove_run(&packed->op, packed->backend, id) != ST_OK)
+        if (upkeep_remove_run(&packed->op, packed->backend, id) != ST_OK)
             log_line(LOG_WARN, "index: a run cannot be removed: %s", packed->op.error);
 }
 
@@ -370,6 +370,11 @@ static enum status pause_merge(void *context)
     return ST_OK;
 }
 
+static bool is_dropped(void *context, uint64_t bucket)
+{
+    return packed_is_dropped(context, bucket);
+}
+
 static enum status merge_some(struct packed *packed, const struct keeper_pin *layers, size_t begin,
                               size_t count)
 {
@@ -379,6 +384,7 @@ static enum status merge_some(struct packed *packed, const struct keeper_pin *la
                            .whole = begin == 0,
                            .id = packed->next_run++,
                            .pause = pause_merge,
+                           .is_dropped = is_dropped,
                            .context = packed };
     struct settling settling = { .cut = begin, .cut_count = count };
     struct keeper_pin *now = NULL;
@@ -388,7 +394,9 @@ static enum status merge_some(struct packed *packed, const struct keeper_pin *la
 
     op_begin(op, INT64_MAX / 2);
     TRY(merge_runs(op, packed->backend, &merge, &facts, &filter));
-    facts.level = level_of(packed, facts.bytes, run_facts(layers->run[begin])->level);
+    facts.level = run_facts(layers->run[begin])->level;
+    if (count > 1)
+        facts.level = level_of(packed, facts.bytes, facts.level);
     now = current_layers(packed); /* a pause may have brought new ones */
     settling.run = now->run;
     settling.count = now->run_count;
@@ -423,12 +431,74 @@ static void merge_all(struct packed *packed)
         log_line(LOG_WARN, "index: runs cannot be merged: %s", packed->merge_op.error);
 }
 
+/* ---- space of what was dropped ---- */
+
+/* The buckets that were dropped since the last time; the caller frees them. */
+static uint64_t *take_dropped(struct packed *packed, size_t *count)
+{
+    uint64_t *bucket;
+
+    pthread_mutex_lock(&packed->mutex);
+    bucket = packed->dropped_new;
+    *count = packed->dropped_new_count;
+    packed->dropped_new = NULL;
+    packed->dropped_new_count = 0;
+    pthread_mutex_unlock(&packed->mutex);
+    return bucket;
+}
+
+/* What runs were written before a bucket was dropped is known after it: all are looked at, those of a delta just written out too. */
+static enum status survey(struct op *op, struct packed *packed, const struct keeper_pin *layers)
+{
+    size_t count;
+    uint64_t *bucket = take_dropped(packed, &count);
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < layers->run_count; i++) {
+        if (!packed->is_surveyed)
+            TRY(survey_run(op, packed->backend, layers->run[i]));
+        for (size_t j = 0; j < count; j++)
+            TRY(survey_bucket(op, packed->backend, layers->run[i], bucket[j]));
+    }
+    packed->is_surveyed = true;
+out:
+    free(bucket);
+    return st;
+}
+
+/* A run of which so much is nobody's is written anew without it. */
+static bool is_worth_rewriting(const struct run *run)
+{
+    const uint64_t pages_min = 64;
+    uint64_t dropped = run_dropped_pages(run), pages = run_facts(run)->pages;
+
+    return dropped > 0 && (dropped == pages || (dropped >= pages_min && dropped >= pages / 8));
+}
+
+static void reclaim(struct packed *packed)
+{
+    struct keeper_pin *layers = current_layers(packed);
+    struct op *op = &packed->merge_op;
+    enum status st;
+
+    op_begin(op, INT64_MAX / 2);
+    st = survey(op, packed, layers);
+    for (size_t i = layers->run_count; i > 0 && st == ST_OK && !is_stopping(packed); i--)
+        if (is_worth_rewriting(
+                layers->run[i - 1])) /* the newest first: the places of older ones stay the same */
+            st = merge_some(packed, layers, i - 1, 1);
+    if (st != ST_OK && !is_stopping(packed))
+        log_line(LOG_WARN, "index: space of what was dropped is not given back: %s", op->error);
+    layers_release(layers);
+}
+
 /* ---- the thread ---- */
 
 static void work(struct packed *packed)
 {
     pthread_mutex_lock(&packed->work_mutex);
     write_out(packed);
+    reclaim(packed);
     merge_all(packed);
     upkeep_remove_dead(packed);
     pthread_mutex_unlock(&packed->work_mutex);
@@ -501,101 +571,4 @@ enum status upkeep_wait(struct op *op, struct packed *packed)
     failed = sealed && packed->layers->sealed == sealed;
     pthread_mutex_unlock(&packed->mutex);
     return failed ? op_fail(op, ST_UNAVAILABLE, "The index cannot be written out.") : ST_OK;
-}
-
-/* ---- opening ---- */
-
-static enum status read_manifest(struct op *op, struct packed *packed, struct manifest *manifest)
-{
-    struct slice key = key_runs(&op->arena), value;
-    enum status st;
-
-    TRY(packed->backend->ops->get_many(op, packed->backend, NULL, &key, 1, &value));
-    TRY(manifest_decode(op, value, manifest));
-out:
-    return st;
-}
-
-static bool is_listed(const struct manifest *manifest, uint64_t id)
-{
-    for (size_t i = 0; i < manifest->count; i++)
-        if (manifest->run[i].id == id)
-            return true;
-    return false;
-}
-
-/* Goes from run to run, removes those that nobody lists, and counts the others. */
-static enum status remove_orphans(struct op *op, struct packed *packed, const struct manifest *manifest,
-                                  size_t *listed)
-{
-    const struct run_ops *runs = packed->backend->ops->runs;
-    struct run_cursor *cursor = NULL;
-    struct run_row row = { 0 };
-    uint8_t from[RUN_ID_BYTES] = { 0 };
-    enum status st;
-
-    TRY(runs->open(op, packed->backend, true, &cursor));
-    for (;;) {
-        uint64_t id;
-
-        TRY(runs->read(op, packed->backend, cursor, RUN_AT_OR_AFTER, slice_make(from, sizeof(from)), &row));
-        if (!row.key.data || row.key.size < RUN_ID_BYTES)
-            goto out;
-        id = get_be(row.key.data, RUN_ID_BYTES);
-        if (is_listed(manifest, id))
-            ++*listed;
-        else if (!packed->options.read_only)
-            TRY(remove_run(op, packed->backend, id));
-        if (packed->next_run <= id)
-            packed->next_run = id + 1;
-        run_key(from, id + 1);
-    }
-out:
-    if (cursor)
-        runs->close(packed->backend, cursor);
-    free(row.memory);
-    return st;
-}
-
-/* The newest first: a small run that lacks the term is passed over most often. */
-static enum status open_runs(struct op *op, struct packed *packed, const struct manifest *manifest)
-{
-    struct run **run = allocate((manifest->count + 1) * sizeof(struct run *));
-    uint64_t bytes = 0;
-    size_t opened = manifest->count;
-    enum status st = ST_OK;
-
-    while (opened > 0) {
-        const struct run_facts *facts = &manifest->run[opened - 1];
-        struct filter *filter = NULL;
-
-        bytes += facts->filter_bytes;
-        if (bytes <= packed->options.filter_bytes)
-            TRY(run_read_filter(op, packed->backend, facts, &filter));
-        run[--opened] = run_new(facts, filter, upkeep_run_gone, packed);
-    }
-    layers_release(packed->layers);
-    packed->layers = layers_new(packed->active, NULL, run, manifest->count);
-out:
-    for (size_t i = opened; i < manifest->count; i++)
-        run_release(run[i]);
-    free(run);
-    return st;
-}
-
-enum status upkeep_load(struct op *op, struct packed *packed)
-{
-    struct manifest manifest;
-    size_t listed = 0;
-    enum status st;
-
-    TRY(read_manifest(op, packed, &manifest));
-    packed->next_run = manifest.next_run;
-    TRY(remove_orphans(op, packed, &manifest, &listed));
-    if (listed != manifest.count)
-        TRY(op_fail(op, ST_CORRUPT, "The index has lost a run: %zu of %zu are there.", listed,
-                    manifest.count));
-    TRY(open_runs(op, packed, &manifest));
-out:
-    return st;
 }

@@ -128,7 +128,7 @@ static bool counts_items(const struct access *access)
 
 static enum status count_gathered(struct run *run, const struct access *access, uint64_t *count)
 {
-    enum { ROOM = 128 * 1024 };
+    enum { ROOM = 64 * 1024 };
     struct numbers numbers = { 0 };
     struct arena memory;
     enum status st;

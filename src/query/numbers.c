@@ -13,6 +13,7 @@ struct gathering {
     struct arena *memory;
     uint64_t from; /* numbers below are not wanted */
     size_t room;
+    struct numbers unused; /* memory of a set that is done with, for the next one */
 };
 
 /* ---- sorting ---- */
@@ -63,6 +64,8 @@ static void drop_repeated(struct numbers *set)
 /* No more than there is room for: the set then ends behind the last of them. */
 static void cut(struct numbers *set, size_t room)
 {
+    while (set->count && set->number[set->count - 1] >= set->end)
+        set->count--;
     if (set->count <= room)
         return;
     set->count = room;
@@ -116,6 +119,7 @@ static enum status walk_range(struct gathering *gathering, const struct access *
     struct index_walk walk = { access->from, access->to, span.from, span.to - 1, false };
     struct index_cursor *cursor = NULL;
     struct index_block block;
+    size_t added = 0;
     enum status st;
 
     TRY(index_cursor_open(op, gathering->planner->index->view, &walk, &cursor));
@@ -125,8 +129,12 @@ static enum status walk_range(struct gathering *gathering, const struct access *
             break;
         if (!add(gathering, set, block.number, block.count))
             TRY(op_fail(op, ST_QUERY_MEMORY, "The query needs too much memory."));
-        if (access->one_term && set->count > gathering->room)
-            break; /* the others come behind */
+        added += block.count;
+        if (access->one_term && added > gathering->room) { /* the others come behind */
+            if (block.number[block.count - 1] < set->end)
+                set->end = block.number[block.count - 1] + 1;
+            break;
+        }
         TRY(op_check(op));
     }
 out:
@@ -144,14 +152,24 @@ static bool span_from(struct query_span *span, uint64_t from, uint64_t end)
     return span->from < span->to;
 }
 
-static enum status gather_range(struct gathering *gathering, const struct access *access, uint64_t end,
-                                struct numbers *set)
+/* An empty set, in memory that another has left. */
+static struct numbers begin(struct gathering *gathering, uint64_t end)
+{
+    struct numbers set = gathering->unused;
+
+    gathering->unused = (struct numbers){ 0 };
+    set.count = 0;
+    set.end = end;
+    return set;
+}
+
+/* Adds a range's numbers, in whatever order they come. */
+static enum status add_range(struct gathering *gathering, const struct access *access, struct numbers *set)
 {
     const struct query_index *index = gathering->planner->index;
     size_t count = index->span_count;
     enum status st = ST_OK;
 
-    *set = (struct numbers){ .end = end };
     for (size_t i = 0; i < count; i++) {
         struct query_span span = index->span[i];
 
@@ -159,14 +177,28 @@ static enum status gather_range(struct gathering *gathering, const struct access
             span.to = index->span[count - 1].to;
             i = count;
         }
-        if (!span_from(&span, gathering->from, set->end))
-            continue;
-        TRY(walk_range(gathering, access, span, set));
-        if (access->one_term)
-            cut(set, gathering->room);
+        if (span_from(&span, gathering->from, set->end))
+            TRY(walk_range(gathering, access, span, set));
     }
-    if (!tidy(gathering->memory, set, gathering->room))
-        TRY(op_fail(gathering->planner->op, ST_QUERY_MEMORY, "The query needs too much memory."));
+out:
+    return st;
+}
+
+static enum status finish(struct gathering *gathering, struct numbers *set)
+{
+    if (tidy(gathering->memory, set, gathering->room))
+        return ST_OK;
+    return op_fail(gathering->planner->op, ST_QUERY_MEMORY, "The query needs too much memory.");
+}
+
+static enum status gather_range(struct gathering *gathering, const struct access *access, uint64_t end,
+                                struct numbers *set)
+{
+    enum status st;
+
+    *set = begin(gathering, end);
+    TRY(add_range(gathering, access, set));
+    TRY(finish(gathering, set));
 out:
     return st;
 }
@@ -238,31 +270,40 @@ static enum status gather_and(struct gathering *gathering, const struct access *
         }
         TRY(gather(gathering, kid, set->end, &other));
         meet(set, &other);
+        gathering->unused = other;
     }
 out:
     return st;
 }
 
+/* What another set has, as far as both go. */
+static enum status add_set(struct gathering *gathering, const struct numbers *more, struct numbers *set)
+{
+    if (more->end < set->end)
+        set->end = more->end;
+    if (add(gathering, set, more->number, more->count))
+        return ST_OK;
+    return op_fail(gathering->planner->op, ST_QUERY_MEMORY, "The query needs too much memory.");
+}
+
 static enum status gather_or(struct gathering *gathering, const struct access *access, uint64_t end,
                              struct numbers *set)
 {
-    struct op *op = gathering->planner->op;
     enum status st = ST_OK;
 
-    *set = (struct numbers){ .end = end };
+    *set = begin(gathering, end);
     for (size_t i = 0; i < access->kid_count; i++) {
         struct numbers more;
 
+        if (access->kid[i]->kind == ACCESS_RANGE) {
+            TRY(add_range(gathering, access->kid[i], set));
+            continue;
+        }
         TRY(gather(gathering, access->kid[i], set->end, &more));
-        if (more.end < set->end)
-            set->end = more.end;
-        if (!add(gathering, set, more.number, more.count))
-            TRY(op_fail(op, ST_QUERY_MEMORY, "The query needs too much memory."));
+        TRY(add_set(gathering, &more, set));
+        gathering->unused = more;
     }
-    if (!tidy(gathering->memory, set, gathering->room))
-        TRY(op_fail(op, ST_QUERY_MEMORY, "The query needs too much memory."));
-    while (set->count && set->number[set->count - 1] >= set->end)
-        set->count--;
+    TRY(finish(gathering, set));
 out:
     return st;
 }
@@ -286,7 +327,7 @@ static enum status gather(struct gathering *gathering, const struct access *acce
 enum status numbers_gather(struct planner *planner, struct arena *memory, const struct access *access,
                            uint64_t from, size_t room, struct numbers *numbers)
 {
-    struct gathering gathering = { planner, memory, from, room };
+    struct gathering gathering = { planner, memory, from, room, { 0 } };
 
     return gather(&gathering, access, numbers_end, numbers);
 }

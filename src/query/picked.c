@@ -3,7 +3,7 @@
 #include "query/picked.h"
 
 /* Few numbers at first, because many pages end soon; then many, because gathering has its price. */
-enum { ROOM_FIRST = 2048, ROOM_MAX = 128 * 1024 };
+enum { ROOM_FIRST = 2048, ROOM_MAX = 64 * 1024 };
 
 /* Until there are some, or there are no more. */
 static enum status gather_more(struct op *op, struct picked_source *picked)

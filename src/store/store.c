@@ -105,8 +105,11 @@ static void free_chain(struct bucket *bucket)
     }
 }
 
-/* What is not written now is made again from the change log at the next start, so that a failure loses nothing. */
-static void close_keeper(struct store *store)
+/*
+ * What is not written now is made again from the change log at the next start, so that a failure loses nothing. Nothing is
+ * written while it is not known what became of the last group.
+ */
+static void close_keeper(struct store *store, bool writable)
 {
     struct op op;
 
@@ -115,7 +118,7 @@ static void close_keeper(struct store *store)
     op_init(&op, store->env, SIZE_MAX / 2);
     op_begin(&op, INT64_MAX / 2);
     op.may_block = true;
-    if (!store->read_only && store->keeper->ops->flush(&op, store->keeper) != ST_OK)
+    if (writable && store->keeper->ops->flush(&op, store->keeper) != ST_OK)
         log_line(LOG_WARN, "store: the index could not be written at the end: %s", op.error ? op.error : "");
     op_free(&op);
     store->keeper->ops->close(store->keeper);
@@ -123,10 +126,13 @@ static void close_keeper(struct store *store)
 
 void store_close(struct store *store)
 {
+    bool writable;
+
     if (!store)
         return;
+    writable = store->committer && store_is_writable(store);
     committer_free(store->committer);
-    close_keeper(store);
+    close_keeper(store, writable);
     store->backend->ops->close(store->backend);
     for (size_t i = 0; i < store->chain_count; i++)
         free_chain(store->chains[i]);
@@ -518,7 +524,11 @@ out:
 
 enum status store_index_flush(struct op *op, struct store *store)
 {
-    return store->keeper ? store->keeper->ops->flush(op, store->keeper) : ST_OK;
+    if (!store->keeper)
+        return ST_OK;
+    if (!store_is_writable(store))
+        return op_fail(op, ST_UNAVAILABLE, "The store cannot write at the moment.");
+    return store->keeper->ops->flush(op, store->keeper);
 }
 
 enum status store_backup(struct op *op, struct store *store, const char *directory)

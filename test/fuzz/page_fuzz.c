@@ -18,7 +18,7 @@ static void repack(const struct page *page, size_t record, const struct marks *m
 
     if (!writer)
         abort();
-    page_begin(writer, page->before);
+    page_begin(writer, page->before, page->ordinal);
     put = page_put(writer, slice_after(place, PAGE_BUCKET_BYTES), marks->number,
                    marks->any_gone ? marks->gone : NULL, marks->count);
     assert(put > 0 && put <= marks->count);

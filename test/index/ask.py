@@ -39,9 +39,10 @@ class Query:
 class Maker:
     """Makes queries about the items of a container."""
 
-    def __init__(self, rng, items, definition, key_of):
-        self.rng, self.items, self.definition, self.key_of = rng, items, definition, key_of
-        self.computed = [one["name"] for one in definition.get("computedProperties", [])]
+    def __init__(self, rng, items, model):
+        self.rng, self.items, self.definition, self.key_of = rng, items, model.definition, model.key_of
+        self.served = [steps for steps in make.PATHS if model.is_indexed(steps)]
+        self.computed = [one["name"] for one in self.definition.get("computedProperties", [])]
         self.query = None
 
     # ---- pieces of text ----
@@ -290,6 +291,53 @@ class Maker:
         query.project = lambda row: without_undefined({"id": row["c"]["id"], "v": get(row)})
         return "c.id, %s AS v" % text
 
+    # ---- questions that an index answers by itself, or nearly ----
+
+    def focused_condition(self, path):
+        """Of one path, mostly one range; now and then of an element, or of a second path."""
+        tests = [self.comparison] * 5 + [self.interval] * 3 + [self.membership, self.membership, self.string_test, self.like_test, self.type_test]
+        parts = [self.rng.choice(tests)(*path)]
+        if self.rng.random() < 0.25:
+            other = self.rng.choice([self.array_contains, self.exists, lambda: self.rng.choice(tests)(*self.path(choices=self.served))])
+            parts.append(other())
+        self.query.where = lambda row: all(test(row) is True for _, test in parts)
+        return " WHERE " + " AND ".join(text for text, _ in parts)
+
+    def focused_query(self):
+        """One path that has entries, in the filter and in what is asked for."""
+        query, rng = self.query, self.rng
+        path = self.path(choices=self.served or make.PATHS)
+        text, get, steps = path
+        where = self.focused_condition(path) if rng.random() < 0.85 else ""
+        shape = rng.choice(["star", "star", "values", "order", "order", "count", "aggregate", "distinct", "group"])
+        if shape == "star":
+            query.star, query.text = True, "SELECT * FROM c" + where
+        elif shape == "values":
+            query.project, query.text = get, "SELECT VALUE %s FROM c%s" % (text, where)
+        elif shape == "distinct":
+            query.distinct, query.project, query.text = True, get, "SELECT DISTINCT VALUE %s FROM c%s" % (text, where)
+        elif shape == "order":
+            down = rng.random() < 0.5
+            query.star, query.order = True, [(steps, down)]
+            top, limit = self.window()
+            query.text = "SELECT %s* FROM c%s ORDER BY %s%s%s" % (top, where, text, " DESC" if down else "", limit)
+        else:
+            self.focused_aggregate(shape, path, where)
+
+    def focused_aggregate(self, shape, path, where):
+        query, (text, get, _) = self.query, path
+        name = "COUNT" if shape == "count" else self.rng.choice(list(AGGREGATES))
+        argument = "1" if shape == "count" else text
+
+        def of(rows):
+            return AGGREGATES[name]([1] * len(rows) if shape == "count" else [one for one in map(get, rows) if one is not UNDEFINED])
+        if shape == "group":
+            query.group, query.gathers = lambda row: (get(row),), lambda key, rows: without_undefined({"g": key[0], "n": of(rows)})
+            query.text = "SELECT %s AS g, %s(%s) AS n FROM c%s GROUP BY %s" % (text, name, argument, where, text)
+        else:
+            query.group, query.one_group, query.gathers = lambda row: (), True, lambda key, rows: of(rows)
+            query.text = "SELECT VALUE %s(%s) FROM c%s" % (name, argument, where)
+
     # ---- kinds of query ----
 
     def rows_query(self):
@@ -369,7 +417,7 @@ class Maker:
         while True:
             self.query = Query()
             self.scope()
-            self.rng.choice([self.rows_query] * 6 + [self.sorted_query] * 5 + (
+            self.rng.choice([self.focused_query] * 16 + [self.rows_query] * 6 + [self.sorted_query] * 5 + (
                 [] if simple else [self.aggregate_query] * 4 + [self.group_query] * 2 + [self.distinct_query] * 2))()
             if not simple or self.query.is_simple():
                 return self.query

@@ -82,7 +82,8 @@ def document(rng, number, paths):
 
 PATHS = [("dense",), ("flag",), ("n",), ("f",), ("mixed",), ("mixed", "a"), ("mixed", 0), ("s",), ("long",), ("big",), ("nested", "a", "b"),
          ("nested", "a", "c"), ("nested", "a"), ("nested", "d"), ("tags",), ("tags", 0), ("items",), ("items", 0, "k"), ("items", 1, "v"),
-         ("odd name",), ("missing",), ("id",), ("pk",)] + [("dense",), ("n",), ("s",), ("f",), ("flag",)] * 3
+         ("odd name",), ("missing",), ("id",), ("pk",)] + [
+             ("dense",), ("n",), ("s",), ("f",), ("flag",), ("tags", 0), ("items", 0, "k")] * 3
 ARRAYS = [("tags",), ("items",), ("mixed",), ("nested", "a", "c")]
 ORDERABLE = [("dense",), ("n",), ("f",), ("mixed",), ("s",), ("long",), ("big",), ("nested", "a", "b"), ("odd name",), ("missing",), ("id",),
              ("flag",), ("tags",)]
@@ -116,21 +117,21 @@ def paths_of(rng):
     """(included, excluded): everything but, nothing but, or one inside the other."""
     some = rng.sample(POLICY_PATHS, rng.randint(1, 8))
     roll = rng.random()
-    if roll < 0.3:
+    if roll < 0.4:
         return ["/*"], []
-    if roll < 0.55:
+    if roll < 0.65:
         return ["/*"], some
-    if roll < 0.8:
+    if roll < 0.85:
         return some, ["/*"]
     return ["/*", "/nested/a/b/?", "/items/[]/k/?"], ["/nested/*", "/items/*"] + [path for path in some if not path.startswith(("/nested", "/items"))]
 
 
 def indexing_policy(rng, computed):
-    if rng.random() < 0.08:
+    if rng.random() < 0.04:
         return {"indexingMode": "none", "automatic": False}
     included, excluded = paths_of(rng)
     included += ["/%s/?" % name for name in computed if rng.random() < 0.8]
-    policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.92,
+    policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.95,
               "includedPaths": [{"path": path} for path in included], "excludedPaths": [{"path": path} for path in excluded]}
     if rng.random() < 0.5:
         policy["compositeIndexes"] = [[{"path": path, "order": "descending" if down else "ascending"} for path, down in index]

@@ -59,12 +59,16 @@ class Model:
     def is_refused(self, query):
         if not query.order:
             return False
-        policy = self.definition.get("indexingPolicy", {"includedPaths": [{"path": "/*"}]})
         if len(query.order) > 1:
-            return not any(serves(index, query.order) for index in policy.get("compositeIndexes", []))
-        steps = query.order[0][0]
-        return steps not in ALWAYS_INDEXED and \
-            precision(policy.get("includedPaths", []), steps) <= precision(policy.get("excludedPaths", []), steps)
+            indexes = self.definition.get("indexingPolicy", {}).get("compositeIndexes", [])
+            return not any(serves(index, query.order) for index in indexes)
+        return not self.is_indexed(query.order[0][0])
+
+    def is_indexed(self, steps):
+        policy = self.definition.get("indexingPolicy", {"includedPaths": [{"path": "/*"}]})
+        steps = ["[]" if isinstance(step, int) else step for step in steps]
+        return tuple(steps) in ALWAYS_INDEXED or \
+            precision(policy.get("includedPaths", []), steps) > precision(policy.get("excludedPaths", []), steps)
 
     # ---- answers ----
 
@@ -104,7 +108,7 @@ def precision(paths, steps):
     best = -1
     for one in paths:
         *known, last = make.policy_steps(one["path"])
-        fits = known == list(steps[:len(known)]) and (last == "*" or len(known) == len(steps))
+        fits = known == steps[:len(known)] and (last == "*" or len(known) == len(steps))
         best = max(best, 2 * len(known) + (last == "?")) if fits and last in "?*" else best
     return best
 

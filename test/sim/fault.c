@@ -12,7 +12,7 @@ static void interrupt(void *context)
     uint64_t dice = sim_random(sim, 100);
 
     sim->world.controls.kinds = 0;
-    if (sim->world.holds_catalog)
+    if (sim->world.holds_catalog || sim->world.undisturbed)
         return;
     sim->before = sim->model;
     sim->interrupted = true;

@@ -5,6 +5,7 @@
 #include "auth/hmac.h"
 #include "base/encode.h"
 #include "base/limits.h"
+#include "index/packed.h"
 #include "partition/recover.h"
 #include "partition/reindex.h"
 #include "partition/sweep.h"
@@ -42,22 +43,95 @@ static enum status open_catalog(struct world *world)
 
     TRY(catalog_open(&world->op, world->store, &world->catalog));
     TRY(recover_index(&world->op, world->catalog));
+    if (disk_is_off(world->disk)) /* while the keeper wrote a run, which it tries again later */
+        st = ST_UNAVAILABLE;
 out:
     if (st != ST_OK)
         catalog_close(world->catalog);
     return st;
 }
 
+/*
+ * The keeper reads while it holds its own locks and the committer's; on one thread nobody else may come in between. There
+ * is one world at a time.
+ */
+static struct {
+    struct world *world;
+    const struct keeper_ops *packed;
+    struct keeper_ops undisturbed;
+} keeping;
+
+static enum status append_undisturbed(struct op *op, struct keeper *keeper, uint64_t bucket, uint64_t lsn,
+                                      const struct keeper_entry *entry, size_t count)
+{
+    enum status st;
+
+    keeping.world->undisturbed++;
+    st = keeping.packed->append(op, keeper, bucket, lsn, entry, count);
+    keeping.world->undisturbed--;
+    return st;
+}
+
+static void committed_undisturbed(struct keeper *keeper)
+{
+    keeping.world->undisturbed++;
+    keeping.packed->committed(keeper);
+    keeping.world->undisturbed--;
+}
+
+static enum status flush_undisturbed(struct op *op, struct keeper *keeper)
+{
+    enum status st;
+
+    keeping.world->undisturbed++;
+    st = keeping.packed->flush(op, keeper);
+    keeping.world->undisturbed--;
+    return st;
+}
+
+/* One that writes each commit as a run, or one that has most of them in memory, to be made again after a cut. */
+static enum status open_keeper(struct op *op, struct backend *backend, size_t delta_bytes,
+                               struct keeper **keeper)
+{
+    struct packed_options options = { .delta_bytes = delta_bytes, .filter_bytes = 4096, .merge_runs = 3 };
+    enum status st;
+
+    TRY(packed_open_with(op, backend, &options, keeper));
+    keeping.packed = (*keeper)->ops;
+    keeping.undisturbed = *keeping.packed;
+    keeping.undisturbed.append = append_undisturbed;
+    keeping.undisturbed.committed = committed_undisturbed;
+    keeping.undisturbed.flush = flush_undisturbed;
+    (*keeper)->ops = &keeping.undisturbed;
+out:
+    return st;
+}
+
+static enum status open_keeper_at_once(struct op *op, struct backend *backend, bool threads, bool read_only,
+                                       struct keeper **keeper)
+{
+    (void)threads, (void)read_only;
+    return open_keeper(op, backend, 1, keeper);
+}
+
+static enum status open_keeper_now_and_then(struct op *op, struct backend *backend, bool threads,
+                                            bool read_only, struct keeper **keeper)
+{
+    (void)threads, (void)read_only;
+    return open_keeper(op, backend, 80000, keeper);
+}
+
 /* Fails only when the power does. */
 static enum status open_store(struct world *world)
 {
-    struct store_options options = { .sync = true };
+    struct store_options options = { .sync = true, .keeper = world->keeper };
     struct op *op = &world->op;
     enum status st;
 
     op_begin(op, INT64_MAX / 2);
     world->controls = (struct faulty_controls){ 0 };
     world->catalog = NULL;
+    keeping.world = world;
     must(op,
          store_open_over(op, faulty_backend(disk_backend(world->disk), &world->controls), &options,
                          &world->store),
@@ -92,7 +166,10 @@ static void close_server(struct world *world)
 
 void world_open(struct world *world, uint64_t seed)
 {
-    *world = (struct world){ .env = env_seeded(seed, BEGAN_MS), .disk = disk_new() };
+    static keeper_open *const keepers[] = { NULL, open_keeper_at_once, NULL, open_keeper_now_and_then };
+
+    *world =
+        (struct world){ .env = env_seeded(seed, BEGAN_MS), .disk = disk_new(), .keeper = keepers[seed % 4] };
     op_init(&world->op, world->env, SIZE_MAX);
     for (int i = 0; i < WORLD_DEPTH; i++)
         op_init(&world->exchange[i].op, world->env, OP_MEMORY_BYTES_MAX);

@@ -20,39 +20,54 @@ static enum status make_rocksdb(struct fixture *f, struct backend **backend)
 }
 #endif
 
-/* So small that runs are written and merged all the time. */
-static enum status open_small_keeper(struct op *op, struct backend *backend, bool threads, bool read_only,
-                                     struct keeper **keeper)
+/* Every commit becomes a run, or some of them together. */
+enum { AT_ONCE = 1, NOW_AND_THEN = 90000 }; /* bytes of the delta */
+
+static enum status open_keeper(struct op *op, struct backend *backend, size_t delta_bytes, bool threads,
+                               struct keeper **keeper)
 {
     struct packed_options options = {
-        .delta_bytes = 8192, .filter_bytes = 4096, .merge_runs = 3, .threads = threads, .read_only = read_only
+        .delta_bytes = delta_bytes, .filter_bytes = 4096, .merge_runs = 3, .threads = threads
     };
 
     return packed_open_with(op, backend, &options, keeper);
 }
 
+static enum status open_at_once(struct op *op, struct backend *backend, bool threads, bool read_only,
+                                struct keeper **keeper)
+{
+    (void)read_only;
+    return open_keeper(op, backend, AT_ONCE, threads, keeper);
+}
+
+static enum status open_now_and_then(struct op *op, struct backend *backend, bool threads, bool read_only,
+                                     struct keeper **keeper)
+{
+    (void)read_only;
+    return open_keeper(op, backend, NOW_AND_THEN, threads, keeper);
+}
+
 static const struct maker {
     const char *name;
-    bool durable, faulty, packed;
+    bool durable, faulty;
+    keeper_open *keeper;
     enum status (*make)(struct fixture *f, struct backend **backend);
 } makers[] = {
-    { "memory", false, false, false, make_memory },
-    { "memory-faulty", false, true, false, make_memory },
-    { "memory-packed", false, false, true, make_memory },
-    { "memory-packed-faulty", false, true, true, make_memory },
+    { "memory", false, false, NULL, make_memory },
+    { "memory-faulty", false, true, NULL, make_memory },
+    { "memory-packed", false, false, open_now_and_then, make_memory },
+    { "memory-packed-faulty", false, true, open_at_once, make_memory },
 #ifdef ORRERY_ROCKSDB
-    { "rocksdb", true, false, false, make_rocksdb },
-    { "rocksdb-faulty", true, true, false, make_rocksdb },
-    { "rocksdb-packed", true, false, true, make_rocksdb },
-    { "rocksdb-packed-faulty", true, true, true, make_rocksdb },
+    { "rocksdb", true, false, NULL, make_rocksdb },
+    { "rocksdb-faulty", true, true, NULL, make_rocksdb },
+    { "rocksdb-packed", true, false, open_at_once, make_rocksdb },
+    { "rocksdb-packed-faulty", true, true, open_now_and_then, make_rocksdb },
 #endif
 };
 
 static bool open_store(struct fixture *f, const struct maker *maker)
 {
-    struct store_options options = { .sync = true,
-                                     .threads = f->threads,
-                                     .keeper = maker->packed ? open_small_keeper : NULL };
+    struct store_options options = { .sync = true, .threads = f->threads, .keeper = maker->keeper };
     struct backend *backend = NULL;
 
     if (maker->make(f, &backend) != ST_OK)
@@ -101,7 +116,7 @@ void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
     const char *only = getenv("ORRERY_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-        if ((packed || !makers[i].packed) && (!only || strstr(makers[i].name, only)))
+        if ((packed || !makers[i].keeper) && (!only || strstr(makers[i].name, only)))
             over_one(&makers[i], body, threads);
 }
 

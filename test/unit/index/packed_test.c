@@ -142,6 +142,83 @@ TEST(what_a_dropped_bucket_had_is_gone_after_merges)
     backend->ops->close(backend);
 }
 
+TEST(the_space_of_a_dropped_bucket_comes_back_by_itself)
+{
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(test_op(), backend, &in_memory);
+
+    for (int i = 0; i < 100; i++)
+        CHECK(world_commit(world, 0, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(world_commit(world, 1, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(run_bytes(backend) > 8000);
+    world_drop(world, 0);
+    CHECK(run_bytes(backend) < 8000);
+    check_now(world);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
+TEST(the_space_of_what_was_dropped_before_a_restart_comes_back_too)
+{
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(test_op(), backend, &in_memory);
+    struct op *op = world->op;
+    uint64_t id = world_bucket(0);
+
+    for (int i = 0; i < 100; i++)
+        CHECK(world_commit(world, 0, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
+                                     key_bucket_end(&op->arena, id)) == ST_OK);
+    world_crash(world);
+    CHECK(world_commit(world, 1, 30));
+    CHECK(world->keeper->ops->flush(world->op, world->keeper) == ST_OK);
+    CHECK(run_bytes(backend) < 8000);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
+static void write_stray_run(struct backend *backend)
+{
+    struct run_writer *writer;
+    struct op *op = test_op();
+
+    REQUIRE(backend->ops->runs->begin(op, backend, &writer) == ST_OK);
+    CHECK(backend->ops->runs->add(op, backend, writer, slice_make("\0\0\0\0\0\0\1\0stray", 13),
+                                  slice_of("?")) == ST_OK);
+    CHECK(backend->ops->runs->finish(op, backend, writer) == ST_OK);
+}
+
+TEST(a_run_that_no_manifest_lists_is_removed)
+{
+    struct backend *backend = memory_backend();
+    struct world *world;
+
+    write_stray_run(backend);
+    world = world_new(test_op(), backend, &at_once);
+    CHECK(run_bytes(backend) == 0);
+    CHECK(world_commit(world, 0, 20));
+    check_now(world);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
+TEST(a_lost_run_is_told_and_not_passed_over)
+{
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(test_op(), backend, &at_once);
+    struct keeper *keeper;
+
+    some_steps(world, 5);
+    world_close(world);
+    CHECK(backend->ops->runs->remove(test_op(), backend, slice_of(""), slice_make("\xff", 1)) == ST_OK);
+    CHECK(packed_open_with(test_op(), backend, &at_once, &keeper) == ST_CORRUPT);
+    world_forget(world);
+    backend->ops->close(backend);
+}
+
 TEST(runs_are_kept_while_a_pin_reads_them_and_removed_then)
 {
     struct backend *backend = memory_backend();

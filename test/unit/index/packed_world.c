@@ -238,6 +238,7 @@ struct walk_plan {
     size_t first, last; /* numbers: [first, last] */
     bool reverse;
     bool to_path_end;
+    bool one_term; /* up to the end of the term, and not to the next one: filters are asked */
     size_t seek_rank, seek_number, seek_after; /* after so many blocks; SIZE_MAX: never */
 };
 
@@ -325,21 +326,29 @@ static bool follow(struct reader *reader, const struct walk_plan *plan, const st
     return !next_entry(reader, &term, &number);
 }
 
+static struct slice end_into(uint8_t *to, const struct walk_plan *plan)
+{
+    struct slice end;
+
+    if (plan->to_path_end)
+        return slice_make(key_into(to, plan->bucket, plan->path + 1, 0).data, PATH_END);
+    end = key_into(to, plan->bucket, plan->path, value_at(plan->one_term ? plan->from : plan->to));
+    to[end.size - 1] += plan->one_term; /* a string ends with 00 */
+    return end;
+}
+
 static bool walk(struct world *world, const struct world_view *view, const struct walk_plan *plan)
 {
     uint8_t from[KEY_ROOM], to[KEY_ROOM];
-    struct keeper_walk keeper_walk = { .first = number_of(plan->first),
+    struct keeper_walk keeper_walk = { .from = key_into(from, plan->bucket, plan->path, value_at(plan->from)),
+                                       .to = end_into(to, plan),
+                                       .first = number_of(plan->first),
                                        .last = number_of(plan->last),
                                        .lsn = view->lsn[plan->bucket],
                                        .reverse = plan->reverse };
     struct reader reader = { .world = world };
     bool same;
 
-    keeper_walk.from = key_into(from, plan->bucket, plan->path, value_at(plan->from));
-    if (plan->to_path_end)
-        keeper_walk.to = slice_make(key_into(to, plan->bucket, plan->path + 1, 0).data, PATH_END);
-    else
-        keeper_walk.to = key_into(to, plan->bucket, plan->path, value_at(plan->to));
     if (world->keeper->ops->open(world->op, world->keeper, view->pin, &keeper_walk, &reader.cursor) != ST_OK)
         abort();
     same = follow(&reader, plan, &view->table[plan->bucket]);
@@ -350,12 +359,9 @@ static bool walk(struct world *world, const struct world_view *view, const struc
 static bool count(struct world *world, const struct world_view *view, const struct walk_plan *plan)
 {
     uint8_t from[KEY_ROOM], to[KEY_ROOM];
-    struct slice end = key_into(to, plan->bucket, plan->path + (plan->to_path_end ? 1 : 0),
-                                value_at(plan->to_path_end ? 0 : plan->to));
+    struct slice end = end_into(to, plan);
     uint64_t expected = 0, got = 0;
 
-    if (plan->to_path_end)
-        end.size = PATH_END;
     for (size_t rank = plan->from; rank < plan->to; rank++)
         for (size_t n = 0; n < WORLD_NUMBERS; n++)
             expected += view->table[plan->bucket].has[plan->path][value_at(rank)][n];
@@ -377,6 +383,7 @@ static struct walk_plan draw_plan(void)
 
     plan.to = world_random(2) ? plan.from + 1 : plan.from + 1 + world_random(WORLD_VALUES - plan.from);
     plan.to_path_end = plan.to == WORLD_VALUES;
+    plan.one_term = plan.to == plan.from + 1 && !plan.to_path_end && world_random(2);
     if (world_random(3) == 0) {
         plan.first = world_random(WORLD_NUMBERS);
         plan.last = plan.first + world_random(WORLD_NUMBERS - plan.first);

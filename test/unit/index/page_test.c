@@ -51,12 +51,12 @@ TEST(what_goes_into_a_page_comes_out_of_it)
         size_t size = (size_t)snprintf(term, sizeof(term), "pathpath-%06d", round), taken;
 
         draw_marks(&put, round % 2);
-        page_begin(writer, round - 150);
+        page_begin(writer, round - 150, (uint32_t)round);
         taken = page_put(writer, slice_make(term, size), put.number, put.gone, put.count);
         CHECK(taken > 0 && taken <= put.count && writer->size <= PAGE_BYTES);
         CHECK(writer->last == put.number[taken - 1]);
         REQUIRE(page_read(test_op(), &page, in_bucket(), page_of(writer)) == ST_OK);
-        CHECK(page.before == round - 150 && page.count == 1);
+        CHECK(page.before == round - 150 && page.ordinal == (uint32_t)round && page.count == 1);
         REQUIRE(page_marks(test_op(), &page, 0, &got) == ST_OK);
         CHECK(got.count == taken && page_net(&page, 0) == writer->net);
         CHECK(memcmp(got.number, put.number, taken * sizeof(got.number[0])) == 0);
@@ -73,7 +73,7 @@ static size_t fill(struct page_writer *writer)
     char term[64];
     size_t terms = 0;
 
-    page_begin(writer, 0);
+    page_begin(writer, 0, 0);
     for (;;) {
         size_t size = (size_t)snprintf(term, sizeof(term), "pathpathvalue %05zu", terms);
 
@@ -139,8 +139,8 @@ TEST(a_damaged_page_is_corrupt_and_no_more)
 
 TEST(numbers_that_do_not_rise_are_damage)
 {
-    /* format, before, shared 0, 8 bytes of term, two numbers, none removed, 2 bytes: 5, and then the same */
-    static const char same[] = "\x01\0\0\0\0\0\0\0\0\x00\x08pathpath\x02\x00\x02\x05\x00";
+    /* format, before, ordinal, shared 0, 8 bytes of term, two numbers, none removed, 2 bytes: 5, and then the same */
+    static const char same[] = "\x01\0\0\0\0\0\0\0\0\0\0\0\0\x00\x08pathpath\x02\x00\x02\x05\x00";
     struct page page = { 0 };
     struct marks marks;
 
@@ -152,7 +152,7 @@ TEST(numbers_that_do_not_rise_are_damage)
 TEST(terms_that_do_not_rise_are_damage)
 {
     static const char falls[] =
-        "\x01\0\0\0\0\0\0\0\0\x00\x08pathpath\x01\x00\x01\x05\x03\x05gpath\x01\x00\x01\x05";
+        "\x01\0\0\0\0\0\0\0\0\0\0\0\0\x00\x08pathpath\x01\x00\x01\x05\x03\x05gpath\x01\x00\x01\x05";
     struct page page = { 0 };
 
     CHECK(page_read(test_op(), &page, in_bucket(), slice_make(falls, sizeof(falls) - 1)) == ST_CORRUPT);

@@ -1,6 +1,8 @@
 /* test/unit/main/check_test.c - orrery check: what must agree with what, and that it notices when it does not. */
 #include "base/buf.h"
 #include "catalog/definition.h"
+#include "index/packed.h"
+#include "index/term.h"
 #include "keys/keys.h"
 #include "main/check.h"
 #include "main/directory.h"
@@ -27,7 +29,7 @@ struct place {
     struct epk epk; /* of the key "a" */
 };
 
-static void place_open(struct place *place, const char *name)
+static void place_open_with(struct place *place, const char *name, keeper_open *keeper)
 {
     struct op *op = test_op();
     struct json definition;
@@ -39,7 +41,8 @@ static void place_open(struct place *place, const char *name)
     *place = (struct place){ .path = path.data, .locks = locks_open() };
     REQUIRE(directory_open(op, place->path, false, &place->directory) == ST_OK);
     REQUIRE(store_open(op,
-                       &(struct store_options){ .kind = STORE_ROCKSDB, .directory = place->directory.store },
+                       &(struct store_options){
+                           .kind = STORE_ROCKSDB, .directory = place->directory.store, .keeper = keeper },
                        &place->store) == ST_OK);
     REQUIRE(catalog_open(op, place->store, &place->catalog) == ST_OK);
     REQUIRE(catalog_create_database(op, place->catalog, slice_of("db"), &place->database) == ST_OK);
@@ -47,6 +50,12 @@ static void place_open(struct place *place, const char *name)
                              &definition) == ST_OK);
     REQUIRE(catalog_create_container(op, place->catalog, place->database, definition, 1, &place->container) ==
             ST_OK);
+}
+
+/* As a version without an index left it: most of what is damaged here is not about the index. */
+static void place_open(struct place *place, const char *name)
+{
+    place_open_with(place, name, NULL);
 }
 
 static void place_close(struct place *place)
@@ -241,6 +250,41 @@ TEST(items_and_what_belongs_to_them_must_agree)
         place_close(&place);
         if (check(place.path) != cases[i].answer)
             test_failed(__FILE__, __LINE__, cases[i].name);
+    }
+}
+
+static void change_entry(struct place *place, uint64_t number, bool add)
+{
+    uint8_t term[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
+    struct batch *batch = batch_new(test_op(), bucket_id(place->container->bucket));
+    struct commit_stamp stamp;
+    struct slice key;
+    size_t size;
+
+    term_put_path(term, path_member(path_root(TERM_RANGE), slice_of("id")));
+    size = TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES, rig_json(test_op(), "'1'"), false);
+    key = key_index(&test_op()->arena, bucket_id(place->container->bucket), slice_make(term, size), number);
+    if (add)
+        batch_index_add(batch, key);
+    else
+        batch_index_remove(batch, key);
+    CHECK(store_commit(test_op(), place->container->bucket, batch, &stamp) == ST_OK);
+}
+
+TEST(an_entry_that_the_index_lacks_or_has_too_many_is_a_problem)
+{
+    for (int damage = 0; damage < 3; damage++) {
+        struct place place;
+        struct record item;
+        char name[16];
+
+        snprintf(name, sizeof(name), "index-%d", damage);
+        place_open_with(&place, name, packed_open);
+        item = add(&place, "{'id':'1','pk':'a','mail':'x','phone':1}");
+        if (damage)
+            change_entry(&place, item.number + (damage == 2), damage == 2);
+        place_close(&place);
+        CHECK(check(place.path) == (damage != 0));
     }
 }
 

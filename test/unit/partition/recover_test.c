@@ -116,6 +116,7 @@ TEST(a_crash_while_items_are_indexed_again_loses_nothing)
         CHECK(is_right(&rig));
         faulty_fail(&rig.controls, FAULTY_ANY, 1 + test_random() % 12);
         (void)!reindex_items(rig.op, rig.catalog);
+        faulty_fail(&rig.controls, FAULTY_ANY, 0);
         rig_crash(&rig);
         CHECK(is_right(&rig));
         if (test_random() % 2) {

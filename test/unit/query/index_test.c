@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "keys/epk.h"
+#include "query/cost.h"
+#include "query/numbers.h"
 #include "shelf.h"
 
 static const char policy[] = "{'indexingMode':'consistent','automatic':true,'includedPaths':[{'path':'/*'}],"
@@ -209,5 +211,55 @@ TEST(a_query_that_the_index_knows_reads_few_items)
     CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.id = '7'", QUERY_BY_SCAN) > 2000);
     CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.hidden = 1", QUERY_BY_COST) > 2000);
     CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.flag", QUERY_BY_COST) > 1000);
+    shelf_close(&shelf);
+}
+
+/* All numbers of a filter, gathered so many at a time. */
+static struct slice numbers_of(struct shelf *shelf, const char *filter, size_t room)
+{
+    struct planner planner = { .op = test_op(), .index = &shelf->index };
+    struct numbers numbers = { 0 };
+    struct access *access;
+    struct cost cost;
+    struct buf text;
+
+    planner.key = access_of_key(&planner);
+    access = access_of_select(&planner, query_select(shelf_compile(filter, QUERY_BY_INDEX)));
+    CHECK(cost_access(&planner, access, (double)shelf->table.count, &cost) == ST_OK);
+    buf_init(&text, &test_op()->arena);
+    do {
+        if (numbers_gather(&planner, &test_op()->arena, access, numbers.end, room, &numbers) != ST_OK) {
+            test_failed(__FILE__, __LINE__, filter);
+            break;
+        }
+        CHECK(numbers.count <= room);
+        for (size_t i = 0; i < numbers.count; i++)
+            buf_printf(&text, "%llu\n", (unsigned long long)numbers.number[i]);
+    } while (numbers.end != numbers_end);
+    return buf_as_slice(&text);
+}
+
+TEST(numbers_come_in_order_however_many_there_is_room_for)
+{
+    static const char *const filters[] = {
+        "SELECT * FROM c WHERE c.a = 3",
+        "SELECT * FROM c WHERE c.b > 20",
+        "SELECT * FROM c WHERE c.a = 3 AND c.s = 'x5' AND c.b < 90",
+        "SELECT * FROM c WHERE c.a = 3 OR c.s = 'x5' OR c.b < 10",
+        "SELECT * FROM c WHERE (c.a = 3 OR c.s = 'x5') AND (c.b > 50 OR c.flag) OR c.a = 1 AND c.s = 'x1'",
+        "SELECT * FROM c WHERE ARRAY_CONTAINS(c.list, 1) AND IS_DEFINED(c.mixed)",
+        "SELECT * FROM c WHERE c.a = 7",
+    };
+    struct shelf shelf;
+
+    shelf_open(&shelf, policy, 700);
+    fill(&shelf);
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        struct slice whole = numbers_of(&shelf, filters[i], 100000);
+
+        for (size_t room = 1; room < 400; room = 3 * room + 1)
+            if (!slice_equal(numbers_of(&shelf, filters[i], room), whole))
+                test_failed(__FILE__, __LINE__, filters[i]);
+    }
     shelf_close(&shelf);
 }

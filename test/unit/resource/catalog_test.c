@@ -75,8 +75,8 @@ static int create_large(struct ask *ask, int number)
     buf_init(&body, &ask->rig.op->arena);
     buf_printf(&body, "{'id':'large%d','partitionKey':{'paths':['/pk']},'indexingPolicy':{'excludedPaths':[",
                number);
-    for (int i = 0; i < 60000; i++)
-        buf_printf(&body, "%s{'path':'/path%d/?'}", i ? "," : "", i);
+    for (int i = 0; i < INDEX_PATHS_MAX - 1; i++)
+        buf_printf(&body, "%s{'path':'/path%0800d/?'}", i ? "," : "", i);
     buf_text(&body, "]}}");
     buf_byte(&body, 0);
     return ask_run(ask, container_create, body.data);
