@@ -5,6 +5,8 @@
  * then sorted, and those that occur twice (a tag given twice) are dropped. What an array or object hashes to comes
  * back up from the walk, so that no value is hashed more than once however deep it lies.
  */
+#include <assert.h>
+
 #include "base/hash.h"
 #include "index/cells.h"
 #include "index/entries.h"
@@ -193,8 +195,10 @@ static struct hash128 visit(struct walk *walk, const struct index_node *node, pa
         if (hashed)
             hash = json_hash(value);
     }
-    if (node->slot != NONE)
+    if (node->slot != NONE) {
+        assert(walk->slot); /* a policy with slots has room for them */
         walk->slot[node->slot] = (struct slot){ value, hash };
+    }
     return hash;
 }
 

@@ -251,7 +251,7 @@ struct record_plan {
 
 static bool any_gone(const bool *gone, size_t count)
 {
-    for (size_t i = 0; gone && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (gone[i])
             return true;
     return false;
@@ -260,7 +260,7 @@ static bool any_gone(const bool *gone, size_t count)
 static void plan(struct record_plan *record, const uint64_t *number, const bool *gone, size_t count,
                  size_t room)
 {
-    bool marked = any_gone(gone, count);
+    bool marked = gone && any_gone(gone, count);
     uint64_t last = 0;
 
     record->count = record->removes = record->numbers_bytes = 0;
@@ -326,7 +326,7 @@ size_t page_put(struct page_writer *page, struct slice term, const uint64_t *num
     if (!page_has_room(page, term))
         return 0;
     plan(&record, number, gone, count, begin < PAGE_BYTES ? PAGE_BYTES - begin : 0);
-    if (record.removes == 0 && any_gone(gone, count))
+    if (record.removes == 0 && gone && any_gone(gone, count))
         plan(&record, number, NULL, record.count, sizeof(record.numbers));
     put_record(page, term, shared, &record);
     page->last = number[record.count - 1];

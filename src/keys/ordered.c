@@ -124,8 +124,10 @@ size_t ordered_encode(struct json value, uint8_t out[ORDERED_BYTES_MAX])
 
 void ordered_put_time(uint8_t out[ORDERED_TIME_BYTES], int64_t ts_ms, bool descending)
 {
+    int64_t seconds = ts_ms / 1000;
+
     out[0] = KIND_NUMBER;
-    put_be(out + 1, sortable((double)(ts_ms / 1000)), 8);
+    put_be(out + 1, sortable((double)seconds), 8);
     out[9] = EXACT;
     for (size_t i = 0; descending && i < ORDERED_TIME_BYTES; i++)
         out[i] = (uint8_t)~out[i];

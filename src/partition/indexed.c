@@ -1,4 +1,6 @@
 /* src/partition/indexed.c - the entries of items: by which policy, and what a write changes. */
+#include <assert.h>
+
 #include "index/set.h"
 #include "keys/keys.h"
 #include "partition/indexed.h"
@@ -96,6 +98,7 @@ enum status indexed_difference(struct op *op, const struct container *container,
     struct index_item old = { 0 }, new = { 0 };
     enum status st = ST_OK;
 
+    assert(before || after);
     if (!bucket_keeps_entries(container->bucket))
         return ST_OK;
     if (before)

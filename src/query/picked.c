@@ -25,7 +25,7 @@ out:
 static enum status picked_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
     struct picked_source *picked = (struct picked_source *)source;
-    enum status st;
+    enum status st = ST_OK;
 
     for (;;) {
         *found = false;

@@ -397,6 +397,13 @@ out:
     return st;
 }
 
+void committer_suspect(struct committer *committer)
+{
+    pthread_mutex_lock(&committer->step_mutex);
+    atomic_store(&committer->writable, false);
+    pthread_mutex_unlock(&committer->step_mutex);
+}
+
 /* True when writes are possible, after another try at it if the last one is long enough ago. */
 static bool ensure_writable(struct committer *committer)
 {

@@ -45,6 +45,9 @@ void committer_run(struct committer *committer, struct request *requests, size_t
 void committer_submit(struct committer *committer, struct request *requests, size_t count);
 bool committer_step(struct committer *committer); /* false when nothing was waiting */
 
+/* Something beside the committer failed to write: the backend is reopened before the next group. */
+void committer_suspect(struct committer *committer);
+
 bool committer_is_writable(const struct committer *committer);
 
 /* What became of a batch; false while that cannot be told. */

@@ -490,8 +490,10 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id)
     TRY(run_request(op, store, &request)); /* after this no commit brings a key back */
     if (store->keeper)
         TRY(store->keeper->ops->drop(op, store->keeper, id));
-    TRY(backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
-                                   key_bucket_end(&op->arena, id)));
+    st = backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
+                                    key_bucket_end(&op->arena, id));
+    if (st != ST_OK) /* a backend that has failed refuses what others write, too */
+        committer_suspect(store->committer);
 out:
     return st;
 }

@@ -48,6 +48,20 @@ CONTRACT(a_write_that_failed_before_it_happened_is_refused)
     check_usable(f);
 }
 
+CONTRACT(a_drop_that_failed_costs_the_next_write_a_reopening_and_nothing_else)
+{
+    struct store_stats stats;
+
+    if (!f->faulty)
+        return;
+    faulty_fail(&f->controls, FAULTY_REMOVE, 1);
+    CHECK(store_drop(f->op, f->store, bucket_make(77, 0)) != ST_OK && !store_is_writable(f->store));
+    CHECK(put(f, 1, "new", NULL) == ST_OK);
+    store_stats(f->store, &stats);
+    CHECK(stats.reopens == 1 && stats.failures == 0);
+    check_usable(f);
+}
+
 CONTRACT(a_batch_that_was_lost_does_not_stand_in_the_way_of_the_next)
 {
     struct batch *lost = batch_putting(f, 1, "lost"), *next = batch_putting(f, 1, "next");
