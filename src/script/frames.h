@@ -5,9 +5,11 @@
  * A frame: u32 little-endian, how many bytes follow it (kind and payload, 1..FRAME_BYTES_MAX); the kind, one
  * byte; the payload, JSON text in UTF-8 without NUL bytes. A lone surrogate arrives as \udXXX. "?" marks a member that may be absent.
  *
+ * LOAD, RUN and CALL begin with {"key":" in these very bytes; a key is 1 to 64 letters, digits, - or _.
+ *
  * Order. The child says FRAME_HELLO once, when its sandbox is closed. Then, one at a time:
  *     parent RUN   -> child (OPERATIONS -> parent ANSWERS)* -> child DONE or FAILED or UNKNOWN
- *     parent CALL  -> child VALUES or UNKNOWN
+ *     parent CALL  -> child VALUES or UNKNOWN (or FAILED, when a function broke its own context)
  * LOAD may come at any time and has no answer. CALL (with LOAD) may also come where ANSWERS is awaited.
  * When the parent closes its end, the child ends with status 0, from a wait; from a loop only a signal ends it.
  * A frame that breaks these rules ends the child with status 2: it has nobody to tell.

@@ -1,0 +1,137 @@
+/*
+ * script-host/main.c - orrery-js: runs the scripts of a database for the server that started it.
+ * One frame in, one frame out, over fd 3; see src/script/frames.h. Run by hand it has nobody to speak to, and ends.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sandbox.h"
+#include "sources.h"
+
+static struct engine *engine;
+static struct sources sources;
+static struct frame frame;
+static struct outgoing out;
+static bool is_waiting; /* for the answers to what a run asked */
+
+static void key_of(const struct frame *in, char key[KEY_BYTES_MAX + 1])
+{
+    if (!source_key(in->payload, key))
+        frame_broken();
+}
+
+static void load(void)
+{
+    char key[KEY_BYTES_MAX + 1];
+    struct script *script;
+
+    key_of(&frame, key);
+    if (sources_find(&sources, key))
+        return;
+    script = script_new(engine, frame.payload);
+    if (!script)
+        frame_broken();
+    sources_add(&sources, key, script);
+}
+
+static void unknown(const char *key)
+{
+    char payload[KEY_BYTES_MAX + 16];
+
+    snprintf(payload, sizeof(payload), "{\"key\":\"%s\"}", key);
+    outgoing_set(&out, FRAME_UNKNOWN, payload);
+    frame_write(FRAME_FD, &out);
+}
+
+/* The run's frame; when it was its last, the next run's context is made while the parent is busy with it. */
+static void answer_run(void)
+{
+    is_waiting = out.buffer[FRAME_HEADER_BYTES] == FRAME_OPERATIONS;
+    frame_write(FRAME_FD, &out);
+    if (!is_waiting)
+        engine_prepare(engine);
+}
+
+static void run(void)
+{
+    char key[KEY_BYTES_MAX + 1];
+    struct script *script;
+
+    key_of(&frame, key);
+    if (is_waiting)
+        frame_broken();
+    script = sources_find(&sources, key);
+    if (!script) {
+        unknown(key);
+        return;
+    }
+    engine_run(engine, script, frame.payload, &out);
+    answer_run();
+}
+
+static void deliver(void)
+{
+    if (!is_waiting)
+        frame_broken();
+    engine_deliver(engine, frame.payload, &out);
+    answer_run();
+}
+
+static void call(void)
+{
+    char key[KEY_BYTES_MAX + 1];
+    struct script *script;
+
+    key_of(&frame, key);
+    script = sources_find(&sources, key);
+    if (!script) {
+        unknown(key);
+        return;
+    }
+    engine_call(engine, script, frame.payload, &out);
+    frame_write(FRAME_FD, &out);
+}
+
+static void handle(void)
+{
+    switch (frame.kind) {
+    case FRAME_LOAD:
+        load();
+        return;
+    case FRAME_RUN:
+        run();
+        return;
+    case FRAME_ANSWERS:
+        deliver();
+        return;
+    case FRAME_CALL:
+        call();
+        return;
+    default:
+        frame_broken();
+    }
+}
+
+static void say_hello(void)
+{
+    char payload[64];
+
+    snprintf(payload, sizeof(payload), "{\"frames\":%d,\"engine\":\"JavaScriptCore\"}", FRAME_VERSION);
+    outgoing_set(&out, FRAME_HELLO, payload);
+    frame_write(FRAME_FD, &out);
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1); /* as on the service, and the same on every machine */
+    engine = engine_new();
+    if (!engine || !sandbox_close()) {
+        fprintf(stderr, "orrery-js: the sandbox could not be closed, so no script is run\n");
+        return EXIT_FAILURE;
+    }
+    say_hello();
+    for (;;) {
+        frame_read(FRAME_FD, &frame);
+        handle();
+    }
+}
