@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include <JavaScriptCore/JavaScript.h>
+#include <jsc/jsc.h>
 
 #include "engine.h"
 #include "prelude.h"
+
+/* The collector sizes its heap by the machine's memory; as if there were little, a large run is forgotten soon after. */
+#define ASSUMED_MEMORY_BYTES (64 * 1024 * 1024)
 
 /* What went wrong inside prelude.js: a script that broke the objects it works with. */
 #define BROKEN_EXCEPTION "Error: The script has changed objects that its own context needs."
@@ -139,12 +143,21 @@ static void warm_up(struct engine *engine)
     JSGarbageCollect(engine->plain);
 }
 
+/* One thread to collect with, since there may be many children; no second language. */
+static void set_options(void)
+{
+    jsc_options_set_size("forceRAMSize", ASSUMED_MEMORY_BYTES);
+    jsc_options_set_uint("numberOfGCMarkers", 1);
+    jsc_options_set_boolean("useWasm", FALSE);
+}
+
 struct engine *engine_new(void)
 {
     struct engine *engine = calloc(1, sizeof(*engine));
 
     if (!engine)
         return NULL;
+    set_options();
     engine->group = JSContextGroupCreate();
     engine->plain = JSGlobalContextCreateInGroup(engine->group, NULL);
     engine->prelude = string_of((const char *)prelude_text);

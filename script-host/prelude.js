@@ -3,6 +3,9 @@
  * engine.c evaluates this text once in each new context and keeps the object it ends with. It calls that object
  * with what frames brought (parsed) and sends what comes back: a kind and a payload (src/script/frames.h).
  *
+ * A context is made before there is a run for it, and whatever is called for the first time in a context is slow: so what
+ * can be made early is made early, and the way of a plain run has few functions.
+ *
  * Operations are queued as text when they are called, since the script may change its objects afterwards. Each callback
  * is a call of its own from engine.c, because the engine runs promise jobs when the outermost call returns.
  */
@@ -153,11 +156,19 @@
         return value;
     }
 
+    /* A semicolon may end it. */
+    function withoutEnd(source) {
+        let end = source.trimEnd();
+        while (end.endsWith(";"))
+            end = end.slice(0, -1).trimEnd();
+        return end;
+    }
+
     function functionOf(source) {
         let found;
         script.isWrapped = true;
         try {
-            found = evaluate("(" + source.replace(/[;\s]+$/, "") + "\n)", script.file);
+            found = evaluate("(" + withoutEnd(source) + "\n)", script.file);
         } catch (error) {
             if (!(error instanceof SyntaxError))
                 throw error;
@@ -436,7 +447,7 @@
     }
 
     function stageOf(name, args) {
-        if (args[0] === state.collectionObject || args[0] === state.shortcut || (args[0] === undefined && args.length > 0))
+        if (args[0] === collection || args[0] === shortcut || (args[0] === undefined && args.length > 0))
             args.shift(); /* the collection may be named first */
         return STAGES[name === "pluck" ? "map" : name](...TAKERS[name](args));
     }
@@ -445,7 +456,7 @@
     function appendRows(error, rows) {
         if (error)
             throw error;
-        state.response.appendBody(stringify(rows));
+        context.getResponse().appendBody(stringify(rows));
     }
 
     function chainCallback(callback) {
@@ -578,49 +589,37 @@
         return shown(before) + shown(value);
     }
 
-    /* properties: name -> {value, isWritable}. Accessors for each by its name, and for all by getValue. */
-    function message(properties, changed) {
-        const object = {};
+    /* values: the body as Body, and the rest by their names. Accessors for each by its name, and for all by getValue. */
+    function message({ body, operation, values }, isWritable) {
+        const all = { Body: body, ...values };
+        const changed = new Set();
+        const object = { getValue: (name) => all[name], setValue, appendValue };
 
-        function writable(name) {
-            const property = properties.get(name);
-            if (!property)
-                throw bad("A new value cannot be set: " + name);
-            if (!property.isWritable)
+        function setValue(name, value) {
+            if (name === "OperationType" || (Object.hasOwn(all, name) && !isWritable))
                 throw numbered(ErrorCodes.Forbidden, "Not a writable property: " + name);
-            return property;
-        }
-        function set(name, value) {
-            const property = writable(name);
-            checkSize(name, value, state.responseBytes);
-            property.value = value;
+            if (!Object.hasOwn(all, name))
+                throw bad("A new value cannot be set: " + name);
+            if (state.responseBytes !== undefined)
+                checkSize(name, value, state.responseBytes);
+            all[name] = value;
             changed.add(name);
         }
-        function append(name, value) {
-            set(name, added(writable(name).value, value));
+        function appendValue(name, value) {
+            setValue(name, added(all[name], value));
         }
-        const get = (name) => properties.get(name)?.value;
-
-        for (const [name, { isWritable }] of properties) {
-            object["get" + name] = () => get(name);
+        for (const name in all) {
+            object["get" + name] = () => all[name];
             if (isWritable) {
-                object["set" + name] = (value) => set(name, value);
-                object["append" + name] = (value) => append(name, value);
+                object["set" + name] = (value) => setValue(name, value);
+                object["append" + name] = (value) => appendValue(name, value);
             }
         }
-        object.getValue = get;
-        object.setValue = set;
-        object.appendValue = append;
-        return object;
-    }
-
-    function propertiesOf({ body, operation, values }, isWritable) {
-        const properties = new Map([["Body", { value: body, isWritable }]]);
-        if (operation !== undefined)
-            properties.set("OperationType", { value: operation, isWritable: false });
-        for (const [name, value] of Object.entries(values ?? {}))
-            properties.set(name, { value, isWritable });
-        return properties;
+        if (operation !== undefined) {
+            all.OperationType = operation;
+            object.getOperationType = () => operation;
+        }
+        return { object, all, changed };
     }
 
     /* ---- one run ---- */
@@ -651,23 +650,10 @@
             operationsMax: quota.operations ?? Infinity,
             responseBytes: quota.response_bytes,
             logBytes: quota.log_bytes,
-            requestProperties: request ? propertiesOf(request, request.writable === true) : null,
-            responseProperties: response ? propertiesOf(response, true) : null,
-            requestChanged: new Set(), responseChanged: new Set(),
+            request: request && message(request, request.writable === true),
+            response: response && message(response, true),
             failure: undefined,
         };
-    }
-
-    function newCollection() {
-        const collection = {
-            getSelfLink: () => state.collection.self,
-            getAltLink: () => state.collection.alt,
-        };
-        for (const [on, names] of Object.entries(METHODS))
-            for (const [name, method] of Object.entries(names))
-                collection[method] = operation(on, name);
-        addQueries(collection);
-        return collection;
     }
 
     /* What abort throws is caught by nobody that matters: the run has failed already. */
@@ -677,41 +663,50 @@
         throw error;
     }
 
-    function installContext() {
-        const collection = newCollection();
-        const shortcut = Object.create(collection);
-        const context = { getCollection: () => collection, abort };
+    function newCollection() {
+        const made = {
+            getSelfLink: () => state.collection.self,
+            getAltLink: () => state.collection.alt,
+        };
+        for (const on in METHODS)
+            for (const name in METHODS[on])
+                made[METHODS[on][name]] = operation(on, name);
+        addQueries(made);
+        return made;
+    }
 
-        state.collectionObject = collection;
-        state.shortcut = shortcut;
-        if (state.requestProperties) {
-            state.request = message(state.requestProperties, state.requestChanged);
-            shortcut.request = state.request;
-            context.getRequest = () => state.request;
+    const collection = newCollection();
+    const shortcut = Object.create(collection);
+    const context = { getCollection: () => collection, abort };
+
+    /* The globals that only stored procedures and triggers have. */
+    function installContext({ request, response }) {
+        if (request) {
+            shortcut.request = request.object;
+            context.getRequest = () => request.object;
         }
-        if (state.responseProperties) {
-            state.response = message(state.responseProperties, state.responseChanged);
-            shortcut.response = state.response;
-            context.getResponse = () => state.response;
+        if (response) {
+            shortcut.response = response.object;
+            context.getResponse = () => response.object;
         }
         define(globalThis, "getContext", () => context);
         define(globalThis, "__", shortcut);
     }
 
     /* Starts the script; take() tells what came of it. */
-    function run(source, name, { args, context }) {
+    function run(source, name, frame) {
         let main;
 
-        state = newState(context);
+        state = newState(frame.context);
         setScript(name);
-        installContext();
+        installContext(state);
         try {
             main = functionOf(source);
         } catch (error) {
             return fail(error, "compile");
         }
         try {
-            const result = main(...(args ?? []));
+            const result = main(...(frame.args ?? []));
             if (result instanceof NativePromise)
                 result.then(undefined, (error) => fail(error, "throw"));
         } catch (error) {
@@ -756,18 +751,24 @@
         return true;
     }
 
-    function logMember() {
-        return state.log === "" ? undefined : { log: state.log };
+    /* Members that stay undefined are not written. */
+    function changedBody(part) {
+        return part?.changed.has("Body") ? part.all.Body : undefined;
+    }
+
+    function changedValues({ all, changed }) {
+        const names = [...changed].filter((name) => name !== "Body");
+        return Object.fromEntries(names.map((name) => [name, all[name]]));
     }
 
     function done() {
-        const { requestProperties, requestChanged, responseProperties, responseChanged } = state;
-        const names = [...responseChanged].filter((name) => name !== "Body");
+        const { request, response, log } = state;
+        const hasValues = response && response.changed.size > (response.changed.has("Body") ? 1 : 0);
         return stringify({
-            body: responseChanged.has("Body") ? responseProperties.get("Body").value : undefined,
-            request: requestChanged.has("Body") ? requestProperties.get("Body").value : undefined,
-            values: names.length ? Object.fromEntries(names.map((name) => [name, responseProperties.get(name).value])) : undefined,
-            ...logMember(),
+            body: changedBody(response),
+            request: changedBody(request),
+            values: hasValues ? changedValues(response) : undefined,
+            log: log || undefined,
         });
     }
 
@@ -786,7 +787,7 @@
         } catch (error) {
             fail(error, "throw");
         }
-        return "F" + stringify({ ...state.failure, ...logMember() });
+        return "F" + stringify({ ...state.failure, log: state.log || undefined });
     }
 
     /* ---- functions for queries ---- */
@@ -829,6 +830,5 @@
     installError();
     define(globalThis, "ErrorCodes", ErrorCodes);
     define(globalThis, "console", Object.freeze({ log }));
-    delete globalThis.WebAssembly;
     return { run, deliver, step, take, call };
 })
