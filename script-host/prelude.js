@@ -224,48 +224,60 @@
     /* The callback may stand in the place of the options. */
     function optionsAndCallback(options, callback) {
         if (callback === undefined && typeof options === "function")
-            return [{}, options];
+            return [undefined, options];
         if (options !== undefined && typeof options !== "object")
             throw bad('The "options" parameter must be of type "object". Actual type is: "' + typeof options + '".');
         if (callback !== undefined && typeof callback !== "function")
             throw bad('The "callback" parameter must be of type "function". Actual type is: "' + typeof callback + '".');
-        return [options ?? {}, callback];
+        return [options ?? undefined, callback];
     }
 
     /* ---- links ---- */
 
     const LINK = /^dbs\/[^/]+\/colls\/[^/]+(?:\/docs\/([^/]+)(?:\/attachments(?:\/([^/]+))?)?)?\/?$/i;
-    const withoutSlash = (link) => link.replace(/\/$/, "");
+    const NOUNS = ["collection", "document", "attachment"];
+    const withoutSlash = (link) => (link.endsWith("/") ? link.slice(0, -1) : link);
 
     /* Whether it is a link by rid or by name, or neither: then it leads out of the collection. */
     function wayOf(link) {
-        const { self, alt } = state.collection;
-        for (const [way, root] of [["rid", withoutSlash(self)], ["id", withoutSlash(alt)]])
-            if (withoutSlash(link) === root || link.startsWith(root + "/"))
-                return way;
+        const isIn = (root) => withoutSlash(link) === root || link.startsWith(root + "/");
+        if (isIn(withoutSlash(state.collection.self)))
+            return "rid";
+        if (isIn(withoutSlash(state.collection.alt)))
+            return "id";
         throw bad('The link "' + link + '" does not belong to the current collection, and scripts reach no other.');
     }
 
-    /* Parts of a link of the wanted depth: 0 the collection, 1 a document, 2 an attachment. */
-    function linked(link, depth, noun) {
+    /* The link and its parts as members of an operation. Depth 0 is the collection, 1 a document, 2 an attachment. */
+    function linkText(link, depth) {
         const match = typeof link === "string" ? LINK.exec(link) : null;
         const isRight = match && (depth === 0 ? !match[1] : match[1] && (depth === 2) === !!match[2]);
         if (!isRight)
-            throw bad("Invalid " + noun + ' link: "' + link + '".');
+            throw bad("Invalid " + NOUNS[depth] + ' link: "' + link + '".');
         const way = wayOf(link);
-        return { link, ...(depth > 0 && { [way]: match[1] }), ...(depth > 1 && { attachment: match[2] }) };
+        const document = depth > 0 ? ',"' + way + '":' + stringify(match[1]) : "";
+        const attachment = depth > 1 ? ',"attachment":' + stringify(match[2]) : "";
+        return '"link":' + stringify(link) + document + attachment;
+    }
+
+    /* Most scripts use one link, the collection's, again and again. */
+    let lastLink = {};
+
+    function linked(link, depth) {
+        if (lastLink.link !== link || lastLink.depth !== depth)
+            lastLink = { link, depth, text: linkText(link, depth) };
+        return lastLink.text;
     }
 
     /* ---- operations ---- */
 
-    /* Queues one; `done` gets (error, body, options). False when no more are accepted. */
-    function enqueue(op, bodyText, done) {
-        if (state.accepts && (now() >= state.acceptsUntil || state.queued >= state.operationsMax))
+    /* Queues one, as text; `done` gets (error, body, options). False when no more are accepted. */
+    function enqueue(op, done) {
+        if (state.queued >= state.operationsMax || now() >= state.acceptsUntil)
             state.accepts = false;
         if (!state.accepts)
             return false;
-        const head = stringify(op);
-        state.ops.push(bodyText === undefined ? head : head.slice(0, -1) + ',"body":' + bodyText + "}");
+        state.ops.push(op);
         state.waiting.push(done);
         state.queued++;
         return true;
@@ -313,8 +325,6 @@
             read: "readAttachment", replace: "replaceAttachment", delete: "deleteAttachment",
         },
     };
-    const NOUNS = ["collection", "document", "attachment"];
-
     /* Without a callback an error ends the script. deleteDocument's callback has no resource. */
     function finisher(callback, isDelete) {
         return (error, body, options) => {
@@ -335,24 +345,34 @@
         return bad('The function "' + method + '" requires at least ' + least + " argument(s) but was called with " + count + ".");
     }
 
+    function optionsText(options, names) {
+        const isFeed = names[0] === "pageSize";
+        if (options === undefined)
+            return isFeed ? '{"pageSize":' + PAGE_SIZE + "}" : "{}";
+        const sent = chosen(options, names);
+        if (isFeed)
+            sent.pageSize ??= PAGE_SIZE;
+        return stringify(sent);
+    }
+
     function operation(on, name) {
         const [op, shallow, second, names] = OPERATIONS[name];
-        const method = METHODS[on][name];
         const depth = on === "attachment" ? shallow + 1 : shallow;
+        const head = '{"op":"' + op + '","on":"' + on + '",';
         const least = second ? 2 : 1;
 
-        return function (link, ...rest) {
+        function send(link, subject, given, last) {
+            const body = second === "body" ? ',"body":' + bodyText(subject) : "";
+            const target = linked(link, depth);
+            const [options, callback] = optionsAndCallback(given, last);
+            const query = second === "query" ? ',"query":' + stringify(queryOf(subject)) : "";
+            const sent = ',"options":' + optionsText(options, names);
+            return enqueue(head + target + query + sent + body + "}", finisher(callback, op === "delete"));
+        }
+        return function (link, a, b, c) {
             if (arguments.length < least)
-                throw tooFew(method, least, arguments.length);
-            const subject = second ? rest.shift() : undefined;
-            const made = second === "body" ? bodyText(subject) : undefined;
-            const target = linked(link, depth, NOUNS[depth]);
-            const [options, callback] = optionsAndCallback(rest[0], rest[1]);
-            const sent = chosen(options, names);
-            if (names.includes("pageSize"))
-                sent.pageSize ??= PAGE_SIZE;
-            const query = second === "query" ? { query: queryOf(subject) } : undefined;
-            return enqueue({ op, on, ...target, ...query, options: sent }, made, finisher(callback, op === "delete"));
+                throw tooFew(METHODS[on][name], least, arguments.length);
+            return second ? send(link, a, b, c) : send(link, undefined, a, b);
         };
     }
 
@@ -466,8 +486,8 @@
     }
 
     function scan(pageSize, continuation, done) {
-        const options = continuation ? { pageSize, continuation } : { pageSize };
-        return enqueue({ op: "readAll", on: "document", link: state.collection.self, options }, undefined, done);
+        const options = stringify({ pageSize, continuation: continuation || undefined });
+        return enqueue('{"op":"readAll","on":"document",' + linked(state.collection.self, 0) + ',"options":' + options + "}", done);
     }
 
     /* Sorting wants all there is; the continuation is how many rows were given before. */
@@ -539,7 +559,7 @@
     function value(stages, args) {
         const [options, given] = optionsAndCallback(args[0], args[1]);
         const callback = chainCallback(given);
-        const sent = chosen(options, FEED);
+        const sent = chosen(options ?? {}, FEED);
         const size = sent.pageSize === -1 ? Infinity : sent.pageSize ?? PAGE_SIZE;
         const run = stages.some((stage) => stage.isSort) ? valueSorted : valuePaged;
         return { isAccepted: run(stages, size, sent.continuation ?? "", callback) };
@@ -644,7 +664,8 @@
     function newState({ collection, request, response, log: isLogged, quota = {} }) {
         return {
             collection, isLogged, log: "",
-            ops: [], waiting: [], answers: [], queued: 0,
+            ops: [], waiting: [], queued: 0, /* what each waits for is in the same place of waiting */
+            answers: [], called: [], delivered: 0,
             accepts: true,
             acceptsUntil: quota.ms === undefined ? Infinity : now() + quota.ms,
             operationsMax: quota.operations ?? Infinity,
@@ -719,7 +740,10 @@
         if (accept === false)
             state.accepts = false;
         state.answers = answers;
-        return answers.length === state.waiting.length;
+        state.delivered = 0;
+        state.called = state.waiting;
+        state.waiting = [];
+        return answers.length === state.called.length;
     }
 
     function errorOf({ status, number, message: words }) {
@@ -736,10 +760,10 @@
 
     /* Hands the next answer to its callback. False when none is left, or the script has failed. */
     function step() {
-        if (state.failure || state.answers.length === 0)
+        if (state.failure || state.delivered >= state.answers.length)
             return false;
-        const answer = state.answers.shift();
-        const done = state.waiting.shift();
+        const answer = state.answers[state.delivered];
+        const done = state.called[state.delivered++];
         try {
             if (answer.status >= 400)
                 done(errorOf(answer));
