@@ -36,5 +36,5 @@ void outgoing_set(struct outgoing *out, enum frame_kind kind, const char *payloa
 
 void frame_write(int fd, struct outgoing *out);
 
-/* There is nobody to tell: the parent sees the end of the stream. Runs no exit handlers, which may want what the sandbox denies. */
+/* There is nobody to tell: the parent sees the end of the stream. No exit handlers: they may want what is denied. */
 __attribute__((noreturn)) void frame_broken(void);

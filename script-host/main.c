@@ -2,8 +2,13 @@
  * script-host/main.c - orrery-js: runs the scripts of a database for the server that started it.
  * One frame in, one frame out, over fd 3; see src/script/frames.h. Run by hand it has nobody to speak to, and ends.
  */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "sandbox.h"
 #include "sources.h"
@@ -121,11 +126,40 @@ static void say_hello(void)
     frame_write(FRAME_FD, &out);
 }
 
+/*
+ * Ends the process when the parent is gone: a script without an end would outlive it. (A signal at the parent's death
+ * comes already when the thread ends that started this process.)
+ */
+static void *watch_parent(void *unused)
+{
+    struct pollfd parent = { .fd = FRAME_FD, .events = POLLRDHUP };
+
+    (void)unused;
+    while (poll(&parent, 1, -1) < 0 && errno == EINTR)
+        ;
+    _exit(EXIT_SUCCESS);
+}
+
+static bool start_watching(void)
+{
+    pthread_t thread;
+
+    return pthread_create(&thread, NULL, watch_parent, NULL) == 0;
+}
+
+/* A crash leaves no copy of what scripts have read. */
+static bool forbid_dumps(void)
+{
+    struct rlimit none = { 0, 0 };
+
+    return setrlimit(RLIMIT_CORE, &none) == 0;
+}
+
 int main(void)
 {
     setenv("TZ", "UTC", 1); /* as on the service, and the same on every machine */
     engine = engine_new();
-    if (!engine || !sandbox_close()) {
+    if (!engine || !forbid_dumps() || !start_watching() || !sandbox_close()) {
         fprintf(stderr, "orrery-js: the sandbox could not be closed, so no script is run\n");
         return EXIT_FAILURE;
     }

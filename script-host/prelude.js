@@ -298,10 +298,10 @@
         return made;
     }
 
-    function queryOf(query) {
+    function queryText(query) {
         if (typeof query !== "string" && (typeof query !== "object" || query === null))
-            throw bad('The "filterQuery" parameter must be of type "string" or "object". Actual type is: "' + typeof query + '".');
-        return query;
+            throw bad('The query must be of type "string" or "object". Actual type is: "' + typeof query + '".');
+        return stringify(query) ?? "null";
     }
 
     /* name: [op, depth of its link, whether it has a second argument, its options] on documents; on attachments one deeper. */
@@ -325,6 +325,7 @@
             read: "readAttachment", replace: "replaceAttachment", delete: "deleteAttachment",
         },
     };
+
     /* Without a callback an error ends the script. deleteDocument's callback has no resource. */
     function finisher(callback, isDelete) {
         return (error, body, options) => {
@@ -342,7 +343,7 @@
     }
 
     function tooFew(method, least, count) {
-        return bad('The function "' + method + '" requires at least ' + least + " argument(s) but was called with " + count + ".");
+        return bad('The function "' + method + '" requires at least ' + least + " argument(s) but got " + count + ".");
     }
 
     function optionsText(options, names) {
@@ -365,7 +366,7 @@
             const body = second === "body" ? ',"body":' + bodyText(subject) : "";
             const target = linked(link, depth);
             const [options, callback] = optionsAndCallback(given, last);
-            const query = second === "query" ? ',"query":' + stringify(queryOf(subject)) : "";
+            const query = second === "query" ? ',"query":' + queryText(subject) : "";
             const sent = ',"options":' + optionsText(options, names);
             return enqueue(head + target + query + sent + body + "}", finisher(callback, op === "delete"));
         }
@@ -487,7 +488,8 @@
 
     function scan(pageSize, continuation, done) {
         const options = stringify({ pageSize, continuation: continuation || undefined });
-        return enqueue('{"op":"readAll","on":"document",' + linked(state.collection.self, 0) + ',"options":' + options + "}", done);
+        const target = linked(state.collection.self, 0);
+        return enqueue('{"op":"readAll","on":"document",' + target + ',"options":' + options + "}", done);
     }
 
     /* Sorting wants all there is; the continuation is how many rows were given before. */

@@ -11,7 +11,7 @@
  *     parent RUN   -> child (OPERATIONS -> parent ANSWERS)* -> child DONE or FAILED or UNKNOWN
  *     parent CALL  -> child VALUES or UNKNOWN (or FAILED, when a function broke its own context)
  * LOAD may come at any time and has no answer. CALL (with LOAD) may also come where ANSWERS is awaited.
- * When the parent closes its end, the child ends with status 0, from a wait; from a loop only a signal ends it.
+ * When the parent closes its end, the child ends with status 0, in the middle of a script too.
  * A frame that breaks these rules ends the child with status 2: it has nobody to tell.
  *
  * Trust. The child is a script's, so the parent believes nothing: it checks links, bodies, options and sizes again.

@@ -56,6 +56,10 @@ def the_child_ends_with_0_when_the_parent_goes_away(host):
     child.begin("function () { __.readDocuments(__.getSelfLink()); }")
     assert child.receive()[0] == "O"
     assert child.end() == 0
+    for endless in ("function () { for (;;); }", "async () => { for (;;) await null; }"):
+        child = Host(host.program)
+        child.begin(endless)
+        assert child.end() == 0
 
 
 def frames_that_break_the_rules_end_the_child_with_2(host):
