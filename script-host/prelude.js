@@ -149,7 +149,7 @@
         const declared = /(?:^|[;}\s])(?:async\s+)?function\s*\*?\s*([\w$]+)/.exec(text);
         const assigned = /(?:^|[;}\s])(?:const|let|var)\s+([\w$]+)\s*=/.exec(text);
         for (const found of [declared, assigned]) {
-            const named = found && evaluate("typeof " + found[1] + ' === "function" ? ' + found[1] + " : undefined", PRELUDE);
+            const named = found && evaluate("typeof " + found[1] + ' === "function" && ' + found[1], PRELUDE);
             if (named)
                 return named;
         }
@@ -304,16 +304,16 @@
         return stringify(query) ?? "null";
     }
 
-    /* name: [op, depth of its link, whether it has a second argument, its options] on documents; on attachments one deeper. */
+    /* op: [depth of its link, its second argument, its options], on documents; attachments lie one deeper. */
     const FEED = ["pageSize", "continuation"];
     const OPERATIONS = {
-        create: ["create", 0, "body", ["indexAction", "disableAutomaticIdGeneration"]],
-        upsert: ["upsert", 0, "body", ["indexAction", "etag", "disableAutomaticIdGeneration"]],
-        readAll: ["readAll", 0, null, FEED],
-        query: ["query", 0, "query", [...FEED, "enableScan", "enableLowPrecisionOrderBy"]],
-        read: ["read", 1, null, ["ifNoneMatch"]],
-        replace: ["replace", 1, "body", ["indexAction", "etag"]],
-        delete: ["delete", 1, null, ["etag"]],
+        create: [0, "body", ["indexAction", "disableAutomaticIdGeneration"]],
+        upsert: [0, "body", ["indexAction", "etag", "disableAutomaticIdGeneration"]],
+        readAll: [0, null, FEED],
+        query: [0, "query", [...FEED, "enableScan", "enableLowPrecisionOrderBy"]],
+        read: [1, null, ["ifNoneMatch"]],
+        replace: [1, "body", ["indexAction", "etag"]],
+        delete: [1, null, ["etag"]],
     };
     const METHODS = {
         document: {
@@ -356,8 +356,8 @@
         return stringify(sent);
     }
 
-    function operation(on, name) {
-        const [op, shallow, second, names] = OPERATIONS[name];
+    function operation(on, op) {
+        const [shallow, second, names] = OPERATIONS[op];
         const depth = on === "attachment" ? shallow + 1 : shallow;
         const head = '{"op":"' + op + '","on":"' + on + '",';
         const least = second ? 2 : 1;
@@ -372,7 +372,7 @@
         }
         return function (link, a, b, c) {
             if (arguments.length < least)
-                throw tooFew(METHODS[on][name], least, arguments.length);
+                throw tooFew(METHODS[on][op], least, arguments.length);
             return second ? send(link, a, b, c) : send(link, undefined, a, b);
         };
     }
@@ -505,7 +505,8 @@
                 return;
             const end = skip + size;
             const { continuation: ignored, ...rest } = options;
-            callback(undefined, rows.slice(skip, end), end < rows.length ? { ...rest, continuation: "sorted:" + end } : rest);
+            const info = end < rows.length ? { ...rest, continuation: "sorted:" + end } : rest;
+            callback(undefined, rows.slice(skip, end), info);
         }
         function page(error, rows, options) {
             if (error)
@@ -692,8 +693,8 @@
             getAltLink: () => state.collection.alt,
         };
         for (const on in METHODS)
-            for (const name in METHODS[on])
-                made[METHODS[on][name]] = operation(on, name);
+            for (const op in METHODS[on])
+                made[METHODS[on][op]] = operation(on, op);
         addQueries(made);
         return made;
     }

@@ -13,7 +13,7 @@ def a_source_may_be_any_function(host):
                    "async (a) => { await null; %s(a); }", "  function f(a) { %s(a); }  ;; ", "(function (a) { %s(a); })",
                    "// says\n/* what */ function f(a) { %s(a); } // it does", "\ufefffunction f(a) { %s(a); }", "\"use strict\"; function f(a) { %s(a); }",
                    "function f(a) { g(a); } function g(a) { %s(a); }", "function f(a) { g(a); }\nvar g = function (a) { %s(a); };",
-                   "const f = (a) => { %s(a); };", "var x = 1; f = function (a) { %s(a); }", "/* function no() {} */ function f(a) { %s(a); };",
+                   "const f = (a) => { %s(a); };", "const f = (a) => { function g() { %s(a); } g(); };", "var x = 1; f = function (a) { %s(a); }", "/* function no() {} */ function f(a) { %s(a); };",
                    "class T { static m(a) { %s(a); } }\nfunction f(a) { T.m(a); }", "function f(a) { %s(a); }\r\n"):
         assert host.body(source % SET, 5) == 5, source
 
