@@ -51,14 +51,14 @@ interface OperationError extends Error {
     body: string;
 }
 
-interface RequestInfo {
+interface OperationInfo {
     statusCode: number;
     notModified?: boolean;
     currentCollectionSizeInMB?: string;
     maxCollectionSizeInMB?: string;
 }
 
-interface FeedInfo extends RequestInfo {
+interface FeedInfo extends OperationInfo {
     /** There is more; give it to the next call. */
     continuation?: string;
 }
@@ -68,8 +68,8 @@ interface QuerySpec {
     parameters?: { name: string; value: any }[];
 }
 
-type DocumentCallback = (error: OperationError | undefined, document: StoredDocument, info: RequestInfo) => void;
-type DeleteCallback = (error: OperationError | undefined, info: RequestInfo) => void;
+type DocumentCallback = (error: OperationError | undefined, document: StoredDocument, info: OperationInfo) => void;
+type DeleteCallback = (error: OperationError | undefined, info: OperationInfo) => void;
 type FeedCallback<T = any> = (error: OperationError | undefined, rows: T[], info: FeedInfo) => void;
 
 /** Whether it was accepted. Near the end of the script's time it is not. */
@@ -194,7 +194,9 @@ interface ErrorConstructor {
     (number: number, message: string): Error & { number: number };
 }
 
-declare const console: {
+interface Console {
     /** Kept when the caller asks for script logging. %s stands for the next argument. */
-    log(format: any, ...args: any[]): void;
-};
+    log(format?: any, ...args: any[]): void;
+}
+
+declare var console: Console;
