@@ -77,13 +77,13 @@ char *outgoing_reserve(struct outgoing *out, size_t bytes)
 void outgoing_set(struct outgoing *out, enum frame_kind kind, const char *payload)
 {
     size_t payload_bytes = strlen(payload);
-    char *at = outgoing_reserve(out, 1 + payload_bytes);
+    char *at = outgoing_reserve(out, 1 + payload_bytes + 1);
 
     if (!at)
         frame_broken();
     at[0] = (char)kind;
-    memcpy(at + 1, payload, payload_bytes);
-    out->used = 1 + payload_bytes;
+    memcpy(at + 1, payload, payload_bytes + 1);
+    out->used = 1 + payload_bytes; /* the NUL stays here */
 }
 
 void frame_write(int fd, struct outgoing *out)
