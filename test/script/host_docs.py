@@ -42,9 +42,15 @@ def countItems_counts(host):
 
 
 def tax_is_a_function_of_its_argument(host):
-    assert host.call(_example("tax"), [100], [1000], {"args": [None], "undefined": [0]}) == [{"value": 10}, {"value": 200}, {}]
+    assert host.call(_example("tax"), [100], [1000], {"args": [None], "undefined": [0]}) == [
+        {"value": 10},
+        {"value": 200},
+        {},
+    ]
 
 
 def namesOfTheOld_sorts_them(host):
-    store = Store({"id": "1", "name": "A", "age": 70}, {"id": "2", "name": "B", "age": 20}, {"id": "3", "name": "C", "age": 90})
+    store = Store(
+        {"id": "1", "name": "A", "age": 70}, {"id": "2", "name": "B", "age": 20}, {"id": "3", "name": "C", "age": 90}
+    )
     assert host.body(_example("namesOfTheOld"), 60, store=store) == {"names": ["C", "A"]}

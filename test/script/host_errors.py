@@ -5,12 +5,20 @@ LOG = "getContext().getResponse().setBody"
 
 
 def an_exception_has_its_words_its_stack_and_400(host):
-    failure = host.failure("""function outer() {
+    failure = host.failure(
+        """function outer() {
     function inner() { throw new Error("no luck"); }
     inner();
-}""", name="luck")
-    assert failure == {"number": 400, "message": "no luck", "exception": "Error: no luck", "from": "throw",
-                       "stack": "Error: no luck\n   at inner (luck.js:2:39)\n   at outer (luck.js:3:10)"}, failure
+}""",
+        name="luck",
+    )
+    assert failure == {
+        "number": 400,
+        "message": "no luck",
+        "exception": "Error: no luck",
+        "from": "throw",
+        "stack": "Error: no luck\n   at inner (luck.js:2:39)\n   at outer (luck.js:3:10)",
+    }, failure
 
 
 def columns_of_the_first_line_are_the_scripts_own(host):
@@ -29,8 +37,10 @@ def an_error_has_two_arguments_one_or_none(host):
 
 
 def an_error_can_be_extended(host):
-    failure = host.failure("""function () { class Mine extends Error { constructor(m) { super(m); this.name = "Mine"; this.number = 418; } }
-        var e = new Mine("m"); if (!(e instanceof Mine) || !(e instanceof Error)) throw 1; throw e; }""")
+    failure = host.failure(
+        """function () { class Mine extends Error { constructor(m) { super(m); this.name = "Mine"; this.number = 418; } }
+        var e = new Mine("m"); if (!(e instanceof Mine) || !(e instanceof Error)) throw 1; throw e; }"""
+    )
     assert failure["exception"] == "Mine: m" and failure["number"] == 418
 
 
@@ -41,17 +51,28 @@ def the_number_of_a_thrown_error_is_told_when_it_is_one_of_http(host):
 
 
 def anything_can_be_thrown(host):
-    for thrown, words in (("'text'", "text"), ("5", "5"), ("null", "null"), ("undefined", "undefined"), ("{ a: 1 }", '{"a":1}'),
-                          ("[1]", "[1]"), ("{ message: 'm', number: 404 }", "Error: m"), ("Symbol('s')", "Symbol(s)"), ("10n", "10"),
-                          ("{ get message() { throw 1; } }", "an exception that cannot be shown"),
-                          ("Object.assign(new Error('x'), { toString() { throw 1; } })", "an exception that cannot be shown")):
+    for thrown, words in (
+        ("'text'", "text"),
+        ("5", "5"),
+        ("null", "null"),
+        ("undefined", "undefined"),
+        ("{ a: 1 }", '{"a":1}'),
+        ("[1]", "[1]"),
+        ("{ message: 'm', number: 404 }", "Error: m"),
+        ("Symbol('s')", "Symbol(s)"),
+        ("10n", "10"),
+        ("{ get message() { throw 1; } }", "an exception that cannot be shown"),
+        ("Object.assign(new Error('x'), { toString() { throw 1; } })", "an exception that cannot be shown"),
+    ):
         failure = host.failure("function () { throw %s; }" % thrown)
         assert failure["exception"] == words, (thrown, failure)
     assert host.failure("function () { throw { message: 'm', number: 404 }; }")["number"] == 404
 
 
 def an_error_of_an_operation_without_a_callback_ends_the_script(host):
-    failure = host.failure("function () { __.createDocument(__.getSelfLink(), { id: 'a' }); }", store=Store({"id": "a"}))
+    failure = host.failure(
+        "function () { __.createDocument(__.getSelfLink(), { id: 'a' }); }", store=Store({"id": "a"})
+    )
     assert failure["number"] == 409 and failure["from"] == "operation"
     assert failure["exception"] == 'Error: {"Errors":["Resource with specified id or name already exists"]}'
 
@@ -59,7 +80,9 @@ def an_error_of_an_operation_without_a_callback_ends_the_script(host):
 def an_error_of_an_operation_that_is_thrown_on_is_still_the_operations(host):
     failure = host.failure("function () { __.readDocument(__.getAltLink() + '/docs/x', function (e) { throw e; }); }")
     assert failure["number"] == 404 and failure["from"] == "operation"
-    failure = host.failure("function () { __.readDocument(__.getAltLink() + '/docs/x', function (e) { throw new Error('Error: ' + e.message); }); }")
+    failure = host.failure(
+        "function () { __.readDocument(__.getAltLink() + '/docs/x', function (e) { throw new Error('Error: ' + e.message); }); }"
+    )
     assert failure["number"] == 400 and failure["from"] == "throw" and "Resource Not Found" in failure["message"]
 
 
@@ -67,20 +90,31 @@ def an_answer_may_have_a_number_of_its_own(host):
     class Odd(Store):
         def answer(self, op):
             return {"status": 400, "number": 449, "message": "m"}
-    assert host.body("function () { __.readDocuments(__.getSelfLink(), function (e) { %s(e.number); }); }" % LOG, store=Odd()) == 449
+
+    assert (
+        host.body(
+            "function () { __.readDocuments(__.getSelfLink(), function (e) { %s(e.number); }); }" % LOG, store=Odd()
+        )
+        == 449
+    )
 
 
 def after_a_failure_no_other_callback_runs(host):
-    failure = host.failure("""function () { for (var i = 0; i < 3; i++)
-        __.createDocument(__.getSelfLink(), {}, function () { console.log("called "); throw new Error("first"); }); }""", log=True)
+    failure = host.failure(
+        """function () { for (var i = 0; i < 3; i++)
+        __.createDocument(__.getSelfLink(), {}, function () { console.log("called "); throw new Error("first"); }); }""",
+        log=True,
+    )
     assert failure["log"] == "called " and failure["message"] == "first"
 
 
 def abort_ends_the_script_even_when_it_is_caught(host):
-    for source in ("function () { getContext().abort(new Error(410, 'enough')); }",
-                   "function () { try { getContext().abort(new Error(410, 'enough')); } catch (e) {} }",
-                   "function () { (async () => { throw new Error(410, 'enough'); })().catch(e => getContext().abort(e)); }",
-                   "function () { __.readDocuments(__.getSelfLink(), () => getContext().abort(new Error(410, 'enough'))); }"):
+    for source in (
+        "function () { getContext().abort(new Error(410, 'enough')); }",
+        "function () { try { getContext().abort(new Error(410, 'enough')); } catch (e) {} }",
+        "function () { (async () => { throw new Error(410, 'enough'); })().catch(e => getContext().abort(e)); }",
+        "function () { __.readDocuments(__.getSelfLink(), () => getContext().abort(new Error(410, 'enough'))); }",
+    ):
         failure = host.failure(source)
         assert failure["from"] == "abort" and failure["number"] == 410 and failure["message"] == "enough", failure
 
@@ -91,14 +125,20 @@ def abort_without_a_reason_ends_it_as_well(host):
 
 def nothing_is_accepted_after_an_abort(host):
     store = Store()
-    failure = host.failure("""function () { try { getContext().abort("x"); } catch (e) {}
-        console.log(String(__.createDocument(__.getSelfLink(), {}))); }""", store=store, log=True)
+    failure = host.failure(
+        """function () { try { getContext().abort("x"); } catch (e) {}
+        console.log(String(__.createDocument(__.getSelfLink(), {}))); }""",
+        store=store,
+        log=True,
+    )
     assert failure["log"] == "false" and store.ops == []
 
 
 def a_script_that_does_not_compile_says_where(host):
     failure = host.failure("function f( { return 1; }", name="f")
-    assert failure["from"] == "compile" and failure["number"] == 400 and failure["exception"].startswith("SyntaxError: "), failure
+    assert (
+        failure["from"] == "compile" and failure["number"] == 400 and failure["exception"].startswith("SyntaxError: ")
+    ), failure
 
 
 def a_source_without_a_function_is_refused(host):
@@ -110,7 +150,10 @@ def a_source_without_a_function_is_refused(host):
 def deep_recursion_is_an_error_that_can_be_caught(host):
     failure = host.failure("function f() { return f() + 1; }")
     assert failure["exception"].startswith("RangeError"), failure["exception"]
-    assert host.body("function () { function f() { return f() + 1; } try { f(); } catch (e) { %s(e.name); } }" % LOG) == "RangeError"
+    assert (
+        host.body("function () { function f() { return f() + 1; } try { f(); } catch (e) { %s(e.name); } }" % LOG)
+        == "RangeError"
+    )
     assert host.body("function () { %s(1); }" % LOG) == 1
 
 
@@ -121,10 +164,14 @@ def deep_json_does_not_end_the_child(host):
 
 
 def a_script_that_breaks_its_own_context_fails_and_the_next_runs(host):
-    for harm in ("JSON.stringify = null; Array.prototype.push = null; Array.prototype.shift = null; Array.prototype.splice = null;",
-                 "Object.defineProperty(Object.prototype, 'toJSON', { get() { throw 1; } });",
-                 "String.prototype.startsWith = function () { throw 2; }; RegExp.prototype.exec = null; Map = Set = null;"):
-        kind, _ = host.run("function () { %s __.createDocument(__.getSelfLink(), {}); __.response.setBody({}); }" % harm)
+    for harm in (
+        "JSON.stringify = null; Array.prototype.push = null; Array.prototype.shift = null; Array.prototype.splice = null;",
+        "Object.defineProperty(Object.prototype, 'toJSON', { get() { throw 1; } });",
+        "String.prototype.startsWith = function () { throw 2; }; RegExp.prototype.exec = null; Map = Set = null;",
+    ):
+        kind, _ = host.run(
+            "function () { %s __.createDocument(__.getSelfLink(), {}); __.response.setBody({}); }" % harm
+        )
         assert kind in ("D", "F")
     assert host.body("function () { %s(1); }" % LOG) == 1
 
@@ -138,4 +185,7 @@ def a_promise_of_the_script_that_fails_fails_the_script(host):
 
 
 def an_error_that_a_link_causes_names_the_link(host):
-    assert ALT.replace("shop", "else") in host.failure("function (l) { __.readDocument(l); }", ALT.replace("shop", "else") + "/docs/a")["message"]
+    assert (
+        ALT.replace("shop", "else")
+        in host.failure("function (l) { __.readDocument(l); }", ALT.replace("shop", "else") + "/docs/a")["message"]
+    )

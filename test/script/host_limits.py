@@ -31,9 +31,14 @@ def _is_killed_at_work(host, source):
 
 
 def a_script_without_an_end_can_be_killed(host):
-    for source in ("function () { for (;;); }", "async function f() { for (;;) await null; }", "function f() { Promise.resolve().then(f); }",
-                   "function () { for (;;) try { for (;;); } finally { continue; } }",
-                   "function () { /^(a+)+$/.test('a'.repeat(40) + 'b'); }", "function () { for (;;) 'x'.repeat(1e6).split(''); }"):
+    for source in (
+        "function () { for (;;); }",
+        "async function f() { for (;;) await null; }",
+        "function f() { Promise.resolve().then(f); }",
+        "function () { for (;;) try { for (;;); } finally { continue; } }",
+        "function () { /^(a+)+$/.test('a'.repeat(40) + 'b'); }",
+        "function () { for (;;) 'x'.repeat(1e6).split(''); }",
+    ):
         _is_killed_at_work(host, source)
 
 
@@ -63,14 +68,26 @@ def the_child_ends_with_0_when_the_parent_goes_away(host):
 
 
 def frames_that_break_the_rules_end_the_child_with_2(host):
-    for kind, payload in (("X", b"{}"), ("R", b"{}"), ("R", b"not json"), ("A", b'{"answers":[]}'), ("L", b'{"key":"a"}'), ("L", b'{"key":"","source":""}'),
-                          ("L", b'{"key":"%s","source":""}' % (b"k" * 65)), ("L", b"[]"), ("U", b""), ("H", b"{}"), ("L", b'{"key":"a","source":1}'),
-                          ("L", b'{"key":"a\\u0041","source":"x"}'), ("L", b'{"key":"a","source":"x"')):
+    for kind, payload in (
+        ("X", b"{}"),
+        ("R", b"{}"),
+        ("R", b"not json"),
+        ("A", b'{"answers":[]}'),
+        ("L", b'{"key":"a"}'),
+        ("L", b'{"key":"","source":""}'),
+        ("L", b'{"key":"%s","source":""}' % (b"k" * 65)),
+        ("L", b"[]"),
+        ("U", b""),
+        ("H", b"{}"),
+        ("L", b'{"key":"a","source":1}'),
+        ("L", b'{"key":"a\\u0041","source":"x"}'),
+        ("L", b'{"key":"a","source":"x"'),
+    ):
         assert _ended(host, kind, payload) == 2, (kind, payload)
 
 
 def a_length_of_nothing_or_of_too_much_ends_the_child_with_2(host):
-    for length in (0, (64 << 20) + 1, 0xffffffff):
+    for length in (0, (64 << 20) + 1, 0xFFFFFFFF):
         child = Host(host.program)
         child.socket.sendall(length.to_bytes(4, "little"))
         assert child.process.wait(30) == 2
@@ -108,7 +125,9 @@ def _resident_mb(child):
 
 
 def many_runs_do_not_make_the_child_grow_and_a_large_one_is_forgotten(host):
-    source = "function () { var a = []; for (var i = 0; i < 1000; i++) a.push({ i: i }); __.response.setBody(a.length); }"
+    source = (
+        "function () { var a = []; for (var i = 0; i < 1000; i++) a.push({ i: i }); __.response.setBody(a.length); }"
+    )
     with Host(host.program) as child:
         for _ in range(300):
             child.body(source)

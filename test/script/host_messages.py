@@ -5,14 +5,33 @@ BODY = "getContext().getResponse().setBody"
 
 
 def arguments_of_every_type_come_back_as_they_went_in(host):
-    for value in (None, True, 0, -1.5, 1e300, "", "text", "\u00e9\u4e2d\U0001f600\u2028", [], {}, [1, [2, [3, {"a": None}]]],
-                  {"a": {"b": {"c": [{"d": ""}]}}}, {"__proto__x": 1, "": 2}, 9007199254740991, "\x00\x01"):
+    for value in (
+        None,
+        True,
+        0,
+        -1.5,
+        1e300,
+        "",
+        "text",
+        "\u00e9\u4e2d\U0001f600\u2028",
+        [],
+        {},
+        [1, [2, [3, {"a": None}]]],
+        {"a": {"b": {"c": [{"d": ""}]}}},
+        {"__proto__x": 1, "": 2},
+        9007199254740991,
+        "\x00\x01",
+    ):
         assert host.body("function (v) { %s(v); }" % BODY, value) == value
 
 
 def an_argument_that_is_not_given_is_undefined_and_null_is_null(host):
-    assert host.body("function (a, b) { %s([typeof a, a === null, typeof b, arguments.length]); }" % BODY, None) == \
-        ["object", True, "undefined", 1]
+    assert host.body("function (a, b) { %s([typeof a, a === null, typeof b, arguments.length]); }" % BODY, None) == [
+        "object",
+        True,
+        "undefined",
+        1,
+    ]
 
 
 def a_deeply_nested_argument_passes(host):
@@ -23,8 +42,18 @@ def a_deeply_nested_argument_passes(host):
 
 
 def bodies_of_every_type_are_told_apart(host):
-    for source, body in (("null", None), ("0", 0), ('""', ""), ("false", False), ("[undefined]", [None]), ("{ a: undefined }", {}),
-                         ("new Date(0)", "1970-01-01T00:00:00.000Z"), ('"\\ud800"', "\ud800"), ("NaN", None), ("[,1]", [None, 1])):
+    for source, body in (
+        ("null", None),
+        ("0", 0),
+        ('""', ""),
+        ("false", False),
+        ("[undefined]", [None]),
+        ("{ a: undefined }", {}),
+        ("new Date(0)", "1970-01-01T00:00:00.000Z"),
+        ('"\\ud800"', "\ud800"),
+        ("NaN", None),
+        ("[,1]", [None, 1]),
+    ):
         kind, payload = host.run("function () { %s(%s); }" % (BODY, source))
         assert kind == "D" and payload == {"body": body}, payload
 
@@ -45,17 +74,29 @@ def what_the_function_returns_is_no_body(host):
 
 
 def appending_makes_longer_text_sums_and_json(host):
-    assert host.body("function () { var r = getContext().getResponse(); r.appendBody('a'); r.appendBody('b'); r.appendBody(1); }") == "ab1"
+    assert (
+        host.body(
+            "function () { var r = getContext().getResponse(); r.appendBody('a'); r.appendBody('b'); r.appendBody(1); }"
+        )
+        == "ab1"
+    )
     assert host.body("function () { var r = getContext().getResponse(); r.appendBody(1); r.appendBody(2); }") == 3
-    assert host.body("function () { var r = getContext().getResponse(); r.setBody({a: 1}); r.appendBody({b: 2}); }") == '{"a":1}{"b":2}'
+    assert (
+        host.body("function () { var r = getContext().getResponse(); r.setBody({a: 1}); r.appendBody({b: 2}); }")
+        == '{"a":1}{"b":2}'
+    )
 
 
 def the_body_can_be_read_back(host):
-    assert host.body("function () { var r = __.response; r.setBody([1]); r.setBody(r.getBody().concat(r.getValue('Body'))); }") == [1, 1]
+    assert host.body(
+        "function () { var r = __.response; r.setBody([1]); r.setBody(r.getBody().concat(r.getValue('Body'))); }"
+    ) == [1, 1]
 
 
 def values_of_the_response_are_got_set_and_sent_back(host):
-    response = {"values": {"x-ms-a": "1", "MaxResourceQuota": "documentSize=10", "ResourceQuotaCurrentUsage": "documentSize=1"}}
+    response = {
+        "values": {"x-ms-a": "1", "MaxResourceQuota": "documentSize=10", "ResourceQuotaCurrentUsage": "documentSize=1"}
+    }
     source = """function () { var r = getContext().getResponse();
         r.setValue("x-ms-a", r.getValue("x-ms-a") + "2"); r.appendValue("x-ms-a", "3");
         r.setBody([r.getMaxResourceQuota(), r.getResourceQuotaCurrentUsage(), typeof r.getValue("none")]); }"""
@@ -74,30 +115,46 @@ def a_pre_trigger_changes_the_body_of_its_request_and_has_no_response(host):
         b.seen = [q.getOperationType(), q.getValue("x-ms-a"), typeof getContext().getResponse, typeof __.response, __.request === q];
         q.setBody(b); }"""
     kind, payload = host.run(source, request=request, response=None)
-    assert (kind, payload) == ("D", {"request": {"id": "1", "n": 2, "seen": ["Create", "b", "undefined", "undefined", True]}})
+    assert (kind, payload) == (
+        "D",
+        {"request": {"id": "1", "n": 2, "seen": ["Create", "b", "undefined", "undefined", True]}},
+    )
 
 
 def a_request_that_nobody_set_is_not_sent_back(host):
     request = {"body": {"id": "1"}, "operation": "Create", "writable": True}
-    assert host.run("function () { getContext().getRequest().getBody().id = 2; }", request=request, response=None) == ("D", {})
+    assert host.run("function () { getContext().getRequest().getBody().id = 2; }", request=request, response=None) == (
+        "D",
+        {},
+    )
 
 
 def a_request_that_is_not_writable_refuses_with_403(host):
     request = {"body": {"id": "1"}, "operation": "Delete", "writable": False}
     for call in ('setValue("Body", {})', 'setValue("OperationType", "Create")', 'appendValue("Body", 1)'):
         assert host.failure("function () { getContext().getRequest().%s; }" % call, request=request)["number"] == 403
-    assert host.failure("function () { getContext().getRequest().setBody({}); }", request=request)["exception"].startswith("TypeError")
+    assert host.failure("function () { getContext().getRequest().setBody({}); }", request=request)[
+        "exception"
+    ].startswith("TypeError")
 
 
 def a_post_trigger_sees_request_and_response_and_may_change_the_answer(host):
-    more = {"request": {"body": {"id": "1"}, "operation": "Replace", "writable": False}, "response": {"body": {"id": "1", "_etag": "e"}}}
+    more = {
+        "request": {"body": {"id": "1"}, "operation": "Replace", "writable": False},
+        "response": {"body": {"id": "1", "_etag": "e"}},
+    }
     read = "function () { if (__.request.getBody().id + __.response.getBody()._etag !== '1e') throw 1; }"
     assert host.run(read, **more) == ("D", {})
-    assert host.body("function () { var b = __.response.getBody(); b.x = 1; __.response.setBody(b); }", **more)["x"] == 1
+    assert (
+        host.body("function () { var b = __.response.getBody(); b.x = 1; __.response.setBody(b); }", **more)["x"] == 1
+    )
 
 
 def a_stored_procedure_without_a_request_has_no_getRequest(host):
-    assert host.body("function () { %s([typeof getContext().getRequest, typeof __.request]); }" % BODY) == ["undefined", "undefined"]
+    assert host.body("function () { %s([typeof getContext().getRequest, typeof __.request]); }" % BODY) == [
+        "undefined",
+        "undefined",
+    ]
 
 
 def a_response_that_grows_too_large_is_413_at_the_call(host):
@@ -131,40 +188,82 @@ def a_failed_script_keeps_its_log(host):
 
 
 def the_collection_tells_its_links(host):
-    assert host.body("function () { var c = getContext().getCollection(); %s([c.getSelfLink(), c.getAltLink(), __.getSelfLink()]); }"
-                     % BODY) == [SELF, ALT, SELF]
+    assert host.body(
+        "function () { var c = getContext().getCollection(); %s([c.getSelfLink(), c.getAltLink(), __.getSelfLink()]); }"
+        % BODY
+    ) == [SELF, ALT, SELF]
 
 
 def the_error_codes_are_there_and_cannot_be_changed(host):
     body = host.body("function () { ErrorCodes.NotFound = 1; %s(ErrorCodes); }" % BODY)
-    assert body == {"BadRequest": 400, "Forbidden": 403, "NotFound": 404, "Conflict": 409, "PreconditionFailed": 412,
-                    "RequestEntityTooLarge": 413, "RetryWith": 449, "InternalServerError": 500}
+    assert body == {
+        "BadRequest": 400,
+        "Forbidden": 403,
+        "NotFound": 404,
+        "Conflict": 409,
+        "PreconditionFailed": 412,
+        "RequestEntityTooLarge": 413,
+        "RetryWith": 449,
+        "InternalServerError": 500,
+    }
 
 
 def nothing_of_one_run_is_seen_by_the_next(host):
     dirty = """function () { leaked = 1; Array.prototype.leaked = 1; JSON.parse = null; Object.prototype.toJSON = function () { return 7; };
         getContext = null; __.leaked = 1; Error.prototype.leaked = 1; }"""
     host.run(dirty)
-    clean = "function () { %s([typeof leaked, typeof [].leaked, typeof JSON.parse, typeof __.leaked, typeof new Error().leaked]); }" % BODY
+    clean = (
+        "function () { %s([typeof leaked, typeof [].leaked, typeof JSON.parse, typeof __.leaked, typeof new Error().leaked]); }"
+        % BODY
+    )
     assert host.body(clean) == ["undefined", "undefined", "function", "undefined", "undefined"]
 
 
 def there_is_no_way_out_of_the_language(host):
-    names = ["setTimeout", "setInterval", "require", "process", "fetch", "XMLHttpRequest", "WebAssembly", "load", "read", "print", "readFile",
-             "importScripts", "window", "Worker", "quit", "$vm", "gc", "prelude", "evaluate"]
-    assert host.body("function (names) { %s(names.filter(n => typeof globalThis[n] !== 'undefined')); }" % BODY, names) == []
+    names = [
+        "setTimeout",
+        "setInterval",
+        "require",
+        "process",
+        "fetch",
+        "XMLHttpRequest",
+        "WebAssembly",
+        "load",
+        "read",
+        "print",
+        "readFile",
+        "importScripts",
+        "window",
+        "Worker",
+        "quit",
+        "$vm",
+        "gc",
+        "prelude",
+        "evaluate",
+    ]
+    assert (
+        host.body("function (names) { %s(names.filter(n => typeof globalThis[n] !== 'undefined')); }" % BODY, names)
+        == []
+    )
 
 
 def the_time_zone_is_utc_and_locales_are_known(host):
-    body = host.body("""function () { %s([new Date(0).getHours(), new Date(0).toLocaleString("de-DE", { timeZone: "Asia/Tokyo" }),
+    body = host.body(
+        """function () { %s([new Date(0).getHours(), new Date(0).toLocaleString("de-DE", { timeZone: "Asia/Tokyo" }),
         ["z", "\\u00e4"].sort((a, b) => a.localeCompare(b, "sv")), "\\u00e9".normalize("NFD").length,
-        new Intl.DateTimeFormat("ja-JP", { dateStyle: "full", timeZone: "America/New_York" }).format(new Date(0))]); }""" % BODY)
+        new Intl.DateTimeFormat("ja-JP", { dateStyle: "full", timeZone: "America/New_York" }).format(new Date(0))]); }"""
+        % BODY
+    )
     assert body[:4] == [0, "1.1.1970, 09:00:00", ["z", "\u00e4"], 2] and "1969" in body[4], body
 
 
 def operations_run_in_pre_triggers_too(host):
     store = Store({"id": "a"})
-    kind, payload = host.run("""function () { __.queryDocuments(__.getSelfLink(), "SELECT * FROM c", function (e, rows) {
+    kind, payload = host.run(
+        """function () { __.queryDocuments(__.getSelfLink(), "SELECT * FROM c", function (e, rows) {
         var b = __.request.getBody(); b.count = rows.length; __.request.setBody(b); }); }""",
-                             store=store, request={"body": {}, "operation": "Create", "writable": True}, response=None)
+        store=store,
+        request={"body": {}, "operation": "Create", "writable": True},
+        response=None,
+    )
     assert payload == {"request": {"count": 1}}

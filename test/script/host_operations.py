@@ -21,7 +21,13 @@ def _called(host, method, arguments, *documents):
 
 def a_create_sends_link_body_and_options_and_gives_the_document_as_stored(host):
     body, [op] = _called(host, "createDocument", 'c.getSelfLink(), {id: "x"}, {indexAction: "exclude"}')
-    assert op == {"op": "create", "on": "document", "link": SELF, "body": {"id": "x"}, "options": {"indexAction": "exclude"}}
+    assert op == {
+        "op": "create",
+        "on": "document",
+        "link": SELF,
+        "body": {"id": "x"},
+        "options": {"indexAction": "exclude"},
+    }
     assert body["count"] == 3 and "error" not in body
     assert body["second"]["id"] == "x" and body["second"]["_etag"] == '"1"'
     assert body["third"] == {"statusCode": 201, "currentCollectionSizeInMB": "documentsSize=0"}
@@ -55,8 +61,11 @@ def a_body_may_be_given_as_json_text(host):
 
 def a_body_is_sent_as_it_was_when_the_call_was_made(host):
     store = Store()
-    host.body("""function () { var d = { id: "1" };
-        __.createDocument(__.getSelfLink(), d); d.id = "2"; __.createDocument(__.getSelfLink(), d); d.id = "3"; }""", store=store)
+    host.body(
+        """function () { var d = { id: "1" };
+        __.createDocument(__.getSelfLink(), d); d.id = "2"; __.createDocument(__.getSelfLink(), d); d.id = "3"; }""",
+        store=store,
+    )
     assert [op["body"]["id"] for op in store.ops] == ["1", "2"]
     assert len(store.frames) == 1
 
@@ -77,8 +86,11 @@ def an_upsert_sends_its_etag(host):
 
 
 def a_read_by_rid_or_by_name_names_the_document(host):
-    for link, key, value in (('c.getSelfLink() + "docs/ra==/"', "rid", "ra=="), ('c.getSelfLink() + "docs/ra=="', "rid", "ra=="),
-                             ('c.getAltLink() + "/docs/a"', "id", "a")):
+    for link, key, value in (
+        ('c.getSelfLink() + "docs/ra==/"', "rid", "ra=="),
+        ('c.getSelfLink() + "docs/ra=="', "rid", "ra=="),
+        ('c.getAltLink() + "/docs/a"', "id", "a"),
+    ):
         body, [op] = _called(host, "readDocument", link, *TWO)
         assert op["op"] == "read" and op[key] == value and body["second"]["n"] == 1, op
 
@@ -90,16 +102,28 @@ def a_read_of_what_has_not_changed_gives_no_document(host):
 
 
 def a_replace_sends_body_and_etag(host):
-    body, [op] = _called(host, "replaceDocument", """c.getAltLink() + "/docs/a", {id: "a", n: 5}, {etag: '"1"'}""", *TWO)
-    assert op == {"op": "replace", "on": "document", "link": ALT + "/docs/a", "id": "a", "body": {"id": "a", "n": 5},
-                  "options": {"etag": '"1"'}}
+    body, [op] = _called(
+        host, "replaceDocument", """c.getAltLink() + "/docs/a", {id: "a", n: 5}, {etag: '"1"'}""", *TWO
+    )
+    assert op == {
+        "op": "replace",
+        "on": "document",
+        "link": ALT + "/docs/a",
+        "id": "a",
+        "body": {"id": "a", "n": 5},
+        "options": {"etag": '"1"'},
+    }
     assert body["second"]["n"] == 5
 
 
 def an_etag_that_does_not_match_is_412_in_the_callback(host):
     body, _ = _called(host, "replaceDocument", """c.getAltLink() + "/docs/a", {id: "a"}, {etag: "old"}""", *TWO)
     assert body["count"] == 1 and body["error"]["number"] == 412 and body["error"]["isError"]
-    assert body["error"]["body"] == body["error"]["message"] == '{"Errors":["One of the specified pre-condition is not met"]}'
+    assert (
+        body["error"]["body"]
+        == body["error"]["message"]
+        == '{"Errors":["One of the specified pre-condition is not met"]}'
+    )
 
 
 def the_callback_of_a_delete_has_no_resource(host):
@@ -119,7 +143,9 @@ def a_feed_has_pages_of_a_hundred_unless_told(host):
 
 
 def a_query_is_text_or_an_object_with_parameters(host):
-    body, [op] = _called(host, "queryDocuments", 'c.getSelfLink(), "SELECT * FROM c", {enableScan: true, pageSize: 7}', *TWO)
+    body, [op] = _called(
+        host, "queryDocuments", 'c.getSelfLink(), "SELECT * FROM c", {enableScan: true, pageSize: 7}', *TWO
+    )
     assert op["query"] == "SELECT * FROM c" and op["options"] == {"enableScan": True, "pageSize": 7}
     query = '{query: "SELECT * FROM c WHERE c.id = @id", parameters: [{name: "@id", value: "b"}]}'
     body, [op] = _called(host, "queryDocuments", "c.getSelfLink(), " + query, *TWO)
@@ -136,15 +162,17 @@ def attachments_have_the_same_methods_one_level_deeper(host):
     class Refusing(Store):
         def answer(self, op):
             return {"status": 400, "message": "no attachments"}
+
     doc, att = 'c.getAltLink() + "/docs/a"', 'c.getAltLink() + "/docs/a/attachments/t"'
     for method, arguments, expected in (
-            ("createAttachment", doc + ', {id: "t"}', {"op": "create", "id": "a", "body": {"id": "t"}}),
-            ("upsertAttachment", doc + ', {id: "t"}', {"op": "upsert", "id": "a"}),
-            ("readAttachments", doc, {"op": "readAll", "id": "a"}),
-            ("queryAttachments", doc + ', "SELECT * FROM c"', {"op": "query", "id": "a"}),
-            ("readAttachment", att, {"op": "read", "id": "a", "attachment": "t"}),
-            ("replaceAttachment", att + ", {}", {"op": "replace", "attachment": "t"}),
-            ("deleteAttachment", att, {"op": "delete", "attachment": "t"})):
+        ("createAttachment", doc + ', {id: "t"}', {"op": "create", "id": "a", "body": {"id": "t"}}),
+        ("upsertAttachment", doc + ', {id: "t"}', {"op": "upsert", "id": "a"}),
+        ("readAttachments", doc, {"op": "readAll", "id": "a"}),
+        ("queryAttachments", doc + ', "SELECT * FROM c"', {"op": "query", "id": "a"}),
+        ("readAttachment", att, {"op": "read", "id": "a", "attachment": "t"}),
+        ("replaceAttachment", att + ", {}", {"op": "replace", "attachment": "t"}),
+        ("deleteAttachment", att, {"op": "delete", "attachment": "t"}),
+    ):
         store = Refusing()
         body = host.body(CALLED % (method, arguments), store=store)
         [op] = store.ops
@@ -153,20 +181,43 @@ def attachments_have_the_same_methods_one_level_deeper(host):
 
 
 def every_method_says_whether_it_was_accepted(host):
-    assert host.body("""function () { var r = [__.createDocument(__.getSelfLink(), {}), __.readDocuments(__.getSelfLink(), function () {})];
-        getContext().getResponse().setBody(r); }""") == [True, True]
+    assert (
+        host.body(
+            """function () { var r = [__.createDocument(__.getSelfLink(), {}), __.readDocuments(__.getSelfLink(), function () {})];
+        getContext().getResponse().setBody(r); }"""
+        )
+        == [True, True]
+    )
 
 
 def too_few_arguments_are_refused(host):
-    for call in ("createDocument(__.getSelfLink())", "readDocument()", "queryDocuments(__.getSelfLink())", "deleteDocument()",
-                 "replaceDocument(__.getAltLink() + '/docs/a')", "upsertDocument()", "readDocuments()"):
+    for call in (
+        "createDocument(__.getSelfLink())",
+        "readDocument()",
+        "queryDocuments(__.getSelfLink())",
+        "deleteDocument()",
+        "replaceDocument(__.getAltLink() + '/docs/a')",
+        "upsertDocument()",
+        "readDocuments()",
+    ):
         failure = host.failure("function () { __.%s; }" % call)
         assert failure["number"] == 400 and "requires at least" in failure["message"], failure
 
 
 def options_and_callbacks_of_a_wrong_type_are_refused(host):
-    for rest in ("1", '"x"', "{}, 1", "{}, {}", "function () {}, {}", "{}, null", "{pageSize: 'x'}", "{pageSize: 1.5}", "{pageSize: -2}",
-                 "{continuation: 1}", "{continuation: {}}"):
+    for rest in (
+        "1",
+        '"x"',
+        "{}, 1",
+        "{}, {}",
+        "function () {}, {}",
+        "{}, null",
+        "{pageSize: 'x'}",
+        "{pageSize: 1.5}",
+        "{pageSize: -2}",
+        "{continuation: 1}",
+        "{continuation: {}}",
+    ):
         failure = host.failure("function () { __.readDocuments(__.getSelfLink(), %s); }" % rest)
         assert failure["number"] == 400, (rest, failure)
 
@@ -176,7 +227,20 @@ def a_link_out_of_the_collection_is_refused_at_once(host):
     for link in ("dbs/other/colls/orders/docs/a", ALT + "x/docs/a", "dbs/dbrid==/colls/collrid=x/docs/a"):
         failure = host.failure("function (l) { __.readDocument(l); }", link, store=store)
         assert failure["number"] == 400 and "current collection" in failure["message"], failure
-    for link in ("", "a", ALT, SELF, ALT + "/docs", ALT + "/docs/a/b", ALT + "/sprocs/a", "/" + ALT + "/docs/a", 1, None, {}, ALT + "/docs/a//"):
+    for link in (
+        "",
+        "a",
+        ALT,
+        SELF,
+        ALT + "/docs",
+        ALT + "/docs/a/b",
+        ALT + "/sprocs/a",
+        "/" + ALT + "/docs/a",
+        1,
+        None,
+        {},
+        ALT + "/docs/a//",
+    ):
         failure = host.failure("function (l) { __.readDocument(l); }", link, store=store)
         assert failure["number"] == 400 and "Invalid document link" in failure["message"], failure
     for link in (ALT + "/docs/a", "dbs/shop", None):
@@ -187,13 +251,16 @@ def a_link_out_of_the_collection_is_refused_at_once(host):
 
 def what_is_queued_together_is_sent_together_and_answered_in_order(host):
     store = Store()
-    body = host.body("""function () { var seen = [];
+    body = host.body(
+        """function () { var seen = [];
         for (let i = 0; i < 5; i++)
             __.createDocument(__.getSelfLink(), { id: "d" + i }, function (e, d) {
                 seen.push(d.id);
                 if (i < 2) __.createDocument(__.getSelfLink(), { id: "late" + i }, function (e, d) {
                     seen.push(d.id); getContext().getResponse().setBody(seen); });
-            }); }""", store=store)
+            }); }""",
+        store=store,
+    )
     assert [len(frame) for frame in store.frames] == [5, 2]
     assert body == ["d0", "d1", "d2", "d3", "d4", "late0", "late1"]
 
@@ -211,15 +278,22 @@ def a_refused_operation_returns_false_and_calls_nothing_back(host):
 
 
 def time_that_runs_out_within_a_turn_is_noticed(host):
-    count = host.body("""function () { var n = 0, t = Date.now();
+    count = host.body(
+        """function () { var n = 0, t = Date.now();
         while (__.readDocuments(__.getSelfLink())) { n++; if (Date.now() - t > 5000) break; }
-        getContext().getResponse().setBody(Date.now() - t); }""", quota={"ms": 30})
+        getContext().getResponse().setBody(Date.now() - t); }""",
+        quota={"ms": 30},
+    )
     assert 30 <= count < 5000
 
 
 def big_bodies_pass_both_ways(host):
     store = Store()
-    text = "x\u00e9\u4e2d\U0001f600\"\\\n" * 100000
-    body = host.body("""function (t) { __.createDocument(__.getSelfLink(), { id: "1", t: t }, function (e, d) {
-        getContext().getResponse().setBody(d.t); }); }""", text, store=store)
+    text = 'x\u00e9\u4e2d\U0001f600"\\\n' * 100000
+    body = host.body(
+        """function (t) { __.createDocument(__.getSelfLink(), { id: "1", t: t }, function (e, d) {
+        getContext().getResponse().setBody(d.t); }); }""",
+        text,
+        store=store,
+    )
     assert store.ops[0]["body"]["t"] == text and body == text

@@ -3,7 +3,9 @@ import os
 
 
 def the_filter_is_closed_for_every_thread(host):
-    host.body("function () { var a = []; for (var i = 0; i < 300000; i++) a.push({ i: String(i) }); }")  # the engine starts threads
+    host.body(
+        "function () { var a = []; for (var i = 0; i < 300000; i++) a.push({ i: String(i) }); }"
+    )  # the engine starts threads
     tasks = "/proc/%d/task" % host.process.pid
     for task in os.listdir(tasks):
         with open(os.path.join(tasks, task, "status")) as status:

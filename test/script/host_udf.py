@@ -3,7 +3,11 @@ from host import Store
 
 
 def a_batch_gives_a_value_for_each_call_in_order(host):
-    assert host.call("function (a, b) { return a + b; }", [1, 2], ["a", "b"], [None, 1]) == [{"value": 3}, {"value": "ab"}, {"value": 1}]
+    assert host.call("function (a, b) { return a + b; }", [1, 2], ["a", "b"], [None, 1]) == [
+        {"value": 3},
+        {"value": "ab"},
+        {"value": 1},
+    ]
 
 
 def an_empty_batch_has_no_values(host):
@@ -16,15 +20,28 @@ def values_of_every_type_come_back(host):
 
 
 def undefined_is_no_value_and_not_null(host):
-    assert host.call("function f(x) { return x; }", [], [None], {"args": [1], "undefined": [0]}) == [{}, {"value": None}, {}]
-    assert host.call("(a, b, c) => [typeof a, typeof b, typeof c]", {"args": [1, None, 3], "undefined": [1]}) == [{"value": ["number", "undefined", "number"]}]
+    assert host.call("function f(x) { return x; }", [], [None], {"args": [1], "undefined": [0]}) == [
+        {},
+        {"value": None},
+        {},
+    ]
+    assert host.call("(a, b, c) => [typeof a, typeof b, typeof c]", {"args": [1, None, 3], "undefined": [1]}) == [
+        {"value": ["number", "undefined", "number"]}
+    ]
     assert host.call("() => function () {}", []) == [{}]
 
 
 def an_error_does_not_stop_the_others(host):
-    first, second, third = host.call("function f(x) { if (x === 2) throw new Error(404, 'two'); return x; }", [1], [2], [3])
+    first, second, third = host.call(
+        "function f(x) { if (x === 2) throw new Error(404, 'two'); return x; }", [1], [2], [3]
+    )
     assert (first, third) == ({"value": 1}, {"value": 3})
-    assert second == {"error": "Error: two", "number": 404, "from": "throw", "stack": "Error: two\n   at f (script.js:1:45)"}, second
+    assert second == {
+        "error": "Error: two",
+        "number": 404,
+        "from": "throw",
+        "stack": "Error: two\n   at f (script.js:1:45)",
+    }, second
 
 
 def a_value_that_is_no_json_is_an_error_of_its_own(host):
@@ -35,11 +52,17 @@ def a_value_that_is_no_json_is_an_error_of_its_own(host):
 def a_source_that_does_not_compile_is_an_error_for_each_call(host):
     for _ in range(2):
         answers = host.call("function f( {", [1], [2])
-        assert len(answers) == 2 and all(answer["from"] == "compile" and "SyntaxError" in answer["error"] for answer in answers)
+        assert len(answers) == 2 and all(
+            answer["from"] == "compile" and "SyntaxError" in answer["error"] for answer in answers
+        )
 
 
 def a_udf_has_no_context_and_no_collection(host):
-    assert host.value("() => [typeof getContext, typeof __, typeof console.log]") == ["undefined", "undefined", "function"]
+    assert host.value("() => [typeof getContext, typeof __, typeof console.log]") == [
+        "undefined",
+        "undefined",
+        "function",
+    ]
     assert host.call("() => console.log('x')", []) == [{}]
 
 
@@ -50,7 +73,9 @@ def globals_of_one_udf_are_not_seen_by_another(host):
 
 def a_udf_is_called_while_a_run_waits_for_its_answers(host):
     key = host.load("x => x * 2", "udf")
-    host.begin("function () { __.queryDocuments(__.getSelfLink(), 'SELECT VALUE udf.f(c.n) FROM c', function (e, r) { __.response.setBody(r); }); }")
+    host.begin(
+        "function () { __.queryDocuments(__.getSelfLink(), 'SELECT VALUE udf.f(c.n) FROM c', function (e, r) { __.response.setBody(r); }); }"
+    )
     kind, payload = host.receive()
     assert kind == "O" and payload["ops"][0]["op"] == "query"
     for _ in range(3):
