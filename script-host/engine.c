@@ -220,9 +220,10 @@ static void give(JSContextRef context, JSValueRef value, struct outgoing *out)
         value && JSValueIsString(context, value) ? JSValueToStringCopy(context, value, NULL) : NULL;
     size_t bytes_max = text ? JSStringGetMaximumUTF8CStringSize(text) : 0;
     char *at = text ? outgoing_reserve(out, bytes_max) : NULL;
+    size_t bytes = at ? JSStringGetUTF8CString(text, at, bytes_max) : 0;
 
-    if (at)
-        out->used = JSStringGetUTF8CString(text, at, bytes_max) - 1; /* without the NUL */
+    if (bytes > 1)
+        out->used = bytes - 1; /* without the NUL */
     else
         outgoing_set(out, FRAME_FAILED, BROKEN_PAYLOAD);
     if (text)
