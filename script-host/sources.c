@@ -1,0 +1,55 @@
+/* script-host/sources.c - a list short enough to be walked. */
+#include <string.h>
+
+#include "sources.h"
+
+bool source_key(const char *payload, char key[KEY_BYTES_MAX + 1])
+{
+    static const char before[] = "{\"key\":\"";
+    const char *from = payload + sizeof(before) - 1;
+    size_t bytes;
+
+    if (strncmp(payload, before, sizeof(before) - 1) != 0)
+        return false;
+    bytes = strcspn(from, "\"\\");
+    if (bytes == 0 || bytes > KEY_BYTES_MAX || from[bytes] != '"')
+        return false;
+    memcpy(key, from, bytes);
+    key[bytes] = '\0';
+    return true;
+}
+
+struct script *sources_find(struct sources *sources, const char *key)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        struct source *source = &sources->all[i];
+
+        if (strcmp(source->key, key) == 0) {
+            source->used = ++sources->clock;
+            return source->script;
+        }
+    }
+    return NULL;
+}
+
+static struct source *place_for_one(struct sources *sources)
+{
+    struct source *oldest = &sources->all[0];
+
+    if (sources->count < FRAME_SOURCES_MAX)
+        return &sources->all[sources->count++];
+    for (size_t i = 1; i < sources->count; i++)
+        if (sources->all[i].used < oldest->used)
+            oldest = &sources->all[i];
+    script_free(oldest->script);
+    return oldest;
+}
+
+void sources_add(struct sources *sources, const char *key, struct script *script)
+{
+    struct source *source = place_for_one(sources);
+
+    memcpy(source->key, key, strlen(key) + 1);
+    source->script = script;
+    source->used = ++sources->clock;
+}
