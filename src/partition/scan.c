@@ -5,6 +5,7 @@
 #include "keys/keys.h"
 #include "partition/expiry.h"
 #include "partition/scan.h"
+#include "partition/txn.h"
 
 /* Small at first, because many scans end soon; then large, because a block has its price. */
 enum { LEVEL_BYTES = 16 }; /* of a key, but for EPK_V1 */
@@ -131,18 +132,32 @@ static bool is_hidden(const struct op *op, const struct partition_scan *scan, co
     return !scan->expired_too && item_is_expired(scan->container, item, op->now_ms);
 }
 
+static void prepare(struct op *op, const struct container *container, const struct partition_scope *scope,
+                    struct partition_scan *scan)
+{
+    *scan = (struct partition_scan){ .container = container, .scope = *scope };
+    arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
+    make_spans(op, scan);
+    partition_scan_seek(scan, 0);
+}
+
 enum status partition_scan_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, struct partition_scan *scan)
 {
     enum status st;
 
-    *scan = (struct partition_scan){ .container = container, .scope = *scope };
-    arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
-    make_spans(op, scan);
-    partition_scan_seek(scan, 0);
+    prepare(op, container, scope, scan);
     TRY(view_open(op, container->bucket, NULL, &scan->view));
 out:
     return st;
+}
+
+enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
+                                   const struct partition_scope *scope, struct partition_scan *scan)
+{
+    prepare(op, txn->container, scope, scan);
+    scan->txn = txn;
+    return ST_OK;
 }
 
 void partition_scan_seek(struct partition_scan *scan, uint64_t after)
@@ -166,7 +181,7 @@ static enum status read_block(struct op *op, struct partition_scan *scan, struct
     op->arena = scan->memory;
     range = (struct range){ key_document(&op->arena, bucket, span.from),
                             key_document(&op->arena, bucket, span.to), false };
-    st = view_scan(op, &scan->view, range, limit, &scan->rows);
+    st = view_scan(op, scan->txn ? &scan->txn->view : &scan->view, range, limit, &scan->rows);
     scan->memory = op->arena;
     op->arena = readers;
     if (st != ST_OK && op->error)
@@ -218,7 +233,7 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
         if (!*found)
             break;
         row = &scan->rows.row[scan->at_row++];
-        TRY(record_decode(op, row->value, item));
+        TRY(txn_decode(op, row->value, item));
         scan->from = item->number + 1;
         scan->scanned++;
         scan->scanned_bytes += row->value.size;

@@ -2,10 +2,11 @@
 #include "base/encode.h"
 #include "base/limits.h"
 #include "partition/key.h"
-#include "partition/scan.h"
 #include "query/plan.h"
 #include "reply/feed.h"
+#include "resource/function.h"
 #include "resource/item.h"
+#include "resource/listing.h"
 #include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/search.h"
@@ -94,13 +95,6 @@ out:
 
 /* ---- queries ---- */
 
-/* A container's items, as a query reads them. */
-struct item_source {
-    struct query_source base;
-    struct partition_scan scan;
-    struct record record;
-};
-
 static enum status item_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
     struct item_source *items = (struct item_source *)source;
@@ -129,6 +123,11 @@ static struct json item_system_members(struct query_source *source, const struct
 
     (void)row;
     return item_system(memory, items->scan.container, &items->record);
+}
+
+void item_source_init(struct item_source *items)
+{
+    *items = (struct item_source){ .base = { item_next, item_seek, item_system_members } };
 }
 
 static struct query_key key_of(const struct container *container)
@@ -183,12 +182,15 @@ out:
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = bucket_lsn(call->container->bucket);
-    struct item_source items = { .base = { item_next, item_seek, item_system_members } };
     struct query_options options = search_options(call);
+    struct functions functions = functions_of(call, NULL);
+    struct item_source items;
     struct partition_scope scope;
     struct search search;
     enum status st;
 
+    item_source_init(&items);
+    functions_offer(&functions, &options);
     item_reply_owner(reply, call);
     TRY(read_scope(op, call, reply, &scope));
     TRY(item_check_session(op, call, reply, lsn));
@@ -201,16 +203,19 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     usage_of_items(reply, call);
 out:
     partition_scan_close(&items.scan);
+    functions_end(&functions);
     return st;
 }
 
 enum status document_plan(struct op *op, struct call *call, struct reply *reply)
 {
     struct query_options options = search_options(call);
+    struct functions functions = functions_of(call, NULL);
     struct query_key key = key_of(call->container);
     struct search search;
     enum status st;
 
+    functions_offer(&functions, &options); /* a plan calls none */
     item_reply_owner(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
