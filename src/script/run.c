@@ -53,15 +53,19 @@ void scripts_stats(struct scripts *scripts, struct script_stats *stats)
 
 enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session)
 {
-    struct script_session *made = arena_alloc(&op->arena, sizeof(*made));
+    struct script_session *made = calloc(1, sizeof(*made)); /* a query begins one in memory that it gives back */
     enum status st;
 
-    *made = (struct script_session){ .scripts = scripts };
+    if (!made)
+        return op_fail(op, ST_UNAVAILABLE, "out of memory");
     TRY(children_take(op, scripts->children, &made->child));
+    made->scripts = scripts;
     arena_init(&made->frames, 2 * (size_t)FRAME_BYTES_MAX);
     arena_init(&made->called, FRAME_BYTES_MAX);
     *session = made;
+    made = NULL;
 out:
+    free(made);
     return st;
 }
 
@@ -79,6 +83,7 @@ void script_end(struct script_session *session)
     children_give_back(session->scripts->children, session->child, is_good(session));
     arena_free(&session->frames);
     arena_free(&session->called);
+    free(session);
 }
 
 static int64_t now_ms(const struct script_session *session)
