@@ -15,7 +15,8 @@
 #include "script/child.h"
 
 enum {
-    HELLO_MS = 10 * 1000,    /* a machine that is busy takes its time to load a library of 30 MB */
+    HELLO_MS = 10 * 1000, /* a machine that is busy takes its time to load a library of 30 MB */
+    ENDING_MS = 100,
     MEMORY_LOOK_MS = 10,     /* between two looks at a child's memory: it grows by some megabytes meanwhile */
     INPUT_BYTES = 64 * 1024, /* of what is read at a time */
 };
@@ -121,10 +122,27 @@ static bool says_hello(struct script_child *child, struct env *env)
     return hello;
 }
 
-struct script_child *child_start(struct env *env, const char *program)
+/* Something ended it before we do. Its socket is closed a moment before the kernel can tell. */
+static bool was_killed(const struct script_child *child)
+{
+    siginfo_t how = { 0 };
+
+    if (child->pid <= 0)
+        return false;
+    for (int ms = 0; ms < ENDING_MS && how.si_pid == 0; ms++) {
+        if (waitid(P_PID, (id_t)child->pid, &how, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return false;
+        if (how.si_pid == 0)
+            poll(NULL, 0, 1);
+    }
+    return how.si_pid == child->pid && how.si_code != CLD_EXITED;
+}
+
+struct script_child *child_start(struct env *env, const char *program, bool *killed)
 {
     struct script_child *child = calloc(1, sizeof(*child));
 
+    *killed = false;
     if (!child)
         return NULL;
     child->socket = child->statm = -1;
@@ -133,6 +151,7 @@ struct script_child *child_start(struct env *env, const char *program)
     buf_init(&child->output, &child->memory);
     if (connect_pair(program, child) && says_hello(child, env))
         return child;
+    *killed = was_killed(child);
     child_end(child);
     return NULL;
 }

@@ -25,8 +25,8 @@ struct frame {
 
 struct script_child;
 
-/* NULL when it cannot be started, or does not say hello in time. */
-struct script_child *child_start(struct env *env, const char *program);
+/* NULL when it cannot be started, or does not say hello in time; `killed` tells whether a signal ended it meanwhile. */
+struct script_child *child_start(struct env *env, const char *program, bool *killed);
 
 /* Kills it. NULL is welcome. */
 void child_end(struct script_child *child);

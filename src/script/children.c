@@ -9,7 +9,15 @@
 #include "base/thread.h"
 #include "script/children.h"
 
-enum { CHILD_PATIENCE_MS = 20, CHILD_IDLE_MS = 5000, LOOK_MS = 1000, TROUBLE_MS = 1000, CHILDREN_KEPT = 1 };
+enum {
+    CHILD_PATIENCE_MS = 20,
+    CHILD_IDLE_MS = 5000,
+    LOOK_MS = 1000,
+    TROUBLE_MS = 1000,
+    WAIT_MS = 10 * 1000, /* for a child, before one is told to come back */
+    CHILDREN_KEPT = 1,
+    FAILURES_MAX = 5,
+};
 
 struct children {
     struct script_options options;
@@ -20,6 +28,7 @@ struct children {
     size_t idle_count, count; /* of all of them, those that are being started too */
     size_t waiting;
     int64_t waiting_since_ms; /* the first of those who wait, or the last that was served */
+    int failures;             /* one after the other */
     int64_t trouble_until_ms; /* none could be started: those who ask before then are told at once */
     bool used, stopping;
     pthread_t keeper;
@@ -70,19 +79,23 @@ static bool wants_one(const struct children *children)
 static void start_one(struct children *children)
 {
     struct script_child *child;
+    bool killed;
 
     children->count++;
     children->waiting_since_ms = now_ms(children);
     pthread_mutex_unlock(&children->mutex);
-    child = child_start(children->options.env, children->options.program);
+    child = child_start(children->options.env, children->options.program, &killed);
     if (!child)
         log_line(LOG_WARN, "cannot run scripts: %s does not start", children->options.program);
     pthread_mutex_lock(&children->mutex);
     if (child) {
+        children->failures = 0;
         put_idle(children, child);
         return;
     }
     children->count--;
+    if (killed && ++children->failures < FAILURES_MAX)
+        return;
     children->trouble_until_ms = now_ms(children) + TROUBLE_MS;
     pthread_cond_broadcast(&children->freed);
 }
@@ -187,7 +200,7 @@ static enum status missing(struct op *op)
 /* The mutex is held; it looks up now and then, because clients go away. */
 static enum status wait_for_idle(struct op *op, struct children *children)
 {
-    int64_t until_ms = now_ms(children) + children->options.run_ms;
+    int64_t until_ms = now_ms(children) + WAIT_MS;
     enum status st = ST_OK;
 
     while (!children->idle) {

@@ -53,7 +53,8 @@ void scripts_stats(struct scripts *scripts, struct script_stats *stats)
 
 enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session)
 {
-    struct script_session *made = calloc(1, sizeof(*made)); /* a query begins one in memory that it gives back */
+    struct script_session *made =
+        calloc(1, sizeof(*made)); /* a query begins one in memory that it gives back */
     enum status st;
 
     if (!made)
