@@ -319,10 +319,10 @@ static enum child_end take(struct script_child *child, struct env *env, struct c
 enum child_end child_receive(struct script_child *child, struct env *env, struct child_limits limits,
                              struct arena *memory, struct frame *frame)
 {
-    uint8_t head[FRAME_HEADER_BYTES + 1];
+    uint8_t head[FRAME_HEADER_BYTES];
     enum child_end end = send_all(child, env, limits);
     uint32_t size;
-    char *payload;
+    char *content;
 
     if (end == CHILD_ALIVE)
         end = take(child, env, limits, (char *)head, sizeof(head));
@@ -331,9 +331,11 @@ enum child_end child_receive(struct script_child *child, struct env *env, struct
     size = head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
     if (size < 1 || size > FRAME_BYTES_MAX)
         return CHILD_GONE;
-    payload = arena_try_alloc(memory, size);
-    if (!payload)
+    content = arena_try_alloc(memory, size);
+    if (!content)
         return CHILD_LARGE;
-    *frame = (struct frame){ (enum frame_kind)head[FRAME_HEADER_BYTES], slice_make(payload, size - 1) };
-    return take(child, env, limits, payload, size - 1);
+    end = take(child, env, limits, content, size);
+    if (end == CHILD_ALIVE)
+        *frame = (struct frame){ (enum frame_kind)content[0], slice_make(content + 1, size - 1) };
+    return end;
 }
