@@ -97,7 +97,8 @@ enum {
     POOL_SLOW_THREADS_MIN = 32,     /* some wait for the disk, however few cores there are */
     POOL_SLOW_THREADS_MAX = 96,     /* three quarters of the pool, however many there are */
     POOL_SLOW_QUEUE_MAX = 1000,     /* beyond it they are answered 429 */
-    POOL_SCRIPT_THREADS_MAX = 2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
+    POOL_SCRIPT_THREADS_MAX =
+        2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
     POOL_SCRIPT_QUEUE_MAX = 1000,
     POOL_THREADS_KEPT = 2,
     POOL_IDLE_MS = 10 * 1000,

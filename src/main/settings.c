@@ -157,10 +157,13 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
 
-    *settings = (struct settings){
-        .data = "data", .store = "rocksdb", .durability = "sync", .log = "info", .cache_mb = 256,
-        .script_seconds = SCRIPT_SECONDS_DEFAULT, .script_mb = SCRIPT_MB_DEFAULT
-    };
+    *settings = (struct settings){ .data = "data",
+                                   .store = "rocksdb",
+                                   .durability = "sync",
+                                   .log = "info",
+                                   .cache_mb = 256,
+                                   .script_seconds = SCRIPT_SECONDS_DEFAULT,
+                                   .script_mb = SCRIPT_MB_DEFAULT };
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
     if (settings->listen.count == 0)

@@ -3,7 +3,8 @@
  * Both include this file and nothing else of each other. They speak over a stream socket, fd FRAME_FD of the child.
  *
  * A frame: u32 little-endian, how many bytes follow it (kind and payload, 1..FRAME_BYTES_MAX); the kind, one
- * byte; the payload, JSON text in UTF-8 without NUL bytes. A lone surrogate arrives as \udXXX. "?" marks a member that may be absent.
+ * byte; the payload, JSON text in UTF-8 without NUL bytes. A lone surrogate arrives as \udXXX. "?" marks a member that
+ * may be absent.
  *
  * LOAD, RUN and CALL begin with {"key":" in these very bytes; a key is 1 to 64 letters, digits, - or _.
  *
@@ -11,7 +12,7 @@
  *     parent RUN   -> child (OPERATIONS -> parent ANSWERS)* -> child DONE or FAILED or UNKNOWN
  *     parent CALL  -> child VALUES or UNKNOWN (or FAILED, when a function broke its own context)
  * LOAD may come at any time and has no answer. CALL (with LOAD) may also come where ANSWERS is awaited.
- * When the parent closes its end, the child ends with status 0, from a wait; from a loop only a signal ends it.
+ * When the parent closes its end, the child ends with status 0, in the middle of a script too.
  * A frame that breaks these rules ends the child with status 2: it has nobody to tell.
  *
  * Trust. The child is a script's, so the parent believes nothing: it checks links, bodies, options and sizes again.
@@ -39,36 +40,38 @@
  *             op: {"op":"create"|"upsert"|"read"|"readAll"|"query"|"replace"|"delete", "on":"document"|"attachment",
  *                  "link":text as the script gave it, "rid"?:text | "id"?:text, "attachment"?:text,
  *                  "body"?:value, "query"?:text | {"query":..,"parameters":..}, "options":{...}}
- *             rid or id: the document's part of a link by rid or by name; neither for links to the collection. attachment: the
- *             attachment's part (a rid when "rid" is there). A link outside the collection was refused before, with 400.
+ *             rid or id: the document's part of a link by rid or by name; neither for links to the collection.
+ *             attachment: the attachment's part (a rid when "rid" is there). A link outside the collection was refused before, with 400.
  *             body: create, upsert, replace; the document itself even when the script gave it as text. May be no object.
  *             options by op, all optional:  create {"indexAction":text, "disableAutomaticIdGeneration":true}
  *                 upsert, replace {"indexAction", "etag", and for upsert "disableAutomaticIdGeneration"}  delete {"etag"}
  *                 read {"ifNoneMatch":text}  readAll, query {"pageSize":n, "continuation":text, and for query
- *                 "enableScan":true, "enableLowPrecisionOrderBy":true}; pageSize is always sent: 100 unless told; -1 is "as many as fit"
+ *                 "enableScan":true, "enableLowPrecisionOrderBy":true}; pageSize is always sent: 100 unless told;
+ *                 -1 is "as many as fit"
  *             The parent makes a missing (or null, or "") id unless disableAutomaticIdGeneration.
  * ANSWERS     {"answers":[answer, ...], "accept"?:false}     one for each op, in order; accept:false: no more from now on
  *             answer: {"status":2xx, "body"?:value, "options"?:{...}} or {"status":304, "options"?} or
  *                     {"status":4xx|5xx, "number"?:n, "message":text}
  *             body: the document as stored; for readAll and query the array of rows; for delete absent.
- *             options are handed to the callback: "continuation", "currentCollectionSizeInMB", "maxCollectionSizeInMB", "etag"...;
- *             the child adds statusCode, and notModified for 304. number: what scripts see as err.number, status unless told;
- *             message: err.message and err.body, the service's text: {"Errors":["..."]}.
+ *             options are handed to the callback: "continuation", "currentCollectionSizeInMB",
+ *             "maxCollectionSizeInMB"; the child adds statusCode, and notModified for 304.
+ *             number: what scripts see as err.number, status unless told; message: err.message and err.body, the service's text: {"Errors":["..."]}.
  * DONE        {"body"?:value, "request"?:value, "values"?:{name:value}, "log"?:text}
  *             body: what setBody and appendBody left, only when they were called (so a post-trigger that does not call them
- *             leaves the answer alone); request: the same of a pre-trigger's request; values: the response's that were set; log: as
- *             console.log gave it, not percent-encoded, only with "log":true and only when there is some.
+ *             leaves the answer alone); request: the same of a pre-trigger's request; values: the response's that were
+ *             set; log: as console.log gave it, not percent-encoded, only with "log":true and only when there is some.
  * FAILED      {"number":n, "message":text, "exception":text, "stack":text,
  *              "from":"throw"|"abort"|"operation"|"compile", "log"?:text}
- *             The answer's message is: "Encountered exception while executing function. Exception = " exception "\r\nStack trace: "
- *             stack  (for "compile" "compiling Javascript" for "executing function"). exception: String(thrown), "Error: ...";
- *             stack: that line again, then a line "   at function (name.js:line:column)" for each call of the script.
- *             number: the thrown error's `number` when it is an integer from 400 to 599, otherwise 400. from: "operation" when it is an
- *             operation's own error, which nobody caught or which was thrown on.
- * CALL        {"key":text, "calls":[call, ...]}     call: [arg, ...], or {"args":[...], "undefined":[position, ...]} when some
- *             arguments are undefined (null or anything else stands in their places)
- * VALUES      [value, ...]    one for each call, in order: {"value":any} or {} for undefined or {"error":exception, "number":n, "stack":text,
- *             "from":"throw"|"compile"}; an error does not stop the others. A UDF has no getContext; its globals live on from call to call.
+ *             The answer's message is: "Encountered exception while executing function. Exception = " exception
+ *             "\r\nStack trace: " stack  (for "compile" "compiling Javascript" for "executing function").
+ *             exception: String(thrown), "Error: ..."; stack: that line again, then a line "   at function (name.js:line:column)" for each call of the script.
+ *             number: the thrown error's `number` when it is an integer from 400 to 599, otherwise 400. from: "operation"
+ *             when it is an operation's own error, which nobody caught or which was thrown on.
+ * CALL        {"key":text, "calls":[call, ...]}     call: [arg, ...], or {"args":[...], "undefined":[position, ...]}
+ *             when some arguments are undefined (null or anything else stands in their places)
+ * VALUES      [value, ...]    one for each call, in order: {"value":any} or {} for undefined or {"error":exception,
+ *             "number":n, "stack":text, "from":"throw"|"compile"}; an error does not stop the others. A UDF has no
+ *             getContext; its globals live on from call to call.
  * UNKNOWN     {"key":text}    this key is not loaded (or not any more): LOAD it, then send RUN or CALL again
  * HELLO       {"frames":FRAME_VERSION, "engine":text}
  */
