@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "query/ahead.h"
 #include "query/fold.h"
 #include "query/parse.h"
 #include "query/run_in.h"
@@ -44,6 +45,7 @@ static struct eval make_eval(struct op *op, struct query *query)
                           .static_ticks = op->now_ms * 10000,
                           .planar = query->options.planar,
                           .udf = query->options.udf,
+                          .udf_told = query->options.udf_told,
                           .udf_context = query->options.udf_context,
                           .slot = values,
                           .result = values + query->bound.slots };
@@ -387,7 +389,8 @@ out:
 }
 
 /* The subquery in FROM first, when it gathers rows of many items; then the statement over its rows. */
-static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows)
+static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows,
+                               struct ahead **ahead)
 {
     static const struct query_limits all = { SIZE_MAX, SIZE_MAX, 0 };
     enum status st = ST_OK;
@@ -401,6 +404,8 @@ static enum status open_source(struct run *run, struct query_source *items, stru
     } else if (!run->query->bound.scans) {
         *rows = (struct rows_source){ .base = { .next = one_next, .seek = one_seek } };
         run->source = &rows->base;
+    } else if (run->query->bound.calls_udfs && run->query->options.udf_told) {
+        run->source = ahead_open(run, items, ahead);
     }
 out:
     return st;
@@ -412,6 +417,7 @@ static enum status run_select(struct op *op, struct query *query, const struct s
 {
     struct run run = { .query = query, .select = select, .limits = limits, .page = page, .nested = nested };
     struct rows_source rows = { 0 };
+    struct ahead *ahead = NULL;
     enum status st;
 
     *page = (struct query_page){ 0 };
@@ -423,11 +429,12 @@ static enum status run_select(struct op *op, struct query *query, const struct s
     run.eval.item = &run.item_memory;
     buf_init(&run.text, &run.kept);
     TRY(begin_at(&run, from));
-    TRY(open_source(&run, source, &rows));
+    TRY(open_source(&run, source, &rows, &ahead));
     TRY(run_by_order(&run));
 out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&page->memory, slice_of(op->error));
+    ahead_close(ahead);
     query_page_free(&rows.page);
     arena_free(&run.kept);
     arena_free(&run.item_memory);

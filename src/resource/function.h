@@ -5,6 +5,7 @@
  *     functions_end(&functions);                     after its last page
  *
  * A child is taken when the first function is called, not before; a query of a script uses the script's own.
+ * Calls that are told in advance go to the child together, and the same call of a block of rows goes once.
  */
 #pragma once
 #include "base/limits.h"
@@ -23,6 +24,7 @@ struct functions {
     bool shares_session;
     struct function known[QUERY_UDFS_MAX];
     size_t count;
+    struct told *told; /* calls that were told in advance, and their values */
 };
 
 /* `session` is that of the script whose queries they are; NULL where there is none. */
