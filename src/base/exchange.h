@@ -41,13 +41,21 @@ struct answer {
     struct buf body;
 };
 
+/* What may take long gets a part of the threads, so that however much of it there is, the rest is served. */
+enum exchange_class {
+    CLASS_QUICK,
+    CLASS_SCANS,   /* reads whatever there is */
+    CLASS_SCRIPTS, /* waits for JavaScript */
+    CLASS_COUNT,
+};
+
 struct exchange {
     struct op op;
     struct request request;
     struct answer answer;
-    void *state;  /* the handler's own, from its first call to its second */
-    bool slow;    /* the handler says so in its first call: the second may take long */
-    bool refused; /* in its second call: too many are waiting, so it will not be run */
+    void *state;               /* the handler's own, from its first call to its second */
+    enum exchange_class class; /* the handler says so in its first call: what its second will be like */
+    bool refused;              /* in its second call: too many are waiting, so it will not be run */
 };
 
 /*

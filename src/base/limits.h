@@ -72,6 +72,16 @@ enum {
     QUERIES_MEMORY_BYTES_MAX = 1024 * 1024 * 1024, /* of all that run at a time */
     QUERY_SLOTS_MAX = 1024,                        /* sources of a query and all its subqueries */
 
+    /* Scripts. Service: 5 seconds ("Stored procedures, triggers, and user-defined functions", bounded execution); it
+       accepts no more operations somewhat before. An answer as large as an item, a body of the request likewise. */
+    SCRIPT_SECONDS_DEFAULT = 5,
+    SCRIPT_MB_DEFAULT = 256,
+    SCRIPT_CHILDREN_MAX = 16,
+    SCRIPT_ACCEPT_PERCENT = 80, /* of its time, after which nothing more is accepted */
+    SCRIPT_OPERATIONS_MAX = 10000,
+    SCRIPT_ANSWER_BYTES_MAX = 2 * 1024 * 1024,
+    SCRIPT_LOG_BYTES_MAX = 8 * 1024, /* percent-encoded, in a header: clients take 16 KB of headers */
+
     /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers. */
     HTTP_HEAD_BYTES_MAX = 128 * 1024,
     HTTP_BODY_BYTES_MAX = 4 * 1024 * 1024,
@@ -90,6 +100,9 @@ enum {
     POOL_SLOW_THREADS_MIN = 32,     /* some wait for the disk, however few cores there are */
     POOL_SLOW_THREADS_MAX = 96,     /* three quarters of the pool, however many there are */
     POOL_SLOW_QUEUE_MAX = 1000,     /* beyond it they are answered 429 */
+    POOL_SCRIPT_THREADS_MAX =
+        2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
+    POOL_SCRIPT_QUEUE_MAX = 1000,
     POOL_THREADS_KEPT = 2,
     POOL_IDLE_MS = 10 * 1000,
 

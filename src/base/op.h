@@ -52,6 +52,7 @@ struct op {
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
     const char *error; /* for the client, in the arena; written by op_fail() only */
+    int sub_status;    /* of a script's own choice; 0: the error's row has it */
 };
 
 void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);

@@ -178,7 +178,7 @@ static enum wait hand_to_pool(struct connection *c)
     job_reset_answer(job);
     job->exchange.op.may_block = true;
     job->task.run = run_on_pool;
-    job->task.slow = job->exchange.slow;
+    job->task.class = job->exchange.class;
     enter(c, CONNECTION_POOL);
     if (pool_submit(c->loop->server->pool, &job->task)) {
         count(&c->loop->counts.requests_on_pool, 1);

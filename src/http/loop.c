@@ -54,7 +54,8 @@ struct job *job_take(struct loop *loop)
     }
     op_begin(&job->exchange.op, OP_TIMEOUT_MS);
     job->exchange.op.may_block = false;
-    job->exchange.refused = job->exchange.slow = false;
+    job->exchange.refused = false;
+    job->exchange.class = CLASS_QUICK;
     job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
     job_reset_answer(job);
     parser_begin(&job->parser, options->head_bytes_max, options->body_bytes_max);

@@ -25,9 +25,9 @@ struct pool {
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t ended;
     size_t threads;
-    size_t slow_running; /* threads that have a slow task */
+    size_t running[CLASS_COUNT]; /* threads that have a task of the class */
     uint64_t last_order;
-    struct queue queue, slow_queue;
+    struct queue queue[CLASS_COUNT];
     struct worker *idle;
     struct worker *finished; /* the thread that ended last */
     bool stopping;
@@ -39,10 +39,12 @@ struct pool *pool_open(const struct pool_limits *limits)
 
     if (!pool)
         return NULL;
-    assert(limits->threads > 0 && limits->slow_threads > 0);
+    assert(limits->threads > 0);
     pool->limits = *limits;
-    pool->queue.last = &pool->queue.first;
-    pool->slow_queue.last = &pool->slow_queue.first;
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        assert(limits->class[i].threads > 0);
+        pool->queue[i].last = &pool->queue[i].first;
+    }
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->ended, NULL);
     return pool;
@@ -51,9 +53,9 @@ struct pool *pool_open(const struct pool_limits *limits)
 /* False when it is full. */
 static bool enqueue(struct pool *pool, struct pool_task *task)
 {
-    struct queue *queue = task->slow ? &pool->slow_queue : &pool->queue;
+    struct queue *queue = &pool->queue[task->class];
 
-    if (queue->count >= (task->slow ? pool->limits.slow_queue : pool->limits.queue))
+    if (queue->count >= pool->limits.class[task->class].queue)
         return false;
     task->next = NULL;
     task->order = ++pool->last_order;
@@ -63,20 +65,23 @@ static bool enqueue(struct pool *pool, struct pool_task *task)
     return true;
 }
 
-static bool slow_may_run(const struct pool *pool)
+static bool may_run(const struct pool *pool, size_t class)
 {
-    return pool->slow_running < pool->limits.slow_threads;
+    return pool->running[class] < pool->limits.class[class].threads;
 }
 
 /* The queue whose first task is next; NULL when none may run now. */
 static struct queue *next_queue(struct pool *pool)
 {
-    struct pool_task *first = pool->queue.first;
-    struct pool_task *slow = slow_may_run(pool) ? pool->slow_queue.first : NULL;
+    struct queue *next = NULL;
 
-    if (slow && (!first || slow->order < first->order))
-        return &pool->slow_queue;
-    return first ? &pool->queue : NULL;
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        struct queue *queue = &pool->queue[i];
+
+        if (queue->first && may_run(pool, i) && (!next || queue->first->order < next->first->order))
+            next = queue;
+    }
+    return next;
 }
 
 static struct pool_task *dequeue(struct pool *pool)
@@ -91,7 +96,7 @@ static struct pool_task *dequeue(struct pool *pool)
     if (!queue->first)
         queue->last = &queue->first;
     queue->count--;
-    pool->slow_running += task->slow;
+    pool->running[task->class]++;
     return task;
 }
 
@@ -162,12 +167,12 @@ static void retire(struct pool *pool, struct worker *self)
 }
 
 /* After a task, which may be gone by now: what it was is told. */
-static struct pool_task *next_task(struct pool *pool, struct worker *self, bool was_slow)
+static struct pool_task *next_task(struct pool *pool, struct worker *self, enum exchange_class was)
 {
     struct pool_task *task;
 
     pthread_mutex_lock(&pool->mutex);
-    pool->slow_running -= was_slow;
+    pool->running[was]--;
     task = dequeue(pool);
     if (!task && !pool->stopping)
         task = sleep_until_task(pool, self);
@@ -183,10 +188,10 @@ static void *work(void *argument)
     struct pool_task *task = self->task;
 
     while (task) {
-        bool slow = task->slow;
+        enum exchange_class class = task->class;
 
         task->run(task);
-        task = next_task(self->pool, self, slow);
+        task = next_task(self->pool, self, class);
     }
     join_finished(self->ended_before);
     return NULL;
@@ -235,15 +240,15 @@ static void wake_idle(struct pool *pool, struct pool_task *task)
 /* To a thread that is idle or new. */
 static bool hand_over(struct pool *pool, struct pool_task *task)
 {
-    bool slow = task->slow; /* a new thread may be done with the task before we are */
+    enum exchange_class class = task->class; /* a new thread may be done with the task before we are */
 
-    if (slow && !slow_may_run(pool))
+    if (!may_run(pool, class))
         return false;
     if (pool->idle)
         wake_idle(pool, task);
     else if (pool->threads >= pool->limits.threads || !start_worker(pool, task))
         return false;
-    pool->slow_running += slow;
+    pool->running[class]++;
     return true;
 }
 
@@ -262,7 +267,9 @@ void pool_stats(struct pool *pool, uint64_t *threads, uint64_t *queued)
 {
     pthread_mutex_lock(&pool->mutex);
     *threads = pool->threads;
-    *queued = pool->queue.count + pool->slow_queue.count;
+    *queued = 0;
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        *queued += pool->queue[i].count;
     pthread_mutex_unlock(&pool->mutex);
 }
 

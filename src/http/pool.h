@@ -2,29 +2,32 @@
  * src/http/pool.h - a bounded number of threads for what may wait.
  * Threads start when a task finds none idle and end when they have been idle for a while. The one
  * that became idle last is woken first: its memory is warm, and the others may come to their end.
- * Slow tasks get a part of the threads and a queue of their own, so that however many there are, the others find
- * a thread. Among those that may run, the oldest is next.
+ * Tasks of a class get a part of the threads and a queue of their own, so that however many there are, the others
+ * find a thread. Among those that may run, the oldest is next.
  *
  * Ownership. The caller owns the tasks; one that is taken runs exactly once.
  * Threads. pool_submit and pool_stats from any; pool_close from one, after the last submit.
  */
 #pragma once
-#include "base/op.h"
+#include "base/exchange.h"
 
 struct pool;
 
 struct pool_task {
     struct pool_task *next;
     void (*run)(struct pool_task *task);
-    bool slow;
+    enum exchange_class class;
     uint64_t order; /* the pool's own */
 };
 
 struct pool_limits {
-    size_t threads, queue;           /* at least one thread */
-    size_t slow_threads, slow_queue; /* of the threads, those that slow tasks may have; at least one */
-    size_t kept;                     /* threads that stay when there is nothing to do */
-    int64_t idle_ms;                 /* after which the others end */
+    size_t threads; /* at least one */
+    struct {
+        size_t threads,
+            queue; /* of the threads, those that its tasks may have; at least one. How many may wait */
+    } class[CLASS_COUNT];
+    size_t kept;     /* threads that stay when there is nothing to do */
+    int64_t idle_ms; /* after which the others end */
 };
 
 struct pool *pool_open(const struct pool_limits *limits);

@@ -24,12 +24,13 @@ static struct pool *open_pool(void)
         slow = POOL_SLOW_THREADS_MIN;
     if (slow > POOL_SLOW_THREADS_MAX)
         slow = POOL_SLOW_THREADS_MAX;
-    return pool_open(&(struct pool_limits){ .threads = POOL_THREADS_MAX,
-                                            .queue = POOL_QUEUE_MAX,
-                                            .slow_threads = slow,
-                                            .slow_queue = POOL_SLOW_QUEUE_MAX,
-                                            .kept = POOL_THREADS_KEPT,
-                                            .idle_ms = POOL_IDLE_MS });
+    return pool_open(&(struct pool_limits){
+        .threads = POOL_THREADS_MAX,
+        .class = { [CLASS_QUICK] = { POOL_THREADS_MAX, POOL_QUEUE_MAX },
+                   [CLASS_SCANS] = { slow, POOL_SLOW_QUEUE_MAX },
+                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX } },
+        .kept = POOL_THREADS_KEPT,
+        .idle_ms = POOL_IDLE_MS });
 }
 
 static enum status open_listeners(struct op *op, struct http_server *server)

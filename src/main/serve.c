@@ -1,5 +1,6 @@
 /* src/main/serve.c - start, wait for a signal, stop. */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "partition/sweep.h"
 #include "reply/reply.h"
 #include "route/route.h"
+#include "script/script.h"
 #include "store/store.h"
 
 enum { SWEEP_MS = 400, HOST_NAME_SIZE = 256 }; /* a new key file takes two rounds: less than a second */
@@ -33,6 +35,8 @@ struct server {
     struct catalog *catalog;
     struct locks *locks;
     struct hints *hints;
+    struct scripts *scripts;
+    char script_program[PATH_MAX];
     struct auth *auth;
     struct keyfile_watch key_watch;
     struct service service;
@@ -115,10 +119,12 @@ static void print_metrics(void *context, struct buf *out)
     struct server *server = context;
     struct store_stats store;
     struct http_stats http;
+    struct script_stats scripts;
     size_t databases, containers;
 
     store_stats(server->store, &store);
     http_stats(server->http, &http);
+    scripts_stats(server->scripts, &scripts);
     catalog_count(server->catalog, &databases, &containers);
     gauge(out, "databases", "gauge", databases);
     gauge(out, "containers", "gauge", containers);
@@ -145,6 +151,10 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "http_out_bytes_total", "counter", http.bytes_out);
     gauge(out, "pool_threads", "gauge", http.pool_threads);
     gauge(out, "pool_queued", "gauge", http.pool_queued);
+    gauge(out, "script_children", "gauge", scripts.children);
+    gauge(out, "script_runs_total", "counter", scripts.runs);
+    gauge(out, "script_function_calls_total", "counter", scripts.calls);
+    gauge(out, "script_killed_total", "counter", scripts.killed);
 }
 
 /* --- the steps of starting --- */
@@ -197,6 +207,40 @@ out:
     return st;
 }
 
+/* The program that runs scripts lies beside this one, or where packages put what nobody calls by hand. */
+static void find_script_program(struct server *server)
+{
+    static const char *const places[] = { "%s/orrery-js", "%s/../libexec/orrery/orrery-js" };
+    char folder[PATH_MAX - 64] = "";
+    ssize_t size = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+
+    if (server->settings->script_program) {
+        snprintf(server->script_program, PATH_MAX, "%s", server->settings->script_program);
+        return;
+    }
+    folder[size > 0 ? size : 0] = '\0';
+    *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(server->script_program, PATH_MAX, places[i], folder);
+        if (access(server->script_program, X_OK) == 0)
+            return;
+    }
+}
+
+static enum status open_scripts(struct op *op, struct server *server)
+{
+    const struct settings *settings = server->settings;
+
+    find_script_program(server);
+    server->scripts = scripts_open(&(struct script_options){
+        .env = env_system(),
+        .program = server->script_program,
+        .run_ms = settings->script_seconds * 1000,
+        .memory_bytes = (size_t)settings->script_mb << 20,
+    });
+    return server->scripts ? ST_OK : op_fail(op, ST_UNAVAILABLE, "out of memory");
+}
+
 static enum status open_auth(struct op *op, struct server *server)
 {
     const struct settings *settings = server->settings;
@@ -244,6 +288,7 @@ static void open_router(struct server *server)
         .catalog = server->catalog,
         .locks = server->locks,
         .hints = server->hints,
+        .scripts = server->scripts,
         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
         .print_token = print_token,
         .token_context = server->auth,
@@ -314,6 +359,7 @@ static enum status start(struct op *op, struct server *server)
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(open_directory(op, server));
     TRY(open_store(op, server));
+    TRY(open_scripts(op, server));
     open_router(server);
     TRY(open_http(op, server));
     TRY(http_start(op, server->http));
@@ -383,6 +429,7 @@ static void stop(struct server *server)
         http_stop(server->http, HTTP_DRAIN_MS);
     http_free(server->http);
     route_close(server->router);
+    scripts_close(server->scripts);
     auth_close(server->auth);
     catalog_close(server->catalog);
     hints_close(server->hints);

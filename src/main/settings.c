@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "main/settings.h"
 
 enum kind { TEXT, FLAG, NUMBER, LIST };
@@ -31,6 +32,9 @@ static const struct flag flags[] = {
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
+    { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
+    { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
     { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
 };
 /* clang-format on */
@@ -153,9 +157,13 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
 
-    *settings = (struct settings){
-        .data = "data", .store = "rocksdb", .durability = "sync", .log = "info", .cache_mb = 256
-    };
+    *settings = (struct settings){ .data = "data",
+                                   .store = "rocksdb",
+                                   .durability = "sync",
+                                   .log = "info",
+                                   .cache_mb = 256,
+                                   .script_seconds = SCRIPT_SECONDS_DEFAULT,
+                                   .script_mb = SCRIPT_MB_DEFAULT };
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
     if (settings->listen.count == 0)

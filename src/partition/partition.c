@@ -99,6 +99,16 @@ void partition_abort(struct partition_txn *txn)
     locks_release(txn->lock);
 }
 
+/* What a transaction has written itself has no time yet: until it is committed, its time is now. */
+enum status txn_decode(struct op *op, struct slice value, struct record *item)
+{
+    enum status st = record_decode(op, value, item);
+
+    if (st == ST_OK && item->lsn == 0)
+        item->ts_ms = op->now_ms;
+    return st;
+}
+
 /* Two gets: (EPK, id) to number, number to record. */
 static enum status find(struct op *op, const struct view *view, const struct container *container,
                         const struct epk *epk, struct slice id, struct record *item, bool *found)
@@ -116,7 +126,7 @@ static enum status find(struct op *op, const struct view *view, const struct con
     TRY(view_get(op, view, key_document(&op->arena, bucket, number), &value));
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the entry of an id leads to no document"));
-    TRY(record_decode(op, value, item));
+    TRY(txn_decode(op, value, item));
     *found = true;
 out:
     return st;
@@ -131,8 +141,6 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
-    if (*found && item->lsn == 0) /* its own: no time was given to it yet */
-        item->ts_ms = op->now_ms;
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
         *found = false;
         TRY(txn_remove_expired(op, txn, item));
@@ -264,10 +272,8 @@ out:
 }
 
 /* A replace may rename: the new id must be as free at the commit as it is in the view. */
-static enum status rename_id(struct op *op, struct partition_txn *txn, const struct record *old,
-                             struct slice id)
+static enum status check_free(struct op *op, struct partition_txn *txn, struct slice id)
 {
-    uint64_t bucket = bucket_id(txn->container->bucket);
     struct record other;
     bool taken;
     enum status st;
@@ -275,23 +281,32 @@ static enum status rename_id(struct op *op, struct partition_txn *txn, const str
     TRY(partition_find(op, txn, id, &other, &taken));
     if (taken)
         TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));
-    batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
-    put_id(op, txn, id, old->number);
 out:
     return st;
+}
+
+static void rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
+{
+    uint64_t bucket = bucket_id(txn->container->bucket);
+
+    batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
+    put_id(op, txn, id, old->number);
 }
 
 enum status partition_replace(struct op *op, struct partition_txn *txn, const struct record *old,
                               struct json document, struct record *item)
 {
     struct slice id = id_of(document);
+    bool renames = !slice_equal(id, id_of(old->document));
     enum status st;
 
     fill(op, txn, old->number, document, item);
     item->flags |= old->flags & RECORD_HAS_ATTACHMENTS;
-    if (!slice_equal(id, id_of(old->document)))
-        TRY(rename_id(op, txn, old, id));
+    if (renames)
+        TRY(check_free(op, txn, id));
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
+    if (renames) /* after everything that may refuse: a script goes on after what was refused */
+        rename_id(op, txn, old, id);
     TRY(put_record(op, txn, item, old));
     TRY(indexed_change(op, txn, old, item));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
@@ -475,23 +490,38 @@ out:
     return st;
 }
 
-enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
-                            uint64_t number, struct slice *id)
+static enum status id_in_view(struct op *op, const struct view *view, const struct container *container,
+                              const struct epk *epk, uint64_t number, struct slice *id)
 {
-    struct view view = { 0 };
     struct record item;
     struct slice value;
     enum status st;
 
     *id = (struct slice){ 0 };
-    TRY(view_open(op, container->bucket, NULL, &view));
-    TRY(view_get(op, &view, key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(view_get(op, view, key_document(&op->arena, bucket_id(container->bucket), number), &value));
     if (!value.data)
         goto out;
-    TRY(record_decode(op, value, &item));
+    TRY(txn_decode(op, value, &item));
     if (slice_equal(item.epk, epk_slice(epk)) && !item_is_expired(container, &item, op->now_ms))
         *id = id_of(item.document);
 out:
+    return st;
+}
+
+enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
+                            uint64_t number, struct slice *id)
+{
+    struct view view = { 0 };
+    enum status st;
+
+    TRY(view_open(op, container->bucket, NULL, &view));
+    TRY(id_in_view(op, &view, container, epk, number, id));
+out:
     view_close(&view);
     return st;
+}
+
+enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number, struct slice *id)
+{
+    return id_in_view(op, &txn->view, txn->container, txn->epk, number, id);
 }

@@ -62,6 +62,7 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
 /*
  * The document has an id, which partition_find() did not find, no system properties, and belongs to this
  * logical partition. Create and replace answer ST_EXISTS when another item has its values of a unique key.
+ * What answers so, or ST_ITEM_EXISTS, has left nothing in the transaction, which may go on.
  */
 enum status partition_create(struct op *op, struct partition_txn *txn, struct json document,
                              struct record *item);
@@ -104,6 +105,10 @@ enum status partition_at(struct op *op, const struct container *container, uint6
 /* The id of the item with that number; `id->data` is NULL when it is not there, or of another logical partition. */
 enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
                             uint64_t number, struct slice *id);
+
+/* The same as the transaction sees it. */
+enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number,
+                            struct slice *id);
 
 /* Which items a list visits: those whose EPK begins with `prefix` and lies in [min, max). */
 struct partition_scope {

@@ -5,6 +5,7 @@
 #include "keys/keys.h"
 #include "partition/expiry.h"
 #include "partition/scan.h"
+#include "partition/txn.h"
 
 /* Small at first, because many scans end soon; then large, because a block has its price. */
 enum { LEVEL_BYTES = 16 }; /* of a key, but for EPK_V1 */
@@ -132,18 +133,32 @@ static bool is_hidden(const struct op *op, const struct partition_scan *scan, co
     return !scan->expired_too && item_is_expired(scan->container, item, op->now_ms);
 }
 
+static void prepare(struct op *op, const struct container *container, const struct partition_scope *scope,
+                    struct partition_scan *scan)
+{
+    *scan = (struct partition_scan){ .container = container, .scope = *scope };
+    arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
+    make_spans(op, scan);
+    partition_scan_seek(scan, 0);
+}
+
 enum status partition_scan_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, struct partition_scan *scan)
 {
     enum status st;
 
-    *scan = (struct partition_scan){ .container = container, .scope = *scope };
-    arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
-    make_spans(op, scan);
-    partition_scan_seek(scan, 0);
+    prepare(op, container, scope, scan);
     TRY(view_open(op, container->bucket, NULL, &scan->view));
 out:
     return st;
+}
+
+enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
+                                   const struct partition_scope *scope, struct partition_scan *scan)
+{
+    prepare(op, txn->container, scope, scan);
+    scan->txn = txn;
+    return ST_OK;
 }
 
 void partition_scan_seek(struct partition_scan *scan, uint64_t after)
@@ -164,6 +179,11 @@ void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, si
     scan->pick_rows = PICK_ROWS_FIRST;
 }
 
+static const struct view *view_of(const struct partition_scan *scan)
+{
+    return scan->txn ? &scan->txn->view : &scan->view;
+}
+
 static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
 {
     struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
@@ -173,7 +193,7 @@ static enum status scan_span(struct op *op, struct partition_scan *scan, struct 
 
     if (scan->block_rows < BLOCK_ROWS_MAX)
         scan->block_rows *= 4;
-    return view_scan(op, &scan->view, range, limit, &scan->rows);
+    return view_scan(op, view_of(scan), range, limit, &scan->rows);
 }
 
 /* The next few of the numbers as rows; those that are not there are left out. */
@@ -186,7 +206,7 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
 
     for (size_t i = 0; i < count; i++)
         key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
-    TRY(view_get_many(op, &scan->view, key, count, value));
+    TRY(view_get_many(op, view_of(scan), key, count, value));
     scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
     for (size_t i = 0; i < count; i++) {
         if (value[i].data)
@@ -272,7 +292,7 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
         if (!*found)
             break;
         row = &scan->rows.row[scan->at_row++];
-        TRY(record_decode(op, row->value, item));
+        TRY(txn_decode(op, row->value, item));
         if (!scan->pick)
             scan->from = item->number + 1;
         scan->scanned++;

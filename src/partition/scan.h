@@ -25,6 +25,7 @@ struct partition_scan {
     bool expired_too; /* set by the caller: find items whose time to live is over as well */
 
     /* Private to scan.c. */
+    const struct partition_txn *txn; /* whose view it reads; NULL: its own */
     struct view view;
     struct arena memory; /* of the block */
     struct rows rows;
@@ -38,6 +39,10 @@ struct partition_scan {
 
 enum status partition_scan_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, struct partition_scan *scan);
+
+/* The same as the transaction sees it, which must outlive the scan, and write nothing meanwhile. */
+enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
+                                   const struct partition_scope *scope, struct partition_scan *scan);
 
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);

@@ -34,6 +34,9 @@ struct partition_txn {
 /* Without a lock and without expectations. partition_commit() or partition_abort() ends it. */
 enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn);
 
+/* A record of the view: one that the transaction has written itself gets the time of now. */
+enum status txn_decode(struct op *op, struct slice value, struct record *item);
+
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id);
 
 /* The change itself; `old` is the record that it is about, NULL for a create. */

@@ -127,7 +127,7 @@ static enum status check_holder(struct op *op, struct partition_txn *txn, const 
                  &value));
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the entry of a unique key leads to no document"));
-    TRY(record_decode(op, value, &holder));
+    TRY(txn_decode(op, value, &holder));
     if (item_is_expired(txn->container, &holder, op->now_ms))
         TRY(txn_remove_expired(op, txn, &holder));
     else if (unique_equal(step->unique, holder.document, document))

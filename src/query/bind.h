@@ -7,6 +7,7 @@ struct bound {
     int slots;   /* sources */
     int results; /* aggregates and group keys */
     bool scans;  /* it reads items; otherwise it is one row of constants */
+    bool calls_udfs;
 };
 
 enum { SLOT_ROOT = 0 }; /* the item itself */

@@ -154,6 +154,7 @@ out:
 
 static enum status bind_udf(struct binder *b, const struct expr *expr)
 {
+    b->bound->calls_udfs = true;
     if (++b->udfs > QUERY_UDFS_MAX)
         return mistake(
             b->op, b->whole, "SC3005",

@@ -294,8 +294,13 @@ static bool eval_arguments(struct eval *eval, const struct expr *expr, struct va
 static struct value eval_udf(struct eval *eval, const struct expr *expr, const struct value *arg)
 {
     struct value result = value_undefined;
-    enum status st = eval->udf(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count, &result);
+    enum status st;
 
+    if (eval->tells) {
+        eval->udf_told(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count);
+        return value_undefined;
+    }
+    st = eval->udf(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count, &result);
     return st == ST_OK ? result : eval_fail(eval, st);
 }
 

@@ -10,6 +10,13 @@
 typedef enum status query_udf(struct op *op, void *context, struct slice name, const struct value *arg,
                               int count, struct value *result);
 
+/* Told of a call that will probably come, so that many can be made together. */
+typedef void query_udf_told(struct op *op, void *context, struct slice name, const struct value *arg,
+                            int count);
+
+/* Makes the calls that it was told of. Failure is the query's failure; that of one call waits until the call comes. */
+typedef enum status query_udf_settle(struct op *op, void *context);
+
 struct eval {
     struct op *op;        /* memory, time, work */
     enum status status;   /* the first thing that went wrong */
@@ -20,6 +27,8 @@ struct eval {
     int64_t static_ticks; /* 100 ns since 1970, the same for the whole query */
     bool planar;          /* the container's geometry is a plane, not the earth */
     query_udf *udf;       /* NULL: there are none */
+    query_udf_told *udf_told;
+    bool tells; /* calls are told, and not made */
     void *udf_context;
     struct value *slot;       /* the sources' values, by EXPR_NAME's slot */
     struct value *result;     /* aggregates and keys of a group, by the slots of EXPR_CALL and EXPR_RESULT */

@@ -86,6 +86,8 @@ struct query_options {
     struct json vectors;  /* its vectorEmbeddingPolicy */
     bool planar;          /* geospatialConfig.type is Geometry */
     query_udf *udf;
+    query_udf_told *udf_told;     /* NULL: calls are made one by one */
+    query_udf_settle *udf_settle; /* likewise */
     void *udf_context;
     struct arena_budget *budget; /* of all queries together; NULL: none */
     enum query_way way;

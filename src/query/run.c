@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "query/ahead.h"
 #include "query/explain.h"
 #include "query/fold.h"
 #include "query/parse.h"
@@ -45,6 +46,7 @@ static struct eval make_eval(struct op *op, struct query *query)
                           .static_ticks = op->now_ms * 10000,
                           .planar = query->options.planar,
                           .udf = query->options.udf,
+                          .udf_told = query->options.udf_told,
                           .udf_context = query->options.udf_context,
                           .slot = values,
                           .result = values + query->bound.slots };
@@ -391,7 +393,8 @@ out:
 }
 
 /* The subquery in FROM first, when it gathers rows of many items; then the statement over its rows. */
-static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows)
+static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows,
+                               struct ahead **ahead)
 {
     static const struct query_limits all = { SIZE_MAX, SIZE_MAX, 0 };
     enum status st = ST_OK;
@@ -405,6 +408,8 @@ static enum status open_source(struct run *run, struct query_source *items, stru
     } else if (!run->query->bound.scans) {
         *rows = (struct rows_source){ .base = { .next = one_next, .seek = one_seek } };
         run->source = &rows->base;
+    } else if (run->query->bound.calls_udfs && run->query->options.udf_told) {
+        run->source = ahead_open(run, items, ahead);
     }
 out:
     return st;
@@ -434,6 +439,7 @@ static enum status run_select(struct op *op, struct query *query, const struct s
 {
     struct run run = { .query = query, .select = select, .limits = limits, .page = page, .nested = nested };
     struct rows_source rows = { 0 };
+    struct ahead *ahead = NULL;
     enum status st;
 
     *page = (struct query_page){ 0 };
@@ -445,13 +451,14 @@ static enum status run_select(struct op *op, struct query *query, const struct s
     run.eval.item = &run.item_memory;
     buf_init(&run.text, &run.kept);
     TRY(begin_at(&run, from));
-    TRY(open_source(&run, source, &rows));
+    TRY(open_source(&run, source, &rows, &ahead));
     TRY(run_by_order(&run));
     if (query->options.explain && !nested)
         explain(&run);
 out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&page->memory, slice_of(op->error));
+    ahead_close(ahead);
     query_page_free(&rows.page);
     picked_close(&run.picked);
     covered_close(&run.covered);

@@ -140,6 +140,7 @@ static void print_message(struct buf *body, const struct op *op, const struct er
 static void write_failure(struct reply *reply, enum status status)
 {
     const struct error_row *row = error_row(status);
+    int sub = status == ST_SCRIPT_FAILED ? reply->op->sub_status : row->sub;
     struct buf *body = reply_body(reply);
 
     reply_status(reply, row->http);
@@ -150,8 +151,8 @@ static void write_failure(struct reply *reply, enum status status)
     buf_printf(body, "{\"code\":\"%s\",\"message\":", row->code);
     print_message(body, reply->op, row);
     buf_byte(body, '}');
-    if (row->sub)
-        reply_header_u64(reply, "x-ms-substatus", (uint64_t)row->sub);
+    if (sub)
+        reply_header_u64(reply, "x-ms-substatus", (uint64_t)sub);
     if (row->retry)
         reply_header_u64(reply, "x-ms-retry-after-ms", RETRY_AFTER_MS);
 }

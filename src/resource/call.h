@@ -19,7 +19,8 @@ struct service {
     struct catalog *catalog;
     struct locks *locks;
     struct hints *hints;
-    struct slice account;             /* the account's name */
+    struct slice account; /* the account's name */
+    struct scripts *scripts;
     struct arena_budget query_memory; /* of all queries that run at a time */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;

@@ -3,6 +3,7 @@
 #include "partition/key.h"
 #include "resource/action.h"
 #include "resource/resource.h"
+#include "resource/trigger.h"
 #include "resource/usage.h"
 
 /* Reads the document and its key, which must be the one in the header. */
@@ -53,21 +54,34 @@ static enum indexing_wish indexing_wish_of(const struct call *call)
     return INDEXING_DEFAULT;
 }
 
+/* A trigger has an answer of its own. */
+static void replace_body(struct reply *reply, struct json answer)
+{
+    reply_body(reply)->size = 0;
+    json_print(reply_body(reply), answer);
+}
+
 /* Does what was read, and answers with the item that was written. */
 static enum status run(struct op *op, const struct call *call, struct reply *reply, struct action *action)
 {
+    struct json answer = json_undefined;
     struct commit_stamp stamp;
     enum status st;
 
     action->if_match = call_header(call, HEADER_IF_MATCH);
     action->indexing = indexing_wish_of(call);
-    TRY(action_run(op, call, action, &stamp));
+    if (trigger_is_named(call))
+        TRY(trigger_run(op, call, action, &stamp, &answer));
+    else
+        TRY(action_run(op, call, action, &stamp));
     if (action->kind == ACTION_DELETE) {
         reply_session(reply, stamp.lsn);
         reply_status(reply, action_status(action));
     } else {
         item_reply(reply, call, &action->item, stamp.lsn, action_status(action));
     }
+    if (json_kind(answer) != JSON_UNDEFINED && action->kind != ACTION_DELETE)
+        replace_body(reply, answer);
     usage_of_items(reply, call);
     if (call_wants_minimal(call))
         reply_drop_body(reply);

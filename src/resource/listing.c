@@ -3,10 +3,11 @@
 #include "base/limits.h"
 #include "partition/indexed.h"
 #include "partition/key.h"
-#include "partition/scan.h"
 #include "query/plan.h"
 #include "reply/feed.h"
+#include "resource/function.h"
 #include "resource/item.h"
+#include "resource/listing.h"
 #include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/search.h"
@@ -96,19 +97,6 @@ out:
 }
 
 /* ---- queries ---- */
-
-struct item_index {
-    struct query_index base;
-    const struct container *container;
-};
-
-/* A container's items, as a query reads them. */
-struct item_source {
-    struct query_source base;
-    struct partition_scan scan;
-    struct record record;
-    struct item_index index;
-};
 
 static enum status item_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
@@ -234,6 +222,11 @@ out:
     return st;
 }
 
+void item_source_init(struct item_source *items)
+{
+    *items = (struct item_source){ .base = { item_next, item_seek, item_system_members, item_pick } };
+}
+
 static struct query_key key_of(const struct container *container)
 {
     struct query_key key = { .version = container->epk_version,
@@ -286,13 +279,16 @@ out:
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = bucket_lsn(call->container->bucket);
-    struct item_source items = { .base = { item_next, item_seek, item_system_members, item_pick } };
     struct query_options options = search_options(call);
+    struct functions functions = functions_of(call, NULL);
+    struct item_source items;
     struct partition_scope scope;
     struct partition_key key;
     struct search search;
     enum status st;
 
+    item_source_init(&items);
+    functions_offer(&functions, &options);
     item_reply_owner(reply, call);
     TRY(read_scope(op, call, reply, &scope, &key));
     TRY(item_check_session(op, call, reply, lsn));
@@ -306,16 +302,19 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     usage_of_items(reply, call);
 out:
     partition_scan_close(&items.scan);
+    functions_end(&functions);
     return st;
 }
 
 enum status document_plan(struct op *op, struct call *call, struct reply *reply)
 {
     struct query_options options = search_options(call);
+    struct functions functions = functions_of(call, NULL);
     struct query_key key = key_of(call->container);
     struct search search;
     enum status st;
 
+    functions_offer(&functions, &options); /* a plan calls none */
     item_reply_owner(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));

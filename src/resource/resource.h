@@ -41,6 +41,7 @@ operation media_read;
 operation media_replace;
 
 operation partition_delete_items;
+operation procedure_execute;
 
 /* Users, scripts and the like: the path's type says which. */
 operation child_create;

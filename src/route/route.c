@@ -373,19 +373,20 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
 /* The operation itself: at once if it needs no disk, else on a pool thread. */
 static enum status run(struct exchange *exchange, struct routed *routed)
 {
-    exchange->slow = route_is_slow(routed->route);
+    exchange->class = route_class(routed->route, &exchange->request);
     if (!exchange->op.may_block && !(routed->route->flags & RUN_INLINE))
         return ST_WOULD_BLOCK;
     begin_reply(exchange, routed);
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
-/* Queries are many, or the whole server has too much to do. */
-static enum status refuse(struct op *op, const struct route *route)
+/* Queries or scripts are many, or the whole server has too much to do. */
+static enum status refuse(struct op *op, enum exchange_class class)
 {
-    if (route_is_slow(route))
+    if (class != CLASS_QUICK)
         return op_fail(op, ST_TOO_MANY_REQUESTS,
-                       "Request rate is large: too many queries are under way. Please retry after sometime.");
+                       "Request rate is large: too many %s are under way. Please retry after sometime.",
+                       class == CLASS_SCANS ? "queries" : "scripts");
     return op_fail(op, ST_UNAVAILABLE, "The server is overloaded.");
 }
 
@@ -406,7 +407,7 @@ enum status route_handle(void *context, struct exchange *exchange)
         op_renew_time(&exchange->op);
         begin_reply(exchange, routed);
         if (exchange->refused)
-            st = refuse(&exchange->op, routed->route);
+            st = refuse(&exchange->op, exchange->class);
     } else {
         begin_reply(exchange, routed);
         st = prepare(&exchange->op, router, &exchange->request, routed);

@@ -64,7 +64,7 @@ const struct route routes[] = {
     { "procedure_read",     GET,    MARK_NONE,   COLL "/sprocs/x",      child_read,        RUN_INLINE },
     { "procedure_replace",  PUT,    MARK_NONE,   COLL "/sprocs/x",      child_replace,     0 },
     { "procedure_delete",   DELETE, MARK_NONE,   COLL "/sprocs/x",      child_delete,      0 },
-    { "procedure_execute",  POST,   MARK_NONE,   COLL "/sprocs/x",      NULL,              0 },
+    { "procedure_execute",  POST,   MARK_NONE,   COLL "/sprocs/x",      procedure_execute, OF_ITEMS | RUNS_SCRIPTS },
 
     { "trigger_create",     POST,   MARK_NONE,   COLL "/triggers",      child_create,      0 },
     { "trigger_upsert",     POST,   MARK_UPSERT, COLL "/triggers",      child_upsert,      0 },
@@ -124,9 +124,19 @@ bool route_writes(const struct route *route)
     return route->method != METHOD_GET && route->method != METHOD_HEAD && !(route->flags & READS);
 }
 
-bool route_is_slow(const struct route *route)
+/* Writes of single items run the triggers that they name. */
+static bool runs_scripts(const struct route *route, const struct request *request)
 {
-    return route->marker == MARK_QUERY || route->marker == MARK_PLAN || route->flags & SCANS;
+    return route->flags & RUNS_SCRIPTS ||
+           (route->flags & OF_ITEMS &&
+            (request->header[HEADER_PRE_TRIGGER].size > 0 || request->header[HEADER_POST_TRIGGER].size > 0));
+}
+
+enum exchange_class route_class(const struct route *route, const struct request *request)
+{
+    if (route->marker == MARK_QUERY || route->marker == MARK_PLAN || route->flags & SCANS)
+        return CLASS_SCANS;
+    return runs_scripts(route, request) ? CLASS_SCRIPTS : CLASS_QUICK;
 }
 
 bool route_wants_full_key(const struct route *route)

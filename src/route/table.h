@@ -11,6 +11,7 @@ enum route_flags {
     READS = 4,        /* a POST that changes nothing: keys for reading may send it */
     TELLS_TOKENS = 8, /* with which one could write: keys for reading may not ask */
     SCANS = 16,       /* reads whatever there is, as queries do */
+    RUNS_SCRIPTS = 32,
 };
 
 struct route {
@@ -28,8 +29,8 @@ extern const size_t route_count;
 /* Whatever is not known to read writes. */
 bool route_writes(const struct route *route);
 
-/* Queries, plans and lists that scan: they may take long, and get a part of the pool only. */
-bool route_is_slow(const struct route *route);
+/* Queries, plans and lists that scan may take long, and so may scripts: they get a part of the pool only. */
+enum exchange_class route_class(const struct route *route, const struct request *request);
 
 /* Whether keys for reading are refused. */
 bool route_wants_full_key(const struct route *route);

@@ -76,9 +76,21 @@ static void release(void)
     pthread_mutex_unlock(&mutex);
 }
 
+/* Quick tasks may have all threads. */
+static struct pool *open_limited(size_t threads, size_t queue, size_t scan_threads, size_t scan_queue,
+                                 int64_t idle_ms)
+{
+    return pool_open(&(struct pool_limits){ .threads = threads,
+                                            .class = { [CLASS_QUICK] = { threads, queue },
+                                                       [CLASS_SCANS] = { scan_threads, scan_queue },
+                                                       [CLASS_SCRIPTS] = { 1, queue } },
+                                            .kept = 2,
+                                            .idle_ms = idle_ms });
+}
+
 static struct pool *open_pool(size_t threads, size_t queue)
 {
-    return pool_open(&(struct pool_limits){ threads, queue, threads, queue, 2, 10000 });
+    return open_limited(threads, queue, threads, queue, 10000);
 }
 
 TEST(threads_start_when_none_is_idle_and_then_tasks_queue_up_to_a_limit)
@@ -146,11 +158,11 @@ TEST(a_pool_without_tasks_closes)
 
 TEST(slow_tasks_get_their_part_of_the_threads_and_leave_the_others_free)
 {
-    struct pool *pool = pool_open(&(struct pool_limits){ 3, 10, 2, 1, 2, 10000 });
-    struct pool_task slow[4] = { { .run = wait_for_release, .slow = true },
-                                 { .run = wait_for_release, .slow = true },
-                                 { .run = wait_for_release, .slow = true },
-                                 { .run = wait_for_release, .slow = true } };
+    struct pool *pool = open_limited(3, 10, 2, 1, 10000);
+    struct pool_task slow[4] = { { .run = wait_for_release, .class = CLASS_SCANS },
+                                 { .run = wait_for_release, .class = CLASS_SCANS },
+                                 { .run = wait_for_release, .class = CLASS_SCANS },
+                                 { .run = wait_for_release, .class = CLASS_SCANS } };
     struct pool_task quick[2] = { { .run = count_done }, { .run = count_done } };
     uint64_t threads, queued;
 
@@ -173,11 +185,11 @@ TEST(slow_tasks_get_their_part_of_the_threads_and_leave_the_others_free)
 
 TEST(a_slow_task_that_may_run_waits_behind_older_ones_only)
 {
-    struct pool *pool = pool_open(&(struct pool_limits){ 1, 10, 1, 10, 2, 10000 });
+    struct pool *pool = open_limited(1, 10, 1, 10, 10000);
     struct pool_task first = { .run = wait_for_release };
-    struct noted tasks[4] = { { .task = { .run = note, .slow = true }, .name = 'a' },
+    struct noted tasks[4] = { { .task = { .run = note, .class = CLASS_SCANS }, .name = 'a' },
                               { .task = { .run = note }, .name = 'b' },
-                              { .task = { .run = note, .slow = true }, .name = 'c' },
+                              { .task = { .run = note, .class = CLASS_SCANS }, .name = 'c' },
                               { .task = { .run = note }, .name = 'd' } };
 
     reset();
@@ -195,7 +207,7 @@ TEST(a_slow_task_that_may_run_waits_behind_older_ones_only)
 TEST(threads_end_when_they_are_idle_but_for_two)
 {
     enum { COUNT = 8 };
-    struct pool *pool = pool_open(&(struct pool_limits){ COUNT, 0, COUNT, 0, 2, 0 });
+    struct pool *pool = open_limited(COUNT, 0, COUNT, 0, 0);
     struct pool_task tasks[COUNT];
     uint64_t threads = 0, queued;
 
@@ -220,14 +232,14 @@ TEST(threads_end_when_they_are_idle_but_for_two)
 TEST(a_thread_that_ends_takes_no_task_with_it)
 {
     enum { ROUNDS = 3000, COUNT = 4 };
-    struct pool *pool = pool_open(&(struct pool_limits){ 1, COUNT, 1, COUNT, 0, 0 });
+    struct pool *pool = open_limited(1, COUNT, 1, COUNT, 0);
     static struct pool_task tasks[ROUNDS][COUNT];
     int taken = 0;
 
     reset();
     for (int i = 0; i < ROUNDS && done == taken; i++) {
         for (int k = 0; k < COUNT; k++) {
-            tasks[i][k] = (struct pool_task){ .run = count_done, .slow = k % 2 };
+            tasks[i][k] = (struct pool_task){ .run = count_done, .class = k % CLASS_COUNT };
             taken +=
                 pool_submit(pool, &tasks[i][k]); /* not while the one thread that may be there is ending */
         }

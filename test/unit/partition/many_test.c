@@ -3,6 +3,7 @@
 
 #include "items.h"
 #include "keys/keys.h"
+#include "partition/scan.h"
 
 #define KEY_A "['a']"
 #define UNIQUE                                                                                             \
@@ -76,6 +77,90 @@ TEST(each_write_of_a_transaction_meets_what_the_one_before_it_left)
     CHECK(item_read(&rig, container, KEY_A, "1", &item) && number_of(&item, "n") == 3 && item.lsn == 1);
     CHECK(item_read(&rig, container, KEY_A, "2", &item) && item.lsn == 1);
     CHECK(container_is_whole(&rig, container));
+    rig_close(&rig);
+}
+
+/* Promise 10. */
+TEST(what_is_refused_leaves_nothing_in_the_transaction_which_goes_on)
+{
+    struct rig rig;
+    struct container *container = open_container(&rig, UNIQUE);
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct record old, item;
+    bool found;
+
+    REQUIRE(begin(&rig, container, &txn) == ST_OK);
+    CHECK(put(&rig, txn, "{'id':'1','pk':'a','u':1}") == ST_OK &&
+          put(&rig, txn, "{'id':'2','pk':'a','u':2}") == ST_OK);
+    CHECK(put(&rig, txn, "{'id':'3','pk':'a','u':1}") == ST_EXISTS);
+    REQUIRE(partition_find(rig.op, txn, slice_of("2"), &old, &found) == ST_OK && found);
+    CHECK(partition_replace(rig.op, txn, &old, rig_json(rig.op, "{'id':'4','pk':'a','u':1}"), &item) ==
+          ST_EXISTS);
+    CHECK(partition_replace(rig.op, txn, &old, rig_json(rig.op, "{'id':'1','pk':'a','u':5}"), &item) ==
+          ST_ITEM_EXISTS);
+    CHECK(partition_find(rig.op, txn, slice_of("2"), &item, &found) == ST_OK && found &&
+          number_of(&item, "u") == 2);
+    CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK);
+    CHECK(item_read(&rig, container, KEY_A, "2", &item) && !item_read(&rig, container, KEY_A, "4", &item) &&
+          !item_read(&rig, container, KEY_A, "3", &item));
+    CHECK(container_is_whole(&rig, container));
+    rig_close(&rig);
+}
+
+/* Promises 5 and 6: what a transaction has just written has not expired, though it has no time yet. */
+TEST(items_of_the_transaction_itself_have_the_time_of_now)
+{
+    struct rig rig;
+    struct container *container = open_container(
+        &rig, "{'id':'t','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':10,'uniqueKeyPolicy':"
+              "{'uniqueKeys':[{'paths':['/u']}]}}");
+    struct partition_txn *txn = NULL;
+
+    REQUIRE(begin(&rig, container, &txn) == ST_OK);
+    CHECK(put(&rig, txn, "{'id':'1','pk':'a','u':1}") == ST_OK);
+    CHECK(put(&rig, txn, "{'id':'2','pk':'a','u':1}") == ST_EXISTS);
+    partition_abort(txn);
+    rig_close(&rig);
+}
+
+/* The ids that a scan of the transaction finds, one letter each. */
+static const char *seen_in(struct rig *rig, struct partition_txn *txn, const struct container *container)
+{
+    struct partition_scope scope = { .prefix = *epk_of_key(rig->op, container, KEY_A) };
+    struct partition_scan scan;
+    struct record item;
+    struct buf ids;
+    bool found = true;
+
+    buf_init(&ids, &rig->op->arena);
+    CHECK(partition_scan_open_in(rig->op, txn, &scope, &scan) == ST_OK);
+    while (partition_scan_next(rig->op, &scan, &item, &found) == ST_OK && found) {
+        buf_slice(&ids, json_string(json_get(item.document, "id")));
+        CHECK(item.ts_ms > 0);
+    }
+    partition_scan_close(&scan);
+    return arena_text(&rig->op->arena, buf_as_slice(&ids));
+}
+
+TEST(a_scan_in_a_transaction_sees_what_it_has_written_and_nobody_else_does)
+{
+    struct rig rig;
+    struct container *container = open_container(&rig, BY_PK);
+    struct partition_txn *txn = NULL, *other = NULL;
+    struct slice id;
+    struct record item;
+
+    CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
+    CHECK(item_create(&rig, container, "{'id':'2','pk':'a'}", &item) == ST_OK);
+    REQUIRE(begin(&rig, container, &txn) == ST_OK && begin(&rig, container, &other) == ST_OK);
+    CHECK(drop(&rig, txn, "1") == ST_OK && put(&rig, txn, "{'id':'3','pk':'a'}") == ST_OK);
+    CHECK(strcmp(seen_in(&rig, txn, container), "23") == 0);
+    CHECK(strcmp(seen_in(&rig, other, container), "12") == 0);
+    CHECK(partition_id_in(rig.op, txn, item.number + 1, &id) == ST_OK && slice_is(id, "3"));
+    CHECK(partition_id_in(rig.op, other, item.number + 1, &id) == ST_OK && !id.data);
+    partition_abort(txn);
+    partition_abort(other);
     rig_close(&rig);
 }
 

@@ -442,6 +442,52 @@ TEST(a_user_defined_function_is_called_through_its_pointer_for_each_row)
     query_page_free(&page);
 }
 
+/* Counts what it is told of and how often it is asked to settle; makes none of the calls. */
+struct telling {
+    int calls, told, settled;
+};
+
+static void hear(struct op *op, void *context, struct slice name, const struct value *arg, int count)
+{
+    (void)op, (void)name, (void)arg, (void)count;
+    ((struct telling *)context)->told++;
+}
+
+static enum status settle(struct op *op, void *context)
+{
+    (void)op;
+    ((struct telling *)context)->settled++;
+    return ST_OK;
+}
+
+TEST(calls_are_told_in_blocks_before_they_are_made_and_the_answer_stays_the_same)
+{
+    enum { ITEMS = 300 }; /* blocks of 1, 8, 64 and the rest */
+    struct telling telling = { 0 };
+    struct query_options options = {
+        .udf = double_it, .udf_told = hear, .udf_settle = settle, .udf_context = &telling
+    };
+    struct query_limits limits = { 1000, PAGE_BYTES_MAX, 0 };
+    struct query_page page;
+    struct query *query;
+    struct table table;
+
+    table_init(&table, ITEMS);
+    for (size_t i = 0; i < ITEMS; i++) {
+        table.row[i] = (struct query_row){ .number = i + 1, .counter = i + 1 };
+        REQUIRE(json_parse(test_op(), slice_of(i % 2 ? "{\"a\":4}" : "{\"a\":5}"), &table.row[i].body) ==
+                ST_OK);
+    }
+    REQUIRE(query_compile(test_op(),
+                          slice_of("SELECT VALUE c.a FROM c WHERE c.a > 4 AND udf.double(c.a) = 10"),
+                          json_undefined, &options, &query) == ST_OK);
+    CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_OK);
+    CHECK(page.count == ITEMS / 2 && slice_is(page.row[ITEMS / 2 - 1], "5"));
+    CHECK(telling.calls == ITEMS / 2 && telling.settled == 3);
+    CHECK(telling.told == ITEMS / 2 - 1); /* not the first block's, nor what the first condition keeps out */
+    query_page_free(&page);
+}
+
 TEST(eleven_calls_of_user_defined_functions_are_too_many)
 {
     struct query_options options = { .udf = double_it };

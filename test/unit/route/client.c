@@ -120,7 +120,8 @@ int client_send(struct client *client, enum method method, const char *target, c
     op_begin(&exchange->op, INT64_MAX / 2);
     exchange->op.may_block = false;
     exchange->state = NULL;
-    exchange->refused = exchange->slow = false;
+    exchange->refused = false;
+    exchange->class = CLASS_QUICK;
     exchange->answer = (struct answer){ 0 };
     exchange->request = (struct request){ .method = method,
                                           .target = slice_of(target),

@@ -77,16 +77,16 @@ TEST(queries_and_lists_of_items_are_slow_and_told_to_come_back_when_there_are_to
     struct client client;
 
     open_filled(&client);
-    CHECK(!client.exchange.slow); /* a write */
+    CHECK(client.exchange.class == CLASS_QUICK); /* a write */
     client.is_refused = true;
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 503);
-    CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200 && !client.exchange.slow);
-    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 429 && client.exchange.slow);
+    CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200 && client.exchange.class == CLASS_QUICK);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 429 && client.exchange.class == CLASS_SCANS);
     CHECK(slice_is(client_answer(&client, "x-ms-substatus"), "3200"));
     CHECK(client_answer(&client, "x-ms-retry-after-ms").size > 0);
     client_header(&client, HEADER_IS_QUERY, "True");
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 429 &&
-          client.exchange.slow);
+          client.exchange.class == CLASS_SCANS);
     CHECK(told(&client, "TooManyRequests", "too many queries"));
     client.is_refused = false;
     CHECK(client_send(&client, METHOD_POST, DOCS, "{'query':'SELECT * FROM c'}") == 200);

@@ -63,10 +63,23 @@ TEST(a_known_path_with_another_method_is_told_apart_from_an_unknown_path)
 }
 
 /* Otherwise writes would wait behind queries. */
-TEST(nothing_that_writes_is_slow_and_every_query_is)
+TEST(nothing_that_writes_is_slow_but_scripts_and_every_query_is)
 {
+    struct request request = { 0 };
+
     for (size_t i = 0; i < route_count; i++) {
-        CHECK(!route_writes(&routes[i]) || !route_is_slow(&routes[i]));
-        CHECK(route_is_slow(&routes[i]) || (routes[i].marker != MARK_QUERY && routes[i].marker != MARK_PLAN));
+        enum exchange_class class = route_class(&routes[i], &request);
+
+        CHECK(!route_writes(&routes[i]) || class == CLASS_QUICK || routes[i].flags & RUNS_SCRIPTS);
+        CHECK(class == CLASS_SCANS || (routes[i].marker != MARK_QUERY && routes[i].marker != MARK_PLAN));
     }
+}
+
+TEST(a_write_that_names_a_trigger_is_a_script)
+{
+    struct request request = { .header[HEADER_POST_TRIGGER] = slice_of("t") };
+    bool known;
+    const struct route *create = route_find(METHOD_POST, MARK_NONE, slice_of("dbs/x/colls/x/docs"), &known);
+
+    CHECK(route_class(create, &request) == CLASS_SCRIPTS);
 }

@@ -1,0 +1,381 @@
+/* src/resource/operations.c - create, read, replace, upsert, delete and queries of a script. */
+#include "resource/operations.h"
+#include "base/limits.h"
+#include "partition/key.h"
+#include "resource/action.h"
+#include "resource/function.h"
+#include "resource/item.h"
+#include "resource/listing.h"
+#include "resource/search.h"
+
+enum { SCANNED_ITEMS_MAX = 500 * 1000, PAGE_ITEMS_DYNAMIC = 1000 };
+
+void operations_print_collection(struct buf *out, const struct container *container)
+{
+    buf_text(out, "{\"self\":\"dbs/");
+    rid_print(out, &container->database->rid);
+    buf_text(out, "/colls/");
+    rid_print(out, &container->rid);
+    buf_text(out, "/\",\"alt\":");
+    json_print_string(out, container->link);
+    buf_byte(out, '}');
+}
+
+/* ---- documents ---- */
+
+static const struct way {
+    const char *name;
+    enum action_kind kind;
+    bool has_body, on_document;
+    const char *condition; /* the option that holds an ETag */
+} ways[] = {
+    { "create", ACTION_CREATE, true, false, NULL },      { "upsert", ACTION_UPSERT, true, false, "etag" },
+    { "read", ACTION_READ, false, true, "ifNoneMatch" }, { "replace", ACTION_REPLACE, true, true, "etag" },
+    { "delete", ACTION_DELETE, false, true, "etag" },
+};
+
+static struct slice text_of(struct json value)
+{
+    return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
+}
+
+static enum status invalid(struct op *op)
+{
+    return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+}
+
+/* The document with an id of ours, unless it has one or the script wants none. */
+static enum status give_id(struct op *op, struct json options, struct json *document)
+{
+    struct json id = json_get(*document, "id");
+    char guid[GUID_SIZE + 1];
+    struct json_builder out;
+
+    if (json_kind(json_get(options, "disableAutomaticIdGeneration")) == JSON_TRUE ||
+        !(json_kind(id) == JSON_UNDEFINED || json_kind(id) == JSON_NULL ||
+          (json_kind(id) == JSON_STRING && json_string(id).size == 0)))
+        return ST_OK;
+    env_guid(op->env, guid);
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    for (struct json_iter i = json_iter(*document); json_next(&i);) {
+        if (slice_is(i.name, "id"))
+            continue;
+        json_add_name(&out, i.name);
+        json_add(&out, i.value);
+    }
+    json_add_name(&out, slice_of("id"));
+    json_add_string(&out, slice_make(guid, GUID_SIZE));
+    json_end(&out);
+    *document = json_built(&out);
+    return json_kind(*document) == JSON_UNDEFINED ? op_fail(op, ST_TOO_LARGE, "Request size is too large")
+                                                  : ST_OK;
+}
+
+static enum status check_partition(struct op *op, const struct operations *work, const struct action *action)
+{
+    if (slice_equal(epk_slice(&action->epk), epk_slice(work->epk)))
+        return ST_OK;
+    return op_fail(op, ST_BAD_REQUEST,
+                   "Requests originating from scripts cannot reference partition keys other than the one for "
+                   "which client request was submitted.");
+}
+
+static enum status read_document(struct op *op, const struct operations *work, struct json asked,
+                                 struct action *action)
+{
+    enum status st = ST_OK;
+
+    action->document = json_get(asked, "body");
+    if (json_kind(action->document) != JSON_OBJECT)
+        TRY(invalid(op));
+    if (action->kind != ACTION_REPLACE)
+        TRY(give_id(op, json_get(asked, "options"), &action->document));
+    TRY(item_check_document(op, &action->document));
+    TRY(item_check_size(op, action->document));
+    action_place(work->call->container, action);
+    TRY(check_partition(op, work, action));
+out:
+    return st;
+}
+
+static bool number_of(const struct container *container, struct slice text, uint64_t *number)
+{
+    struct rid rid;
+
+    return rid_parse(text, &rid) && rid_child_number(&rid, RID_DOCUMENT, number) &&
+           memcmp(rid.bytes, container->rid.bytes, container->rid.size) == 0;
+}
+
+/* Which document a link leads to. */
+static enum status read_link(struct op *op, const struct operations *work, struct json asked,
+                             struct slice *id)
+{
+    struct slice rid = text_of(json_get(asked, "rid"));
+    uint64_t number;
+    enum status st = ST_OK;
+
+    *id = text_of(json_get(asked, "id"));
+    if (rid.data && number_of(work->call->container, rid, &number))
+        TRY(partition_id_in(op, work->txn, number, id));
+    if (!id->data)
+        TRY(item_not_found(op));
+out:
+    return st;
+}
+
+static void print_item(struct op *op, const struct operations *work, const struct action *action,
+                       struct buf *answers)
+{
+    struct record item = action->item;
+
+    if (item.lsn == 0)
+        item.ts_ms = op->now_ms;
+    buf_printf(answers, "{\"status\":%d,\"body\":", action_status(action));
+    item_print(answers, work->call->container, &item);
+    buf_text(answers, ",\"options\":{}}");
+}
+
+/* What a transaction may go on after: nothing of it was written. */
+static bool left_nothing(enum status st)
+{
+    return st == ST_ITEM_EXISTS || st == ST_EXISTS || st == ST_ITEM_NOT_FOUND ||
+           st == ST_PRECONDITION_FAILED || st == ST_NOT_MODIFIED;
+}
+
+/* `refused` is set where the script is told of the failure. */
+static enum status act(struct op *op, const struct operations *work, const struct way *way, struct json asked,
+                       struct buf *answers, bool *refused)
+{
+    struct action action = { .kind = way->kind, .epk = *work->epk };
+    struct slice condition = { 0 };
+    enum status st = ST_OK;
+
+    *refused = true;
+    if (way->condition)
+        condition = text_of(json_get(json_get(asked, "options"), way->condition));
+    if (way->kind == ACTION_READ)
+        action.if_none_match = condition;
+    else
+        action.if_match = condition;
+    if (way->has_body)
+        TRY(read_document(op, work, asked, &action));
+    if (way->on_document)
+        TRY(read_link(op, work, asked, &action.id));
+    st = action_take(op, work->call->container, work->txn, &action);
+    *refused = left_nothing(st);
+    TRY(st);
+    if (way->kind == ACTION_DELETE)
+        buf_text(answers, "{\"status\":204,\"options\":{}}");
+    else
+        print_item(op, work, &action, answers);
+out:
+    return st;
+}
+
+/* ---- queries ---- */
+
+static enum status read_query(struct op *op, struct json asked, struct search *search)
+{
+    struct json query = json_get(asked, "query");
+
+    *search = (struct search){ .text = slice_of("SELECT * FROM c") };
+    if (slice_is(text_of(json_get(asked, "op")), "readAll"))
+        return ST_OK;
+    if (json_kind(query) == JSON_OBJECT) {
+        search->parameters = json_get(query, "parameters");
+        query = json_get(query, "query");
+    }
+    search->text = text_of(query);
+    if (!search->text.data ||
+        (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
+         json_kind(search->parameters) != JSON_ARRAY))
+        return invalid(op);
+    return ST_OK;
+}
+
+static enum status read_page(struct op *op, struct json options, size_t *rows)
+{
+    struct json size = json_get(options, "pageSize");
+    int64_t wanted = PAGE_ITEMS_DEFAULT;
+
+    if (json_kind(size) == JSON_NUMBER && json_is_int(size))
+        wanted = json_int(size);
+    else if (json_kind(size) != JSON_UNDEFINED)
+        return invalid(op);
+    if (wanted == -1)
+        wanted = PAGE_ITEMS_DYNAMIC;
+    if (wanted <= 0)
+        return invalid(op);
+    *rows = wanted > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : (size_t)wanted;
+    return ST_OK;
+}
+
+static enum status begin_at(struct op *op, const struct operations *work, const struct search *search,
+                            struct json options, struct continuation *at)
+{
+    const struct rid *owner = &work->call->container->rid;
+    struct slice text = text_of(json_get(options, "continuation"));
+    enum status st = ST_OK;
+
+    *at = (struct continuation){ .kind = CONTINUATION_QUERY };
+    if (text.size)
+        TRY(continuation_parse(op, text, CONTINUATION_QUERY, owner, at));
+    if (at->position.size && at->query != query_hash(search->query))
+        TRY(continuation_malformed(op));
+    at->container = *owner;
+    at->query = query_hash(search->query);
+out:
+    return st;
+}
+
+static void print_page(struct buf *answers, const struct query_page *page, struct continuation *at)
+{
+    buf_text(answers, "{\"status\":200,\"body\":[");
+    for (size_t i = 0; i < page->count; i++) {
+        buf_text(answers, i ? "," : "");
+        buf_slice(answers, page->row[i]);
+    }
+    buf_text(answers, "],\"options\":{");
+    at->position = page->next;
+    if (page->next.size) {
+        buf_text(answers, "\"continuation\":\"");
+        continuation_print(answers, at);
+        buf_byte(answers, '"');
+    }
+    buf_text(answers, "}}");
+}
+
+static enum status search(struct op *op, const struct operations *work, struct json asked,
+                          struct functions *functions, struct item_source *items, struct query_page *page,
+                          struct buf *answers)
+{
+    struct json options = json_get(asked, "options");
+    struct query_options allowed = search_options(work->call);
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
+    struct partition_scope scope = { .prefix = *work->epk, .exact = work->call->container->system_key };
+    struct search query;
+    struct continuation at;
+    enum status st;
+
+    functions_offer(functions, &allowed);
+    TRY(read_query(op, asked, &query));
+    TRY(read_page(op, options, &limits.rows));
+    TRY(search_compile(op, &query, &allowed));
+    TRY(begin_at(op, work, &query, options, &at));
+    TRY(partition_scan_open_in(op, work->txn, &scope, &items->scan));
+    TRY(query_run(op, query.query, &items->base, at.position, &limits, page));
+    print_page(answers, page, &at);
+out:
+    return st;
+}
+
+static enum status query(struct op *op, const struct operations *work, struct json asked, struct buf *answers)
+{
+    struct functions functions = functions_of(work->call, work->session);
+    struct query_page page = { 0 };
+    struct item_source items;
+    enum status st;
+
+    op->work.queries++;
+    item_source_init(&items);
+    st = search(op, work, asked, &functions, &items, &page, answers);
+    query_page_free(&page);
+    partition_scan_close(&items.scan);
+    functions_end(&functions);
+    return st;
+}
+
+/* ---- one after the other ---- */
+
+/* Whether it is the operation that is wrong, and not the moment. */
+static bool is_its_own(enum status st)
+{
+    int http = error_row(st)->http;
+
+    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
+}
+
+/* As the service words it for scripts: what they throw on becomes the reason of the whole request. */
+static void print_failure(struct op *op, enum status st, struct buf *answers)
+{
+    const struct error_row *row = error_row(st);
+    struct buf message;
+
+    buf_init(&message, &op->arena);
+    if (row->wrapped == 2) {
+        buf_text(&message, op->error);
+    } else {
+        buf_text(&message, "{\"Errors\":[");
+        reply_print_reason(&message, op->error);
+        buf_text(&message, "]}");
+    }
+    buf_printf(answers, "{\"status\":%d,\"message\":", row->http);
+    json_print_string(answers, buf_as_slice(&message));
+    buf_byte(answers, '}');
+}
+
+static const struct way *find_way(struct slice name)
+{
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (slice_is(name, ways[i].name))
+            return &ways[i];
+    return NULL;
+}
+
+static enum status run_one(struct op *op, const struct operations *work, struct json asked,
+                           struct buf *answers, bool *refused)
+{
+    struct slice name = text_of(json_get(asked, "op")), on = text_of(json_get(asked, "on"));
+    const struct way *way = find_way(name);
+    enum status st;
+
+    *refused = true;
+    if (on.data && slice_is(on, "attachment"))
+        return op_fail(op, ST_BAD_REQUEST, "Scripts of this server have no attachments.");
+    if (way)
+        return act(op, work, way, asked, answers, refused);
+    if (!name.data || (!slice_is(name, "query") && !slice_is(name, "readAll")))
+        return invalid(op);
+    st = query(op, work, asked, answers);
+    *refused = is_its_own(st);
+    return st;
+}
+
+/* What a query has allocated is given back: it has left nothing in the transaction. */
+static bool keeps_memory(struct json asked)
+{
+    return find_way(text_of(json_get(asked, "op"))) != NULL;
+}
+
+enum status operations_run(struct op *op, void *context, struct json operations, struct buf *answers,
+                           bool *accept)
+{
+    const struct operations *work = context;
+    size_t first = answers->size;
+    enum status st = ST_OK;
+
+    for (struct json_iter i = json_iter(operations); json_next(&i);) {
+        struct arena_mark mark = arena_mark(&op->arena);
+        size_t before = answers->size + (answers->size > first);
+        bool refused;
+
+        if (answers->size > first)
+            buf_byte(answers, ',');
+        st = run_one(op, work, i.value, answers, &refused);
+        if (st == ST_NOT_MODIFIED)
+            buf_text(answers, "{\"status\":304}");
+        else if (st != ST_OK && refused) {
+            answers->size = answers->failed ? answers->size : before;
+            print_failure(op, st, answers);
+        } else {
+            TRY(st);
+        }
+        st = ST_OK;
+        if (!keeps_memory(i.value))
+            arena_rewind(&op->arena, mark);
+    }
+    *accept &= op->arena.used_bytes < op->arena.limit_bytes / 2;
+out:
+    return st;
+}

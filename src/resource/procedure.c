@@ -1,0 +1,194 @@
+/*
+ * src/resource/procedure.c - a stored procedure: run in one transaction of one logical partition.
+ * It is committed when the script has ended well and its answer is ready to be sent, and not before.
+ */
+#include "base/encode.h"
+#include "base/limits.h"
+#include "partition/key.h"
+#include "resource/action.h"
+#include "resource/function.h"
+#include "resource/operations.h"
+#include "resource/resource.h"
+#include "resource/usage.h"
+
+struct execution {
+    const struct call *call;
+    struct reply *reply;
+    struct script script;
+    struct epk epk;
+    struct slice args, context; /* JSON text */
+    struct script_session *session;
+    struct commit_stamp stamp;
+};
+
+/* ---- what is asked ---- */
+
+/* Triggers are for items. */
+static enum status check_headers(struct op *op, const struct call *call)
+{
+    if (call_header(call, HEADER_PRE_TRIGGER).size == 0 && call_header(call, HEADER_POST_TRIGGER).size == 0)
+        return ST_OK;
+    return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+}
+
+/* No body is no arguments. */
+static enum status read_args(struct op *op, const struct call *call, struct slice *args)
+{
+    struct json list;
+    enum status st = ST_OK;
+
+    *args = slice_trim(call->request->body);
+    if (args->size == 0)
+        goto out;
+    if (args->size > ITEM_BYTES_MAX)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(json_parse(op, *args, &list));
+    if (json_kind(list) != JSON_ARRAY)
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The request payload is invalid. The arguments of a stored procedure are a JSON array."));
+out:
+    return st;
+}
+
+static enum status read_key(struct op *op, struct execution *execution)
+{
+    const struct call *call = execution->call;
+    struct partition_key key;
+    bool present;
+    enum status st;
+
+    if (!call_header(call, HEADER_PARTITION_KEY).data && !call->container->system_key)
+        TRY(op_fail(op, ST_BAD_REQUEST, "PartitionKey value must be supplied for this operation."));
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
+                           &present));
+    partition_key_epk(call->container, &key, &execution->epk);
+    item_reply_key(execution->reply, call, &execution->epk);
+out:
+    return st;
+}
+
+static void print_context(struct op *op, struct execution *execution)
+{
+    struct buf out;
+
+    buf_init(&out, &op->arena);
+    buf_text(&out, "{\"collection\":");
+    operations_print_collection(&out, execution->call->container);
+    buf_printf(&out, ",\"request\":{\"writable\":false},\"response\":{},\"log\":%s}",
+               header_is_true(execution->call->request, HEADER_SCRIPT_LOG) ? "true" : "false");
+    execution->context = buf_as_slice(&out);
+}
+
+/* ---- what is answered ---- */
+
+/* As much of it as a client's headers have room for; an escape is not cut in two. */
+static void reply_log(struct op *op, struct reply *reply, struct json log)
+{
+    struct buf text;
+
+    if (json_kind(log) != JSON_STRING)
+        return;
+    buf_init(&text, &op->arena);
+    percent_encode(&text, json_string(log));
+    if (text.size > SCRIPT_LOG_BYTES_MAX)
+        text.size = SCRIPT_LOG_BYTES_MAX;
+    for (size_t back = 1; back <= 2 && back <= text.size; back++)
+        if (text.data[text.size - back] == '%')
+            text.size -= back;
+    reply_header(reply, "x-ms-documentdb-script-log-results", buf_as_slice(&text));
+}
+
+/* A script that has set no body answers with an empty string. */
+static enum status write_answer(struct op *op, struct execution *execution, struct json done)
+{
+    struct buf *body = reply_body(execution->reply);
+    struct json answer = json_get(done, "body");
+
+    buf_init(body, &op->arena);
+    if (json_kind(answer) == JSON_UNDEFINED)
+        buf_text(body, "\"\"");
+    else
+        json_print(body, answer);
+    if (body->failed || body->size > SCRIPT_ANSWER_BYTES_MAX)
+        return op_fail(op, ST_TOO_LARGE, "The response of the script is too large.");
+    return ST_OK;
+}
+
+/* ---- running ---- */
+
+static enum status attempt(struct op *op, struct execution *execution, bool in_turn, struct json *done)
+{
+    const struct call *call = execution->call;
+    struct operations work = { .call = call, .epk = &execution->epk, .session = execution->session };
+    struct script_run run = { &execution->script, execution->args, execution->context, operations_run,
+                              &work };
+    enum status st;
+
+    if (in_turn)
+        TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->epk, &work.txn));
+    else
+        TRY(partition_begin_many(op, call->container, &execution->epk, &work.txn));
+    TRY(script_run(op, execution->session, &run, done));
+    TRY(write_answer(op, execution, *done));
+    TRY(partition_commit(op, &work.txn, &execution->stamp));
+out:
+    partition_abort(work.txn);
+    return st;
+}
+
+/* What an attempt in vain has allocated is given back before the next one. */
+static enum status run_until_committed(struct op *op, struct execution *execution, struct json *done)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+    enum status st = attempt(op, execution, false, done);
+
+    for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
+        arena_rewind(&op->arena, mark);
+        st = attempt(op, execution, true, done);
+    }
+    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+}
+
+static enum status run(struct op *op, struct execution *execution)
+{
+    struct json done;
+    enum status st;
+
+    print_context(op, execution);
+    TRY(script_begin(op, execution->call->service->scripts, &execution->session));
+    TRY(run_until_committed(op, execution, &done));
+    reply_log(op, execution->reply, json_get(done, "log"));
+out:
+    script_end(execution->session);
+    return st;
+}
+
+/* Headers too must have their room before anything is written. */
+enum { HEAD_BYTES_ENOUGH = 4096 + SCRIPT_LOG_BYTES_MAX };
+
+enum status procedure_execute(struct op *op, struct call *call, struct reply *reply)
+{
+    struct execution execution = { .call = call, .reply = reply };
+    struct child *procedure = NULL;
+    enum status st;
+
+    buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
+    item_reply_owner(reply, call);
+    TRY(check_headers(op, call));
+    TRY(read_key(op, &execution));
+    TRY(item_check_session(op, call, reply, bucket_lsn(call->container->bucket)));
+    TRY(read_args(op, call, &execution.args));
+    procedure =
+        catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
+    if (!procedure)
+        TRY(op_fail(op, ST_NOT_FOUND,
+                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+    execution.script = script_of("sproc", procedure);
+    TRY(run(op, &execution));
+    reply_session(reply, execution.stamp.lsn);
+    reply_status(reply, 200);
+    usage_of_items(reply, call);
+out:
+    child_release(procedure);
+    return st;
+}

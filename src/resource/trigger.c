@@ -1,0 +1,296 @@
+/* src/resource/trigger.c - triggers around a write: found, checked against it, run in its transaction. */
+#include "resource/trigger.h"
+#include "base/limits.h"
+#include "resource/function.h"
+#include "resource/item.h"
+#include "resource/operations.h"
+
+enum { TRIGGERS_MAX = 8 }; /* of a kind that a request may name; the service runs one */
+
+struct trigger {
+    struct child *child; /* a reference */
+    struct script script;
+};
+
+struct triggers {
+    struct trigger before[TRIGGERS_MAX], after[TRIGGERS_MAX];
+    size_t before_count, after_count;
+};
+
+struct firing {
+    const struct call *call;
+    const struct triggers *triggers;
+    struct action *action;
+    struct epk named; /* the request's partition key */
+    struct script_session *session;
+    struct operations work;
+    struct slice
+        changed; /* the answer that one after it has left, as JSON bytes; data is NULL when none did */
+};
+
+bool trigger_is_named(const struct call *call)
+{
+    return slice_trim(call_header(call, HEADER_PRE_TRIGGER)).size > 0 ||
+           slice_trim(call_header(call, HEADER_POST_TRIGGER)).size > 0;
+}
+
+/* ---- which ---- */
+
+/* As getOperationType() has them, and what a trigger may be defined for. */
+static const struct {
+    const char *name, *also;
+} operations[ACTION_KINDS] = {
+    [ACTION_CREATE] = { "Create", "Create" },   [ACTION_UPSERT] = { "Upsert", "Upsert" },
+    [ACTION_REPLACE] = { "Replace", "Update" }, [ACTION_PATCH] = { "Replace", "Update" },
+    [ACTION_DELETE] = { "Delete", "Delete" },
+};
+
+static enum status check_trigger(struct op *op, const struct child *child, const char *type,
+                                 enum action_kind kind)
+{
+    struct slice its_type = json_string(json_get(child->body, "triggerType"));
+    struct slice its_operation = json_string(json_get(child->body, "triggerOperation"));
+
+    if (!slice_is(its_type, type))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Trigger '%.*s' was defined with type '%.*s', and therefore is invalid for '%s'.",
+                       SLICE_ARGS(child->id), SLICE_ARGS(its_type), type);
+    if (!slice_is(its_operation, "All") && !slice_is(its_operation, operations[kind].name) &&
+        !slice_is(its_operation, operations[kind].also))
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "Trigger '%.*s' was defined with operation type '%.*s', and therefore is invalid for '%s'.",
+            SLICE_ARGS(child->id), SLICE_ARGS(its_operation), operations[kind].name);
+    return ST_OK;
+}
+
+static enum status add_trigger(struct op *op, const struct call *call, struct slice name, const char *type,
+                               enum action_kind kind, struct trigger *list, size_t *count)
+{
+    struct child *child;
+    enum status st = ST_OK;
+
+    if (*count == TRIGGERS_MAX)
+        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+    child = catalog_find_child(call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name);
+    if (!child)
+        TRY(op_fail(op, ST_BAD_REQUEST, "Trigger '%.*s' does not exist.",
+                    name.size > 200 ? 200 : (int)name.size, name.data));
+    list[(*count)++] = (struct trigger){ child, script_of("trigger", child) };
+    TRY(check_trigger(op, child, type, kind));
+out:
+    return st;
+}
+
+/* The header is a list with commas between. */
+static enum status read_names(struct op *op, const struct call *call, enum header_id header, const char *type,
+                              enum action_kind kind, struct trigger *list, size_t *count)
+{
+    struct slice left = call_header(call, header);
+    enum status st = ST_OK;
+
+    while (left.size) {
+        const char *comma = memchr(left.data, ',', left.size);
+        size_t size = comma ? (size_t)(comma - left.data) : left.size;
+        struct slice name = slice_trim(slice_make(left.data, size));
+
+        if (name.size)
+            TRY(add_trigger(op, call, name, type, kind, list, count));
+        left = slice_after(left, comma ? size + 1 : size);
+    }
+out:
+    return st;
+}
+
+static void release(struct triggers *triggers)
+{
+    for (size_t i = 0; i < triggers->before_count; i++)
+        child_release(triggers->before[i].child);
+    for (size_t i = 0; i < triggers->after_count; i++)
+        child_release(triggers->after[i].child);
+}
+
+/* ---- running one ---- */
+
+static void print_request(struct buf *out, const struct firing *firing, bool writable)
+{
+    struct json document = firing->action->document;
+
+    buf_printf(out, "\"request\":{\"operation\":\"%s\",\"writable\":%s",
+               operations[firing->action->kind].name, writable ? "true" : "false");
+    if (json_kind(document) != JSON_UNDEFINED) {
+        buf_text(out, ",\"body\":");
+        json_print(out, document);
+    }
+    buf_byte(out, '}');
+}
+
+static void print_response(struct op *op, struct buf *out, const struct firing *firing)
+{
+    struct record item = firing->action->item;
+
+    buf_text(out, ",\"response\":{");
+    if (firing->changed.data) {
+        buf_text(out, "\"body\":");
+        json_print(out, json_from_bytes(firing->changed));
+    } else if (firing->action->kind != ACTION_DELETE) {
+        item.ts_ms = op->now_ms;
+        buf_text(out, "\"body\":");
+        item_print(out, firing->call->container, &item);
+    }
+    buf_byte(out, '}');
+}
+
+static enum status fire(struct op *op, struct firing *firing, const struct trigger *trigger, bool before,
+                        struct json *done)
+{
+    struct script_run run = { .script = &trigger->script,
+                              .operate = operations_run,
+                              .operate_context = &firing->work };
+    struct buf context;
+    enum status st;
+
+    buf_init(&context, &op->arena);
+    buf_text(&context, "{\"collection\":");
+    operations_print_collection(&context, firing->call->container);
+    buf_byte(&context, ',');
+    print_request(&context, firing, before && firing->action->kind != ACTION_DELETE);
+    if (before)
+        buf_text(&context, ",\"response\":null");
+    else
+        print_response(op, &context, firing);
+    buf_text(&context, ",\"log\":false}");
+    if (context.failed)
+        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    run.context = buf_as_slice(&context);
+    TRY(script_run(op, firing->session, &run, done));
+out:
+    return st;
+}
+
+/* ---- around the write ---- */
+
+/* What a script has left is the session's, until the next one runs. */
+static enum status keep(struct op *op, struct json value, struct slice *kept)
+{
+    struct slice bytes = json_bytes(value);
+    char *copy = arena_try_alloc(&op->arena, bytes.size);
+
+    if (!copy)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    memcpy(copy, bytes.data, bytes.size);
+    *kept = slice_make(copy, bytes.size);
+    return ST_OK;
+}
+
+/* A document that a script has made is checked like a client's, and belongs where the client said. */
+static enum status take_document(struct op *op, struct firing *firing, struct json document)
+{
+    struct action *action = firing->action;
+    struct slice id = action->id;
+    struct slice kept;
+    enum status st;
+
+    if (json_kind(document) != JSON_OBJECT)
+        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    TRY(keep(op, document, &kept));
+    action->document = json_from_bytes(kept);
+    TRY(item_check_document(op, &action->document));
+    TRY(item_check_size(op, action->document));
+    action_place(firing->call->container, action);
+    if (action->kind == ACTION_REPLACE)
+        action->id = id;
+    TRY(action_check_key(op, action, &firing->named));
+out:
+    return st;
+}
+
+static enum status fire_before(struct op *op, struct firing *firing)
+{
+    struct action *action = firing->action;
+    struct json done, document;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < firing->triggers->before_count; i++) {
+        TRY(fire(op, firing, &firing->triggers->before[i], true, &done));
+        document = json_get(done, "request");
+        if (json_kind(document) != JSON_UNDEFINED && json_kind(action->document) != JSON_UNDEFINED)
+            TRY(take_document(op, firing, document));
+    }
+out:
+    return st;
+}
+
+static enum status fire_after(struct op *op, struct firing *firing)
+{
+    struct json done, body;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < firing->triggers->after_count; i++) {
+        TRY(fire(op, firing, &firing->triggers->after[i], false, &done));
+        body = json_get(done, "body");
+        if (json_kind(body) != JSON_UNDEFINED)
+            TRY(keep(op, body, &firing->changed));
+    }
+    if (firing->changed.size > SCRIPT_ANSWER_BYTES_MAX)
+        TRY(op_fail(op, ST_TOO_LARGE, "The response of the script is too large."));
+out:
+    return st;
+}
+
+static enum status attempt(struct op *op, struct firing *firing, bool in_turn, struct commit_stamp *stamp)
+{
+    const struct call *call = firing->call;
+    struct operations *work = &firing->work;
+    enum status st;
+
+    firing->changed = (struct slice){ 0 };
+    *work = (struct operations){ .call = call, .epk = &firing->named, .session = firing->session };
+    if (in_turn)
+        TRY(partition_begin_in_turn(op, call->service->locks, call->container, work->epk, &work->txn));
+    else
+        TRY(partition_begin_many(op, call->container, work->epk, &work->txn));
+    TRY(fire_before(op, firing));
+    TRY(action_take(op, call->container, work->txn, firing->action));
+    TRY(fire_after(op, firing));
+    TRY(partition_commit(op, &work->txn, stamp));
+out:
+    partition_abort(work->txn);
+    return st;
+}
+
+/* Each attempt begins with what the client sent. */
+static enum status run_until_committed(struct op *op, struct firing *firing, struct commit_stamp *stamp)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+    struct action sent = *firing->action;
+    enum status st = attempt(op, firing, false, stamp);
+
+    for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
+        arena_rewind(&op->arena, mark);
+        *firing->action = sent;
+        st = attempt(op, firing, true, stamp);
+    }
+    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+}
+
+enum status trigger_run(struct op *op, const struct call *call, struct action *action,
+                        struct commit_stamp *stamp, struct json *answer)
+{
+    struct triggers triggers = { 0 };
+    struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->epk };
+    enum status st;
+
+    TRY(read_names(op, call, HEADER_PRE_TRIGGER, "Pre", action->kind, triggers.before,
+                   &triggers.before_count));
+    TRY(read_names(op, call, HEADER_POST_TRIGGER, "Post", action->kind, triggers.after,
+                   &triggers.after_count));
+    TRY(script_begin(op, call->service->scripts, &firing.session));
+    TRY(run_until_committed(op, &firing, stamp));
+    action_stamp(action, *stamp);
+    *answer = firing.changed.data ? json_from_bytes(firing.changed) : json_undefined;
+out:
+    script_end(firing.session);
+    release(&triggers);
+    return st;
+}

@@ -1,0 +1,16 @@
+/*
+ * src/resource/trigger.h - triggers: scripts that a write names, run before and after it in its transaction.
+ * They run when a request names them, and at no other time; writes of batches and of scripts run none.
+ */
+#pragma once
+#include "resource/action.h"
+
+/* Whether the request names any. */
+bool trigger_is_named(const struct call *call);
+
+/*
+ * As action_run(), with the triggers around it: one before may change the document, one after it the answer
+ * (undefined when none did), and any may refuse it.
+ */
+enum status trigger_run(struct op *op, const struct call *call, struct action *action,
+                        struct commit_stamp *stamp, struct json *answer);

@@ -1,0 +1,49 @@
+/*
+ * src/script/child.h - one process that runs JavaScript: started, spoken to, ended.
+ * It is a script's: whatever it sends may be wrong, late or nothing at all. Whoever finds it so ends it.
+ *
+ * Ownership. A child is the caller's from child_start() to child_end(). Frames lie in the arena they were received into.
+ * Threads. One at a time. child_start() must be called by a thread that lives as long as the child: the kernel
+ *     kills a child when the thread that started it ends, which is how none outlives the server.
+ */
+#pragma once
+#include "base/op.h"
+#include "script/frames.h"
+
+struct child_limits {
+    int64_t until_ms;    /* on the monotonic clock of the op's env */
+    size_t memory_bytes; /* resident */
+};
+
+/* Why a frame was not received. */
+enum child_end { CHILD_ALIVE, CHILD_LATE, CHILD_LARGE, CHILD_GONE };
+
+struct frame {
+    enum frame_kind kind;
+    struct slice payload;
+};
+
+struct script_child;
+
+/* NULL when it cannot be started, or does not say hello in time; `killed` tells whether a signal ended it meanwhile. */
+struct script_child *child_start(struct env *env, const char *program, bool *killed);
+
+/* Kills it. NULL is welcome. */
+void child_end(struct script_child *child);
+
+/* Frames are gathered, and leave with the next child_receive(). */
+void child_send(struct script_child *child, enum frame_kind kind, struct slice payload);
+
+/* The next frame; CHILD_ALIVE: here it is. */
+enum child_end child_receive(struct script_child *child, struct env *env, struct child_limits limits,
+                             struct arena *memory, struct frame *frame);
+
+/* Whether the script of that key was sent to it; notes that it is now. It may have forgotten it since. */
+bool child_loads(struct script_child *child, struct slice key);
+void child_forgot(struct script_child *child, struct slice key);
+
+/* Resident memory, as the kernel counts it. */
+size_t child_memory_bytes(const struct script_child *child);
+
+struct script_child **child_next(struct script_child *child); /* for lists of the caller's */
+int64_t *child_idle_since_ms(struct script_child *child);     /* the caller's too */

@@ -1,0 +1,23 @@
+/*
+ * src/script/children.h - the children: how many there are, and who has which.
+ * One is kept warm once somebody has asked. When somebody has waited for CHILD_PATIENCE_MS another is started, up
+ * to SCRIPT_CHILDREN_MAX; those that are too many end when they have been idle for a while.
+ *
+ * Threads. Any; a thread of its own starts and ends the idle ones (see child.h for why).
+ */
+#pragma once
+#include "script/child.h"
+#include "script/script.h"
+
+struct children;
+
+struct children *children_open(const struct script_options *options);
+void children_close(struct children *children); /* NULL is welcome; all were given back */
+
+/* ST_NOT_BUILT when none can be started; ST_TOO_MANY_REQUESTS when none becomes free in time. */
+enum status children_take(struct op *op, struct children *children, struct script_child **child);
+
+/* One that is no good any more is killed. */
+void children_give_back(struct children *children, struct script_child *child, bool good);
+
+size_t children_count(struct children *children);

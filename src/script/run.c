@@ -1,0 +1,352 @@
+/* src/script/run.c - one session with a child: runs with their operations, calls of functions, and how they end. */
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "script/children.h"
+
+struct scripts {
+    struct script_options options;
+    struct children *children;
+    atomic_ullong runs, calls, killed;
+};
+
+struct script_session {
+    struct scripts *scripts;
+    struct script_child *child;
+    int64_t began_ms;            /* the first run; 0 until then */
+    bool runs;                   /* a script waits for its operations */
+    bool lost;                   /* the child is no good any more */
+    struct arena frames, called; /* what runs and what calls have received last */
+};
+
+struct scripts *scripts_open(const struct script_options *options)
+{
+    struct scripts *scripts = calloc(1, sizeof(*scripts));
+
+    if (!scripts)
+        return NULL;
+    scripts->options = *options;
+    scripts->children = children_open(options);
+    if (scripts->children)
+        return scripts;
+    free(scripts);
+    return NULL;
+}
+
+void scripts_close(struct scripts *scripts)
+{
+    if (!scripts)
+        return;
+    children_close(scripts->children);
+    free(scripts);
+}
+
+void scripts_stats(struct scripts *scripts, struct script_stats *stats)
+{
+    *stats = (struct script_stats){ .children = children_count(scripts->children),
+                                    .runs = scripts->runs,
+                                    .calls = scripts->calls,
+                                    .killed = scripts->killed };
+}
+
+enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session)
+{
+    struct script_session *made =
+        calloc(1, sizeof(*made)); /* a query begins one in memory that it gives back */
+    enum status st;
+
+    if (!made)
+        return op_fail(op, ST_UNAVAILABLE, "out of memory");
+    TRY(children_take(op, scripts->children, &made->child));
+    made->scripts = scripts;
+    arena_init(&made->frames, 2 * (size_t)FRAME_BYTES_MAX);
+    arena_init(&made->called, FRAME_BYTES_MAX);
+    *session = made;
+    made = NULL;
+out:
+    free(made);
+    return st;
+}
+
+/* One whose heap has grown large begins anew, before it is somebody else's trouble. */
+static bool is_good(const struct script_session *session)
+{
+    return !session->lost && !session->runs &&
+           child_memory_bytes(session->child) < session->scripts->options.memory_bytes / 2;
+}
+
+void script_end(struct script_session *session)
+{
+    if (!session)
+        return;
+    children_give_back(session->scripts->children, session->child, is_good(session));
+    arena_free(&session->frames);
+    arena_free(&session->called);
+    free(session);
+}
+
+static int64_t now_ms(const struct script_session *session)
+{
+    return env_monotonic_ms(session->scripts->options.env);
+}
+
+double script_time_used(const struct script_session *session)
+{
+    return (double)(now_ms(session) - session->began_ms) / (double)session->scripts->options.run_ms;
+}
+
+/* ---- how it ends ---- */
+
+enum { REASON_BYTES_MAX = 16 * 1024 };
+
+/* What a script says of itself, as far as it may go into an answer. */
+static struct slice text_of(struct json value)
+{
+    struct slice text = json_kind(value) == JSON_STRING ? json_string(value) : slice_of("");
+
+    if (text.size > REASON_BYTES_MAX)
+        text.size = REASON_BYTES_MAX;
+    return text;
+}
+
+enum status script_failed(struct op *op, struct json failure)
+{
+    struct json exception = json_get(failure, "exception"), number = json_get(failure, "number");
+    struct json stack = json_get(failure, "stack"), from = json_get(failure, "from");
+    bool compiles = json_kind(from) == JSON_STRING && slice_is(json_string(from), "compile");
+
+    if (json_kind(exception) != JSON_STRING) /* of a function */
+        exception = json_get(failure, "error");
+    if (json_kind(number) == JSON_NUMBER && json_is_int(number) && json_int(number) > 0 &&
+        json_int(number) <= UINT16_MAX && json_int(number) != 400)
+        op->sub_status = (int)json_int(number);
+    if (compiles)
+        op->sub_status = UINT16_MAX; /* by which SDKs know it */
+    return op_fail(op, ST_SCRIPT_FAILED,
+                   "Encountered exception while %s. Exception = %.*s\r\nStack trace: %.*s",
+                   compiles ? "compiling Javascript" : "executing function", SLICE_ARGS(text_of(exception)),
+                   SLICE_ARGS(text_of(stack)));
+}
+
+static enum status unfinished(struct op *op, const char *why)
+{
+    op->sub_status = 0;
+    return op_fail(op, ST_SCRIPT_FAILED,
+                   "Encountered exception while executing function. Exception = Error: %s", why);
+}
+
+/* Why there is no frame, or none that was expected. The child is not asked again. */
+static enum status lose(struct op *op, struct script_session *session, enum child_end end)
+{
+    session->lost = true;
+    session->scripts->killed++;
+    switch (end) {
+    case CHILD_LATE:
+        return op_fail(op, ST_SCRIPT_TIMEOUT, "The requested operation exceeded maximum alloted time.");
+    case CHILD_LARGE:
+        return unfinished(op, "Out of memory.");
+    default:
+        return unfinished(op, "The script ended unexpectedly.");
+    }
+}
+
+/* ---- frames ---- */
+
+static struct child_limits limits_of(const struct script_session *session, int64_t began_ms)
+{
+    return (struct child_limits){ began_ms + session->scripts->options.run_ms,
+                                  session->scripts->options.memory_bytes };
+}
+
+/* Parsed in another arena than the op's, which has to last for longer. */
+static enum status parse_in(struct op *op, struct arena *memory, struct slice text, struct json *value)
+{
+    struct arena kept = op->arena;
+    enum status st;
+
+    op->arena = *memory;
+    st = json_parse(op, text, value);
+    *memory = op->arena;
+    op->arena = kept;
+    if (st != ST_OK)
+        op->error = arena_text(&op->arena, slice_of(op->error));
+    return st;
+}
+
+static void send_source(struct op *op, struct script_session *session, const struct script *script)
+{
+    struct buf payload;
+
+    if (child_loads(session->child, slice_of(script->key)))
+        return;
+    buf_init(&payload, &op->arena);
+    buf_printf(&payload, "{\"key\":\"%s\",\"kind\":\"%s\",\"source\":", script->key, script->kind);
+    json_print_string(&payload, script->source);
+    buf_text(&payload, ",\"name\":");
+    json_print_string(&payload, script->name);
+    buf_byte(&payload, '}');
+    child_send(session->child, FRAME_LOAD, buf_as_slice(&payload));
+}
+
+/* What is asked of it, behind the script's source where it may lack that. */
+static enum status ask(struct op *op, struct script_session *session, const struct script *script,
+                       enum frame_kind kind, struct slice payload)
+{
+    struct arena_mark mark = arena_mark(&op->arena);
+
+    send_source(op, session, script);
+    arena_rewind(&op->arena, mark);
+    if (payload.size >= FRAME_BYTES_MAX)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    child_send(session->child, kind, payload);
+    return ST_OK;
+}
+
+/* The answer to what was asked; when the child has forgotten the script, it is asked once more. */
+static enum status receive(struct op *op, struct script_session *session, const struct script *script,
+                           enum frame_kind kind, struct slice payload, struct arena *memory,
+                           struct child_limits limits, struct frame *frame)
+{
+    enum child_end end;
+    enum status st = ST_OK;
+
+    arena_reset(memory);
+    end = child_receive(session->child, session->scripts->options.env, limits, memory, frame);
+    if (end == CHILD_ALIVE && frame->kind == FRAME_UNKNOWN && payload.data) {
+        child_forgot(session->child, slice_of(script->key));
+        TRY(ask(op, session, script, kind, payload));
+        end = child_receive(session->child, session->scripts->options.env, limits, memory, frame);
+    }
+    if (end != CHILD_ALIVE)
+        TRY(lose(op, session, end));
+out:
+    return st;
+}
+
+/* ---- runs ---- */
+
+static enum status print_run(struct op *op, const struct script_session *session,
+                             const struct script_run *run, struct buf *payload)
+{
+    int64_t left_ms = session->scripts->options.run_ms - (now_ms(session) - session->began_ms);
+
+    buf_init(payload, &op->arena);
+    buf_printf(payload, "{\"key\":\"%s\",", run->script->key);
+    if (run->args.size) {
+        buf_text(payload, "\"args\":");
+        buf_slice(payload, run->args);
+        buf_byte(payload, ',');
+    }
+    buf_text(payload, "\"context\":");
+    buf_slice(payload, slice_make(run->context.data, run->context.size - 1)); /* but for its brace */
+    buf_printf(payload, ",\"quota\":{\"ms\":%lld,\"operations\":%d}}}",
+               (long long)(left_ms > 0 ? left_ms * SCRIPT_ACCEPT_PERCENT / 100 : 0), SCRIPT_OPERATIONS_MAX);
+    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+}
+
+/* The operations of one frame, done; their answers are on their way when it returns. */
+static enum status operate(struct op *op, struct script_session *session, const struct script_run *run,
+                           struct slice text)
+{
+    struct json frame, operations;
+    struct buf answers;
+    bool accept = script_time_used(session) < SCRIPT_ACCEPT_PERCENT / 100.0;
+    enum status st;
+
+    TRY(parse_in(op, &session->frames, text, &frame));
+    operations = json_get(frame, "ops");
+    if (json_kind(operations) != JSON_ARRAY || json_count(operations) == 0)
+        TRY(lose(op, session, CHILD_GONE));
+    buf_init(&answers, &session->frames);
+    buf_text(&answers, "{\"answers\":[");
+    TRY(run->operate(op, run->operate_context, operations, &answers, &accept));
+    buf_printf(&answers, "]%s}", accept ? "" : ",\"accept\":false");
+    if (answers.failed || answers.size >= FRAME_BYTES_MAX)
+        TRY(op_fail(op, ST_TOO_LARGE, "The answers to the script's operations are too large."));
+    child_send(session->child, FRAME_ANSWERS, buf_as_slice(&answers));
+out:
+    return st;
+}
+
+/* Until it is done. Whatever fails on our side leaves the child waiting for answers: it is not used again. */
+static enum status converse(struct op *op, struct script_session *session, const struct script_run *run,
+                            struct slice asked, struct json *done)
+{
+    struct child_limits limits = limits_of(session, session->began_ms);
+    struct frame frame;
+    enum status st;
+
+    for (;;) {
+        TRY(receive(op, session, run->script, FRAME_RUN, asked, &session->frames, limits, &frame));
+        asked.data = NULL; /* it has begun */
+        if (frame.kind != FRAME_OPERATIONS)
+            break;
+        TRY(operate(op, session, run, frame.payload));
+        TRY(op_check(op));
+    }
+    if (frame.kind != FRAME_DONE && frame.kind != FRAME_FAILED)
+        TRY(lose(op, session, CHILD_GONE));
+    TRY(parse_in(op, &session->frames, frame.payload, done));
+    session->runs = false;
+    if (frame.kind == FRAME_FAILED)
+        TRY(script_failed(op, *done));
+out:
+    return st;
+}
+
+enum status script_run(struct op *op, struct script_session *session, const struct script_run *run,
+                       struct json *done)
+{
+    struct buf payload;
+    enum status st;
+
+    assert(!session->lost && !session->runs);
+    if (!session->began_ms)
+        session->began_ms = now_ms(session);
+    session->scripts->runs++;
+    TRY(print_run(op, session, run, &payload));
+    TRY(ask(op, session, run->script, FRAME_RUN, buf_as_slice(&payload)));
+    session->runs = true;
+    TRY(converse(op, session, run, buf_as_slice(&payload), done));
+out:
+    return st;
+}
+
+/* ---- functions ---- */
+
+static enum status print_call(struct op *op, const struct script *script, struct slice calls,
+                              struct buf *payload)
+{
+    buf_init(payload, &op->arena);
+    buf_printf(payload, "{\"key\":\"%s\",\"calls\":", script->key);
+    buf_slice(payload, calls);
+    buf_byte(payload, '}');
+    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+}
+
+enum status script_call(struct op *op, struct script_session *session, const struct script *script,
+                        struct slice calls, size_t count, struct json *values)
+{
+    struct child_limits limits = limits_of(session, session->runs ? session->began_ms : now_ms(session));
+    struct frame frame;
+    struct buf payload;
+    enum status st;
+
+    if (session->lost)
+        return unfinished(op, "The script ended unexpectedly.");
+    session->scripts->calls += count;
+    TRY(print_call(op, script, calls, &payload));
+    TRY(ask(op, session, script, FRAME_CALL, buf_as_slice(&payload)));
+    TRY(receive(op, session, script, FRAME_CALL, buf_as_slice(&payload), &session->called, limits, &frame));
+    if (frame.kind != FRAME_VALUES && frame.kind != FRAME_FAILED)
+        TRY(lose(op, session, CHILD_GONE));
+    TRY(json_parse(op, frame.payload, values));
+    if (frame.kind == FRAME_FAILED)
+        TRY(script_failed(op, *values));
+    if (json_kind(*values) != JSON_ARRAY || json_count(*values) != count)
+        TRY(lose(op, session, CHILD_GONE));
+out:
+    return st;
+}

@@ -1,0 +1,80 @@
+/*
+ * src/script/script.h - stored procedures, triggers and functions, run by child processes.
+ *     script_begin(op, scripts, &session);                    a child, for this operation alone
+ *     script_run(op, session, &run, &done);                   once or more: the operations that it asks for are `run`'s
+ *     script_call(op, session, &script, calls, &values);      functions, also while a run waits for its operations
+ *     script_end(session);                                    the child is kept, or buried
+ *
+ * What JavaScript is, only the children know; what an operation does, only the caller.
+ *
+ * Ownership. A session is the caller's until script_end(). `done` lies in the session, values in the op's arena.
+ * Threads. Scripts may be shared; a session is used by one thread at a time, which waits: never a loop thread.
+ *
+ * Promises
+ * 1. A script has its time and its memory, and no more: past them its child is killed, and the session tells why.
+ * 2. Whatever a child does, others are served: none is used by two sessions at a time, and a killed one is replaced.
+ * 3. No child outlives the server.
+ */
+#pragma once
+#include "json/json.h"
+
+struct scripts;
+struct script_session;
+
+struct script_options {
+    struct env *env;
+    const char *program; /* orrery-js */
+    int64_t run_ms;      /* that a session may take from its first run on, and each call of functions */
+    size_t memory_bytes; /* that a child may have */
+};
+
+/* NULL when there is no memory for it. Nothing is started before somebody asks for it. */
+struct scripts *scripts_open(const struct script_options *options);
+void scripts_close(struct scripts *scripts); /* NULL is welcome */
+
+struct script_stats {
+    uint64_t children, runs, calls, killed;
+};
+void scripts_stats(struct scripts *scripts, struct script_stats *stats);
+
+/* A script as it stands in the catalog. The key names one version of it for good. */
+enum { SCRIPT_KEY_BYTES_MAX = 64 };
+
+struct script {
+    const char *kind; /* sproc, trigger, udf */
+    struct slice name, source;
+    char key[SCRIPT_KEY_BYTES_MAX + 1];
+};
+
+/* ST_NOT_BUILT when no child can be started; ST_TIMEOUT when all are busy for too long. */
+enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session);
+void script_end(struct script_session *session); /* NULL is welcome */
+
+/* Does what a script asks for, all of `operations`, and appends an answer for each: JSON objects, commas between. */
+typedef enum status script_operate(struct op *op, void *context, struct json operations, struct buf *answers,
+                                   bool *accept);
+
+struct script_run {
+    const struct script *script;
+    struct slice args;    /* JSON text: an array; empty: none */
+    struct slice context; /* JSON text: an object, as frames.h has it, but for `quota` */
+    script_operate *operate;
+    void *operate_context;
+};
+
+/*
+ * ST_OK: it ended well, and `done` is what it left. ST_SCRIPT_FAILED: it threw, or could not be finished;
+ * ST_SCRIPT_TIMEOUT: its time was over. Whatever `operate` fails with ends the run, too.
+ */
+enum status script_run(struct op *op, struct script_session *session, const struct script_run *run,
+                       struct json *done);
+
+/* `calls` is the JSON text of frames.h; `values` the array that comes back, of `count` elements. */
+enum status script_call(struct op *op, struct script_session *session, const struct script *script,
+                        struct slice calls, size_t count, struct json *values);
+
+/* "Encountered exception while executing function. ..." of a FAILED frame, or of one of the values. */
+enum status script_failed(struct op *op, struct json failure);
+
+/* How much of the session's time is over, from 0 to 1. */
+double script_time_used(const struct script_session *session);

@@ -1,0 +1,137 @@
+"""test/script/server_isolation.py - what a bad script does to its caller, and does not do to others."""
+import os
+import signal
+import time
+
+from world import COLL, SECONDS, Others, in_thread, is_running
+
+CREATE = "var c = getContext().getCollection(); c.createDocument(c.getSelfLink(), {id: 'half', pk: 'a'});"
+GOOD = "function () { getContext().getResponse().setBody('good'); }"
+LATE = (408, 0)
+
+
+def _expect(world, source, expected, seconds_max=SECONDS + 3):
+    """The caller gets the error in time, others go on meanwhile, nothing stays, and the next script runs."""
+    world.procedure("bad", "function () { %s %s }" % (CREATE, source))
+    world.procedure("good", GOOD)
+    with Others(world) as others:
+        began = time.monotonic()
+        status, sub, answer = world.execute("bad")
+        took_s = time.monotonic() - began
+    assert (status, sub) == expected, (status, sub, answer)
+    assert answer["code"] and answer["message"]
+    assert took_s < seconds_max, took_s
+    assert others.served > 5 or took_s < 0.3, "others were served %d times" % others.served
+    assert world.count() == 0
+    assert world.execute("good") == (200, 0, "good")
+
+
+def an_endless_loop_is_ended_when_its_time_is_over(world):
+    _expect(world, "for (;;);", LATE)
+
+
+def an_endless_loop_of_promises_is_ended_too(world):
+    _expect(world, "(async function () { for (;;) await null; })();", LATE)
+
+
+def an_endless_regular_expression_is_ended_too(world):
+    _expect(world, "/^(a+)+$/.test('a'.repeat(40) + 'b');", LATE)
+
+
+def a_script_that_asks_for_ever_is_ended_too(world):
+    _expect(world, "(function again() { for (;;) c.queryDocuments(c.getSelfLink(), 'SELECT * FROM c'); })();", LATE)
+
+
+def a_script_that_hoards_memory_is_ended(world):
+    _expect(world, "var all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));", (400, 0))
+
+
+def a_script_that_recurses_for_ever_fails_by_itself(world):
+    _expect(world, "(function deep() { deep(); })();", (400, 0))
+
+
+def two_endless_loops_at_once_are_both_ended(world):
+    world.procedure("bad", "function () { for (;;); }")
+    world.procedure("good", GOOD)
+    with Others(world) as others:
+        first, second = in_thread(world.execute, "bad"), in_thread(world.execute, "bad", (), "b")
+        assert world.execute("good", (), "c") == (200, 0, "good")
+        assert first()[:2] == LATE and second()[:2] == LATE
+    assert others.served > 5
+
+
+def _crash(pid):
+    """The engine looks at the first one itself: a fault that is none of its own comes again, as here."""
+    while is_running(pid):
+        os.kill(pid, signal.SIGSEGV)
+
+
+def a_child_that_crashes_fails_its_script_and_no_other(world):
+    world.procedure("bad", "function () { %s for (;;); }" % CREATE)
+    world.procedure("good", GOOD)
+    with Others(world):
+        bad = in_thread(world.execute, "bad")
+        _crash(world.busy_child())
+        status, sub, answer = bad()
+    assert (status, sub) == (400, 0) and "Encountered exception" in answer["message"], (status, answer)
+    assert world.count() == 0
+    assert world.execute("good") == (200, 0, "good")
+
+
+def a_child_that_answers_no_more_is_given_up(world):
+    world.procedure("good", GOOD)
+    assert world.execute("good") == (200, 0, "good")
+    for pid in world.children():
+        os.kill(pid, signal.SIGSTOP)
+    with Others(world):
+        assert world.execute("good")[:2] == LATE
+    assert world.execute("good") == (200, 0, "good")
+
+
+def an_idle_child_that_has_died_costs_its_next_script_and_no_more(world):
+    world.procedure("good", GOOD)
+    assert world.execute("good") == (200, 0, "good")
+    for pid in world.children():
+        os.kill(pid, signal.SIGKILL)
+    assert world.execute("good")[0] in (200, 400)
+    assert world.execute("good") == (200, 0, "good")
+
+
+def an_endless_function_ends_its_query(world):
+    world.ask("POST", COLL + "/udfs", {"id": "f", "body": "function () { for (;;); }"}, expect=201)
+    world.ask("POST", COLL + "/docs", {"id": "1", "pk": "a"}, "a", expect=201)
+    with Others(world) as others:
+        assert world.query("SELECT VALUE udf.f(c.id) FROM c")[0] == 408
+    assert others.served > 5
+
+
+def an_endless_trigger_undoes_its_write(world):
+    for kind in ("Pre", "Post"):
+        world.ask("POST", COLL + "/triggers", {"id": kind, "body": "function () { for (;;); }", "triggerType": kind,
+                                               "triggerOperation": "All"}, expect=201)
+        header = [("x-ms-documentdb-%s-trigger-include" % kind.lower(), kind)]
+        with Others(world) as others:
+            world.ask("POST", COLL + "/docs", {"id": "1", "pk": "a"}, "a", header, expect=408)
+        assert others.served > 5
+    assert world.count() == 0
+
+
+def operations_are_not_accepted_when_time_is_nearly_over(world):
+    world.procedure("slow", """function () {
+        var c = getContext().getCollection(), made = 0;
+        (function next() {
+            if (!c.createDocument(c.getSelfLink(), {pk: 'a'}, next)) getContext().getResponse().setBody(made);
+            made++;
+        })(); }""")
+    status, _, made = world.execute("slow")
+    assert status == 200, made
+    assert world.count() == made > 0
+
+
+def scripts_that_hang_leave_threads_for_the_others(world):
+    world.procedure("bad", "function () { for (;;); }")
+    callers = [in_thread(world.execute, "bad", (), "k%d" % number) for number in range(40)]
+    with Others(world) as others:
+        statuses = {caller()[0] for caller in callers}
+    assert statuses <= {408, 429} and 408 in statuses, statuses
+    assert others.served > 20, others.served

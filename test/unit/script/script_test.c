@@ -1,0 +1,279 @@
+/* test/unit/script/script_test.c - sessions with children that do what they should, and with those that do not. */
+#include <pthread.h>
+
+#include "script/script.h"
+#include "test.h"
+
+enum { RUN_MS = 2000, MEMORY_MB = 100 }; /* a sanitizer's shadow is memory too */
+
+static struct scripts *open_scripts(void)
+{
+    return scripts_open(&(struct script_options){ .env = env_system(),
+                                                  .program = "/proc/self/exe",
+                                                  .run_ms = RUN_MS,
+                                                  .memory_bytes = (size_t)MEMORY_MB << 20 });
+}
+
+/* A key for each source: a child keeps scripts by their keys. */
+static struct script script_doing(const char *what)
+{
+    struct script script = { .kind = "sproc", .name = slice_of("p"), .source = slice_of(what) };
+
+    for (size_t i = 0; what[i]; i++)
+        script.key[i] = what[i] == ' ' ? '-' : what[i];
+    return script;
+}
+
+static enum status answer(struct op *op, void *context, struct json operations, struct buf *answers,
+                          bool *accept)
+{
+    int *count = context;
+
+    (void)op;
+    *count += (int)json_count(operations);
+    buf_text(answers, "{\"status\":201},{\"status\":409}");
+    *accept = false;
+    return ST_OK;
+}
+
+static enum status run_in(struct op *op, struct script_session *session, const char *what,
+                          script_operate *operate, void *context, struct json *done)
+{
+    struct script script = script_doing(what);
+    struct script_run run = { &script, slice_of("[1]"), slice_of("{\"log\":false}"), operate, context };
+
+    return script_run(op, session, &run, done);
+}
+
+static enum status run_once(struct op *op, struct scripts *scripts, const char *what, struct json *body)
+{
+    struct script_session *session = NULL;
+    struct json done;
+    int count = 0;
+    enum status st;
+
+    TRY(script_begin(op, scripts, &session));
+    TRY(run_in(op, session, what, answer, &count, &done));
+    if (body) /* the session's memory ends with it */
+        *body = json_from_bytes(arena_copy(&op->arena, json_bytes(json_get(done, "body"))));
+out:
+    script_end(session);
+    return st;
+}
+
+TEST(a_script_leaves_its_body_and_its_child_is_used_again)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct script_stats stats;
+    struct json body;
+
+    for (int i = 0; i < 5; i++)
+        CHECK(run_once(op, scripts, "done", &body) == ST_OK && json_int(body) == 1);
+    scripts_stats(scripts, &stats);
+    CHECK(stats.children == 1 && stats.runs == 5 && stats.killed == 0);
+    scripts_close(scripts);
+}
+
+TEST(operations_are_answered_in_order_and_told_that_no_more_are_accepted)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct json body;
+
+    REQUIRE(run_once(op, scripts, "operate", &body) == ST_OK);
+    CHECK(json_int(json_get(json_element(json_get(body, "answers"), 0), "status")) == 201);
+    CHECK(json_int(json_get(json_element(json_get(body, "answers"), 1), "status")) == 409);
+    CHECK(json_kind(json_get(body, "accept")) == JSON_FALSE);
+    scripts_close(scripts);
+}
+
+static enum status refuse(struct op *op, void *context, struct json operations, struct buf *answers,
+                          bool *accept)
+{
+    (void)context, (void)operations, (void)answers, (void)accept;
+    return op_fail(op, ST_UNAVAILABLE, "no disk");
+}
+
+TEST(what_an_operation_cannot_survive_ends_the_script_and_its_child)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct script_session *session;
+    struct json done;
+
+    REQUIRE(script_begin(op, scripts, &session) == ST_OK);
+    CHECK(run_in(op, session, "operate", refuse, NULL, &done) == ST_UNAVAILABLE);
+    script_end(session);
+    CHECK(run_once(op, scripts, "done", NULL) ==
+          ST_OK); /* and not the old one, which waits for its answers */
+    scripts_close(scripts);
+}
+
+TEST(a_script_that_throws_is_told_in_the_services_words_and_its_child_is_kept)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct script_stats stats;
+
+    CHECK(run_once(op, scripts, "fail", NULL) == ST_SCRIPT_FAILED && op->sub_status == 404);
+    CHECK(strcmp(op->error,
+                 "Encountered exception while executing function. Exception = Error: oops\r\nStack trace: "
+                 "at p.js") == 0);
+    CHECK(run_once(op, scripts, "done", NULL) == ST_OK);
+    scripts_stats(scripts, &stats);
+    CHECK(stats.killed == 0);
+    scripts_close(scripts);
+}
+
+/* Promises 1 and 2 of the folder. */
+TEST(whatever_a_child_does_its_caller_is_told_and_the_next_script_runs)
+{
+    static const struct {
+        const char *what;
+        enum status status;
+    } rows[] = {
+        { "loop", ST_SCRIPT_TIMEOUT },         { "hoard", ST_SCRIPT_FAILED },
+        { "die", ST_SCRIPT_FAILED },           { "empty frame", ST_SCRIPT_FAILED },
+        { "large frame", ST_SCRIPT_FAILED },   { "half a frame", ST_SCRIPT_FAILED },
+        { "no json", ST_BAD_REQUEST },         { "wrong frame", ST_SCRIPT_FAILED },
+        { "no operations", ST_SCRIPT_FAILED },
+    };
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (run_once(op, scripts, rows[i].what, NULL) != rows[i].status)
+            test_failed(__FILE__, __LINE__, rows[i].what);
+        CHECK(op->error && op->error[0]);
+        CHECK(run_once(op, scripts, "done", NULL) == ST_OK);
+    }
+    scripts_close(scripts);
+}
+
+TEST(a_script_that_a_child_has_forgotten_is_sent_again)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct json body;
+
+    CHECK(run_once(op, scripts, "forget", &body) == ST_OK && slice_is(json_string(body), "again"));
+    scripts_close(scripts);
+}
+
+TEST(without_the_program_scripts_are_not_built_and_the_reason_says_what_to_install)
+{
+    struct scripts *scripts =
+        scripts_open(&(struct script_options){ env_system(), "/nowhere/orrery-js", RUN_MS, 1 << 30 });
+    struct op *op = test_op();
+    struct script_session *session;
+
+    CHECK(script_begin(op, scripts, &session) == ST_NOT_BUILT);
+    CHECK(strstr(op->error, "libjavascriptcoregtk"));
+    CHECK(script_begin(op, scripts, &session) == ST_NOT_BUILT);
+    scripts_close(scripts);
+}
+
+/* ---- functions ---- */
+
+static enum status call_in(struct op *op, struct script_session *session, const char *what,
+                           struct json *values)
+{
+    struct script script = script_doing(what);
+
+    return script_call(op, session, &script, slice_of("[[1]]"), 1, values);
+}
+
+struct calling {
+    struct script_session *session;
+    struct json values;
+};
+
+static enum status call_and_answer(struct op *op, void *context, struct json operations, struct buf *answers,
+                                   bool *accept)
+{
+    struct calling *calling = context;
+
+    CHECK(call_in(op, calling->session, "seven", &calling->values) == ST_OK);
+    CHECK(slice_is(json_string(json_get(json_element(operations, 1), "op")), "two")); /* still there */
+    (void)accept;
+    buf_text(answers, "{},{}");
+    return ST_OK;
+}
+
+TEST(functions_are_called_while_a_script_waits_for_its_operations)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct calling calling = { 0 };
+    struct json done;
+
+    REQUIRE(script_begin(op, scripts, &calling.session) == ST_OK);
+    CHECK(run_in(op, calling.session, "operate", call_and_answer, &calling, &done) == ST_OK);
+    CHECK(json_int(json_get(json_element(calling.values, 0), "value")) == 7);
+    script_end(calling.session);
+    scripts_close(scripts);
+}
+
+TEST(as_many_values_must_come_back_as_functions_were_called)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct script_session *session;
+    struct json values;
+
+    REQUIRE(script_begin(op, scripts, &session) == ST_OK);
+    CHECK(call_in(op, session, "few values", &values) == ST_SCRIPT_FAILED);
+    CHECK(call_in(op, session, "seven", &values) == ST_SCRIPT_FAILED); /* it is not asked again */
+    script_end(session);
+    scripts_close(scripts);
+}
+
+TEST(a_function_that_throws_is_told_in_the_same_words)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    struct script_session *session;
+    struct json values;
+
+    REQUIRE(script_begin(op, scripts, &session) == ST_OK);
+    REQUIRE(call_in(op, session, "error", &values) == ST_OK);
+    CHECK(script_failed(op, json_element(values, 0)) == ST_SCRIPT_FAILED &&
+          strstr(op->error, "Exception = Error: bad"));
+    script_end(session);
+    scripts_close(scripts);
+}
+
+/* ---- many at a time ---- */
+
+static void *run_beside(void *argument)
+{
+    struct scripts *scripts = argument;
+    struct op op;
+    bool late;
+
+    op_init(&op, env_system(), 1 << 26);
+    op_begin(&op, 60 * 1000);
+    op.may_block = true;
+    late = run_once(&op, scripts, "loop", NULL) == ST_SCRIPT_TIMEOUT;
+    op_free(&op);
+    return late ? argument : NULL;
+}
+
+TEST(a_script_finds_a_child_while_others_hang)
+{
+    enum { HANGING = 3 };
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+    pthread_t threads[HANGING];
+    void *late;
+
+    for (size_t i = 0; i < HANGING; i++)
+        pthread_create(&threads[i], NULL, run_beside, scripts);
+    CHECK(run_once(op, scripts, "done", NULL) == ST_OK);
+    for (size_t i = 0; i < HANGING; i++) {
+        pthread_join(threads[i], &late);
+        CHECK(late);
+    }
+    scripts_close(scripts);
+}
