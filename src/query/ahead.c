@@ -71,7 +71,7 @@ static enum status fill(struct op *op, struct ahead *ahead)
     arena_reset(&ahead->memory);
     ahead->count = ahead->at = 0;
     while (ahead->count < ahead->wanted && ahead->memory.used_bytes < BLOCK_BYTES) {
-        struct query_row item = { .source = ahead->inner };
+        struct query_row item = { .source = ahead->inner, .weight = 1 };
 
         TRY(ahead->inner->next(op, ahead->inner, &item, &found));
         if (!found)

@@ -378,6 +378,9 @@ static enum status run_by_order(struct run *run)
         TRY(run_use_index(run, &done));
     if (done)
         goto out;
+    if (run->query->bound.scans && run->query->bound.calls_udfs && run->query->options.udf_told &&
+        !run->select->whole)
+        run->source = ahead_open(run, run->source, &run->ahead);
     if (run->at.order == ORDER_NUMBER)
         after = run->at.index ? run->at.number - 1 : run->at.number;
     TRY(run->source->seek(run->eval.op, run->source, after));
@@ -393,8 +396,7 @@ out:
 }
 
 /* The subquery in FROM first, when it gathers rows of many items; then the statement over its rows. */
-static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows,
-                               struct ahead **ahead)
+static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows)
 {
     static const struct query_limits all = { SIZE_MAX, SIZE_MAX, 0 };
     enum status st = ST_OK;
@@ -408,8 +410,6 @@ static enum status open_source(struct run *run, struct query_source *items, stru
     } else if (!run->query->bound.scans) {
         *rows = (struct rows_source){ .base = { .next = one_next, .seek = one_seek } };
         run->source = &rows->base;
-    } else if (run->query->bound.calls_udfs && run->query->options.udf_told) {
-        run->source = ahead_open(run, items, ahead);
     }
 out:
     return st;
@@ -439,7 +439,6 @@ static enum status run_select(struct op *op, struct query *query, const struct s
 {
     struct run run = { .query = query, .select = select, .limits = limits, .page = page, .nested = nested };
     struct rows_source rows = { 0 };
-    struct ahead *ahead = NULL;
     enum status st;
 
     *page = (struct query_page){ 0 };
@@ -451,14 +450,14 @@ static enum status run_select(struct op *op, struct query *query, const struct s
     run.eval.item = &run.item_memory;
     buf_init(&run.text, &run.kept);
     TRY(begin_at(&run, from));
-    TRY(open_source(&run, source, &rows, &ahead));
+    TRY(open_source(&run, source, &rows));
     TRY(run_by_order(&run));
     if (query->options.explain && !nested)
         explain(&run);
 out:
     if (st != ST_OK && op->error)
         op->error = arena_text(&page->memory, slice_of(op->error));
-    ahead_close(ahead);
+    ahead_close(run.ahead);
     query_page_free(&rows.page);
     picked_close(&run.picked);
     covered_close(&run.covered);

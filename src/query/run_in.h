@@ -18,6 +18,8 @@ struct query {
     uint32_t runs; /* so far: what a built-in keeps is good for one */
 };
 
+struct ahead;
+
 struct run {
     struct eval eval;
     struct query *query;
@@ -41,6 +43,7 @@ struct run {
     struct access *access;
     struct picked_source picked;
     struct covered_source covered;
+    struct ahead *ahead;              /* what calls user-defined functions together; NULL: nobody */
     bool walked;                      /* ORDER BY by walking an index */
     double scope_items, access_items; /* about */
     struct select unfiltered;         /* the statement, when its filter has been counted in already */
