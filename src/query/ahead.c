@@ -62,7 +62,8 @@ static enum status keep(struct ahead *ahead, const struct query_row *found)
     return ST_OK;
 }
 
-static enum status fill(struct op *op, struct ahead *ahead)
+/* `blank` is a row as its reader has prepared it. */
+static enum status fill(struct op *op, struct ahead *ahead, const struct query_row *blank)
 {
     const struct query_options *options = &ahead->run->query->options;
     bool found = true;
@@ -71,8 +72,9 @@ static enum status fill(struct op *op, struct ahead *ahead)
     arena_reset(&ahead->memory);
     ahead->count = ahead->at = 0;
     while (ahead->count < ahead->wanted && ahead->memory.used_bytes < BLOCK_BYTES) {
-        struct query_row item = { .source = ahead->inner, .weight = 1 };
+        struct query_row item = *blank;
 
+        item.source = ahead->inner;
         TRY(ahead->inner->next(op, ahead->inner, &item, &found));
         if (!found)
             break;
@@ -95,7 +97,7 @@ static enum status next(struct op *op, struct query_source *source, struct query
     enum status st = ST_OK;
 
     if (ahead->at == ahead->count)
-        TRY(fill(op, ahead));
+        TRY(fill(op, ahead, item));
     *found = ahead->at < ahead->count;
     if (*found)
         *item = ahead->item[ahead->at++];

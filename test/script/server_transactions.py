@@ -10,7 +10,9 @@ ITEMS, ROUNDS, CALLERS = 20, 6, 4
 MAKE = """function (name, key) {
     var c = getContext().getCollection(), made = 0;
     (function next() {
-        if (made < %d) c.createDocument(c.getSelfLink(), {id: name + '-' + made++, pk: key, run: name}, next);
+        if (made == %d) return;
+        var accepted = c.createDocument(c.getSelfLink(), {id: name + '-' + made++, pk: key, run: name}, next);
+        if (!accepted) throw new Error('no time left'); // or a part of them would be all
     })(); }""" % ITEMS
 ADD = """function () {
     var c = getContext().getCollection();
