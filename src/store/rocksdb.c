@@ -687,6 +687,7 @@ static void rocks_close(struct backend *backend)
 {
     struct rocks *rocks = rocks_of(backend);
 
+    rocks_drop_idle(rocks);
     assert(!rocks->snapshots && !rocks->cursors); /* all were released */
     stop_compacting(rocks);
     tidy_close(rocks->tidy);
