@@ -48,6 +48,7 @@ struct rocks {
 
     pthread_rwlock_t handle_lock;
     rocksdb_t *db;                         /* NULL when it could not be opened at all */
+    rocksdb_column_family_handle_t *rows;  /* the default one, which calls without a family mean too */
     rocksdb_column_family_handle_t *index; /* NULL when an older store was opened for reading */
     atomic_uint_least64_t reopens;
 
