@@ -231,6 +231,66 @@ static void packed_unpin(struct keeper *keeper, struct keeper_pin *pin)
     layers_release(pin);
 }
 
+/* ---- readers ---- */
+
+static struct run_reader *new_reader(struct packed *packed)
+{
+    struct run_reader *reader = malloc(sizeof(*reader));
+
+    if (!reader)
+        abort();
+    *reader = (struct run_reader){ .backend = packed->backend };
+    return reader;
+}
+
+static void free_reader(struct run_reader *reader)
+{
+    run_reader_close(reader);
+    free(reader);
+}
+
+struct run_reader *packed_take_reader(struct packed *packed)
+{
+    struct run_reader *reader;
+
+    pthread_mutex_lock(&packed->readers_mutex);
+    reader = packed->readers;
+    if (reader) {
+        packed->readers = reader->next;
+        packed->reader_count--;
+    }
+    pthread_mutex_unlock(&packed->readers_mutex);
+    return reader ? reader : new_reader(packed);
+}
+
+/* The last one is taken first: its pages are those of the query that is under way. */
+void packed_give_reader(struct packed *packed, struct run_reader *reader)
+{
+    bool kept;
+
+    run_reader_rest(reader);
+    pthread_mutex_lock(&packed->readers_mutex);
+    kept = packed->reader_count < READERS_IDLE_MAX;
+    if (kept) {
+        reader->next = packed->readers;
+        packed->readers = reader;
+        packed->reader_count++;
+    }
+    pthread_mutex_unlock(&packed->readers_mutex);
+    if (!kept)
+        free_reader(reader);
+}
+
+static void free_readers(struct packed *packed)
+{
+    while (packed->readers) {
+        struct run_reader *reader = packed->readers;
+
+        packed->readers = reader->next;
+        free_reader(reader);
+    }
+}
+
 /* ---- questions ---- */
 
 static enum status packed_settled(struct op *op, struct keeper *keeper, uint64_t bucket, uint64_t *lsn)
@@ -298,6 +358,7 @@ static void packed_close(struct keeper *keeper)
 
     if (packed->is_running)
         upkeep_stop(packed);
+    free_readers(packed);
     layers_release(packed->layers);
     delta_release(packed->active);
     upkeep_remove_dead(packed);
@@ -306,6 +367,7 @@ static void packed_close(struct keeper *keeper)
     pthread_cond_destroy(&packed->group_ended);
     pthread_cond_destroy(&packed->ended);
     pthread_cond_destroy(&packed->wanted);
+    pthread_mutex_destroy(&packed->readers_mutex);
     pthread_mutex_destroy(&packed->mutex);
     pthread_mutex_destroy(&packed->settle_mutex);
     pthread_mutex_destroy(&packed->work_mutex);
@@ -351,6 +413,7 @@ static struct packed *packed_new(struct env *env, struct backend *backend,
     pthread_mutex_init(&packed->work_mutex, NULL);
     pthread_mutex_init(&packed->settle_mutex, NULL);
     pthread_mutex_init(&packed->mutex, NULL);
+    pthread_mutex_init(&packed->readers_mutex, NULL);
     pthread_cond_init(&packed->wanted, NULL);
     pthread_cond_init(&packed->ended, NULL);
     packed->active = delta_new();

@@ -14,8 +14,9 @@
 #include "index/layers.h"
 #include "index/manifest.h"
 #include "index/packed.h"
+#include "index/run_reader.h"
 
-enum { DOUBTFUL_MAX = 64 };
+enum { DOUBTFUL_MAX = 64, READERS_IDLE_MAX = 8 };
 
 struct dead_run {
     struct dead_run *next;
@@ -58,6 +59,10 @@ struct packed {
 
     bool is_running; /* the thread */
     pthread_t thread;
+
+    pthread_mutex_t readers_mutex; /* taken alone */
+    struct run_reader *readers;    /* that nobody uses; they have pages of late */
+    size_t reader_count;
 };
 
 static inline struct packed *packed_of(struct keeper *keeper)
@@ -68,6 +73,10 @@ static inline struct packed *packed_of(struct keeper *keeper)
 /* ---- packed.c ---- */
 
 bool packed_is_dropped(struct packed *packed, uint64_t bucket);
+
+/* A reader for one walk or count, with pages that were read lately; given back at its end. */
+struct run_reader *packed_take_reader(struct packed *packed);
+void packed_give_reader(struct packed *packed, struct run_reader *reader);
 
 /* ---- load.c ---- */
 

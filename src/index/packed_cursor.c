@@ -27,12 +27,13 @@ struct part {
 };
 
 struct keeper_cursor {
+    struct packed *packed;
     struct keeper_pin *pin;
     struct part part;
     struct bounds bounds;
     uint64_t lsn;
     bool spans; /* all paths of the bucket, of which `part` is one */
-    struct run_reader reader;
+    struct run_reader *reader;
     struct source **source; /* oldest first: those of runs, then those of pieces */
     size_t count, capacity;
     struct join join;
@@ -161,7 +162,7 @@ static enum status add_run(struct op *op, struct keeper_cursor *cursor, struct r
 {
     struct run_source *source = allocate(sizeof(*source));
 
-    run_source_open(source, &cursor->reader, run_facts(run)->id, cursor->part.low, cursor->part.high,
+    run_source_open(source, cursor->reader, run_facts(run)->id, cursor->part.low, cursor->part.high,
                     PAGE_TERM_AT, bounds);
     add_source(cursor, &source->source);
     return run_source_start(op, source);
@@ -218,7 +219,6 @@ static void close_sources(struct keeper_cursor *cursor)
         free(cursor->source[i]);
     }
     cursor->count = 0;
-    cursor->reader.at = NULL;
     join_free(&cursor->join);
     join_init(&cursor->join, NULL, 0, cursor->bounds.reverse, false);
 }
@@ -243,7 +243,7 @@ static enum status open_next_path(struct op *op, struct keeper_cursor *cursor, c
     enum status st;
 
     close_sources(cursor);
-    TRY(paths_next(op, cursor->pin, &cursor->reader, bucket, path, cursor->bounds.reverse, found, &next));
+    TRY(paths_next(op, cursor->pin, cursor->reader, bucket, path, cursor->bounds.reverse, found, &next));
     if (!*found)
         goto out;
     part_of_path(&cursor->part, cursor->places, bucket, next);
@@ -269,11 +269,12 @@ static struct keeper_cursor *cursor_new(struct packed *packed, struct keeper_pin
 {
     struct keeper_cursor *cursor = allocate(sizeof(*cursor) + part_bytes(walk->from, walk->to));
 
+    cursor->packed = packed;
     cursor->pin = layers_hold(pin);
     cursor->bounds = (struct bounds){ walk->first, walk->last, walk->reverse };
     cursor->lsn = walk->lsn;
     cursor->spans = is_whole_bucket(walk->from);
-    cursor->reader = (struct run_reader){ .backend = packed->backend };
+    cursor->reader = packed_take_reader(packed);
     cursor->source = NULL;
     cursor->count = cursor->capacity = cursor->term_capacity = 0;
     cursor->term = NULL;
@@ -306,7 +307,7 @@ void packed_cursor_end(struct keeper_cursor *cursor)
     if (!cursor)
         return;
     close_sources(cursor);
-    run_reader_close(&cursor->reader);
+    packed_give_reader(cursor->packed, cursor->reader);
     join_free(&cursor->join);
     layers_release(cursor->pin);
     free(cursor->source);
@@ -413,19 +414,19 @@ static int64_t count_delta(struct delta *delta, const struct part *part, uint64_
     return count;
 }
 
-static enum status count_runs(struct op *op, struct backend *backend, const struct keeper_pin *pin,
+static enum status count_runs(struct op *op, struct packed *packed, const struct keeper_pin *pin,
                               const struct part *part, int64_t *count)
 {
-    struct run_reader reader = { .backend = backend };
+    struct run_reader *reader = packed_take_reader(packed);
     uint64_t hash = 0;
     bool has_hash = part_hash(part, &hash);
     enum status st = ST_OK;
 
     for (size_t i = 0; i < pin->run_count; i++)
         if (may_have(pin->run[i], has_hash, hash))
-            TRY(count_run(op, &reader, part, pin->run[i], count));
+            TRY(count_run(op, reader, part, pin->run[i], count));
 out:
-    run_reader_close(&reader);
+    packed_give_reader(packed, reader);
     return st;
 }
 
@@ -471,7 +472,7 @@ enum status packed_count(struct op *op, struct keeper *keeper, struct keeper_pin
         part_init(&part, places, from, to);
     if (packed_is_dropped(packed, part.bucket) || slice_compare(part.low, part.high) >= 0)
         goto out;
-    TRY(count_runs(op, packed->backend, pin, &part, &sum));
+    TRY(count_runs(op, packed, pin, &part, &sum));
     sum += count_deltas(pin, &part, spans, lsn);
     *count = sum > 0 ? (uint64_t)sum : 0;
 out:

@@ -1,14 +1,8 @@
 /* src/index/run_source.c - from page to page, and from record to record within it. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "index/run_source.h"
 #include "keys/bytes.h"
-
-enum {
-    NUMBER_BYTES = 8,
-    KEY_BYTES_MAX = RUN_ID_BYTES + PAGE_BUCKET_BYTES + PAGE_TERM_BYTES_MAX + NUMBER_BYTES
-};
 
 static struct run_source *source_of(struct source *source)
 {
@@ -17,101 +11,66 @@ static struct run_source *source_of(struct source *source)
 
 /* ---- pages ---- */
 
-void run_reader_close(struct run_reader *reader)
+/* In place of the page where it was. */
+static void turn_to(struct run_source *s, struct run_page *page)
 {
-    if (reader->cursor)
-        reader->backend->ops->runs->close(reader->backend, reader->cursor);
-    reader->cursor = NULL;
-}
-
-static bool is_page_of(const struct run_row *row, uint64_t id)
-{
-    return row->key.data && row->key.size >= RUN_PREFIX_BYTES + NUMBER_BYTES &&
-           get_be(row->key.data, RUN_ID_BYTES) == id &&
-           get_be(row->key.data + RUN_ID_BYTES, PAGE_BUCKET_BYTES) != RUN_FILTER_BUCKET;
-}
-
-/* Without a page the source is at its end. */
-static enum status load(struct op *op, struct run_source *s, enum run_move move, struct slice key)
-{
-    struct run_reader *reader = s->reader;
-    struct backend *backend = reader->backend;
-    enum status st = ST_OK;
-
-    if (!reader->cursor)
-        TRY(backend->ops->runs->open(op, backend, reader->once, &reader->cursor));
-    TRY(backend->ops->runs->read(op, backend, reader->cursor, move, key, &s->row));
-    reader->at = s;
+    run_page_release(s->here);
+    s->here = page;
     s->is_filled = false;
-    if (is_page_of(&s->row, s->id))
-        TRY(page_read(op, &s->page, slice_make(s->row.key.data + RUN_ID_BYTES, PAGE_BUCKET_BYTES),
-                      s->row.value));
-    else
-        s->row.key = (struct slice){ 0 };
-out:
-    return st;
 }
 
 static bool has_page(const struct run_source *s)
 {
-    return s->row.key.data != NULL;
+    return s->here != NULL;
 }
 
 static enum status load_at_or_after(struct op *op, struct run_source *s, struct slice place, uint64_t number)
 {
-    uint8_t key[KEY_BYTES_MAX];
+    struct run_page *page;
+    enum status st;
 
-    assert(place.size <= KEY_BYTES_MAX - RUN_ID_BYTES - NUMBER_BYTES);
-    run_key(key, s->id);
-    memcpy(key + RUN_ID_BYTES, place.data, place.size);
-    put_be(key + RUN_ID_BYTES + place.size, number, NUMBER_BYTES);
-    return load(op, s, RUN_AT_OR_AFTER, slice_make(key, RUN_ID_BYTES + place.size + NUMBER_BYTES));
+    TRY(run_page_at(op, s->reader, s->id, place, number, &page));
+    turn_to(s, page);
+out:
+    return st;
 }
 
 static enum status load_last(struct op *op, struct run_source *s)
 {
-    uint8_t key[RUN_PREFIX_BYTES];
+    struct run_page *page;
+    enum status st;
 
-    run_key(key, s->id);
-    put_be(key + RUN_ID_BYTES, RUN_FILTER_BUCKET, PAGE_BUCKET_BYTES);
-    return load(op, s, RUN_BEFORE, slice_make(key, sizeof(key)));
+    TRY(run_page_last(op, s->reader, s->id, &page));
+    turn_to(s, page);
+out:
+    return st;
 }
 
-/* The neighbour in the walk's order. Another source may have moved the cursor, which then looks for the place again. */
+/* The neighbour in the walk's order. */
 static enum status load_neighbour(struct op *op, struct run_source *s)
 {
-    bool is_there = s->reader->at == s;
+    struct run_page *page;
+    enum status st;
 
-    if (s->source.bounds.reverse)
-        return load(op, s, is_there ? RUN_PREVIOUS : RUN_BEFORE, s->row.key);
-    return load(op, s, is_there ? RUN_NEXT : RUN_AT_OR_AFTER,
-                slice_make(s->row.key.data, s->row.key.size + 1));
+    TRY(run_page_neighbour(op, s->reader, s->here, s->source.bounds.reverse, &page));
+    turn_to(s, page);
+out:
+    return st;
 }
 
 /* ---- places ---- */
 
 static struct slice place_here(const struct run_source *s)
 {
-    return page_place(&s->page, s->record);
-}
-
-/* The place of the page's last entry, out of its key. */
-static struct slice last_place(const struct run_source *s)
-{
-    return slice_make(s->row.key.data + RUN_ID_BYTES, s->row.key.size - RUN_ID_BYTES - NUMBER_BYTES);
-}
-
-static uint64_t last_number(const struct run_source *s)
-{
-    return get_be(s->row.key.data + s->row.key.size - NUMBER_BYTES, NUMBER_BYTES);
+    return page_place(&s->here->page, s->record);
 }
 
 /* The records that stand at a place are [*begin, *end); the same where there are none. */
 static void records_of(const struct run_source *s, struct slice place, size_t *begin, size_t *end)
 {
-    *begin = page_find(&s->page, place);
+    *begin = page_find(&s->here->page, place);
     *end = *begin;
-    while (*end < s->page.count && slice_equal(page_place(&s->page, *end), place))
+    while (*end < s->here->page.count && slice_equal(page_place(&s->here->page, *end), place))
         ++*end;
 }
 
@@ -135,9 +94,9 @@ static bool covers(const struct run_source *s, struct slice place, uint64_t numb
     if (!has_page(s))
         return false;
     if (s->source.bounds.reverse)
-        return slice_compare(page_place(&s->page, 0), place) <= 0;
-    order = slice_compare(last_place(s), place);
-    return order > 0 || (order == 0 && last_number(s) >= number);
+        return slice_compare(page_place(&s->here->page, 0), place) <= 0;
+    order = slice_compare(run_page_last_place(s->here), place);
+    return order > 0 || (order == 0 && run_page_last_number(s->here) >= number);
 }
 
 static enum status position_forward(struct op *op, struct run_source *s, struct slice place, uint64_t number)
@@ -150,8 +109,9 @@ static enum status position_forward(struct op *op, struct run_source *s, struct 
     if (!has_page(s))
         goto out;
     records_of(s, place, &begin, &end);
-    s->record =
-        begin < s->page.count ? begin : s->page.count - 1; /* only where the key does not fit the page */
+    s->record = begin < s->here->page.count
+                    ? begin
+                    : s->here->page.count - 1; /* only where the key does not fit the page */
 out:
     return st;
 }
@@ -173,7 +133,7 @@ static enum status position_reverse(struct op *op, struct run_source *s, struct 
         end = begin;
     if (end == 0) {
         TRY(load_neighbour(op, s));
-        end = has_page(s) ? s->page.count : 1;
+        end = has_page(s) ? s->here->page.count : 1;
     }
     s->record = end - 1;
 out:
@@ -234,7 +194,7 @@ static enum status read_record(struct op *op, struct run_source *s)
     enum status st;
 
     s->is_filled = true;
-    TRY(page_marks(op, &s->page, s->record, marks));
+    TRY(page_marks(op, &s->here->page, s->record, marks));
     if (reverse)
         turn_round(marks);
     s->is_passed = comes_before(bounds_end(s), marks->number[marks->count - 1], reverse);
@@ -273,7 +233,7 @@ static void stay_or_be_ahead(struct run_source *s, struct slice place)
 
 static bool is_at_edge(const struct run_source *s)
 {
-    return s->record == (s->source.bounds.reverse ? 0 : s->page.count - 1);
+    return s->record == (s->source.bounds.reverse ? 0 : s->here->page.count - 1);
 }
 
 /* The next record of the same term; is_ahead when there is none. */
@@ -293,7 +253,7 @@ static enum status step_within_term(struct op *op, struct run_source *s)
     }
     copy_place(s, &here);
     TRY(load_neighbour(op, s));
-    s->record = reverse && has_page(s) ? s->page.count - 1 : 0;
+    s->record = reverse && has_page(s) ? s->here->page.count - 1 : 0;
     stay_or_be_ahead(s, here.place);
 out:
     return st;
@@ -313,7 +273,7 @@ static enum status jump_within_term(struct op *op, struct run_source *s)
     if (has_page(s)) {
         records_of(s, here.place, &begin, &end);
         s->record = reverse && end > 0 ? end - 1 : begin;
-        if (s->record == s->page.count)
+        if (s->record == s->here->page.count)
             s->record--;
     }
     stay_or_be_ahead(s, here.place);
@@ -353,13 +313,13 @@ static enum status leave_forward(struct op *op, struct run_source *s, struct sli
     enum status st = ST_OK;
 
     records_of(s, place, &begin, &end);
-    if (end == s->page.count) {
+    if (end == s->here->page.count) {
         TRY(load_at_or_after(op, s, place, UINT64_MAX));
         if (!has_page(s))
             goto out;
         records_of(s, place, &begin, &end);
     }
-    s->record = end < s->page.count ? end : s->page.count - 1;
+    s->record = end < s->here->page.count ? end : s->here->page.count - 1;
 out:
     return st;
 }
@@ -378,7 +338,7 @@ static enum status leave_reverse(struct op *op, struct run_source *s, struct sli
     }
     if (begin == 0) {
         TRY(load_neighbour(op, s));
-        begin = has_page(s) ? s->page.count : 1;
+        begin = has_page(s) ? s->here->page.count : 1;
     }
     s->record = begin - 1;
 out:
@@ -447,8 +407,8 @@ static void run_close(struct source *source)
 {
     struct run_source *s = source_of(source);
 
-    page_free(&s->page);
-    free(s->row.memory);
+    run_page_release(s->here);
+    s->here = NULL;
 }
 
 static const struct source_ops run_source_ops = {
@@ -470,8 +430,7 @@ void run_source_open(struct run_source *s, struct run_reader *reader, uint64_t i
     s->low = low;
     s->high = high;
     s->value_at = value_at;
-    s->row = (struct run_row){ 0 };
-    s->page = (struct page){ 0 };
+    s->here = NULL;
     s->record = 0;
     s->is_filled = s->is_ahead = s->is_passed = s->has_jumped = s->has_floor = false;
 }
@@ -490,8 +449,8 @@ out:
 
 static bool is_inside(const struct run_source *s, struct slice place)
 {
-    return has_page(s) && slice_compare(page_place(&s->page, 0), place) < 0 &&
-           slice_compare(place, last_place(s)) <= 0;
+    return has_page(s) && slice_compare(page_place(&s->here->page, 0), place) < 0 &&
+           slice_compare(place, run_page_last_place(s->here)) <= 0;
 }
 
 enum status run_rank(struct op *op, struct run_source *s, const struct run_facts *facts, struct slice place,
@@ -505,10 +464,10 @@ enum status run_rank(struct op *op, struct run_source *s, const struct run_facts
     *rank = facts->net;
     if (!has_page(s))
         goto out;
-    *rank = s->page.before;
-    before = page_find(&s->page, place);
+    *rank = s->here->page.before;
+    before = page_find(&s->here->page, place);
     for (size_t i = 0; i < before; i++)
-        *rank += page_net(&s->page, i);
+        *rank += page_net(&s->here->page, i);
 out:
     return st;
 }
@@ -521,8 +480,9 @@ enum status run_bucket(struct op *op, struct run_source *s, const struct run_fac
 
     put_be(place, from, PAGE_BUCKET_BYTES);
     TRY(load_at_or_after(op, s, slice_make(place, sizeof(place)), 0));
-    *bucket = has_page(s) ? get_be(s->row.key.data + RUN_ID_BYTES, PAGE_BUCKET_BYTES) : RUN_FILTER_BUCKET;
-    *pages_before = has_page(s) ? s->page.ordinal : facts->pages;
+    *bucket =
+        has_page(s) ? get_be(s->here->row.key.data + RUN_ID_BYTES, PAGE_BUCKET_BYTES) : RUN_FILTER_BUCKET;
+    *pages_before = has_page(s) ? s->here->page.ordinal : facts->pages;
 out:
     return st;
 }

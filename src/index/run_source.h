@@ -4,16 +4,7 @@
  * Threads. Sources that share a reader are used by one thread.
  */
 #pragma once
-#include "index/page.h"
-#include "index/run.h"
-
-/* One cursor of the backend for all runs that somebody reads; each page is asked for when it is needed. */
-struct run_reader {
-    struct backend *backend;
-    bool once; /* a long read of what will not be read again */
-    struct run_cursor *cursor;
-    const void *at; /* the source whose page was read last: it may go on without looking for its place */
-};
+#include "index/run_reader.h"
 
 struct run_source {
     struct source source; /* first, so that one is the other */
@@ -22,18 +13,15 @@ struct run_source {
     size_t
         value_at; /* where a place becomes the source's value: behind bucket and path, or at 0 in a merge */
     struct slice low, high; /* places: [low, high) */
-    struct run_row row;     /* the page as it lies there */
-    struct page page;
-    size_t record;   /* where it stands */
-    bool is_filled;  /* the record's marks were given */
-    bool is_ahead;   /* it stands at the next term already, and has not said so */
-    bool is_passed;  /* what is left of the term is beyond the numbers that are asked for */
-    bool has_jumped; /* within the term */
-    bool has_floor;  /* a seek went into the middle of the term: */
-    uint64_t floor;  /* numbers before this one are passed over */
+    struct run_page *here;  /* NULL: it is at its end */
+    size_t record;          /* where it stands */
+    bool is_filled;         /* the record's marks were given */
+    bool is_ahead;          /* it stands at the next term already, and has not said so */
+    bool is_passed;         /* what is left of the term is beyond the numbers that are asked for */
+    bool has_jumped;        /* within the term */
+    bool has_floor;         /* a seek went into the middle of the term: */
+    uint64_t floor;         /* numbers before this one are passed over */
 };
-
-void run_reader_close(struct run_reader *reader);
 
 /* Both ends, which the caller keeps, are places: bucket and what terms begin with. It stands nowhere before run_source_start(). */
 void run_source_open(struct run_source *source, struct run_reader *reader, uint64_t id, struct slice low,

@@ -136,12 +136,11 @@ enum { FAMILIES = 2 };
 
 static const char *const family_name[FAMILIES] = { "default", "index" };
 
-/* The handle of the default one is not needed: calls without a family mean it. */
 static void take_families(struct rocks *rocks, rocksdb_column_family_handle_t *const *family, int count)
 {
     if (!rocks->db)
         return;
-    rocksdb_column_family_handle_destroy(family[0]);
+    rocks->rows = family[0];
     rocks->index = count > 1 ? family[1] : NULL;
 }
 
@@ -343,16 +342,14 @@ out:
     return st;
 }
 
-static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
-                           struct slice key, struct slice *value)
+/* Copies a value that RocksDB has found, or failed to find, and lets go of it. */
+static enum status copy_value(struct op *op, rocksdb_pinnableslice_t *pinned, char *message,
+                              struct slice *value)
 {
-    rocksdb_pinnableslice_t *pinned;
-    char *message = NULL;
     struct slice found;
     enum status st;
 
     *value = (struct slice){ 0 };
-    pinned = rocksdb_get_pinned(rocks->db, options, key.data, key.size, &message);
     if (message)
         return rocks_failed(op, "reading", message);
     if (!pinned)
@@ -360,6 +357,41 @@ static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_rea
     found.data = rocksdb_pinnableslice_value(pinned, &found.size);
     st = row_copy_value(op, found, value);
     rocksdb_pinnableslice_destroy(pinned);
+    return st;
+}
+
+static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
+                           struct slice key, struct slice *value)
+{
+    rocksdb_pinnableslice_t *pinned;
+    char *message = NULL;
+
+    pinned = rocksdb_get_pinned(rocks->db, options, key.data, key.size, &message);
+    return copy_value(op, pinned, message, value);
+}
+
+enum { GET_MAX = 64 };
+
+/* All at once, so that each file's index and filter is asked for once. */
+static enum status get_several(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
+                               const struct slice *keys, size_t count, struct slice *values)
+{
+    const char *data[GET_MAX] = { 0 };
+    size_t size[GET_MAX] = { 0 };
+    rocksdb_pinnableslice_t *pinned[GET_MAX];
+    char *message[GET_MAX];
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        data[i] = keys[i].data;
+        size[i] = keys[i].size;
+    }
+    rocksdb_batched_multi_get_cf(rocks->db, options, rocks->rows, count, data, size, pinned, message, false);
+    for (size_t i = 0; i < count; i++) {
+        enum status copied = copy_value(op, pinned[i], message[i], &values[i]);
+
+        st = st == ST_OK ? copied : st;
+    }
     return st;
 }
 
@@ -394,8 +426,11 @@ static enum status get_from_snapshot(struct op *op, struct rocks *rocks, struct 
 
     if (st != ST_OK)
         return st;
-    for (size_t i = 0; i < count && st == ST_OK; i++)
-        st = get_one(op, rocks, snapshot->read, keys[i], &values[i]);
+    if (count == 1)
+        st = get_one(op, rocks, snapshot->read, keys[0], &values[0]);
+    for (size_t i = 0; count > 1 && i < count && st == ST_OK; i += GET_MAX)
+        st = get_several(op, rocks, snapshot->read, keys + i, count - i < GET_MAX ? count - i : GET_MAX,
+                         values + i);
     rocks_leave(rocks);
     return st;
 }
@@ -611,6 +646,7 @@ static void close_handle(struct rocks *rocks)
     if (rocks->index)
         rocksdb_column_family_handle_destroy(rocks->index);
     rocks->index = NULL;
+    rocksdb_column_family_handle_destroy(rocks->rows);
     rocksdb_close(rocks->db);
     rocks->db = NULL;
 }
@@ -687,6 +723,7 @@ static void rocks_close(struct backend *backend)
 {
     struct rocks *rocks = rocks_of(backend);
 
+    rocks_drop_idle(rocks);
     assert(!rocks->snapshots && !rocks->cursors); /* all were released */
     stop_compacting(rocks);
     tidy_close(rocks->tidy);

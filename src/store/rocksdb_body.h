@@ -2,7 +2,7 @@
  * src/store/rocksdb_body.h - what the RocksDB backend is made of, for rocksdb.c and rocksdb_runs.c only.
  *
  * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes. `snapshots_mutex` guards the
- * lists of snapshots and cursors, and the snapshots' handles; it is taken last. `settle_mutex` is held by a backup and
+ * lists of snapshots and cursors, what idle cursors have, and the snapshots' handles; it is taken last. `settle_mutex` is held by a backup and
  * by settling, and taken first.
  */
 #pragma once
@@ -27,9 +27,14 @@ struct run_cursor {
     struct run_cursor *next, **link; /* in the list of all */
     rocksdb_iterator_t *at;          /* NULL at first, and once the database was reopened */
     rocksdb_readoptions_t *read;
-    char *key; /* of the row where it is, and a zero byte */
+    bool once;
+    uint64_t changes; /* of runs, when it was opened */
+    char *key;        /* of the row where it is, and a zero byte */
     size_t key_bytes, key_capacity;
 };
+
+/* Cursors that nobody uses: making an iterator costs more than reading a page with it. */
+enum { ROCKS_IDLE_MAX = 16 };
 
 struct rocks {
     struct backend backend;
@@ -43,12 +48,16 @@ struct rocks {
 
     pthread_rwlock_t handle_lock;
     rocksdb_t *db;                         /* NULL when it could not be opened at all */
+    rocksdb_column_family_handle_t *rows;  /* the default one, which calls without a family mean too */
     rocksdb_column_family_handle_t *index; /* NULL when an older store was opened for reading */
     atomic_uint_least64_t reopens;
 
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot *snapshots;
     struct run_cursor *cursors;
+    struct run_cursor *idle[ROCKS_IDLE_MAX]; /* of the cursors; they see all runs that are there */
+    size_t idle_count;
+    uint64_t run_changes; /* how many times a run came or went */
 
     pthread_mutex_t settle_mutex;
     atomic_uint_least64_t files; /* of runs, that were begun */
@@ -70,6 +79,9 @@ enum status rocks_enter(struct op *op, struct rocks *rocks);
 void rocks_leave(struct rocks *rocks);
 
 /* ---- rocksdb_runs.c ---- */
+
+/* Idle cursors are closed. */
+void rocks_drop_idle(struct rocks *rocks);
 
 /* Before the handle is closed, under the exclusive lock. */
 void rocks_end_cursors(struct rocks *rocks);

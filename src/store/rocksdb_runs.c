@@ -127,6 +127,7 @@ static enum status finish(struct op *op, struct backend *backend, struct run_wri
     if (writer->count > 0)
         st = ingest(op, rocks, writer);
     rocks_leave(rocks);
+    rocks_drop_idle(rocks); /* they do not see it */
 out:
     free_writer(writer);
     return st;
@@ -174,6 +175,7 @@ static enum status remove_rows(struct op *op, struct backend *backend, struct sl
     if (rocks->index)
         remove_files(rocks, from, to, &message);
     rocks_leave(rocks);
+    rocks_drop_idle(rocks); /* they hold its files */
     if (message)
         st = rocks_failed(op, "removing a run", message);
 out:
@@ -182,44 +184,102 @@ out:
 
 /* ---- reading ---- */
 
+/* Under snapshots_mutex, as all up to open_cursor(). */
+static void link_cursor(struct rocks *rocks, struct run_cursor *cursor)
+{
+    cursor->link = &rocks->cursors;
+    cursor->next = rocks->cursors;
+    if (cursor->next)
+        cursor->next->link = &cursor->next;
+    rocks->cursors = cursor;
+}
+
+static void unlink_cursor(struct run_cursor *cursor)
+{
+    *cursor->link = cursor->next;
+    if (cursor->next)
+        cursor->next->link = cursor->link;
+}
+
+/* A cursor that has seen runs come or go is not used again. */
+static bool becomes_idle(struct rocks *rocks, struct run_cursor *cursor)
+{
+    if (cursor->once || cursor->changes != rocks->run_changes || rocks->idle_count == ROCKS_IDLE_MAX)
+        return false;
+    rocks->idle[rocks->idle_count++] = cursor;
+    return true;
+}
+
+static struct run_cursor *make_cursor(bool once)
+{
+    struct run_cursor *cursor = grown(NULL, sizeof(*cursor));
+
+    *cursor = (struct run_cursor){ .read = rocksdb_readoptions_create(), .once = once };
+    if (once) {
+        rocksdb_readoptions_set_fill_cache(cursor->read, 0);
+        rocksdb_readoptions_set_readahead_size(cursor->read, READAHEAD_BYTES);
+    }
+    return cursor;
+}
+
 static enum status open_cursor(struct op *op, struct backend *backend, bool once, struct run_cursor **cursor)
 {
     struct rocks *rocks = rocks_of(backend);
-    struct run_cursor *opened = grown(NULL, sizeof(*opened));
 
     (void)op;
-    *opened = (struct run_cursor){ .read = rocksdb_readoptions_create(), .link = &rocks->cursors };
-    if (once) {
-        rocksdb_readoptions_set_fill_cache(opened->read, 0);
-        rocksdb_readoptions_set_readahead_size(opened->read, READAHEAD_BYTES);
-    }
+    *cursor = NULL;
     pthread_mutex_lock(&rocks->snapshots_mutex);
-    opened->next = rocks->cursors;
-    if (opened->next)
-        opened->next->link = &opened->next;
-    rocks->cursors = opened;
+    if (!once && rocks->idle_count > 0) {
+        *cursor = rocks->idle[--rocks->idle_count];
+    } else {
+        *cursor = make_cursor(once);
+        (*cursor)->changes = rocks->run_changes;
+        link_cursor(rocks, *cursor);
+    }
     pthread_mutex_unlock(&rocks->snapshots_mutex);
-    *cursor = opened;
     return ST_OK;
 }
 
 /* An iterator goes before its database does, so not while that changes. */
-static void close_cursor(struct backend *backend, struct run_cursor *cursor)
+static void free_cursor(struct rocks *rocks, struct run_cursor *cursor)
 {
-    struct rocks *rocks = rocks_of(backend);
-
     pthread_rwlock_rdlock(&rocks->handle_lock);
     if (cursor->at)
         rocksdb_iter_destroy(cursor->at);
     pthread_mutex_lock(&rocks->snapshots_mutex);
-    *cursor->link = cursor->next;
-    if (cursor->next)
-        cursor->next->link = cursor->link;
+    unlink_cursor(cursor);
     pthread_mutex_unlock(&rocks->snapshots_mutex);
     pthread_rwlock_unlock(&rocks->handle_lock);
     rocksdb_readoptions_destroy(cursor->read);
     free(cursor->key);
     free(cursor);
+}
+
+static void close_cursor(struct backend *backend, struct run_cursor *cursor)
+{
+    struct rocks *rocks = rocks_of(backend);
+    bool idle;
+
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    idle = becomes_idle(rocks, cursor);
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    if (!idle)
+        free_cursor(rocks, cursor);
+}
+
+void rocks_drop_idle(struct rocks *rocks)
+{
+    struct run_cursor *idle[ROCKS_IDLE_MAX];
+    size_t count;
+
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    count = rocks->idle_count;
+    memcpy(idle, rocks->idle, count * sizeof(idle[0]));
+    rocks->idle_count = 0;
+    rocks->run_changes++;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    for (size_t i = 0; i < count; i++)
+        free_cursor(rocks, idle[i]);
 }
 
 void rocks_end_cursors(struct rocks *rocks)

@@ -253,6 +253,35 @@ static struct backend *open_rocksdb(const char *directory)
     return backend;
 }
 
+static bool cursor_finds_a_row(struct backend *backend)
+{
+    const struct run_ops *runs = backend->ops->runs;
+    struct run_cursor *cursor = NULL;
+    struct run_row row = { 0 };
+    bool found;
+
+    CHECK(runs->open(test_op(), backend, false, &cursor) == ST_OK);
+    CHECK(runs->read(test_op(), backend, cursor, RUN_AT_OR_AFTER, slice_of(""), &row) == ST_OK);
+    found = row.key.data != NULL;
+    runs->close(backend, cursor);
+    free(row.memory);
+    return found;
+}
+
+TEST(a_cursor_that_was_used_before_sees_the_runs_that_came_and_went_since)
+{
+    struct backend *backend = open_rocksdb(test_directory());
+
+    CHECK(!cursor_finds_a_row(backend));
+    write_stray_run(backend);
+    CHECK(cursor_finds_a_row(backend));
+    CHECK(backend->ops->reopen(test_op(), backend) == ST_OK);
+    CHECK(cursor_finds_a_row(backend));
+    CHECK(backend->ops->runs->remove(test_op(), backend, slice_of(""), slice_make("\xff", 1)) == ST_OK);
+    CHECK(!cursor_finds_a_row(backend));
+    backend->ops->close(backend);
+}
+
 TEST(on_disk_a_pin_sees_what_it_saw_while_runs_come_and_go)
 {
     const char *directory = test_directory();
