@@ -89,7 +89,7 @@
     function numberOf(thrown) {
         try {
             const { number } = thrown;
-            if (Number.isInteger(number) && number >= 400 && number <= 599)
+            if (Number.isInteger(number) && number >= 1 && number <= 65535)
                 return number;
         } catch {}
         return ErrorCodes.BadRequest;

@@ -65,7 +65,7 @@
  *             The answer's message is: "Encountered exception while executing function. Exception = " exception
  *             "\r\nStack trace: " stack  (for "compile" "compiling Javascript" for "executing function").
  *             exception: String(thrown), "Error: ..."; stack: that line again, then a line "   at function (name.js:line:column)" for each call of the script.
- *             number: the thrown error's `number` when it is an integer from 400 to 599, otherwise 400. from: "operation"
+ *             number: the thrown error's `number` when it is an integer from 1 to 65535, otherwise 400. from: "operation"
  *             when it is an operation's own error, which nobody caught or which was thrown on.
  * CALL        {"key":text, "calls":[call, ...]}     call: [arg, ...], or {"args":[...], "undefined":[position, ...]}
  *             when some arguments are undefined (null or anything else stands in their places)

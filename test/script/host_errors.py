@@ -44,9 +44,9 @@ def an_error_can_be_extended(host):
     assert failure["exception"] == "Mine: m" and failure["number"] == 418
 
 
-def the_number_of_a_thrown_error_is_told_when_it_is_one_of_http(host):
+def the_number_of_a_thrown_error_is_told_when_it_can_be_a_sub_status(host):
     assert host.failure("function () { throw new Error(429, 'later'); }")["number"] == 429
-    for number in ("7", "200", "600", "404.5", "'404'", "NaN"):
+    for number in ("0", "-7", "65536", "404.5", "'404'", "NaN"):
         assert host.failure("function () { var e = new Error('x'); e.number = %s; throw e; }" % number)["number"] == 400
 
 
