@@ -3,8 +3,14 @@
 #include "main/directory.h"
 #include "main/migration.h"
 
-/* Format 1 is the first: there is no step yet. The next one's row goes here, from 1. */
-const struct formats formats_known = { .present = DIRECTORY_FORMAT, .steps = NULL, .step_count = 0 };
+/* Items are indexed while the server runs, and queries go without the index until they are: nobody waits for it. */
+static const struct migration steps[] = {
+    { .from = 1, .about = "its items are indexed from now on" },
+};
+
+const struct formats formats_known = { .present = DIRECTORY_FORMAT,
+                                       .steps = steps,
+                                       .step_count = sizeof(steps) / sizeof(steps[0]) };
 
 static const struct migration *step_from(const struct formats *formats, int format)
 {
@@ -36,7 +42,8 @@ enum status migrate(struct op *op, const struct formats *formats, const struct d
         const struct migration *step = step_from(formats, format);
 
         log_line(LOG_INFO, "%s: from format %d to %d: %s", directory->path, format, format + 1, step->about);
-        TRY(step->run(op, directory));
+        if (step->run)
+            TRY(step->run(op, directory));
         TRY(directory_write_format(op, directory->path, format + 1));
     }
 out:

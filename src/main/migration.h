@@ -19,7 +19,7 @@ struct directory;
 struct migration {
     int from;
     const char *about; /* for the log: "packs the index" */
-    enum status (*run)(struct op *op, const struct directory *directory);
+    enum status (*run)(struct op *op, const struct directory *directory); /* NULL: only the number changes */
 };
 
 struct formats {
