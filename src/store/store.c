@@ -71,7 +71,7 @@ static enum status open_keeper(struct op *op, struct store *store, const struct 
     store->keeps_entries = options->keeper || options->kind == STORE_MEMORY;
     if (!options->keeper)
         return ST_OK;
-    return options->keeper(op, store->backend, options->threads, options->read_only, &store->keeper);
+    return options->keeper(op, store->backend, options, &store->keeper);
 }
 
 enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
@@ -548,5 +548,6 @@ void store_stats(struct store *store, struct store_stats *stats)
 {
     committer_stats(store->committer, stats);
     stats->disk_bytes = store->backend->ops->disk_bytes(store->backend);
-    stats->index_bytes = store->keeper ? store->keeper->ops->memory_bytes(store->keeper) : 0;
+    if (store->keeper)
+        store->keeper->ops->stats(store->keeper, stats);
 }
