@@ -517,9 +517,13 @@ enum status store_index_restore(struct op *op, struct bucket *bucket, struct bat
     for (size_t i = 0; i < count; i++)
         list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
     TRY(keeper->ops->append(op, keeper, bucket->id, bucket_lsn(bucket), list, count));
-    keeper->ops->committed(keeper);
 out:
     return st;
+}
+
+void store_index_restored(struct bucket *bucket)
+{
+    bucket->store->keeper->ops->committed(bucket->store->keeper);
 }
 
 enum status store_index_flush(struct op *op, struct store *store)

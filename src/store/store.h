@@ -124,8 +124,12 @@ struct commit_stamp {
  */
 enum status store_index_settled(struct op *op, struct bucket *bucket, uint64_t *lsn);
 
-/* Appends the entries of a batch to the keeper as of the bucket's last LSN; before anything else is written to it. */
+/*
+ * Appends the entries of a batch to the keeper as of the bucket's last LSN; before anything else is written to it. They are
+ * settled only once all were given, which store_index_restored() says.
+ */
 enum status store_index_restore(struct op *op, struct bucket *bucket, struct batch *batch);
+void store_index_restored(struct bucket *bucket);
 
 /* Waits until the keeper has nothing in memory only. For tests, and before a copy is taken. */
 enum status store_index_flush(struct op *op, struct store *store);
