@@ -3,9 +3,8 @@
 #include "main/directory.h"
 #include "main/migration.h"
 
-/* Items are indexed while the server runs, and queries go without the index until they are: nobody waits for it. */
 static const struct migration steps[] = {
-    { .from = 1, .about = "its items are indexed from now on" },
+    { 1, "its items are indexed from now on", migrate_from_1 },
 };
 
 const struct formats formats_known = { .present = DIRECTORY_FORMAT,
@@ -42,8 +41,7 @@ enum status migrate(struct op *op, const struct formats *formats, const struct d
         const struct migration *step = step_from(formats, format);
 
         log_line(LOG_INFO, "%s: from format %d to %d: %s", directory->path, format, format + 1, step->about);
-        if (step->run)
-            TRY(step->run(op, directory));
+        TRY(step->run(op, directory));
         TRY(directory_write_format(op, directory->path, format + 1));
     }
 out:

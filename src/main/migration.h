@@ -19,7 +19,7 @@ struct directory;
 struct migration {
     int from;
     const char *about; /* for the log: "packs the index" */
-    enum status (*run)(struct op *op, const struct directory *directory); /* NULL: only the number changes */
+    enum status (*run)(struct op *op, const struct directory *directory);
 };
 
 struct formats {
@@ -27,6 +27,9 @@ struct formats {
     const struct migration *steps; /* in any order, one from each format that can still be read */
     size_t step_count;
 };
+
+/* The steps, one file each. */
+enum status migrate_from_1(struct op *op, const struct directory *directory);
 
 /* This program's own. */
 extern const struct formats formats_known;

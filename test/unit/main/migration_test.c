@@ -121,7 +121,7 @@ TEST(the_steps_of_this_program_lead_from_each_format_to_the_next)
     CHECK(formats_known.present == DIRECTORY_FORMAT);
     for (size_t i = 0; i < formats_known.step_count; i++)
         CHECK(formats_known.steps[i].from >= 1 && formats_known.steps[i].from < DIRECTORY_FORMAT &&
-              formats_known.steps[i].about);
+              formats_known.steps[i].run && formats_known.steps[i].about);
 }
 
 TEST(a_directory_of_any_format_so_far_is_opened)
