@@ -21,14 +21,14 @@ static void must(struct op *op, enum status st)
     abort();
 }
 
-static enum status open_small_keeper(struct op *op, struct backend *backend, bool threads, bool read_only,
-                                     struct keeper **keeper)
+static enum status open_small_keeper(struct op *op, struct backend *backend,
+                                     const struct store_options *given, struct keeper **keeper)
 {
     struct packed_options options = { .delta_bytes = 90000,
                                       .filter_bytes = 4096,
                                       .merge_runs = 3,
-                                      .threads = threads,
-                                      .read_only = read_only };
+                                      .threads = given->threads,
+                                      .read_only = given->read_only };
 
     return packed_open_with(op, backend, &options, keeper);
 }

@@ -9,8 +9,8 @@
 #include "keys/keys.h"
 
 enum {
-    DELTA_BYTES = 64 * 1024 * 1024,
-    FILTER_BYTES = 256 * 1024 * 1024,
+    DELTA_BYTES_MIN = 4 * 1024 * 1024,
+    DELTA_BYTES_MAX = 64 * 1024 * 1024,
     MERGE_RUNS = 4,
     OP_BYTES = 16 * 1024 * 1024,
 };
@@ -338,16 +338,20 @@ out:
     return st;
 }
 
-static uint64_t packed_memory_bytes(struct keeper *keeper)
+static void packed_stats(struct keeper *keeper, struct store_stats *stats)
 {
     struct keeper_pin *pin = packed_pin(keeper);
-    uint64_t bytes = delta_bytes(pin->active) + (pin->sealed ? delta_bytes(pin->sealed) : 0);
 
-    for (size_t i = 0; i < pin->run_count; i++)
+    stats->index_memory_bytes = delta_bytes(pin->active) + (pin->sealed ? delta_bytes(pin->sealed) : 0);
+    stats->index_runs = pin->run_count;
+    stats->index_run_bytes = 0;
+    for (size_t i = 0; i < pin->run_count; i++) {
+        stats->index_run_bytes += run_facts(pin->run[i])->bytes;
         if (run_filter(pin->run[i]))
-            bytes += filter_bytes(run_filter(pin->run[i])).size;
+            stats->index_memory_bytes += filter_bytes(run_filter(pin->run[i])).size;
+    }
     layers_release(pin);
-    return bytes;
+    stats->index_merges = atomic_load(&packed_of(keeper)->merges);
 }
 
 /* ---- life ---- */
@@ -392,7 +396,7 @@ static const struct keeper_ops packed_ops = {
     .count = packed_count,
     .drop = packed_drop,
     .flush = packed_flush,
-    .memory_bytes = packed_memory_bytes,
+    .stats = packed_stats,
     .close = packed_close,
 };
 
@@ -438,14 +442,24 @@ out:
     return st;
 }
 
-enum status packed_open(struct op *op, struct backend *backend, bool threads, bool read_only,
+/* Two of them take half as much as the cache. A larger one makes fewer merges, and a longer start after a crash. */
+static size_t delta_bytes_for(size_t cache_bytes)
+{
+    size_t bytes = cache_bytes / 4;
+
+    if (bytes < DELTA_BYTES_MIN)
+        return DELTA_BYTES_MIN;
+    return bytes < DELTA_BYTES_MAX ? bytes : DELTA_BYTES_MAX;
+}
+
+enum status packed_open(struct op *op, struct backend *backend, const struct store_options *given,
                         struct keeper **keeper)
 {
-    const struct packed_options options = { .delta_bytes = DELTA_BYTES,
-                                            .filter_bytes = FILTER_BYTES,
+    const struct packed_options options = { .delta_bytes = delta_bytes_for(given->cache_bytes),
+                                            .filter_bytes = given->cache_bytes,
                                             .merge_runs = MERGE_RUNS,
-                                            .threads = threads,
-                                            .read_only = read_only };
+                                            .threads = given->threads,
+                                            .read_only = given->read_only };
 
     return packed_open_with(op, backend, &options, keeper);
 }

@@ -51,7 +51,8 @@ struct packed {
     size_t dropped_capacity;
     atomic_size_t dropped_count;
     struct dead_run *dead; /* runs that nobody reads, with rows still to be removed */
-    uint64_t failures;     /* to write the sealed delta out */
+    atomic_uint_least64_t merges;
+    uint64_t failures; /* to write the sealed delta out */
     bool stopping;
     pthread_cond_t wanted; /* for the thread: there is something to do */
     pthread_cond_t ended;  /* the sealed delta is written out, or that has failed */

@@ -405,6 +405,7 @@ static enum status merge_some(struct packed *packed, const struct keeper_pin *la
     TRY(settle(op, packed, &settling));
     publish(packed, begin, count, facts.marks ? open_run(packed, now, &facts, filter) : NULL, false);
     filter = NULL;
+    atomic_fetch_add(&packed->merges, 1);
 out:
     filter_free(filter);
     layers_release(now);

@@ -10,7 +10,7 @@
 #include "base/op.h"
 #include "main/migration.h"
 
-enum { DIRECTORY_FORMAT = 1, DIRECTORY_ADDRESS_SIZE = 256 };
+enum { DIRECTORY_FORMAT = 2, DIRECTORY_ADDRESS_SIZE = 256 };
 
 struct directory {
     const char *path, *store, *tls, *tls_cert, *tls_key;

@@ -3,8 +3,13 @@
 #include "main/directory.h"
 #include "main/migration.h"
 
-/* Format 1 is the first: there is no step yet. The next one's row goes here, from 1. */
-const struct formats formats_known = { .present = DIRECTORY_FORMAT, .steps = NULL, .step_count = 0 };
+static const struct migration steps[] = {
+    { 1, "its items are indexed from now on", migrate_from_1 },
+};
+
+const struct formats formats_known = { .present = DIRECTORY_FORMAT,
+                                       .steps = steps,
+                                       .step_count = sizeof(steps) / sizeof(steps[0]) };
 
 static const struct migration *step_from(const struct formats *formats, int format)
 {

@@ -28,6 +28,9 @@ struct formats {
     size_t step_count;
 };
 
+/* The steps, one file each. */
+enum status migrate_from_1(struct op *op, const struct directory *directory);
+
 /* This program's own. */
 extern const struct formats formats_known;
 

@@ -138,7 +138,10 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "store_reopens_total", "counter", store.reopens);
     gauge(out, "store_written_bytes_total", "counter", store.bytes_written);
     gauge(out, "store_disk_bytes", "gauge", store.disk_bytes);
-    gauge(out, "index_memory_bytes", "gauge", store.index_bytes);
+    gauge(out, "index_memory_bytes", "gauge", store.index_memory_bytes);
+    gauge(out, "index_runs", "gauge", store.index_runs);
+    gauge(out, "index_run_bytes", "gauge", store.index_run_bytes);
+    gauge(out, "index_merges_total", "counter", store.index_merges);
     gauge(out, "store_writable", "gauge", store_is_writable(server->store));
     gauge(out, "connections", "gauge", http.connections_open);
     gauge(out, "connections_total", "counter", http.connections_total);

@@ -23,7 +23,7 @@ static const struct flag flags[] = {
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
     { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
-    { "cache-mb", NUMBER, AT(cache_mb), "N", "memory for the store's cache (256)" },
+    { "cache-mb", NUMBER, AT(cache_mb), "N", "memory for the store's cache; the index has up to half as much again for what is new, and as much for filters (256)" },
     { "key", TEXT, AT(key), "BASE64", "the primary key (the emulator's well-known one, on loopback only)" },
     { "key-file", TEXT, AT(key_file), "FILE", "keys, a name and its base64 a line: primary, secondary, primaryReadonly, secondaryReadonly" },
     { "allow-emulator-key", FLAG, AT(allow_emulator_key), NULL, "use the well-known key on any address: anybody can sign with it" },

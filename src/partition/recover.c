@@ -20,8 +20,7 @@ struct recovery {
     struct view view;
     uint64_t from_lsn;
     struct seen seen;
-    struct batch *lost; /* what the keeper is to be given, in the operation's memory */
-    struct op block;    /* what one block of the log needs */
+    struct op block; /* what one block of the log needs */
 };
 
 /* --- numbers --- */
@@ -94,7 +93,8 @@ out:
     return st;
 }
 
-static enum status visit(struct op *op, struct recovery *recovery, const struct row *row, struct batch *batch)
+static enum status visit_change(struct op *op, struct recovery *recovery, const struct row *row,
+                                struct batch *batch)
 {
     struct change change;
     enum status st;
@@ -104,22 +104,6 @@ static enum status visit(struct op *op, struct recovery *recovery, const struct 
         TRY(difference(op, recovery, &change, batch));
 out:
     return st;
-}
-
-/* Out of the block's memory, which is given back. */
-static void keep_entries(struct op *op, struct recovery *recovery, struct batch *batch)
-{
-    size_t count;
-    const struct batch_index_entry *entry = batch_index_entries(batch, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        struct slice key = arena_copy(&op->arena, entry[i].key);
-
-        if (entry[i].present)
-            batch_index_add(recovery->lost, key);
-        else
-            batch_index_remove(recovery->lost, key);
-    }
 }
 
 /* A block of the log; `from` becomes the key behind it. */
@@ -138,8 +122,8 @@ static enum status read_block(struct op *op, struct recovery *recovery, struct b
     range = (struct range){ buf_as_slice(from), key_kind_end(&block->arena, bucket, KEY_LOG), false };
     TRY(view_scan(block, &recovery->view, range, (struct scan_limit){ BLOCK_ROWS, BLOCK_BYTES }, &rows));
     for (size_t i = 0; i < rows.count; i++)
-        TRY(visit(block, recovery, &rows.row[i], batch));
-    keep_entries(op, recovery, batch);
+        TRY(visit_change(block, recovery, &rows.row[i], batch));
+    TRY(store_index_restore(block, recovery->container->bucket, batch)); /* no two blocks have one item */
     *more = rows.more;
     if (rows.count) {
         from->size = 0;
@@ -173,10 +157,9 @@ static enum status recover(struct op *op, const struct container *container, uin
     enum status st;
 
     op_init(&recovery.block, op->env, SIZE_MAX);
-    recovery.lost = batch_new(op, bucket_id(container->bucket));
     TRY(view_open(op, container->bucket, NULL, &recovery.view));
     TRY(read_log(op, &recovery));
-    TRY(store_index_restore(op, container->bucket, recovery.lost));
+    store_index_restored(container->bucket);
     log_line(LOG_INFO, "index of %.*s: changes %llu to %llu were read again", SLICE_ARGS(container->link),
              (unsigned long long)recovery.from_lsn, (unsigned long long)bucket_lsn(container->bucket));
 out:
@@ -206,7 +189,23 @@ out:
     return st;
 }
 
-static enum status recover_database(struct op *op, struct catalog *catalog, const struct database *database)
+/* Its LSN is remembered as settled, without a look at what led there. */
+static enum status begin_container(struct op *op, const struct container *container)
+{
+    enum status st;
+
+    TRY(store_index_restore(op, container->bucket, batch_new(op, bucket_id(container->bucket))));
+    store_index_restored(container->bucket);
+out:
+    return st;
+}
+
+/* --- all of them --- */
+
+typedef enum status visit_container(struct op *op, const struct container *container);
+
+static enum status visit_database(struct op *op, struct catalog *catalog, const struct database *database,
+                                  visit_container *visit)
 {
     struct rid after = { 0 };
     struct container *container = NULL;
@@ -214,13 +213,13 @@ static enum status recover_database(struct op *op, struct catalog *catalog, cons
 
     while (st == ST_OK && catalog_list_containers(catalog, database, rid_slice(&after), &container, 1)) {
         after = container->rid;
-        st = recover_container(op, container);
+        st = visit(op, container);
         container_release(container);
     }
     return st;
 }
 
-enum status recover_index(struct op *op, struct catalog *catalog)
+static enum status visit_all(struct op *op, struct catalog *catalog, visit_container *visit)
 {
     struct rid after = { 0 };
     struct database *database = NULL;
@@ -228,8 +227,23 @@ enum status recover_index(struct op *op, struct catalog *catalog)
 
     while (st == ST_OK && catalog_list_databases(catalog, rid_slice(&after), &database, 1)) {
         after = database->rid;
-        st = recover_database(op, catalog, database);
+        st = visit_database(op, catalog, database, visit);
         database_release(database);
     }
+    return st;
+}
+
+enum status recover_index(struct op *op, struct catalog *catalog)
+{
+    return visit_all(op, catalog, recover_container);
+}
+
+enum status recover_begin(struct op *op, struct catalog *catalog)
+{
+    enum status st;
+
+    TRY(visit_all(op, catalog, begin_container));
+    TRY(store_index_flush(op, catalog_store(catalog)));
+out:
     return st;
 }

@@ -9,3 +9,6 @@
 #include "catalog/catalog.h"
 
 enum status recover_index(struct op *op, struct catalog *catalog);
+
+/* Of a store whose items have no entries yet: there is nothing to make again of what was written so far. */
+enum status recover_begin(struct op *op, struct catalog *catalog);

@@ -60,8 +60,9 @@ bool folder_copy(const char *from, const char *to, const char *ending)
     struct dirent *entry;
 
     while (copied && (entry = readdir(source)))
-        if (ends_with(entry->d_name, ending))
+        if (entry->d_name[0] != '.' && ends_with(entry->d_name, ending))
             copied = copy_file(dirfd(source), dirfd(target), entry->d_name);
+    copied = copied && fsync(dirfd(target)) == 0;
     if (source)
         closedir(source);
     if (target)

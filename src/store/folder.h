@@ -6,7 +6,7 @@
 /* What its files take on disk; 0 when it cannot be read. */
 uint64_t folder_bytes(const char *path);
 
-/* Copies the files whose names have that ending into a folder that is made for them. False when any is missing. */
+/* Copies the files whose names have that ending into a folder that is made for them, and syncs it. False when any is missing. */
 bool folder_copy(const char *from, const char *to, const char *ending);
 
 /* The files in it whose names have that ending. */

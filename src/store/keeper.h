@@ -13,6 +13,7 @@
 #include "store/backend.h"
 
 struct keeper;
+struct store_stats;
 struct keeper_pin; /* what a snapshot holds on to */
 struct keeper_cursor;
 
@@ -70,12 +71,12 @@ struct keeper_ops {
 
     /* Writes out what is in memory only, for a clean close and for tests; waits until it is done. */
     enum status (*flush)(struct op *op, struct keeper *keeper);
-    uint64_t (*memory_bytes)(struct keeper *keeper);
-    void (*close)(struct keeper *keeper); /* before the backend is */
+    void (*stats)(struct keeper *keeper, struct store_stats *stats); /* those of the index */
+    void (*close)(struct keeper *keeper);                            /* before the backend is */
 };
 
 struct keeper {
     const struct keeper_ops *ops;
 };
 
-/* keeper_open, in store.h, makes one over a backend, which stays the store's. `threads` as in store_options. */
+/* keeper_open, in store.h, makes one over a backend, which stays the store's. */

@@ -1,5 +1,5 @@
 /*
- * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB; nothing but it and rocksdb_runs.c knows RocksDB.
+ * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB; nothing but it, rocksdb_runs.c and rocksdb_backup.c knows RocksDB.
  *
  * Reopening. RocksDB does not let one process open a directory twice, so the old handle is
  * closed first. Snapshots that are still held then end: reading through one afterwards
@@ -242,6 +242,7 @@ static enum status open_handle(struct op *op, struct rocks *rocks)
 {
     if (!rocks->read_only) {
         folder_clear(rocks->directory, ROCKS_BUILDING);
+        rocks_clear_backup(rocks);
         return open_for_writing(op, rocks);
     }
     if (access(rocks->directory, R_OK) != 0) /* RocksDB would make it */
@@ -675,35 +676,6 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
     return folder_bytes(rocks_of(backend)->directory);
 }
 
-/*
- * A checkpoint: tables and finished logs are linked, the log in use is copied as far as it is written.
- * Nothing is flushed for it: on a disk that is nearly full, a flush that fails would stop the server's writes.
- * A reopening waits until it is done: moments where files can be linked, longer on another disk. So does settling: files are
- * listed first and the log is looked at then, which must not speak of a run that came between.
- */
-static enum status rocks_backup(struct op *op, struct backend *backend, const char *directory)
-{
-    const uint64_t never_flush = UINT64_MAX;
-    struct rocks *rocks = rocks_of(backend);
-    rocksdb_checkpoint_t *checkpoint;
-    char *message = NULL;
-    enum status st;
-
-    pthread_mutex_lock(&rocks->settle_mutex);
-    TRY(rocks_enter(op, rocks));
-    checkpoint = rocksdb_checkpoint_object_create(rocks->db, &message);
-    if (!message)
-        rocksdb_checkpoint_create(checkpoint, directory, never_flush, &message);
-    if (checkpoint)
-        rocksdb_checkpoint_object_destroy(checkpoint);
-    rocks_leave(rocks);
-    if (message)
-        st = rocks_failed(op, "backing up", message);
-out:
-    pthread_mutex_unlock(&rocks->settle_mutex);
-    return st;
-}
-
 /* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
 static void flush(struct rocks *rocks)
 {
@@ -738,6 +710,7 @@ static void rocks_close(struct backend *backend)
     rocksdb_writeoptions_destroy(rocks->write_unsynced);
     rocksdb_options_destroy(rocks->index_options);
     rocksdb_options_destroy(rocks->options);
+    pthread_mutex_destroy(&rocks->backup_mutex);
     pthread_mutex_destroy(&rocks->settle_mutex);
     pthread_mutex_destroy(&rocks->snapshots_mutex);
     pthread_rwlock_destroy(&rocks->handle_lock);
@@ -772,6 +745,7 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocks->options = make_options(options, cache);
     rocks->index_options = make_index_options(cache);
     rocksdb_cache_destroy(cache); /* the tables have references of their own */
+    pthread_mutex_init(&rocks->backup_mutex, NULL);
     pthread_mutex_init(&rocks->settle_mutex, NULL);
     rocks->cache =
         cache_open(options->cache_bytes / 8 < CACHE_BYTES_MAX ? options->cache_bytes / 8 : CACHE_BYTES_MAX);

@@ -1,9 +1,9 @@
 /*
- * src/store/rocksdb_body.h - what the RocksDB backend is made of, for rocksdb.c and rocksdb_runs.c only.
+ * src/store/rocksdb_body.h - what the RocksDB backend is made of, for rocksdb.c, rocksdb_runs.c and rocksdb_backup.c only.
  *
  * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes. `snapshots_mutex` guards the
- * lists of snapshots and cursors, what idle cursors have, and the snapshots' handles; it is taken last. `settle_mutex` is held by a backup and
- * by settling, and taken first.
+ * lists of snapshots and cursors, what idle cursors have, and the snapshots' handles; it is taken last. `settle_mutex` is held by settling and
+ * while a backup finds out what there is to copy, and taken first; `backup_mutex`, before it, by a whole backup.
  */
 #pragma once
 #include <pthread.h>
@@ -59,6 +59,7 @@ struct rocks {
     size_t idle_count;
     uint64_t run_changes; /* how many times a run came or went */
 
+    pthread_mutex_t backup_mutex;
     pthread_mutex_t settle_mutex;
     atomic_uint_least64_t files; /* of runs, that were begun */
 
@@ -87,3 +88,10 @@ void rocks_drop_idle(struct rocks *rocks);
 void rocks_end_cursors(struct rocks *rocks);
 
 extern const struct run_ops rocks_run_ops;
+
+/* ---- rocksdb_backup.c ---- */
+
+enum status rocks_backup(struct op *op, struct backend *backend, const char *directory);
+
+/* What a backup that was cut off has left beside the store. */
+void rocks_clear_backup(const struct rocks *rocks);

@@ -71,7 +71,7 @@ static enum status open_keeper(struct op *op, struct store *store, const struct 
     store->keeps_entries = options->keeper || options->kind == STORE_MEMORY;
     if (!options->keeper)
         return ST_OK;
-    return options->keeper(op, store->backend, options->threads, options->read_only, &store->keeper);
+    return options->keeper(op, store->backend, options, &store->keeper);
 }
 
 enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
@@ -519,9 +519,13 @@ enum status store_index_restore(struct op *op, struct bucket *bucket, struct bat
     for (size_t i = 0; i < count; i++)
         list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
     TRY(keeper->ops->append(op, keeper, bucket->id, bucket_lsn(bucket), list, count));
-    keeper->ops->committed(keeper);
 out:
     return st;
+}
+
+void store_index_restored(struct bucket *bucket)
+{
+    bucket->store->keeper->ops->committed(bucket->store->keeper);
 }
 
 enum status store_index_flush(struct op *op, struct store *store)
@@ -550,5 +554,6 @@ void store_stats(struct store *store, struct store_stats *stats)
 {
     committer_stats(store->committer, stats);
     stats->disk_bytes = store->backend->ops->disk_bytes(store->backend);
-    stats->index_bytes = store->keeper ? store->keeper->ops->memory_bytes(store->keeper) : 0;
+    if (store->keeper)
+        store->keeper->ops->stats(store->keeper, stats);
 }

@@ -32,7 +32,9 @@ struct backend;
 struct keeper; /* keeper.h */
 struct keeper_pin;
 
-typedef enum status keeper_open(struct op *op, struct backend *backend, bool threads, bool read_only,
+struct store_options;
+
+typedef enum status keeper_open(struct op *op, struct backend *backend, const struct store_options *options,
                                 struct keeper **keeper);
 
 enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
@@ -41,10 +43,10 @@ struct store_options {
     enum store_kind kind;
     const char *directory; /* made when missing; NULL for the memory store */
     bool sync;             /* false: acknowledge before the sync, and lose the last moments in a power cut */
-    size_t cache_bytes;
-    bool read_only;      /* for orrery check: changes nothing on disk */
-    bool threads;        /* false: store_commit() runs the committer itself, for simulation */
-    keeper_open *keeper; /* of the index's entries; NULL: they are keys like all others */
+    size_t cache_bytes;    /* how much else is kept in memory follows it */
+    bool read_only;        /* for orrery check: changes nothing on disk */
+    bool threads;          /* false: store_commit() runs the committer itself, for simulation */
+    keeper_open *keeper;   /* of the index's entries; NULL: they are keys like all others */
 };
 
 enum status store_open(struct op *op, const struct store_options *options, struct store **store);
@@ -122,8 +124,12 @@ struct commit_stamp {
  */
 enum status store_index_settled(struct op *op, struct bucket *bucket, uint64_t *lsn);
 
-/* Appends the entries of a batch to the keeper as of the bucket's last LSN; before anything else is written to it. */
+/*
+ * Appends the entries of a batch to the keeper as of the bucket's last LSN; before anything else is written to it. They are
+ * settled only once all were given, which store_index_restored() says.
+ */
 enum status store_index_restore(struct op *op, struct bucket *bucket, struct batch *batch);
+void store_index_restored(struct bucket *bucket);
 
 /* Waits until the keeper has nothing in memory only. For tests, and before a copy is taken. */
 enum status store_index_flush(struct op *op, struct store *store);
@@ -171,7 +177,8 @@ struct store_stats {
     uint64_t commits, groups, syncs, conflicts, failures, reopens;
     uint64_t bytes_written; /* keys and values handed to the backend */
     uint64_t disk_bytes;
-    uint64_t index_bytes; /* of entries in memory */
+    uint64_t index_memory_bytes; /* of entries in memory, and filters */
+    uint64_t index_runs, index_run_bytes, index_merges;
 };
 
 void store_stats(struct store *store, struct store_stats *stats);

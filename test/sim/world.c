@@ -107,17 +107,17 @@ out:
     return st;
 }
 
-static enum status open_keeper_at_once(struct op *op, struct backend *backend, bool threads, bool read_only,
-                                       struct keeper **keeper)
+static enum status open_keeper_at_once(struct op *op, struct backend *backend,
+                                       const struct store_options *given, struct keeper **keeper)
 {
-    (void)threads, (void)read_only;
+    (void)given;
     return open_keeper(op, backend, 1, keeper);
 }
 
-static enum status open_keeper_now_and_then(struct op *op, struct backend *backend, bool threads,
-                                            bool read_only, struct keeper **keeper)
+static enum status open_keeper_now_and_then(struct op *op, struct backend *backend,
+                                            const struct store_options *given, struct keeper **keeper)
 {
-    (void)threads, (void)read_only;
+    (void)given;
     return open_keeper(op, backend, 80000, keeper);
 }
 

@@ -33,18 +33,16 @@ static enum status open_keeper(struct op *op, struct backend *backend, size_t de
     return packed_open_with(op, backend, &options, keeper);
 }
 
-static enum status open_at_once(struct op *op, struct backend *backend, bool threads, bool read_only,
+static enum status open_at_once(struct op *op, struct backend *backend, const struct store_options *given,
                                 struct keeper **keeper)
 {
-    (void)read_only;
-    return open_keeper(op, backend, AT_ONCE, threads, keeper);
+    return open_keeper(op, backend, AT_ONCE, given->threads, keeper);
 }
 
-static enum status open_now_and_then(struct op *op, struct backend *backend, bool threads, bool read_only,
-                                     struct keeper **keeper)
+static enum status open_now_and_then(struct op *op, struct backend *backend,
+                                     const struct store_options *given, struct keeper **keeper)
 {
-    (void)read_only;
-    return open_keeper(op, backend, NOW_AND_THEN, threads, keeper);
+    return open_keeper(op, backend, NOW_AND_THEN, given->threads, keeper);
 }
 
 static const struct maker {

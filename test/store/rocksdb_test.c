@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "store/folder.h"
 
 /* A store in the test's directory, with its bucket; NULL when it cannot be opened. */
 static struct store *open_store(struct fixture *f, bool read_only)
@@ -188,6 +189,47 @@ TEST(a_copy_under_writers_has_what_was_acknowledged_before_it_and_no_half_batch)
     CHECK(pairs >= BEFORE && pairs == bucket_lsn(copied.bucket)); /* its LSN and its rows agree */
     CHECK(put(&copied, 1, "goes on", NULL) == ST_OK && bucket_lsn(copied.bucket) == pairs + 1);
     store_close(copied.store);
+}
+
+/* What a copy on another disk needs beside the store. */
+static bool is_beside(const struct fixture *f)
+{
+    char path[600];
+
+    snprintf(path, sizeof(path), "%s.copy", f->directory);
+    return access(path, F_OK) == 0;
+}
+
+TEST(a_copy_on_another_disk_has_all_of_it_and_leaves_nothing_behind)
+{
+    char memory[] = "/dev/shm/orrery-test-XXXXXX", copy[100], cut_off[600];
+    struct fixture f = { 0 }, copied = { 0 };
+
+    REQUIRE(open_store(&f, false) && mkdtemp(memory));
+    f.op->may_block = true;
+    snprintf(copy, sizeof(copy), "%s/store", memory);
+    for (uint64_t i = 1; i <= 100; i++)
+        CHECK(put(&f, i, "row", NULL) == ST_OK);
+    CHECK(store_backup(f.op, f.store, copy) == ST_OK && !is_beside(&f));
+    CHECK(store_backup(f.op, f.store, copy) == ST_UNAVAILABLE && !is_beside(&f));
+    store_close(f.store);
+
+    copied.op = f.op;
+    REQUIRE(store_open(f.op,
+                       &(struct store_options){
+                           .kind = STORE_ROCKSDB, .directory = copy, .cache_bytes = 8 << 20, .sync = true },
+                       &copied.store) == ST_OK);
+    CHECK(store_bucket(f.op, copied.store, TEST_BUCKET, &copied.bucket) == ST_OK);
+    CHECK(bucket_lsn(copied.bucket) == 100 && slice_is(get(&copied, 100), "row"));
+    store_close(copied.store);
+    folder_remove(copy);
+    rmdir(memory);
+
+    snprintf(cut_off, sizeof(cut_off), "%s.copy", f.directory);
+    CHECK(mkdir(cut_off, 0700) == 0);
+    REQUIRE(open_store(&f, false));
+    CHECK(!is_beside(&f));
+    store_close(f.store);
 }
 
 TEST(a_copy_into_what_is_there_is_refused_and_the_store_goes_on)

@@ -103,6 +103,39 @@ TEST(a_flush_leaves_nothing_to_be_rebuilt)
     backend->ops->close(backend);
 }
 
+static struct store_stats stats_of(struct world *world)
+{
+    struct store_stats stats = { 0 };
+
+    world->keeper->ops->stats(world->keeper, &stats);
+    return stats;
+}
+
+TEST(stats_tell_of_memory_runs_and_merges)
+{
+    struct op *op = test_op();
+    struct backend *backend = memory_backend();
+    struct world *world = world_new(op, backend, &in_memory);
+    struct store_stats stats;
+
+    for (size_t i = 0; i < 2; i++) {
+        world_commit(world, 0, 50);
+        stats = stats_of(world);
+        CHECK(stats.index_memory_bytes > 0 && stats.index_runs == i && stats.index_merges == 0);
+        CHECK(world->keeper->ops->flush(op, world->keeper) == ST_OK);
+    }
+    stats = stats_of(world);
+    CHECK(stats.index_runs == 2 && stats.index_run_bytes > 0);
+    for (size_t i = 0; i < 20; i++) {
+        world_commit(world, 0, 50);
+        CHECK(world->keeper->ops->flush(op, world->keeper) == ST_OK);
+    }
+    stats = stats_of(world);
+    CHECK(stats.index_merges > 0 && stats.index_runs < 22);
+    world_free(world);
+    backend->ops->close(backend);
+}
+
 static uint64_t run_bytes(struct backend *backend)
 {
     struct run_cursor *cursor;

@@ -271,6 +271,48 @@ static void change_entry(struct place *place, uint64_t number, bool add)
     CHECK(store_commit(test_op(), place->container->bucket, batch, &stamp) == ST_OK);
 }
 
+static uint64_t settled_lsn(struct place *place)
+{
+    uint64_t lsn = 0;
+
+    CHECK(store_index_settled(test_op(), place->container->bucket, &lsn) == ST_OK);
+    return lsn;
+}
+
+/* Opened again by this program, with its container. */
+static void place_open_again(struct place *place)
+{
+    struct op *op = test_op();
+    struct store_options options = { .kind = STORE_ROCKSDB, .keeper = packed_open };
+
+    place->locks = locks_open();
+    REQUIRE(directory_open(op, place->path, false, &place->directory) == ST_OK);
+    options.directory = place->directory.store;
+    REQUIRE(store_open(op, &options, &place->store) == ST_OK);
+    REQUIRE(catalog_open(op, place->store, &place->catalog) == ST_OK);
+    place->database = catalog_find_database(place->catalog, slice_of("db"));
+    place->container = catalog_find_container(place->catalog, place->database, slice_of("c"));
+    REQUIRE(place->container);
+}
+
+TEST(a_directory_from_before_the_index_has_nothing_to_make_again)
+{
+    struct place place;
+
+    place_open(&place, "older");
+    add(&place, "{'id':'1','pk':'a','mail':'x','phone':1}");
+    add(&place, "{'id':'2','pk':'a','mail':'y','phone':2}");
+    add(&place, "{'id':'3','pk':'a','mail':'z','phone':3}");
+    place_close(&place);
+    CHECK(directory_write_format(test_op(), place.path, 1) == ST_OK);
+    CHECK(check(place.path) != 0); /* refused until it was served once */
+    place_open_again(&place);
+    CHECK(settled_lsn(&place) == 3 && bucket_lsn(place.container->bucket) == 3);
+    add(&place, "{'id':'4','pk':'a','mail':'w','phone':4}");
+    place_close(&place);
+    CHECK(check(place.path) == 0);
+}
+
 TEST(an_entry_that_the_index_lacks_or_has_too_many_is_a_problem)
 {
     for (int damage = 0; damage < 3; damage++) {

@@ -124,6 +124,21 @@ TEST(the_steps_of_this_program_lead_from_each_format_to_the_next)
               formats_known.steps[i].run && formats_known.steps[i].about);
 }
 
+TEST(a_directory_of_any_format_so_far_is_opened)
+{
+    for (int format = 1; format <= DIRECTORY_FORMAT; format++) {
+        struct directory directory;
+
+        CHECK(open_as(&first, false) == ST_OK);
+        CHECK(directory_write_format(test_op(), path_of("data"), format) == ST_OK);
+        CHECK(directory_open(test_op(), path_of("data"), false, &directory) == ST_OK);
+        directory_close(&directory);
+        CHECK(open_as(&formats_known, true) == ST_OK);
+        CHECK(format > 1 || open_as(&first, false) == ST_UNAVAILABLE);
+        CHECK(directory_write_format(test_op(), path_of("data"), 1) == ST_OK);
+    }
+}
+
 TEST(an_old_directory_is_brought_to_the_present_format_once)
 {
     make_old();
