@@ -259,7 +259,20 @@ class Maker:
 
     def scope(self):
         if self.items and self.rng.random() < 0.35:
-            self.query.key = self.key_of(self.rng.choice(self.items))
+            key = json.loads(self.key_of(self.rng.choice(self.items)))
+            self.query.key = json.dumps(key[:self.rng.randint(1, len(key))])
+
+    def places(self):
+        """About geometries, of which the model knows nothing: by index and by scan it must be the same."""
+        self.query = query = Query()
+        area = {"type": "Polygon", "coordinates": [make.ring(self.rng, self.rng.choice([0.5, 5, 20]))]}
+        of = self.rng.choice(["c.loc", "c.shape", "c.shape"])
+        test = self.rng.choice(["ST_WITHIN(%s, %s)", "ST_INTERSECTS(%s, %s)", "ST_DISTANCE(%s, %s) < 200000", "ST_WITHIN(%s, %s) = true"])
+        more = self.rng.choice(["", " AND c.n > 1000", " OR c.flag = false"])
+        query.text = "SELECT %s FROM c WHERE %s%s" % (
+            self.rng.choice(["c.id", "VALUE COUNT(1)", "c.id, c.n"]), test % (of, self.literal(area)), more)
+        self.scope()
+        return query
 
     def window(self):
         """(TOP, OFFSET LIMIT)"""
