@@ -88,7 +88,7 @@ def document(rng, number, paths):
     doc = {"id": "d%d" % number}
     for path in paths:
         if rng.random() < 0.95 or path == "/id":
-            doc.setdefault(path[1:], rng.choice(KEYS[:3] if rng.random() < 0.7 else KEYS))
+            doc.setdefault(path[1:], rng.choice(KEYS[:3] if rng.random() < 0.6 else KEYS))
     for name, (often, make) in PROPERTIES.items():
         if rng.random() < often:
             doc[name] = make(rng)
