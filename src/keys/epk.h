@@ -24,6 +24,9 @@ struct epk {
 /* Fewer components than the container has paths give a prefix's EPK (EPK_MULTI); none gives an empty one. */
 void epk_compute(enum epk_version version, const struct partition_key *key, struct epk *epk);
 
+/* Whether no other component has this one's share of an EPK, but for chance. */
+bool epk_tells_apart(enum epk_version version, struct json component);
+
 /* Where part `index` of `count` equal parts of all EPKs begins, as the service cuts them; 0 < index < count. */
 void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct epk *cut);
 

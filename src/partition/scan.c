@@ -136,7 +136,7 @@ static bool is_hidden(const struct op *op, const struct partition_scan *scan, co
 static void prepare(struct op *op, const struct container *container, const struct partition_scope *scope,
                     struct partition_scan *scan)
 {
-    *scan = (struct partition_scan){ .container = container, .scope = *scope };
+    *scan = (struct partition_scan){ .container = container, .scope = *scope, .pick_rows = PICK_ROWS_FIRST };
     arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
     make_spans(op, scan);
     partition_scan_seek(scan, 0);
@@ -176,7 +176,6 @@ void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, si
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
     scan->pick_count = count;
-    scan->pick_rows = PICK_ROWS_FIRST;
 }
 
 static const struct view *view_of(const struct partition_scan *scan)
@@ -194,6 +193,14 @@ static enum status scan_span(struct op *op, struct partition_scan *scan, struct 
     if (scan->block_rows < BLOCK_ROWS_MAX)
         scan->block_rows *= 4;
     return view_scan(op, view_of(scan), range, limit, &scan->rows);
+}
+
+/* As many as fill a block when they are as large as those before. */
+static size_t rows_of_block(size_t rows, size_t bytes)
+{
+    size_t wanted = bytes ? rows * BLOCK_BYTES / bytes : PICK_ROWS_MAX;
+
+    return wanted < 1 ? 1 : wanted < PICK_ROWS_MAX ? wanted : PICK_ROWS_MAX;
 }
 
 /* The next few of the numbers as rows; those that are not there are left out. */
@@ -215,7 +222,7 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
     }
     scan->rows.count = kept;
     scan->at_pick += count;
-    scan->pick_rows = bytes > BLOCK_BYTES ? PICK_ROWS_FIRST : PICK_ROWS_MAX;
+    scan->pick_rows = rows_of_block(count, bytes);
 out:
     return st;
 }

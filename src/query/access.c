@@ -255,7 +255,7 @@ struct access *access_range(struct planner *planner, const struct item_path *pat
 struct access *access_of_key(struct planner *planner)
 {
     const struct query_index *index = planner->index;
-    struct access *key = access_any();
+    struct access *key = NULL;
 
     for (size_t i = 0; i < index->key_value_count; i++) {
         struct interval interval = interval_of_value(value_from_json(index->key_value[i]));
@@ -266,9 +266,9 @@ struct access *access_of_key(struct planner *planner)
             continue;
         memcpy(path.step, index->key[i].step, path.count * sizeof(path.step[0]));
         level = access_range(planner, &path, &interval);
-        key = key->kind == ACCESS_ANY ? level : access_and(planner, key, level);
+        key = key ? access_and(planner, key, level) : level;
     }
-    return key;
+    return key ? key : access_any();
 }
 
 static bool add_kid(struct planner *planner, struct access *parent, struct access *kid)

@@ -103,7 +103,7 @@ static bool count_is_exact(struct run *run, struct access **counted)
     *counted = access;
     if (planner->index->is_whole)
         return true;
-    if (planner->key->kind == ACCESS_ANY || !planner->key->exact)
+    if (!planner->index->key_is_scope || planner->key->kind == ACCESS_ANY || !planner->key->exact)
         return false;
     *counted = access ? access_and(planner, planner->key, access) : planner->key;
     return (*counted)->exact;

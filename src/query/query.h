@@ -54,8 +54,10 @@ struct query_index {
     size_t span_count;
     struct index_path key[PARTITION_KEY_PATHS_MAX]; /* the partition key's paths */
     size_t key_count;
-    struct json key_value[PARTITION_KEY_PATHS_MAX]; /* the scope is one key, or begins with these */
-    size_t key_value_count;                         /* 0: it is none */
+    struct json
+        key_value[PARTITION_KEY_PATHS_MAX]; /* the scope's items have these; undefined: it is not known */
+    size_t key_value_count;                 /* 0: it is not about a key */
+    bool key_is_scope;                      /* every item that has these values is in the scope */
     bool is_whole; /* only the filter tells which of the container's items are wanted */
     bool hides;    /* items may have expired: entries alone prove nothing */
 };

@@ -179,6 +179,35 @@ static bool is_whole(const struct partition_scope *scope)
     return !scope->exact && scope->prefix.size == 0 && scope->min.size == 0 && ends_nowhere;
 }
 
+/* Whether no key that begins with the scope's prefix lies outside of its bounds. */
+static bool bounds_hold_prefix(const struct partition_scope *scope)
+{
+    struct slice prefix = epk_slice(&scope->prefix), max = epk_slice(&scope->max);
+
+    if (slice_compare(epk_slice(&scope->min), prefix) > 0)
+        return false;
+    if (max.size > prefix.size && memcmp(max.data, prefix.data, prefix.size) == 0)
+        return scope->max.bytes[prefix.size] == 0xff; /* which no key has there */
+    return max.size == 0 || slice_compare(max, prefix) > 0;
+}
+
+/* A value that shares its EPK is not the only one in the scope, and what is undefined has no entry. */
+static void describe_key(struct query_index *index, const struct item_source *items,
+                         const struct partition_key *key)
+{
+    const struct container *container = items->scan.container;
+
+    index->key_value_count = key->count < index->key_count ? key->count : index->key_count;
+    index->key_is_scope = index->key_value_count && bounds_hold_prefix(&items->scan.scope);
+    for (size_t i = 0; i < index->key_value_count; i++) {
+        struct json value = key->component[i];
+        bool tells = json_kind(value) != JSON_UNDEFINED && epk_tells_apart(container->epk_version, value);
+
+        index->key_value[i] = tells ? value : json_undefined;
+        index->key_is_scope &= tells;
+    }
+}
+
 static void describe_scope(struct op *op, struct item_source *items, const struct partition_key *key)
 {
     struct query_index *index = &items->index.base;
@@ -192,8 +221,7 @@ static void describe_scope(struct op *op, struct item_source *items, const struc
     index->key_count = container->system_key ? 0 : container->key_path_count;
     for (size_t i = 0; i < index->key_count; i++)
         index->key[i] = path_of_key(op, &container->key_path[i]);
-    index->key_value_count = key->count < index->key_count ? key->count : index->key_count;
-    memcpy(index->key_value, key->component, index->key_value_count * sizeof(struct json));
+    describe_key(index, items, key);
     index->is_whole = is_whole(&items->scan.scope);
     index->hides = container->default_ttl != TTL_OFF;
 }

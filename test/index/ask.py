@@ -259,7 +259,20 @@ class Maker:
 
     def scope(self):
         if self.items and self.rng.random() < 0.35:
-            self.query.key = self.key_of(self.rng.choice(self.items))
+            key = json.loads(self.key_of(self.rng.choice(self.items)))
+            self.query.key = json.dumps(key[:self.rng.randint(1, len(key))])
+
+    def places(self):
+        """About geometries, of which the model knows nothing: by index and by scan it must be the same."""
+        self.query = query = Query()
+        area = {"type": "Polygon", "coordinates": [make.ring(self.rng, self.rng.choice([0.5, 5, 20]))]}
+        of = self.rng.choice(["c.loc", "c.shape", "c.shape"])
+        test = self.rng.choice(["ST_WITHIN(%s, %s)", "ST_INTERSECTS(%s, %s)", "ST_DISTANCE(%s, %s) < 200000", "ST_WITHIN(%s, %s) = true"])
+        more = self.rng.choice(["", " AND c.n > 1000", " OR c.flag = false"])
+        query.text = "SELECT %s FROM c WHERE %s%s" % (
+            self.rng.choice(["c.id", "VALUE COUNT(1)", "c.id, c.n"]), test % (of, self.literal(area)), more)
+        self.scope()
+        return query
 
     def window(self):
         """(TOP, OFFSET LIMIT)"""
@@ -412,13 +425,22 @@ class Maker:
         self.query.text = "SELECT %s%s, %s AS n %s GROUP BY %s%s" % (
             top, ", ".join(listed), text, clause, ", ".join(path for path, _, _ in keys), limit)
 
+    def key_query(self):
+        """What a partition key has, which an index may know without a look at the items."""
+        query = self.query
+        if self.items:
+            query.key = self.rng.choice(sorted({self.key_of(item) for item in self.items}))  # each as often, those that share an EPK too
+        query.group, query.one_group, query.gathers = lambda row: (), True, lambda key, rows: len(rows)
+        clause = self.where_clause("FROM c") if self.rng.random() < 0.5 else "FROM c"
+        query.text = "SELECT VALUE COUNT(1) " + clause
+
     def make(self, simple=False):
         """A query; a simple one gives whole items, in pages that others may write between."""
         while True:
             self.query = Query()
             self.scope()
             self.rng.choice([self.focused_query] * 16 + [self.rows_query] * 6 + [self.sorted_query] * 5 + (
-                [] if simple else [self.aggregate_query] * 4 + [self.group_query] * 2 + [self.distinct_query] * 2))()
+                [] if simple else [self.aggregate_query] * 4 + [self.group_query] * 2 + [self.distinct_query] * 2 + [self.key_query] * 5))()
             if not simple or self.query.is_simple():
                 return self.query
 

@@ -12,7 +12,7 @@ TAGS = ["a", "b", "c", "aa", "日", 1, 1.5, True, None]
 PREFIXES = ["p" * 254, "p" * 255, "p" * 256, "p" * 300, "q" * 256 + "é"]
 EDGES = [0, 1, -1, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 1, 2 ** 53 + 2, -(2 ** 53) - 1, 2 ** 63 - 1, 2 ** 63 - 2, -(2 ** 63),
          1e19, 1.5e19, -1e19, 1e300, -1e300, 5e-324, 0.1, 0.30000000000000004]
-KEYS = ["k1", "k2", "k3", "größe", 7, 7.5, True, None]
+KEYS = ["k1", "k2", "k3", "größe", 7, 7.5, True, None, 2 ** 53, 2 ** 53 + 1, "k" * 100, "k" * 101, "ö" * 120]  # some share an EPK
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -49,6 +49,22 @@ def point(rng):
     return rng.choice([{"type": "Point", "coordinates": place}] * 6 + [place, "nowhere", {"type": "Point"}])
 
 
+def ring(rng, width):
+    """A closed line around a place, against the clock."""
+    x, y, w, h = rng.uniform(-10, 10), rng.uniform(-10, 10), rng.uniform(0.01, width), rng.uniform(0.01, width)
+    return [[x, y], [x + w, y], [x + w, y + h], [x, y + h], [x, y]]
+
+
+def shape(rng):
+    """A geometry of any kind; some are as wide as the world, some lie where east meets west."""
+    around = ring(rng, rng.choice([1, 1, 5, 60]))
+    if rng.random() < 0.15:
+        around = [[x + 174, y] for x, y in around]
+    return rng.choice([
+        {"type": "Polygon", "coordinates": [around]}, {"type": "LineString", "coordinates": around[:3]},
+        {"type": "MultiPolygon", "coordinates": [[around], [ring(rng, 1)]]}, {"type": "Point", "coordinates": around[0]}, around])
+
+
 PROPERTIES = {  # name: (how often it is there, its value)
     "dense": (0.9, lambda rng: rng.choice(["red", "red", "red", "green", "blue", 1, True, None])),
     "flag": (0.8, lambda rng: rng.choice([True, True, False, None])),
@@ -63,6 +79,7 @@ PROPERTIES = {  # name: (how often it is there, its value)
     "items": (0.7, lambda rng: [line_item(rng) for _ in range(rng.randint(0, 3))]),
     "odd name": (0.7, lambda rng: rng.choice([rng.randint(0, 5), "v", None])),
     "loc": (0.6, point),
+    "shape": (0.5, shape),
 }
 
 
@@ -71,7 +88,7 @@ def document(rng, number, paths):
     doc = {"id": "d%d" % number}
     for path in paths:
         if rng.random() < 0.95 or path == "/id":
-            doc.setdefault(path[1:], rng.choice(KEYS[:3] if rng.random() < 0.7 else KEYS))
+            doc.setdefault(path[1:], rng.choice(KEYS[:3] if rng.random() < 0.6 else KEYS))
     for name, (often, make) in PROPERTIES.items():
         if rng.random() < often:
             doc[name] = make(rng)
@@ -89,8 +106,9 @@ ORDERABLE = [("dense",), ("n",), ("f",), ("mixed",), ("s",), ("long",), ("big",)
              ("flag",), ("tags",)]
 POLICY_PATHS = ["/dense/?", "/flag/?", "/n/?", "/f/?", "/mixed/*", "/mixed/?", "/s/?", "/long/?", "/big/?", "/nested/*", "/nested/a/b/?",
                 "/nested/a/*", "/tags/[]/?", "/tags/*", "/items/[]/k/?", "/items/*", '/"odd name"/?', "/items/[]/t/[]/?", "/pk/?"]
+TUPLES = ["/items/[]/{k, v}/?", "/[]/{dense, n}/?"]
 COMPOSITES = [[("/dense", 0), ("/n", 0)], [("/dense", 0), ("/n", 1)], [("/mixed", 0), ("/n", 0)], [("/dense", 1), ("/s", 0), ("/n", 0)],
-              [("/long", 0), ("/big", 1)], [("/nested/a/b", 0), ("/flag", 0)], [('/"odd name"', 0), ("/f", 0)]]
+              [("/pk", 0), ("/n", 1)], [("/long", 0), ("/big", 1)], [("/nested/a/b", 0), ("/flag", 0)], [('/"odd name"', 0), ("/f", 0)]]
 COMPUTED = {"cp_lower": ("SELECT VALUE LOWER(c.dense) FROM c",
                          lambda doc: lower_ascii(doc["dense"]) if isinstance(doc.get("dense"), str) else UNDEFINED),
             "cp_twice": ("SELECT VALUE c.n * 2 FROM c", lambda doc: 2 * doc["n"] if "n" in doc else UNDEFINED)}
@@ -131,20 +149,22 @@ def indexing_policy(rng, computed):
         return {"indexingMode": "none", "automatic": False}
     included, excluded = paths_of(rng)
     included += ["/%s/?" % name for name in computed if rng.random() < 0.8]
+    included += [path for path in TUPLES if rng.random() < 0.2]
     policy = {"indexingMode": "consistent", "automatic": rng.random() < 0.95,
               "includedPaths": [{"path": path} for path in included], "excludedPaths": [{"path": path} for path in excluded]}
     if rng.random() < 0.5:
         policy["compositeIndexes"] = [[{"path": path, "order": "descending" if down else "ascending"} for path, down in index]
                                       for index in rng.sample(COMPOSITES, rng.randint(1, 3))]
     if rng.random() < 0.5:
-        policy["spatialIndexes"] = [{"path": "/loc/*", "types": ["Point", "Polygon"]}]
+        policy["spatialIndexes"] = [{"path": path, "types": ["Point", "LineString", "Polygon", "MultiPolygon"]} for path in ("/loc/*", "/shape/*")]
     return policy
 
 
 def container(rng, name):
     """A definition; the default policy now and then."""
-    paths = rng.choice([["/pk"]] * 4 + [["/pk", "/dense"], ["/id"]])
-    definition = {"id": name, "partitionKey": {"paths": paths, "kind": "Hash" if len(paths) == 1 else "MultiHash", "version": 2}}
+    paths = rng.choice([["/pk"]] * 4 + [["/pk", "/dense"], ["/pk", "/flag", "/id"], ["/id"]])
+    version = rng.choice([1, 2, 2]) if len(paths) == 1 else 2
+    definition = {"id": name, "partitionKey": {"paths": paths, "kind": "Hash" if len(paths) == 1 else "MultiHash", "version": version}}
     computed = [one for one in COMPUTED if rng.random() < 0.4]
     if computed:
         definition["computedProperties"] = [{"name": one, "query": COMPUTED[one][0]} for one in computed]

@@ -7,12 +7,13 @@ of many groups, of arrays and of objects) is left open: those rows share a class
 """
 import base64
 import collections
+import json
 import math
 import types
 
 import case as cases
 import make
-from values import UNDEFINED, canon, has_open_order, sort_key, walk
+from values import NUMBER, UNDEFINED, canon, has_open_order, kind, sort_key, walk
 
 COUNTER_BITS = 40
 SMALL_ROWS = 1000  # an answer, or a number of groups, that comes in the order of creation
@@ -42,6 +43,15 @@ class Model:
     def key_of(self, doc):
         """The partition key header."""
         return cases.key_of(types.SimpleNamespace(container=self.definition), doc)
+
+    def scope_of(self, key):
+        """What a partition key header stands for: keys may share it, and a prefix begins it."""
+        version = self.definition["partitionKey"]["version"]
+        return [hashed_part(value, version) for value in json.loads(key)]
+
+    def is_in_scope(self, key, query):
+        wanted = self.scope_of(query.key)
+        return self.scope_of(key)[:len(wanted)] == wanted
 
     def seen(self, item, store):
         """An item as a query sees it."""
@@ -76,7 +86,7 @@ class Model:
         """(item, place within the item, row) of every row that passes, as items lie."""
         found = []
         for name, item in sorted(self.items.items(), key=lambda pair: pair[1].number):
-            if query.key is not None and name[0] != query.key:
+            if query.key is not None and not self.is_in_scope(name[0], query):
                 continue
             rows = query.rows(self.seen(item, store))
             found += [(item, place, row) for place, row in enumerate(rows) if query.where(row) is True]
@@ -94,6 +104,13 @@ class Model:
         if query.distinct:
             return distinct(rows)
         return plain(query, rows)
+
+
+def hashed_part(value, version):
+    """What of a key's value decides where the item lies: of a number its double, of a string in version 1 its first 100 units."""
+    if isinstance(value, str) and version == 1:
+        return value.encode("utf-16-le")[:200]
+    return canon(float(value) if kind(value) == NUMBER else value)
 
 
 def serves(index, order):

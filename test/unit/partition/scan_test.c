@@ -137,3 +137,47 @@ TEST(a_scan_that_pauses_says_so_and_goes_on)
     partition_scan_close(&scan);
     rig_close(&rig);
 }
+
+/* How many items a scan reads at a time, at most, when it picks these once more. */
+static size_t most_at_a_time(struct rig *rig, const struct container *container, const uint64_t *number,
+                             size_t count)
+{
+    const struct partition_scope everything = { 0 };
+    struct partition_scan scan;
+    struct record item;
+    size_t most = 0;
+    bool found;
+
+    CHECK(partition_scan_open(rig->op, container, &everything, &scan) == ST_OK);
+    for (size_t i = 0; i < 2; i++) {
+        partition_scan_pick(&scan, number, count);
+        for (size_t at = 0; at < count; at++) {
+            CHECK(partition_scan_next(rig->op, &scan, &item, &found) == ST_OK && found);
+            CHECK(item.number == number[at]);
+            if (i && scan.rows.count > most)
+                most = scan.rows.count;
+        }
+    }
+    partition_scan_close(&scan);
+    return most;
+}
+
+TEST(large_items_are_picked_a_few_at_a_time)
+{
+    enum { LARGE = 40, LARGE_BYTES = 500 * 1000 };
+    static char text[LARGE_BYTES + 100];
+    uint64_t number[LARGE];
+    struct container *container;
+    struct record item;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    for (int i = 0; i < LARGE; i++) {
+        snprintf(text, sizeof(text), "{'id':'%d','pk':'a','fill':'%0*d'}", i, LARGE_BYTES, i);
+        CHECK(item_create(&rig, container, text, &item) == ST_OK);
+        number[i] = item.number;
+    }
+    CHECK(most_at_a_time(&rig, container, number, LARGE) == 2); /* a block is 1 MB */
+    rig_close(&rig);
+}
