@@ -30,6 +30,9 @@ enum status indexed_terms(struct op *op, const struct container *container, cons
  */
 bool container_index_has(const struct container *container, const struct index_path *path);
 
+/* The same for a computed property, by its name: `id` is of its path. */
+bool container_index_computes(const struct container *container, struct slice name, path_id *id);
+
 /* The same for a composite index, a tuple, and geometries at a path. */
 bool container_index_has_composite(const struct container *container, path_id id);
 bool container_index_has_tuple(const struct container *container, path_id id);

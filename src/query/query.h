@@ -46,6 +46,7 @@ struct query_index {
     const struct index_policy
         *policy; /* of today; items may have been indexed by others: ask what all have */
     bool (*has)(const struct query_index *index, const struct index_path *path);
+    bool (*computes)(const struct query_index *index, struct slice name, path_id *id); /* a property */
     bool (*has_composite)(const struct query_index *index, path_id id);
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);

@@ -154,6 +154,11 @@ static bool index_has(const struct query_index *index, const struct index_path *
     return container_index_has(((const struct item_index *)index)->container, path);
 }
 
+static bool index_computes(const struct query_index *index, struct slice name, path_id *id)
+{
+    return container_index_computes(((const struct item_index *)index)->container, name, id);
+}
+
 static bool index_has_composite(const struct query_index *index, path_id id)
 {
     return container_index_has_composite(((const struct item_index *)index)->container, id);
@@ -170,6 +175,7 @@ static bool index_has_spatial(const struct query_index *index, const struct inde
 }
 
 static const struct query_index index_of_items = { .has = index_has,
+                                                   .computes = index_computes,
                                                    .has_composite = index_has_composite,
                                                    .has_tuple = index_has_tuple,
                                                    .has_spatial = index_has_spatial };

@@ -1,6 +1,7 @@
 /* test/unit/query/shelf.c - a table whose items have an index. */
 #include "shelf.h"
 #include "index/entries.h"
+#include "query/computed.h"
 #include "store/store.h"
 
 enum { BUCKET = 7, TS_MS = 1700000000000 };
@@ -100,12 +101,24 @@ static bool has_spatial(const struct query_index *index, const struct index_path
     return index_policy_spatial(shelf_of(index)->policy, path, &spatial);
 }
 
+static bool computes(const struct query_index *index, struct slice name, path_id *id)
+{
+    const struct index_policy *policy = shelf_of(index)->policy;
+
+    return index_policy_computes(policy, name, index_policy_query(policy, name), id);
+}
+
 void shelf_open(struct shelf *shelf, const char *policy, size_t count)
 {
-    struct index_policy_source source = { .policy = quoted(policy) };
+    shelf_open_with(shelf, policy, json_undefined, count);
+}
+
+void shelf_open_with(struct shelf *shelf, const char *policy, struct json computed, size_t count)
+{
+    struct index_policy_source source = { quoted(policy), computed, false, computed_value };
     struct store_options options = { .kind = STORE_MEMORY };
 
-    *shelf = (struct shelf){ 0 };
+    *shelf = (struct shelf){ .computed = computed };
     table_init(&shelf->table, count);
     shelf->table.base.next = next_in_order;
     shelf->table.base.seek = seek;
@@ -133,6 +146,7 @@ void shelf_index(struct shelf *shelf)
     shelf->index = (struct query_index){ .view = &shelf->view,
                                          .policy = shelf->policy,
                                          .has = has,
+                                         .computes = computes,
                                          .has_composite = has_joined,
                                          .has_tuple = has_joined,
                                          .has_spatial = has_spatial,
@@ -149,17 +163,30 @@ void shelf_close(struct shelf *shelf)
     store_close(shelf->store);
 }
 
-struct query *shelf_compile(const char *text, enum query_way way)
+static struct query *compile(const char *text, const struct query_options *options)
 {
-    struct query_options options = { .way = way };
     char *copy = arena_text(&test_op()->arena, slice_of(text));
     struct query *query = NULL;
 
     for (char *c = copy; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    if (query_compile(test_op(), slice_of(copy), json_undefined, &options, &query) != ST_OK)
+    if (query_compile(test_op(), slice_of(copy), json_undefined, options, &query) != ST_OK)
         test_failed(__FILE__, __LINE__, test_op()->error);
     return query;
+}
+
+struct query *shelf_compile(const char *text, enum query_way way)
+{
+    struct query_options options = { .way = way };
+
+    return compile(text, &options);
+}
+
+struct query *shelf_compile_for(const struct shelf *shelf, const char *text, enum query_way way)
+{
+    struct query_options options = { .way = way, .computed = shelf->computed };
+
+    return compile(text, &options);
 }
 
 struct slice shelf_pages(struct shelf *shelf, struct query *query, size_t rows, size_t bytes)

@@ -13,6 +13,7 @@ struct shelf {
     struct store *store;
     struct view view;
     struct index_policy *policy;
+    struct json computed; /* properties; undefined: none */
     const uint64_t *pick; /* NULL: items in order */
     size_t pick_count, at_pick;
     size_t picked; /* items read by their numbers */
@@ -20,6 +21,7 @@ struct shelf {
 
 /* The indexing policy as JSON, apostrophes for quotes. */
 void shelf_open(struct shelf *shelf, const char *policy, size_t count);
+void shelf_open_with(struct shelf *shelf, const char *policy, struct json computed, size_t count);
 
 /* Entries of every item in the table, which has its numbers in order by now. */
 void shelf_index(struct shelf *shelf);
@@ -27,6 +29,9 @@ void shelf_close(struct shelf *shelf);
 
 /* Compiled for that way; apostrophes stand for double quotes. */
 struct query *shelf_compile(const char *text, enum query_way way);
+
+/* The same, with the shelf's computed properties. */
+struct query *shelf_compile_for(const struct shelf *shelf, const char *text, enum query_way way);
 
 /* As table_rows(), with a line of dashes behind each page. */
 struct slice shelf_pages(struct shelf *shelf, struct query *query, size_t rows, size_t bytes);
