@@ -255,6 +255,11 @@ bool container_index_has_spatial(const struct container *container, const struct
     return all_have(container, has_spatial, &wanted);
 }
 
+struct slice container_index_left_out(struct op *op)
+{
+    return unindexed_term(arena_alloc(&op->arena, UNINDEXED_BYTES));
+}
+
 enum status container_index_is_whole(struct op *op, const struct view *view,
                                      const struct container *container, bool *whole)
 {

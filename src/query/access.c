@@ -398,6 +398,17 @@ struct access *access_or(struct planner *planner, struct access *a, struct acces
     return b->kind == ACCESS_NONE ? a : join(planner, ACCESS_OR, a, b);
 }
 
+struct access *access_with_left_out(struct planner *planner, struct access *access)
+{
+    struct slice term = planner->index->left_out;
+    struct access range = { .kind = ACCESS_RANGE, .is_left_out = true, .one_term = true, .from = term };
+
+    if (!term.data || access->kind == ACCESS_ANY)
+        return access;
+    range.to = index_prefix_end(&planner->op->arena, term);
+    return access_or(planner, access, access_new(planner, range));
+}
+
 /* ---- as text ---- */
 
 enum { KIDS_PRINTED = 16 };
@@ -440,6 +451,10 @@ static void print_interval(struct buf *out, const struct interval *interval, boo
 
 static void print_range(struct buf *out, const struct access *access)
 {
+    if (access->is_left_out) {
+        buf_text(out, "left out");
+        return;
+    }
     access_print_path(out, &access->path);
     buf_byte(out, ' ');
     if (access->is_cells)

@@ -34,9 +34,10 @@ struct interval {
 struct access {
     enum access_kind kind;
     bool exact;
-    bool of_element; /* it speaks of some element of an array: joined by AND it need not be the same one */
-    bool one_term;   /* numbers come in order */
-    bool is_cells;   /* terms are where geometries lie, and no values */
+    bool of_element;  /* it speaks of some element of an array: joined by AND it need not be the same one */
+    bool one_term;    /* numbers come in order */
+    bool is_left_out; /* items that the index does not know: the filter has to look at them */
+    bool is_cells;    /* terms are where geometries lie, and no values */
     struct index_path path;
     struct interval interval;
     struct slice from, to;
@@ -119,6 +120,9 @@ bool interval_terms(struct op *op, struct slice prefix, const struct interval *i
 
 /* The items of the scope's partition key. */
 struct access *access_of_key(struct planner *planner);
+
+/* And those that were left out of the index, if there are any. */
+struct access *access_with_left_out(struct planner *planner, struct access *access);
 
 /* The items that the statement's filter lets pass; ACCESS_ANY without one. */
 struct access *access_of_select(struct planner *planner, const struct select *select);

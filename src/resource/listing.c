@@ -216,7 +216,7 @@ static void describe_scope(struct op *op, struct item_source *items, const struc
     index->hides = container->default_ttl != TTL_OFF;
 }
 
-/* Behind the scan, whose view it shares. There is none while some items have no entries. */
+/* Behind the scan, whose view it shares. */
 static enum status offer_index(struct op *op, struct item_source *items, const struct partition_key *key)
 {
     const struct container *container = items->scan.container;
@@ -228,12 +228,14 @@ static enum status offer_index(struct op *op, struct item_source *items, const s
         return ST_OK;
     TRY(container_index_is_whole(op, &items->scan.view, container, &whole));
     TRY(store_snapshot_head(op, items->scan.view.snapshot, &head));
-    if (!whole || !head.counts)
+    if (!head.counts)
         goto out;
     items->index = (struct item_index){ index_of_items, container };
     items->index.base.view = &items->scan.view;
     items->index.base.policy = container->index;
     items->index.base.documents = head.documents;
+    if (!whole)
+        items->index.base.left_out = container_index_left_out(op);
     describe_scope(op, items, key);
     items->base.index = &items->index.base;
 out:

@@ -1,6 +1,7 @@
 /* test/unit/query/shelf.c - a table whose items have an index. */
 #include "shelf.h"
 #include "index/entries.h"
+#include "keys/keys.h"
 #include "query/computed.h"
 #include "store/store.h"
 
@@ -127,6 +128,16 @@ void shelf_open_with(struct shelf *shelf, const char *policy, struct json comput
     CHECK(store_open(test_op(), &options, &shelf->store) == ST_OK);
 }
 
+/* A term that no document has. */
+static struct slice left_out_term(void)
+{
+    uint8_t *term = arena_alloc(&test_op()->arena, TERM_PATH_BYTES + 1);
+
+    term_put_path(term, path_element(path_root(TERM_RANGE)));
+    term[TERM_PATH_BYTES] = 1;
+    return slice_make(term, TERM_PATH_BYTES + 1);
+}
+
 void shelf_index(struct shelf *shelf)
 {
     struct op *op = test_op();
@@ -137,6 +148,11 @@ void shelf_index(struct shelf *shelf)
     for (size_t i = 0; i < shelf->table.count; i++) {
         struct index_item item = { shelf->policy, shelf->table.row[i].body, TS_MS };
 
+        if (shelf->left_out_every && i % shelf->left_out_every == 0) {
+            batch_index_add(batch,
+                            key_index(&op->arena, BUCKET, left_out_term(), shelf->table.row[i].number));
+            continue;
+        }
         CHECK(index_change(op, batch, shelf->table.row[i].number, NULL, &item) == ST_OK);
     }
     CHECK(store_bucket(op, shelf->store, BUCKET, &bucket) == ST_OK);
@@ -154,6 +170,8 @@ void shelf_index(struct shelf *shelf)
                                          .span = &shelf->span,
                                          .span_count = 1,
                                          .is_whole = true };
+    if (shelf->left_out_every)
+        shelf->index.left_out = left_out_term();
     shelf->table.base.index = &shelf->index;
 }
 

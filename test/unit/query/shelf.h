@@ -13,8 +13,9 @@ struct shelf {
     struct store *store;
     struct view view;
     struct index_policy *policy;
-    struct json computed; /* properties; undefined: none */
-    const uint64_t *pick; /* NULL: items in order */
+    struct json computed;  /* properties; undefined: none */
+    size_t left_out_every; /* so many items one has no entries; 0: none */
+    const uint64_t *pick;  /* NULL: items in order */
     size_t pick_count, at_pick;
     size_t picked; /* items read by their numbers */
 };
