@@ -9,5 +9,5 @@
  */
 enum status computed_check(struct op *op, struct json properties);
 
-/* What the index keeps of one (index/policy.h). Compiled each time, which costs about as much as the entries do. */
+/* What the index keeps of one (index/policy.h). The definition is compiled each time. */
 index_compute computed_value;
