@@ -210,13 +210,15 @@ static enum status visit_computed(struct walk *walk, struct json document)
 
     for (size_t i = 0; i < policy->computed_count; i++) {
         const struct index_node *node = policy->computed_node[i];
-        struct json value = json_undefined;
+        struct index_computed computed;
 
         if (!node || node->is_bare)
             continue;
-        TRY(policy->compute(walk->op, policy->computed, i, document, &value));
-        if (json_kind(value) != JSON_UNDEFINED)
-            visit(walk, node, policy->computed_path[i], value, false);
+        TRY(policy->compute(walk->op, policy->computed, i, document, &computed));
+        if (computed.unknown)
+            add_value(walk, policy->computed_path[i], json_undefined);
+        else if (json_kind(computed.value) != JSON_UNDEFINED)
+            visit(walk, node, policy->computed_path[i], computed.value, false);
     }
 out:
     return st;

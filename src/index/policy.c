@@ -330,14 +330,15 @@ static const struct index_node *read_property(struct op *op, struct reading *rea
                                               struct json property)
 {
     struct index_policy *policy = reading->policy;
-    struct json name = json_get(property, "name"), value;
+    struct json name = json_get(property, "name");
+    struct index_computed nothing;
     struct draft *draft;
 
     if (json_kind(name) != JSON_STRING)
         return NULL;
     draft = member_draft(reading, reading->root, json_string(name));
     draft->node.stored = false;
-    if (!policy->compute || policy->compute(op, policy->computed, which, json_undefined, &value) != ST_OK)
+    if (!policy->compute || policy->compute(op, policy->computed, which, json_undefined, &nothing) != ST_OK)
         return NULL;
     return &draft->node;
 }
@@ -476,14 +477,22 @@ bool index_policy_has_values(const struct index_policy *policy, const struct ind
     return is_time(path) || node_at(policy, path)->value;
 }
 
-bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query,
-                           path_id *path)
+struct slice index_policy_query(const struct index_policy *policy, struct slice name)
 {
     int which = policy->is_empty ? NONE : find_computed(policy, name);
     struct json text =
         which == NONE ? json_undefined : json_get(json_element(policy->computed, (size_t)which), "query");
 
-    if (json_kind(text) != JSON_STRING || !slice_equal(json_string(text), query))
+    return json_kind(text) == JSON_STRING ? json_string(text) : (struct slice){ 0 };
+}
+
+bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query,
+                           path_id *path)
+{
+    struct slice text = index_policy_query(policy, name);
+    int which = find_computed(policy, name);
+
+    if (!text.data || !slice_equal(text, query))
         return false;
     *path = policy->computed_path[which];
     return policy->computed_node[which] && policy->computed_node[which]->value;

@@ -27,13 +27,18 @@ struct index_path {
     size_t count;
 };
 
+struct index_computed {
+    struct json value; /* undefined when there is none */
+    bool unknown;      /* there is one, and JSON cannot say it: not a number, or too much to be computed */
+};
+
 /*
- * The value of a computed property of a document; undefined when it has none. Asked for that of an undefined
- * document it says whether it can do it at all: not ST_OK where the value depends on more than the document,
- * such as system properties.
+ * The value of a computed property of a document, the same whenever it is asked for. Asked for that of an
+ * undefined document it says whether it can do it at all: not ST_OK where the value depends on more than the
+ * document, such as system properties.
  */
 typedef enum status index_compute(struct op *op, struct json computed, size_t which, struct json document,
-                                  struct json *value);
+                                  struct index_computed *result);
 
 struct index_policy_source {
     struct json policy;     /* indexingPolicy, defaults filled in */
@@ -59,10 +64,14 @@ path_id index_path_id(const struct index_path *path);
 
 /*
  * The same for the values of a computed property with this query. Their path's id is of the query and not of the
- * name: what has the name in another version of the policy may be something else.
+ * name: what has the name in another version of the policy may be something else. An item whose value is not known
+ * has an entry there all the same, in which it is undefined.
  */
 bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query,
                            path_id *path);
+
+/* The query of the computed property with this name; data is NULL when there is none. */
+struct slice index_policy_query(const struct index_policy *policy, struct slice name);
 
 enum { INDEX_PARTS_MAX = 8 };
 

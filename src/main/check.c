@@ -12,6 +12,7 @@
 #include "partition/recover.h"
 #include "partition/unique.h"
 #include "partition/verify.h"
+#include "query/computed.h"
 #include "store/store.h"
 
 enum { BLOCK_ROWS = 1000 };
@@ -406,7 +407,7 @@ static enum status check_directory(struct op *op, const char *path, uint64_t *it
                                             .cache_bytes = 64 << 20,
                                             .keeper = packed_open },
                    &store));
-    TRY(catalog_open(op, store, &catalog));
+    TRY(catalog_open_with(op, store, computed_value, &catalog));
     TRY(recover_index(op, catalog)); /* in memory: nothing on disk is changed */
     TRY(check_all(op, catalog, items, problems));
 out:

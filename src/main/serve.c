@@ -21,6 +21,7 @@
 #include "partition/recover.h"
 #include "partition/reindex.h"
 #include "partition/sweep.h"
+#include "query/computed.h"
 #include "reply/reply.h"
 #include "route/route.h"
 #include "script/script.h"
@@ -202,7 +203,7 @@ static enum status open_store(struct op *op, struct server *server)
     enum status st;
 
     TRY(store_open(op, &options, &server->store));
-    TRY(catalog_open(op, server->store, &server->catalog));
+    TRY(catalog_open_with(op, server->store, computed_value, &server->catalog));
     TRY(recover_index(op, server->catalog));
     server->locks = locks_open();
     server->hints = hints_open();

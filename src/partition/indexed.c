@@ -211,6 +211,32 @@ bool container_index_has(const struct container *container, const struct index_p
     return all_have(container, has_values, path);
 }
 
+struct computed_wanted {
+    struct slice name, query;
+    path_id id;
+};
+
+static bool computes(const struct index_policy *policy, const void *what)
+{
+    const struct computed_wanted *wanted = what;
+    path_id id;
+
+    return index_policy_computes(policy, wanted->name, wanted->query, &id) && id == wanted->id;
+}
+
+bool container_index_computes(const struct container *container, struct slice name, path_id *id)
+{
+    struct computed_wanted wanted = { .name = name };
+
+    if (!container->index)
+        return false;
+    wanted.query = index_policy_query(container->index, name);
+    if (!wanted.query.data || !index_policy_computes(container->index, name, wanted.query, id))
+        return false;
+    wanted.id = *id;
+    return all_have(container, computes, &wanted);
+}
+
 bool container_index_has_composite(const struct container *container, path_id id)
 {
     return all_have(container, has_composite, &id);
@@ -230,6 +256,11 @@ bool container_index_has_spatial(const struct container *container, const struct
         return false;
     wanted.id = spatial.id;
     return all_have(container, has_spatial, &wanted);
+}
+
+struct slice container_index_left_out(struct op *op)
+{
+    return unindexed_term(arena_alloc(&op->arena, UNINDEXED_BYTES));
 }
 
 enum status container_index_is_whole(struct op *op, const struct view *view,

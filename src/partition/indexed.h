@@ -1,7 +1,7 @@
 /*
  * src/partition/indexed.h - items and the index: which policy each has its entries by, and what a write changes.
  * Every record says by which version of the container's policy it was indexed. An item whose writer did not want
- * it indexed has one entry only, which says so: while there is any, a query cannot go by the index alone.
+ * it indexed has one entry only, which says so: a query that goes by the index looks at all of those too.
  */
 #pragma once
 #include "index/entries.h"
@@ -30,11 +30,17 @@ enum status indexed_terms(struct op *op, const struct container *container, cons
  */
 bool container_index_has(const struct container *container, const struct index_path *path);
 
+/* The same for a computed property, by its name: `id` is of its path. */
+bool container_index_computes(const struct container *container, struct slice name, path_id *id);
+
 /* The same for a composite index, a tuple, and geometries at a path. */
 bool container_index_has_composite(const struct container *container, path_id id);
 bool container_index_has_tuple(const struct container *container, path_id id);
 bool container_index_has_spatial(const struct container *container, const struct index_path *path);
 
-/* No item was left out of the index. One lookup. */
+/* The term of items that were left out of the index: they have no other. */
+struct slice container_index_left_out(struct op *op);
+
+/* No item was left out. One lookup. */
 enum status container_index_is_whole(struct op *op, const struct view *view,
                                      const struct container *container, bool *whole);

@@ -80,11 +80,25 @@ static bool add_place(const struct expr *expr, struct item_path *path)
     return place.kind == JSON_NUMBER && add_step(path, (struct index_step){ .element = true });
 }
 
-/* A computed property is no path: what the item itself has under that name is another value. */
+/* A property of the item itself that its definition stands for. */
+static bool path_of_computed(const struct alias *aliases, const struct expr *expr, struct item_path *path)
+{
+    struct value name = value_string(expr->name);
+
+    if (expr->instead->kind == EXPR_LITERAL || expr->instead->kind == EXPR_RESULT ||
+        (expr->kind != EXPR_MEMBER && expr->kind != EXPR_INDEX) || expr->kid[0]->kind != EXPR_NAME ||
+        !path_of_name(aliases, expr->kid[0], path) || path->count)
+        return false;
+    if (expr->kind == EXPR_INDEX && !access_constant(expr->kid[1], &name))
+        return false;
+    path->computed = true;
+    return add_step(path, (struct index_step){ .name = name.string });
+}
+
 bool item_path_of(const struct alias *aliases, const struct expr *expr, struct item_path *path)
 {
     if (expr->instead)
-        return false;
+        return path_of_computed(aliases, expr, path);
     switch (expr->kind) {
     case EXPR_NAME:
         return path_of_name(aliases, expr, path);
@@ -96,6 +110,43 @@ bool item_path_of(const struct alias *aliases, const struct expr *expr, struct i
     default:
         return false;
     }
+}
+
+/* An item whose value is not known is at no place in the index: then a filter is not served at all. */
+static bool is_known(struct planner *planner, path_id id)
+{
+    uint8_t bytes[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
+    struct slice term = { (char *)bytes, TERM_PATH_BYTES };
+    uint64_t unknown;
+
+    term_put_path(bytes, id);
+    term.size += term_put_value(bytes + TERM_PATH_BYTES, json_undefined, false);
+    return index_count(planner->op, planner->index->view, term, index_prefix_end(&planner->op->arena, term),
+                       &unknown) == ST_OK &&
+           unknown == 0;
+}
+
+bool access_computes(struct planner *planner, struct slice name, path_id *id)
+{
+    struct computed_path *last = &planner->computed;
+
+    if (!last->name.data || !slice_equal(last->name, name)) {
+        *last = (struct computed_path){ .name = name };
+        last->usable =
+            planner->index->computes(planner->index, name, &last->id) && is_known(planner, last->id);
+    }
+    *id = last->id;
+    return last->usable;
+}
+
+bool access_path_id(struct planner *planner, const struct item_path *path, path_id *id)
+{
+    struct index_path steps = { path->step, path->count };
+
+    if (path->computed)
+        return path->count == 1 && access_computes(planner, path->step[0].name, id);
+    *id = index_path_id(&steps);
+    return planner->index->has(planner->index, &steps);
 }
 
 /* ---- intervals ---- */
@@ -228,17 +279,17 @@ struct access *access_range(struct planner *planner, const struct item_path *pat
 {
     struct access range = { .kind = ACCESS_RANGE, .interval = *interval };
     uint8_t prefix[TERM_PATH_BYTES];
+    path_id id;
 
-    range.path = (struct index_path){ path->step, path->count };
     if (path->count == 0)
         return access_any();
-    term_put_path(prefix, index_path_id(&range.path));
     range.path = access_keep_path(planner, path);
-    if (!planner->index->has(planner->index, &range.path)) {
+    if (!access_path_id(planner, path, &id)) {
         if (planner->missing_count < MISSING_MAX)
             planner->missing[planner->missing_count++] = range.path;
         return access_any();
     }
+    term_put_path(prefix, id);
     range.exact = interval_terms(planner->op, slice_make(prefix, sizeof(prefix)), interval, false,
                                  &range.from, &range.to) &&
                   !path->has_place;
@@ -347,6 +398,17 @@ struct access *access_or(struct planner *planner, struct access *a, struct acces
     return b->kind == ACCESS_NONE ? a : join(planner, ACCESS_OR, a, b);
 }
 
+struct access *access_with_left_out(struct planner *planner, struct access *access)
+{
+    struct slice term = planner->index->left_out;
+    struct access range = { .kind = ACCESS_RANGE, .is_left_out = true, .one_term = true, .from = term };
+
+    if (!term.data || access->kind == ACCESS_ANY)
+        return access;
+    range.to = index_prefix_end(&planner->op->arena, term);
+    return access_or(planner, access, access_new(planner, range));
+}
+
 /* ---- as text ---- */
 
 enum { KIDS_PRINTED = 16 };
@@ -389,6 +451,10 @@ static void print_interval(struct buf *out, const struct interval *interval, boo
 
 static void print_range(struct buf *out, const struct access *access)
 {
+    if (access->is_left_out) {
+        buf_text(out, "left out");
+        return;
+    }
     access_print_path(out, &access->path);
     buf_byte(out, ' ');
     if (access->is_cells)

@@ -34,9 +34,10 @@ struct interval {
 struct access {
     enum access_kind kind;
     bool exact;
-    bool of_element; /* it speaks of some element of an array: joined by AND it need not be the same one */
-    bool one_term;   /* numbers come in order */
-    bool is_cells;   /* terms are where geometries lie, and no values */
+    bool of_element;  /* it speaks of some element of an array: joined by AND it need not be the same one */
+    bool one_term;    /* numbers come in order */
+    bool is_left_out; /* items that the index does not know: the filter has to look at them */
+    bool is_cells;    /* terms are where geometries lie, and no values */
     struct index_path path;
     struct interval interval;
     struct slice from, to;
@@ -48,12 +49,20 @@ struct access {
     uint64_t entries; /* of a range, about */
 };
 
+/* What is known of a computed property. */
+struct computed_path {
+    struct slice name;
+    path_id id;
+    bool usable;
+};
+
 enum { MISSING_MAX = 8 };
 
 struct planner {
     struct op *op;
     const struct query_index *index;
     bool planar;
+    struct computed_path computed;          /* the last that was asked for */
     struct access *key;                     /* the scope's own partition key; ANY when it has none */
     struct index_path missing[MISSING_MAX]; /* that the filter asks for, and no index has */
     size_t missing_count;
@@ -74,11 +83,18 @@ struct item_path {
     struct index_step step[ACCESS_STEPS_MAX];
     size_t count;
     bool has_place;    /* c.a[0]: its terms are those of every element */
+    bool computed;     /* its first step is a computed property, and no value of the document's */
     bool has_elements; /* an alias on the way is one of an array's elements */
 };
 
 /* False when the expression is no path below the item. */
 bool item_path_of(const struct alias *aliases, const struct expr *expr, struct item_path *path);
+
+/* Where the path's terms lie; false when some items with a value there have none. */
+bool access_path_id(struct planner *planner, const struct item_path *path, path_id *id);
+
+/* The same for a computed property. */
+bool access_computes(struct planner *planner, struct slice name, path_id *id);
 
 /* A constant of the folded tree. */
 bool access_constant(const struct expr *expr, struct value *value);
@@ -104,6 +120,9 @@ bool interval_terms(struct op *op, struct slice prefix, const struct interval *i
 
 /* The items of the scope's partition key. */
 struct access *access_of_key(struct planner *planner);
+
+/* And those that were left out of the index, if there are any. */
+struct access *access_with_left_out(struct planner *planner, struct access *access);
 
 /* The items that the statement's filter lets pass; ACCESS_ANY without one. */
 struct access *access_of_select(struct planner *planner, const struct select *select);

@@ -1,9 +1,11 @@
-/* src/query/computed.c - what the definition of a computed property may say. */
+/* src/query/computed.c - computed properties: what a definition may say, and its value for the index. */
+#include <math.h>
+
 #include "base/limits.h"
 #include "query/builtin.h"
 #include "query/computed.h"
 #include "query/parse.h"
-#include "query/query.h"
+#include "query/run_in.h"
 
 static enum status refuse(struct op *op, struct slice name, const char *why)
 {
@@ -43,16 +45,15 @@ static const char *forbidden_expr(const struct expr *expr)
     return why;
 }
 
-static enum status check_text(struct op *op, struct slice name, struct slice text)
+static enum status compile(struct op *op, struct slice name, struct slice text, struct query **query)
 {
     static const struct query_options none = { 0 };
     const struct select *select;
-    struct query *query;
     const char *why;
     enum status st;
 
-    TRY(query_compile(op, text, json_undefined, &none, &query));
-    select = query_select(query);
+    TRY(query_compile(op, text, json_undefined, &none, query));
+    select = query_select(*query);
     why = forbidden_clause(select);
     if (!why)
         why = forbidden_expr(select->item[0].expr);
@@ -74,6 +75,7 @@ static enum status check_unique(struct op *op, struct json properties, struct js
 
 enum status computed_check(struct op *op, struct json properties)
 {
+    struct query *query;
     enum status st = ST_OK;
 
     if (json_kind(properties) != JSON_ARRAY)
@@ -83,8 +85,94 @@ enum status computed_check(struct op *op, struct json properties)
                        COMPUTED_PROPERTIES_MAX);
     for (struct json_iter i = json_iter(properties); json_next(&i);) {
         TRY(check_unique(op, properties, i.value));
-        TRY(check_text(op, json_string(json_get(i.value, "name")), json_string(json_get(i.value, "query"))));
+        TRY(compile(op, json_string(json_get(i.value, "name")), json_string(json_get(i.value, "query")),
+                    &query));
     }
 out:
+    return st;
+}
+
+/* ---- for the index ---- */
+
+/* A member of the item that is part of its document: what begins with _ may be the server's. */
+static bool is_stored_member(const struct expr *expr)
+{
+    struct value name = value_string(expr->name);
+
+    if (expr->kind == EXPR_INDEX && !access_constant(expr->kid[1], &name))
+        return false;
+    return expr->kid[0]->kind == EXPR_NAME && name.kind == JSON_STRING &&
+           !(name.string.size && name.string.data[0] == '_');
+}
+
+/* Of nothing else than the document: not the whole item, which has system properties, nor the vector policy. */
+static bool is_of_document(const struct expr *expr)
+{
+    if (expr->instead)
+        expr = expr->instead;
+    if ((expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX) && is_stored_member(expr))
+        return true;
+    if (expr->kind == EXPR_NAME ||
+        (expr->kind == EXPR_CALL && strcmp(expr->builtin->name, "VECTORDISTANCE") == 0))
+        return false;
+    for (size_t i = 0; i < expr->kid_count; i++)
+        if (!is_of_document(expr->kid[i]))
+            return false;
+    return true;
+}
+
+/* In memory of its own: how much there is must not depend on who asks. */
+static enum status compute(struct op *own, struct json property, struct json document, struct value *value)
+{
+    struct query *query;
+    enum status st;
+
+    *value = value_undefined;
+    TRY(compile(own, json_string(json_get(property, "name")), json_string(json_get(property, "query")),
+                &query));
+    if (!is_of_document(query_select(query)->item[0].expr))
+        TRY(ST_BAD_REQUEST);
+    if (json_kind(document) == JSON_OBJECT)
+        TRY(query_value(own, query, document, value));
+out:
+    return st;
+}
+
+static bool is_unknown(enum status st, struct value value)
+{
+    return st == ST_QUERY_MEMORY || (value.kind == JSON_NUMBER && !isfinite(value.number));
+}
+
+static enum status keep(struct op *op, struct json made, struct json *kept)
+{
+    struct slice bytes = json_bytes(made);
+    char *copy = arena_try_alloc(&op->arena, bytes.size);
+
+    if (!copy)
+        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    memcpy(copy, bytes.data, bytes.size);
+    *kept = (struct json){ .at = (const uint8_t *)copy };
+    return ST_OK;
+}
+
+enum status computed_value(struct op *op, struct json computed, size_t which, struct json document,
+                           struct index_computed *result)
+{
+    struct value value;
+    struct op own;
+    enum status st;
+
+    *result = (struct index_computed){ .value = json_undefined };
+    op_init(&own, op->env, OP_MEMORY_BYTES_MAX);
+    own.deadline_ms = op->deadline_ms;
+    st = compute(&own, json_element(computed, which), document, &value);
+    result->unknown = is_unknown(st, value);
+    if (result->unknown)
+        st = ST_OK;
+    else if (st == ST_OK && value.kind != JSON_UNDEFINED)
+        st = keep(op, value_to_json(&own, value), &result->value);
+    else if (st != ST_OK)
+        st = op_fail(op, st, "a computed property has no value");
+    op_free(&own);
     return st;
 }

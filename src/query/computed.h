@@ -1,5 +1,6 @@
-/* src/query/computed.h - computed properties: what their definitions may say. */
+/* src/query/computed.h - computed properties: what their definitions may say, and their values. */
 #pragma once
+#include "index/policy.h"
 #include "query/tree.h"
 
 /*
@@ -7,3 +8,6 @@
  * looks at more than one item, changes from call to call, or costs too much. ST_BAD_REQUEST otherwise.
  */
 enum status computed_check(struct op *op, struct json properties);
+
+/* What the index keeps of one (index/policy.h). The definition is compiled each time. */
+index_compute computed_value;

@@ -25,7 +25,7 @@ static bool same_path(const struct item_path *a, const struct item_path *b)
 /* A path of members, the same as before. */
 static bool is_the_path(struct looking *looking, const struct item_path *path)
 {
-    if (path->count == 0 || path->has_place || path->has_elements)
+    if (path->count == 0 || path->has_place || path->has_elements || path->computed)
         return false;
     if (looking->has_path)
         return same_path(&looking->path, path);

@@ -62,7 +62,7 @@ static void add_path(struct indexes *indexes, const struct index_path *path, con
 
 static void add_ranges(struct indexes *indexes, const struct access *access)
 {
-    if (access->kind == ACCESS_RANGE)
+    if (access->kind == ACCESS_RANGE && !access->is_left_out)
         add_path(indexes, &access->path, access);
     for (size_t i = 0; i < access->kid_count; i++)
         add_ranges(indexes, access->kid[i]);

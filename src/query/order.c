@@ -9,14 +9,25 @@ static const struct access *const *ranges_of(const struct access *access, size_t
     return (const struct access *const *)access->kid;
 }
 
-static bool is_of_path(const struct access *range, path_id id)
+static bool same_path(const struct index_path *a, const struct index_path *b)
 {
-    return range->kind == ACCESS_RANGE && !range->is_cells && index_path_id(&range->path) == id;
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->step[i].element != b->step[i].element || !slice_equal(a->step[i].name, b->step[i].name))
+            return false;
+    return true;
 }
 
-static void narrow(struct order_walk *walk, const struct access *range, path_id id)
+/* A name is a computed property's or the document's, never both: steps tell paths apart. */
+static bool is_of_path(const struct access *range, const struct index_path *path)
 {
-    if (!is_of_path(range, id))
+    return range->kind == ACCESS_RANGE && !range->is_cells && same_path(&range->path, path);
+}
+
+static void narrow(struct order_walk *walk, const struct access *range, const struct index_path *path)
+{
+    if (!is_of_path(range, path))
         return;
     walk->needs_value = false;
     if (slice_compare(range->from, walk->from) > 0)
@@ -27,8 +38,7 @@ static void narrow(struct order_walk *walk, const struct access *range, path_id 
 
 static bool plain_path(const struct alias *alias, const struct expr *expr, struct item_path *path)
 {
-    path->count = 0;
-    path->has_place = path->has_elements = false;
+    *path = (struct item_path){ .count = 0 };
     return item_path_of(alias, expr, path) && !path->has_place && !path->has_elements;
 }
 
@@ -37,19 +47,19 @@ bool order_path_walk(struct planner *planner, const struct item_path *path, cons
 {
     struct index_path steps = { path->step, path->count };
     uint8_t *prefix = arena_alloc(&planner->op->arena, TERM_PATH_BYTES);
-    path_id id = index_path_id(&steps);
+    path_id id;
     size_t count;
     const struct access *const *range = ranges_of(access, &count);
 
-    if (!planner->index->has(planner->index, &steps))
+    if (!access_path_id(planner, path, &id))
         return false;
     term_put_path(prefix, id);
     *walk = (struct order_walk){ .prefix = slice_make(prefix, TERM_PATH_BYTES), .needs_value = true };
     walk->from = walk->prefix;
     walk->to = index_prefix_end(&planner->op->arena, walk->prefix);
-    narrow(walk, access, id);
+    narrow(walk, access, &steps);
     for (size_t i = 0; i < count; i++)
-        narrow(walk, range[i], id);
+        narrow(walk, range[i], &steps);
     return true;
 }
 
@@ -66,26 +76,16 @@ static bool walk_of_path(struct planner *planner, const struct alias *alias, con
 
 /* ---- composite indexes ---- */
 
-static bool same_path(const struct index_path *a, const struct item_path *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->step[i].element != b->step[i].element || !slice_equal(a->step[i].name, b->step[i].name))
-            return false;
-    return true;
-}
-
 /* The one value that the filter, or the scope, has for the path. */
-static const struct access *value_of_part(const struct access *access, path_id id)
+static const struct access *value_of_part(const struct access *access, const struct index_path *path)
 {
     size_t count;
     const struct access *const *range = ranges_of(access, &count);
 
-    if (access->kind == ACCESS_RANGE && access->one_term && access->exact && is_of_path(access, id))
+    if (access->kind == ACCESS_RANGE && access->one_term && access->exact && is_of_path(access, path))
         return access;
     for (size_t i = 0; i < count; i++)
-        if (range[i]->one_term && range[i]->exact && is_of_path(range[i], id))
+        if (range[i]->one_term && range[i]->exact && is_of_path(range[i], path))
             return range[i];
     return NULL;
 }
@@ -95,13 +95,17 @@ static bool serves(const struct alias *alias, const struct select *select, const
                    size_t fixed, bool *reverse)
 {
     struct item_path path;
+    struct index_path steps;
 
     if (joined->part_count != fixed + select->order_count)
         return false;
     for (size_t i = 0; i < select->order_count; i++) {
         bool turned = joined->descending[fixed + i] != select->order[i].descending;
 
-        if (!plain_path(alias, select->order[i].expr, &path) || !same_path(&joined->part[fixed + i], &path))
+        if (!plain_path(alias, select->order[i].expr, &path))
+            return false;
+        steps = (struct index_path){ path.step, path.count };
+        if (!same_path(&joined->part[fixed + i], &steps))
             return false;
         if (i == 0)
             *reverse = turned;
@@ -121,11 +125,10 @@ static size_t fixed_prefix(struct planner *planner, const struct index_joined *j
     term_put_path(path, joined->id);
     buf_append(prefix, path, sizeof(path));
     for (i = 0; i < parts_max; i++) {
-        path_id id = index_path_id(&joined->part[i]);
-        const struct access *part = value_of_part(access, id);
+        const struct access *part = value_of_part(access, &joined->part[i]);
 
         if (!part)
-            part = value_of_part(planner->key, id);
+            part = value_of_part(planner->key, &joined->part[i]);
         if (!part)
             break;
         buf_append(prefix, value,
@@ -141,13 +144,27 @@ static void narrow_part(struct planner *planner, const struct index_joined *join
 {
     struct slice from, to;
 
-    if (!is_of_path(range, index_path_id(&joined->part[part])))
+    if (!is_of_path(range, &joined->part[part]))
         return;
     interval_terms(planner->op, walk->prefix, &range->interval, joined->descending[part], &from, &to);
     if (from.data && slice_compare(from, walk->from) > 0)
         walk->from = from;
     if (to.data && slice_compare(to, walk->to) < 0)
         walk->to = to;
+}
+
+/* Whether every item has its entry, and in the place of its values. */
+static bool is_usable(struct planner *planner, const struct index_joined *joined)
+{
+    path_id id;
+
+    for (size_t i = 0; i < joined->part_count; i++) {
+        struct slice name = joined->part[i].step[0].name;
+
+        if (index_policy_query(planner->index->policy, name).data && !access_computes(planner, name, &id))
+            return false;
+    }
+    return planner->index->has_composite(planner->index, joined->id);
 }
 
 static bool walk_of_joined(struct planner *planner, const struct alias *alias, const struct select *select,
@@ -160,7 +177,7 @@ static bool walk_of_joined(struct planner *planner, const struct alias *alias, c
 
     *walk = (struct order_walk){ .joined = joined, .fixed = fixed };
     if (joined->part_count < select->order_count || !serves(alias, select, joined, fixed, &walk->reverse) ||
-        !planner->index->has_composite(planner->index, joined->id))
+        !is_usable(planner, joined))
         return false;
     buf_init(&prefix, &planner->op->arena);
     if (fixed_prefix(planner, joined, access, fixed, &prefix) < fixed || prefix.failed)

@@ -46,10 +46,13 @@ struct query_index {
     const struct index_policy
         *policy; /* of today; items may have been indexed by others: ask what all have */
     bool (*has)(const struct query_index *index, const struct index_path *path);
+    bool (*computes)(const struct query_index *index, struct slice name, path_id *id); /* a property */
     bool (*has_composite)(const struct query_index *index, path_id id);
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
-    uint64_t documents;            /* of the container, expired ones too */
+    struct slice
+        left_out;       /* the term of items that have no other; data is NULL when every item has entries */
+    uint64_t documents; /* of the container, expired ones too */
     const struct query_span *span; /* where the scope's numbers lie, in order; others may lie there too */
     size_t span_count;
     struct index_path key[PARTITION_KEY_PATHS_MAX]; /* the partition key's paths */

@@ -71,6 +71,17 @@ out:
     return st;
 }
 
+enum status query_value(struct op *op, struct query *query, struct json document, struct value *value)
+{
+    const struct select *select = query->select;
+    struct eval eval = make_eval(op, query);
+
+    eval.item = &op->arena;
+    eval.slot[SLOT_ROOT] = eval.slot[select->source[0].slot] = value_from_json(document);
+    *value = eval_expr(&eval, select->item[0].expr);
+    return eval.status;
+}
+
 const struct select *query_select(const struct query *query)
 {
     return query->select;

@@ -49,6 +49,9 @@ struct run {
     struct select unfiltered;         /* the statement, when its filter has been counted in already */
 };
 
+/* SELECT VALUE <expression> FROM c, of one document, without system properties. */
+enum status query_value(struct op *op, struct query *query, struct json document, struct value *value);
+
 /*
  * Walks the rows of all items behind the one the source stands at, until a sink wants no more, something
  * fails, or `scanned_max` items were looked at or a page's time is up (0: never). True when there are no more items.

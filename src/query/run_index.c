@@ -189,12 +189,14 @@ enum status run_use_index(struct run *run, bool *done)
     run->planner = (struct planner){ .op = run->eval.op, .index = index };
     run->planner.planar = run->query->options.planar;
     run->planner.key = access_of_key(&run->planner);
-    run->access = access_of_select(&run->planner, run->select);
+    run->access = access_with_left_out(&run->planner, access_of_select(&run->planner, run->select));
     TRY(look(run, &outlook));
     if (!always(run) && index->documents < ITEMS_LOOKED_THROUGH)
         goto out;
-    TRY(choose_covered(run, &outlook, &covered));
-    TRY(choose_walk(run, &outlook, done));
+    if (!index->left_out.data) { /* terms do not have all rows, nor in their order */
+        TRY(choose_covered(run, &outlook, &covered));
+        TRY(choose_walk(run, &outlook, done));
+    }
     if (!*done && !covered)
         choose_items(run, &outlook);
 out:

@@ -142,6 +142,11 @@ static bool index_has(const struct query_index *index, const struct index_path *
     return container_index_has(((const struct item_index *)index)->container, path);
 }
 
+static bool index_computes(const struct query_index *index, struct slice name, path_id *id)
+{
+    return container_index_computes(((const struct item_index *)index)->container, name, id);
+}
+
 static bool index_has_composite(const struct query_index *index, path_id id)
 {
     return container_index_has_composite(((const struct item_index *)index)->container, id);
@@ -158,6 +163,7 @@ static bool index_has_spatial(const struct query_index *index, const struct inde
 }
 
 static const struct query_index index_of_items = { .has = index_has,
+                                                   .computes = index_computes,
                                                    .has_composite = index_has_composite,
                                                    .has_tuple = index_has_tuple,
                                                    .has_spatial = index_has_spatial };
@@ -226,7 +232,7 @@ static void describe_scope(struct op *op, struct item_source *items, const struc
     index->hides = container->default_ttl != TTL_OFF;
 }
 
-/* Behind the scan, whose view it shares. There is none while some items have no entries. */
+/* Behind the scan, whose view it shares. */
 static enum status offer_index(struct op *op, struct item_source *items, const struct partition_key *key)
 {
     const struct container *container = items->scan.container;
@@ -238,12 +244,14 @@ static enum status offer_index(struct op *op, struct item_source *items, const s
         return ST_OK;
     TRY(container_index_is_whole(op, &items->scan.view, container, &whole));
     TRY(store_snapshot_head(op, items->scan.view.snapshot, &head));
-    if (!whole || !head.counts)
+    if (!head.counts)
         goto out;
     items->index = (struct item_index){ index_of_items, container };
     items->index.base.view = &items->scan.view;
     items->index.base.policy = container->index;
     items->index.base.documents = head.documents;
+    if (!whole)
+        items->index.base.left_out = container_index_left_out(op);
     describe_scope(op, items, key);
     items->base.index = &items->index.base;
 out:

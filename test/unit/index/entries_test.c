@@ -11,20 +11,22 @@ enum { NUMBER = 7, TS_MS = 1700000000123 };
 
 #define DEFAULT "{'includedPaths':[{'path':'/*'}],'excludedPaths':[{'path':'/_etag/?'}]}"
 
-/* Doubles a number named n. */
+/* Doubles a number named n; of a string it does not know. */
 static enum status doubled(struct op *op, struct json computed, size_t which, struct json document,
-                           struct json *value)
+                           struct index_computed *result)
 {
+    struct json n = json_get(document, "n");
     struct json_builder out;
 
-    *value = json_undefined;
+    *result = (struct index_computed){ .value = json_undefined };
     if (slice_is(json_string(json_get(json_element(computed, which), "query")), "impossible"))
         return ST_BAD_REQUEST;
-    if (json_kind(json_get(document, "n")) != JSON_NUMBER)
+    result->unknown = json_kind(n) == JSON_STRING;
+    if (json_kind(n) != JSON_NUMBER)
         return ST_OK;
     json_builder_init(&out, &op->arena);
-    json_add_int(&out, 2 * json_int(json_get(document, "n")));
-    *value = json_built(&out);
+    json_add_int(&out, 2 * json_int(n));
+    result->value = json_built(&out);
     return ST_OK;
 }
 
@@ -315,6 +317,20 @@ TEST(a_computed_property_has_entries_where_a_path_names_it_and_its_stored_namesa
     CHECK(are(&terms, "[]"));
     terms = terms_of(unnamed, "{'n':4,'d':'stored'}");
     CHECK(are(&terms, "[['/n',4]]"));
+}
+
+TEST(a_computed_value_that_is_not_known_has_an_entry_that_says_so)
+{
+    const struct index_policy *policy =
+        policy_with("{'includedPaths':[{'path':'/d/?'}],'excludedPaths':[{'path':'/*'}]}", DOUBLED, false);
+    struct index_terms terms = terms_of(policy, "{'n':'four'}");
+    uint8_t term[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
+    path_id path = 0;
+
+    CHECK(index_policy_computes(policy, slice_of("d"), index_policy_query(policy, slice_of("d")), &path));
+    term_put_path(term, path);
+    CHECK(has_term(&terms, slice_make(term, TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES,
+                                                                             json_undefined, false))));
 }
 
 TEST(what_cannot_be_computed_has_no_entries)

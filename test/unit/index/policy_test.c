@@ -4,10 +4,10 @@
 #include "rig.h"
 
 static enum status computes_most(struct op *op, struct json computed, size_t which, struct json document,
-                                 struct json *value)
+                                 struct index_computed *result)
 {
     (void)op, (void)document;
-    *value = json_undefined;
+    *result = (struct index_computed){ .value = json_undefined };
     return slice_is(json_string(json_get(json_element(computed, which), "query")), "impossible")
                ? ST_BAD_REQUEST
                : ST_OK;

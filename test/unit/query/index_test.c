@@ -181,6 +181,18 @@ TEST(an_index_changes_neither_rows_nor_pages)
 }
 
 /* How many items a query looks at, one after another or by their numbers. */
+TEST(items_that_were_left_out_of_the_index_are_found_nevertheless)
+{
+    struct shelf shelf;
+
+    shelf_open(&shelf, policy, 65);
+    shelf.left_out_every = 9;
+    fill(&shelf);
+    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+        same_by_index(&shelf, queries[i]);
+    shelf_close(&shelf);
+}
+
 static size_t items_read(struct shelf *shelf, const char *text, enum query_way way)
 {
     shelf->table.reads = shelf->picked = 0;
@@ -215,6 +227,18 @@ TEST(a_query_that_the_index_knows_reads_few_items)
 }
 
 /* All numbers of a filter, gathered so many at a time. */
+TEST(of_items_left_out_of_the_index_a_query_reads_them_all_and_of_others_few)
+{
+    struct shelf shelf;
+
+    shelf_open(&shelf, policy, 2000);
+    shelf.left_out_every = 100;
+    fill(&shelf);
+    CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.id = '7'", QUERY_BY_COST) <= 25);
+    CHECK(items_read(&shelf, "SELECT * FROM c WHERE c.id = 'nobody'", QUERY_BY_COST) >= 20);
+    shelf_close(&shelf);
+}
+
 static struct slice numbers_of(struct shelf *shelf, const char *filter, size_t room)
 {
     struct planner planner = { .op = test_op(), .index = &shelf->index };

@@ -1,6 +1,8 @@
 /* test/unit/query/shelf.c - a table whose items have an index. */
 #include "shelf.h"
 #include "index/entries.h"
+#include "keys/keys.h"
+#include "query/computed.h"
 #include "store/store.h"
 
 enum { BUCKET = 7, TS_MS = 1700000000000 };
@@ -100,18 +102,40 @@ static bool has_spatial(const struct query_index *index, const struct index_path
     return index_policy_spatial(shelf_of(index)->policy, path, &spatial);
 }
 
+static bool computes(const struct query_index *index, struct slice name, path_id *id)
+{
+    const struct index_policy *policy = shelf_of(index)->policy;
+
+    return index_policy_computes(policy, name, index_policy_query(policy, name), id);
+}
+
 void shelf_open(struct shelf *shelf, const char *policy, size_t count)
 {
-    struct index_policy_source source = { .policy = quoted(policy) };
+    shelf_open_with(shelf, policy, json_undefined, count);
+}
+
+void shelf_open_with(struct shelf *shelf, const char *policy, struct json computed, size_t count)
+{
+    struct index_policy_source source = { quoted(policy), computed, false, computed_value };
     struct store_options options = { .kind = STORE_MEMORY };
 
-    *shelf = (struct shelf){ 0 };
+    *shelf = (struct shelf){ .computed = computed };
     table_init(&shelf->table, count);
     shelf->table.base.next = next_in_order;
     shelf->table.base.seek = seek;
     shelf->table.base.pick = pick;
     CHECK(index_policy_read(test_op(), &test_op()->arena, &source, &shelf->policy) == ST_OK);
     CHECK(store_open(test_op(), &options, &shelf->store) == ST_OK);
+}
+
+/* A term that no document has. */
+static struct slice left_out_term(void)
+{
+    uint8_t *term = arena_alloc(&test_op()->arena, TERM_PATH_BYTES + 1);
+
+    term_put_path(term, path_element(path_root(TERM_RANGE)));
+    term[TERM_PATH_BYTES] = 1;
+    return slice_make(term, TERM_PATH_BYTES + 1);
 }
 
 void shelf_index(struct shelf *shelf)
@@ -124,6 +148,11 @@ void shelf_index(struct shelf *shelf)
     for (size_t i = 0; i < shelf->table.count; i++) {
         struct index_item item = { shelf->policy, shelf->table.row[i].body, TS_MS };
 
+        if (shelf->left_out_every && i % shelf->left_out_every == 0) {
+            batch_index_add(batch,
+                            key_index(&op->arena, BUCKET, left_out_term(), shelf->table.row[i].number));
+            continue;
+        }
         CHECK(index_change(op, batch, shelf->table.row[i].number, NULL, &item) == ST_OK);
     }
     CHECK(store_bucket(op, shelf->store, BUCKET, &bucket) == ST_OK);
@@ -133,6 +162,7 @@ void shelf_index(struct shelf *shelf)
     shelf->index = (struct query_index){ .view = &shelf->view,
                                          .policy = shelf->policy,
                                          .has = has,
+                                         .computes = computes,
                                          .has_composite = has_joined,
                                          .has_tuple = has_joined,
                                          .has_spatial = has_spatial,
@@ -140,6 +170,8 @@ void shelf_index(struct shelf *shelf)
                                          .span = &shelf->span,
                                          .span_count = 1,
                                          .is_whole = true };
+    if (shelf->left_out_every)
+        shelf->index.left_out = left_out_term();
     shelf->table.base.index = &shelf->index;
 }
 
@@ -149,17 +181,30 @@ void shelf_close(struct shelf *shelf)
     store_close(shelf->store);
 }
 
-struct query *shelf_compile(const char *text, enum query_way way)
+static struct query *compile(const char *text, const struct query_options *options)
 {
-    struct query_options options = { .way = way };
     char *copy = arena_text(&test_op()->arena, slice_of(text));
     struct query *query = NULL;
 
     for (char *c = copy; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    if (query_compile(test_op(), slice_of(copy), json_undefined, &options, &query) != ST_OK)
+    if (query_compile(test_op(), slice_of(copy), json_undefined, options, &query) != ST_OK)
         test_failed(__FILE__, __LINE__, test_op()->error);
     return query;
+}
+
+struct query *shelf_compile(const char *text, enum query_way way)
+{
+    struct query_options options = { .way = way };
+
+    return compile(text, &options);
+}
+
+struct query *shelf_compile_for(const struct shelf *shelf, const char *text, enum query_way way)
+{
+    struct query_options options = { .way = way, .computed = shelf->computed };
+
+    return compile(text, &options);
 }
 
 struct slice shelf_pages(struct shelf *shelf, struct query *query, size_t rows, size_t bytes)
