@@ -573,7 +573,7 @@ enum status catalog_open_with(struct op *op, struct store *store, index_compute 
     thread_rwlock_init(&made->lock);
     TRY(store_bucket(op, store, CATALOG_BUCKET, &made->bucket));
     TRY(catalog_load(op, made));
-    if (store_is_writable(store))
+    if (!store_is_read_only(store))
         TRY(for_each(op, made, KEY_DROPPED, finish_drop));
     *catalog = made;
     made = NULL;

@@ -58,7 +58,6 @@ struct committer {
     pthread_mutex_t step_mutex; /* held for a whole step; guards what follows */
     struct group group;
     struct bucket *in_doubt;
-    bool suspect;            /* the backend may refuse to write, and has not been asked */
     int64_t reopen_after_ms; /* on the monotonic clock */
 
     atomic_bool writable;
@@ -401,16 +400,13 @@ out:
 void committer_suspect(struct committer *committer)
 {
     pthread_mutex_lock(&committer->step_mutex);
-    committer->suspect = true;
+    atomic_store(&committer->writable, false);
     pthread_mutex_unlock(&committer->step_mutex);
 }
 
 /* True when writes are possible, after another try at it if the last one is long enough ago. */
 static bool ensure_writable(struct committer *committer)
 {
-    if (committer->suspect)
-        atomic_store(&committer->writable, false);
-    committer->suspect = false;
     if (atomic_load(&committer->writable))
         return true;
     if (env_monotonic_ms(committer->op.env) < committer->reopen_after_ms)

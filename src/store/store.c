@@ -545,6 +545,11 @@ enum status store_backup(struct op *op, struct store *store, const char *directo
     return store->backend->ops->backup(op, store->backend, directory);
 }
 
+bool store_is_read_only(const struct store *store)
+{
+    return store->read_only;
+}
+
 bool store_is_writable(const struct store *store)
 {
     return !store->read_only && committer_is_writable(store->committer);

@@ -170,6 +170,9 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id);
  */
 enum status store_backup(struct op *op, struct store *store, const char *directory);
 
+/* Opened for reading only. */
+bool store_is_read_only(const struct store *store);
+
 /* False while writes are refused: after a failed write, until the store has been reopened. */
 bool store_is_writable(const struct store *store);
 

@@ -55,7 +55,7 @@ CONTRACT(a_drop_that_failed_costs_the_next_write_a_reopening_and_nothing_else)
     if (!f->faulty)
         return;
     faulty_fail(&f->controls, FAULTY_REMOVE, 1);
-    CHECK(store_drop(f->op, f->store, bucket_make(77, 0)) != ST_OK && store_is_writable(f->store));
+    CHECK(store_drop(f->op, f->store, bucket_make(77, 0)) != ST_OK && !store_is_writable(f->store));
     CHECK(put(f, 1, "new", NULL) == ST_OK);
     store_stats(f->store, &stats);
     CHECK(stats.reopens == 1 && stats.failures == 0);

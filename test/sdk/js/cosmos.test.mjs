@@ -512,8 +512,7 @@ test("a container made anew is not taken for the old one", async () => {
 
 test("what this version lacks is refused and not half done", async () => {
   const one = await container();
-  const { resource: procedure } = await one.scripts.storedProcedures.create({ id: "p", body: "function () {}" });
-  const problem = await refusal(one.scripts.storedProcedure(procedure.id).execute("a"));
+  const problem = await refusal(one.items.changeFeed("a").fetchNext());
   assert.equal(problem.code, 501);
   assert.equal(problem.body.code, "NotImplemented");
 });
