@@ -231,10 +231,13 @@ static void look(struct sim *sim, const struct plan *plan, struct model *after, 
 {
     *touched = *changed = 0;
     for (int id = 0; id < IDS; id++) {
-        const struct item *before = &sim->model.box[plan->box].item[plan->key][id];
+        const struct box *box = &sim->model.box[plan->box];
+        const struct item *before = &box->item[plan->key][id];
         struct item *item = &after->box[plan->box].item[plan->key][id];
 
-        if (item->touched == before->touched || (!item->exists && !before->exists))
+        if (item->touched == before->touched)
+            continue;
+        if (!item->exists && !model_is_alive(box, before, sim_now(sim))) /* nowhere to be seen either way */
             continue;
         ++*touched;
         *changed += is_after(sim, plan, id, item);
