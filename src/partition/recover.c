@@ -204,31 +204,42 @@ out:
 
 typedef enum status visit_container(struct op *op, const struct container *container);
 
+/* A list costs what the whole catalog does, so that it is asked for in blocks. */
+enum { LIST_MAX = 256 };
+
 static enum status visit_database(struct op *op, struct catalog *catalog, const struct database *database,
                                   visit_container *visit)
 {
+    struct container *list[LIST_MAX];
     struct rid after = { 0 };
-    struct container *container = NULL;
+    size_t count = LIST_MAX;
     enum status st = ST_OK;
 
-    while (st == ST_OK && catalog_list_containers(catalog, database, rid_slice(&after), &container, 1)) {
-        after = container->rid;
-        st = visit(op, container);
-        container_release(container);
+    while (st == ST_OK && count == LIST_MAX) {
+        count = catalog_list_containers(catalog, database, rid_slice(&after), list, LIST_MAX);
+        for (size_t i = 0; i < count; i++) {
+            after = list[i]->rid;
+            st = st == ST_OK ? visit(op, list[i]) : st;
+            container_release(list[i]);
+        }
     }
     return st;
 }
 
 static enum status visit_all(struct op *op, struct catalog *catalog, visit_container *visit)
 {
+    struct database *list[LIST_MAX];
     struct rid after = { 0 };
-    struct database *database = NULL;
+    size_t count = LIST_MAX;
     enum status st = ST_OK;
 
-    while (st == ST_OK && catalog_list_databases(catalog, rid_slice(&after), &database, 1)) {
-        after = database->rid;
-        st = visit_database(op, catalog, database, visit);
-        database_release(database);
+    while (st == ST_OK && count == LIST_MAX) {
+        count = catalog_list_databases(catalog, rid_slice(&after), list, LIST_MAX);
+        for (size_t i = 0; i < count; i++) {
+            after = list[i]->rid;
+            st = st == ST_OK ? visit_database(op, catalog, list[i], visit) : st;
+            database_release(list[i]);
+        }
     }
     return st;
 }
