@@ -44,6 +44,7 @@ enum { ACTIVITY_ID_SIZE = 36 };
 struct op {
     struct arena arena; /* given back whole when the op ends */
     size_t memory_limit_bytes;
+    size_t index_bytes; /* that entries of the index took, which do not count against the limit */
     struct env *env;
     int64_t now_ms;        /* one request sees one time: read when it begins, and again when it has waited */
     int64_t deadline_ms;   /* on the monotonic clock */

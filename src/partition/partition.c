@@ -263,9 +263,9 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     fill(op, txn, number, document, item);
     TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
     batch_uses_counter(txn->batch, counter);
+    TRY(indexed_change(op, txn, NULL, item));
     TRY(put_record(op, txn, item, NULL));
     put_id(op, txn, id_of(document), number);
-    TRY(indexed_change(op, txn, NULL, item));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
 out:
     return st;
@@ -307,8 +307,8 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
     if (renames) /* after everything that may refuse: a script goes on after what was refused */
         rename_id(op, txn, old, id);
-    TRY(put_record(op, txn, item, old));
     TRY(indexed_change(op, txn, old, item));
+    TRY(put_record(op, txn, item, old));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
 out:
     return st;
