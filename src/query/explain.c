@@ -21,7 +21,8 @@ static void print_counts(struct buf *out, const struct run *run)
 
     buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu",
                (unsigned long long)(work->entries - run->began.entries),
-               (unsigned long long)(work->documents_scanned - run->began.documents_scanned), run->page->count);
+               (unsigned long long)(work->documents_scanned - run->began.documents_scanned),
+               run->page->count);
 }
 
 void explain_plan(struct buf *out, const struct run *run)
@@ -36,8 +37,7 @@ void explain_plan(struct buf *out, const struct run *run)
             filter.size = PLAN_TEXT_MAX;
         buf_text(out, ",\"filter\":");
         json_print_string(out, buf_as_slice(&filter));
-        buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", run->scope_items,
-                   run->access_items);
+        buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", run->scope_items, run->access_items);
     }
     print_counts(out, run);
     buf_byte(out, '}');
