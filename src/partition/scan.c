@@ -230,6 +230,7 @@ out:
 /* The block lies in the scan's own memory: the operation's is the reader's, who gives it back row by row. */
 static enum status read_block(struct op *op, struct partition_scan *scan, struct number_span span)
 {
+    int64_t began_us = env_monotonic_us(op->env);
     struct arena readers = op->arena;
     enum status st;
 
@@ -240,6 +241,7 @@ static enum status read_block(struct op *op, struct partition_scan *scan, struct
     st = scan->pick ? get_picked(op, scan) : scan_span(op, scan, span);
     scan->memory = op->arena;
     op->arena = readers;
+    op->spent.load_us += env_monotonic_us(op->env) - began_us;
     if (st != ST_OK && op->error)
         op->error = arena_text(&op->arena, slice_of(op->error));
     return st;
