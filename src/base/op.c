@@ -57,7 +57,11 @@ void op_set_error(struct op *op, const char *fmt, ...)
     va_start(args, fmt);
     size = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    text = arena_alloc(&op->arena, (size_t)size + 1);
+    text = arena_alloc_or_null(&op->arena, (size_t)size + 1);
+    if (!text) { /* the client library fails, and does not end its program */
+        op->error = "There is no memory to say what was wrong.";
+        return;
+    }
     va_start(args, fmt);
     vsnprintf(text, (size_t)size + 1, fmt, args);
     va_end(args);
