@@ -21,6 +21,7 @@ struct firing {
     const struct call *call;
     const struct triggers *triggers;
     struct action *action;
+    struct json body; /* as the request has it, system properties and all, or as one before the write has left it */
     struct epk named; /* the request's partition key */
     struct script_session *session;
     struct operations work;
@@ -114,7 +115,8 @@ static void release(struct triggers *triggers)
 
 static void print_request(struct buf *out, const struct firing *firing, bool writable)
 {
-    struct json document = firing->action->document;
+    bool has_body = json_kind(firing->body) != JSON_UNDEFINED;
+    struct json document = has_body ? firing->body : firing->action->document;
 
     buf_printf(out, "\"request\":{\"operation\":\"%s\",\"writable\":%s",
                operations[firing->action->kind].name, writable ? "true" : "false");
@@ -194,7 +196,7 @@ static enum status take_document(struct op *op, struct firing *firing, struct js
     if (json_kind(document) != JSON_OBJECT)
         return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
     TRY(keep(op, document, &kept));
-    action->document = json_from_bytes(kept);
+    firing->body = action->document = json_from_bytes(kept);
     TRY(item_check_document(op, &action->document));
     TRY(item_check_size(op, action->document));
     action_place(firing->call->container, action);
@@ -264,14 +266,25 @@ static enum status run_until_committed(struct op *op, struct firing *firing, str
 {
     struct arena_mark mark = arena_mark(&op->arena);
     struct action sent = *firing->action;
+    struct json body = firing->body;
     enum status st = attempt(op, firing, false, stamp);
 
     for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
         arena_rewind(&op->arena, mark);
         *firing->action = sent;
+        firing->body = body;
         st = attempt(op, firing, true, stamp);
     }
     return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+}
+
+/* A script may look for its item by the `_self` that the client sent with it: a document to be written has none. */
+static enum status read_body(struct op *op, struct firing *firing)
+{
+    firing->body = json_undefined;
+    if (json_kind(firing->action->document) == JSON_UNDEFINED)
+        return ST_OK;
+    return call_body(op, firing->call, &firing->body);
 }
 
 enum status trigger_run(struct op *op, const struct call *call, struct action *action,
@@ -281,6 +294,7 @@ enum status trigger_run(struct op *op, const struct call *call, struct action *a
     struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->epk };
     enum status st;
 
+    TRY(read_body(op, &firing));
     TRY(read_names(op, call, HEADER_PRE_TRIGGER, "Pre", action->kind, triggers.before,
                    &triggers.before_count));
     TRY(read_names(op, call, HEADER_POST_TRIGGER, "Post", action->kind, triggers.after,
