@@ -21,7 +21,9 @@ struct firing {
     const struct call *call;
     const struct triggers *triggers;
     struct action *action;
-    struct json body; /* as the request has it, system properties and all, or as one before the write has left it */
+    struct json body;    /* of the request, as it came, or as a trigger before the write has left it */
+    struct record going; /* what a delete is about: scripts see it in place of a body */
+    bool has_going;
     struct epk named; /* the request's partition key */
     struct script_session *session;
     struct operations work;
@@ -120,10 +122,12 @@ static void print_request(struct buf *out, const struct firing *firing, bool wri
 
     buf_printf(out, "\"request\":{\"operation\":\"%s\",\"writable\":%s",
                operations[firing->action->kind].name, writable ? "true" : "false");
-    if (json_kind(document) != JSON_UNDEFINED) {
+    if (firing->has_going || json_kind(document) != JSON_UNDEFINED)
         buf_text(out, ",\"body\":");
+    if (firing->has_going)
+        item_print(out, firing->call->container, &firing->going);
+    else if (json_kind(document) != JSON_UNDEFINED)
         json_print(out, document);
-    }
     buf_byte(out, '}');
 }
 
@@ -240,6 +244,14 @@ out:
     return st;
 }
 
+static enum status find_going(struct op *op, struct firing *firing)
+{
+    firing->has_going = false;
+    if (firing->action->kind != ACTION_DELETE)
+        return ST_OK;
+    return partition_find(op, firing->work.txn, firing->action->id, &firing->going, &firing->has_going);
+}
+
 static enum status attempt(struct op *op, struct firing *firing, bool in_turn, struct commit_stamp *stamp)
 {
     const struct call *call = firing->call;
@@ -252,6 +264,7 @@ static enum status attempt(struct op *op, struct firing *firing, bool in_turn, s
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, work->epk, &work->txn));
     else
         TRY(partition_begin_many(op, call->container, work->epk, &work->txn));
+    TRY(find_going(op, firing));
     TRY(fire_before(op, firing));
     TRY(action_take(op, call->container, work->txn, firing->action));
     TRY(fire_after(op, firing));
