@@ -34,6 +34,7 @@ struct delta_path {
     struct delta_path *next_in_bucket;
     struct delta *delta;
     _Atomic uint32_t count; /* what readers may look at */
+    _Atomic uint32_t dead;  /* how many of them are */
     struct delta_entry first;
     struct delta_entry **chunk;              /* from the second entry on */
     _Atomic(struct delta_sorted *) in_order; /* once somebody has asked for it */
