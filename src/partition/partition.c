@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "keys/keys.h"
 #include "partition/attachment.h"
 #include "partition/expiry.h"
@@ -132,6 +133,12 @@ out:
     return st;
 }
 
+/* For a loop thread: entries of a large item are many, and what removes an expired one holds on to its container. */
+static bool takes_long(const struct partition_txn *txn, const struct record *item, int64_t now_ms)
+{
+    return item->stored.size > INLINE_ITEM_BYTES_MAX || item_is_expired(txn->container, item, now_ms);
+}
+
 /* An item that has expired goes with the transaction that met it, which may then have its id. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found)
@@ -141,6 +148,8 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
+    if (*found && !op->may_block && takes_long(txn, item, op->now_ms))
+        TRY(op_fail(op, ST_WOULD_BLOCK, "What is to be done with the item takes long."));
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
         *found = false;
         TRY(txn_remove_expired(op, txn, item));
@@ -367,6 +376,8 @@ static enum status prepare(struct op *op, struct partition_txn *txn)
 
 static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
 {
+    if (st == ST_AMBIGUOUS && !op->may_block)
+        return ST_WOULD_BLOCK;
     if (txn->expires)
         container_unpin(txn->container);
     if (st == ST_AMBIGUOUS)
@@ -392,11 +403,21 @@ static void commit_ready(struct op *op, struct partition_ending **ready, size_t 
         commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
     store_commit_many(op, ready[0]->txn->container->bucket, commits, count);
     for (size_t i = 0; i < count; i++) {
+        ready[i]->txn->pending = &commits[i];
+        ready[i]->status = commits[i].status;
+        if (commits[i].status == ST_PENDING)
+            continue;
         op->error = commits[i].error;
         ready[i]->stamp = commits[i].stamp;
         ready[i]->status = conclude(op, ready[i]->txn, commits[i].status);
         ready[i]->error = op->error;
     }
+}
+
+/* Its lock stays: who comes next to the item is not to do what would be refused. */
+static void leave(struct partition_txn *txn)
+{
+    view_close(&txn->view);
 }
 
 void partition_commit_many(struct op *op, struct partition_ending *endings, size_t count)
@@ -416,6 +437,10 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
     if (ready_count)
         commit_ready(op, ready, ready_count);
     for (size_t i = 0; i < count; i++) {
+        if (endings[i].status == ST_PENDING) {
+            leave(endings[i].txn);
+            continue;
+        }
         partition_abort(endings[i].txn);
         endings[i].txn = NULL;
     }
@@ -425,10 +450,25 @@ enum status partition_commit(struct op *op, struct partition_txn **txn, struct c
 {
     struct partition_ending ending = { .txn = *txn };
 
-    *txn = NULL;
     partition_commit_many(op, &ending, 1);
+    *txn = ending.txn;
     *stamp = ending.stamp;
     return ending.status;
+}
+
+enum status partition_commit_end(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)
+{
+    struct commit *commit = (*txn)->pending;
+    enum status st;
+
+    store_commit_end(op, commit);
+    *stamp = commit->stamp;
+    st = conclude(op, *txn, commit->status);
+    if (st == ST_WOULD_BLOCK) /* to be asked again */
+        return st;
+    partition_abort(*txn);
+    *txn = NULL;
+    return st;
 }
 
 /* Follows a hint, if there is one; whether it was right, the record itself tells. */

@@ -36,7 +36,9 @@ struct call {
     struct database *database; /* a reference each, when the path names one */
     struct container *container;
     struct child *user; /* whose permissions the path is about */
-    bool keeps_id;      /* sent with a token for this one resource: it may get no other id */
+    void *written;      /* what is being committed, and who answers when it is: NULL until then */
+    enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
+    bool keeps_id; /* sent with a token for this one resource: it may get no other id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);
