@@ -73,6 +73,12 @@ static inline void work_removed(struct work *work, uint64_t bytes)
     work->document_bytes_written += work_document_bytes(bytes);
 }
 
+/* Told by query metrics, charged by nothing. */
+struct spent {
+    int64_t index_us; /* opening and reading cursors of the index */
+    int64_t load_us;  /* reading blocks of documents */
+};
+
 enum { ACTIVITY_ID_SIZE = 36 };
 
 struct op {
@@ -85,6 +91,7 @@ struct op {
     atomic_bool cancelled; /* the client has gone, or the server is stopping */
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
+    struct spent spent;
     const char *error;      /* for the client, in the arena; written by op_fail() only */
     int sub_status;         /* of a script's own choice; 0: the error's row has it */
     int64_t retry_after_ms; /* what a client that is told to come back should wait; 0: as usual */

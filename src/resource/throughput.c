@@ -44,30 +44,33 @@ static struct meter *meter_of(struct op *op, const struct call *call, bool *shar
     return own ? container->meter : database->meter;
 }
 
-static struct meter_place place_of(const struct container *container, uint32_t index, bool shared)
+/* Ids of ranges lie in the container's table: where one lies is its place. */
+static struct meter_place place_of(const struct container *container, const uint32_t *id, bool shared)
 {
+    const struct range_table *table = &container->ranges;
+
     if (shared)
         return (struct meter_place){ .count = 1 };
-    return (struct meter_place){ .index = index, .range = index, .count = container->range_count };
+    return (struct meter_place){ .index = (uint32_t)(id - table->id), .range = *id, .count = table->count };
 }
 
 /* --- which ranges --- */
 
 /* As the headers say it; what they say wrongly, the operation will tell. */
-static struct range_span ranges_asked_for(struct op *op, const struct call *call)
+static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 {
     const struct container *container = call->container;
     struct slice range = call_header(call, HEADER_PARTITION_KEY_RANGE_ID);
     struct slice key_text = call_header(call, HEADER_PARTITION_KEY);
     struct partition_key key;
     struct epk epk;
-    uint32_t id;
+    uint32_t index;
     bool present;
 
-    if (container->range_count == 1)
+    if (container->ranges.count == 1)
         return ranges_all(container);
-    if (range.data && range_parse(op, container, range, &id) == ST_OK)
-        return (struct range_span){ id, 1 };
+    if (range.data && range_parse(op, container, range, &index) == ST_OK)
+        return range_at(container, index);
     if (partition_key_read(op, container, key_text, KEY_OF_QUERY, &key, &present) != ST_OK || !present)
         return ranges_all(container);
     partition_key_epk(container, &key, &epk);
@@ -87,14 +90,14 @@ static enum status refuse(struct op *op, const struct call *call, int64_t wait_u
 }
 
 /* The longest that any of them makes it wait. */
-static int64_t wait_us(struct op *op, const struct call *call, struct range_span ranges)
+static int64_t wait_us(struct op *op, const struct call *call, struct range_ids ranges)
 {
     int64_t now_us = env_monotonic_us(op->env), longest = 0;
     bool shared;
     struct meter *meter = meter_of(op, call, &shared);
 
     for (uint32_t i = 0; i < ranges.count; i++) {
-        struct meter_place place = place_of(call->container, ranges.first + i, shared);
+        struct meter_place place = place_of(call->container, ranges.id + i, shared);
         int64_t wait = meter_wait_us(meter, &place, now_us);
 
         longest = wait > longest ? wait : longest;
@@ -103,14 +106,14 @@ static int64_t wait_us(struct op *op, const struct call *call, struct range_span
 }
 
 /* In equal parts. */
-static void pay(struct op *op, const struct call *call, struct range_span ranges, double charge)
+static void pay(struct op *op, const struct call *call, struct range_ids ranges, double charge)
 {
     int64_t now_us = env_monotonic_us(op->env);
     bool shared;
     struct meter *meter = meter_of(op, call, &shared);
 
     for (uint32_t i = 0; i < ranges.count; i++) {
-        struct meter_place place = place_of(call->container, ranges.first + i, shared);
+        struct meter_place place = place_of(call->container, ranges.id + i, shared);
 
         meter_spend(meter, &place, charge / ranges.count, now_us);
     }
