@@ -38,8 +38,7 @@ struct work {
     uint64_t document_bytes_written;                    /* of both */
     uint64_t entries_read, entries_written;             /* of the index and of unique keys */
     uint64_t queries, scripts;                          /* begun */
-    uint64_t bytes_read,
-        bytes_written;    /* of the store, for whatever reason: what a cache has costs no less */
+    uint64_t bytes_read, bytes_written;                 /* of the store, for whatever reason */
     uint64_t round_trips; /* calls that a remote store would answer with a message */
 };
 

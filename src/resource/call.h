@@ -36,10 +36,9 @@ struct call {
     struct slice id;           /* of the item or the like, decoded: the last segment of .../docs/{id} */
     struct database *database; /* a reference each, when the path names one */
     struct container *container;
-    struct child *user; /* whose permissions the path is about */
-    struct range_span
-        pays;      /* throughput.h: of these ranges, the request is charged for; none unless it was let in */
-    bool keeps_id; /* sent with a token for this one resource: it may get no other id */
+    struct child *user;    /* whose permissions the path is about */
+    struct range_ids pays; /* throughput.h: those it is charged to; none unless it was let in */
+    bool keeps_id;         /* sent with a token for this one resource: it may get no other id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);
