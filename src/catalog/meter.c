@@ -10,9 +10,13 @@
 
 enum { SECOND_NS = 1000 * 1000 * 1000, BUCKETS_FIRST = 4 };
 
+/* Nobody is told to come back later than this, or than there are units again: SDKs wait for 30 seconds in all. */
+static const int64_t turn_ns_max = 5ll * SECOND_NS;
+
 struct bucket_state {
     _Atomic int64_t empty_ns;
-    _Atomic uint32_t range; /* whose it is, plus one: ranges split and merge, and their places move */
+    _Atomic int64_t turn_ns; /* when the next request that is refused should come back, at the earliest */
+    _Atomic uint32_t range;  /* whose it is, plus one: ranges split and merge, and their places move */
 };
 
 /* Readers hold no lock, so a list that has become too short stays until the meter goes: together they are twice the last. */
@@ -75,6 +79,7 @@ static struct meter_buckets *grow(struct meter *meter, uint32_t index)
     longer->shorter = now;
     for (uint32_t i = 0; now && i < now->count; i++) {
         atomic_init(&longer->bucket[i].empty_ns, atomic_load(&now->bucket[i].empty_ns));
+        atomic_init(&longer->bucket[i].turn_ns, atomic_load(&now->bucket[i].turn_ns));
         atomic_init(&longer->bucket[i].range, atomic_load(&now->bucket[i].range));
     }
     atomic_store(&meter->buckets, longer);
@@ -109,15 +114,48 @@ int64_t meter_wait_us(struct meter *meter, const struct meter_place *place, int6
     return owed_ns > 0 ? (owed_ns + 999) / 1000 : 0;
 }
 
-void meter_spend(struct meter *meter, const struct meter_place *place, double units, int64_t now_us)
+/* How long it takes for them to come in. */
+static int64_t pace_ns(const struct meter *meter, const struct meter_place *place, double units)
 {
     uint64_t rate = atomic_load_explicit(&meter->units, memory_order_relaxed);
-    struct bucket_state *bucket = bucket_at(meter, place);
-    int64_t empty_ns = atomic_load_explicit(&bucket->empty_ns, memory_order_relaxed);
-    int64_t full_ns = now_us * 1000 - SECOND_NS, cost_ns;
 
     assert(rate > 0);
-    cost_ns = (int64_t)(units * place->count * SECOND_NS / (double)rate);
+    return (int64_t)(units * place->count * SECOND_NS / (double)rate);
+}
+
+int64_t meter_turn_us(struct meter *meter, const struct meter_place *place, int64_t now_us)
+{
+    struct bucket_state *bucket = bucket_at(meter, place);
+    int64_t now_ns = now_us * 1000, empty_ns = atomic_load(&bucket->empty_ns);
+    int64_t turn_ns = atomic_load(&bucket->turn_ns), mine_ns, next_ns;
+    uint64_t usual = atomic_load_explicit(&meter->usual_hundredths, memory_order_relaxed);
+
+    do {
+        mine_ns = turn_ns > empty_ns ? turn_ns : empty_ns;
+        next_ns = mine_ns + pace_ns(meter, place, (double)usual / 100);
+        if (next_ns > now_ns + turn_ns_max)
+            next_ns = now_ns + turn_ns_max;
+    } while (!atomic_compare_exchange_weak(&bucket->turn_ns, &turn_ns, next_ns));
+    return mine_ns > now_ns ? (mine_ns - now_ns + 999) / 1000 : 0;
+}
+
+/* Requests at a time may overwrite what others note: any of it is an average. */
+static void note_usual(struct meter *meter, double units)
+{
+    uint64_t usual = atomic_load_explicit(&meter->usual_hundredths, memory_order_relaxed);
+    uint64_t latest = (uint64_t)(units * 100);
+
+    atomic_store_explicit(&meter->usual_hundredths, usual ? (7 * usual + latest) / 8 : latest,
+                          memory_order_relaxed);
+}
+
+void meter_spend(struct meter *meter, const struct meter_place *place, double units, int64_t now_us)
+{
+    struct bucket_state *bucket = bucket_at(meter, place);
+    int64_t empty_ns = atomic_load_explicit(&bucket->empty_ns, memory_order_relaxed);
+    int64_t full_ns = now_us * 1000 - SECOND_NS, cost_ns = pace_ns(meter, place, units);
+
+    note_usual(meter, units);
     while (!atomic_compare_exchange_weak(&bucket->empty_ns, &empty_ns,
                                          (empty_ns > full_ns ? empty_ns : full_ns) + cost_ns))
         ;
@@ -128,6 +166,7 @@ static void rescale(struct bucket_state *bucket, double factor, int64_t now_ns)
 {
     int64_t empty_ns = atomic_load(&bucket->empty_ns);
 
+    atomic_store(&bucket->turn_ns, 0);
     while (empty_ns > now_ns &&
            !atomic_compare_exchange_weak(&bucket->empty_ns, &empty_ns,
                                          now_ns + (int64_t)((double)(empty_ns - now_ns) * factor)))

@@ -21,6 +21,7 @@ struct meter {
     _Atomic uint64_t spent_hundredths; /* request units since the start */
     _Atomic uint64_t refused;          /* requests since the start */
     _Atomic uint64_t units;            /* a second, of all ranges together; 0: there is no offer */
+    _Atomic uint64_t usual_hundredths; /* what a request costs, on the average of the last ones */
     _Atomic uint64_t offers_seen;      /* the version of the catalog's offers that `units` is from */
 
     /* Private to meter.c. */
@@ -36,6 +37,12 @@ void meter_release(struct meter *meter); /* NULL is welcome */
 /* From now on; what is owed is paid at the new pace. */
 void meter_set_units(struct meter *meter, uint64_t units, int64_t now_us);
 
-/* 0 when a request may go on, else the microseconds after which it may. There must be units. */
+/* 0 when a request may go on, else the microseconds after which one may. There must be units. */
 int64_t meter_wait_us(struct meter *meter, const struct meter_place *place, int64_t now_us);
+
+/*
+ * For a request that may not go on: the microseconds after which it should come back. Each that asks is given a
+ * later turn, because of a hundred that come back at once ninety-nine would come in vain, and clients give up.
+ */
+int64_t meter_turn_us(struct meter *meter, const struct meter_place *place, int64_t now_us);
 void meter_spend(struct meter *meter, const struct meter_place *place, double units, int64_t now_us);

@@ -89,7 +89,7 @@ static enum status refuse(struct op *op, const struct call *call, int64_t wait_u
                    "retry this request later. Learn more: http://aka.ms/cosmosdb-error-429");
 }
 
-/* The longest that any of them makes it wait. */
+/* 0 when all of them have something left, else the longest that any makes it wait. */
 static int64_t wait_us(struct op *op, const struct call *call, struct range_ids ranges)
 {
     int64_t now_us = env_monotonic_us(op->env), longest = 0;
@@ -98,9 +98,9 @@ static int64_t wait_us(struct op *op, const struct call *call, struct range_ids 
 
     for (uint32_t i = 0; i < ranges.count; i++) {
         struct meter_place place = place_of(call->container, ranges.id + i, shared);
-        int64_t wait = meter_wait_us(meter, &place, now_us);
+        int64_t turn = meter_wait_us(meter, &place, now_us) ? meter_turn_us(meter, &place, now_us) : 0;
 
-        longest = wait > longest ? wait : longest;
+        longest = turn > longest ? turn : longest;
     }
     return longest;
 }

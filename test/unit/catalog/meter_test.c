@@ -101,6 +101,22 @@ TEST(more_ranges_than_before_find_their_buckets_and_the_first_keep_theirs)
     meter_release(meter);
 }
 
+TEST(those_who_are_refused_are_told_to_come_back_one_after_the_other)
+{
+    struct meter *meter = meter_with(400);
+
+    for (int i = 0; i < 101; i++)
+        meter_spend(meter, &only, 4, NOW_US);
+    CHECK(meter_turn_us(meter, &only, NOW_US) == 10000);
+    CHECK(meter_turn_us(meter, &only, NOW_US) == 20000);
+    CHECK(meter_turn_us(meter, &only, NOW_US + 5000) == 25000);
+    meter_set_units(meter, 4000, NOW_US + 5000);
+    CHECK(meter_turn_us(meter, &only, NOW_US + 5000) == 500);
+    for (int i = 0; i < 10000; i++)
+        CHECK(meter_turn_us(meter, &only, NOW_US + 5000) <= 5 * SECOND_US);
+    meter_release(meter);
+}
+
 enum { SPENDERS = 4, SPENT_EACH = 10000 };
 
 static void *spend_much(void *meter)
