@@ -367,7 +367,7 @@ static enum status put_changes(struct op *op, struct batch *batch, uint64_t numb
 
         put_change(batch, found, key, removed);
         to += key.size;
-        op->work.entries++;
+        op->work.entries_written++;
     }
     return ST_OK;
 }
