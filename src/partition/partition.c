@@ -354,7 +354,7 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
     return txn_remove(op, txn, old, false);
 }
 
-/* Nobody knew whether it was written: the store may know now. If not, the client is told that nobody knows. */
+/* Nobody knew whether it was written: the store may know now, if need be after a wait. If not, the client is told so. */
 static enum status settle(struct op *op, const struct partition_txn *txn)
 {
     bool committed;
@@ -377,8 +377,6 @@ static enum status prepare(struct op *op, struct partition_txn *txn)
 
 static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
 {
-    if (st == ST_AMBIGUOUS && !op->may_block)
-        return ST_WOULD_BLOCK;
     if (txn->expires)
         container_unpin(txn->container);
     if (st == ST_AMBIGUOUS)
@@ -465,8 +463,6 @@ enum status partition_commit_end(struct op *op, struct partition_txn **txn, stru
     store_commit_end(op, commit);
     *stamp = commit->stamp;
     st = conclude(op, *txn, commit->status);
-    if (st == ST_WOULD_BLOCK) /* to be asked again */
-        return st;
     partition_abort(*txn);
     *txn = NULL;
     return st;

@@ -402,7 +402,8 @@ static enum status run(struct exchange *exchange, struct routed *routed)
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
     begin_reply(exchange, routed);
-    exchange->op.work = (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
+    exchange->op.work =
+        (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
