@@ -738,7 +738,7 @@
         }
     }
 
-    /* False when the answers are not for what was asked. */
+    /* The first answer goes to its callback at once. As step(); undefined when the answers are not for what was asked. */
     function deliver({ answers, accept }) {
         if (accept === false)
             state.accepts = false;
@@ -746,7 +746,7 @@
         state.delivered = 0;
         state.called = state.waiting;
         state.waiting = [];
-        return answers.length === state.called.length;
+        return answers.length === state.called.length ? step() : undefined;
     }
 
     function errorOf({ status, number, message: words }) {
@@ -761,10 +761,10 @@
         return { ...options, statusCode: status, ...notModified };
     }
 
-    /* Hands the next answer to its callback. False when none is left, or the script has failed. */
+    /* Hands the next answer to its callback. False when none is left after it, or the script has failed. */
     function step() {
-        if (state.failure || state.delivered >= state.answers.length)
-            return false;
+        if (state.failure)
+            return false; /* in a promise job, since the last callback */
         const answer = state.answers[state.delivered];
         const done = state.called[state.delivered++];
         try {
@@ -775,7 +775,7 @@
         } catch (error) {
             fail(error, "throw");
         }
-        return true;
+        return state.delivered < state.answers.length;
     }
 
     /* Members that stay undefined are not written. */
