@@ -17,14 +17,14 @@
 /* The collector sizes its heap by the machine's memory; as if there were little, a large run is forgotten soon after. */
 #define ASSUMED_MEMORY_BYTES (64 * 1024 * 1024)
 
-/* What went wrong inside prelude.js: a script that broke the objects it works with. */
+/* What went wrong inside the prelude: a script that broke the objects it works with. */
 #define BROKEN_EXCEPTION "Error: The script has changed objects that its own context needs."
 #define BROKEN_ERROR                                                       \
     "\"exception\":\"" BROKEN_EXCEPTION "\",\"stack\":\"" BROKEN_EXCEPTION \
     "\",\"from\":\"throw\",\"number\":400"
 #define BROKEN_PAYLOAD "{\"message\":\"" BROKEN_EXCEPTION "\"," BROKEN_ERROR "}"
 
-/* A context and prelude.js in it. */
+/* A context and the prelude in it. */
 struct realm {
     JSGlobalContextRef context;
     JSObjectRef run, deliver, step, take, call;
@@ -56,7 +56,7 @@ static JSValueRef evaluate(JSContextRef context, JSObjectRef function, JSObjectR
     JSStringRef source, url;
     JSValueRef value;
 
-    (void)function, (void)self, (void)count; /* only prelude.js has it, and gives both */
+    (void)function, (void)self, (void)count; /* only the prelude has it, and gives both */
     source = JSValueToStringCopy(context, arguments[0], exception);
     url = JSValueToStringCopy(context, arguments[1], exception);
     value = JSEvaluateScript(context, source, NULL, url, 1, exception);
