@@ -313,7 +313,7 @@ static void write_result(struct buf *body, const struct container *container, co
     char text[ETAG_SIZE];
     struct buf etag = { .data = text, .capacity = sizeof(text) };
     struct hybrid_row_result result = {
-        http_status(part), row->sub, { 0 }, part->charge, row->retry ? RETRY_AFTER_MS : 0
+        http_status(part), row->sub, { 0 }, part->charge, row->retry ? (uint32_t)part->retry_after_ms : 0
     };
     ptrdiff_t start = HYBRID_ROW_NO_BODY;
 
