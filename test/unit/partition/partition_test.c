@@ -1,4 +1,6 @@
 /* test/unit/partition/partition_test.c - transactions on items: what they write, what they see, whom they give way to. */
+#include <semaphore.h>
+
 #include "items.h"
 #include "keys/keys.h"
 
@@ -440,5 +442,51 @@ TEST(a_document_that_does_not_fit_into_memory_is_too_large)
     CHECK(partition_create(rig.op, txn, document, &item) == ST_TOO_LARGE);
     rig.op->arena.limit_bytes = SIZE_MAX;
     partition_abort(txn);
+    rig_close(&rig);
+}
+
+/* --- on a loop thread --- */
+
+static sem_t resumed;
+
+static void post(struct op *op, bool last)
+{
+    (void)op, (void)last;
+    sem_post(&resumed);
+}
+
+static void begin_quick(struct rig *rig, struct op *op)
+{
+    op_init(op, rig->op->env, SIZE_MAX / 2);
+    op->may_block = false;
+    op->resume = post;
+}
+
+TEST(an_item_stays_locked_until_its_commit_has_ended_though_nobody_waits_for_it)
+{
+    struct partition_txn *txn = NULL, *other = NULL;
+    struct container *container;
+    struct commit_stamp stamp;
+    struct record item;
+    struct op op, next;
+    struct epk *epk;
+    struct rig rig;
+
+    rig_open(&rig, true);
+    sem_init(&resumed, 0, 0);
+    container = rig_container(&rig, BY_PK);
+    epk = epk_of_key(rig.op, container, "['a']");
+    begin_quick(&rig, &op);
+    begin_quick(&rig, &next);
+    CHECK(partition_begin(&op, rig.locks, container, epk, slice_of("1"), &txn) == ST_OK);
+    CHECK(partition_create(&op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
+    REQUIRE(partition_commit(&op, &txn, &stamp) == ST_PENDING && txn);
+    sem_wait(&resumed);
+    CHECK(partition_begin(&next, rig.locks, container, epk, slice_of("1"), &other) == ST_WOULD_BLOCK);
+    CHECK(partition_commit_end(&op, &txn, &stamp) == ST_OK && !txn && stamp.lsn == 1);
+    CHECK(partition_begin(&next, rig.locks, container, epk, slice_of("1"), &other) == ST_OK);
+    partition_abort(other);
+    op_free(&op);
+    op_free(&next);
     rig_close(&rig);
 }
