@@ -293,6 +293,7 @@ static void open_router(struct server *server)
         .locks = server->locks,
         .hints = server->hints,
         .scripts = server->scripts,
+        .range_units = (uint64_t)settings->range_units,
         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
         .print_token = print_token,
         .token_context = server->auth,

@@ -88,9 +88,10 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     TRY(read_definition(op, call, json_undefined, &definition));
     TRY(throughput_of_headers(op, call, &throughput));
     throughput = own_throughput(call, throughput);
-    TRY(catalog_create_container_with_offer(op, call->service->catalog, call->database, definition,
-                                            ranges_for_throughput(throughput.units),
-                                            throughput_offer(op, &throughput), &container));
+    TRY(catalog_create_container_with_offer(
+        op, call->service->catalog, call->database, definition,
+        ranges_for_throughput(throughput.units, call->service->range_units),
+        throughput_offer(op, &throughput), &container));
     op->work.documents_written++;
     reply_container(reply, container, 201);
 out:

@@ -4,6 +4,7 @@
  */
 #include "base/limits.h"
 #include "resource/offer.h"
+#include "resource/split.h"
 #include "resource/resource.h"
 #include "resource/child_feed.h"
 #include "resource/system.h"
@@ -265,7 +266,7 @@ out:
     return st;
 }
 
-/* How many ranges the container has does not change with it. */
+/* More throughput than its ranges can serve splits them; less merges none, as on the service. */
 enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct child *old = NULL, *offer = NULL;
@@ -282,6 +283,7 @@ enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &offer));
     op->work.documents_written++;
+    TRY(split_for_throughput(op, call->service, &offer->parent, wanted.units));
     reply_offer(reply, offer);
 out:
     child_release(offer);
