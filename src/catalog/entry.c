@@ -18,6 +18,7 @@ void database_release(struct database *database)
 {
     if (!database || atomic_fetch_sub(&database->references, 1) > 1)
         return;
+    meter_release(database->meter);
     arena_free(&database->memory);
     free(database);
 }
@@ -37,6 +38,7 @@ static void container_free(struct container *container)
     database_release(container->database);
     shape_release(container->shape);
     progress_release(container->progress);
+    meter_release(container->meter);
     arena_free(&container->memory);
     free(container);
 }
@@ -86,6 +88,7 @@ struct database *database_make(const struct rid *rid, const struct record *recor
     database->link = catalog_join(&database->memory, slice_of("dbs"), "/", database->id);
     database->etag = record->etag;
     database->ts_ms = record->ts_ms;
+    database->meter = meter_new();
     atomic_init(&database->references, 1);
     return database;
 }
@@ -127,6 +130,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->shape = shape_new();
     container->progress = allocate(sizeof(*container->progress));
     atomic_init(&container->progress->references, 1);
+    container->meter = meter_new();
     atomic_init(&container->references, 1);
     container_read_key(container);
     container_read_ttl(container);
@@ -156,6 +160,8 @@ void container_share(const struct container *old, struct container *new)
 {
     shape_release(new->shape);
     new->shape = shape_take(old->shape);
+    meter_release(new->meter);
+    new->meter = meter_take(old->meter);
 }
 
 void container_share_progress(const struct container *old, struct container *new)
