@@ -84,6 +84,7 @@ struct container_reindex {
 struct container_progress {
     struct container_sweep sweep;
     struct container_reindex reindex;
+    uint64_t sized_bytes; /* what it held when its ranges were last measured: resource/watch.c's own */
     atomic_uint references;
 };
 
@@ -198,6 +199,9 @@ size_t catalog_list_spending(struct catalog *catalog, struct container **list, s
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
+
+/* Those whose items have more bytes than that, up to `limit`, in no order; references. */
+size_t catalog_list_larger(struct catalog *catalog, uint64_t bytes, struct container **list, size_t limit);
 
 /* Those with items that are indexed by an older policy, up to `limit`, in no order; references. */
 size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit);

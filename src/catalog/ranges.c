@@ -57,14 +57,14 @@ void range_bounds(const struct container *container, uint32_t index, struct epk 
             index + 1 < table->count ? table->range[index + 1].min : slice_of("\xff")); /* above every key */
 }
 
-uint32_t range_of_epk(const struct container *container, const struct epk *epk)
+uint32_t range_of_key(const struct container *container, struct slice epk)
 {
     uint32_t low = 0, high = container->ranges.count;
 
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (slice_compare(epk_slice(epk), container->ranges.range[middle].min) < 0)
+        if (slice_compare(epk, container->ranges.range[middle].min) < 0)
             high = middle;
         else
             low = middle;

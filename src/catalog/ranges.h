@@ -31,7 +31,12 @@ enum status ranges_read(struct op *op, struct container *container, const struct
 void range_bounds(const struct container *container, uint32_t index, struct epk *min, struct epk *max);
 
 /* Where a key lies. */
-uint32_t range_of_epk(const struct container *container, const struct epk *epk);
+uint32_t range_of_key(const struct container *container, struct slice epk);
+
+static inline uint32_t range_of_epk(const struct container *container, const struct epk *epk)
+{
+    return range_of_key(container, epk_slice(epk));
+}
 
 bool range_find(const struct range_table *table, uint64_t id, uint32_t *index);
 

@@ -1,10 +1,9 @@
 /* src/resource/split.c - what an operator or an offer wants of a container's ranges. */
-#include <stdlib.h>
-
 #include "base/encode.h"
 #include "base/limits.h"
 #include "catalog/split.h"
 #include "partition/scan.h"
+#include "resource/sample.h"
 #include "resource/split.h"
 
 /* ---- the container ---- */
@@ -83,48 +82,8 @@ static void print_ranges(struct buf *out, const struct container *container)
 
 /* ---- where the middle of the items is ---- */
 
-enum { SAMPLE_MAX = 511 };
-
-struct sample {
-    struct epk *epk;
-    size_t count;
-    uint64_t seen;
-};
-
-/* Each of those seen is in the sample with the same chance. */
-static void sample_add(struct op *op, struct sample *sample, struct slice epk)
-{
-    size_t at = sample->count;
-
-    sample->seen++;
-    if (at == SAMPLE_MAX)
-        at = (size_t)(env_random_u64(op->env) % sample->seen);
-    else
-        sample->count++;
-    if (at >= SAMPLE_MAX)
-        return;
-    sample->epk[at].size = (uint16_t)epk.size;
-    memcpy(sample->epk[at].bytes, epk.data, epk.size);
-}
-
-static int by_epk(const void *a, const void *b)
-{
-    return slice_compare(epk_slice(a), epk_slice(b));
-}
-
-/* The middle one, or the next above it that is not what the range begins with. */
-static enum status choose_cut(struct op *op, struct sample *sample, const struct epk *min, struct epk *cut)
-{
-    qsort(sample->epk, sample->count, sizeof(*sample->epk), by_epk);
-    for (size_t i = sample->count / 2; i < sample->count; i++)
-        if (slice_compare(epk_slice(&sample->epk[i]), epk_slice(min)) > 0) {
-            *cut = sample->epk[i];
-            return ST_OK;
-        }
-    return op_fail(op, ST_BAD_REQUEST, "The range has no items that a split would part.");
-}
-
-enum status split_median(struct op *op, const struct container *container, uint32_t index, struct epk *cut)
+static enum status find_median(struct op *op, const struct container *container, uint32_t index,
+                               struct epk *cut)
 {
     struct sample sample = { .epk = arena_alloc(&op->arena, SAMPLE_MAX * sizeof(*sample.epk)) };
     struct partition_scope scope = { 0 };
@@ -140,7 +99,9 @@ enum status split_median(struct op *op, const struct container *container, uint3
         if (found)
             sample_add(op, &sample, item.epk);
     }
-    TRY(choose_cut(op, &sample, &scope.min, cut));
+    sample_sort(&sample);
+    if (!sample_cut(&sample, &scope.min, &scope.max, cut))
+        TRY(op_fail(op, ST_BAD_REQUEST, "The range has no items that a split would part."));
 out:
     partition_scan_close(&scan);
     return st;
@@ -193,7 +154,7 @@ static enum status read_cut(struct op *op, const struct container *container, st
     if (json_kind(at) == JSON_STRING && slice_is(json_string(at), "median")) {
         if (!range_find(&container->ranges, split->id, &index))
             return ST_OK; /* range_split() tells that it is gone, before it looks at the cut */
-        TRY(split_median(op, container, index, cut));
+        TRY(find_median(op, container, index, cut));
         goto out;
     }
     if (json_kind(at) != JSON_STRING || !hex_decode(json_string(at), cut->bytes, RANGE_CUT_BYTES_MAX, &size))

@@ -15,6 +15,3 @@ enum status merge_run(struct op *op, struct service *service, struct json wanted
 /* As many ranges as the throughput wants, if its owner is a container that has fewer. */
 enum status split_for_throughput(struct op *op, struct service *service, const struct rid *owner,
                                  uint64_t units);
-
-/* Where half of a range's items lie before: a key of theirs, or one that was looked at by chance when there are many. */
-enum status split_median(struct op *op, const struct container *container, uint32_t index, struct epk *cut);
