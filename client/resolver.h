@@ -34,8 +34,8 @@ enum {
     RESOLVER_LINKS_MAX = 10 * 1000,
     RESOLVER_ROWS_MAX = 1000 * 1000, /* ranges, or keys of a table */
     LINKS_BYTES_MAX = 16 * 1024 * 1024,
-    KEY_BYTES_MAX = 4 * 1024 * 1024, /* an item has 2 MB at most, and a key is a part of one */
-    KEY_DEPTH_MAX = 4,               /* a kind's list of ranges of numbers */
+    HELD_KEY_BYTES_MAX = 4 * 1024 * 1024, /* an item has 2 MB at most, and a key is a part of one */
+    KEY_DEPTH_MAX = 4,                    /* a kind's list of ranges of numbers */
     SCRATCH_BYTES_MAX = 64 * 1024 * 1024,
 };
 

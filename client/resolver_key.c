@@ -11,7 +11,7 @@ orrery_status held_key_new(orrery_held_key **held)
     if (!*held)
         return ORRERY_ENOMEM;
     **held = (struct orrery_held_key){ .key = { .type = ORRERY_KEY_NONE } };
-    arena_init(&(*held)->arena, KEY_BYTES_MAX);
+    arena_init(&(*held)->arena, HELD_KEY_BYTES_MAX);
     return ORRERY_OK;
 }
 
@@ -39,7 +39,8 @@ static orrery_status copy_items(struct arena *arena, const orrery_key *key, orre
 {
     orrery_key *items;
 
-    if (depth == KEY_DEPTH_MAX || key->count > KEY_BYTES_MAX / sizeof(*items) || (key->count && !key->items))
+    if (depth == KEY_DEPTH_MAX || key->count > HELD_KEY_BYTES_MAX / sizeof(*items) ||
+        (key->count && !key->items))
         return ORRERY_EINVAL;
     items = arena_try_alloc(arena, key->count * sizeof(*items) + 1);
     if (!items)

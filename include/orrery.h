@@ -767,6 +767,118 @@ orrery_status orrery_resolver_save_file(orrery_resolver *resolver, const char *p
 orrery_status orrery_resolver_load_file(const char *path, const orrery_load_options *options,
                                         orrery_resolver **resolver);
 
+/* ---- Collections that are made for you --------------------------------------------------------------------- *
+ *
+ * These ask the server through the client they are given, which must outlive them; they belong to the thread that
+ * uses the client.
+ */
+
+/* What collections that a resolver makes look like. */
+typedef struct orrery_template {
+    size_t size;
+    orrery_container container; /* its id is not looked at; no partition key: "/id" */
+    int throughput, throughput_max;
+    /* definitions, JSON, NULL behind the last; put into collections that were made just now */
+    const char *const *procedures;
+    const char *const *triggers;
+    const char *const *functions;
+} orrery_template;
+
+typedef struct orrery_managed_options {
+    size_t size;
+    size_t count;       /* of collections */
+    const char *prefix; /* of their ids, in front of 0, 1, 2...; NULL: "ManagedHashCollection." */
+    const orrery_template *collection; /* NULL: partitioned by /id */
+    const orrery_hash_options *hash;
+    int self_links; /* 1: the ring is made of the collections' self-links, as the .NET sample made it */
+} orrery_managed_options;
+
+/* A hash resolver over collections that are looked up, and made where they are missing. */
+orrery_status orrery_resolver_managed(orrery_client *client, const char *database_link,
+                                      const orrery_extractor *extractor,
+                                      const orrery_managed_options *options, orrery_resolver **resolver);
+
+typedef struct orrery_spillover_options {
+    size_t size;
+    const char *prefix; /* NULL: "Collection." */
+    double fill_factor; /* 0: 0.90 */
+    int check_seconds;  /* 0: 3,600; -1: at every create */
+    int64_t quota_kb;   /* of a collection, where the server names none; 0: such a one is never full */
+    const orrery_template *collection;
+} orrery_spillover_options;
+
+/* Documents go to the last collection until the server says that it is so full; then another is made. Reads ask all. */
+orrery_status orrery_resolver_spillover(orrery_client *client, const char *database_link,
+                                        const orrery_spillover_options *options, orrery_resolver **resolver);
+
+/* Keeps a reference of its own. NULL removes what is registered. */
+orrery_status orrery_client_set_resolver(orrery_client *client, const char *database_link,
+                                         orrery_resolver *resolver);
+
+/* A resolver's state in an item: its id, and the key of a container that is partitioned by /id. ORRERY_ENOTFOUND: none. */
+orrery_status orrery_resolver_save_item(orrery_resolver *resolver, orrery_client *client,
+                                        const char *container_link, const char *id);
+orrery_status orrery_resolver_load_item(orrery_client *client, const char *container_link, const char *id,
+                                        const orrery_load_options *options, orrery_resolver **resolver);
+
+/* ---- The partitioning manager -------------------------------------------------------------------------------- *
+ *
+ * Changes how many collections a managed arrangement has while clients work, and moves the documents whose place
+ * changes, no others:
+ *
+ *     orrery_managed_options two = { sizeof(two), .count = 2 };
+ *     orrery_manager_options options = { sizeof(options), .extractor = &by_user, .managed = &two };
+ *
+ *     orrery_manager_open(client, "dbs/app", &options, &manager);
+ *     orrery_manager_resize(manager, 8, &moved);
+ *     orrery_manager_close(manager);
+ *
+ * It keeps its state in an item of the database, so that it can be ended at any moment: the next manager goes on
+ * where it was. A document is created in its new place, then deleted in the old one, unless it changed meanwhile:
+ * then it is copied again. So it is never missing, and may be seen twice while it moves. What is copied is the
+ * document without what the server adds: its _ts, and the time to live that counts from it, begin anew.
+ *
+ * Clients learn of a change by a following resolver. They look at the state every refresh_ms, and the manager leaves
+ * them grace_ms before it relies on it: more than refresh_ms and the longest time that a create may take.
+ */
+typedef struct orrery_manager orrery_manager;
+
+typedef struct orrery_manager_options {
+    size_t size;
+    const orrery_extractor *extractor;
+    const orrery_managed_options *managed; /* its count is how many there are at first */
+    orrery_read_mode mode;                 /* while documents move */
+    const char *
+        state_link; /* the container that keeps the state, by /id; NULL: "orrery.partitioning", made if need be */
+    const char *owner; /* who may go on at once after being ended; NULL: nobody, others wait for the lease */
+    int lease_ms;      /* 0: 60,000; renewed with every batch of documents */
+    int refresh_ms;    /* 0: 1,000 */
+    int grace_ms;      /* 0: 5,000 */
+    void (*progress)(void *context, size_t seen, size_t moved); /* after every batch */
+    void *context;
+} orrery_manager_options;
+
+/* Makes the arrangement or finds it, in the middle of a move as well, and registers its resolver with the client. */
+orrery_status orrery_manager_open(orrery_client *client, const char *database_link,
+                                  const orrery_manager_options *options, orrery_manager **manager);
+void orrery_manager_close(orrery_manager *manager);
+
+/* Until it is done; `moved` may be NULL. ORRERY_EBUSY: another manager is at work. After any other failure the same call
+   goes on where this one stopped. An interrupted change is finished first. */
+orrery_status orrery_manager_add(orrery_manager *manager, size_t *moved);
+orrery_status orrery_manager_remove(orrery_manager *manager, size_t *moved);
+orrery_status orrery_manager_resize(orrery_manager *manager, size_t count, size_t *moved);
+
+/* The same in small pieces: orrery_manager_begin(), then steps of so many documents until ORRERY_DONE; ORRERY_WAIT: clients
+   have their time, ask again later. */
+orrery_status orrery_manager_begin(orrery_manager *manager, size_t count);
+orrery_status orrery_manager_step(orrery_manager *manager, size_t documents_max);
+size_t orrery_manager_count(const orrery_manager *manager); /* of collections, when all is done */
+
+/* A resolver that follows what a manager does, for the client that it is registered with. */
+orrery_status orrery_resolver_follow(orrery_client *client, const char *database_link,
+                                     const orrery_manager_options *options, orrery_resolver **resolver);
+
 #ifdef __cplusplus
 }
 #endif
