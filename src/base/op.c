@@ -32,6 +32,7 @@ void op_begin(struct op *op, int64_t timeout_ms)
     op->deadline_ms = env_monotonic_ms(op->env) + timeout_ms;
     atomic_store_explicit(&op->cancelled, false, memory_order_relaxed);
     op->work = (struct work){ 0 };
+    op->spent = (struct spent){ 0 };
     op->error = NULL;
     op->sub_status = 0;
     op->activity_id[0] = '\0';

@@ -78,6 +78,19 @@ struct container_reindex {
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
+/* A partition key range: the keys from `min` on, up to where the next one begins. */
+struct key_range {
+    uint32_t id;
+    struct slice min;
+};
+
+/* All that a container has, in the order of keys; the first begins with the empty one. ranges.h */
+struct range_table {
+    uint32_t count;
+    const uint32_t *id; /* of each, in the same order */
+    const struct key_range *range;
+};
+
 struct container {
     struct rid rid;
     struct slice id;
@@ -91,7 +104,7 @@ struct container {
     enum epk_version epk_version;
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
-    uint32_t range_count;    /* ranges.h */
+    struct range_table ranges;
     bool system_key;         /* made without a partition key: all items lie in one logical partition */
     int32_t default_ttl;     /* seconds, TTL_OFF or TTL_NEVER */
     bool keeps_unique;       /* its items have entries of their unique keys: see container_record() */
