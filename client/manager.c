@@ -45,7 +45,7 @@ static orrery_status publish(orrery_manager *manager)
     orrery_status status = arrangement_resolver(&manager->now, &manager->settings, &resolver);
 
     if (status == ORRERY_OK && manager->publish)
-        status = manager->publish(manager->listener, resolver);
+        status = manager->publish(manager->listener, manager->settings.database_link, resolver);
     orrery_resolver_unref(resolver);
     return status;
 }
@@ -495,8 +495,9 @@ static orrery_status start(orrery_manager *manager)
 
 orrery_status manager_with(struct remote remote, const char *database_link,
                            const orrery_manager_options *options,
-                           orrery_status (*listen)(void *listener, orrery_resolver *resolver), void *listener,
-                           orrery_manager **manager)
+                           orrery_status (*listen)(void *listener, const char *database_link,
+                                                   orrery_resolver *resolver),
+                           void *listener, orrery_manager **manager)
 {
     orrery_manager *made = calloc(1, sizeof(*made));
     orrery_status status;
@@ -518,4 +519,20 @@ orrery_status manager_with(struct remote remote, const char *database_link,
     else
         orrery_manager_close(made);
     return status;
+}
+
+static orrery_status tell_client(void *client, const char *database_link, orrery_resolver *resolver)
+{
+    return orrery_client_set_resolver(client, database_link, resolver);
+}
+
+orrery_status orrery_manager_open(orrery_client *client, const char *database_link,
+                                  const orrery_manager_options *options, orrery_manager **manager)
+{
+    if (!manager)
+        return ORRERY_EINVAL;
+    *manager = NULL;
+    if (!client)
+        return ORRERY_EINVAL;
+    return manager_with(remote_of_client(client), database_link, options, tell_client, client, manager);
 }

@@ -118,7 +118,8 @@ struct orrery_manager {
     uint64_t moved; /* since it was opened */
     void (*progress)(void *context, size_t seen, size_t moved);
     void *context;
-    orrery_status (*publish)(void *listener, orrery_resolver *resolver); /* may be NULL */
+    orrery_status (*publish)(void *listener, const char *database_link,
+                             orrery_resolver *resolver); /* may be NULL */
     void *listener;
 };
 
@@ -129,7 +130,8 @@ void pass_end(struct pass *pass);
 /* manager.c, for whoever is asked. */
 orrery_status manager_with(struct remote remote, const char *database_link,
                            const orrery_manager_options *options,
-                           orrery_status (*publish)(void *listener, orrery_resolver *resolver),
+                           orrery_status (*publish)(void *listener, const char *database_link,
+                                                    orrery_resolver *resolver),
                            void *listener, orrery_manager **manager);
 orrery_status follow_with(struct remote remote, const char *database_link,
                           const orrery_manager_options *options, orrery_resolver **resolver);

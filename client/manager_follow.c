@@ -119,3 +119,12 @@ orrery_status follow_with(struct remote remote, const char *database_link,
         follow_destroy(made);
     return status;
 }
+
+orrery_status orrery_resolver_follow(orrery_client *client, const char *database_link,
+                                     const orrery_manager_options *options, orrery_resolver **resolver)
+{
+    if (!resolver)
+        return ORRERY_EINVAL;
+    *resolver = NULL;
+    return client ? follow_with(remote_of_client(client), database_link, options, resolver) : ORRERY_EINVAL;
+}

@@ -79,22 +79,24 @@ static orrery_status describe(struct arena *arena, const struct key_paths *paths
     return who.failed ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
-/* Where the target wants it; the same place for one that it cannot place but that may stay. */
+/* Where the target wants it. */
 static orrery_status place(struct arena *arena, orrery_resolver *target, struct json item,
                            struct stray *stray)
 {
-    orrery_held_key *key = NULL;
     orrery_links *links = NULL;
-    orrery_status status = resolver_key_of(target, (orrery_value){ item.at }, &key);
+    struct buf text;
+    orrery_status status;
 
-    if (status == ORRERY_OK)
-        status = orrery_resolve_create(target, orrery_held_key_get(key), &links);
+    buf_init(&text, arena);
+    json_print(&text, item);
+    if (text.failed)
+        return ORRERY_ENOMEM;
+    status = orrery_resolve_document(target, text.data, text.size, &links);
     if (status == ORRERY_OK) {
         stray->to = resolver_text(arena, slice_of(orrery_links_at(links, 0)));
         status = stray->to ? ORRERY_OK : ORRERY_ENOMEM;
     }
     orrery_links_free(links);
-    orrery_held_key_free(key);
     return status;
 }
 

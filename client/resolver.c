@@ -41,37 +41,25 @@ void orrery_resolver_unref(orrery_resolver *resolver)
     free(resolver);
 }
 
-orrery_status resolver_key_of(orrery_resolver *resolver, orrery_value document, orrery_held_key **key)
+orrery_status orrery_resolver_key(orrery_resolver *resolver, const char *json, size_t size,
+                                  orrery_held_key **key)
 {
-    orrery_status status = held_key_new(key);
+    orrery_json *document = NULL;
+    orrery_status status;
 
+    *key = NULL;
+    if (!resolver)
+        return ORRERY_EINVAL;
+    status = orrery_json_parse(json, size, &document);
     if (status == ORRERY_OK)
-        status = resolver->calls.partition_key(resolver->self, document, *key);
+        status = held_key_new(key);
+    if (status == ORRERY_OK)
+        status = resolver->calls.partition_key(resolver->self, orrery_json_root(document), *key);
     if (status != ORRERY_OK) {
         orrery_held_key_free(*key);
         *key = NULL;
     }
-    return status;
-}
-
-orrery_status orrery_resolver_key(orrery_resolver *resolver, const char *json, size_t size,
-                                  orrery_held_key **key)
-{
-    struct op scratch;
-    struct json document;
-    orrery_status status;
-    enum status st;
-
-    *key = NULL;
-    if (!resolver || !json)
-        return ORRERY_EINVAL;
-    scratch_init(&scratch);
-    st = json_parse(&scratch, slice_make(json, size == ORRERY_TEXT ? strlen(json) : size), &document);
-    if (st == ST_OK)
-        status = resolver_key_of(resolver, (orrery_value){ document.at }, key);
-    else
-        status = st == ST_TOO_LARGE ? ORRERY_ENOMEM : ORRERY_EJSON;
-    op_free(&scratch);
+    orrery_json_free(document);
     return status;
 }
 

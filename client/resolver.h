@@ -53,9 +53,6 @@ bool link_equal(const char *a, const char *b);
 bool link_is_collection(const char *link);
 bool link_is_database(const char *link);
 
-/* The key of a document that was parsed already. */
-orrery_status resolver_key_of(orrery_resolver *resolver, orrery_value document, orrery_held_key **key);
-
 orrery_status held_key_new(orrery_held_key **held);
 
 /* A deep copy whose memory is the arena's. */

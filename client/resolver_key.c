@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "client.h"
 #include "resolver.h"
 #include "json/number.h"
 
@@ -274,7 +275,7 @@ static orrery_status join(struct arena *arena, const orrery_extractor *extractor
 
 orrery_status extractor_run(const orrery_extractor *extractor, orrery_value document, orrery_held_key *key)
 {
-    struct json root = { document.at };
+    struct json root = value_json(document);
     orrery_status status;
     orrery_key found;
 

@@ -1,6 +1,7 @@
 /* client/resolver_kinds.c - different kinds of document, each with a resolver of its own. */
 #include <stdlib.h>
 
+#include "client.h"
 #include "state.h"
 
 struct kinds_resolver {
@@ -19,7 +20,7 @@ static bool kind_matches(const struct kinds_resolver *resolver, const orrery_kin
         return kind->matches(kind->context, document);
     if (!kind->name) /* the one that takes what is left */
         return true;
-    value = json_get((struct json){ document.at }, resolver->property);
+    value = json_get(value_json(document), resolver->property);
     return json_kind(value) == JSON_STRING && slice_is(json_string(value), kind->name);
 }
 

@@ -31,10 +31,11 @@ static uint64_t next_random(struct world *world)
     return world->seed >> 33;
 }
 
-static orrery_status listen(void *listener, orrery_resolver *resolver)
+static orrery_status listen(void *listener, const char *database_link, orrery_resolver *resolver)
 {
     struct world *world = listener;
 
+    (void)database_link;
     orrery_resolver_unref(world->resolver);
     world->resolver = orrery_resolver_ref(resolver);
     return ORRERY_OK;
