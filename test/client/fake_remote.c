@@ -2,8 +2,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "failing_alloc.h"
 #include "fake_remote.h"
 #include "resolver.h"
+
+/* The server's own memory does not run out when the library's does. */
+static void *own(size_t size)
+{
+    void *memory;
+
+    failing_alloc_pause();
+    memory = calloc(1, size);
+    failing_alloc_go_on();
+    return memory;
+}
 
 /* Whether the request goes through; *lost says that it is done but its answer is not heard. */
 static bool arrives(struct fake *fake, bool *lost)
@@ -63,6 +75,8 @@ static orrery_status parse(struct arena *arena, const char *text, size_t size, s
     enum status st = json_parse(&op, slice_make(text, size), value);
 
     *arena = op.arena;
+    if (st == ST_TOO_LARGE)
+        return ORRERY_ENOMEM;
     return st == ST_OK ? ORRERY_OK : ORRERY_EBADREQUEST;
 }
 
@@ -120,7 +134,7 @@ static orrery_status make_collection(struct fake *fake, const char *feed_link, s
     snprintf(link, sizeof(link), "%s/%.*s", feed_link, SLICE_ARGS(id));
     if (fake_find(fake, link))
         return ORRERY_ECONFLICT;
-    made = calloc(1, sizeof(*made));
+    made = own(sizeof(*made));
     made->link = strdup(link);
     while (*at)
         at = &(*at)->next;
@@ -235,7 +249,7 @@ static orrery_status fake_item_read(void *self, struct arena *arena, const char 
 static void set_text(struct fake *fake, struct fake_item *item, struct slice json)
 {
     free(item->text);
-    item->text = malloc(json.size + 1);
+    item->text = own(json.size + 1);
     memcpy(item->text, json.data, json.size);
     item->text[json.size] = '\0';
     item->size = json.size;
@@ -249,6 +263,7 @@ static orrery_status fake_item_create(void *self, struct arena *arena, const cha
     struct fake_collection *collection;
     struct fake_item **at, *made;
     struct json document;
+    orrery_status status;
     char *id;
     bool lost;
 
@@ -258,14 +273,15 @@ static orrery_status fake_item_create(void *self, struct arena *arena, const cha
     collection = fake_find(fake, link);
     if (!collection)
         return answered(lost, ORRERY_ENOTFOUND);
-    if (parse(arena, json.data, json.size, &document) != ORRERY_OK)
-        return answered(lost, ORRERY_EBADREQUEST);
+    status = parse(arena, json.data, json.size, &document);
+    if (status != ORRERY_OK)
+        return answered(lost, status);
     if (!(id = resolver_text(arena, json_string(json_get(document, "id")))))
         return ORRERY_ENOMEM;
     at = find_item(collection, id);
     if (*at)
         return answered(lost, ORRERY_ECONFLICT);
-    made = calloc(1, sizeof(*made));
+    made = own(sizeof(*made));
     made->id = strdup(id);
     set_text(fake, made, json);
     made->number = made->version;
@@ -333,7 +349,7 @@ static orrery_status fake_list_open(void *self, const char *link, struct remote_
         return answered(lost, ORRERY_ENOTFOUND);
     if (lost)
         return ORRERY_EIO;
-    *cursor = calloc(1, sizeof(**cursor));
+    *cursor = own(sizeof(**cursor));
     **cursor = (struct remote_cursor){ .fake = fake,
                                        .link = strdup(link),
                                        .is_of_collections = strcmp(end, "/colls") == 0 };
@@ -352,6 +368,8 @@ static orrery_status next_collection(struct remote_cursor *cursor, struct json *
             cursor->after++;
             buf_init(&text, &cursor->arena);
             buf_printf(&text, "{\"id\":\"%s\"}", strrchr(one->link, '/') + 1);
+            if (text.failed)
+                return ORRERY_ENOMEM;
             return parse(&cursor->arena, text.data, text.size, row) == ORRERY_OK ? ORRERY_ROW : ORRERY_ENOMEM;
         }
     return ORRERY_DONE;

@@ -18,7 +18,7 @@ static const struct key_row keys[] = {
 #define HUGE_KEY(text, size, times, hash)
 #define ILL_FORMED_KEY(text, size, hash)
 #define RAW(text, size, hash)
-#include "data/placements.def"
+#include "recorded/placements.def"
 #undef KEY
 #undef HUGE_KEY
 #undef ILL_FORMED_KEY
@@ -30,7 +30,7 @@ static const struct key_row odd_keys[] = {
 #define HUGE_KEY(text, size, times, hash) { text, size, times, hash },
 #define ILL_FORMED_KEY(text, size, hash) { text, size, 1, hash },
 #define RAW(text, size, hash) { text, size, 1, hash },
-#include "data/placements.def"
+#include "recorded/placements.def"
 #undef KEY
 #undef HUGE_KEY
 #undef ILL_FORMED_KEY
@@ -88,7 +88,7 @@ struct config {
 #define CONFIG(name, hash, nodes, crc, links, create, huge, ill_formed) \
     { name, hash, nodes, crc, links, create, huge, ill_formed },
 static const struct config configs[] = {
-#include "data/placements.def"
+#include "recorded/placements.def"
 };
 #undef CONFIG
 
@@ -237,7 +237,7 @@ static void check_growth(size_t from, size_t to, int virtual_nodes, const char *
 TEST(a_collection_more_moves_the_recorded_keys_and_only_to_itself)
 {
 #define GROWTH(from, to, nodes, moved) check_growth(from, to, nodes, moved);
-#include "data/placements.def"
+#include "recorded/placements.def"
 }
 
 static orrery_status try_hash(const orrery_extractor *extractor, const char *const *links, size_t count,

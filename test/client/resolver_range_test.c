@@ -66,7 +66,7 @@ TEST(every_recorded_key_lies_in_the_ranges_where_the_sdk_finds_it)
 #define END_MAP                      \
     orrery_resolver_unref(resolver); \
     }
-#include "data/placements.def"
+#include "recorded/placements.def"
 }
 
 static orrery_status try_ranges(const orrery_range *ranges, size_t count)
