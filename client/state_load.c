@@ -7,6 +7,7 @@ struct loader {
     struct op op;
     const orrery_load_options *options;
     int depth;
+    bool no_memory; /* what is missing is not the state's fault */
 };
 
 static orrery_status load(struct loader *loader, struct json state, orrery_resolver **resolver);
@@ -15,13 +16,16 @@ static orrery_status load(struct loader *loader, struct json state, orrery_resol
 static const char *text_of(struct loader *loader, struct json value)
 {
     struct slice text;
+    char *copy;
 
     if (json_kind(value) != JSON_STRING)
         return NULL;
     text = json_string(value);
     if (text.size && memchr(text.data, '\0', text.size))
         return NULL;
-    return resolver_text(&loader->op.arena, text);
+    copy = resolver_text(&loader->op.arena, text);
+    loader->no_memory |= !copy;
+    return copy;
 }
 
 /* The same for an array of them; NULL when an element is none. */
@@ -30,6 +34,7 @@ static const char **texts_of(struct loader *loader, struct json array)
     const char **texts = arena_try_alloc(&loader->op.arena, json_count(array) * sizeof(*texts) + 1);
     size_t count = 0;
 
+    loader->no_memory |= !texts;
     if (!texts)
         return NULL;
     for (struct json_iter i = json_iter(array); json_next(&i);)
@@ -361,6 +366,8 @@ orrery_status resolver_load_json(struct json state, const orrery_load_options *o
     scratch_init(&loader.op);
     status = load(&loader, state, resolver);
     op_free(&loader.op);
+    if (loader.no_memory)
+        return ORRERY_ENOMEM;
     /* what the constructors refuse is a mistake in the state, and not the caller's */
     return status == ORRERY_EINVAL || status == ORRERY_ELINK || status == ORRERY_EKEYTYPE ? ORRERY_ESTATE
                                                                                           : status;
