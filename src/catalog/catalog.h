@@ -52,6 +52,7 @@ struct unique_key {
 };
 
 enum { TTL_OFF = 0, TTL_NEVER = -1 };
+enum { RETENTION_NONE = 0, RETENTION_DEFAULT = -1 };
 
 /* How far housekeeping is with removing a container's expired items; partition/sweep.c's own, in one thread. */
 struct container_sweep {
@@ -91,9 +92,11 @@ struct container {
     enum epk_version epk_version;
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
-    uint32_t range_count;    /* ranges.h */
-    bool system_key;         /* made without a partition key: all items lie in one logical partition */
-    int32_t default_ttl;     /* seconds, TTL_OFF or TTL_NEVER */
+    uint32_t range_count; /* ranges.h */
+    bool system_key;      /* made without a partition key: all items lie in one logical partition */
+    int32_t default_ttl;  /* seconds, TTL_OFF or TTL_NEVER */
+    int32_t
+        retention_minutes;   /* of old versions in the change log; RETENTION_DEFAULT: as the server has it */
     bool keeps_unique;       /* its items have entries of their unique keys: see container_record() */
     size_t unique_key_count; /* 0 when they have none */
     struct unique_key *unique_key;
