@@ -65,6 +65,16 @@ struct container_sweep {
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
+/* How far housekeeping is with trimming a container's log; partition/trim.c's own, in one thread. */
+struct container_trim {
+    uint64_t lsn; /* up to this entry of the log nothing is left to trim */
+    uint32_t position;
+    size_t unwritten;        /* entries that it passed since it wrote down how far it is */
+    bool unsettled;          /* what comes next waits for the index */
+    int64_t due_ms;          /* before then nothing is old enough */
+    int64_t rested_after_ms; /* on the monotonic clock */
+};
+
 /* A policy that items may still be indexed by, until they are indexed by the new one. */
 struct container_policy {
     uint32_t version;
@@ -109,6 +119,7 @@ struct container {
     struct container_shape *shape;
     struct container_sweep sweep; /* a new version of the definition begins with new ones */
     struct container_reindex reindex;
+    struct container_trim trim;
 
     /* Private to catalog.c. */
     struct arena memory;
@@ -163,6 +174,9 @@ size_t catalog_list_largest(struct catalog *catalog, struct container **list, si
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
+
+/* All, up to `limit`, in no order; references. */
+size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit);
 
 /* Those with items that are indexed by an older policy, up to `limit`, in no order; references. */
 size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit);

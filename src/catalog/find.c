@@ -235,6 +235,17 @@ size_t catalog_list_reindexing(struct catalog *catalog, struct container **list,
     return list_where(catalog, is_reindexing, list, limit);
 }
 
+static bool is_any(const struct container *container)
+{
+    (void)container;
+    return true;
+}
+
+size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit)
+{
+    return list_where(catalog, is_any, list, limit);
+}
+
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
 {
     pthread_rwlock_rdlock(&catalog->lock);

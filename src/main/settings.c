@@ -32,6 +32,7 @@ static const struct flag flags[] = {
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "change-retention-hours", NUMBER, AT(change_retention_hours), "N", "how long the change log keeps old versions, where a container's policy does not say (24)" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
@@ -162,6 +163,7 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .durability = "sync",
                                    .log = "info",
                                    .cache_mb = 256,
+                                   .change_retention_hours = CHANGE_RETENTION_HOURS_DEFAULT,
                                    .script_seconds = SCRIPT_SECONDS_DEFAULT,
                                    .script_mb = SCRIPT_MB_DEFAULT };
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
