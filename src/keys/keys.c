@@ -247,6 +247,15 @@ bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *posit
     return true;
 }
 
+bool key_parse_next(const struct key_parts *parts, uint64_t *lsn, uint64_t *number)
+{
+    if (parts->kind != KEY_NEXT || parts->rest.size != 16)
+        return false;
+    *lsn = get_be(parts->rest.data, 8);
+    *number = get_be(parts->rest.data + 8, 8);
+    return true;
+}
+
 bool key_parse_dropped(const struct key_parts *parts, uint64_t *container)
 {
     if (parts->kind != KEY_DROPPED || parts->rest.size != 8)

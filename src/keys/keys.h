@@ -92,4 +92,5 @@ bool key_parse_attachment(const struct key_parts *parts, uint64_t *document,
                           uint32_t *attachment); /* media too */
 bool key_parse_index(const struct key_parts *parts, struct slice *term, uint64_t *number);
 bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position);
+bool key_parse_next(const struct key_parts *parts, uint64_t *lsn, uint64_t *number);
 bool key_parse_dropped(const struct key_parts *parts, uint64_t *container);

@@ -402,6 +402,36 @@ TEST(a_time_begins_behind_the_last_change_that_is_not_after_it)
     rig_close(&world.rig);
 }
 
+TEST(whoever_waits_behind_changes_of_others_is_told_how_far_they_were_looked_at)
+{
+    static struct world world;
+    struct partition_feed feed = { 0 };
+    struct feed_entry entry;
+    uint64_t lsn = 0;
+    bool found;
+    int pages = 0;
+
+    open_world(&world, RIG_PLAIN, BY_PK);
+    for (int i = 0; i < 100; i++) {
+        char document[40];
+
+        snprintf(document, sizeof(document), "{'id':'%d','pk':'%d'}", i, i == 99 ? 1 : 0);
+        create(&world, document);
+    }
+    do {
+        REQUIRE(open_feed(&world, FEED_LATEST, 1, &feed) == ST_OK);
+        partition_feed_after(&feed, lsn);
+        partition_feed_expect(&feed, 1);
+        rig_advance_ms(&world.rig, 5000);
+        CHECK(partition_feed_next(world.rig.op, &feed, &entry, &found) == ST_OK && found != feed.paused);
+        CHECK(feed.lsn > lsn);
+        lsn = feed.lsn;
+        partition_feed_close(&feed);
+    } while (!found && ++pages < 100);
+    CHECK(found && pages > 3 && entry.item.lsn == 100 && lsn == 99);
+    rig_close(&world.rig);
+}
+
 TEST(an_item_that_has_expired_and_is_not_swept_does_not_show)
 {
     static struct world world;
