@@ -24,7 +24,7 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static void add_chunk(struct arena *arena, size_t bytes)
+static bool add_chunk(struct arena *arena, size_t bytes)
 {
     size_t size = arena->newest ? 2 * arena->newest->size_bytes : CHUNK_BYTES_FIRST;
     struct arena_chunk *chunk;
@@ -34,29 +34,40 @@ static void add_chunk(struct arena *arena, size_t bytes)
     if (size < bytes)
         size = bytes;
     chunk = malloc(sizeof(*chunk) + size);
-    if (!chunk) {
-        fputs("orrery: out of memory\n", stderr);
-        abort();
-    }
+    if (!chunk)
+        return false;
     *chunk = (struct arena_chunk){ .older = arena->newest, .budget = arena->budget, .size_bytes = size };
     if (chunk->budget)
         atomic_fetch_add_explicit(&chunk->budget->used_bytes, size, memory_order_relaxed);
     arena->newest = chunk;
+    return true;
 }
 
-void *arena_alloc(struct arena *arena, size_t bytes)
+void *arena_alloc_or_null(struct arena *arena, size_t bytes)
 {
     struct arena_chunk *chunk = arena->newest;
     void *memory;
 
     bytes = aligned(bytes);
     if (!chunk || chunk->size_bytes - chunk->used_bytes < bytes) {
-        add_chunk(arena, bytes);
+        if (!add_chunk(arena, bytes))
+            return NULL;
         chunk = arena->newest;
     }
     memory = chunk->memory + chunk->used_bytes;
     chunk->used_bytes += bytes;
     arena->used_bytes += bytes;
+    return memory;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    void *memory = arena_alloc_or_null(arena, bytes);
+
+    if (!memory) {
+        fputs("orrery: out of memory\n", stderr);
+        abort();
+    }
     return memory;
 }
 
@@ -83,7 +94,7 @@ void *arena_try_alloc(struct arena *arena, size_t bytes)
     if (bytes > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - bytes ||
         !budget_has(arena, bytes))
         return NULL;
-    return arena_alloc(arena, bytes);
+    return arena_alloc_or_null(arena, bytes);
 }
 
 bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes, size_t new_bytes)

@@ -29,7 +29,10 @@ void arena_init(struct arena *arena, size_t limit_bytes);
 /* For sizes we choose. Never NULL: a machine out of memory is no request's error. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
-/* For sizes a client chooses. NULL past the limit, its own or the budget's; answer ST_TOO_LARGE. */
+/* The same for who must not end the program: NULL when the machine has no memory. */
+void *arena_alloc_or_null(struct arena *arena, size_t bytes);
+
+/* For sizes a client chooses. NULL past the limit, its own or the budget's, or the machine's; answer ST_TOO_LARGE. */
 void *arena_try_alloc(struct arena *arena, size_t bytes);
 
 /* Makes the newest allocation larger where it lies, if it is the newest and there is room. */

@@ -39,6 +39,12 @@ struct work {
     uint64_t round_trips; /* calls that a remote store would answer with a message */
 };
 
+/* Told by query metrics, charged by nothing. */
+struct spent {
+    int64_t index_us; /* opening and reading cursors of the index */
+    int64_t load_us;  /* reading blocks of documents */
+};
+
 enum { ACTIVITY_ID_SIZE = 36 };
 
 struct op {
@@ -51,6 +57,7 @@ struct op {
     atomic_bool cancelled; /* the client has gone, or the server is stopping */
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
+    struct spent spent;
     const char *error; /* for the client, in the arena; written by op_fail() only */
     int sub_status;    /* of a script's own choice; 0: the error's row has it */
 };

@@ -89,6 +89,19 @@ struct container_reindex {
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
+/* A partition key range: the keys from `min` on, up to where the next one begins. */
+struct key_range {
+    uint32_t id;
+    struct slice min;
+};
+
+/* All that a container has, in the order of keys; the first begins with the empty one. ranges.h */
+struct range_table {
+    uint32_t count;
+    const uint32_t *id; /* of each, in the same order */
+    const struct key_range *range;
+};
+
 struct container {
     struct rid rid;
     struct slice id;
@@ -102,13 +115,12 @@ struct container {
     enum epk_version epk_version;
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
-    uint32_t range_count; /* ranges.h */
-    bool system_key;      /* made without a partition key: all items lie in one logical partition */
-    int32_t default_ttl;  /* seconds, TTL_OFF or TTL_NEVER */
-    int32_t
-        retention_minutes;   /* of old versions in the change log; RETENTION_DEFAULT: as the server has it */
-    bool keeps_unique;       /* its items have entries of their unique keys: see container_record() */
-    size_t unique_key_count; /* 0 when they have none */
+    struct range_table ranges;
+    bool system_key;           /* made without a partition key: all items lie in one logical partition */
+    int32_t default_ttl;       /* seconds, TTL_OFF or TTL_NEVER */
+    int32_t retention_minutes; /* of old versions in the log; RETENTION_DEFAULT: as the server says */
+    bool keeps_unique;         /* its items have entries of their unique keys: see container_record() */
+    size_t unique_key_count;   /* 0 when they have none */
     struct unique_key *unique_key;
 
     const struct index_policy *index; /* by which items are indexed; NULL where the store keeps no entries */

@@ -3,6 +3,7 @@
 
 #include "catalog/definition.h"
 #include "catalog/entry.h"
+#include "catalog/ranges.h"
 
 static void *allocate(size_t size)
 {
@@ -127,7 +128,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->keeps_unique = record->flags & RECORD_KEEPS_UNIQUE;
     if (container->keeps_unique)
         container_read_unique_keys(container);
-    container->range_count = range_count_of(container, record);
+    ranges_make_equal(memory, container->epk_version, range_count_of(container, record), &container->ranges);
     return container;
 }
 

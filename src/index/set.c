@@ -113,10 +113,17 @@ out:
 
 static enum status open_base(struct op *op, const struct view *view, struct index_cursor *cursor)
 {
+    int64_t began_us = env_monotonic_us(op->env);
+    enum status st;
+
     cursor->keeper = store_snapshot_keeper(view->snapshot);
-    if (!cursor->keeper)
-        return plain_open(op, view, &cursor->walk, &cursor->plain);
-    return open_packed(op, view, cursor);
+    if (cursor->keeper)
+        TRY(open_packed(op, view, cursor));
+    else
+        TRY(plain_open(op, view, &cursor->walk, &cursor->plain));
+out:
+    op->spent.index_us += env_monotonic_us(op->env) - began_us;
+    return st;
 }
 
 static enum status next_packed(struct op *op, struct index_cursor *cursor, struct index_block *block)
@@ -134,16 +141,19 @@ out:
 /* Makes sure that there is something left of a block, unless the snapshot has no more. */
 static enum status fill_base(struct op *op, struct index_cursor *cursor)
 {
+    int64_t began_us;
     enum status st = ST_OK;
 
     if (cursor->base_ended || cursor->base_at < cursor->base.count)
         return ST_OK;
+    began_us = env_monotonic_us(op->env);
     if (cursor->keeper)
         TRY(next_packed(op, cursor, &cursor->base));
     else
         TRY(plain_next(op, cursor->plain, &cursor->base));
     cursor->base_at = 0;
     cursor->base_ended = cursor->base.count == 0;
+    op->spent.index_us += env_monotonic_us(op->env) - began_us;
 out:
     return st;
 }

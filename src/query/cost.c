@@ -135,17 +135,18 @@ static bool is_key(const struct query_index *index, const struct access *access)
     return false;
 }
 
-/* What the filter says of the partition key, which is what made the scope narrow. */
-static enum status count_key(struct planner *planner, struct access *access, double *items)
+/* What the filter says of the partition key, which is what made the scope narrow; `known`: it says something. */
+static enum status count_key(struct planner *planner, struct access *access, double *items, bool *known)
 {
     enum status st = ST_OK;
 
     if (is_key(planner->index, access)) {
         TRY(count_range(planner, access));
         *items = least(*items, (double)access->entries);
+        *known = true;
     }
     for (size_t i = 0; access->kind == ACCESS_AND && i < access->kid_count; i++)
-        TRY(count_key(planner, access->kid[i], items));
+        TRY(count_key(planner, access->kid[i], items, known));
 out:
     return st;
 }
@@ -153,13 +154,13 @@ out:
 enum status cost_scope(struct planner *planner, struct access *access, double *items)
 {
     const struct query_index *index = planner->index;
-    double all = (double)index->documents;
+    bool known = false;
     enum status st;
 
-    *items = all;
-    TRY(count_key(planner, access, items));
-    TRY(count_key(planner, planner->key, items));
-    if (*items == all && index->span_count)
+    *items = (double)index->documents;
+    TRY(count_key(planner, access, items, &known));
+    TRY(count_key(planner, planner->key, items, &known));
+    if (!known && index->span_count)
         *items = guess_by_spans(index);
 out:
     return st;

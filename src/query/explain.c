@@ -14,6 +14,17 @@ static const char *way_of(const struct run *run)
     return run->picked.access ? "pick" : "scan";
 }
 
+/* What this page has read, and given. */
+static void print_counts(struct buf *out, const struct run *run)
+{
+    const struct work *work = &run->eval.op->work;
+
+    buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu",
+               (unsigned long long)(work->entries - run->began.entries),
+               (unsigned long long)(work->documents_scanned - run->began.documents_scanned),
+               run->page->count);
+}
+
 void explain_plan(struct buf *out, const struct run *run)
 {
     struct buf filter;
@@ -26,8 +37,9 @@ void explain_plan(struct buf *out, const struct run *run)
             filter.size = PLAN_TEXT_MAX;
         buf_text(out, ",\"filter\":");
         json_print_string(out, buf_as_slice(&filter));
-        buf_printf(out, ",\"scope\":%.0f,\"items\":%.0f", run->scope_items, run->access_items);
+        buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", run->scope_items, run->access_items);
     }
+    print_counts(out, run);
     buf_byte(out, '}');
 }
 

@@ -456,6 +456,7 @@ static enum status run_select(struct op *op, struct query *query, const struct s
     run_memory(&run, &page->memory);
     run_memory(&run, &run.kept);
     run_memory(&run, &run.item_memory);
+    run.began = op->work;
     run.eval = make_eval(op, query);
     run.eval.kept = &run.kept;
     run.eval.item = &run.item_memory;

@@ -46,6 +46,7 @@ struct run {
     struct ahead *ahead;              /* what calls user-defined functions together; NULL: nobody */
     bool walked;                      /* ORDER BY by walking an index */
     double scope_items, access_items; /* about */
+    struct work began;                /* the operation's when the run began: a plan tells the difference */
     struct select unfiltered;         /* the statement, when its filter has been counted in already */
 };
 

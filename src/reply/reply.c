@@ -5,7 +5,9 @@
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
 {
-    *reply = (struct reply){ .op = op, .answer = answer, .ranges = { 0, 1 } };
+    static const uint32_t first = 0;
+
+    *reply = (struct reply){ .op = op, .answer = answer, .ranges = { &first, 1 } };
     *answer = (struct answer){ .status = 200 };
     buf_init(&answer->head, &op->arena);
     buf_init(&answer->body, &op->arena);
@@ -67,7 +69,7 @@ void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms)
     buf_append(head, "\r\n", 2);
 }
 
-void reply_ranges(struct reply *reply, struct range_span ranges)
+void reply_ranges(struct reply *reply, struct range_ids ranges)
 {
     reply->ranges = ranges;
     reply->of_items = true;
@@ -81,7 +83,7 @@ void reply_session(struct reply *reply, uint64_t lsn)
     session_token_print(head, reply->ranges, lsn, reply->plain_session);
     buf_append(head, "\r\n", 2);
     if (reply->of_items && reply->ranges.count == 1)
-        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", reply->ranges.first);
+        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", reply->ranges.id[0]);
     reply_header_u64(reply, "lsn", lsn);
 }
 

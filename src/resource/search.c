@@ -140,6 +140,7 @@ static void add_ms(struct buf *out, const char *name, int64_t us)
 static void reply_metrics(struct reply *reply, const struct search *search, const struct timing *timing)
 {
     const struct work *work = &reply->op->work;
+    const struct spent *spent = &reply->op->spent;
     uint64_t documents = work->documents_scanned - timing->documents_before;
     int64_t run_us = timing->ran_us - timing->began_us, write_us = timing->printed_us - timing->ran_us;
     double ratio = documents == 0 ? 1 : (double)timing->row_count / (double)documents;
@@ -152,8 +153,8 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     add_ms(&out, "queryPhysicalPlanBuildTimeInMs", 0);
     add_ms(&out, "queryOptimizationTimeInMs", 0);
     add_ms(&out, "VMExecutionTimeInMs", run_us);
-    add_ms(&out, "indexLookupTimeInMs", 0);
-    add_ms(&out, "documentLoadTimeInMs", search->load_us);
+    add_ms(&out, "indexLookupTimeInMs", spent->index_us);
+    add_ms(&out, "documentLoadTimeInMs", spent->load_us);
     add_ms(&out, "systemFunctionExecuteTimeInMs", 0);
     add_ms(&out, "userFunctionExecuteTimeInMs", 0);
     buf_printf(&out, "retrievedDocumentCount=%llu;retrievedDocumentSize=%llu;", (unsigned long long)documents,

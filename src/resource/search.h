@@ -12,7 +12,7 @@ struct search {
     struct slice text;
     struct json parameters;
     struct query *query;
-    int64_t compile_us, load_us; /* for the metrics; load_us is the source's to count */
+    int64_t compile_us; /* for the metrics */
 };
 
 /* What a query over the call's container may use. */

@@ -156,14 +156,14 @@ TEST(an_answer_about_items_names_its_range_when_it_is_one)
     struct answering a;
 
     begin(&a);
-    reply_ranges(&a.reply, (struct range_span){ 2, 1 });
+    reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 2 }, 1 });
     reply_session(&a.reply, 57);
     CHECK(slice_is(header_of(&a, "x-ms-session-token"), "2:-1#57"));
     CHECK(slice_is(header_of(&a, "x-ms-documentdb-partitionkeyrangeid"), "2"));
     begin(&a);
-    reply_ranges(&a.reply, (struct range_span){ 0, 2 });
+    reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 0, 5 }, 2 });
     reply_session(&a.reply, 57);
-    CHECK(slice_is(header_of(&a, "x-ms-session-token"), "0:-1#57,1:-1#57"));
+    CHECK(slice_is(header_of(&a, "x-ms-session-token"), "0:-1#57,5:-1#57"));
     CHECK(!header_of(&a, "x-ms-documentdb-partitionkeyrangeid").data);
 }
 

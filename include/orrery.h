@@ -1,0 +1,780 @@
+/*
+ * include/orrery.h - liborrery, a client for Orrery and for Azure Cosmos DB for NoSQL.
+ * This header is the manual; docs/client.md begins with a whole program.
+ *
+ *     orrery_settings settings = { sizeof(settings), .endpoint = "http://localhost:8081", .key = key };
+ *     orrery_key city = orrery_key_text("Lyon");
+ *     orrery_client *client = NULL;
+ *     orrery_response *item = NULL;
+ *
+ *     if (orrery_open(&settings, &client) != ORRERY_OK)
+ *         return 1;
+ *     if (orrery_item_read(client, "dbs/shop/colls/orders", "42", &city, NULL, &item) != ORRERY_OK)
+ *         fprintf(stderr, "%s\n", orrery_error(client));
+ *     else
+ *         puts(orrery_response_body(item, NULL));
+ *     orrery_response_free(item);
+ *     orrery_close(client);
+ *
+ * Ownership. What you pass in is borrowed for the call, and copied if it is kept. What comes out through a
+ *     pointer to a pointer is yours: give it back with the _free or _close that stands beside it. Such a result
+ *     is NULL after a failure. Every _free and _close welcomes NULL. What a function returns as a const pointer
+ *     belongs to the object it was asked of and lives as long, unless its comment says otherwise.
+ * Threads. Objects have no hidden ties: two threads may use two clients at the same time. One object is used by one
+ *     thread at a time. A resolver does not change once it is made, and may be shared. There is no global
+ *     state but libcurl's own, which the first orrery_open() prepares, once for the process.
+ * Errors. A call returns an orrery_status. Zero and below never mean failure, above does: orrery_failed(status).
+ *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
+ *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
+ * Text is UTF-8. Where a size goes along with a text, (size_t)-1, ORRERY_TEXT, means "ends with a NUL".
+ * Structs of options begin with their own size, so that a program keeps working with a later library:
+ *     orrery_options options = { sizeof(options), .if_match = etag };
+ * Links name things as the service does: "dbs/shop", "dbs/shop/colls/orders". The library escapes what URLs
+ *     want escaped: do not do it yourself. Self-links ("dbs/AbCdEf==/colls/AbCdEfGhIjk=/") work as well.
+ */
+#ifndef ORRERY_H
+#define ORRERY_H
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ORRERY_TEXT ((size_t)-1)
+
+/* "0.1.0": of the library that runs, which may be later than this header. */
+const char *orrery_version(void);
+
+/* ---- Status ---------------------------------------------------------------------------------------------- */
+
+typedef enum orrery_status {
+    ORRERY_OK = 0,
+    ORRERY_ROW = -1,          /* a cursor has a row */
+    ORRERY_DONE = -2,         /* a cursor has no more rows; of a change feed: none yet */
+    ORRERY_NOT_MODIFIED = -3, /* what if_none_match names is still the newest */
+    ORRERY_WAIT = -4,         /* a cursor that must not wait would have to: orrery_run(), then ask again */
+
+    ORRERY_EINVAL = 1,   /* an argument makes no sense; the call did nothing */
+    ORRERY_ENOMEM,       /* the machine has no memory */
+    ORRERY_EJSON,        /* a text is no JSON, or not of the shape that is asked for */
+    ORRERY_ECONNECT,     /* no connection: the request was never sent */
+    ORRERY_EIO,          /* the connection was lost, or the answer made no sense: a write may have happened */
+    ORRERY_ETIMEOUT,     /* the call's time is over: a write may have happened */
+    ORRERY_EUNSUPPORTED, /* a thing that this library cannot do; orrery_error() says which */
+    ORRERY_EBADREQUEST,  /* 400 */
+    ORRERY_EUNAUTHORIZED, /* 401, 403 */
+    ORRERY_ENOTFOUND,     /* 404 */
+    ORRERY_ECONFLICT,     /* 409: the id, or a unique key, is taken */
+    ORRERY_EGONE,         /* 410, after the library's own attempts */
+    ORRERY_EPRECONDITION, /* 412: somebody else changed it; read again */
+    ORRERY_ETOOLARGE,     /* 413 */
+    ORRERY_ETHROTTLED,    /* 429, after the library's own attempts */
+    ORRERY_ERETRY,        /* 449, after the library's own attempts */
+    ORRERY_ESERVER,       /* 500 and up */
+    ORRERY_EHTTP,         /* any other status of HTTP */
+    ORRERY_EBATCH,        /* a batch was not done; its response says because of which operation */
+
+    ORRERY_EKEYTYPE = 64, /* a resolver cannot place keys of this type */
+    ORRERY_ENOKEY,        /* a document has no key where the resolver looks for it */
+    ORRERY_ENORANGE,      /* no range of a range resolver has the key */
+    ORRERY_ELINK,         /* a text is no link of a collection */
+    ORRERY_ENORESOLVER,   /* a database link, but the database has no resolver */
+    ORRERY_EMIGRATING,    /* the collections are being rearranged: try later */
+    ORRERY_EBUSY,         /* another manager is at work on this database */
+    ORRERY_ESTATE,        /* a saved state makes no sense */
+    ORRERY_ECALLBACK      /* a function of yours returned a failure that is none of the above */
+} orrery_status;
+
+#define orrery_failed(status) ((int)(status) > 0)
+
+/* A short English text, also for numbers that are none of the above. */
+const char *orrery_status_text(orrery_status status);
+
+/* ---- A client -------------------------------------------------------------------------------------------- */
+
+typedef struct orrery_client orrery_client;
+typedef struct orrery_response orrery_response;
+
+typedef struct orrery_settings {
+    size_t size;
+    const char *endpoint;       /* "https://localhost:8081" */
+    const char *key;            /* the account's key, base64; or */
+    const char *resource_token; /* "type=resource&ver=1&sig=...", as a permission's _token has it */
+    const char *consistency;    /* NULL: the account's; "Session", "Eventual", ... */
+    const char *ca_file;        /* certificates to trust, PEM; NULL: the system's */
+    int trust_any_certificate;  /* 1: for a server on your own machine */
+    int timeout_ms;             /* of a call with all its attempts; 0: 60,000 */
+    int connect_timeout_ms;     /* 0: 10,000 */
+    int connections_max;        /* open at a time; 0: 32 */
+    int retries_max;            /* of one call; 0: 9; -1: none */
+    int retry_wait_ms_max;      /* of one call, waits together; 0: 30,000 */
+    const char *user_agent;     /* put in front of the library's own; NULL: nothing */
+} orrery_settings;
+
+/* Says nothing to the server yet. ORRERY_EINVAL: no endpoint, neither key nor token, or the key is no base64. */
+orrery_status orrery_open(const orrery_settings *settings, orrery_client **client);
+
+/* Calls that are under way end without their callbacks. Close queries before. */
+void orrery_close(orrery_client *client);
+
+/* Why the client's last call failed, in words; "" when it did not. Valid until the client's next call. */
+const char *orrery_error(const orrery_client *client);
+
+/* The server's answer to the client's last call, if it failed and there was an answer; else NULL. Valid as above. */
+const orrery_response *orrery_failed_response(const orrery_client *client);
+
+/* The session token of a container as this client knows it; NULL: none yet. Give it to orrery_options.session_token
+   of another client, and that one reads what this one wrote. Valid until the client's next call. */
+const char *orrery_session_token(const orrery_client *client, const char *container_link);
+
+/*
+ * Who is told when a call has ended; see "Calls that do not wait". The response is yours, and NULL on failure;
+ * orrery_error(client) holds for the duration of the callback.
+ */
+typedef void orrery_done(void *context, orrery_status status, orrery_response *response);
+
+/* What a call may be told besides its arguments. NULL, or a member of zero: as the service has it. */
+typedef struct orrery_options {
+    size_t size;
+    const char *if_match, *if_none_match;     /* ETags as a response has them, or "*" */
+    const char *session_token;                /* instead of the client's own; "": send none */
+    const char *consistency;                  /* instead of the client's setting */
+    const char *pre_triggers, *post_triggers; /* ids with commas between them */
+    const char *indexing;                     /* "Include", "Exclude" */
+    int minimal;                              /* 1: a write's answer has no body */
+    int timeout_ms;                           /* instead of the client's setting */
+    const char *const *headers;               /* more of them, "Name: value", NULL behind the last */
+    /* of what makes databases and containers: at most one of the two */
+    int throughput;     /* RU/s */
+    int throughput_max; /* RU/s, autoscale */
+    /* of cursors */
+    int page_items;           /* rows asked for at a time; 0: the server decides */
+    const char *continuation; /* where another cursor of the same query stopped */
+    int parallel;             /* 0: one request after another; n: that many ranges are asked at a time */
+    int no_wait;              /* 1: orrery_query_step() says ORRERY_WAIT and does not wait */
+    int enable_scan;          /* 1: a filter that no index supports is allowed */
+    /* of calls that do not wait */
+    orrery_done *done;
+    void *context;
+    /* of stored procedures */
+    int script_log; /* 1: what the script logs is in the answer's x-ms-documentdb-script-log-results */
+} orrery_options;
+
+/* ---- Answers --------------------------------------------------------------------------------------------- */
+
+typedef struct orrery_json orrery_json;
+
+void orrery_response_free(orrery_response *response);
+
+int orrery_response_http(const orrery_response *response);       /* 200, 404, ... */
+int orrery_response_sub_status(const orrery_response *response); /* 1002, ...; 0: none */
+double orrery_response_charge(const orrery_response *response);  /* request units, of all attempts together */
+int orrery_response_attempts(const orrery_response *response);   /* 1: the first one did it */
+
+/* The body, never NULL, with a NUL behind it. `size` may be NULL. */
+const char *orrery_response_body(const orrery_response *response, size_t *size);
+
+/* Each is NULL when the answer has none. */
+const char *orrery_response_etag(const orrery_response *response);
+const char *orrery_response_activity(const orrery_response *response); /* to tell the service's support */
+const char *orrery_response_session(const orrery_response *response);
+const char *orrery_response_continuation(const orrery_response *response);
+const char *orrery_response_header(const orrery_response *response,
+                                   const char *name); /* in any case of letters */
+
+/* ---- JSON: reading --------------------------------------------------------------------------------------- *
+ *
+ *     orrery_json *json = NULL;
+ *     orrery_value root, tags;
+ *
+ *     if (orrery_json_parse(text, ORRERY_TEXT, &json) == ORRERY_OK) {
+ *         root = orrery_json_root(json);
+ *         tags = orrery_value_member(root, "tags");
+ *         for (size_t i = 0; i < orrery_value_count(tags); i++)
+ *             printf("%s\n", orrery_value_text(orrery_value_element(tags, i), NULL));
+ *     }
+ *     orrery_json_free(json);
+ *
+ * A value lives as long as the orrery_json it came from. Asking a value for what it is not gives undefined, 0, "".
+ */
+
+typedef enum orrery_type {
+    ORRERY_UNDEFINED, /* what a path that leads nowhere gives */
+    ORRERY_NULL,
+    ORRERY_FALSE,
+    ORRERY_TRUE,
+    ORRERY_NUMBER,
+    ORRERY_STRING,
+    ORRERY_ARRAY,
+    ORRERY_OBJECT
+} orrery_type;
+
+typedef struct orrery_value {
+    const void *at; /* NULL: undefined */
+} orrery_value;
+
+/* ORRERY_EJSON when the text is not exactly one value as RFC 8259 has it. */
+orrery_status orrery_json_parse(const char *text, size_t size, orrery_json **json);
+void orrery_json_free(orrery_json *json);
+orrery_value orrery_json_root(const orrery_json *json);
+
+orrery_type orrery_value_type(orrery_value value);
+double orrery_value_number(orrery_value value);
+int64_t orrery_value_int(orrery_value value); /* toward zero; as near as 64 bits come */
+int orrery_value_bool(orrery_value value);    /* 1: true */
+
+/* A string's bytes with a NUL behind them, never NULL. A string may hold NULs itself: that is what `size` is for. */
+const char *orrery_value_text(orrery_value value, size_t *size);
+int orrery_value_equals(orrery_value value, const char *text);
+
+size_t orrery_value_count(orrery_value value); /* elements or members */
+orrery_value orrery_value_member(orrery_value object, const char *name);
+orrery_value orrery_value_element(orrery_value array, size_t index);
+
+/* Elements or members, one after another: `at` begins as 0. `name` may be NULL. Returns 0 behind the last.
+       for (size_t at = 0; orrery_value_next(object, &at, &name, &value);) ...                                  */
+int orrery_value_next(orrery_value container, size_t *at, const char **name, orrery_value *value);
+
+/* The value as text again, without white space; free it with orrery_free(). */
+orrery_status orrery_value_print(orrery_value value, char **text, size_t *size);
+
+/* Of a whole answer: parsed when it is first asked for, and owned by the response. Undefined: no JSON, or no memory. */
+orrery_value orrery_response_json(orrery_response *response);
+
+/* Gives back what the library handed out as plain memory. */
+void orrery_free(void *memory);
+
+/* ---- JSON: writing --------------------------------------------------------------------------------------- *
+ *
+ *     orrery_writer *writer = NULL;
+ *
+ *     orrery_writer_new(&writer);
+ *     orrery_write_object(writer);
+ *     orrery_write_name(writer, "id");
+ *     orrery_write_string(writer, "42", ORRERY_TEXT);
+ *     orrery_write_end(writer);
+ *     text = orrery_writer_text(writer, &size);      NULL: look at orrery_writer_status()
+ *     ...
+ *     orrery_writer_free(writer);
+ *
+ * Mistakes (a value without a name in an object, an end too many, no UTF-8, no memory) are kept and told at the end,
+ * so that nothing need be looked at in between. A NULL writer has failed for lack of memory, and may be written to.
+ */
+
+typedef struct orrery_writer orrery_writer;
+
+orrery_status orrery_writer_new(orrery_writer **writer);
+void orrery_writer_free(orrery_writer *writer);
+void orrery_writer_reset(orrery_writer *writer); /* begins again, in the same memory */
+
+void orrery_write_object(orrery_writer *writer); /* until orrery_write_end() */
+void orrery_write_array(orrery_writer *writer);
+void orrery_write_end(orrery_writer *writer);
+void orrery_write_name(orrery_writer *writer, const char *name);
+void orrery_write_string(orrery_writer *writer, const char *text, size_t size);
+void orrery_write_number(orrery_writer *writer, double number); /* finite */
+void orrery_write_int(orrery_writer *writer, int64_t number);
+void orrery_write_bool(orrery_writer *writer, int value);
+void orrery_write_null(orrery_writer *writer);
+void orrery_write_value(orrery_writer *writer, orrery_value value);
+void orrery_write_json(orrery_writer *writer, const char *json, size_t size); /* a value as text */
+
+/* The finished value, with a NUL behind it; NULL when it is not finished or went wrong. Lives until the next write. */
+const char *orrery_writer_text(const orrery_writer *writer, size_t *size);
+orrery_status orrery_writer_status(const orrery_writer *writer);
+
+/* ---- Keys ------------------------------------------------------------------------------------------------ *
+ *
+ * The partition key of an item, and what a resolver places documents by.
+ *
+ *     orrery_key city = orrery_key_text("Lyon");
+ *     orrery_key levels[] = { orrery_key_text("tenant-7"), orrery_key_number(12) };
+ *     orrery_key tenant = orrery_key_list(levels, 2);        a hierarchical key
+ *
+ * A key borrows its text and its items: they must live as long as it does.
+ */
+
+typedef enum orrery_key_type {
+    ORRERY_KEY_NONE, /* the item has no such property */
+    ORRERY_KEY_NULL,
+    ORRERY_KEY_TEXT,
+    ORRERY_KEY_NUMBER,
+    ORRERY_KEY_BOOL,
+    ORRERY_KEY_RANGE, /* for resolvers: items[0] to items[1], both included */
+    ORRERY_KEY_LIST   /* the levels of a hierarchical key; for resolvers: several keys */
+} orrery_key_type;
+
+typedef struct orrery_key {
+    orrery_key_type type;
+    const char *text;
+    size_t size;   /* of the text, in bytes */
+    double number; /* of a bool: 0 or 1 */
+    const struct orrery_key *items;
+    size_t count;
+} orrery_key;
+
+orrery_key orrery_key_none(void);
+orrery_key orrery_key_null(void);
+orrery_key orrery_key_text(const char *text); /* NULL: a null */
+orrery_key orrery_key_bytes(const char *text, size_t size);
+orrery_key orrery_key_number(double number);
+orrery_key orrery_key_bool(int value);
+orrery_key orrery_key_list(const orrery_key *items, size_t count);
+orrery_key orrery_key_range(const orrery_key *low_and_high); /* two of them */
+
+/* ---- Databases, containers and whatever else has a link ------------------------------------------------- *
+ *
+ * Everything but items is handled by these. A feed's link is its parent's link and the kind of thing:
+ *     "dbs"   "dbs/shop/colls"   "dbs/shop/colls/orders/sprocs"   ".../triggers"   ".../udfs"
+ *     "dbs/shop/users"   "dbs/shop/users/ann/permissions"   "offers"
+ *
+ *     const char *script = "{\"id\":\"hello\",\"body\":\"function () { ... }\"}";
+ *     orrery_create(client, "dbs/shop/colls/orders/sprocs", script, ORRERY_TEXT, NULL, NULL);
+ *     orrery_read(client, "dbs/shop", NULL, &response);
+ *     orrery_delete(client, "dbs/shop", NULL, NULL);
+ *
+ * Wherever a call has `orrery_response **response`, NULL is welcome.
+ */
+
+orrery_status orrery_create(orrery_client *client, const char *feed_link, const char *json, size_t size,
+                            const orrery_options *options, orrery_response **response);
+orrery_status orrery_upsert(orrery_client *client, const char *feed_link, const char *json, size_t size,
+                            const orrery_options *options, orrery_response **response);
+orrery_status orrery_read(orrery_client *client, const char *link, const orrery_options *options,
+                          orrery_response **response);
+orrery_status orrery_replace(orrery_client *client, const char *link, const char *json, size_t size,
+                             const orrery_options *options, orrery_response **response);
+orrery_status orrery_delete(orrery_client *client, const char *link, const orrery_options *options,
+                            orrery_response **response);
+
+/* orrery_database_create(client, "shop", NULL, NULL); with options->throughput its containers share that. */
+orrery_status orrery_database_create(orrery_client *client, const char *id, const orrery_options *options,
+                                     orrery_response **response);
+
+/* What a container is made of. Policies are JSON texts as the service has them; NULL: its defaults. */
+typedef struct orrery_container {
+    size_t size;
+    const char *id;
+    const char *partition_key[3]; /* paths, "/city"; more than one: a hierarchical key */
+    const char *indexing_policy, *unique_key_policy, *conflict_resolution_policy;
+    const char *computed_properties, *vector_embedding_policy, *change_feed_policy;
+    int default_ttl; /* seconds; -1: on, without a default; 0: off */
+} orrery_container;
+
+/*
+ *     orrery_container orders = { sizeof(orders), .id = "orders", .partition_key = { "/city" } };
+ *     orrery_options options = { sizeof(options), .throughput = 1000 };
+ *     orrery_container_create(client, "dbs/shop", &orders, &options, NULL);
+ */
+orrery_status orrery_container_create(orrery_client *client, const char *database_link,
+                                      const orrery_container *container, const orrery_options *options,
+                                      orrery_response **response);
+orrery_status orrery_container_replace(orrery_client *client, const char *container_link,
+                                       const orrery_container *container, const orrery_options *options,
+                                       orrery_response **response);
+
+/* The RU/s of a database or a container; `autoscale` (may be NULL) is 1 when the figure is a maximum.
+   ORRERY_ENOTFOUND: it has none of its own. */
+orrery_status orrery_throughput_read(orrery_client *client, const char *link, int *throughput,
+                                     int *autoscale);
+orrery_status orrery_throughput_replace(orrery_client *client, const char *link, int throughput,
+                                        int autoscale);
+
+/* ---- Items ----------------------------------------------------------------------------------------------- *
+ *
+ *     orrery_options new_only = { sizeof(new_only), .if_match = orrery_response_etag(read) };
+ *     orrery_item_create(client, orders, "{\"id\":\"42\",\"city\":\"Lyon\"}", ORRERY_TEXT, &city, NULL, NULL);
+ *     orrery_item_replace(client, orders, "42", text, size, &city, &new_only, NULL);     ORRERY_EPRECONDITION
+ *
+ * `key` is the item's partition key. Where there is a document it may be NULL: the library then reads the container's
+ * definition, once, and takes the key out of the document. A create or upsert without an id gets one.
+ * For creates and upserts the link may be a database's that has a resolver: see "Client-side partitioning".
+ */
+
+orrery_status orrery_item_create(orrery_client *client, const char *link, const char *json, size_t size,
+                                 const orrery_key *key, const orrery_options *options,
+                                 orrery_response **response);
+orrery_status orrery_item_upsert(orrery_client *client, const char *link, const char *json, size_t size,
+                                 const orrery_key *key, const orrery_options *options,
+                                 orrery_response **response);
+orrery_status orrery_item_read(orrery_client *client, const char *container_link, const char *id,
+                               const orrery_key *key, const orrery_options *options,
+                               orrery_response **response);
+orrery_status orrery_item_replace(orrery_client *client, const char *container_link, const char *id,
+                                  const char *json, size_t size, const orrery_key *key,
+                                  const orrery_options *options, orrery_response **response);
+orrery_status orrery_item_delete(orrery_client *client, const char *container_link, const char *id,
+                                 const orrery_key *key, const orrery_options *options,
+                                 orrery_response **response);
+
+/*
+ * Changes to parts of an item, all or none. Values are JSON texts.
+ *     orrery_patch_new(&patch);
+ *     orrery_patch_set(patch, "/done", "true");
+ *     orrery_patch_increment(patch, "/count", 1);
+ *     orrery_item_patch(client, orders, "42", &city, patch, NULL, NULL);
+ *     orrery_patch_free(patch);
+ * Mistakes are told by orrery_item_patch(), as with a writer.
+ */
+typedef struct orrery_patch orrery_patch;
+
+orrery_status orrery_patch_new(orrery_patch **patch);
+void orrery_patch_free(orrery_patch *patch);
+void orrery_patch_add(orrery_patch *patch, const char *path, const char *json);
+void orrery_patch_set(orrery_patch *patch, const char *path, const char *json);
+void orrery_patch_replace(orrery_patch *patch, const char *path, const char *json);
+void orrery_patch_remove(orrery_patch *patch, const char *path);
+void orrery_patch_increment(orrery_patch *patch, const char *path, double by);
+void orrery_patch_move(orrery_patch *patch, const char *from, const char *to);
+void orrery_patch_condition(orrery_patch *patch, const char *condition); /* "from c where c.count < 9" */
+
+orrery_status orrery_item_patch(orrery_client *client, const char *container_link, const char *id,
+                                const orrery_key *key, const orrery_patch *patch,
+                                const orrery_options *options, orrery_response **response);
+
+/* ---- Batches --------------------------------------------------------------------------------------------- *
+ *
+ * Up to 100 operations on items. orrery_batch_run(): all or none, on the items of one partition key.
+ * orrery_bulk_run(): each by itself, whatever their keys and however many; those of one range go together.
+ *
+ *     orrery_batch_new(&batch);
+ *     orrery_batch_create(batch, "{\"id\":\"1\",\"city\":\"Lyon\"}", ORRERY_TEXT, NULL);
+ *     orrery_batch_delete(batch, "2", NULL, NULL);
+ *     status = orrery_batch_run(client, orders, &city, batch, NULL, &results);
+ *     orrery_batch_result(results, 0, &first);
+ *
+ * `key` of an operation is for bulk; in a batch it is NULL. `etag` may be NULL. Mistakes are told when it is run.
+ */
+
+typedef struct orrery_batch orrery_batch;
+
+orrery_status orrery_batch_new(orrery_batch **batch);
+void orrery_batch_free(orrery_batch *batch);
+void orrery_batch_create(orrery_batch *batch, const char *json, size_t size, const orrery_key *key);
+void orrery_batch_upsert(orrery_batch *batch, const char *json, size_t size, const orrery_key *key);
+void orrery_batch_replace(orrery_batch *batch, const char *id, const char *json, size_t size,
+                          const char *etag, const orrery_key *key);
+void orrery_batch_read(orrery_batch *batch, const char *id, const orrery_key *key);
+void orrery_batch_delete(orrery_batch *batch, const char *id, const char *etag, const orrery_key *key);
+void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch *patch, const char *etag,
+                        const orrery_key *key);
+
+typedef struct orrery_result {
+    orrery_status status;
+    int http; /* 424: not tried, because of another operation */
+    double charge;
+    orrery_value etag; /* texts; undefined: none */
+    orrery_value body;
+} orrery_result;
+
+/* ORRERY_EBATCH: nothing was done; the response is there all the same. */
+orrery_status orrery_batch_run(orrery_client *client, const char *container_link, const orrery_key *key,
+                               const orrery_batch *batch, const orrery_options *options,
+                               orrery_response **response);
+
+/* ORRERY_EBATCH: some operations failed; the response is there all the same. */
+orrery_status orrery_bulk_run(orrery_client *client, const char *container_link, const orrery_batch *batch,
+                              const orrery_options *options, orrery_response **response);
+
+/* ORRERY_EINVAL: the response has no such operation. Values live as long as the response. */
+orrery_status orrery_batch_result(orrery_response *response, size_t index, orrery_result *result);
+
+/* ---- Cursors: queries, lists, changes ---------------------------------------------------------------------- *
+ *
+ *     orrery_parameter over[] = { { "@age", "30" } };                values are JSON texts
+ *
+ *     orrery_query_open(client, people, "SELECT * FROM c WHERE c.age > @age", over, 1, NULL, NULL, &query);
+ *     while ((status = orrery_query_step(query)) == ORRERY_ROW)
+ *         puts(orrery_query_row(query, NULL));
+ *     if (status != ORRERY_DONE)
+ *         fprintf(stderr, "%s\n", orrery_error(client));
+ *     orrery_query_close(query);
+ *
+ * With a key the query stays within it (a part of a hierarchical key is welcome too). With none it concerns the
+ * whole container: the server answers it whole, or, where it cannot or where options->parallel asks for it, the
+ * library gets a plan and the container's ranges, asks each and merges: ORDER BY, TOP, OFFSET and LIMIT, DISTINCT,
+ * aggregates, GROUP BY. Ranges that split meanwhile are followed. On a database's link that has a resolver the
+ * query goes to the collections that it names for `key`, and is merged in the same way.
+ */
+
+typedef struct orrery_query orrery_query;
+
+typedef struct orrery_parameter {
+    const char *name;  /* "@age" */
+    const char *value; /* JSON */
+} orrery_parameter;
+
+/* `link` is a container's, a feed's ("dbs", "dbs/shop/colls", "offers") or a database's that has a resolver. */
+orrery_status orrery_query_open(orrery_client *client, const char *link, const char *sql,
+                                const orrery_parameter *parameters, size_t count, const orrery_key *key,
+                                const orrery_options *options, orrery_query **query);
+
+/* All that a feed has, or all items of a container (or of one key in it). */
+orrery_status orrery_list_open(orrery_client *client, const char *link, const orrery_key *key,
+                               const orrery_options *options, orrery_query **query);
+
+/*
+ * Items as they change, those of one range or key in the order of their changes. orrery_query_step() says
+ * ORRERY_DONE when there is nothing new: ask again later, with the same cursor or with its continuation.
+ */
+typedef enum orrery_start { ORRERY_FROM_BEGINNING, ORRERY_FROM_NOW, ORRERY_FROM_TIME } orrery_start;
+
+orrery_status orrery_changes_open(orrery_client *client, const char *container_link, const orrery_key *key,
+                                  orrery_start start, int64_t unix_seconds, const orrery_options *options,
+                                  orrery_query **query);
+
+/* ORRERY_ROW, ORRERY_DONE, ORRERY_WAIT (options->no_wait), or why it failed: then the same step may be tried again. */
+orrery_status orrery_query_step(orrery_query *query);
+
+/* The row of the last step as JSON, until the next step; NULL when there is none. */
+const char *orrery_query_row(const orrery_query *query, size_t *size);
+orrery_value orrery_query_value(orrery_query *query);     /* the same, parsed; until the next step */
+const char *orrery_query_link(const orrery_query *query); /* the collection that it came from */
+double orrery_query_charge(const orrery_query *query);    /* request units, so far */
+
+/*
+ * Where to go on after the last row, with options->continuation of a cursor for the same query. orrery_free() it.
+ * NULL and ORRERY_OK: there is nothing more. ORRERY_EUNSUPPORTED: of a merged query with DISTINCT, aggregates or
+ * GROUP BY, which would have to carry along what they have seen.
+ */
+orrery_status orrery_query_continuation(orrery_query *query, char **continuation);
+void orrery_query_close(orrery_query *query);
+
+/* ---- Stored procedures ----------------------------------------------------------------------------------- *
+ *
+ *     orrery_procedure_run(client, "dbs/shop/colls/orders/sprocs/hello", &city, "[\"world\"]", NULL, &response);
+ *
+ * Its definition, triggers and functions are made with orrery_create().
+ */
+orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_link, const orrery_key *key,
+                                   const char *arguments_json, const orrery_options *options,
+                                   orrery_response **response);
+
+/* ---- Calls that do not wait -------------------------------------------------------------------------------- *
+ *
+ * With options->done every call above that takes options and is one request returns at once: ORRERY_OK means that
+ * it is under way, and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL.
+ * (Two need an answer before they can send, unless the client knows it already: an item without a key, and a bulk.)
+ *
+ *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
+ *     orrery_item_read(client, orders, "42", &city, &later, NULL);
+ *     while (under_way > 0)
+ *         orrery_run(client, 1000, &under_way);
+ *
+ * A callback may begin further calls, also such as wait; it must not close the client. In a loop of your own:
+ *
+ *     count = orrery_poll_set(client, fds, 64, &timeout_ms);
+ *     poll(fds, count, timeout_ms);
+ *     orrery_run(client, 0, &under_way);
+ */
+struct pollfd;
+
+/* Does what can be done, waiting for it up to timeout_ms (-1: as long as anything is under way), and calls callbacks.
+   `under_way` may be NULL: how many calls have not ended. */
+orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way);
+
+/* How many descriptors there are, of which up to `capacity` were written; and when to call orrery_run() at the latest
+   (-1: whenever one of them is ready). */
+size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms);
+
+/* ---- Client-side partitioning ------------------------------------------------------------------------------ *
+ *
+ * A resolver says which collection of a database a document belongs in, as the DocumentDB SDKs had it. Registered for
+ * a database's link, it is asked by orrery_item_create(), orrery_item_upsert(), orrery_query_open() and
+ * orrery_list_open() whenever they are given that link.
+ *
+ *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
+ *     orrery_extractor by_user = { sizeof(by_user), .property = "userId" };
+ *
+ *     orrery_resolver_hash(&by_user, links, 2, NULL, &resolver);
+ *     orrery_client_set_resolver(client, "dbs/app", resolver);
+ *     orrery_resolver_unref(resolver);
+ *     orrery_item_create(client, "dbs/app", json, ORRERY_TEXT, NULL, NULL, NULL);
+ */
+
+typedef struct orrery_resolver orrery_resolver; /* counts its users */
+typedef struct orrery_links orrery_links;       /* a list of links */
+
+orrery_status orrery_links_new(orrery_links **links);
+void orrery_links_free(orrery_links *links);
+orrery_status orrery_links_add(orrery_links *links,
+                               const char *link); /* one that is there already is not repeated */
+size_t orrery_links_count(const orrery_links *links);
+const char *orrery_links_at(const orrery_links *links, size_t index); /* NULL past the end */
+
+/*
+ * How a document's key is found: one property by its flat name, several (a composite key: their texts, each
+ * behind its length), or by a function of yours, which writes into `key` what points into the document or lives
+ * as long as `context` does.
+ */
+typedef struct orrery_extractor {
+    size_t size;
+    const char *property;
+    const char *const *properties;
+    size_t property_count;
+    orrery_status (*extract)(void *context, orrery_value document, orrery_key *key);
+    void *context;
+} orrery_extractor;
+
+/* A resolver of your own. Every function gets `self`. for_create adds exactly one link; a NULL key asks for all. */
+typedef struct orrery_resolver_vtbl {
+    size_t size;
+    orrery_status (*partition_key)(void *self, orrery_value document, orrery_key *key);
+    orrery_status (*for_create)(void *self, const orrery_key *key, orrery_links *links);
+    orrery_status (*for_read)(void *self, const orrery_key *key, orrery_links *links);
+    orrery_status (*save)(void *self, char **json); /* malloc()ed; may be NULL */
+    void (*destroy)(void *self);                    /* may be NULL */
+} orrery_resolver_vtbl;
+
+orrery_status orrery_resolver_custom(const orrery_resolver_vtbl *vtbl, void *self,
+                                     orrery_resolver **resolver);
+
+/* A hash to build rings with: digests are numbers whose most significant byte is the first or the last one. */
+typedef struct orrery_hash {
+    size_t size;
+    size_t digest_bytes; /* at most 64 */
+    int msb_first;
+    void *context;
+    orrery_status (*hash)(void *context, const void *bytes, size_t size, unsigned char *digest);
+    const char *name; /* for saved states */
+} orrery_hash;
+
+extern const orrery_hash
+    orrery_hash_murmur3;                  /* MurmurHash3, 32 bits: what the Node, Python and Java SDKs use */
+extern const orrery_hash orrery_hash_md5; /* what the documentation of the .NET SDK says */
+
+typedef struct orrery_hash_options {
+    size_t size;
+    const orrery_hash *hash; /* NULL: Murmur3 */
+    int virtual_nodes;       /* of each collection; 0: 128, or 16 with MD5 */
+} orrery_hash_options;
+
+orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char *const *links, size_t count,
+                                   const orrery_hash_options *options, orrery_resolver **resolver);
+
+/* From low to high, both included; of one type. A point: low == high. Earlier ranges win where several match. */
+typedef struct orrery_range {
+    orrery_key low, high;
+    const char *link;
+} orrery_range;
+
+orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
+                                    size_t count, orrery_resolver **resolver);
+
+typedef struct orrery_lookup {
+    orrery_key key;
+    const char *link;
+} orrery_lookup;
+
+orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const orrery_lookup *rows,
+                                     size_t count, orrery_resolver **resolver);
+
+/* What collections that a resolver makes look like. */
+typedef struct orrery_template {
+    size_t size;
+    orrery_container container; /* its id is not looked at */
+    int throughput, throughput_max;
+    const char *const *procedures, *const *triggers,
+                                       *const *functions; /* definitions, JSON, NULL behind the last */
+} orrery_template;
+
+typedef struct orrery_managed_options {
+    size_t size;
+    size_t count;       /* of collections */
+    const char *prefix; /* of their ids, in front of 0, 1, 2...; NULL: "ManagedHashCollection." */
+    const orrery_template *collection; /* NULL: partitioned by /id */
+    const orrery_hash_options *hash;
+} orrery_managed_options;
+
+/* A hash resolver over collections that are looked up, and made where they are missing. */
+orrery_status orrery_resolver_managed(orrery_client *client, const char *database_link,
+                                      const orrery_extractor *extractor,
+                                      const orrery_managed_options *options, orrery_resolver **resolver);
+
+typedef struct orrery_spillover_options {
+    size_t size;
+    const char *prefix; /* NULL: "Collection." */
+    double fill_factor; /* 0: 0.90 */
+    int check_seconds;  /* 0: 3,600; -1: at every create */
+    const orrery_template *collection;
+} orrery_spillover_options;
+
+/* Documents go to the last collection until it is full; then another is made. The client must outlive it. */
+orrery_status orrery_resolver_spillover(orrery_client *client, const char *database_link,
+                                        const orrery_spillover_options *options, orrery_resolver **resolver);
+
+/* While documents move from one arrangement to another: creates go to the next, reads as the mode says. */
+typedef enum orrery_read_mode {
+    ORRERY_READ_BOTH,
+    ORRERY_READ_CURRENT,
+    ORRERY_READ_NEXT,
+    ORRERY_READ_NONE /* ORRERY_EMIGRATING */
+} orrery_read_mode;
+
+orrery_status orrery_resolver_transition(orrery_resolver *current, orrery_resolver *next,
+                                         orrery_read_mode mode, orrery_resolver **resolver);
+
+/* Different kinds of document placed differently: the first whose `matches` says 1. Without a key reads ask all. */
+typedef struct orrery_chain_link {
+    int (*matches)(void *context, orrery_value document);
+    void *context;
+    orrery_resolver *resolver;
+} orrery_chain_link;
+
+orrery_status orrery_resolver_chain(const orrery_chain_link *chain, size_t count, orrery_resolver **resolver);
+
+orrery_resolver *orrery_resolver_ref(orrery_resolver *resolver);
+void orrery_resolver_unref(orrery_resolver *resolver); /* NULL is welcome */
+
+/* Keeps a reference of its own. NULL removes what is registered. */
+orrery_status orrery_client_set_resolver(orrery_client *client, const char *database_link,
+                                         orrery_resolver *resolver);
+
+orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *json, size_t size,
+                                      orrery_links **links);
+orrery_status orrery_resolve_create(orrery_resolver *resolver, const orrery_key *key, orrery_links **links);
+orrery_status orrery_resolve_read(orrery_resolver *resolver, const orrery_key *key, orrery_links **links);
+
+/* A resolver as JSON; orrery_free() it. Reads what the .NET samples wrote, too. */
+typedef struct orrery_load_options {
+    size_t size;
+    const orrery_extractor *extractor; /* for a state whose key was found by a function */
+    const orrery_hash *hash;           /* for one whose hash was plugged in */
+    orrery_client *client;             /* for managed and spillover ones */
+} orrery_load_options;
+
+orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);
+orrery_status orrery_resolver_load(const char *json, size_t size, const orrery_load_options *options,
+                                   orrery_resolver **resolver);
+
+/* Adds and removes collections of a managed arrangement while clients work, and moves the documents. */
+typedef struct orrery_manager orrery_manager;
+
+typedef struct orrery_manager_options {
+    size_t size;
+    const orrery_extractor *extractor;
+    const orrery_managed_options *managed; /* its count is how many there are at first */
+    orrery_read_mode mode;                 /* while documents move */
+    const char *state_link; /* the container that keeps the state; NULL: one of its own in the database */
+    void (*progress)(void *context, size_t seen, size_t moved);
+    void *context;
+} orrery_manager_options;
+
+/* Makes the arrangement or finds it, in the middle of a move as well. ORRERY_EBUSY: another one is at work. */
+orrery_status orrery_manager_open(orrery_client *client, const char *database_link,
+                                  const orrery_manager_options *options, orrery_manager **manager);
+orrery_status orrery_manager_add(orrery_manager *manager, size_t *moved);
+orrery_status orrery_manager_remove(orrery_manager *manager, size_t *moved);
+
+/* At most that many documents of what orrery_manager_add() or _remove() had begun when it was interrupted.
+   ORRERY_DONE: nothing is left to move. */
+orrery_status orrery_manager_step(orrery_manager *manager, size_t documents_max);
+orrery_resolver *orrery_manager_resolver(
+    orrery_manager *manager); /* a reference of your own: orrery_resolver_unref() */
+void orrery_manager_close(orrery_manager *manager);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
