@@ -17,6 +17,7 @@
  */
 #pragma once
 #include "base/op.h"
+#include "catalog/meter.h"
 #include "catalog/shape.h"
 #include "index/policy.h"
 #include "json/json.h"
@@ -32,6 +33,7 @@ struct database {
     struct slice link; /* dbs/<id> */
     uint64_t etag;
     int64_t ts_ms;
+    struct meter *meter; /* for its containers that have no throughput of their own */
     /* Private to catalog.c. */
     struct arena memory;
     atomic_uint references;
@@ -129,6 +131,7 @@ struct container {
     size_t index_older_count;
 
     struct container_shape *shape;
+    struct meter *meter;
     struct container_sweep sweep; /* a new version of the definition begins with new ones */
     struct container_reindex reindex;
     struct container_trim trim;
@@ -183,6 +186,9 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
 
 /* Those with the largest items or the longest arrays, each as a part of its limit, up to `limit`; references. */
 size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit);
+
+/* Those that have spent most request units, up to `limit`; references. */
+size_t catalog_list_spending(struct catalog *catalog, struct container **list, size_t limit);
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);

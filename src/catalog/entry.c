@@ -18,6 +18,7 @@ void database_release(struct database *database)
 {
     if (!database || atomic_fetch_sub(&database->references, 1) > 1)
         return;
+    meter_release(database->meter);
     arena_free(&database->memory);
     free(database);
 }
@@ -30,6 +31,7 @@ static void container_free(struct container *container)
         atomic_fetch_sub(&successor->predecessors, 1);
     database_release(container->database);
     shape_release(container->shape);
+    meter_release(container->meter);
     arena_free(&container->memory);
     free(container);
 }
@@ -79,6 +81,7 @@ struct database *database_make(const struct rid *rid, const struct record *recor
     database->link = catalog_join(&database->memory, slice_of("dbs"), "/", database->id);
     database->etag = record->etag;
     database->ts_ms = record->ts_ms;
+    database->meter = meter_new();
     atomic_init(&database->references, 1);
     return database;
 }
@@ -121,6 +124,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->database = database_take(database);
     container->bucket = bucket;
     container->shape = shape_new();
+    container->meter = meter_new();
     atomic_init(&container->references, 1);
     container_read_key(container);
     container_read_ttl(container);
@@ -151,4 +155,6 @@ void container_share(const struct container *old, struct container *new)
 {
     shape_release(new->shape);
     new->shape = shape_take(old->shape);
+    meter_release(new->meter);
+    new->meter = meter_take(old->meter);
 }

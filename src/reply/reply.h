@@ -55,14 +55,12 @@ void reply_finish(struct reply *reply, enum status status);
 /* A reason as a JSON string; what it quotes of a client's need not be UTF-8. */
 void reply_print_reason(struct buf *out, const char *reason);
 
-/* At most two decimals, as the service prints charges. */
-void reply_print_charge(struct buf *out, double charge);
-
-/* How long a client should wait before it tries again what failed for a passing reason. */
+/* How long a client should wait before it tries again what failed for a passing reason, unless the op knows better. */
 enum { RETRY_AFTER_MS = 50 };
+uint64_t reply_retry_after_ms(const struct op *op);
 
-/* What a request costs, in request units: a function of the work counted and nothing else. */
-double reply_charge(const struct work *work);
+/* What the answer says that it cost, in request units. */
+double reply_charge(const struct reply *reply, enum status status);
 
 /* For failures before there is an operation: http/ calls this for malformed requests. */
 void reply_write_error(struct exchange *exchange, enum status status, const char *message);

@@ -1,0 +1,496 @@
+/* client/call.c - one request with all its attempts: built, sent, judged, tried again, told. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+enum {
+    BACK_OFF_MS_FIRST = 20, /* when the server names no time; doubled each time */
+    BACK_OFF_MS_MAX = 2000,
+    CONNECT_ATTEMPTS = 3,
+    SESSION_ATTEMPTS = 4, /* for a replica that is behind what was read before */
+};
+
+/* What the official JavaScript SDK sends with everything. "Expect:" keeps libcurl from asking before it sends. */
+static const char *const common_lines[] = {
+    "Accept: application/json",
+    "Cache-Control: no-cache",
+    "Expect:",
+    "x-ms-version: 2020-07-15",
+    "x-ms-documentdb-responsecontinuationtokenlimitinkb: 1",
+    "x-ms-documentdb-query-enablecrosspartition: true",
+    "x-ms-cosmos-sdk-supportedcapabilities: 1",
+    "x-ms-cosmos-allow-tentative-writes: true",
+};
+
+static void add_line(struct call *call, const char *line)
+{
+    if (line && strpbrk(line, "\r\n")) {
+        call->failed = true;
+        return;
+    }
+    if (line)
+        buf_append(&call->head, line, strlen(line) + 1);
+}
+
+void call_header(struct call *call, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    if (strpbrk(value, "\r\n")) { /* it would become a header of its own */
+        call->failed = true;
+        return;
+    }
+    buf_text(&call->head, name);
+    buf_text(&call->head, *value ? ": " : ";"); /* libcurl's sign for a header without a value */
+    buf_append(&call->head, value, strlen(value) + 1);
+}
+
+void call_header_int(struct call *call, const char *name, int64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)value);
+    call_header(call, name, text);
+}
+
+static void option_headers(struct call *call, const orrery_options *options)
+{
+    const char *consistency = OPTION(options, consistency);
+    const char *const *more = OPTION(options, headers);
+
+    call_header(call, "x-ms-consistency-level", consistency ? consistency : call->client->consistency);
+    call_header(call, "If-Match", OPTION(options, if_match));
+    call_header(call, "If-None-Match", OPTION(options, if_none_match));
+    call_header(call, "x-ms-documentdb-pre-trigger-include", OPTION(options, pre_triggers));
+    call_header(call, "x-ms-documentdb-post-trigger-include", OPTION(options, post_triggers));
+    call_header(call, "x-ms-indexing-directive", OPTION(options, indexing));
+    if (OPTION(options, minimal))
+        call_header(call, "Prefer", "return=minimal");
+    if (OPTION(options, script_log))
+        call_header(call, "x-ms-documentdb-script-enable-logging", "true");
+    for (; more && *more; more++)
+        add_line(call, *more);
+}
+
+struct call *call_new(orrery_client *client, enum method method, const orrery_options *options)
+{
+    const char *session = OPTION(options, session_token);
+    int timeout_ms = OPTION(options, timeout_ms);
+    struct call *call = calloc(1, sizeof(*call));
+
+    client_begin(client);
+    if (!call || !(call->response = response_new())) {
+        free(call);
+        client_no_memory(client);
+        return NULL;
+    }
+    call->client = client;
+    call->method = method;
+    call->repeatable = method == METHOD_GET;
+    arena_init(&call->arena, SIZE_MAX);
+    buf_init(&call->url, &call->arena);
+    buf_init(&call->head, &call->arena);
+    buf_init(&call->body, &call->arena);
+    for (size_t i = 0; i < sizeof(common_lines) / sizeof(common_lines[0]); i++)
+        add_line(call, common_lines[i]);
+    option_headers(call, options);
+    call->session_given = session != NULL;
+    call_header(call, "x-ms-session-token", session && *session ? session : NULL);
+    call->deadline_ms = env_monotonic_ms(client->env) + (timeout_ms > 0 ? timeout_ms : client->timeout_ms);
+    return call;
+}
+
+static void unlink_call(struct call *call)
+{
+    if (!call->link)
+        return;
+    *call->link = call->next;
+    if (call->next)
+        call->next->link = call->link;
+    call->link = NULL;
+}
+
+void call_free(struct call *call)
+{
+    if (!call)
+        return;
+    transport_cancel(call);
+    unlink_call(call);
+    orrery_response_free(call->response);
+    arena_free(&call->arena);
+    free(call);
+}
+
+orrery_status call_target(struct call *call, const char *link)
+{
+    orrery_status status = link_target(&call->arena, link, link ? strlen(link) : 0, &call->target);
+
+    if (status == ORRERY_EINVAL)
+        return client_fail(call->client, status, "\"%s\" is no link", link ? link : "(null)");
+    return status == ORRERY_OK ? status : client_no_memory(call->client);
+}
+
+static struct slice trimmed(const char *link)
+{
+    struct slice text = slice_of(link);
+
+    while (text.size > 0 && text.data[0] == '/')
+        text = slice_after(text, 1);
+    while (text.size > 0 && text.data[text.size - 1] == '/')
+        text.size--;
+    return text;
+}
+
+orrery_status call_child(struct call *call, const char *link, const char *kind, const char *id)
+{
+    struct buf child;
+
+    if (!link || (id && (!*id || strpbrk(id, "/\\#"))))
+        return client_fail(call->client, ORRERY_EINVAL, "an id is not empty, and has none of / \\ #");
+    buf_init(&child, &call->arena);
+    buf_slice(&child, trimmed(link));
+    buf_byte(&child, '/');
+    buf_text(&child, kind);
+    if (id)
+        buf_byte(&child, '/');
+    buf_text(&child, id ? id : "");
+    buf_byte(&child, '\0');
+    return child.failed ? client_no_memory(call->client) : call_target(call, child.data);
+}
+
+void call_body(struct call *call, const char *content_type, struct slice body)
+{
+    call->has_body = true;
+    call_header(call, "Content-Type", content_type);
+    buf_slice(&call->body, body);
+}
+
+orrery_status call_key(struct call *call, const orrery_key *key)
+{
+    struct buf text;
+
+    if (!key)
+        return ORRERY_OK;
+    buf_init(&text, &call->arena);
+    if (!key_print(&text, key))
+        return client_fail(call->client, ORRERY_EINVAL, "a partition key has no ranges, and finite numbers");
+    buf_byte(&text, '\0');
+    if (text.failed)
+        return client_no_memory(call->client);
+    call_header(call, "x-ms-documentdb-partitionkey", text.data);
+    return ORRERY_OK;
+}
+
+static void finish_building(struct call *call)
+{
+    const char *session = session_of(call->client, call->target.container);
+
+    if (!call->session_given && strcmp(call->target.type, "colls") != 0)
+        call_header(call, "x-ms-session-token", session);
+    buf_text(&call->url, call->client->endpoint);
+    buf_slice(&call->url, call->target.path);
+    buf_byte(&call->url, '\0');
+}
+
+orrery_status call_start(struct call *call)
+{
+    orrery_client *client = call->client;
+
+    finish_building(call);
+    if (call->failed)
+        return client_fail(client, ORRERY_EINVAL, "a header has no line ends");
+    if (call->url.failed || call->head.failed || call->body.failed)
+        return client_no_memory(client);
+    if (transport_send(call) != ORRERY_OK)
+        return client_no_memory(client);
+    call->state = CALL_SENT;
+    call->next = client->calls;
+    call->link = &client->calls;
+    if (call->next)
+        call->next->link = &call->next;
+    client->calls = call;
+    return ORRERY_OK;
+}
+
+/* ---- the end of an attempt */
+
+static orrery_status curl_status(CURLcode code)
+{
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        return ORRERY_ECONNECT;
+    case CURLE_OPERATION_TIMEDOUT:
+        return ORRERY_ETIMEOUT;
+    case CURLE_OUT_OF_MEMORY:
+        return ORRERY_ENOMEM;
+    default:
+        return ORRERY_EIO;
+    }
+}
+
+static orrery_status attempt_status(const struct call *call, CURLcode code)
+{
+    if (call->response->no_memory)
+        return ORRERY_ENOMEM;
+    if (code != CURLE_OK)
+        return curl_status(code);
+    return call->response->http ? response_status(call->response) : ORRERY_EIO;
+}
+
+static int back_off_ms(const struct call *call)
+{
+    int ms = BACK_OFF_MS_FIRST;
+
+    for (int i = 1; i < call->attempts && ms < BACK_OFF_MS_MAX; i++)
+        ms *= 2;
+    return ms;
+}
+
+/* The server's own wish, if it has one. */
+static int wished_ms(const struct call *call)
+{
+    const char *wish = orrery_response_header(call->response, "x-ms-retry-after-ms");
+    long ms = wish ? strtol(wish, NULL, 10) : -1;
+
+    return ms >= 0 && ms < 600000 ? (int)ms : back_off_ms(call);
+}
+
+/* How long to wait before it is tried again; -1: it is not. */
+static int retry_ms(const struct call *call, orrery_status status, CURLcode code)
+{
+    switch (status) {
+    case ORRERY_ETHROTTLED:
+    case ORRERY_ERETRY: /* the server did nothing */
+        return wished_ms(call);
+    case ORRERY_EGONE:
+        return call->follows_ranges ? -1 : wished_ms(call);
+    case ORRERY_ENOTFOUND:
+        return call->response->sub_status == 1002 && call->attempts < SESSION_ATTEMPTS ? wished_ms(call) : -1;
+    case ORRERY_ECONNECT:
+        return code == CURLE_COULDNT_CONNECT && call->attempts < CONNECT_ATTEMPTS ? back_off_ms(call) : -1;
+    case ORRERY_ETIMEOUT:
+        return call->repeatable && call->response->http == 408 ? wished_ms(call) : -1;
+    case ORRERY_ESERVER:
+        return call->repeatable && call->response->http == 503 ? wished_ms(call) : -1;
+    case ORRERY_EIO:
+        return call->repeatable && code != CURLE_WRITE_ERROR ? back_off_ms(call) : -1;
+    default:
+        return -1;
+    }
+}
+
+static bool may_wait(const struct call *call, int ms)
+{
+    const orrery_client *client = call->client;
+
+    return ms >= 0 && call->attempts <= client->retries_max &&
+           call->waited_ms + ms <= client->retry_wait_ms_max &&
+           env_monotonic_ms(client->env) + ms < call->deadline_ms;
+}
+
+static const char *say(struct call *call, const char *fmt, ...)
+{
+    struct buf text;
+    char line[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    buf_init(&text, &call->arena);
+    buf_append(&text, line, strlen(line) + 1);
+    return text.failed ? "out of memory" : text.data;
+}
+
+/* The server's words; its message goes over several lines at times, of which the first is enough. */
+static const char *server_words(struct call *call)
+{
+    struct slice body = slice_make(call->response->body, call->response->body_bytes);
+    struct json root = json_undefined, message;
+
+    if (body.size == 0 || parse_json(&call->arena, body, &root) != ORRERY_OK)
+        return say(call, "HTTP status %d", call->response->http);
+    message = json_get(root, "message");
+    if (json_kind(message) != JSON_STRING)
+        return say(call, "HTTP status %d", call->response->http);
+    return say(call, "%d: %.*s", call->response->http, SLICE_ARGS(json_string(message)));
+}
+
+static const char *explain(struct call *call, CURLcode code)
+{
+    if (call->response->no_memory || call->status == ORRERY_ENOMEM)
+        return "out of memory";
+    if (call->response->too_large)
+        return "the answer is larger than any of this service";
+    if (code != CURLE_OK)
+        return say(call, "%s", call->curl_error[0] ? call->curl_error : curl_easy_strerror(code));
+    return server_words(call);
+}
+
+/* What an answer teaches the client, whoever gets it. */
+static void learn(struct call *call)
+{
+    orrery_client *client = call->client;
+    struct slice container = call->target.container;
+    bool is_container = strcmp(call->target.type, "colls") == 0;
+
+    if (container.size == 0)
+        return;
+    if (!is_container)
+        session_note(client, container, call->response);
+    if ((is_container && call->method != METHOD_GET) || call->response->sub_status == 1003 ||
+        call->response->sub_status == 1001)
+        definition_forget(client, container);
+    if ((is_container && call->method == METHOD_DELETE) ||
+        (call->status == ORRERY_ENOTFOUND && call->response->sub_status == 1002))
+        session_forget(client,
+                       container); /* of one that was made anew, perhaps: the next call begins without */
+}
+
+static void end(struct call *call, orrery_status status, CURLcode code)
+{
+    call->state = CALL_ENDED;
+    call->status = status;
+    call->response->attempts = call->attempts;
+    call->response->charge = call->charge;
+    if (orrery_failed(status))
+        call->error = explain(call, code);
+    if (code == CURLE_OK)
+        learn(call);
+    if (call->finish && !orrery_failed(call->status))
+        call->finish(call);
+}
+
+void call_attempt_ended(struct call *call, CURLcode code)
+{
+    orrery_status status = attempt_status(call, code);
+    int wait_ms;
+
+    call->attempts++;
+    call->charge += call->response->charge;
+    wait_ms = retry_ms(call, status, code);
+    if (!may_wait(call, wait_ms)) {
+        end(call, status, code);
+        return;
+    }
+    call->state = CALL_WAITING;
+    call->waited_ms += wait_ms;
+    call->due_ms = env_monotonic_ms(call->client->env) + wait_ms;
+}
+
+void call_wake(struct call *call)
+{
+    response_clear(call->response);
+    if (transport_send(call) == ORRERY_OK) {
+        call->state = CALL_SENT;
+        return;
+    }
+    end(call, ORRERY_ENOMEM, CURLE_OUT_OF_MEMORY);
+}
+
+/* ---- the end of a call */
+
+orrery_status call_take(struct call *call, orrery_response **response)
+{
+    orrery_client *client = call->client;
+    orrery_status status = call->status;
+    bool handed = !orrery_failed(status) || call->hands_over;
+
+    if (orrery_failed(status))
+        client_fail(client, status, "%s", call->error ? call->error : orrery_status_text(status));
+    if (handed && response) {
+        *response = call->response;
+        call->response = NULL;
+    } else if (!handed && call->response->http) {
+        client->failed = call->response;
+        call->response = NULL;
+    }
+    call_free(call);
+    return status;
+}
+
+orrery_status call_run(struct call *call, orrery_response **response)
+{
+    orrery_client *client = call->client;
+    orrery_status status = call_start(call);
+
+    while (status == ORRERY_OK && call->state != CALL_ENDED)
+        status = transport_turn(client, -1);
+    if (call->state == CALL_ENDED)
+        return call_take(call, response);
+    call_free(call);
+    return client_fail(client, status, "%s",
+                       status == ORRERY_ENOMEM ? "out of memory"
+                       : client->error         ? client->error
+                                               : "the call cannot go on");
+}
+
+orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response)
+{
+    orrery_status status;
+
+    if (!OPTION(options, done))
+        return call_run(call, response);
+    call->done = OPTION(options, done);
+    call->context = OPTION(options, context);
+    status = call_start(call);
+    if (status != ORRERY_OK)
+        call_free(call);
+    return status;
+}
+
+/* ---- telling */
+
+static struct call *next_to_tell(const orrery_client *client)
+{
+    struct call *found = NULL;
+
+    for (struct call *call = client->calls; call; call = call->next)
+        if (call->state == CALL_ENDED && call->done)
+            found = call; /* the last in the list is the first that began */
+    return found;
+}
+
+static void tell(struct call *call)
+{
+    orrery_done *done = call->done;
+    void *context = call->context;
+    orrery_response *response = NULL;
+    orrery_status status;
+
+    client_begin(call->client);
+    status = call_take(call, &response);
+    done(context, status, response);
+}
+
+static size_t count_under_way(const orrery_client *client)
+{
+    size_t count = 0;
+
+    for (const struct call *call = client->calls; call; call = call->next)
+        count++;
+    return count;
+}
+
+orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way)
+{
+    orrery_status status = ORRERY_OK;
+    struct call *call;
+
+    if (!client)
+        return ORRERY_EINVAL;
+    if (!next_to_tell(client) && client->calls)
+        status = transport_turn(client, timeout_ms);
+    while ((call = next_to_tell(client)))
+        tell(call);
+    if (under_way)
+        *under_way = count_under_way(client);
+    return status;
+}

@@ -1,0 +1,192 @@
+/* client/client.c - a client: its settings, how it ends, and why its last call failed. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/encode.h"
+#include "client.h"
+
+enum {
+    TIMEOUT_MS_DEFAULT = 60000,
+    CONNECT_TIMEOUT_MS_DEFAULT = 10000,
+    CONNECTIONS_DEFAULT = 32,
+    RETRIES_DEFAULT = 9,
+    RETRY_WAIT_MS_DEFAULT = 30000,
+};
+
+struct slice size_of(const char *text, size_t size)
+{
+    if (!text)
+        return slice_make(NULL, 0);
+    return slice_make(text, size == ORRERY_TEXT ? strlen(text) : size);
+}
+
+char *copy_text(const char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+
+    if (!copy)
+        return NULL;
+    if (size)
+        memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+void orrery_free(void *memory)
+{
+    free(memory);
+}
+
+void client_begin(orrery_client *client)
+{
+    free(client->error);
+    client->error = NULL;
+    client->plain_error = NULL;
+    orrery_response_free(client->failed);
+    client->failed = NULL;
+}
+
+orrery_status client_fail(orrery_client *client, orrery_status status, const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    free(client->error);
+    client->error = copy_text(line, strlen(line));
+    client->plain_error = client->error ? NULL : orrery_status_text(status);
+    return status;
+}
+
+orrery_status client_no_memory(orrery_client *client)
+{
+    free(client->error);
+    client->error = NULL;
+    client->plain_error = orrery_status_text(ORRERY_ENOMEM);
+    return ORRERY_ENOMEM;
+}
+
+const char *orrery_error(const orrery_client *client)
+{
+    if (!client)
+        return "there is no client";
+    return client->error ? client->error : client->plain_error ? client->plain_error : "";
+}
+
+const orrery_response *orrery_failed_response(const orrery_client *client)
+{
+    return client ? client->failed : NULL;
+}
+
+#define SETTING(settings, member)                                                       \
+    ((settings)->size >= offsetof(orrery_settings, member) + sizeof((settings)->member) \
+         ? (settings)->member                                                           \
+         : (__typeof__((settings)->member))0)
+
+static int or_else(int setting, int otherwise)
+{
+    return setting > 0 ? setting : otherwise;
+}
+
+static void set_numbers(orrery_client *client, const orrery_settings *settings)
+{
+    int retries = SETTING(settings, retries_max);
+
+    client->trust_any_certificate = SETTING(settings, trust_any_certificate) != 0;
+    client->timeout_ms = or_else(SETTING(settings, timeout_ms), TIMEOUT_MS_DEFAULT);
+    client->connect_timeout_ms = or_else(SETTING(settings, connect_timeout_ms), CONNECT_TIMEOUT_MS_DEFAULT);
+    client->connections_max = or_else(SETTING(settings, connections_max), CONNECTIONS_DEFAULT);
+    client->retries_max = retries < 0 ? 0 : or_else(retries, RETRIES_DEFAULT);
+    client->retry_wait_ms_max = or_else(SETTING(settings, retry_wait_ms_max), RETRY_WAIT_MS_DEFAULT);
+}
+
+static bool set_text(char **to, const char *text)
+{
+    *to = text ? copy_text(text, strlen(text)) : NULL;
+    return !text || *to;
+}
+
+static bool set_user_agent(orrery_client *client, const char *given)
+{
+    char line[256];
+
+    snprintf(line, sizeof(line), "%s%sliborrery/%s", given ? given : "", given ? " " : "", ORRERY_VERSION);
+    return set_text(&client->user_agent, line);
+}
+
+static bool set_texts(orrery_client *client, const orrery_settings *settings)
+{
+    size_t size = strlen(settings->endpoint);
+
+    while (size > 0 && settings->endpoint[size - 1] == '/')
+        size--;
+    client->endpoint = copy_text(settings->endpoint, size);
+    return client->endpoint && set_text(&client->token, SETTING(settings, resource_token)) &&
+           set_text(&client->consistency, SETTING(settings, consistency)) &&
+           set_text(&client->ca_file, SETTING(settings, ca_file)) &&
+           set_user_agent(client, SETTING(settings, user_agent));
+}
+
+static bool set_key(orrery_client *client, const char *key)
+{
+    return base64_decode(slice_of(key), client->key, sizeof(client->key), &client->key_bytes) &&
+           client->key_bytes > 0;
+}
+
+static bool sensible(const orrery_settings *settings)
+{
+    const char *endpoint = settings ? SETTING(settings, endpoint) : NULL;
+
+    if (!endpoint || (!SETTING(settings, key)) == (!SETTING(settings, resource_token)))
+        return false;
+    return strncmp(endpoint, "http://", 7) == 0 || strncmp(endpoint, "https://", 8) == 0;
+}
+
+orrery_status orrery_open(const orrery_settings *settings, orrery_client **client)
+{
+    orrery_client *made;
+    orrery_status status;
+
+    if (!client)
+        return ORRERY_EINVAL;
+    *client = NULL;
+    if (!sensible(settings))
+        return ORRERY_EINVAL;
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return ORRERY_ENOMEM;
+    made->env = env_system();
+    set_numbers(made, settings);
+    status = set_texts(made, settings) ? ORRERY_OK : ORRERY_ENOMEM;
+    if (status == ORRERY_OK && !made->token && !set_key(made, settings->key))
+        status = ORRERY_EINVAL;
+    if (status == ORRERY_OK)
+        status = transport_open(made);
+    if (status == ORRERY_OK)
+        *client = made;
+    else
+        orrery_close(made);
+    return status;
+}
+
+void orrery_close(orrery_client *client)
+{
+    if (!client)
+        return;
+    while (client->calls)
+        call_free(client->calls);
+    client_begin(client);
+    transport_close(client);
+    session_free(client);
+    definition_free(client);
+    resolver_forget_all(client);
+    explicit_bzero(client->key, sizeof(client->key));
+    free(client->endpoint);
+    free(client->token);
+    free(client->consistency);
+    free(client->ca_file);
+    free(client->user_agent);
+    free(client);
+}

@@ -1,0 +1,219 @@
+/*
+ * client/client.h - what the library's files know of each other: a client, a call, an answer.
+ * A call is one request with all its attempts. It is filled in (call_new, call_header, call_body), then either
+ * run to its end (call_run) or sent on its way (call_start), and given back (call_free).
+ *
+ * Memory. A call has an arena; whatever it builds fails once, at the end, as buffers do. Nothing here aborts:
+ * arena_alloc(), arena_copy() and arena_text() are not for this folder.
+ */
+#pragma once
+#include <curl/curl.h>
+#include <orrery.h>
+#include <poll.h>
+
+#include "base/buf.h"
+#include "base/env.h"
+#include "json/json.h"
+
+enum {
+    KEY_BYTES_MAX = 256,      /* of an account's key */
+    HEADERS_MAX = 48,         /* of a request */
+    IDLE_HANDLES_MAX = 16,    /* kept for the next calls */
+    BODY_BYTES_MAX = 1 << 28, /* of an answer: more is no answer of this service */
+    HEAD_BYTES_MAX = 1 << 20, /* of its headers */
+};
+
+enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_PATCH, METHOD_DELETE };
+
+/* What a link leads to: where to send a request, and what to sign. */
+struct target {
+    const char *type;       /* "docs", "colls", ...; "": the account */
+    struct slice path;      /* of the URL, with its slash in front */
+    struct slice sign;      /* the link as it is signed */
+    struct slice container; /* the link of the container that it lies in; empty: in none */
+};
+
+struct call;
+struct session;
+struct definition;
+struct registered; /* resolvers, by database: resolver files own this */
+
+struct orrery_client {
+    struct env *env;
+    char *endpoint, *token, *consistency, *ca_file, *user_agent;
+    uint8_t key[KEY_BYTES_MAX];
+    size_t key_bytes;
+    bool trust_any_certificate;
+    int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
+
+    CURLM *multi;
+    struct pollfd *fds;
+    size_t fd_count, fd_capacity;
+    int64_t timer_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */
+    CURL *idle[IDLE_HANDLES_MAX];
+    size_t idle_count;
+    struct call *calls; /* that are under way, or have ended and were not told of */
+
+    char *error;
+    const char *plain_error; /* when there is no memory for one */
+    orrery_response *failed;
+    struct session *sessions;
+    struct definition *definitions;
+    struct registered *resolvers;
+};
+
+struct orrery_response {
+    int http, sub_status, attempts;
+    double charge;
+    char *body, *head; /* the head's lines, each with a NUL behind it: "name: value" */
+    size_t body_bytes, body_capacity, head_bytes, head_capacity;
+    orrery_json *json;
+    bool no_memory, too_large;
+};
+
+enum call_state { CALL_NEW, CALL_SENT, CALL_WAITING, CALL_ENDED };
+
+struct call {
+    struct call *next, **link; /* in the client's list */
+    orrery_client *client;
+    struct arena arena;
+    enum method method;
+    struct target target;
+    struct buf url, head, body; /* head: lines with a NUL behind each */
+    bool has_body;
+    bool repeatable;     /* doing it twice is doing it once */
+    bool follows_ranges; /* its caller knows what to do when a range is gone */
+    bool hands_over;     /* the answer goes to the caller whatever its status is */
+    bool session_given;  /* by the caller: the client's own is not sent */
+    bool failed;         /* it could not be built */
+    enum call_state state;
+    orrery_status status;
+    const char *error; /* why it failed, in the arena */
+    int attempts;
+    double charge;
+    int64_t deadline_ms, waited_ms, due_ms; /* due_ms: of the next attempt */
+
+    CURL *easy;
+    struct curl_slist lines[HEADERS_MAX];
+    char date_line[48], *date; /* the header's line, and the date in it */
+    const char *authorization; /* the header's line */
+    char curl_error[CURL_ERROR_SIZE];
+    orrery_response *response;
+
+    orrery_done *done; /* NULL: somebody waits for it */
+    void *context;
+    void (*finish)(struct call *call); /* looks at the answer before anybody else; may be NULL */
+};
+
+/* ---- calls */
+
+/* NULL and the client's error: no memory, or options that make no sense. */
+struct call *call_new(orrery_client *client, enum method method, const struct orrery_options *options);
+void call_free(struct call *call);
+orrery_status call_target(struct call *call, const char *link); /* a feed or a resource */
+orrery_status call_child(struct call *call, const char *link, const char *kind,
+                         const char *id);                                 /* id: may be NULL */
+void call_header(struct call *call, const char *name, const char *value); /* NULL: none */
+void call_header_int(struct call *call, const char *name, int64_t value);
+void call_body(struct call *call, const char *content_type, struct slice body);
+orrery_status call_key(struct call *call, const orrery_key *key); /* its header; NULL: none */
+
+/* Sends it on its way: from now on the client's loop looks after it. */
+orrery_status call_start(struct call *call);
+
+/* The end of it: the response, if it is wanted, and the status. Takes the call away, whatever comes out. */
+orrery_status call_run(struct call *call, orrery_response **response);
+orrery_status call_take(struct call *call, orrery_response **response); /* of one that has ended */
+
+/* As call_run(), or call_start() if the options say so. */
+orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response);
+
+/* A member that the caller's struct, which may be an older one, has. */
+#define OPTION(options, member)                                                                   \
+    ((options) && (options)->size >= offsetof(orrery_options, member) + sizeof((options)->member) \
+         ? (options)->member                                                                      \
+         : (__typeof__((options)->member))0)
+
+/* ---- transport: libcurl */
+
+orrery_status transport_open(orrery_client *client);
+void transport_close(orrery_client *client);
+orrery_status transport_send(struct call *call); /* one attempt */
+void transport_cancel(struct call *call);
+
+/* Does what can be done and waits for it at most so long; -1: until something happened. */
+orrery_status transport_turn(orrery_client *client, int timeout_ms);
+
+/* An attempt has come to its end: call.c decides what it means. */
+void call_attempt_ended(struct call *call, CURLcode code);
+
+/* When its next attempt is due. */
+void call_wake(struct call *call);
+
+/* ---- errors */
+
+/* Keeps the reason, and gives back the status: return client_fail(client, ORRERY_EINVAL, "..."). */
+__attribute__((format(printf, 3, 4))) orrery_status client_fail(orrery_client *client, orrery_status status,
+                                                                const char *fmt, ...);
+void client_begin(orrery_client *client); /* a call of the user's begins: what the last one said is over */
+orrery_status client_no_memory(orrery_client *client);
+
+/* ---- answers */
+
+orrery_response *response_new(void);
+size_t response_take_body(orrery_response *response, const char *bytes, size_t size);
+size_t response_take_head(orrery_response *response, const char *line, size_t size);
+void response_clear(orrery_response *response); /* for the next attempt */
+orrery_status response_status(const orrery_response *response);
+
+/* ---- links, signatures, keys, sessions, definitions */
+
+orrery_status link_target(struct arena *arena, const char *link, size_t size, struct target *target);
+bool sign_request(const orrery_client *client, struct call *call);
+bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
+
+void session_note(orrery_client *client, struct slice container, const orrery_response *response);
+const char *session_of(const orrery_client *client, struct slice container);
+void session_forget(orrery_client *client, struct slice container);
+void session_free(orrery_client *client);
+
+/* What a container is partitioned by, read once. */
+struct definition {
+    struct definition *next;
+    char *link, *rid;
+    char *paths; /* as JSON: ["/a","/b"] */
+    int version; /* 1, 2; 3: hierarchical */
+    bool system_key;
+};
+
+orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition);
+void definition_forget(orrery_client *client, struct slice link);
+void definition_free(orrery_client *client);
+
+/* The key of a document, as the header has it. */
+orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
+                             struct buf *out);
+
+/* ---- resolvers (resolver*.c); a link of a database that has one */
+
+orrery_status resolver_place(orrery_client *client, const char *link, const char *json, size_t size,
+                             char **collection); /* NULL: the link is no database's */
+/* A cursor over the link's own rows, or over the collections that its resolver names. sql: NULL, a list. */
+orrery_status resolver_open(orrery_client *client, const char *link, const char *sql,
+                            const orrery_parameter *parameters, size_t count, const orrery_key *key,
+                            const orrery_options *options, orrery_query **query);
+orrery_status query_open_links(orrery_client *client, const char *const *links, size_t link_count,
+                               const char *sql, const orrery_parameter *parameters, size_t count,
+                               const orrery_key *key, const orrery_options *options, orrery_query **query);
+void resolver_forget_all(orrery_client *client);
+
+/* ---- values */
+
+/* Parses for the library's own use, into the arena. */
+orrery_status parse_json(struct arena *arena, struct slice text, struct json *value);
+struct slice writer_unfinished(const orrery_writer *writer);
+orrery_status writer_state(const orrery_writer *writer); /* of one that need not be finished */
+orrery_status patch_print(const orrery_patch *patch, struct buf *out);
+struct json value_json(orrery_value value);
+struct slice size_of(const char *text, size_t size);
+char *copy_text(const char *text, size_t size); /* NULL: no memory */

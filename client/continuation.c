@@ -1,0 +1,195 @@
+/*
+ * client/continuation.c - where a cursor goes on: of a single source the server's own word, where a page has been read
+ * to its end; else a JSON text of ours behind a mark.
+ *
+ *     orrery1:{"offset":0,"limit":-1,"sources":[{"link":..,"min":"","max":"1F","token":"..","skip":3,"ended":false}]}
+ *
+ * A source names the part of the keys it stands for, and no range: ranges may have been divided when it is used.
+ */
+#include <stdlib.h>
+
+#include "query.h"
+
+static const char mark[] = "orrery1:";
+
+/* ---- writing */
+
+static void add_text(struct buf *out, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    json_print_string(out, slice_of(text));
+}
+
+/* In the middle of a page the page is named, and how many of its rows are gone. */
+static void print_source(struct buf *out, const struct source *source)
+{
+    bool within = source->next_row < source->row_count;
+
+    buf_printf(out, "{\"skip\":%zu,\"ended\":%s", within ? source->next_row : source->skip,
+               source->ended && !within ? "true" : "false");
+    add_text(out, "link", source->link);
+    add_text(out, "min", source->min);
+    add_text(out, "max", source->max);
+    add_text(out, "token", within ? source->page_token : source->token);
+    buf_byte(out, '}');
+}
+
+static void print_all(struct buf *out, const orrery_query *query)
+{
+    buf_printf(out, "%s{\"offset\":%lld,\"limit\":%lld,\"sources\":[", mark, (long long)query->plan.offset,
+               (long long)query->plan.limit);
+    for (size_t i = 0; i < query->source_count; i++) {
+        if (i > 0)
+            buf_byte(out, ',');
+        print_source(out, &query->sources[i]);
+    }
+    buf_text(out, "]}");
+}
+
+/* Nothing needs to be added to what the server said. */
+static bool is_plain(const orrery_query *query)
+{
+    const struct source *only = query->sources;
+
+    return query->source_count == 1 && !only->range && only->next_row == only->row_count && !only->skip &&
+           only->token;
+}
+
+static bool is_over(const orrery_query *query)
+{
+    if (query->kind == CURSOR_CHANGES || query->phase != PHASE_RUN)
+        return false;
+    if (query->plan.limit == 0 || query->over)
+        return true;
+    for (size_t i = 0; i < query->source_count; i++)
+        if (!query->sources[i].ended || query->sources[i].next_row < query->sources[i].row_count)
+            return false;
+    return true;
+}
+
+orrery_status orrery_query_continuation(orrery_query *query, char **continuation)
+{
+    struct arena arena;
+    struct buf out;
+
+    if (!query || !continuation)
+        return ORRERY_EINVAL;
+    *continuation = NULL;
+    client_begin(query->client);
+    if (is_over(query))
+        return ORRERY_OK;
+    if (query->plan.groups || query->plan.distinct)
+        return client_fail(query->client, ORRERY_EUNSUPPORTED,
+                           "a merged query with DISTINCT, aggregates or GROUP BY has no continuation");
+    arena_init(&arena, SIZE_MAX);
+    buf_init(&out, &arena);
+    if (is_plain(query))
+        buf_text(&out, query->sources[0].token);
+    else if (query->phase != PHASE_RUN || query->source_count == 0)
+        buf_text(&out, query->options.continuation ? query->options.continuation : mark);
+    else
+        print_all(&out, query);
+    *continuation = out.failed ? NULL : copy_text(out.data, out.size);
+    arena_free(&arena);
+    return *continuation ? ORRERY_OK : client_no_memory(query->client);
+}
+
+/* ---- reading */
+
+static struct slice text_of(struct json value)
+{
+    return json_kind(value) == JSON_STRING ? json_string(value) : slice_make(NULL, 0);
+}
+
+static orrery_status refuse(orrery_query *query)
+{
+    return client_fail(query->client, ORRERY_EINVAL, "the continuation is of another query, or of none");
+}
+
+static bool set_token(struct source *source, struct slice token)
+{
+    free(source->token);
+    source->token = token.data ? copy_text(token.data, token.size) : NULL;
+    return !token.data || source->token;
+}
+
+/* The parts that a source was saved with: those of one link that lie within a range, or around it. */
+static orrery_status apply_to(orrery_query *query, struct source *source, struct json saved)
+{
+    struct json skip = json_get(saved, "skip");
+
+    if (!set_token(source, text_of(json_get(saved, "token"))))
+        return client_no_memory(query->client);
+    source->skip = json_kind(skip) == JSON_NUMBER && json_double(skip) > 0 ? (size_t)json_double(skip) : 0;
+    source->ended = json_kind(json_get(saved, "ended")) == JSON_TRUE;
+    return ORRERY_OK;
+}
+
+static bool is_of(const struct source *source, struct json saved)
+{
+    struct slice min = text_of(json_get(saved, "min")), max = text_of(json_get(saved, "max"));
+
+    if (!slice_is(text_of(json_get(saved, "link")), source->link))
+        return false;
+    return !source->min || !min.data ||
+           (slice_compare(min, slice_of(source->min)) <= 0 && slice_compare(slice_of(source->max), max) <= 0);
+}
+
+static orrery_status apply(orrery_query *query, struct json saved)
+{
+    struct json offset = json_get(saved, "offset"), limit = json_get(saved, "limit"),
+                list = json_get(saved, "sources");
+    orrery_status status = ORRERY_OK;
+
+    if (json_kind(offset) != JSON_NUMBER || json_kind(limit) != JSON_NUMBER || json_kind(list) != JSON_ARRAY)
+        return refuse(query);
+    query->plan.offset = json_double(offset) > 0 ? (int64_t)json_double(offset) : 0;
+    query->plan.limit = json_double(limit) < 0 ? -1 : (int64_t)json_double(limit);
+    for (size_t i = 0; i < query->source_count && status == ORRERY_OK; i++) {
+        bool found = false;
+
+        for (struct json_iter at = json_iter(list); !found && json_next(&at);)
+            if ((found = is_of(&query->sources[i], at.value)))
+                status = apply_to(query, &query->sources[i], at.value);
+        if (!found)
+            return refuse(query);
+    }
+    return status;
+}
+
+static orrery_status apply_ours(orrery_query *query, struct slice text)
+{
+    struct json saved = json_undefined;
+    orrery_status status;
+
+    if (text.size == 0) /* of a cursor that had not begun */
+        return ORRERY_OK;
+    status = parse_json(&query->arena, text, &saved);
+    if (status == ORRERY_EJSON)
+        return refuse(query);
+    return status == ORRERY_OK ? apply(query, saved) : client_no_memory(query->client);
+}
+
+orrery_status continuation_apply(orrery_query *query)
+{
+    const char *text = query->options.continuation;
+
+    query->options.continuation = NULL;
+    return text ? apply_ours(query, slice_after(slice_of(text), sizeof(mark) - 1)) : ORRERY_OK;
+}
+
+orrery_status continuation_read(orrery_query *query, const char *text)
+{
+    bool ours = slice_starts_with(slice_of(text), mark);
+
+    if (ours && query->phase == PHASE_RUN)
+        return continuation_apply(query);
+    if (ours)
+        return ORRERY_OK; /* once the ranges are known */
+    if (query->phase != PHASE_RUN || query->source_count != 1)
+        return refuse(query);
+    query->options.continuation = NULL;
+    return set_token(&query->sources[0], slice_of(text)) ? ORRERY_OK : client_no_memory(query->client);
+}

@@ -1,0 +1,182 @@
+/* client/definition.c - what containers are partitioned by: read when it is first needed, then remembered. */
+#include <stdlib.h>
+
+#include "client.h"
+
+static void free_one(struct definition *definition)
+{
+    if (!definition)
+        return;
+    free(definition->link);
+    free(definition->rid);
+    free(definition->paths);
+    free(definition);
+}
+
+static struct definition **find(orrery_client *client, struct slice link)
+{
+    struct definition **at = &client->definitions;
+
+    while (*at && !slice_is(link, (*at)->link))
+        at = &(*at)->next;
+    return at;
+}
+
+void definition_forget(orrery_client *client, struct slice link)
+{
+    struct definition **at = find(client, link), *gone = *at;
+
+    if (gone)
+        *at = gone->next;
+    free_one(gone);
+}
+
+void definition_free(orrery_client *client)
+{
+    while (client->definitions)
+        definition_forget(client, slice_of(client->definitions->link));
+}
+
+static char *print_copy(struct arena *arena, struct json value)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    if (value.at)
+        json_print(&out, value);
+    else
+        buf_text(&out, "[]");
+    return out.failed ? NULL : copy_text(out.data, out.size);
+}
+
+static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
+{
+    struct definition *made = calloc(1, sizeof(*made));
+    struct json key = json_get(body, "partitionKey"), version = json_get(key, "version"),
+                rid = json_get(body, "_rid"), kind = json_get(key, "kind");
+    struct slice rid_text = json_kind(rid) == JSON_STRING ? json_string(rid) : slice_of("");
+
+    if (!made)
+        return NULL;
+    made->link = copy_text(link.data, link.size);
+    made->rid = copy_text(rid_text.data, rid_text.size);
+    made->paths = print_copy(arena, json_get(key, "paths"));
+    made->system_key = json_kind(json_get(key, "systemKey")) == JSON_TRUE;
+    made->version = json_kind(version) == JSON_NUMBER && json_double(version) == 2 ? 2 : 1;
+    if (json_kind(kind) == JSON_STRING && slice_is(json_string(kind), "MultiHash"))
+        made->version = 3;
+    if (made->link && made->rid && made->paths)
+        return made;
+    free_one(made);
+    return NULL;
+}
+
+static orrery_status take_body(orrery_client *client, struct slice link, const orrery_response *response,
+                               const struct definition **definition)
+{
+    struct arena arena;
+    struct definition *made = NULL;
+    struct json body = json_undefined;
+    orrery_status status;
+
+    arena_init(&arena, SIZE_MAX);
+    status = parse_json(&arena, slice_make(response->body, response->body_bytes), &body);
+    if (status == ORRERY_OK && !(made = read_body(&arena, link, body)))
+        status = ORRERY_ENOMEM;
+    arena_free(&arena);
+    if (status != ORRERY_OK)
+        return client_fail(client, status, "the container's definition: %s", orrery_status_text(status));
+    definition_forget(client, link);
+    made->next = client->definitions;
+    client->definitions = made;
+    *definition = made;
+    return ORRERY_OK;
+}
+
+orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition)
+{
+    orrery_response *response = NULL;
+    struct target target;
+    struct arena arena;
+    orrery_status status;
+
+    arena_init(&arena, SIZE_MAX);
+    status = link_target(&arena, link, link ? strlen(link) : 0, &target);
+    arena_free(&arena);
+    if (status != ORRERY_OK || target.container.size == 0)
+        return client_fail(client, ORRERY_EINVAL, "\"%s\" is no link of a container", link ? link : "(null)");
+    *definition = *find(client, target.container);
+    if (*definition)
+        return ORRERY_OK;
+    status = orrery_read(client, link, NULL, &response);
+    if (status == ORRERY_OK)
+        status = take_body(client, target.container, response, definition);
+    orrery_response_free(response);
+    return status;
+}
+
+/* "/a/\"b c\"/d": the next name, without quotes; false behind the last. */
+static bool next_name(struct slice *path, struct slice *name)
+{
+    const char *end;
+
+    if (path->size < 2 || path->data[0] != '/')
+        return false;
+    *path = slice_after(*path, 1);
+    if (path->data[0] == '"' && (end = memchr(path->data + 1, '"', path->size - 1))) {
+        *name = slice_make(path->data + 1, (size_t)(end - path->data) - 1);
+        *path = slice_after(*path, name->size + 2);
+        return true;
+    }
+    end = memchr(path->data, '/', path->size);
+    *name = slice_make(path->data, end ? (size_t)(end - path->data) : path->size);
+    *path = slice_after(*path, name->size);
+    return true;
+}
+
+static struct json at_path(struct json document, struct slice path)
+{
+    struct slice name;
+
+    while (next_name(&path, &name))
+        document = json_member(document, name);
+    return document;
+}
+
+/* Through a key, so that it is escaped as every other one. */
+static orrery_key component(struct json value)
+{
+    switch (json_kind(value)) {
+    case JSON_NULL:
+        return orrery_key_null();
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return orrery_key_bool(json_kind(value) == JSON_TRUE);
+    case JSON_NUMBER:
+        return orrery_key_number(json_double(value));
+    case JSON_STRING:
+        return orrery_key_bytes(json_string(value).data, json_string(value).size);
+    default:
+        return orrery_key_none();
+    }
+}
+
+orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
+                             struct buf *out)
+{
+    enum { LEVELS_MAX = 8 };
+    orrery_key levels[LEVELS_MAX], key;
+    struct json paths = json_undefined;
+    size_t count = 0;
+
+    if (parse_json(out->arena, slice_of(definition->paths), &paths) != ORRERY_OK)
+        return client_no_memory(client);
+    for (struct json_iter i = json_iter(paths); json_next(&i) && count < LEVELS_MAX;)
+        if (json_kind(i.value) == JSON_STRING)
+            levels[count++] = component(at_path(document, json_string(i.value)));
+    key = orrery_key_list(levels, count);
+    if (definition->system_key && count == 1 && levels[0].type == ORRERY_KEY_NONE)
+        key.count = 0;
+    key_print(out, &key);
+    return out->failed ? client_no_memory(client) : ORRERY_OK;
+}

@@ -1,0 +1,199 @@
+/* client/item.c - operations on single items: the key's header, an id where there is none, and off it goes. */
+#include <stdlib.h>
+
+#include "client.h"
+
+/* An id in front of the others: {"id":"...", as the document went on. */
+static orrery_status add_id(struct call *call, struct json document)
+{
+    char guid[GUID_SIZE + 1];
+
+    env_guid(call->client->env, guid);
+    call->body.size = 0;
+    buf_printf(&call->body, "{\"id\":\"%s\"%s", guid, json_count(document) > 0 ? "," : "");
+    json_print_members(&call->body, document);
+    buf_byte(&call->body, '}');
+    return call->body.failed ? client_no_memory(call->client) : ORRERY_OK;
+}
+
+/* The key's header out of the document, by the container's definition. */
+static orrery_status key_of_document(struct call *call, const char *link, struct json document)
+{
+    const struct definition *definition = NULL;
+    orrery_status status = definition_of(call->client, link, &definition);
+    struct buf key;
+
+    if (status != ORRERY_OK)
+        return status;
+    buf_init(&key, &call->arena);
+    status = definition_key(call->client, definition, document, &key);
+    buf_byte(&key, '\0');
+    if (status == ORRERY_OK && !key.failed && strcmp(definition->paths, "[]") != 0)
+        call_header(call, "x-ms-documentdb-partitionkey", key.data);
+    return status;
+}
+
+/* What must be known of the document before it is sent; nothing is, if the key and the id were given. */
+static orrery_status look_into(struct call *call, const char *link, const orrery_key *key, bool needs_id)
+{
+    struct slice text = buf_as_slice(&call->body);
+    struct json document = json_undefined;
+    orrery_status status;
+
+    status = parse_json(&call->arena, text, &document);
+    if (status != ORRERY_OK || json_kind(document) != JSON_OBJECT)
+        return client_fail(call->client, status == ORRERY_ENOMEM ? status : ORRERY_EJSON,
+                           "the document is no JSON object");
+    status = key ? call_key(call, key) : key_of_document(call, link, document);
+    if (status == ORRERY_OK && needs_id && !json_get(document, "id").at)
+        status = add_id(call, document);
+    return status;
+}
+
+static orrery_status write_item(orrery_client *client, enum method method, const char *link, const char *id,
+                                const char *json, size_t size, const orrery_key *key,
+                                const orrery_options *options, bool upsert, orrery_response **response)
+{
+    struct call *call = call_new(client, method, options);
+    orrery_status status;
+
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = call_child(call, link, "docs", id);
+    call_body(call, "application/json", size_of(json, size));
+    if (upsert)
+        call_header(call, "x-ms-documentdb-is-upsert", "true");
+    if (status == ORRERY_OK)
+        status = call->body.failed ? client_no_memory(client) : look_into(call, link, key, !id);
+    if (status == ORRERY_OK)
+        return call_dispatch(call, options, response);
+    call_free(call);
+    return status;
+}
+
+static bool begins(orrery_client *client, const void *needed, orrery_response **response)
+{
+    if (response)
+        *response = NULL;
+    if (client && !needed)
+        client_fail(client, ORRERY_EINVAL, "an argument is NULL that must not be");
+    return client && needed;
+}
+
+/* Creates and upserts: where a database's link is given, its resolver says where to. */
+static orrery_status place_and_write(orrery_client *client, const char *link, const char *json, size_t size,
+                                     const orrery_key *key, const orrery_options *options, bool upsert,
+                                     orrery_response **response)
+{
+    char *collection = NULL;
+    orrery_status status;
+
+    if (!begins(client, link && json ? json : NULL, response))
+        return ORRERY_EINVAL;
+    status = resolver_place(client, link, json, size, &collection);
+    if (status == ORRERY_OK)
+        status = write_item(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
+                            options, upsert, response);
+    free(collection);
+    return status;
+}
+
+orrery_status orrery_item_create(orrery_client *client, const char *link, const char *json, size_t size,
+                                 const orrery_key *key, const orrery_options *options,
+                                 orrery_response **response)
+{
+    return place_and_write(client, link, json, size, key, options, false, response);
+}
+
+orrery_status orrery_item_upsert(orrery_client *client, const char *link, const char *json, size_t size,
+                                 const orrery_key *key, const orrery_options *options,
+                                 orrery_response **response)
+{
+    return place_and_write(client, link, json, size, key, options, true, response);
+}
+
+orrery_status orrery_item_replace(orrery_client *client, const char *container_link, const char *id,
+                                  const char *json, size_t size, const orrery_key *key,
+                                  const orrery_options *options, orrery_response **response)
+{
+    if (!begins(client, container_link && id ? json : NULL, response))
+        return ORRERY_EINVAL;
+    return write_item(client, METHOD_PUT, container_link, id, json, size, key, options, false, response);
+}
+
+/* A container with a system key writes "none" in another way: only then is its definition asked for. */
+static orrery_status key_header(struct call *call, const char *link, const orrery_key *key)
+{
+    const struct definition *definition = NULL;
+    orrery_key nothing = orrery_key_list(NULL, 0);
+    orrery_status status;
+
+    if (key->type != ORRERY_KEY_NONE)
+        return call_key(call, key);
+    status = definition_of(call->client, link, &definition);
+    if (status == ORRERY_OK)
+        status = call_key(call, definition->system_key ? &nothing : key);
+    return status;
+}
+
+static orrery_status by_id(orrery_client *client, enum method method, const char *link, const char *id,
+                           const orrery_key *key, const char *body, const orrery_options *options,
+                           orrery_response **response)
+{
+    struct call *call;
+    orrery_status status;
+
+    if (!begins(client, link && id ? key : NULL, response))
+        return ORRERY_EINVAL;
+    call = call_new(client, method, options);
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = call_child(call, link, "docs", id);
+    if (status == ORRERY_OK)
+        status = key_header(call, link, key);
+    if (status != ORRERY_OK) {
+        call_free(call);
+        return status;
+    }
+    if (body)
+        call_body(call, "application/json", slice_of(body));
+    return call_dispatch(call, options, response);
+}
+
+orrery_status orrery_item_read(orrery_client *client, const char *container_link, const char *id,
+                               const orrery_key *key, const orrery_options *options,
+                               orrery_response **response)
+{
+    return by_id(client, METHOD_GET, container_link, id, key, NULL, options, response);
+}
+
+orrery_status orrery_item_delete(orrery_client *client, const char *container_link, const char *id,
+                                 const orrery_key *key, const orrery_options *options,
+                                 orrery_response **response)
+{
+    return by_id(client, METHOD_DELETE, container_link, id, key, NULL, options, response);
+}
+
+orrery_status orrery_item_patch(orrery_client *client, const char *container_link, const char *id,
+                                const orrery_key *key, const orrery_patch *patch,
+                                const orrery_options *options, orrery_response **response)
+{
+    struct arena arena;
+    struct buf text;
+    orrery_status status;
+
+    if (!begins(client, patch, response))
+        return ORRERY_EINVAL;
+    arena_init(&arena, SIZE_MAX);
+    buf_init(&text, &arena);
+    status = patch_print(patch, &text);
+    buf_byte(&text, '\0');
+    if (status != ORRERY_OK)
+        status = client_fail(client, status, "the patch: %s", orrery_status_text(status));
+    else
+        status = text.failed
+                     ? client_no_memory(client)
+                     : by_id(client, METHOD_PATCH, container_link, id, key, text.data, options, response);
+    arena_free(&arena);
+    return status;
+}

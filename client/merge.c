@@ -1,0 +1,260 @@
+/* client/merge.c - rows of all sources as one: in order, once each, and only as many as are asked for. */
+#include <stdlib.h>
+
+#include "query.h"
+
+/* ---- rows that were there already: hashes of 128 bits in an open table */
+
+struct seen {
+    struct hash128 *slots; /* both halves zero: free */
+    size_t count, size;
+};
+
+void seen_free(struct seen *seen)
+{
+    if (!seen)
+        return;
+    free(seen->slots);
+    free(seen);
+}
+
+static bool put(struct hash128 *slots, size_t size, struct hash128 hash)
+{
+    size_t at = hash.h1 & (size - 1);
+
+    for (; slots[at].h1 || slots[at].h2; at = (at + 1) & (size - 1))
+        if (slots[at].h1 == hash.h1 && slots[at].h2 == hash.h2)
+            return false;
+    slots[at] = hash;
+    return true;
+}
+
+static bool grow(struct seen *seen)
+{
+    size_t size = seen->size ? 2 * seen->size : 64;
+    struct hash128 *slots;
+
+    if (2 * seen->count < seen->size)
+        return true;
+    slots = calloc(size, sizeof(*slots));
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < seen->size; i++)
+        if (seen->slots[i].h1 || seen->slots[i].h2)
+            put(slots, size, seen->slots[i]);
+    free(seen->slots);
+    seen->slots = slots;
+    seen->size = size;
+    return true;
+}
+
+/* ORRERY_ROW: a new one. ORRERY_DONE: it was there. */
+static orrery_status note_row(orrery_query *query, struct json row)
+{
+    struct hash128 hash = json_hash(row);
+
+    if (!query->seen)
+        query->seen = calloc(1, sizeof(*query->seen));
+    if (!query->seen || !grow(query->seen))
+        return client_no_memory(query->client);
+    hash.h2 |= hash.h1 == 0 && hash.h2 == 0;
+    if (!put(query->seen->slots, query->seen->size, hash))
+        return ORRERY_DONE;
+    query->seen->count++;
+    return ORRERY_ROW;
+}
+
+/* ---- the next row of any source */
+
+/* As many requests as the caller allows, for those that are read next. */
+static orrery_status start_more(orrery_query *query)
+{
+    int parallel = OPTION(&query->options, parallel), under_way = 0;
+    orrery_status status = ORRERY_OK;
+
+    for (size_t i = query->source_at; i < query->source_count; i++)
+        under_way += query->sources[i].call != NULL;
+    for (size_t i = query->source_at; i < query->source_count && status == ORRERY_OK; i++) {
+        if (under_way >= (parallel > 1 ? parallel : 1))
+            break;
+        if (!source_wants_page(&query->sources[i]) || query->sources[i].row_count > 0)
+            continue;
+        status = source_start(query, &query->sources[i]);
+        under_way++;
+    }
+    return status;
+}
+
+static orrery_status take_row(orrery_query *query, struct source *source, struct json *row)
+{
+    query->from = source;
+    *row = source->rows[source->next_row++];
+    return ORRERY_ROW;
+}
+
+/* A change feed has an end only until there are changes again. */
+static orrery_status all_read(orrery_query *query)
+{
+    if (query->kind != CURSOR_CHANGES)
+        return ORRERY_DONE;
+    query->source_at = 0;
+    for (size_t i = 0; i < query->source_count; i++)
+        query->sources[i].idle = false;
+    return ORRERY_DONE;
+}
+
+/* One source after another. */
+static orrery_status next_joined(orrery_query *query, struct json *row)
+{
+    orrery_status status = ORRERY_OK;
+
+    while (query->source_at < query->source_count) {
+        status = start_more(query);
+        if (status == ORRERY_OK)
+            status = source_fill(query, &query->sources[query->source_at]);
+        if (status == ORRERY_ROW)
+            return take_row(query, &query->sources[query->source_at], row);
+        if (status == ORRERY_OK && query->phase != PHASE_RUN)
+            return ORRERY_OK; /* the server wants a plan */
+        if (status == ORRERY_DONE)
+            query->source_at++;
+        else if (status != ORRERY_OK)
+            return status;
+    }
+    return all_read(query);
+}
+
+static struct json order_item(struct json row, size_t index)
+{
+    return json_get(json_element(json_get(row, "orderByItems"), index), "item");
+}
+
+static int compare_rows(const struct plan *plan, struct json a, struct json b)
+{
+    for (size_t i = 0; i < plan->order_count; i++) {
+        int order = json_compare(order_item(a, i), order_item(b, i));
+
+        if (order != 0)
+            return plan->descending[i] ? -order : order;
+    }
+    return 0;
+}
+
+/* Every source must show its next row, or its end, before the least can be told. */
+static orrery_status fill_all(orrery_query *query)
+{
+    orrery_status status = start_more(query), outcome = ORRERY_DONE;
+
+    for (size_t i = 0; i < query->source_count && !orrery_failed(status);) {
+        status = source_fill(query, &query->sources[i]);
+        if (status == ORRERY_WAIT)
+            outcome = ORRERY_WAIT;
+        if (status != ORRERY_OK)
+            i++;
+        if (status == ORRERY_WAIT && OPTION(&query->options, parallel) <= 1)
+            break;
+    }
+    return orrery_failed(status) ? status : outcome;
+}
+
+static orrery_status next_ordered(orrery_query *query, struct json *row)
+{
+    orrery_status status = fill_all(query);
+    struct source *least = NULL;
+
+    if (status != ORRERY_DONE)
+        return status;
+    for (size_t i = 0; i < query->source_count; i++) {
+        struct source *other = &query->sources[i];
+
+        if (other->next_row < other->row_count &&
+            (!least ||
+             compare_rows(&query->plan, other->rows[other->next_row], least->rows[least->next_row]) < 0))
+            least = other;
+    }
+    if (!least)
+        return ORRERY_DONE;
+    take_row(query, least, row);
+    *row = json_get(*row, "payload");
+    return ORRERY_ROW;
+}
+
+static orrery_status next_grouped(orrery_query *query, struct json *row)
+{
+    orrery_status status;
+
+    while (!query->grouped) {
+        status = next_joined(query, row);
+        if (status == ORRERY_ROW)
+            status = groups_add(query, *row);
+        if (status == ORRERY_DONE)
+            query->grouped = true;
+        else if (status != ORRERY_OK)
+            return status;
+    }
+    query->from = query->link_count == 1 && query->source_count ? &query->sources[0] : NULL;
+    return groups_next(query, row);
+}
+
+static orrery_status next_row(orrery_query *query, struct json *row)
+{
+    if (query->plan.groups)
+        return next_grouped(query, row);
+    return query->plan.order_count ? next_ordered(query, row) : next_joined(query, row);
+}
+
+/* COUNT over DISTINCT: nothing but the number of rows is told. */
+static orrery_status count_distinct(orrery_query *query, struct json *row)
+{
+    struct json alias = json_get(json_get(query->plan.info, "dCountInfo"), "dCountAlias");
+    bool named = json_kind(alias) == JSON_STRING && json_string(alias).size > 0;
+    struct json_builder builder;
+
+    json_builder_init(&builder, &query->arena);
+    if (named) {
+        json_begin_object(&builder);
+        json_add_name(&builder, json_string(alias));
+    }
+    json_add_int(&builder, query->seen ? (int64_t)query->seen->count : 0);
+    if (named)
+        json_end(&builder);
+    *row = json_built(&builder);
+    query->counted = true;
+    return row->at ? ORRERY_ROW : client_no_memory(query->client);
+}
+
+/* What is left when rows that were there already, and those that OFFSET passes over, are gone. */
+static orrery_status next_kept(orrery_query *query, struct json *row)
+{
+    struct plan *plan = &query->plan;
+    orrery_status status;
+
+    while ((status = next_row(query, row)) == ORRERY_ROW) {
+        if (!row->at)
+            continue;
+        if (plan->distinct)
+            status = note_row(query, *row);
+        if (orrery_failed(status))
+            return status;
+        if (status == ORRERY_DONE || plan->counts_distinct)
+            continue;
+        if (plan->offset == 0)
+            return ORRERY_ROW;
+        plan->offset--;
+    }
+    return status;
+}
+
+orrery_status merge_next(orrery_query *query, struct json *row)
+{
+    orrery_status status;
+
+    if (query->plan.limit == 0 || query->counted)
+        return ORRERY_DONE;
+    status = next_kept(query, row);
+    if (status == ORRERY_DONE && query->plan.counts_distinct)
+        status = count_distinct(query, row);
+    if (status == ORRERY_ROW && query->plan.limit > 0)
+        query->plan.limit--;
+    return status;
+}

@@ -1,0 +1,412 @@
+/* client/plan.c - the server's plan for a query, and the ranges of the collections that it goes to. */
+#include <stdlib.h>
+
+#include "query.h"
+
+/* What merge.c and aggregate.c can do. */
+static const char features[] =
+    "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
+    "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount";
+
+static orrery_status start_plan(orrery_query *query)
+{
+    struct call *call = call_new(query->client, METHOD_POST, &query->options);
+    orrery_status status;
+
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = call_child(call, query->links[0], "docs", NULL);
+    call->repeatable = true;
+    call_header(call, "x-ms-cosmos-is-query-plan-request", "True");
+    call_header(call, "x-ms-cosmos-supported-query-features", features);
+    call_header(call, "x-ms-cosmos-query-version", "1.4");
+    call_header(call, "x-ms-documentdb-isquery", "true");
+    call_body(call, "application/query+json", query->original);
+    if (status == ORRERY_OK)
+        status = call_start(call);
+    if (status == ORRERY_OK)
+        query->call = call;
+    else
+        call_free(call);
+    return status;
+}
+
+static orrery_status start_ranges(orrery_query *query)
+{
+    struct call *call = call_new(query->client, METHOD_GET, NULL);
+    orrery_status status;
+
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = call_child(call, query->links[query->link_at], "pkranges", NULL);
+    call_header(call, "x-ms-max-item-count", "-1");
+    if (status == ORRERY_OK)
+        status = call_start(call);
+    if (status == ORRERY_OK)
+        query->call = call;
+    else
+        call_free(call);
+    return status;
+}
+
+/* The answer to query->call as JSON in the cursor's own arena. ORRERY_WAIT: not yet. */
+static orrery_status take_answer(orrery_query *query, struct json *body)
+{
+    orrery_response *response = NULL;
+    struct call *call = query->call;
+    orrery_status status;
+
+    if (call->state != CALL_ENDED)
+        return ORRERY_WAIT;
+    query->call = NULL;
+    client_begin(query->client);
+    status = call_take(call, &response);
+    if (status == ORRERY_OK) {
+        query->charge += orrery_response_charge(response);
+        status = parse_json(&query->arena,
+                            slice_make(orrery_response_body(response, NULL), response->body_bytes), body);
+        if (status != ORRERY_OK)
+            client_fail(query->client, status, "the answer is no JSON");
+    }
+    orrery_response_free(response);
+    return status;
+}
+
+/* ---- the plan */
+
+struct kind_row {
+    const char *name;
+    enum aggregate_kind kind;
+};
+
+static const struct kind_row kind_rows[] = {
+    { "Count", AGGREGATE_COUNT },     { "CountIf", AGGREGATE_COUNT }, { "Sum", AGGREGATE_SUM },
+    { "Average", AGGREGATE_AVERAGE }, { "Min", AGGREGATE_MIN },       { "Max", AGGREGATE_MAX },
+    { "MakeList", AGGREGATE_LIST },   { "MakeSet", AGGREGATE_SET },
+};
+
+static bool kind_of(struct json name, enum aggregate_kind *kind)
+{
+    *kind = AGGREGATE_NONE;
+    if (json_kind(name) != JSON_STRING)
+        return true;
+    for (size_t i = 0; i < sizeof(kind_rows) / sizeof(kind_rows[0]); i++)
+        if (slice_is(json_string(name), kind_rows[i].name)) {
+            *kind = kind_rows[i].kind;
+            return true;
+        }
+    return false;
+}
+
+static int64_t number_or(struct json value, int64_t otherwise)
+{
+    return json_kind(value) == JSON_NUMBER ? (int64_t)json_double(value) : otherwise;
+}
+
+static bool is_list(struct json value)
+{
+    return json_kind(value) == JSON_ARRAY && json_count(value) > 0;
+}
+
+static bool read_order(struct plan *plan)
+{
+    for (struct json_iter i = json_iter(json_get(plan->info, "orderBy")); json_next(&i);) {
+        if (json_kind(i.value) != JSON_STRING || plan->order_count == sizeof(plan->descending))
+            return false;
+        plan->descending[plan->order_count++] = slice_is(json_string(i.value), "Descending");
+    }
+    return true;
+}
+
+/* One column for each alias; SELECT VALUE has one without. */
+static bool read_columns(struct arena *arena, struct plan *plan)
+{
+    struct json kinds = json_get(plan->info, "groupByAliasToAggregateType"),
+                aliases = json_get(plan->info, "groupByAliases"), list = json_get(plan->info, "aggregates");
+    bool by_alias = is_list(aliases);
+    size_t count = by_alias ? json_count(aliases) : 1;
+
+    plan->columns = arena_try_alloc(arena, count * sizeof(*plan->columns));
+    if (!plan->columns)
+        return false;
+    plan->column_count = count;
+    plan->columns[0] = (struct column){ .alias = slice_of("") };
+    if (!by_alias)
+        return kind_of(json_element(list, 0), &plan->columns[0].kind);
+    for (size_t i = 0; i < count; i++) {
+        struct json alias = json_element(aliases, i);
+
+        if (json_kind(alias) != JSON_STRING)
+            return false;
+        plan->columns[i].alias = json_string(alias);
+        if (!kind_of(json_member(kinds, json_string(alias)), &plan->columns[i].kind))
+            return false;
+    }
+    return true;
+}
+
+static void read_limits(struct plan *plan)
+{
+    int64_t top = number_or(json_get(plan->info, "top"), -1);
+
+    plan->offset = number_or(json_get(plan->info, "offset"), 0);
+    plan->limit = number_or(json_get(plan->info, "limit"), top);
+}
+
+static bool read_info(struct arena *arena, struct plan *plan)
+{
+    struct json distinct = json_get(plan->info, "distinctType");
+
+    plan->distinct = json_kind(distinct) == JSON_STRING && !slice_is(json_string(distinct), "None");
+    plan->counts_distinct = json_kind(json_get(plan->info, "dCountInfo")) == JSON_OBJECT;
+    plan->has_value = json_kind(json_get(plan->info, "hasSelectValue")) == JSON_TRUE;
+    plan->groups = is_list(json_get(plan->info, "aggregates")) ||
+                   is_list(json_get(plan->info, "groupByExpressions")) ||
+                   is_list(json_get(plan->info, "groupByAliases"));
+    read_limits(plan);
+    return read_order(plan) && (!plan->groups || read_columns(arena, plan)) &&
+           json_kind(json_get(plan->info, "hasNonStreamingOrderBy")) != JSON_TRUE;
+}
+
+static const char filter_mark[] = "{documentdb-formattableorderbyquery-filter}";
+
+/* The rewritten text, with "true" for the filter that resuming would use. */
+static void print_rewritten(struct buf *out, struct arena *arena, struct slice text)
+{
+    struct buf plain;
+    const char *mark;
+
+    buf_init(&plain, arena);
+    while ((mark = memmem(text.data, text.size, filter_mark, sizeof(filter_mark) - 1))) {
+        buf_append(&plain, text.data, (size_t)(mark - text.data));
+        buf_text(&plain, "true");
+        text = slice_after(text, (size_t)(mark - text.data) + sizeof(filter_mark) - 1);
+    }
+    buf_slice(&plain, text);
+    json_print_string(out, buf_as_slice(&plain));
+    out->failed = out->failed || plain.failed;
+}
+
+static orrery_status rewrite_body(orrery_query *query)
+{
+    struct json rewritten = json_get(query->plan.info, "rewrittenQuery"), body = json_undefined, parameters;
+    struct buf out;
+
+    query->body = query->original;
+    if (json_kind(rewritten) != JSON_STRING || json_string(rewritten).size == 0)
+        return ORRERY_OK;
+    if (parse_json(&query->arena, query->original, &body) != ORRERY_OK)
+        return client_no_memory(query->client);
+    parameters = json_get(body, "parameters");
+    buf_init(&out, &query->arena);
+    buf_text(&out, "{\"query\":");
+    print_rewritten(&out, &query->arena, json_string(rewritten));
+    if (parameters.at) {
+        buf_text(&out, ",\"parameters\":");
+        json_print(&out, parameters);
+    }
+    buf_byte(&out, '}');
+    query->body = buf_as_slice(&out);
+    return out.failed ? client_no_memory(query->client) : ORRERY_OK;
+}
+
+static orrery_status take_plan(orrery_query *query, struct json body)
+{
+    struct plan *plan = &query->plan;
+
+    *plan = (struct plan){ .info = json_get(body, "queryInfo"),
+                           .ranges = json_get(body, "queryRanges"),
+                           .limit = -1 };
+    if (json_kind(plan->info) != JSON_OBJECT)
+        return client_fail(query->client, ORRERY_EUNSUPPORTED,
+                           "the query has a plan of a kind unknown to this library");
+    if (!read_info(&query->arena, plan))
+        return client_fail(query->client, ORRERY_EUNSUPPORTED,
+                           "the query's plan asks for what this library cannot merge");
+    return rewrite_body(query);
+}
+
+static void drop_sources(orrery_query *query)
+{
+    while (query->source_count > 0)
+        source_free(&query->sources[--query->source_count]);
+    query->source_at = 0;
+}
+
+orrery_status plan_step(orrery_query *query)
+{
+    struct json body = json_undefined;
+    orrery_status status = query->call ? ORRERY_OK : start_plan(query);
+
+    if (status == ORRERY_OK)
+        status = take_answer(query, &body);
+    if (status == ORRERY_OK)
+        status = take_plan(query, body);
+    if (status != ORRERY_OK)
+        return status;
+    query->may_plan = false;
+    drop_sources(query);
+    query->link_at = 0;
+    query->phase = PHASE_RANGES;
+    return ORRERY_OK;
+}
+
+/* ---- ranges */
+
+static struct slice text_or(struct json value, const char *otherwise)
+{
+    return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
+}
+
+/* Whether a range has anything of what the plan asks for. */
+static bool wanted(const orrery_query *query, struct slice min, struct slice max)
+{
+    struct json ranges = query->plan.ranges;
+
+    if (json_kind(ranges) != JSON_ARRAY)
+        return true;
+    for (struct json_iter i = json_iter(ranges); json_next(&i);) {
+        struct slice low = text_or(json_get(i.value, "min"), ""),
+                     high = text_or(json_get(i.value, "max"), "FF");
+        bool point = json_kind(json_get(i.value, "isMaxInclusive")) == JSON_TRUE;
+
+        if (slice_compare(low, max) < 0 && slice_compare(high, min) >= (point ? 0 : 1))
+            return true;
+    }
+    return false;
+}
+
+static bool is_gone(struct json list, struct json id)
+{
+    for (struct json_iter i = json_iter(list); json_next(&i);)
+        for (struct json_iter parent = json_iter(json_get(i.value, "parents")); json_next(&parent);)
+            if (json_equal(parent.value, id))
+                return true;
+    return false;
+}
+
+static struct slice later(struct slice a, struct slice b)
+{
+    return slice_compare(a, b) < 0 ? b : a;
+}
+
+static struct slice earlier(struct slice a, struct slice b)
+{
+    return slice_compare(a, b) < 0 ? a : b;
+}
+
+/* Sources for the part of a link's ranges that lies within [min, max). */
+static orrery_status add_ranges(orrery_query *query, const char *link, struct json body, struct slice min,
+                                struct slice max)
+{
+    struct json list = json_get(body, "PartitionKeyRanges");
+
+    if (json_kind(list) != JSON_ARRAY)
+        return client_fail(query->client, ORRERY_EJSON, "the collection's ranges make no sense");
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        struct slice low = text_or(json_get(i.value, "minInclusive"), ""),
+                     high = text_or(json_get(i.value, "maxExclusive"), "FF"), from = later(low, min),
+                     to = earlier(high, max);
+        orrery_status status;
+
+        if (slice_compare(from, to) >= 0 || is_gone(list, json_get(i.value, "id")) ||
+            !wanted(query, from, to))
+            continue;
+        status = source_add(query, link, text_or(json_get(i.value, "id"), "0"), from, to,
+                            !slice_equal(from, low) || !slice_equal(to, high));
+        if (status != ORRERY_OK)
+            return status;
+    }
+    return ORRERY_OK;
+}
+
+orrery_status ranges_step(orrery_query *query)
+{
+    struct json body = json_undefined;
+    orrery_status status = query->call ? ORRERY_OK : start_ranges(query);
+
+    if (status == ORRERY_OK)
+        status = take_answer(query, &body);
+    if (status == ORRERY_OK)
+        status = add_ranges(query, query->links[query->link_at], body, slice_of(""), slice_of("FF"));
+    if (status != ORRERY_OK)
+        return status;
+    if (++query->link_at == query->link_count)
+        query->phase = PHASE_RUN;
+    return ORRERY_OK;
+}
+
+/* ---- ranges that are gone */
+
+/* In a word, and not step by step: this happens seldom. */
+static orrery_status read_ranges(orrery_query *query, const char *link, struct json *body)
+{
+    struct call *call = call_new(query->client, METHOD_GET, NULL);
+    orrery_response *response = NULL;
+    orrery_status status;
+
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = call_child(call, link, "pkranges", NULL);
+    if (status != ORRERY_OK) {
+        call_free(call);
+        return status;
+    }
+    status = call_run(call, &response);
+    if (status == ORRERY_OK)
+        status = parse_json(&query->arena,
+                            slice_make(orrery_response_body(response, NULL), response->body_bytes), body);
+    orrery_response_free(response);
+    return status;
+}
+
+static orrery_status inherit(orrery_query *query, size_t first, const struct source *parent)
+{
+    for (size_t i = first; i < query->source_count; i++) {
+        struct source *child = &query->sources[i];
+
+        child->skip = parent->skip;
+        child->token = parent->token ? copy_text(parent->token, strlen(parent->token)) : NULL;
+        if (parent->token && !child->token)
+            return client_no_memory(query->client);
+    }
+    return ORRERY_OK;
+}
+
+/* The children stand at the end: they are moved to where their parent was, so that the order of ranges stays. */
+static void put_in_place(orrery_query *query, size_t at, size_t first)
+{
+    for (size_t i = first; i < query->source_count; i++) {
+        struct source child = query->sources[i];
+        size_t to = at + 1 + (i - first);
+
+        memmove(&query->sources[to + 1], &query->sources[to], (i - to) * sizeof(child));
+        query->sources[to] = child;
+    }
+}
+
+orrery_status ranges_follow(orrery_query *query, struct source *source)
+{
+    size_t at = (size_t)(source - query->sources), first = query->source_count;
+    struct source parent = *source;
+    struct json body = json_undefined;
+    orrery_status status = read_ranges(query, parent.link, &body);
+
+    if (status == ORRERY_OK)
+        status = add_ranges(query, parent.link, body, slice_of(parent.min ? parent.min : ""),
+                            slice_of(parent.max ? parent.max : "FF"));
+    if (status == ORRERY_OK && query->source_count == first + 1 && parent.range &&
+        strcmp(query->sources[first].range, parent.range) == 0)
+        status =
+            client_fail(query->client, ORRERY_EGONE, "range %s is gone, and still told of", parent.range);
+    if (status == ORRERY_OK)
+        status = inherit(query, first, &parent);
+    if (status != ORRERY_OK) {
+        while (query->source_count > first)
+            source_free(&query->sources[--query->source_count]);
+        return status;
+    }
+    put_in_place(query, at, first);
+    query->sources[at].ended = true; /* what it had was read; its place is taken */
+    return ORRERY_OK;
+}

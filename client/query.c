@@ -1,0 +1,341 @@
+/* client/query.c - cursors: opened, stepped, told where to go on, closed. */
+#include <stdlib.h>
+
+#include "base/encode.h"
+#include "query.h"
+
+/* ---- opening */
+
+static char *keep_text(orrery_query *query, const char *text, bool *good)
+{
+    size_t size = text ? strlen(text) + 1 : 0;
+    char *copy = text ? arena_try_alloc(&query->arena, size) : NULL;
+
+    if (copy)
+        memcpy(copy, text, size);
+    *good = *good && (!text || copy);
+    return copy;
+}
+
+/* Of options what concerns a cursor, with texts of our own. */
+static bool keep_options(orrery_query *query, const orrery_options *options)
+{
+    orrery_options *kept = &query->options;
+    bool good = true;
+
+    *kept = (orrery_options){ .size = sizeof(*kept),
+                              .timeout_ms = OPTION(options, timeout_ms),
+                              .page_items = OPTION(options, page_items),
+                              .parallel = OPTION(options, parallel),
+                              .no_wait = OPTION(options, no_wait),
+                              .enable_scan = OPTION(options, enable_scan) };
+    kept->session_token = keep_text(query, OPTION(options, session_token), &good);
+    kept->consistency = keep_text(query, OPTION(options, consistency), &good);
+    kept->continuation = keep_text(query, OPTION(options, continuation), &good);
+    return good;
+}
+
+static bool keep_key(orrery_query *query, const orrery_key *key, orrery_status *status)
+{
+    struct buf text;
+
+    if (!key)
+        return true;
+    buf_init(&text, &query->arena);
+    if (!key_print(&text, key)) {
+        *status =
+            client_fail(query->client, ORRERY_EINVAL, "a partition key has no ranges, and finite numbers");
+        return false;
+    }
+    buf_byte(&text, '\0');
+    query->key = text.data;
+    if (text.failed)
+        *status = client_no_memory(query->client);
+    return !text.failed;
+}
+
+static bool keep_links(orrery_query *query, const char *const *links, size_t count)
+{
+    bool good = true;
+
+    query->links = arena_try_alloc(&query->arena, count * sizeof(*query->links));
+    for (size_t i = 0; query->links && i < count; i++)
+        query->links[i] = keep_text(query, links[i], &good);
+    query->link_count = count;
+    return query->links && good;
+}
+
+static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const char *const *links,
+                               size_t count, const orrery_key *key, const orrery_options *options,
+                               orrery_status *status)
+{
+    orrery_query *query = calloc(1, sizeof(*query));
+
+    *status = ORRERY_OK;
+    client_begin(client);
+    if (!query) {
+        *status = client_no_memory(client);
+        return NULL;
+    }
+    query->client = client;
+    query->kind = kind;
+    query->plan.limit = -1;
+    arena_init(&query->arena, SIZE_MAX);
+    if (!keep_links(query, links, count) || !keep_options(query, options))
+        *status = client_no_memory(client);
+    else
+        keep_key(query, key, status);
+    if (*status == ORRERY_OK)
+        return query;
+    orrery_query_close(query);
+    return NULL;
+}
+
+/* {"query":"...","parameters":[...]} */
+static orrery_status write_body(orrery_query *query, const char *sql, const orrery_parameter *parameters,
+                                size_t count)
+{
+    struct buf body;
+
+    buf_init(&body, &query->arena);
+    buf_text(&body, "{\"query\":");
+    json_print_string(&body, slice_of(sql));
+    if (count > 0)
+        buf_text(&body, ",\"parameters\":[");
+    for (size_t i = 0; i < count; i++) {
+        struct json value = json_undefined;
+
+        if (!parameters[i].name || !parameters[i].value ||
+            parse_json(&query->arena, slice_of(parameters[i].value), &value) == ORRERY_EJSON)
+            return client_fail(query->client, ORRERY_EJSON,
+                               "parameter %zu has no name, or its value is no JSON", i + 1);
+        buf_text(&body, i > 0 ? ",{\"name\":" : "{\"name\":");
+        json_print_string(&body, slice_of(parameters[i].name));
+        buf_text(&body, ",\"value\":");
+        buf_text(&body, parameters[i].value);
+        buf_byte(&body, '}');
+    }
+    buf_text(&body, count > 0 ? "]}" : "}");
+    query->original = query->body = buf_as_slice(&body);
+    return body.failed ? client_no_memory(query->client) : ORRERY_OK;
+}
+
+static bool is_container(const char *link)
+{
+    struct target target;
+    struct arena arena;
+    bool is;
+
+    arena_init(&arena, SIZE_MAX);
+    is = link && link_target(&arena, link, strlen(link), &target) == ORRERY_OK &&
+         strcmp(target.type, "colls") == 0 && target.container.size > 0;
+    arena_free(&arena);
+    return is;
+}
+
+/* The whole of each link is a source, until a plan says otherwise. */
+static orrery_status begin_whole(orrery_query *query)
+{
+    orrery_status status = ORRERY_OK;
+
+    for (size_t i = 0; i < query->link_count && status == ORRERY_OK; i++)
+        status = source_add(query, query->links[i], slice_make(NULL, 0), slice_make(NULL, 0),
+                            slice_make(NULL, 0), false);
+    query->phase = PHASE_RUN;
+    return status;
+}
+
+static orrery_status begin(orrery_query *query)
+{
+    bool plannable = query->kind == CURSOR_QUERY && !query->key && is_container(query->links[0]);
+    orrery_status status = ORRERY_OK;
+
+    query->may_plan = plannable;
+    if (plannable && (query->link_count > 1 || OPTION(&query->options, parallel) > 0))
+        query->phase = PHASE_PLAN;
+    else if (query->kind == CURSOR_CHANGES && !query->key)
+        query->phase = PHASE_RANGES;
+    else
+        status = begin_whole(query);
+    if (status == ORRERY_OK && query->options.continuation)
+        status = continuation_read(query, query->options.continuation);
+    return status;
+}
+
+static orrery_status finish_open(orrery_query *query, orrery_status status, orrery_query **out)
+{
+    if (status == ORRERY_OK)
+        status = begin(query);
+    if (status == ORRERY_OK)
+        *out = query;
+    else
+        orrery_query_close(query);
+    return status;
+}
+
+orrery_status query_open_links(orrery_client *client, const char *const *links, size_t link_count,
+                               const char *sql, const orrery_parameter *parameters, size_t count,
+                               const orrery_key *key, const orrery_options *options, orrery_query **out)
+{
+    orrery_status status;
+    orrery_query *query =
+        query_new(client, sql ? CURSOR_QUERY : CURSOR_LIST, links, link_count, key, options, &status);
+
+    if (!query)
+        return status;
+    if (sql)
+        status = write_body(query, sql, parameters, count);
+    return finish_open(query, status, out);
+}
+
+orrery_status orrery_query_open(orrery_client *client, const char *link, const char *sql,
+                                const orrery_parameter *parameters, size_t count, const orrery_key *key,
+                                const orrery_options *options, orrery_query **query)
+{
+    if (!client || !query)
+        return ORRERY_EINVAL;
+    *query = NULL;
+    if (!link || !sql || (count > 0 && !parameters))
+        return client_fail(client, ORRERY_EINVAL, "a query has a link and a text");
+    return resolver_open(client, link, sql, parameters, count, key, options, query);
+}
+
+orrery_status orrery_list_open(orrery_client *client, const char *link, const orrery_key *key,
+                               const orrery_options *options, orrery_query **query)
+{
+    if (!client || !query)
+        return ORRERY_EINVAL;
+    *query = NULL;
+    if (!link)
+        return client_fail(client, ORRERY_EINVAL, "a list has a link");
+    return resolver_open(client, link, NULL, NULL, 0, key, options, query);
+}
+
+orrery_status orrery_changes_open(orrery_client *client, const char *container_link, const orrery_key *key,
+                                  orrery_start start, int64_t unix_seconds, const orrery_options *options,
+                                  orrery_query **out)
+{
+    orrery_query *query;
+    orrery_status status;
+
+    if (!client || !out)
+        return ORRERY_EINVAL;
+    *out = NULL;
+    if (!is_container(container_link))
+        return client_fail(client, ORRERY_EINVAL, "a container has changes, and nothing else has");
+    query = query_new(client, CURSOR_CHANGES, &container_link, 1, key, options, &status);
+    if (!query)
+        return status;
+    query->start = start;
+    http_date_format(unix_seconds * 1000, query->start_date);
+    return finish_open(query, status, out);
+}
+
+void orrery_query_close(orrery_query *query)
+{
+    if (!query)
+        return;
+    while (query->source_count > 0)
+        source_free(&query->sources[--query->source_count]);
+    free(query->sources);
+    call_free(query->call);
+    seen_free(query->seen);
+    groups_free(query->groups);
+    orrery_json_free(query->row_json);
+    arena_free(&query->arena);
+    free(query->row);
+    free(query);
+}
+
+/* ---- stepping */
+
+static orrery_status print_row(orrery_query *query, struct json row)
+{
+    struct arena arena;
+    struct buf out;
+    char *grown;
+
+    arena_init(&arena, SIZE_MAX);
+    buf_init(&out, &arena);
+    json_print(&out, row);
+    if (!out.failed && out.size + 1 > query->row_capacity &&
+        (grown = realloc(query->row, 2 * out.size + 64))) {
+        query->row = grown;
+        query->row_capacity = 2 * out.size + 64;
+    }
+    query->has_row = !out.failed && out.size < query->row_capacity;
+    if (query->has_row) {
+        memcpy(query->row, out.data, out.size);
+        query->row[out.size] = '\0';
+        query->row_bytes = out.size;
+    }
+    arena_free(&arena);
+    return query->has_row ? ORRERY_ROW : client_no_memory(query->client);
+}
+
+static orrery_status advance(orrery_query *query)
+{
+    struct json row = json_undefined;
+    orrery_status status = ORRERY_OK;
+
+    while (status == ORRERY_OK) {
+        switch (query->phase) {
+        case PHASE_PLAN:
+            status = plan_step(query);
+            break;
+        case PHASE_RANGES:
+            status = ranges_step(query);
+            if (status == ORRERY_OK && query->phase == PHASE_RUN)
+                status = continuation_apply(query);
+            break;
+        case PHASE_RUN:
+            status = merge_next(query, &row);
+            break;
+        }
+    }
+    return status == ORRERY_ROW ? print_row(query, row) : status;
+}
+
+orrery_status orrery_query_step(orrery_query *query)
+{
+    orrery_status status;
+
+    if (!query)
+        return ORRERY_EINVAL;
+    orrery_json_free(query->row_json);
+    query->row_json = NULL;
+    query->has_row = false;
+    while ((status = advance(query)) == ORRERY_WAIT && !query->options.no_wait)
+        if (transport_turn(query->client, -1) != ORRERY_OK)
+            return client_fail(query->client, ORRERY_EIO, "the query cannot go on");
+    query->over = status == ORRERY_DONE;
+    return status;
+}
+
+const char *orrery_query_row(const orrery_query *query, size_t *size)
+{
+    bool has = query && query->has_row;
+
+    if (size)
+        *size = has ? query->row_bytes : 0;
+    return has ? query->row : NULL;
+}
+
+orrery_value orrery_query_value(orrery_query *query)
+{
+    if (!query || !query->has_row)
+        return (orrery_value){ NULL };
+    if (!query->row_json && orrery_json_parse(query->row, query->row_bytes, &query->row_json) != ORRERY_OK)
+        query->row_json = NULL;
+    return orrery_json_root(query->row_json);
+}
+
+const char *orrery_query_link(const orrery_query *query)
+{
+    return query && query->has_row && query->from ? query->from->link : NULL;
+}
+
+double orrery_query_charge(const orrery_query *query)
+{
+    return query ? query->charge : 0;
+}

@@ -1,0 +1,124 @@
+/*
+ * client/query.h - a cursor from the inside: sources of pages, a plan that says how to merge them, a pipeline.
+ *     query.c      opens, steps, tells where to go on
+ *     source.c     one source: pages of one collection, or of one range of it
+ *     plan.c       the server's plan and the collections' ranges
+ *     continuation.c  where it stopped, as a text
+ *     merge.c      rows of all sources in one order; DISTINCT, OFFSET, LIMIT, TOP
+ *     aggregate.c  COUNT and its like, GROUP BY
+ * Functions that may have to wait say ORRERY_WAIT and are called again when something has come.
+ */
+#pragma once
+#include "client.h"
+
+enum cursor_kind { CURSOR_QUERY, CURSOR_LIST, CURSOR_CHANGES };
+
+enum query_phase { PHASE_PLAN, PHASE_RANGES, PHASE_RUN };
+
+/* Where rows come from. */
+struct source {
+    char *link, *range; /* range: NULL, the whole collection, or the key within it */
+    char *min, *max;    /* which part of it: effective partition keys; NULL: all */
+    bool part_of_range; /* the range has more than that */
+    char *token;        /* where the next page begins */
+    char *page_token;   /* where this one began */
+    struct call *call;
+    struct arena arena; /* of the page */
+    struct json *rows;
+    size_t row_count, next_row, skip;
+    bool ended, idle; /* idle: a change feed had nothing new */
+};
+
+enum aggregate_kind {
+    AGGREGATE_NONE, /* the value of the group's first row */
+    AGGREGATE_COUNT,
+    AGGREGATE_SUM,
+    AGGREGATE_AVERAGE,
+    AGGREGATE_MIN,
+    AGGREGATE_MAX,
+    AGGREGATE_LIST,
+    AGGREGATE_SET,
+};
+
+struct column {
+    struct slice alias; /* empty: of SELECT VALUE */
+    enum aggregate_kind kind;
+};
+
+struct plan {
+    struct json info, ranges;
+    size_t order_count;
+    bool descending[16];
+    bool distinct, counts_distinct; /* counts_distinct: only how many there are */
+    bool groups;                    /* GROUP BY, or aggregates */
+    bool has_value;                 /* SELECT VALUE */
+    struct column *columns;
+    size_t column_count;
+    int64_t offset, limit; /* left; limit -1: none */
+};
+
+struct seen;   /* hashes of rows */
+struct groups; /* what GROUP BY has gathered */
+
+struct orrery_query {
+    orrery_client *client;
+    struct arena arena; /* of what lives as long as the cursor */
+    enum cursor_kind kind;
+    enum query_phase phase;
+    orrery_options options; /* texts are copies */
+    char **links;
+    size_t link_count, link_at; /* link_at: whose ranges are asked for */
+    struct slice body;          /* the query; rewritten by the plan */
+    struct slice original;
+    char *key; /* its header; NULL: none */
+    orrery_start start;
+    char start_date[32];
+    bool may_plan;
+
+    struct plan plan;
+    struct call *call; /* for the plan, or the ranges of link_at */
+    struct source *sources;
+    size_t source_count, source_capacity, source_at;
+    struct source *from; /* of the current row */
+    struct seen *seen;
+    struct groups *groups;
+    bool grouped; /* all rows are in the groups */
+    bool counted; /* the only row of such a query was told */
+
+    double charge;
+    char *row;
+    size_t row_bytes, row_capacity;
+    bool has_row, over;
+    orrery_json *row_json;
+};
+
+/* ---- source.c */
+orrery_status source_add(orrery_query *query, const char *link, struct slice range, struct slice min,
+                         struct slice max, bool part_of_range);
+void source_free(struct source *source);
+
+/* ORRERY_ROW: there is a row at next_row. ORRERY_DONE: no more. ORRERY_WAIT: a page is under way.
+   ORRERY_OK: something has come; look again, at query->sources, which may have moved, and at query->phase. */
+orrery_status source_fill(orrery_query *query, struct source *source);
+bool source_wants_page(const struct source *source);
+orrery_status source_start(orrery_query *query, struct source *source);
+
+/* ---- plan.c */
+orrery_status plan_step(orrery_query *query);
+orrery_status ranges_step(orrery_query *query);
+
+/* A source's range is gone: it becomes the ranges that took its place. */
+orrery_status ranges_follow(orrery_query *query, struct source *source);
+
+/* ---- merge.c */
+orrery_status merge_next(orrery_query *query, struct json *row);
+void seen_free(struct seen *seen);
+
+/* ---- continuation.c */
+orrery_status continuation_read(orrery_query *query, const char *text); /* when a cursor is opened */
+orrery_status continuation_apply(orrery_query *query);                  /* when its sources are known */
+
+/* ---- aggregate.c */
+orrery_status groups_add(orrery_query *query, struct json row);
+orrery_status groups_next(orrery_query *query, struct json *row); /* ORRERY_ROW, ORRERY_DONE */
+void groups_free(struct groups *groups);

@@ -1,0 +1,255 @@
+/* client/resource.c - everything that has a link and is no item: databases, containers, scripts, users, offers. */
+#include <stdlib.h>
+
+#include "client.h"
+
+/* A call with a link and perhaps a body, up to where it can be sent; NULL: client_fail() was told why. */
+static struct call *begin(orrery_client *client, enum method method, const char *link, const char *json,
+                          size_t size, const orrery_options *options, orrery_status *status)
+{
+    struct call *call = call_new(client, method, options);
+
+    *status = call ? call_target(call, link) : ORRERY_ENOMEM;
+    if (*status == ORRERY_OK && json)
+        call_body(call, "application/json", size_of(json, size));
+    if (*status == ORRERY_OK)
+        return call;
+    call_free(call);
+    return NULL;
+}
+
+static orrery_status send_json(orrery_client *client, enum method method, const char *link, const char *json,
+                               size_t size, const orrery_options *options, bool upsert,
+                               orrery_response **response)
+{
+    struct call *call;
+    orrery_status status;
+
+    if (response)
+        *response = NULL;
+    if (!client || !json)
+        return client ? client_fail(client, ORRERY_EINVAL, "there is no body") : ORRERY_EINVAL;
+    call = begin(client, method, link, json, size, options, &status);
+    if (!call)
+        return status;
+    if (upsert)
+        call_header(call, "x-ms-documentdb-is-upsert", "true");
+    return call_dispatch(call, options, response);
+}
+
+orrery_status orrery_create(orrery_client *client, const char *feed_link, const char *json, size_t size,
+                            const orrery_options *options, orrery_response **response)
+{
+    return send_json(client, METHOD_POST, feed_link, json, size, options, false, response);
+}
+
+orrery_status orrery_upsert(orrery_client *client, const char *feed_link, const char *json, size_t size,
+                            const orrery_options *options, orrery_response **response)
+{
+    return send_json(client, METHOD_POST, feed_link, json, size, options, true, response);
+}
+
+orrery_status orrery_replace(orrery_client *client, const char *link, const char *json, size_t size,
+                             const orrery_options *options, orrery_response **response)
+{
+    return send_json(client, METHOD_PUT, link, json, size, options, false, response);
+}
+
+static orrery_status send_plain(orrery_client *client, enum method method, const char *link,
+                                const orrery_options *options, orrery_response **response)
+{
+    struct call *call;
+    orrery_status status;
+
+    if (response)
+        *response = NULL;
+    if (!client)
+        return ORRERY_EINVAL;
+    call = begin(client, method, link, NULL, 0, options, &status);
+    return call ? call_dispatch(call, options, response) : status;
+}
+
+orrery_status orrery_read(orrery_client *client, const char *link, const orrery_options *options,
+                          orrery_response **response)
+{
+    return send_plain(client, METHOD_GET, link, options, response);
+}
+
+orrery_status orrery_delete(orrery_client *client, const char *link, const orrery_options *options,
+                            orrery_response **response)
+{
+    return send_plain(client, METHOD_DELETE, link, options, response);
+}
+
+/* ---- databases and containers */
+
+static orrery_status offer_headers(struct call *call, const orrery_options *options)
+{
+    int fixed = OPTION(options, throughput), maximum = OPTION(options, throughput_max);
+    char text[64];
+
+    if (fixed && maximum)
+        return client_fail(call->client, ORRERY_EINVAL, "throughput and throughput_max exclude each other");
+    if (fixed)
+        call_header_int(call, "x-ms-offer-throughput", fixed);
+    snprintf(text, sizeof(text), "{\"maxThroughput\":%d}", maximum);
+    call_header(call, "x-ms-cosmos-offer-autopilot-settings", maximum ? text : NULL);
+    return ORRERY_OK;
+}
+
+static orrery_status send_written(orrery_client *client, enum method method, const char *link,
+                                  const char *kind, orrery_writer *writer, const orrery_options *options,
+                                  orrery_response **response)
+{
+    orrery_status status = orrery_writer_status(writer);
+    struct call *call = NULL;
+    size_t size = 0;
+    const char *text = orrery_writer_text(writer, &size);
+
+    if (response)
+        *response = NULL;
+    if (status != ORRERY_OK)
+        return client_fail(client, status, "a policy is no JSON, or there is no id");
+    call = call_new(client, method, options);
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = kind ? call_child(call, link, kind, NULL) : call_target(call, link);
+    if (status == ORRERY_OK)
+        status = offer_headers(call, options);
+    if (status != ORRERY_OK) {
+        call_free(call);
+        return status;
+    }
+    call_body(call, "application/json", slice_make(text, size));
+    return call_dispatch(call, options, response);
+}
+
+orrery_status orrery_database_create(orrery_client *client, const char *id, const orrery_options *options,
+                                     orrery_response **response)
+{
+    orrery_writer *writer = NULL;
+    orrery_status status;
+
+    if (!client)
+        return ORRERY_EINVAL;
+    orrery_writer_new(&writer);
+    orrery_write_object(writer);
+    orrery_write_name(writer, "id");
+    orrery_write_string(writer, id, ORRERY_TEXT);
+    orrery_write_end(writer);
+    status = send_written(client, METHOD_POST, "dbs", NULL, writer, options, response);
+    orrery_writer_free(writer);
+    return status;
+}
+
+struct policy {
+    const char *name;
+    size_t offset;
+};
+
+static const struct policy policies[] = {
+    { "indexingPolicy", offsetof(orrery_container, indexing_policy) },
+    { "uniqueKeyPolicy", offsetof(orrery_container, unique_key_policy) },
+    { "conflictResolutionPolicy", offsetof(orrery_container, conflict_resolution_policy) },
+    { "computedProperties", offsetof(orrery_container, computed_properties) },
+    { "vectorEmbeddingPolicy", offsetof(orrery_container, vector_embedding_policy) },
+    { "changeFeedPolicy", offsetof(orrery_container, change_feed_policy) },
+};
+
+static void write_partition_key(orrery_writer *writer, const orrery_container *container)
+{
+    size_t count = 0;
+
+    orrery_write_name(writer, "partitionKey");
+    orrery_write_object(writer);
+    orrery_write_name(writer, "paths");
+    orrery_write_array(writer);
+    while (count < 3 && container->partition_key[count])
+        orrery_write_string(writer, container->partition_key[count++], ORRERY_TEXT);
+    orrery_write_end(writer);
+    orrery_write_name(writer, "kind");
+    orrery_write_string(writer, count > 1 ? "MultiHash" : "Hash", ORRERY_TEXT);
+    orrery_write_name(writer, "version");
+    orrery_write_int(writer, 2);
+    orrery_write_end(writer);
+}
+
+static void write_container(orrery_writer *writer, const orrery_container *container)
+{
+    orrery_write_object(writer);
+    orrery_write_name(writer, "id");
+    orrery_write_string(writer, container->id, ORRERY_TEXT);
+    if (container->partition_key[0])
+        write_partition_key(writer, container);
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        const char *text;
+
+        if (container->size < policies[i].offset + sizeof(text))
+            continue;
+        memcpy(&text, (const char *)container + policies[i].offset, sizeof(text));
+        if (!text)
+            continue;
+        orrery_write_name(writer, policies[i].name);
+        orrery_write_json(writer, text, ORRERY_TEXT);
+    }
+    if (container->size >= sizeof(*container) && container->default_ttl) {
+        orrery_write_name(writer, "defaultTtl");
+        orrery_write_int(writer, container->default_ttl);
+    }
+    orrery_write_end(writer);
+}
+
+static orrery_status send_container(orrery_client *client, enum method method, const char *link,
+                                    const char *kind, const orrery_container *container,
+                                    const orrery_options *options, orrery_response **response)
+{
+    orrery_writer *writer = NULL;
+    orrery_status status;
+
+    if (!client || !container || !container->id || !link)
+        return client ? client_fail(client, ORRERY_EINVAL, "a container has an id and a link")
+                      : ORRERY_EINVAL;
+    orrery_writer_new(&writer);
+    write_container(writer, container);
+    status = send_written(client, method, link, kind, writer, options, response);
+    orrery_writer_free(writer);
+    return status;
+}
+
+orrery_status orrery_container_create(orrery_client *client, const char *database_link,
+                                      const orrery_container *container, const orrery_options *options,
+                                      orrery_response **response)
+{
+    return send_container(client, METHOD_POST, database_link, "colls", container, options, response);
+}
+
+orrery_status orrery_container_replace(orrery_client *client, const char *container_link,
+                                       const orrery_container *container, const orrery_options *options,
+                                       orrery_response **response)
+{
+    return send_container(client, METHOD_PUT, container_link, NULL, container, options, response);
+}
+
+/* ---- stored procedures */
+
+orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_link, const orrery_key *key,
+                                   const char *arguments_json, const orrery_options *options,
+                                   orrery_response **response)
+{
+    const char *arguments = arguments_json ? arguments_json : "[]";
+    struct call *call;
+    orrery_status status;
+
+    if (response)
+        *response = NULL;
+    if (!client)
+        return ORRERY_EINVAL;
+    call = begin(client, METHOD_POST, procedure_link, arguments, ORRERY_TEXT, options, &status);
+    if (!call)
+        return status;
+    status = call_key(call, key);
+    if (status == ORRERY_OK)
+        return call_dispatch(call, options, response);
+    call_free(call);
+    return status;
+}

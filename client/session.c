@@ -1,0 +1,199 @@
+/*
+ * client/session.c - session tokens: what this client has seen of each container.
+ * A token is "range:version#lsn", several with commas between them. Of each range the newest is kept.
+ */
+#include <stdlib.h>
+
+#include "client.h"
+
+struct session {
+    struct session *next;
+    char *container, *rid, *token;
+};
+
+static struct session **find(orrery_client *client, struct slice container)
+{
+    struct session **at = &client->sessions;
+
+    while (*at && !slice_is(container, (*at)->container))
+        at = &(*at)->next;
+    return at;
+}
+
+static void free_one(struct session *session)
+{
+    if (!session)
+        return;
+    free(session->container);
+    free(session->rid);
+    free(session->token);
+    free(session);
+}
+
+void session_forget(orrery_client *client, struct slice container)
+{
+    struct session **at = find(client, container), *gone = *at;
+
+    if (gone)
+        *at = gone->next;
+    free_one(gone);
+}
+
+void session_free(orrery_client *client)
+{
+    while (client->sessions) {
+        struct session *gone = client->sessions;
+
+        client->sessions = gone->next;
+        free_one(gone);
+    }
+}
+
+const char *session_of(const orrery_client *client, struct slice container)
+{
+    const struct session *session = *find((orrery_client *)client, container);
+
+    return session && container.size ? session->token : NULL;
+}
+
+const char *orrery_session_token(const orrery_client *client, const char *container_link)
+{
+    struct slice link = container_link ? slice_of(container_link) : slice_of("");
+
+    while (link.size > 0 && link.data[0] == '/')
+        link = slice_after(link, 1);
+    while (link.size > 0 && link.data[link.size - 1] == '/')
+        link.size--;
+    return client ? session_of(client, link) : NULL;
+}
+
+/* The next part of a list, and what is left of it. */
+static struct slice next_part(struct slice *list)
+{
+    const char *comma = list->size ? memchr(list->data, ',', list->size) : NULL;
+    struct slice part = slice_make(list->data, comma ? (size_t)(comma - list->data) : list->size);
+
+    *list = slice_after(*list, comma ? part.size + 1 : part.size);
+    return part;
+}
+
+static struct slice range_of(struct slice part)
+{
+    const char *colon = part.size ? memchr(part.data, ':', part.size) : NULL;
+
+    return slice_make(part.data, colon ? (size_t)(colon - part.data) : part.size);
+}
+
+/* Digits behind the colon or the nth #: 0 is the version, 1 the LSN. One figure alone is the LSN. */
+static int64_t figure(struct slice part, int which)
+{
+    struct slice rest = slice_after(part, range_of(part).size);
+    const char *hash = rest.size ? memchr(rest.data, '#', rest.size) : NULL;
+    int64_t number = 0;
+    struct slice digits;
+
+    if (!hash && which == 0)
+        return 0;
+    if (hash && which == 1)
+        rest = slice_after(rest, (size_t)(hash - rest.data) + 1);
+    else if (rest.size)
+        rest = slice_after(rest, 1);
+    digits = rest;
+    digits.size = 0;
+    while (digits.size < rest.size && strchr("-0123456789", rest.data[digits.size]))
+        digits.size++;
+    return slice_to_i64(digits, &number) ? number : 0;
+}
+
+static bool newer(struct slice a, struct slice b)
+{
+    int64_t version_a = figure(a, 0), version_b = figure(b, 0);
+
+    return version_a != version_b ? version_a > version_b : figure(a, 1) > figure(b, 1);
+}
+
+static struct slice part_of_range(struct slice list, struct slice range)
+{
+    while (list.size > 0) {
+        struct slice part = next_part(&list);
+
+        if (slice_equal(range_of(part), range))
+            return part;
+    }
+    return slice_make(NULL, 0);
+}
+
+static void append_part(char *to, size_t *size, struct slice part)
+{
+    if (*size > 0)
+        to[(*size)++] = ',';
+    memcpy(to + *size, part.data, part.size);
+    *size += part.size;
+}
+
+/* Both lists in one, of each range the newer part; NULL: no memory. */
+static char *merge(struct slice old, struct slice fresh)
+{
+    char *merged = malloc(old.size + fresh.size + 2);
+    struct slice list = old;
+    size_t size = 0;
+
+    if (!merged)
+        return NULL;
+    while (list.size > 0) {
+        struct slice part = next_part(&list), other = part_of_range(fresh, range_of(part));
+
+        append_part(merged, &size, other.data && newer(other, part) ? other : part);
+    }
+    for (list = fresh; list.size > 0;) {
+        struct slice part = next_part(&list);
+
+        if (!part_of_range(old, range_of(part)).data)
+            append_part(merged, &size, part);
+    }
+    merged[size] = '\0';
+    return merged;
+}
+
+static struct session *add(orrery_client *client, struct slice container, const char *rid)
+{
+    struct session *session = calloc(1, sizeof(*session));
+
+    if (!session)
+        return NULL;
+    session->container = copy_text(container.data, container.size);
+    session->rid = copy_text(rid, strlen(rid));
+    if (!session->container || !session->rid) {
+        free_one(session);
+        return NULL;
+    }
+    session->next = client->sessions;
+    client->sessions = session;
+    return session;
+}
+
+/* Without memory for it a session is weaker for a while; that is no reason to fail a request that has succeeded. */
+void session_note(orrery_client *client, struct slice container, const orrery_response *response)
+{
+    const char *token = orrery_response_session(response);
+    const char *rid = orrery_response_header(response, "x-ms-content-path");
+    struct session *session = *find(client, container);
+    char *merged;
+
+    if (!token || !*token)
+        return;
+    if (session && rid &&
+        strcmp(session->rid, rid) != 0) { /* a container of the same name, and another one */
+        session_forget(client, container);
+        session = NULL;
+    }
+    if (!session && !(session = add(client, container, rid ? rid : "")))
+        return;
+    if (session->token && strcmp(session->token, token) == 0)
+        return;
+    merged = merge(session->token ? slice_of(session->token) : slice_of(""), slice_of(token));
+    if (!merged)
+        return;
+    free(session->token);
+    session->token = merged;
+}

@@ -1,0 +1,249 @@
+/* client/source.c - one source of rows: asks for a page, takes it apart, remembers where the next one begins. */
+#include <stdlib.h>
+
+#include "query.h"
+
+static char *copy_slice(struct slice text, bool *good)
+{
+    char *copy = text.data ? copy_text(text.data, text.size) : NULL;
+
+    if (text.data && !copy)
+        *good = false;
+    return copy;
+}
+
+static bool make_room(orrery_query *query)
+{
+    size_t capacity = query->source_capacity ? 2 * query->source_capacity : 8;
+    struct source *grown;
+
+    if (query->source_count < query->source_capacity)
+        return true;
+    grown = realloc(query->sources, capacity * sizeof(*grown));
+    if (!grown)
+        return false;
+    query->sources = grown;
+    query->source_capacity = capacity;
+    return true;
+}
+
+orrery_status source_add(orrery_query *query, const char *link, struct slice range, struct slice min,
+                         struct slice max, bool part_of_range)
+{
+    struct source *source;
+    bool good = true;
+
+    if (!make_room(query))
+        return client_no_memory(query->client);
+    source = &query->sources[query->source_count++];
+    *source = (struct source){ .part_of_range = part_of_range };
+    arena_init(&source->arena, SIZE_MAX);
+    source->link = copy_slice(slice_of(link), &good);
+    source->range = copy_slice(range, &good);
+    source->min = copy_slice(min, &good);
+    source->max = copy_slice(max, &good);
+    return good ? ORRERY_OK : client_no_memory(query->client);
+}
+
+void source_free(struct source *source)
+{
+    call_free(source->call);
+    arena_free(&source->arena);
+    free(source->link);
+    free(source->range);
+    free(source->min);
+    free(source->max);
+    free(source->token);
+    free(source->page_token);
+}
+
+bool source_wants_page(const struct source *source)
+{
+    return !source->ended && !source->idle && !source->call && source->next_row == source->row_count;
+}
+
+static void query_headers(const orrery_query *query, const struct source *source, struct call *call)
+{
+    int page_items = OPTION(&query->options, page_items);
+
+    call->repeatable = true;
+    if (page_items)
+        call_header_int(call, "x-ms-max-item-count", page_items);
+    call_header(call, "x-ms-documentdb-partitionkey", query->key);
+    call_header(call, "x-ms-documentdb-partitionkeyrangeid", query->key ? NULL : source->range);
+    call->follows_ranges = source->range != NULL;
+    if (source->part_of_range) {
+        call_header(call, "x-ms-start-epk", source->min);
+        call_header(call, "x-ms-end-epk", source->max);
+        call_header(call, "x-ms-read-key-type", "EffectivePartitionKeyRange");
+    }
+    if (query->kind != CURSOR_CHANGES)
+        call_header(call, "x-ms-continuation", source->token);
+    if (query->kind != CURSOR_QUERY)
+        return;
+    call_header(call, "x-ms-documentdb-isquery", "true");
+    if (OPTION(&query->options, enable_scan))
+        call_header(call, "x-ms-documentdb-query-enable-scan", "true");
+    if (OPTION(&query->options, parallel) > 1)
+        call_header(call, "x-ms-documentdb-query-parallelizecrosspartitionquery", "true");
+    call_body(call, "application/query+json", query->body);
+}
+
+static void change_headers(const orrery_query *query, const struct source *source, struct call *call)
+{
+    if (query->kind != CURSOR_CHANGES)
+        return;
+    call_header(call, "A-IM", "Incremental Feed");
+    if (source->token)
+        call_header(call, "If-None-Match", source->token);
+    else if (query->start == ORRERY_FROM_NOW)
+        call_header(call, "If-None-Match", "*");
+    else if (query->start == ORRERY_FROM_TIME)
+        call_header(call, "If-Modified-Since", query->start_date);
+}
+
+/* A container's link means its items; any other is a feed's already. */
+static orrery_status feed_target(struct call *call, const char *link)
+{
+    orrery_status status = call_target(call, link);
+
+    if (status == ORRERY_OK && strcmp(call->target.type, "colls") == 0 && call->target.container.size > 0)
+        status = call_child(call, link, "docs", NULL);
+    return status;
+}
+
+orrery_status source_start(orrery_query *query, struct source *source)
+{
+    struct call *call =
+        call_new(query->client, query->kind == CURSOR_QUERY ? METHOD_POST : METHOD_GET, &query->options);
+    orrery_status status;
+
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = feed_target(call, source->link);
+    if (status == ORRERY_OK) {
+        query_headers(query, source, call);
+        change_headers(query, source, call);
+        status = call_start(call);
+    }
+    if (status == ORRERY_OK)
+        source->call = call;
+    else
+        call_free(call);
+    return status;
+}
+
+/* The rows are the one list that a feed's body has. */
+static struct json rows_of(struct json body)
+{
+    for (struct json_iter i = json_iter(body); json_next(&i);)
+        if (json_kind(i.value) == JSON_ARRAY)
+            return i.value;
+    return json_undefined;
+}
+
+static orrery_status take_rows(struct source *source, struct slice body)
+{
+    struct json root = json_undefined, rows;
+    orrery_status status = parse_json(&source->arena, body, &root);
+
+    if (status != ORRERY_OK)
+        return status;
+    rows = rows_of(root);
+    if (!rows.at)
+        return ORRERY_EJSON;
+    source->rows = arena_try_alloc(&source->arena, (json_count(rows) + 1) * sizeof(*source->rows));
+    if (!source->rows)
+        return ORRERY_ENOMEM;
+    for (struct json_iter i = json_iter(rows); json_next(&i);)
+        source->rows[source->row_count++] = i.value;
+    source->next_row = source->skip < source->row_count ? source->skip : source->row_count;
+    source->skip = 0;
+    return ORRERY_OK;
+}
+
+static bool move_token(struct source *source, const char *next)
+{
+    char *copy = next ? copy_text(next, strlen(next)) : NULL;
+
+    if (next && !copy)
+        return false;
+    free(source->page_token);
+    source->page_token = source->token;
+    source->token = copy;
+    return true;
+}
+
+static void drop_page(struct source *source)
+{
+    arena_reset(&source->arena);
+    source->rows = NULL;
+    source->row_count = source->next_row = 0;
+}
+
+static orrery_status take_page(orrery_query *query, struct source *source, const orrery_response *response,
+                               orrery_status status)
+{
+    bool changes = query->kind == CURSOR_CHANGES;
+    const char *next = changes ? orrery_response_etag(response) : orrery_response_continuation(response);
+
+    query->charge += orrery_response_charge(response);
+    drop_page(source);
+    if (status == ORRERY_OK)
+        status = take_rows(source, slice_make(orrery_response_body(response, NULL), response->body_bytes));
+    else
+        source->idle = true;
+    if (status == ORRERY_NOT_MODIFIED)
+        status = ORRERY_OK;
+    if (status == ORRERY_OK && !(changes && !next) && !move_token(source, next))
+        status = ORRERY_ENOMEM;
+    if (status != ORRERY_OK)
+        return client_fail(query->client, status, "a page of rows: %s", orrery_status_text(status));
+    source->ended = !changes && !next;
+    return ORRERY_OK;
+}
+
+/* The service asks for a plan where it does not merge by itself. */
+static bool wants_plan(const orrery_query *query)
+{
+    const orrery_response *failed = query->client->failed;
+
+    return query->may_plan && failed && failed->http == 400 &&
+           (failed->sub_status == 1004 || strstr(orrery_response_body(failed, NULL), "additionalErrorInfo") ||
+            strstr(orrery_response_body(failed, NULL), "Cross partition query only supports"));
+}
+
+static orrery_status take_call(orrery_query *query, struct source *source)
+{
+    orrery_response *response = NULL;
+    struct call *call = source->call;
+    orrery_status status;
+
+    source->call = NULL;
+    client_begin(query->client);
+    status = call_take(call, &response);
+    if (status == ORRERY_OK || (status == ORRERY_NOT_MODIFIED && query->kind == CURSOR_CHANGES))
+        status = take_page(query, source, response, status);
+    else if (status == ORRERY_EBADREQUEST && wants_plan(query))
+        query->phase = PHASE_PLAN, status = ORRERY_OK;
+    else if (status == ORRERY_EGONE && source->range)
+        status = ranges_follow(query, source);
+    orrery_response_free(response);
+    return status;
+}
+
+orrery_status source_fill(orrery_query *query, struct source *source)
+{
+    orrery_status status;
+
+    if (source->next_row < source->row_count)
+        return ORRERY_ROW;
+    if (source->call && source->call->state == CALL_ENDED)
+        return take_call(query, source);
+    if (source->call)
+        return ORRERY_WAIT;
+    if (source->ended || source->idle)
+        return ORRERY_DONE;
+    status = source_start(query, source);
+    return status == ORRERY_OK ? ORRERY_WAIT : status;
+}

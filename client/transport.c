@@ -1,0 +1,312 @@
+/*
+ * client/transport.c - libcurl: connections, attempts, and the loop that drives them.
+ * libcurl tells which sockets it waits for and until when; transport_turn() polls them. A program with a loop of
+ * its own polls the same set (orrery_poll_set).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+static CURLcode curl_ready;
+
+static void prepare_curl(void)
+{
+    curl_ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static size_t find_fd(const orrery_client *client, curl_socket_t fd)
+{
+    size_t i = 0;
+
+    while (i < client->fd_count && client->fds[i].fd != fd)
+        i++;
+    return i;
+}
+
+static bool add_fd(orrery_client *client)
+{
+    size_t capacity = client->fd_capacity ? 2 * client->fd_capacity : 16;
+    struct pollfd *grown;
+
+    if (client->fd_count < client->fd_capacity)
+        return true;
+    grown = realloc(client->fds, capacity * sizeof(*grown));
+    if (!grown)
+        return false;
+    client->fds = grown;
+    client->fd_capacity = capacity;
+    return true;
+}
+
+/* libcurl asks for a socket to be watched, or no longer. */
+static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *of_socket)
+{
+    orrery_client *client = user;
+    size_t i = find_fd(client, fd);
+
+    (void)easy, (void)of_socket;
+    if (what == CURL_POLL_REMOVE) {
+        if (i < client->fd_count)
+            client->fds[i] = client->fds[--client->fd_count];
+        return 0;
+    }
+    if (i == client->fd_count) {
+        if (!add_fd(client))
+            return -1;
+        client->fd_count++;
+    }
+    client->fds[i] = (struct pollfd){ .fd = fd };
+    client->fds[i].events =
+        (short)((what & CURL_POLL_IN ? POLLIN : 0) | (what & CURL_POLL_OUT ? POLLOUT : 0));
+    return 0;
+}
+
+static int set_timer(CURLM *multi, long timeout_ms, void *user)
+{
+    orrery_client *client = user;
+
+    (void)multi;
+    client->timer_ms = timeout_ms < 0 ? -1 : env_monotonic_ms(client->env) + timeout_ms;
+    return 0;
+}
+
+orrery_status transport_open(orrery_client *client)
+{
+    pthread_once(&curl_once, prepare_curl);
+    client->multi = curl_ready == CURLE_OK ? curl_multi_init() : NULL;
+    if (!client->multi)
+        return ORRERY_ENOMEM;
+    client->timer_ms = -1;
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch);
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)client->connections_max);
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)client->connections_max);
+    return ORRERY_OK;
+}
+
+void transport_close(orrery_client *client)
+{
+    while (client->idle_count > 0)
+        curl_easy_cleanup(client->idle[--client->idle_count]);
+    if (client->multi)
+        curl_multi_cleanup(client->multi);
+    free(client->fds);
+}
+
+static size_t body_came(char *bytes, size_t one, size_t size, void *user)
+{
+    struct call *call = user;
+
+    return response_take_body(call->response, bytes, one * size);
+}
+
+static size_t head_came(char *bytes, size_t one, size_t size, void *user)
+{
+    struct call *call = user;
+
+    return response_take_head(call->response, bytes, one * size);
+}
+
+/* What is the same for all requests of a client. */
+static CURL *new_handle(const orrery_client *client)
+{
+    CURL *easy = curl_easy_init();
+
+    if (!easy)
+        return NULL;
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, head_came);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
+    if (client->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
+    if (client->trust_any_certificate) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    return easy;
+}
+
+static void release_handle(struct call *call)
+{
+    orrery_client *client = call->client;
+
+    if (!call->easy)
+        return;
+    curl_multi_remove_handle(client->multi, call->easy);
+    if (client->idle_count < IDLE_HANDLES_MAX)
+        client->idle[client->idle_count++] = call->easy;
+    else
+        curl_easy_cleanup(call->easy);
+    call->easy = NULL;
+}
+
+/* The header's lines as libcurl's list, which is made here in place: no line is copied. */
+static bool list_lines(struct call *call)
+{
+    char *at = call->head.data, *end = at + call->head.size;
+    size_t count = 0;
+
+    for (; at < end && count < HEADERS_MAX - 2; at += strlen(at) + 1)
+        call->lines[count++].data = at;
+    if (at < end)
+        return false;
+    if (!call->client->token)
+        call->lines[count++].data = call->date_line;
+    call->lines[count++].data = (char *)call->authorization;
+    for (size_t i = 0; i < count; i++)
+        call->lines[i].next = i + 1 < count ? &call->lines[i + 1] : NULL;
+    return true;
+}
+
+static void set_method(CURL *easy, const struct call *call)
+{
+    static const char *const names[] = { NULL, NULL, "PUT", "PATCH", "DELETE" };
+
+    if (call->has_body || call->method == METHOD_POST) {
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.size);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.size ? call->body.data : "");
+    } else {
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    }
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, names[call->method]);
+}
+
+static bool prepare(struct call *call)
+{
+    CURL *easy = call->easy;
+    int64_t left_ms = call->deadline_ms - env_monotonic_ms(call->client->env);
+
+    set_method(easy, call);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->lines);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_error);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(left_ms > 1 ? left_ms : 1));
+    return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;
+}
+
+orrery_status transport_send(struct call *call)
+{
+    orrery_client *client = call->client;
+
+    if (!sign_request(client, call) || !list_lines(call))
+        return ORRERY_ENOMEM;
+    call->curl_error[0] = '\0';
+    call->easy = client->idle_count > 0 ? client->idle[--client->idle_count] : new_handle(client);
+    if (!call->easy || !prepare(call) || curl_multi_add_handle(client->multi, call->easy) != CURLM_OK) {
+        release_handle(call);
+        return ORRERY_ENOMEM;
+    }
+    return ORRERY_OK;
+}
+
+void transport_cancel(struct call *call)
+{
+    release_handle(call);
+}
+
+static void take_ended(orrery_client *client)
+{
+    CURLMsg *message;
+    int left;
+
+    while ((message = curl_multi_info_read(client->multi, &left))) {
+        CURLcode code = message->data.result;
+        struct call *call = NULL;
+        long http = 0;
+
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &http);
+        call->response->http = (int)http;
+        release_handle(call);
+        call_attempt_ended(call, code);
+    }
+}
+
+/* How long there is nothing to do, at most `timeout_ms`; -1 as long as it takes. */
+static int pause_ms(const orrery_client *client, int64_t now_ms, int timeout_ms)
+{
+    int64_t until = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
+
+    if (client->timer_ms >= 0 && client->timer_ms < until)
+        until = client->timer_ms;
+    for (const struct call *call = client->calls; call; call = call->next)
+        if (call->state == CALL_WAITING && call->due_ms < until)
+            until = call->due_ms;
+    if (until == INT64_MAX)
+        return -1;
+    return until <= now_ms ? 0 : until - now_ms > 60000 ? 60000 : (int)(until - now_ms);
+}
+
+static void wake_waiting(orrery_client *client, int64_t now_ms)
+{
+    for (struct call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        if (call->state == CALL_WAITING && call->due_ms <= now_ms)
+            call_wake(call);
+    }
+}
+
+/* Tells libcurl which sockets are ready. It changes the set meanwhile: each is looked for again. */
+static CURLMcode tell_ready(orrery_client *client)
+{
+    CURLMcode code = CURLM_OK;
+    int running;
+
+    for (size_t i = 0; i < client->fd_count && code == CURLM_OK;) {
+        struct pollfd ready = client->fds[i];
+        int what = (ready.revents & (POLLIN | POLLHUP) ? CURL_CSELECT_IN : 0) |
+                   (ready.revents & POLLOUT ? CURL_CSELECT_OUT : 0) |
+                   (ready.revents & (POLLERR | POLLNVAL) ? CURL_CSELECT_ERR : 0);
+
+        client->fds[i].revents = 0;
+        if (what)
+            code = curl_multi_socket_action(client->multi, ready.fd, what, &running);
+        if (i < client->fd_count && client->fds[i].fd == ready.fd)
+            i++;
+    }
+    return code;
+}
+
+orrery_status transport_turn(orrery_client *client, int timeout_ms)
+{
+    int64_t now_ms = env_monotonic_ms(client->env);
+    CURLMcode code = CURLM_OK;
+    int running, wait_ms = pause_ms(client, now_ms, timeout_ms);
+
+    if (wait_ms < 0 && client->fd_count == 0)
+        return ORRERY_EIO; /* nothing would ever happen */
+    if (poll(client->fds, client->fd_count, wait_ms) > 0)
+        code = tell_ready(client);
+    now_ms = env_monotonic_ms(client->env);
+    if (client->timer_ms >= 0 && client->timer_ms <= now_ms) {
+        client->timer_ms = -1;
+        code = curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    wake_waiting(client, now_ms);
+    take_ended(client);
+    return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
+}
+
+size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms)
+{
+    if (timeout_ms)
+        *timeout_ms = client ? pause_ms(client, env_monotonic_ms(client->env), -1) : -1;
+    for (size_t i = 0; client && i < client->fd_count && i < capacity; i++)
+        fds[i] = client->fds[i];
+    return client ? client->fd_count : 0;
+}
