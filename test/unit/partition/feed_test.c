@@ -509,6 +509,34 @@ TEST(what_the_index_may_be_made_again_from_is_not_trimmed_before_it_is_settled)
     rig_close(&world.rig);
 }
 
+TEST(a_version_whose_end_was_not_noted_is_told_to_be_missing_and_not_left_out)
+{
+    static struct world world;
+    struct partition_feed feed = { 0 };
+    struct commit_stamp stamp;
+    struct feed_entry entry;
+    struct record item;
+    struct batch *batch;
+    bool found;
+
+    open_world(&world, RIG_PLAIN, BY_PK);
+    create(&world, "{'id':'1','pk':'a','n':1}");
+    for (int i = 0; i < 20; i++) /* more than the block that has the create */
+        CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
+    batch = batch_new(world.rig.op, bucket_id(world.container->bucket));
+    for (uint64_t lsn = 1; lsn < 20; lsn++)
+        batch_delete(batch,
+                     key_next(&world.rig.op->arena, bucket_id(world.container->bucket), lsn, item.number));
+    CHECK(store_commit(world.rig.op, world.container->bucket, batch, &stamp) == ST_OK);
+    REQUIRE(open_feed(&world, FEED_ALL, KEYS, &feed) == ST_OK);
+    partition_feed_expect(&feed, 1);
+    for (int i = 0; i < 7; i++)
+        CHECK(partition_feed_next(world.rig.op, &feed, &entry, &found) == ST_OK && found);
+    CHECK(partition_feed_next(world.rig.op, &feed, &entry, &found) == ST_BAD_REQUEST);
+    partition_feed_close(&feed);
+    rig_close(&world.rig);
+}
+
 TEST(a_policy_of_its_own_says_how_long_a_container_keeps_changes)
 {
     static struct world world;
