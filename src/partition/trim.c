@@ -208,7 +208,7 @@ out:
 /* The log behind what was trimmed or passed over, as far as it is settled. */
 static enum status read_rows(struct op *op, struct step *step)
 {
-    const struct container_trim *trim = &step->container->trim;
+    const struct container_trim *trim = &step->container->progress->trim;
     struct slice key = key_trimmed(&op->arena, step->bucket), value;
     struct head head;
     struct range range;
@@ -261,7 +261,7 @@ static enum status commit(struct op *op, struct step *step)
 /* What is kept of how far it is: a commit whose fate is not known is read from the store the next time. */
 static enum status conclude(struct op *op, struct container *container, struct step *step)
 {
-    struct container_trim *trim = &container->trim;
+    struct container_trim *trim = &container->progress->trim;
     enum status st = ST_OK;
 
     trim->unwritten += step->old_count;
@@ -291,7 +291,7 @@ static enum status take_step(struct op *op, struct container *container, struct 
         TRY(conclude(op, container, step));
     if (step->old_count == step->rows.count && !step->rows.more)
         TRY(is_unsettled(op, step, &unsettled, next_ms));
-    container->trim.unsettled = unsettled;
+    container->progress->trim.unsettled = unsettled;
 out:
     view_close(&step->view);
     return st;
@@ -308,15 +308,15 @@ static int64_t retention_of(const struct container *container, int64_t otherwise
 
 static bool is_due(const struct container *container, struct env *env)
 {
-    return container->trim.due_ms <= env_now_ms(env) &&
-           container->trim.rested_after_ms <= env_monotonic_ms(env);
+    return container->progress->trim.due_ms <= env_now_ms(env) &&
+           container->progress->trim.rested_after_ms <= env_monotonic_ms(env);
 }
 
 /* When the next step is due: at once while there is more, else when something is old. */
 static enum status advance(struct op *op, struct container *container, int64_t retention_ms)
 {
     struct step step = { .container = container, .bucket = bucket_id(container->bucket) };
-    struct container_trim *trim = &container->trim;
+    struct container_trim *trim = &container->progress->trim;
     int64_t next_ms, rest_ms = 0;
     enum status st;
 
@@ -349,7 +349,7 @@ static enum status trim_all(struct op *op, struct container **list, size_t count
             continue;
         idle = 0;
         TRY(advance(op, list[at], retention_of(list[at], retention_ms)));
-        *unsettled |= list[at]->trim.unsettled;
+        *unsettled |= list[at]->progress->trim.unsettled;
     }
 out:
     return st;
