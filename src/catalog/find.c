@@ -277,15 +277,15 @@ size_t catalog_list_reindexing(struct catalog *catalog, struct container **list,
     return list_where(catalog, is_reindexing, 0, list, limit);
 }
 
-static bool is_any(const struct container *container)
+static bool is_any(const struct container *container, uint64_t than)
 {
-    (void)container;
+    (void)container, (void)than;
     return true;
 }
 
 size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit)
 {
-    return list_where(catalog, is_any, list, limit);
+    return list_where(catalog, is_any, 0, list, limit);
 }
 
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
