@@ -93,7 +93,10 @@ enum {
     HTTP_DRAIN_MS = 4 * 1000,
 
     /* Operations. */
+    INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,
+    INDEX_ITEM_BYTES_MAX = 64 * 1024 * 1024, /* of terms, a million or so: an item with more is not indexed */
+    INDEX_CHANGES_BYTES_MAX = 192 * 1024 * 1024, /* of entries that an operation changes: two such items' */
     OP_TIMEOUT_MS = 30 * 1000,
     POOL_THREADS_MAX = 128,
     POOL_QUEUE_MAX = 10000,

@@ -39,18 +39,36 @@ static enum status put_record(struct op *op, struct partition_txn *txn, const st
     return ST_OK;
 }
 
-static enum status rewrite(struct op *op, struct partition_txn *txn, const struct record *old)
+/* What has too many entries for the memory of a step is left out of the index: the pass goes on. */
+static enum status index_anew(struct op *op, struct partition_txn *txn, const struct record *old,
+                              bool leaves_out, struct record *new)
 {
     const struct container *container = txn->container;
-    struct record new = *old;
-    enum status st;
 
-    new.policy_version = container->policy_version;
+    *new = *old;
+    new->policy_version = container->policy_version;
     if (!index_policy_is_manual(container->index))
-        new.flags &= (uint8_t)~RECORD_UNINDEXED;
+        new->flags &= (uint8_t)~RECORD_UNINDEXED;
+    if (leaves_out)
+        new->flags |= RECORD_UNINDEXED;
+    return indexed_change(op, txn, old, new);
+}
+
+/* `fits` is false when the step has no room for it beside others, of which there are some. */
+static enum status rewrite(struct op *op, struct partition_txn *txn, const struct record *old, bool alone,
+                           bool *fits)
+{
+    struct record new;
+    enum status st = index_anew(op, txn, old, false, &new);
+
+    *fits = alone || st != ST_TOO_LARGE;
+    if (!*fits)
+        return ST_OK;
+    if (st == ST_TOO_LARGE)
+        st = index_anew(op, txn, old, true, &new);
+    TRY(st);
     txn_expect_item(txn, old->epk, json_string(json_get(old->document, "id")));
     TRY(put_record(op, txn, old, &new));
-    TRY(indexed_change(op, txn, old, &new));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REINDEX, .number = old->number }, old));
 out:
     return st;
@@ -65,19 +83,21 @@ static enum status collect(struct op *op, struct partition_scan *scan, struct pa
                            struct step *step)
 {
     struct record item;
-    bool found = true;
+    bool found = true, fits = true;
     enum status st = ST_OK;
 
-    while (step->rewritten < STEP_ITEMS_MAX && found) {
+    while (step->rewritten < STEP_ITEMS_MAX) {
         TRY(partition_scan_next(op, scan, &item, &found));
         if (!found)
             break;
+        if (item.policy_version != txn->container->policy_version) {
+            TRY(rewrite(op, txn, &item, step->rewritten == 0, &fits));
+            if (!fits)
+                break;
+            step->rewritten++;
+        }
         step->seen++;
         step->after = item.number;
-        if (item.policy_version == txn->container->policy_version)
-            continue;
-        TRY(rewrite(op, txn, &item));
-        step->rewritten++;
     }
     step->ended = !found && !scan->paused;
 out:

@@ -38,7 +38,9 @@ struct call {
     struct container *container;
     struct child *user;    /* whose permissions the path is about */
     struct range_ids pays; /* throughput.h: those it is charged to; none unless it was let in */
-    bool keeps_id;         /* sent with a token for this one resource: it may get no other id */
+    void *written;         /* what is being committed, and who answers when it is: NULL until then */
+    enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
+    bool keeps_id; /* sent with a token for this one resource: it may get no other id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);
