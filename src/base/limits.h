@@ -40,7 +40,13 @@ enum {
     UNIQUE_KEYS_MAX = 10,
     UNIQUE_KEY_PATHS_MAX = 16,
     PATH_BYTES_MAX = 1024,
-    CONTAINER_RANGES_MAX = 100, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s */
+    CONTAINER_RANGES_MAX =
+        500, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s; the rest is for splits */
+    RANGE_ANCESTORS_MAX =
+        250, /* that a range names: clients who know only older ones read all ranges again */
+    RANGE_CUT_BYTES_MAX = 256,    /* of an effective partition key at which a range is split */
+    RANGE_THROUGHPUT_MAX = 10000, /* RU/s of one range; service: the same */
+    RANGE_MB_MAX = 50 * 1024,     /* of items in one range; service: 50 GB a physical partition */
 
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
        large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
@@ -58,6 +64,9 @@ enum {
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
+
+    /* Change log. Service: what the container's policy says, or as long as its continuous backup. */
+    CHANGE_RETENTION_HOURS_DEFAULT = 24,
 
     /* Metrics. A series for each container would be too many where there are thousands. */
     METRIC_CONTAINERS_MAX = 100,

@@ -14,7 +14,7 @@ enum { CALL_MS_MAX = 200, REST_MS_FAILED = 5 * 1000 };
 unsigned reindex_progress(const struct container *container)
 {
     const struct container *latest = container_latest(container);
-    uint64_t seen = atomic_load_explicit(&((struct container *)latest)->reindex.seen, memory_order_relaxed);
+    uint64_t seen = atomic_load_explicit(&latest->progress->reindex.seen, memory_order_relaxed);
     struct bucket_usage usage;
 
     if (latest->index_older_count == 0)
@@ -113,7 +113,7 @@ static enum status take_step(struct op *op, struct container *container, struct 
     struct commit_stamp stamp;
     enum status st;
 
-    *step = (struct step){ .after = container->reindex.after };
+    *step = (struct step){ .after = container->progress->reindex.after };
     TRY(txn_open(op, container, &txn));
     TRY(partition_scan_open(op, container, &everything, &scan));
     partition_scan_seek(&scan, step->after);
@@ -155,8 +155,8 @@ static enum status advance(struct op *op, struct catalog *catalog, struct contai
     if (st == ST_WRITE_CONFLICT)
         return ST_OK;
     TRY(st);
-    container->reindex.after = step.after;
-    atomic_fetch_add_explicit(&container->reindex.seen, step.seen, memory_order_relaxed);
+    container->progress->reindex.after = step.after;
+    atomic_fetch_add_explicit(&container->progress->reindex.seen, step.seen, memory_order_relaxed);
     *done = step.ended;
     if (step.ended)
         TRY(finish(op, catalog, container));
@@ -166,7 +166,8 @@ out:
 
 static bool is_due(const struct container *container, struct env *env)
 {
-    return container_is_alone(container) && env_monotonic_ms(env) >= container->reindex.rested_after_ms;
+    return container_is_alone(container) &&
+           env_monotonic_ms(env) >= container->progress->reindex.rested_after_ms;
 }
 
 static enum status reindex_one(struct op *op, struct catalog *catalog, struct container *container,
@@ -178,7 +179,7 @@ static enum status reindex_one(struct op *op, struct catalog *catalog, struct co
     while (st == ST_OK && !done && is_due(container, op->env) && env_monotonic_ms(op->env) <= until_ms)
         st = advance(op, catalog, container, &done);
     if (st != ST_OK || done)
-        container->reindex.rested_after_ms = env_monotonic_ms(op->env) + REST_MS_FAILED;
+        container->progress->reindex.rested_after_ms = env_monotonic_ms(op->env) + REST_MS_FAILED;
     return st;
 }
 

@@ -31,27 +31,44 @@ static struct number_span span_of_prefix(const struct container *container, cons
                                  number_make(prefix_bits(container, prefix, 0xff) + 1, 0) };
 }
 
-static struct epk first_level(const struct container *container, struct epk bound)
+/* How many levels of hierarchical keys the numbers of [min, max) follow: those that all of them share, and the next. */
+static size_t levels_in_order(const struct partition_scope *scope)
 {
-    if (container->epk_version == EPK_MULTI && bound.size > EPK_LEVEL_BYTES)
-        bound.size = EPK_LEVEL_BYTES;
+    size_t bytes = EPK_LEVEL_BYTES;
+
+    while (bytes <= scope->min.size && bytes <= scope->max.size &&
+           memcmp(scope->min.bytes, scope->max.bytes, bytes) == 0)
+        bytes += EPK_LEVEL_BYTES;
+    return bytes / EPK_LEVEL_BYTES;
+}
+
+static struct epk up_to_level(const struct container *container, struct epk bound, size_t levels)
+{
+    if (container->epk_version == EPK_MULTI && bound.size > levels * EPK_LEVEL_BYTES)
+        bound.size = (uint16_t)(levels * EPK_LEVEL_BYTES);
     return bound;
 }
 
-/* Where keys of [min, max) can lie. Numbers follow the order of hierarchical keys by their first level only. */
+/* Where keys of [min, max) can lie. */
 static struct number_span span_of_bounds(const struct container *container,
                                          const struct partition_scope *scope)
 {
     struct number_span span = { 0, 1ull << (NUMBER_EPK_BITS + NUMBER_COUNTER_BITS) };
-    struct epk min, max;
+    size_t levels = levels_in_order(scope);
+    struct epk min = up_to_level(container, scope->min, levels),
+               max = up_to_level(container, scope->max, levels);
 
-    min = first_level(container, scope->min);
-    max = first_level(container, scope->max);
     if (min.size)
         span.from = number_make(prefix_bits(container, &min, 0x00), 0);
     if (max.size)
         span.to = number_make(prefix_bits(container, &max, 0xff) + 1, 0);
     return span;
+}
+
+struct number_span partition_scope_span(const struct container *container,
+                                        const struct partition_scope *scope)
+{
+    return scope->prefix.size ? span_of_prefix(container, &scope->prefix) : span_of_bounds(container, scope);
 }
 
 static int by_start(const void *a, const void *b)
@@ -85,8 +102,7 @@ static void make_spans(struct op *op, struct partition_scan *scan)
 
     scan->span = arena_alloc(&op->arena, (points + 1) * sizeof(*scan->span));
     if (!scope->points) {
-        scan->span[0] = scope->prefix.size ? span_of_prefix(scan->container, &scope->prefix)
-                                           : span_of_bounds(scan->container, scope);
+        scan->span[0] = partition_scope_span(scan->container, scope);
         scan->span_count = 1;
         return;
     }
@@ -116,7 +132,7 @@ static bool is_point(const struct partition_scope *scope, struct slice epk)
     return low && begins_with(epk, epk_slice(&scope->points[low - 1]));
 }
 
-static bool in_scope(const struct partition_scope *scope, struct slice epk)
+bool partition_scope_holds(const struct partition_scope *scope, struct slice epk)
 {
     if (!begins_with(epk, epk_slice(&scope->prefix)) || (scope->exact && epk.size != scope->prefix.size))
         return false;
@@ -324,7 +340,7 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
             scan->from = item->number + 1;
         scan->scanned++;
         scan->scanned_bytes += row->value.size;
-    } while (!in_scope(&scan->scope, item->epk) || is_hidden(op, scan, item));
+    } while (!partition_scope_holds(&scan->scope, item->epk) || is_hidden(op, scan, item));
 out:
     return st;
 }

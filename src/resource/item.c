@@ -136,7 +136,8 @@ out:
     return st;
 }
 
-void item_print(struct buf *body, const struct container *container, const struct record *item)
+/* Without the closing brace. */
+static void print_open(struct buf *body, const struct container *container, const struct record *item)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
 
@@ -155,6 +156,19 @@ void item_print(struct buf *body, const struct container *container, const struc
     print_etag_member(body, item->etag, item->ts_ms);
     buf_text(body, ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);
+}
+
+void item_print(struct buf *body, const struct container *container, const struct record *item)
+{
+    print_open(body, container, item);
+    buf_byte(body, '}');
+}
+
+void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item)
+{
+    print_open(body, container, item);
+    buf_text(body, ",\"_lsn\":");
+    buf_u64(body, item->lsn);
     buf_byte(body, '}');
 }
 
@@ -221,12 +235,14 @@ enum status item_check_session(struct op *op, const struct call *call, const str
                                uint64_t lsn)
 {
     struct slice header = call_header(call, HEADER_SESSION_TOKEN);
+    struct session_ranges ranges = { reply->ranges, ranges_all(call->container),
+                                     call->container->ranges.next_id };
     uint64_t wanted = 0;
     enum status st = ST_OK;
 
     if (!header.data || header.size == 0)
         return ST_OK;
-    TRY(session_token_lsn(op, header, reply->ranges, &wanted));
+    TRY(session_token_lsn(op, header, &ranges, &wanted));
     if (wanted > lsn)
         TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
                     "The read session is not available for the input session token."));
