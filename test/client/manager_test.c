@@ -492,10 +492,14 @@ TEST(a_collection_more_moves_at_most_1_3_times_an_even_share)
 {
     for (int i = 0; i < 6; i++) {
         struct world world = { .seed = (uint64_t)i };
+        orrery_hash_options few = { .size = sizeof(few),
+                                    .virtual_nodes = 4 }; /* with which chance alone gives far more */
+        orrery_managed_options managed = { .size = sizeof(managed), .count = 2, .hash = i % 2 ? &few : NULL };
         orrery_manager_options options = options_of(&world, 2);
         orrery_manager *manager = NULL;
         char name[32];
 
+        options.managed = &managed;
         snprintf(name, sizeof(name), "dbs/app%d", i);
         REQUIRE(manager_with(fake_remote(&world.fake), name, &options, listen, &world, &manager) ==
                 ORRERY_OK);
