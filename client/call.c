@@ -241,7 +241,7 @@ static orrery_status attempt_status(const struct call *call, CURLcode code)
         return ORRERY_ENOMEM;
     if (code != CURLE_OK)
         return curl_status(code);
-    return call->response->http ? response_status(call->response) : ORRERY_EIO;
+    return call->response->http ? http_status(call->response->http) : ORRERY_EIO;
 }
 
 static int back_off_ms(const struct call *call)
@@ -409,6 +409,7 @@ orrery_status call_take(struct call *call, orrery_response **response)
         *response = call->response;
         call->response = NULL;
     } else if (!handed && call->response->http) {
+        orrery_response_free(client->failed);
         client->failed = call->response;
         call->response = NULL;
     }

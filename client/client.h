@@ -164,7 +164,7 @@ orrery_response *response_new(void);
 size_t response_take_body(orrery_response *response, const char *bytes, size_t size);
 size_t response_take_head(orrery_response *response, const char *line, size_t size);
 void response_clear(orrery_response *response); /* for the next attempt */
-orrery_status response_status(const orrery_response *response);
+orrery_status http_status(int http);
 
 /* ---- links, signatures, keys, sessions, definitions */
 
@@ -193,6 +193,26 @@ void definition_free(orrery_client *client);
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
                              struct buf *out);
+
+/* ---- batches */
+
+struct operation {
+    const char *type;       /* "Create", ... */
+    struct slice id, etag;  /* data NULL: none */
+    struct slice body, key; /* key: as the header has it */
+};
+
+struct orrery_batch {
+    struct arena arena;
+    struct operation *operations;
+    size_t count, capacity;
+    orrery_status status; /* the first mistake */
+};
+
+orrery_status batch_check(orrery_client *client, const orrery_batch *batch, size_t count_max);
+
+/* {"operationType":...}; with its key for a bulk. */
+void operation_print(struct buf *out, const struct operation *operation, struct slice key);
 
 /* ---- resolvers (resolver*.c); a link of a database that has one */
 

@@ -187,10 +187,8 @@ static const struct http_row http_rows[] = {
     { 413, ORRERY_ETOOLARGE },     { 429, ORRERY_ETHROTTLED },  { 449, ORRERY_ERETRY },
 };
 
-orrery_status response_status(const orrery_response *response)
+orrery_status http_status(int http)
 {
-    int http = response->http;
-
     for (size_t i = 0; i < sizeof(http_rows) / sizeof(http_rows[0]); i++)
         if (http_rows[i].http == http)
             return http_rows[i].status;
