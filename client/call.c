@@ -224,7 +224,6 @@ static orrery_status curl_status(CURLcode code)
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
         return ORRERY_ECONNECT;
     case CURLE_OPERATION_TIMEDOUT:
         return ORRERY_ETIMEOUT;
@@ -270,7 +269,7 @@ static int retry_ms(const struct call *call, orrery_status status, CURLcode code
     case ORRERY_ERETRY: /* the server did nothing */
         return wished_ms(call);
     case ORRERY_EGONE:
-        return call->follows_ranges ? -1 : wished_ms(call);
+        return call->follows_ranges && call->response->sub_status == 1002 ? -1 : wished_ms(call);
     case ORRERY_ENOTFOUND:
         return call->response->sub_status == 1002 && call->attempts < SESSION_ATTEMPTS ? wished_ms(call) : -1;
     case ORRERY_ECONNECT:

@@ -269,8 +269,8 @@ static void calls_that_do_not_wait(void)
 
     for (int i = 0; i < 100; i++)
         CHECK(orrery_item_read(client, items, "1", &key, &later, NULL) == ORRERY_OK);
-    while (under_way > 0)
-        CHECK(orrery_run(client, -1, &under_way) == ORRERY_OK);
+    while (under_way > 0 && orrery_run(client, -1, &under_way) == ORRERY_OK)
+        ;
     CHECK(told == 100);
 }
 
