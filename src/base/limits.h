@@ -52,6 +52,7 @@ enum {
     AUTOSCALE_MIN = 1000,
     AUTOSCALE_STEP = 1000,
     THROUGHPUT_MAX = 1000 * 1000,
+    SHARING_CONTAINERS_MAX = 25, /* of a database's; service: the same ("Azure Cosmos DB service quotas") */
 
     /* Feeds. Service: a page holds at most 4 MB; 100 items when the client names no number. */
     PAGE_BYTES_MAX = 4 * 1024 * 1024,

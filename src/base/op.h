@@ -32,12 +32,45 @@ const struct error_row *error_row(enum status status);
 
 /* Counted work. Charges, metrics and the slow-request log come from here and nowhere else. */
 struct work {
-    uint64_t documents_read, documents_written;
-    uint64_t queries, documents_scanned; /* those looked at by queries */
-    uint64_t bytes_read, bytes_written;
-    uint64_t entries;     /* index entries touched */
+    uint64_t documents_read, document_bytes_read;       /* by their keys, for the client */
+    uint64_t documents_scanned, document_bytes_scanned; /* looked at by queries and lists */
+    uint64_t documents_written, documents_removed;      /* versions: a replace writes one and removes one */
+    uint64_t document_bytes_written;                    /* of both */
+    uint64_t entries_read, entries_written;             /* of the index and of unique keys */
+    uint64_t queries, scripts;                          /* begun */
+    uint64_t bytes_read, bytes_written;                 /* of the store, for whatever reason */
     uint64_t round_trips; /* calls that a remote store would answer with a message */
 };
+
+/* A document counts as a kilobyte at least, as on the service, so that charges of parts add up to that of the whole. */
+static inline uint64_t work_document_bytes(uint64_t bytes)
+{
+    return bytes < 1024 ? 1024 : bytes;
+}
+
+static inline void work_read(struct work *work, uint64_t bytes)
+{
+    work->documents_read++;
+    work->document_bytes_read += work_document_bytes(bytes);
+}
+
+static inline void work_scanned(struct work *work, uint64_t bytes)
+{
+    work->documents_scanned++;
+    work->document_bytes_scanned += bytes;
+}
+
+static inline void work_wrote(struct work *work, uint64_t bytes)
+{
+    work->documents_written++;
+    work->document_bytes_written += work_document_bytes(bytes);
+}
+
+static inline void work_removed(struct work *work, uint64_t bytes)
+{
+    work->documents_removed++;
+    work->document_bytes_written += work_document_bytes(bytes);
+}
 
 /* Told by query metrics, charged by nothing. */
 struct spent {
@@ -58,8 +91,9 @@ struct op {
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
     struct spent spent;
-    const char *error; /* for the client, in the arena; written by op_fail() only */
-    int sub_status;    /* of a script's own choice; 0: the error's row has it */
+    const char *error;      /* for the client, in the arena; written by op_fail() only */
+    int sub_status;         /* of a script's own choice; 0: the error's row has it */
+    int64_t retry_after_ms; /* what a client that is told to come back should wait; 0: as usual */
 };
 
 void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);

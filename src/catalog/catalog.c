@@ -328,7 +328,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
     retire_definition(now);
     TRY(versions_replace(op, now, definition, &versions));
-    record = container_record(&versions, now->range_count, now->keeps_unique);
+    record = container_record(&versions, now->ranges.count, now->keeps_unique);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
     TRY(take_over(op, catalog, now, &record, container));
@@ -358,7 +358,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     uint8_t *value;
     size_t size;
 
-    *record = container_record(&versions, container->range_count, container->keeps_unique);
+    *record = container_record(&versions, container->ranges.count, container->keeps_unique);
     record->etag = container->etag;
     record->ts_ms = container->ts_ms;
     value = record_encode(op, record, &size);

@@ -17,6 +17,7 @@
  */
 #pragma once
 #include "base/op.h"
+#include "catalog/meter.h"
 #include "catalog/shape.h"
 #include "index/policy.h"
 #include "json/json.h"
@@ -32,6 +33,7 @@ struct database {
     struct slice link; /* dbs/<id> */
     uint64_t etag;
     int64_t ts_ms;
+    struct meter *meter; /* for its containers that have no throughput of their own */
     /* Private to catalog.c. */
     struct arena memory;
     atomic_uint references;
@@ -78,6 +80,19 @@ struct container_reindex {
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
+/* A partition key range: the keys from `min` on, up to where the next one begins. */
+struct key_range {
+    uint32_t id;
+    struct slice min;
+};
+
+/* All that a container has, in the order of keys; the first begins with the empty one. ranges.h */
+struct range_table {
+    uint32_t count;
+    const uint32_t *id; /* of each, in the same order */
+    const struct key_range *range;
+};
+
 struct container {
     struct rid rid;
     struct slice id;
@@ -91,7 +106,7 @@ struct container {
     enum epk_version epk_version;
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
-    uint32_t range_count;    /* ranges.h */
+    struct range_table ranges;
     bool system_key;         /* made without a partition key: all items lie in one logical partition */
     int32_t default_ttl;     /* seconds, TTL_OFF or TTL_NEVER */
     bool keeps_unique;       /* its items have entries of their unique keys: see container_record() */
@@ -104,6 +119,7 @@ struct container {
     size_t index_older_count;
 
     struct container_shape *shape;
+    struct meter *meter;
     struct container_sweep sweep; /* a new version of the definition begins with new ones */
     struct container_reindex reindex;
 
@@ -157,6 +173,9 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
 
 /* Those with the largest items or the longest arrays, each as a part of its limit, up to `limit`; references. */
 size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit);
+
+/* Those that have spent most request units, up to `limit`; references. */
+size_t catalog_list_spending(struct catalog *catalog, struct container **list, size_t limit);
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);

@@ -30,7 +30,8 @@ struct catalog {
     pthread_rwlock_t lock;    /* guards what follows; never held over I/O, nor taken by one who holds it */
     struct known known;
     struct container *dropped; /* data still to be removed */
-    atomic_bool in_doubt;      /* whether the last commit happened: settled before the next one */
+    _Atomic uint64_t offers_version;
+    atomic_bool in_doubt; /* whether the last commit happened: settled before the next one */
 };
 
 /* Between these two, whether change_lock() succeeds or not. */

@@ -114,6 +114,18 @@ static struct child *with_name(struct catalog *catalog, enum rid_type type, cons
     return name.data ? map_find(&catalog->known.children_by_name, name) : NULL;
 }
 
+/* Whoever has computed something of the offers looks at them again. */
+static void note_change(struct catalog *catalog, const struct child *child)
+{
+    if (child->type == RID_TYPE_OFFER)
+        atomic_fetch_add(&catalog->offers_version, 1);
+}
+
+uint64_t catalog_offers_version(const struct catalog *catalog)
+{
+    return 1 + atomic_load_explicit(&catalog->offers_version, memory_order_acquire);
+}
+
 /* Takes the reference that the child was made with. */
 static void add(struct catalog *catalog, struct child *child)
 {
@@ -121,6 +133,7 @@ static void add(struct catalog *catalog, struct child *child)
     map_put(&catalog->known.children_by_place, child->place, child);
     map_put(&catalog->known.children_by_name, child->name, child);
     pthread_rwlock_unlock(&catalog->lock);
+    note_change(catalog, child);
 }
 
 static void retire(struct catalog *catalog, struct child *child)
@@ -129,6 +142,7 @@ static void retire(struct catalog *catalog, struct child *child)
     map_remove(&catalog->known.children_by_place, child->place);
     map_remove(&catalog->known.children_by_name, child->name);
     pthread_rwlock_unlock(&catalog->lock);
+    note_change(catalog, child);
     child_release(child);
 }
 
@@ -140,6 +154,7 @@ static void exchange(struct catalog *catalog, struct child *old, struct child *n
     map_put(&catalog->known.children_by_place, new->place, new);
     map_put(&catalog->known.children_by_name, new->name, new);
     pthread_rwlock_unlock(&catalog->lock);
+    note_change(catalog, new);
     child_release(old);
 }
 

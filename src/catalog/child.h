@@ -36,6 +36,9 @@ void child_release(struct child *child); /* NULL is welcome */
 struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
                                  struct slice name);
 
+/* Higher after any offer was made, replaced or dropped; never 0. */
+uint64_t catalog_offers_version(const struct catalog *catalog);
+
 /* By what it is for; by its rid, whatever its type. */
 struct child *catalog_find_offer(struct catalog *catalog, const struct rid *owner);
 struct child *catalog_find_child_at(struct catalog *catalog, const struct rid *rid);

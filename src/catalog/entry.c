@@ -3,6 +3,7 @@
 
 #include "catalog/definition.h"
 #include "catalog/entry.h"
+#include "catalog/ranges.h"
 
 static void *allocate(size_t size)
 {
@@ -17,6 +18,7 @@ void database_release(struct database *database)
 {
     if (!database || atomic_fetch_sub(&database->references, 1) > 1)
         return;
+    meter_release(database->meter);
     arena_free(&database->memory);
     free(database);
 }
@@ -29,6 +31,7 @@ static void container_free(struct container *container)
         atomic_fetch_sub(&successor->predecessors, 1);
     database_release(container->database);
     shape_release(container->shape);
+    meter_release(container->meter);
     arena_free(&container->memory);
     free(container);
 }
@@ -78,6 +81,7 @@ struct database *database_make(const struct rid *rid, const struct record *recor
     database->link = catalog_join(&database->memory, slice_of("dbs"), "/", database->id);
     database->etag = record->etag;
     database->ts_ms = record->ts_ms;
+    database->meter = meter_new();
     atomic_init(&database->references, 1);
     return database;
 }
@@ -120,13 +124,14 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->database = database_take(database);
     container->bucket = bucket;
     container->shape = shape_new();
+    container->meter = meter_new();
     atomic_init(&container->references, 1);
     container_read_key(container);
     container_read_ttl(container);
     container->keeps_unique = record->flags & RECORD_KEEPS_UNIQUE;
     if (container->keeps_unique)
         container_read_unique_keys(container);
-    container->range_count = range_count_of(container, record);
+    ranges_make_equal(memory, container->epk_version, range_count_of(container, record), &container->ranges);
     return container;
 }
 
@@ -149,4 +154,6 @@ void container_share(const struct container *old, struct container *new)
 {
     shape_release(new->shape);
     new->shape = shape_take(old->shape);
+    meter_release(new->meter);
+    new->meter = meter_take(old->meter);
 }

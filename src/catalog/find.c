@@ -169,36 +169,63 @@ static uint64_t largeness(const struct container *container)
     return item > array ? item : array;
 }
 
-/* Puts it in its place among the largest so far; the least goes when there is no room. */
-static size_t insert_by_largeness(struct container **list, size_t count, size_t limit, struct container *new)
+static uint64_t spending(const struct container *container)
 {
-    uint64_t large = largeness(new);
-    size_t at = count;
+    return atomic_load_explicit(&container->meter->spent_hundredths, memory_order_relaxed);
+}
 
-    while (at > 0 && largeness(list[at - 1]) < large)
+struct most {
+    uint64_t (*weight)(const struct container *container); /* 0: it is not listed */
+    struct container **list;
+    uint64_t *weighed; /* of each: they grow meanwhile */
+    size_t count, limit;
+};
+
+/* Puts it in its place among the heaviest so far; the least goes when there is no room. */
+static void insert_by_weight(struct most *most, struct container *new)
+{
+    uint64_t weight = most->weight(new);
+    size_t at = most->count;
+
+    while (at > 0 && most->weighed[at - 1] < weight)
         at--;
-    if (large == 0 || at == limit)
-        return count;
-    if (count == limit)
-        count--;
-    memmove(list + at + 1, list + at, (count - at) * sizeof(struct container *));
-    list[at] = new;
-    return count + 1;
+    if (weight == 0 || at == most->limit)
+        return;
+    if (most->count == most->limit)
+        most->count--;
+    memmove(most->list + at + 1, most->list + at, (most->count - at) * sizeof(struct container *));
+    memmove(most->weighed + at + 1, most->weighed + at, (most->count - at) * sizeof(uint64_t));
+    most->list[at] = new;
+    most->weighed[at] = weight;
+    most->count++;
+}
+
+static size_t list_most(struct catalog *catalog, uint64_t (*weight)(const struct container *container),
+                        struct container **list, size_t limit)
+{
+    const struct map *map = &catalog->known.containers_by_rid;
+    uint64_t weighed[METRIC_CONTAINERS_MAX];
+    struct most most = { .weight = weight, .list = list, .weighed = weighed };
+
+    most.limit = limit < METRIC_CONTAINERS_MAX ? limit : METRIC_CONTAINERS_MAX;
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slot[i].value)
+            insert_by_weight(&most, map->slot[i].value);
+    for (size_t i = 0; i < most.count; i++)
+        container_take(list[i]);
+    pthread_rwlock_unlock(&catalog->lock);
+    return most.count;
 }
 
 size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit)
 {
-    const struct map *map = &catalog->known.containers_by_rid;
-    size_t count = 0;
+    return list_most(catalog, largeness, list, limit);
+}
 
-    pthread_rwlock_rdlock(&catalog->lock);
-    for (size_t i = 0; i < map->capacity; i++)
-        if (map->slot[i].value)
-            count = insert_by_largeness(list, count, limit, map->slot[i].value);
-    for (size_t i = 0; i < count; i++)
-        container_take(list[i]);
-    pthread_rwlock_unlock(&catalog->lock);
-    return count;
+size_t catalog_list_spending(struct catalog *catalog, struct container **list, size_t limit)
+{
+    return list_most(catalog, spending, list, limit);
 }
 
 static size_t list_where(struct catalog *catalog, bool (*wanted)(const struct container *container),

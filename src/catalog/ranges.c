@@ -16,29 +16,47 @@ uint32_t ranges_for_throughput(uint64_t request_units)
     return count == 0 ? 1 : (uint32_t)count;
 }
 
-void range_bounds(const struct container *container, uint32_t id, struct epk *min, struct epk *max)
+void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t count,
+                       struct range_table *table)
 {
-    assert(id < container->range_count);
-    min->size = 0;
-    max->size = 1;
-    max->bytes[0] = 0xff; /* above every key */
-    if (id > 0)
-        epk_cut(container->epk_version, id, container->range_count, min);
-    if (id + 1 < container->range_count)
-        epk_cut(container->epk_version, id + 1, container->range_count, max);
+    struct key_range *range = arena_alloc(memory, count * sizeof(*range));
+    uint32_t *id = arena_alloc(memory, count * sizeof(*id));
+    struct epk cut;
+
+    for (uint32_t i = 0; i < count; i++) {
+        cut.size = 0;
+        if (i > 0)
+            epk_cut(version, i, count, &cut);
+        id[i] = i;
+        range[i] = (struct key_range){ .id = i, .min = arena_copy(memory, epk_slice(&cut)) };
+    }
+    *table = (struct range_table){ .count = count, .id = id, .range = range };
 }
 
-/* Bounds cut between first levels of a hierarchical key, so what begins alike lies in one range. */
+static void set_epk(struct epk *epk, struct slice bytes)
+{
+    epk->size = (uint16_t)bytes.size;
+    memcpy(epk->bytes, bytes.data, bytes.size);
+}
+
+void range_bounds(const struct container *container, uint32_t index, struct epk *min, struct epk *max)
+{
+    const struct range_table *table = &container->ranges;
+
+    assert(index < table->count);
+    set_epk(min, table->range[index].min);
+    set_epk(max,
+            index + 1 < table->count ? table->range[index + 1].min : slice_of("\xff")); /* above every key */
+}
+
 uint32_t range_of_epk(const struct container *container, const struct epk *epk)
 {
-    uint32_t low = 0, high = container->range_count;
-    struct epk cut;
+    uint32_t low = 0, high = container->ranges.count;
 
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
-        epk_cut(container->epk_version, middle, container->range_count, &cut);
-        if (slice_compare(epk_slice(epk), epk_slice(&cut)) < 0)
+        if (slice_compare(epk_slice(epk), container->ranges.range[middle].min) < 0)
             high = middle;
         else
             low = middle;
@@ -46,14 +64,57 @@ uint32_t range_of_epk(const struct container *container, const struct epk *epk)
     return low;
 }
 
-struct range_span ranges_of_prefix(const struct container *container, const struct epk *prefix)
+static struct range_ids neighbours(const struct container *container, uint32_t first, uint32_t count)
 {
-    if (prefix->size == 0)
-        return ranges_all(container);
-    return (struct range_span){ range_of_epk(container, prefix), 1 };
+    return (struct range_ids){ container->ranges.id + first, count };
 }
 
-enum status range_parse(struct op *op, const struct container *container, struct slice header, uint32_t *id)
+struct range_ids range_at(const struct container *container, uint32_t index)
+{
+    return neighbours(container, index, 1);
+}
+
+struct range_ids ranges_all(const struct container *container)
+{
+    return neighbours(container, 0, container->ranges.count);
+}
+
+/* Only a hierarchical key has parts that are keys of a kind. */
+static bool is_part(const struct container *container, const struct epk *prefix)
+{
+    size_t whole = EPK_LEVEL_BYTES * container->key_path_count;
+
+    return prefix->size == 0 || (container->epk_version == EPK_MULTI && prefix->size < whole);
+}
+
+static bool begins_with(struct slice bytes, struct slice prefix)
+{
+    return bytes.size >= prefix.size && slice_equal(slice_make(bytes.data, prefix.size), prefix);
+}
+
+struct range_ids ranges_of_prefix(const struct container *container, const struct epk *prefix)
+{
+    const struct range_table *table = &container->ranges;
+    uint32_t first = range_of_epk(container, prefix), end = first + 1;
+
+    if (is_part(container, prefix))
+        while (end < table->count && begins_with(table->range[end].min, epk_slice(prefix)))
+            end++;
+    return neighbours(container, first, end - first);
+}
+
+static bool find_id(const struct range_table *table, uint64_t id, uint32_t *index)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->id[i] == id) {
+            *index = i;
+            return true;
+        }
+    return false;
+}
+
+enum status range_parse(struct op *op, const struct container *container, struct slice header,
+                        uint32_t *index)
 {
     struct slice name = slice_trim(header);
     const char *comma = name.size ? memchr(name.data, ',', name.size) : NULL;
@@ -65,10 +126,9 @@ enum status range_parse(struct op *op, const struct container *container, struct
         return op_fail(op, ST_BAD_HEADER,
                        "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%.*s'.",
                        name.size > 100 ? 100 : (int)name.size, name.data);
-    if (number >= container->range_count)
+    if (!find_id(&container->ranges, number, index))
         return op_fail(op, ST_RANGE_GONE,
                        "PartitionKeyRange with id '%.*s' in collection '%.*s' doesn't exist.",
                        SLICE_ARGS(name), SLICE_ARGS(container->link));
-    *id = (uint32_t)number;
     return ST_OK;
 }

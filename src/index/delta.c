@@ -312,7 +312,8 @@ static void forget_path(struct delta_path *path, uint64_t lsn)
 
         if (delta_is_visible(atomic_load(mark), lsn))
             return;
-        atomic_store(mark, DELTA_DEAD);
+        if (atomic_exchange(mark, DELTA_DEAD) != DELTA_DEAD)
+            atomic_fetch_add(&path->dead, 1);
     }
 }
 

@@ -35,6 +35,7 @@ struct delta_path {
     struct delta *delta;
     struct delta_entry *chunk[DELTA_CHUNKS_MAX]; /* each as large as all before it */
     _Atomic uint32_t count;                      /* what readers may look at */
+    _Atomic uint32_t dead;                       /* how many of them are */
 
     pthread_mutex_t mutex; /* guards what follows */
     struct piece *piece[PIECES_MAX];

@@ -357,7 +357,7 @@ enum status index_change(struct op *op, struct batch *batch, uint64_t number, co
             batch_index_remove(batch, entry_key(removed));
         else
             add_entry(batch, added);
-        op->work.entries++;
+        op->work.entries_written++;
     }
 out:
     return st;

@@ -114,13 +114,48 @@ static void sort_items(const struct delta_path *path, struct item *item, struct 
     }
 }
 
+static size_t sums_of(size_t count)
+{
+    return count / PIECE_STRIDE + 1;
+}
+
+static size_t piece_bytes(size_t count)
+{
+    return count * sizeof(uint32_t) + sums_of(count) * sizeof(int32_t);
+}
+
 static struct piece *new_piece(struct delta_path *path, size_t count)
 {
-    struct piece *piece = allocate(sizeof(*piece) + count * sizeof(piece->index[0]));
+    struct piece *piece = allocate(sizeof(*piece) + piece_bytes(count));
 
     atomic_init(&piece->refs, 1);
     piece->count = (uint32_t)count;
-    delta_adds_bytes(path->delta, (int64_t)(count * sizeof(piece->index[0])));
+    piece->sum = (int32_t *)(piece->index + count);
+    delta_adds_bytes(path->delta, (int64_t)piece_bytes(count));
+    return piece;
+}
+
+/* So that counting does not have to look at every entry. What dies from now on is told by the path's count of the dead. */
+static struct piece *with_sums(const struct delta_path *path, struct piece *piece)
+{
+    int32_t sum = 0;
+
+    piece->dead = atomic_load(&path->dead);
+    piece->newest_lsn = 0;
+    for (uint32_t at = 0; at <= piece->count; at++) {
+        uint64_t mark;
+
+        if (at % PIECE_STRIDE == 0)
+            piece->sum[at / PIECE_STRIDE] = sum;
+        if (at == piece->count)
+            break;
+        mark = atomic_load_explicit(&delta_at(path, piece->index[at])->mark, memory_order_relaxed);
+        if (mark == DELTA_DEAD)
+            continue;
+        sum += mark & 1 ? 1 : -1;
+        if (piece->newest_lsn < mark >> 1)
+            piece->newest_lsn = mark >> 1;
+    }
     return piece;
 }
 
@@ -137,7 +172,7 @@ static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_
     for (size_t i = 0; i < count; i++)
         piece->index[i] = item[i].index;
     free(item);
-    return piece;
+    return with_sums(path, piece);
 }
 
 /* Of equal entries the older piece's come first. Takes both away. */
@@ -153,10 +188,10 @@ static struct piece *merge(struct delta_path *path, struct piece *older, struct 
 
         merged->index[at] = take_older ? older->index[left++] : newer->index[right++];
     }
-    delta_adds_bytes(path->delta, -(int64_t)(merged->count * sizeof(merged->index[0])));
+    delta_adds_bytes(path->delta, -(int64_t)(piece_bytes(older->count) + piece_bytes(newer->count)));
     piece_release(older);
     piece_release(newer);
-    return merged;
+    return with_sums(path, merged);
 }
 
 static void merge_last_two(struct delta_path *path)

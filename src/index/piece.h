@@ -9,10 +9,15 @@
 #pragma once
 #include "index/delta.h"
 
+enum { PIECE_STRIDE = 64 };
+
 struct piece {
     atomic_uint refs;
     uint32_t count;
-    uint32_t index[]; /* of entries of the path */
+    uint32_t dead;       /* entries of the path that were when it was made */
+    uint64_t newest_lsn; /* among its entries */
+    int32_t *sum;        /* entries added less entries removed, of the first 0, 1, 2... times PIECE_STRIDE */
+    uint32_t index[];    /* of entries of the path */
 };
 
 /* Sorts what is new of the path, and gives all its pieces, oldest first. The caller releases each. */

@@ -174,17 +174,37 @@ void piece_source_open(struct piece_source *s, const struct delta_path *path, st
     stand(s);
 }
 
-int64_t piece_count(const struct delta_path *path, const struct piece *piece, const struct value_range *range,
-                    uint64_t lsn)
+static int64_t count_one_by_one(const struct delta_path *path, const struct piece *piece, uint32_t begin,
+                                uint32_t end, uint64_t lsn)
 {
-    uint32_t end = range_end(path, piece, range);
     int64_t count = 0;
 
-    for (uint32_t at = range_begin(path, piece, range); at < end; at++) {
+    for (uint32_t at = begin; at < end; at++) {
         uint64_t mark = atomic_load_explicit(&delta_at(path, piece->index[at])->mark, memory_order_relaxed);
 
         if (delta_is_visible(mark, lsn))
             count += mark & 1 ? 1 : -1;
     }
     return count;
+}
+
+static int64_t count_before(const struct delta_path *path, const struct piece *piece, uint32_t at,
+                            uint64_t lsn)
+{
+    uint32_t begin = at / PIECE_STRIDE * PIECE_STRIDE;
+
+    return piece->sum[at / PIECE_STRIDE] + count_one_by_one(path, piece, begin, at, lsn);
+}
+
+/* The sums are those of a reader who sees all of the piece. */
+int64_t piece_count(const struct delta_path *path, const struct piece *piece, const struct value_range *range,
+                    uint64_t lsn)
+{
+    uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
+
+    if (begin >= end)
+        return 0;
+    if (piece->newest_lsn > lsn || piece->dead != atomic_load(&path->dead))
+        return count_one_by_one(path, piece, begin, end, lsn);
+    return count_before(path, piece, end, lsn) - count_before(path, piece, begin, lsn);
 }

@@ -154,7 +154,7 @@ enum status plain_next(struct op *op, struct plain_cursor *cursor, struct index_
         }
         TRY(take_term(op, cursor, block));
     }
-    op->work.entries += block->count;
+    op->work.entries_read += block->count;
 out:
     return st;
 }

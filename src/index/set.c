@@ -133,7 +133,7 @@ static enum status next_packed(struct op *op, struct index_cursor *cursor, struc
 
     TRY(cursor->keeper->ops->next(op, cursor->packed, &packed));
     *block = (struct index_block){ packed.term, packed.number, packed.count };
-    op->work.entries += packed.count;
+    op->work.entries_read += packed.count;
 out:
     return st;
 }

@@ -16,7 +16,7 @@ enum { TYPE_UNDEFINED = 0, TYPE_NULL = 1, TYPE_FALSE = 2, TYPE_TRUE = 3, TYPE_NU
 enum {
     V1_STRING_UNITS = 100, /* of UTF-16, which count */
     V1_STRING_BYTES = 100, /* of UTF-8, past which an EPK cuts a string */
-    HASH_BYTES = 16,
+    HASH_BYTES = EPK_LEVEL_BYTES,
     INPUT_BYTES = 4096, /* keys of any usual size are hashed without an allocation */
 };
 

@@ -8,6 +8,7 @@
 enum epk_version { EPK_V1 = 1, EPK_V2 = 2, EPK_MULTI = 3 };
 
 enum { EPK_COMPONENTS_MAX = 8, EPK_BYTES_MAX = 1024 };
+enum { EPK_LEVEL_BYTES = 16 }; /* each component's share in EPK_MULTI, and all of EPK_V2 */
 
 /* A partition key's values in path order. Undefined is a value too. */
 struct partition_key {

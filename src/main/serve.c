@@ -115,6 +115,30 @@ static void print_shapes(struct catalog *catalog, struct buf *out)
         container_release(list[i]);
 }
 
+static void print_spending_of(struct buf *out, const struct container *container, const char *metric,
+                              double value)
+{
+    print_container_name(out, metric, container);
+    buf_printf(out, "} %.2f\n", value);
+}
+
+/* What each container has cost since the start, and how many of its requests were told to come back. */
+static void print_spending(struct catalog *catalog, struct buf *out)
+{
+    struct container *list[METRIC_CONTAINERS_MAX];
+    size_t count = catalog_list_spending(catalog, list, METRIC_CONTAINERS_MAX);
+
+    buf_text(out, "# TYPE orrery_request_units_total counter\n");
+    for (size_t i = 0; i < count; i++)
+        print_spending_of(out, list[i], "request_units_total",
+                          (double)list[i]->meter->spent_hundredths / 100);
+    buf_text(out, "# TYPE orrery_requests_throttled_total counter\n");
+    for (size_t i = 0; i < count; i++)
+        print_spending_of(out, list[i], "requests_throttled_total", (double)list[i]->meter->refused);
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i]);
+}
+
 static void print_metrics(void *context, struct buf *out)
 {
     struct server *server = context;
@@ -131,6 +155,7 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "containers", "gauge", containers);
     gauge(out, "items_expired_total", "counter", server->items_expired);
     print_shapes(server->catalog, out);
+    print_spending(server->catalog, out);
     gauge(out, "store_commits_total", "counter", store.commits);
     gauge(out, "store_groups_total", "counter", store.groups);
     gauge(out, "store_syncs_total", "counter", store.syncs);
@@ -293,6 +318,7 @@ static void open_router(struct server *server)
         .locks = server->locks,
         .hints = server->hints,
         .scripts = server->scripts,
+        .enforces_throughput = settings->enforce_throughput,
         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
         .print_token = print_token,
         .token_context = server->auth,

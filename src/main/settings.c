@@ -32,6 +32,7 @@ static const struct flag flags[] = {
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },

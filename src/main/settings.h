@@ -16,7 +16,7 @@ struct setting_list {
 struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
     struct setting_list listen, host_names, cors_origins;
-    bool allow_emulator_key, no_tls;
+    bool allow_emulator_key, no_tls, enforce_throughput;
     long cache_mb, script_seconds, script_mb;
 };
 

@@ -29,10 +29,11 @@ enum status attachment_list(struct op *op, struct partition_txn *txn, const stru
 
     TRY(scan(op, txn, item, &rows));
     *list = arena_alloc(&op->arena, (rows.count + 1) * sizeof(struct record));
-    for (size_t i = 0; i < rows.count; i++)
+    for (size_t i = 0; i < rows.count; i++) {
         TRY(record_decode(op, rows.row[i].value, &(*list)[i]));
+        work_scanned(&op->work, rows.row[i].value.size);
+    }
     *count = rows.count;
-    op->work.documents_read += rows.count;
 out:
     return st;
 }
@@ -104,7 +105,7 @@ static enum status put_media(struct op *op, struct partition_txn *txn, const str
     if (!value)
         return too_large(op);
     batch_put(txn->batch, key, slice_make(value, size));
-    op->work.bytes_written += size;
+    op->work.document_bytes_written += size;
     return ST_OK;
 }
 
@@ -127,7 +128,7 @@ enum status attachment_put(struct op *op, struct partition_txn *txn, const struc
                       size);
     if (!keep_media)
         TRY(put_media(op, txn, item, number, media));
-    op->work.documents_written++;
+    work_wrote(&op->work, size);
 out:
     return st;
 }
@@ -136,7 +137,7 @@ void attachment_delete(struct op *op, struct partition_txn *txn, const struct re
 {
     batch_delete(txn->batch, key_attachment(&op->arena, bucket_of(txn), item->number, number));
     batch_delete(txn->batch, key_media(&op->arena, bucket_of(txn), item->number, number));
-    op->work.documents_written++;
+    work_removed(&op->work, 0);
 }
 
 enum status attachment_media(struct op *op, struct partition_txn *txn, const struct record *item,
@@ -149,7 +150,7 @@ enum status attachment_media(struct op *op, struct partition_txn *txn, const str
     TRY(view_get(op, &txn->view, key_media(&op->arena, bucket_of(txn), item->number, number), &value));
     if (value.data)
         TRY(media_decode(op, value, bytes));
-    op->work.bytes_read += value.size;
+    work_read(&op->work, value.size);
 out:
     return st;
 }

@@ -50,7 +50,7 @@ static enum status fill_page(struct op *op, struct partition_scan *scan, size_t 
         page->last = item.number;
         TRY(keep(op, &item));
         page->item[page->count++] = item;
-        op->work.documents_read++;
+        work_scanned(&op->work, item.stored.size);
     }
 out:
     return st;

@@ -145,7 +145,6 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
         *found = false;
         TRY(txn_remove_expired(op, txn, item));
     }
-    op->work.documents_read += *found;
 out:
     return st;
 }
@@ -174,7 +173,9 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
     batch_put_stamped(txn->batch, key, value, size);
     batch_counts(txn->batch, old ? 0 : 1, (int64_t)size - (old ? (int64_t)old->stored.size : 0));
     measure_document(&txn->measure, txn->container, item->document);
-    op->work.documents_written++;
+    work_wrote(&op->work, size);
+    if (old)
+        work_removed(&op->work, old->stored.size);
     return ST_OK;
 }
 
@@ -340,7 +341,7 @@ enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const s
 
 enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old)
 {
-    op->work.documents_written++;
+    work_removed(&op->work, old->stored.size);
     return txn_remove(op, txn, old, false);
 }
 
@@ -468,7 +469,8 @@ enum status partition_read(struct op *op, struct hints *hints, const struct cont
     if (*found && hints)
         hints_put(hints, hash, item->number);
 out:
-    op->work.documents_read += st == ST_OK && *found;
+    if (st == ST_OK && *found)
+        work_read(&op->work, item->stored.size);
     view_close(&view);
     return st;
 }

@@ -8,7 +8,6 @@
 #include "partition/txn.h"
 
 /* Small at first, because many scans end soon; then large, because a block has its price. */
-enum { LEVEL_BYTES = 16 }; /* of a key, but for EPK_V1 */
 enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
 enum { PICK_ROWS_FIRST = 24, PICK_ROWS_MAX = 64 };
 
@@ -18,7 +17,7 @@ static uint32_t prefix_bits(const struct container *container, const struct epk 
     struct epk padded = *prefix;
 
     if (container->epk_version != EPK_V1) { /* V1 keys are whole or empty */
-        size_t full = LEVEL_BYTES * (container->epk_version == EPK_MULTI ? container->key_path_count : 1);
+        size_t full = EPK_LEVEL_BYTES * (container->epk_version == EPK_MULTI ? container->key_path_count : 1);
 
         for (; padded.size < full; padded.size++)
             padded.bytes[padded.size] = fill;
@@ -34,8 +33,8 @@ static struct number_span span_of_prefix(const struct container *container, cons
 
 static struct epk first_level(const struct container *container, struct epk bound)
 {
-    if (container->epk_version == EPK_MULTI && bound.size > LEVEL_BYTES)
-        bound.size = LEVEL_BYTES;
+    if (container->epk_version == EPK_MULTI && bound.size > EPK_LEVEL_BYTES)
+        bound.size = EPK_LEVEL_BYTES;
     return bound;
 }
 

@@ -159,7 +159,7 @@ static void take_step(struct op *op, struct partition_txn *txn, const struct ste
         batch_put(txn->batch, step->key, entry);
     else
         batch_delete(txn->batch, step->key);
-    op->work.entries++;
+    op->work.entries_written++;
 }
 
 enum status unique_move(struct op *op, struct partition_txn *txn, struct slice epk, uint64_t number,

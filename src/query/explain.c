@@ -20,7 +20,7 @@ static void print_counts(struct buf *out, const struct run *run)
     const struct work *work = &run->eval.op->work;
 
     buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu",
-               (unsigned long long)(work->entries - run->began.entries),
+               (unsigned long long)(work->entries_read - run->began.entries_read),
                (unsigned long long)(work->documents_scanned - run->began.documents_scanned),
                run->page->count);
 }

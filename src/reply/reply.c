@@ -1,11 +1,14 @@
 /* src/reply/reply.c - status and counted work to the answer a client sees. */
 #include "base/log.h"
 #include "json/scan.h"
+#include "reply/charge.h"
 #include "reply/reply.h"
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
 {
-    *reply = (struct reply){ .op = op, .answer = answer, .ranges = { 0, 1 } };
+    static const uint32_t first = 0;
+
+    *reply = (struct reply){ .op = op, .answer = answer, .ranges = { &first, 1 } };
     *answer = (struct answer){ .status = 200 };
     buf_init(&answer->head, &op->arena);
     buf_init(&answer->body, &op->arena);
@@ -67,7 +70,7 @@ void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms)
     buf_append(head, "\r\n", 2);
 }
 
-void reply_ranges(struct reply *reply, struct range_span ranges)
+void reply_ranges(struct reply *reply, struct range_ids ranges)
 {
     reply->ranges = ranges;
     reply->of_items = true;
@@ -81,7 +84,7 @@ void reply_session(struct reply *reply, uint64_t lsn)
     session_token_print(head, reply->ranges, lsn, reply->plain_session);
     buf_append(head, "\r\n", 2);
     if (reply->of_items && reply->ranges.count == 1)
-        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", reply->ranges.first);
+        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", reply->ranges.id[0]);
     reply_header_u64(reply, "lsn", lsn);
 }
 
@@ -137,6 +140,11 @@ static void print_message(struct buf *body, const struct op *op, const struct er
     json_print_string(body, buf_as_slice(&message));
 }
 
+uint64_t reply_retry_after_ms(const struct op *op)
+{
+    return op->retry_after_ms > 0 ? (uint64_t)op->retry_after_ms : RETRY_AFTER_MS;
+}
+
 static void write_failure(struct reply *reply, enum status status)
 {
     const struct error_row *row = error_row(status);
@@ -154,12 +162,7 @@ static void write_failure(struct reply *reply, enum status status)
     if (sub)
         reply_header_u64(reply, "x-ms-substatus", (uint64_t)sub);
     if (row->retry)
-        reply_header_u64(reply, "x-ms-retry-after-ms", RETRY_AFTER_MS);
-}
-
-void reply_print_charge(struct buf *out, double charge)
-{
-    json_print_double(out, (double)(uint64_t)(charge * 100 + 0.5) / 100);
+        reply_header_u64(reply, "x-ms-retry-after-ms", reply_retry_after_ms(reply->op));
 }
 
 /* The answer would not fit into the operation's memory: say so in what is left of it. */
@@ -170,6 +173,11 @@ static void replace_with_too_large(struct reply *reply)
     buf_init(&reply->answer->body, &reply->op->arena);
     reply->op->error = "The response size is too large.";
     write_failure(reply, ST_TOO_LARGE);
+}
+
+double reply_charge(const struct reply *reply, enum status status)
+{
+    return status == ST_TOO_MANY_REQUESTS ? charge_refused : charge_of(&reply->op->work);
 }
 
 void reply_finish(struct reply *reply, enum status status)
@@ -188,28 +196,12 @@ void reply_finish(struct reply *reply, enum status status)
                      reply->content_type.data ? reply->content_type : slice_of("application/json"));
     reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
     buf_text(head, "x-ms-request-charge: ");
-    reply_print_charge(head, reply_charge(&op->work));
+    charge_print(head, reply_charge(reply, status));
     buf_append(head, "\r\n", 2);
     reply_header(reply, "x-ms-gatewayversion", slice_of("version=2.14.0"));
     reply_header(reply, "x-ms-serviceversion", slice_of("version=2.14.0.0"));
     reply_header(reply, "x-ms-schemaversion", slice_of("1.19"));
     reply_header(reply, "cache-control", slice_of("no-store, no-cache"));
-}
-
-/*
- * Near the service's published figures: 1 for reading 1 KB by its key, 5 to 6 for creating it.
- * Every answer costs at least 1.
- */
-double reply_charge(const struct work *work)
-{
-    double read = 0.95 * (double)work->documents_read + 0.05 * (double)work->bytes_read / 1024;
-    double written = 5.0 * (double)work->documents_written + 0.5 * (double)work->bytes_written / 1024 +
-                     0.01 * (double)work->entries;
-    double queried = 2.2 * (double)work->queries + 0.02 * (double)work->documents_scanned;
-    double looked_up = work->queries ? 0.001 * (double)work->entries : 0;
-    double charge = written > 0 ? written : read + queried + looked_up;
-
-    return charge < 1 ? 1 : charge;
 }
 
 void reply_write_error(struct exchange *exchange, enum status status, const char *message)

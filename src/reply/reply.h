@@ -14,7 +14,7 @@
 struct reply {
     struct op *op;
     struct answer *answer;
-    struct range_span ranges;  /* that the answer is about: 0 alone until an operation on items says more */
+    struct range_ids ranges;   /* that the answer is about: 0 alone until an operation on items says more */
     struct slice content_type; /* of a body that is no JSON */
     bool of_items;             /* and whether one has */
     bool plain_session;        /* for clients of API versions before 2018-06-18, which know no "-1#" */
@@ -33,8 +33,8 @@ void reply_header_link(struct reply *reply, const char *name, struct slice link)
 /* The quoted text, in the header and nowhere else. */
 void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
 
-/* From here on the answer is about these ranges of a container. */
-void reply_ranges(struct reply *reply, struct range_span ranges);
+/* From here on the answer is about these ranges of a container, which outlives the reply. */
+void reply_ranges(struct reply *reply, struct range_ids ranges);
 
 /* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. */
 void reply_session(struct reply *reply, uint64_t lsn);
@@ -55,14 +55,12 @@ void reply_finish(struct reply *reply, enum status status);
 /* A reason as a JSON string; what it quotes of a client's need not be UTF-8. */
 void reply_print_reason(struct buf *out, const char *reason);
 
-/* At most two decimals, as the service prints charges. */
-void reply_print_charge(struct buf *out, double charge);
-
-/* How long a client should wait before it tries again what failed for a passing reason. */
+/* How long a client should wait before it tries again what failed for a passing reason, unless the op knows better. */
 enum { RETRY_AFTER_MS = 50 };
+uint64_t reply_retry_after_ms(const struct op *op);
 
-/* What a request costs, in request units: a function of the work counted and nothing else. */
-double reply_charge(const struct work *work);
+/* What the answer says that it cost, in request units. */
+double reply_charge(const struct reply *reply, enum status status);
 
 /* For failures before there is an operation: http/ calls this for malformed requests. */
 void reply_write_error(struct exchange *exchange, enum status status, const char *message);

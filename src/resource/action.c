@@ -75,6 +75,7 @@ static enum status take_read(struct op *op, const struct container *container, s
     (void)container;
     TRY(find(op, txn, action));
     action->item = action->old;
+    work_read(&op->work, action->old.stored.size);
     if (etag_matches(action->if_none_match, action->old.etag, action->old.ts_ms) ||
         etag_matches(action->if_match, action->old.etag, action->old.ts_ms))
         TRY(op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified."));

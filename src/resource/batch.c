@@ -5,6 +5,7 @@
  */
 #include "base/limits.h"
 #include "partition/key.h"
+#include "reply/charge.h"
 #include "resource/batch.h"
 #include "resource/range.h"
 #include "resource/resource.h"
@@ -263,25 +264,11 @@ static enum status make_room(struct op *op, struct parts *parts, const struct pa
     return buf_reserve(body, wanted) ? ST_OK : too_large(op);
 }
 
-/* What came on top of the work so far; bytes are written by the commit, which counts those of all together. */
-static double charge_since(const struct op *op, const struct work *before, const struct part *part)
-{
-    struct work own = {
-        .documents_read = op->work.documents_read - before->documents_read,
-        .documents_written = op->work.documents_written - before->documents_written,
-        .bytes_read = op->work.bytes_read - before->bytes_read,
-        .entries = op->work.entries - before->entries,
-    };
-
-    if (own.documents_written && json_kind(part->action.item.document) != JSON_UNDEFINED)
-        own.bytes_written = json_size(part->action.item.document);
-    return reply_charge(&own);
-}
-
 void batch_end_part(struct op *op, struct part *part, enum status status)
 {
     part->status = status;
     part->error = op->error;
+    part->retry_after_ms = reply_retry_after_ms(op);
 }
 
 enum status batch_take_part(struct op *op, struct parts *parts, struct part *part, struct partition_txn *txn)
@@ -295,7 +282,7 @@ enum status batch_take_part(struct op *op, struct parts *parts, struct part *par
     TRY(make_room(op, parts, part));
 out:
     batch_end_part(op, part, st);
-    part->charge = charge_since(op, &before, part);
+    part->charge = charge_since(&op->work, &before);
     return st;
 }
 
@@ -405,7 +392,7 @@ static void print_result(struct buf *body, const struct container *container, co
     if (row->sub)
         buf_printf(body, ",\"subStatusCode\":%d", row->sub);
     buf_text(body, ",\"requestCharge\":");
-    reply_print_charge(body, part->charge);
+    charge_print(body, part->charge);
     if (known || (part->status == ST_OK && part->action.kind != ACTION_DELETE)) {
         buf_text(body, ",\"eTag\":");
         print_etag(body, item->etag, item->ts_ms);
@@ -415,7 +402,7 @@ static void print_result(struct buf *body, const struct container *container, co
         item_print(body, container, item);
     }
     if (row->retry)
-        buf_printf(body, ",\"retryAfterMilliseconds\":%d", RETRY_AFTER_MS);
+        buf_printf(body, ",\"retryAfterMilliseconds\":%llu", (unsigned long long)part->retry_after_ms);
     if (part->status != ST_OK && !known && part->status != ST_FAILED_DEPENDENCY) {
         buf_text(body, ",\"message\":");
         reply_print_reason(body, part->error);

@@ -18,6 +18,7 @@ struct part {
     enum status status; /* ST_FAILED_DEPENDENCY while it is not done, or because another was not */
     bool done;          /* in bulk: `status` is its last */
     const char *error;  /* why, where it is not ST_OK */
+    uint64_t retry_after_ms;
     double charge;
 };
 

@@ -3,7 +3,9 @@
  * A wave has every part that need not wait for another. Its transactions are begun one by one, then handed to the
  * committer side by side: a hundred parts mostly wait for one sync.
  */
+#include "reply/charge.h"
 #include "resource/batch.h"
+#include "resource/throughput.h"
 
 struct wave {
     struct part **part;
@@ -49,8 +51,12 @@ static enum status begin(struct op *op, struct parts *parts, struct part *part, 
     struct partition_txn *txn = NULL;
     enum status st;
 
+    op->retry_after_ms = 0;
+    TRY(throughput_enter_part(op, parts->call, &part->action.epk));
     TRY(partition_begin_many(op, parts->call->container, &part->action.epk, &txn));
-    TRY(batch_take_part(op, parts, part, txn));
+    st = batch_take_part(op, parts, part, txn);
+    throughput_leave_part(op, parts->call, &part->action.epk, part->charge);
+    TRY(st);
     wave->ending[wave->count] = (struct partition_ending){ .txn = txn };
     wave->part[wave->count++] = part;
     txn = NULL;
@@ -65,9 +71,12 @@ out:
 static enum status settle(struct op *op, const struct parts *parts, struct part *part,
                           struct partition_ending *ending)
 {
+    struct work before = op->work;
+
     op->error = ending->error;
     if (ending->status == ST_WRITE_CONFLICT)
         ending->status = action_run(op, parts->call, &part->action, &ending->stamp);
+    part->charge += charge_since(&op->work, &before);
     if (ending->status == ST_OK)
         action_stamp(&part->action, ending->stamp);
     return ending->status;

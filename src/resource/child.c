@@ -121,7 +121,7 @@ enum status child_create(struct op *op, struct call *call, struct reply *reply)
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->rid_type, place.parent, body, &child));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, 201);
 out:
     child_release(child);
@@ -140,7 +140,9 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
     TRY(read_body(op, call, &place, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->rid_type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
+    if (!created)
+        work_removed(&op->work, 0);
     reply_child(reply, call, &place, child, created ? 201 : 200);
 out:
     child_release(child);
@@ -175,7 +177,8 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
+    work_removed(&op->work, 0);
     reply_child(reply, call, &place, child, 200);
 out:
     child_release(child);
@@ -192,7 +195,7 @@ enum status child_delete(struct op *op, struct call *call, struct reply *reply)
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &child));
     TRY(catalog_drop_child(op, call->service->catalog, child, call_header(call, HEADER_IF_MATCH)));
-    op->work.documents_written++;
+    work_removed(&op->work, 0);
     reply_status(reply, 204);
 out:
     child_release(child);

@@ -67,15 +67,44 @@ out:
     return st;
 }
 
+/* How many containers live on their database's throughput; stops counting at the limit. */
+static size_t count_sharing(const struct call *call)
+{
+    struct catalog *catalog = call->service->catalog;
+    struct container *list[SHARING_CONTAINERS_MAX];
+    struct rid after = { 0 };
+    size_t count, sharing = 0;
+
+    do {
+        count =
+            catalog_list_containers(catalog, call->database, rid_slice(&after), list, SHARING_CONTAINERS_MAX);
+        for (size_t i = 0; i < count; i++) {
+            struct child *own = catalog_find_offer(catalog, &list[i]->rid);
+
+            sharing += own == NULL;
+            after = list[i]->rid;
+            child_release(own);
+            container_release(list[i]);
+        }
+    } while (count == SHARING_CONTAINERS_MAX && sharing < SHARING_CONTAINERS_MAX);
+    return sharing;
+}
+
 /* Without an offer of its own it shares its database's, and the smallest one when that has none. */
-static struct throughput own_throughput(const struct call *call, struct throughput wanted)
+static enum status own_throughput(struct op *op, const struct call *call, struct throughput *wanted)
 {
     struct child *shared = catalog_find_offer(call->service->catalog, &call->database->rid);
+    enum status st = ST_OK;
 
-    if (!shared && wanted.units == 0)
-        wanted.units = THROUGHPUT_MIN;
+    if (!shared && wanted->units == 0)
+        wanted->units = THROUGHPUT_MIN;
+    if (shared && wanted->units == 0 && count_sharing(call) >= SHARING_CONTAINERS_MAX)
+        st = op_fail(op, ST_BAD_REQUEST,
+                     "At most %d containers can share the throughput of their database. Create the container "
+                     "with throughput of its own.",
+                     SHARING_CONTAINERS_MAX);
     child_release(shared);
-    return wanted;
+    return st;
 }
 
 enum status container_create(struct op *op, struct call *call, struct reply *reply)
@@ -87,11 +116,11 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
 
     TRY(read_definition(op, call, json_undefined, &definition));
     TRY(throughput_of_headers(op, call, &throughput));
-    throughput = own_throughput(call, throughput);
+    TRY(own_throughput(op, call, &throughput));
     TRY(catalog_create_container_with_offer(op, call->service->catalog, call->database, definition,
                                             ranges_for_throughput(throughput.units),
                                             throughput_offer(op, &throughput), &container));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
     reply_container(reply, container, 201);
 out:
     container_release(container);
@@ -123,7 +152,8 @@ enum status container_replace(struct op *op, struct call *call, struct reply *re
     TRY(container_check_replace(op, call->container->definition, definition));
     TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
     TRY(catalog_replace_container(op, call->service->catalog, call->container, definition, &replaced));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
+    work_removed(&op->work, 0);
     reply_container(reply, replaced, 200);
 out:
     container_release(replaced);
@@ -194,7 +224,7 @@ enum status container_delete(struct op *op, struct call *call, struct reply *rep
     TRY(call_if_match(op, call, call->container->etag, call->container->ts_ms));
     TRY(catalog_drop_container(op, call->service->catalog, call->container,
                                call_header(call, HEADER_IF_MATCH).data != NULL));
-    op->work.documents_written++;
+    work_removed(&op->work, 0);
     reply_status(reply, 204);
 out:
     return st;

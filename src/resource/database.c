@@ -44,7 +44,7 @@ enum status database_create(struct op *op, struct call *call, struct reply *repl
     TRY(throughput_of_headers(op, call, &throughput));
     TRY(catalog_create_database_with_offer(op, call->service->catalog, json_string(json_get(body, "id")),
                                            throughput_offer(op, &throughput), &database));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
     reply_database(reply, call, database, 201);
 out:
     database_release(database);
@@ -123,7 +123,7 @@ enum status database_delete(struct op *op, struct call *call, struct reply *repl
 
     TRY(call_if_match(op, call, call->database->etag, call->database->ts_ms));
     TRY(catalog_drop_database(op, call->service->catalog, call->database));
-    op->work.documents_written++;
+    work_removed(&op->work, 0);
     reply_status(reply, 204);
 out:
     return st;

@@ -105,7 +105,7 @@ static enum status item_next(struct op *op, struct query_source *source, struct 
 
     if (st != ST_OK || !*found)
         return st;
-    op->work.documents_scanned++;
+    work_scanned(&op->work, items->record.stored.size);
     row->number = items->record.number;
     row->counter = number_counter(items->record.number);
     row->body = items->record.document;

@@ -1,6 +1,6 @@
 /*
  * src/resource/offer.c - throughput: what databases and containers were promised. Read, list, query, replace.
- * Nothing is held back to it: it is kept because SDKs and their users ask for it.
+ * throughput.c holds requests back to it where the server was told to.
  */
 #include "base/limits.h"
 #include "resource/offer.h"
@@ -160,6 +160,19 @@ static struct json settings_of(struct json content)
     return json_get(content, "offerAutopilotSettings");
 }
 
+static bool is_autoscale(const struct child *offer)
+{
+    return json_kind(settings_of(content_of(offer))) == JSON_OBJECT;
+}
+
+uint64_t throughput_of_offer(const struct child *offer)
+{
+    struct json settings = settings_of(content_of(offer));
+
+    return units_of(json_kind(settings) == JSON_OBJECT ? json_get(settings, "maxThroughput")
+                                                       : json_get(content_of(offer), "offerThroughput"));
+}
+
 static uint64_t most_ever_of(const struct child *offer)
 {
     return units_of(json_get(json_get(content_of(offer), "offerMinimumThroughputParameters"),
@@ -206,11 +219,9 @@ static void print_offer(struct buf *body, const struct child *offer)
 
 static void reply_offer(struct reply *reply, const struct child *offer)
 {
-    bool autoscale = json_kind(settings_of(content_of(offer))) == JSON_OBJECT;
-
     print_offer(reply_body(reply), offer);
     reply_etag(reply, offer->etag, offer->ts_ms);
-    reply_header_u64(reply, "x-ms-cosmos-min-throughput", least_of(autoscale, most_ever_of(offer)));
+    reply_header_u64(reply, "x-ms-cosmos-min-throughput", least_of(is_autoscale(offer), most_ever_of(offer)));
     reply_header(reply, "x-ms-offer-replace-pending", slice_of("false"));
 }
 
@@ -239,11 +250,35 @@ out:
     return st;
 }
 
-/* The content decides, unless a header asks for the other way to pay with what the offer has now. */
-static enum status read_wanted(struct op *op, const struct call *call, struct throughput *wanted)
+/* A request that changes the way to pay says so in a header, and has the content of the old way. */
+static enum status read_migration(struct op *op, const struct call *call, const struct child *old,
+                                  bool has_settings, struct throughput *wanted)
+{
+    bool to_autoscale = header_is_true(call->request, HEADER_OFFER_TO_AUTOSCALE);
+    bool to_fixed = header_is_true(call->request, HEADER_OFFER_TO_FIXED);
+    uint64_t units = throughput_of_offer(old);
+
+    if (is_autoscale(old) && !(to_fixed && has_settings))
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "x-ms-cosmos-migrate-offer-to-manual-throughput must be supplied and offercontent must "
+            "contain autopilotSettings for migration of autoscale collection to manual throughput.");
+    if (!is_autoscale(old) && (!to_autoscale || has_settings))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "x-ms-cosmos-migrate-offer-to-autopilot must be supplied and offercontent must not "
+                       "contain autopilotSettings for migration from manual throughput to autoscale.");
+    *wanted = (struct throughput){ .autoscale = !is_autoscale(old), .units = units };
+    if (wanted->autoscale)
+        wanted->units = round_up(units, AUTOSCALE_STEP);
+    return ST_OK;
+}
+
+/* The service chooses the units when the way to pay changes; else the content has them. */
+static enum status read_wanted(struct op *op, const struct call *call, const struct child *old,
+                               struct throughput *wanted)
 {
     struct json body, content, settings;
-    uint64_t units;
+    bool asks, has_settings;
     enum status st;
 
     TRY(call_body(op, call, &body));
@@ -253,14 +288,16 @@ static enum status read_wanted(struct op *op, const struct call *call, struct th
             op, ST_BAD_REQUEST,
             "The input content is invalid because the required properties - 'content; ' - are missing"));
     settings = settings_of(content);
-    *wanted = (struct throughput){ .autoscale = json_kind(settings) == JSON_OBJECT, .settings = settings };
-    units = units_of(wanted->autoscale ? json_get(settings, "maxThroughput")
-                                       : json_get(content, "offerThroughput"));
-    if (header_is_true(call->request, HEADER_OFFER_TO_AUTOSCALE) && !wanted->autoscale)
-        *wanted = (struct throughput){ .autoscale = true };
-    else if (header_is_true(call->request, HEADER_OFFER_TO_FIXED) && wanted->autoscale)
-        *wanted = (struct throughput){ .autoscale = false };
-    wanted->units = wanted->settings.at || !wanted->autoscale ? units : round_up(units, AUTOSCALE_STEP);
+    has_settings = json_kind(settings) == JSON_OBJECT;
+    asks =
+        header_is_true(call->request, is_autoscale(old) ? HEADER_OFFER_TO_FIXED : HEADER_OFFER_TO_AUTOSCALE);
+    if (asks || has_settings != is_autoscale(old)) {
+        TRY(read_migration(op, call, old, has_settings, wanted));
+    } else {
+        *wanted = (struct throughput){ .autoscale = has_settings, .settings = settings };
+        wanted->units = units_of(has_settings ? json_get(settings, "maxThroughput")
+                                              : json_get(content, "offerThroughput"));
+    }
 out:
     return st;
 }
@@ -274,14 +311,15 @@ enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
     enum status st;
 
     TRY(find(op, call, &old));
-    TRY(read_wanted(op, call, &wanted));
+    TRY(read_wanted(op, call, old, &wanted));
     TRY(check_units(op, &wanted, most_ever_of(old)));
     body = offer_body(op, &wanted, most_ever_of(old));
     if (json_kind(body) == JSON_UNDEFINED)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &offer));
-    op->work.documents_written++;
+    work_wrote(&op->work, 0);
+    work_removed(&op->work, 0);
     reply_offer(reply, offer);
 out:
     child_release(offer);

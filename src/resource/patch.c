@@ -94,7 +94,8 @@ static enum status one_next(struct op *op, struct query_source *source, struct q
     row->number = one->item->number;
     row->counter = number_counter(one->item->number);
     row->body = one->item->document;
-    op->work.documents_scanned += *found;
+    if (*found)
+        work_scanned(&op->work, one->item->stored.size);
     return ST_OK;
 }
 

@@ -124,6 +124,7 @@ static enum status attempt(struct op *op, struct execution *execution, bool in_t
                               &work };
     enum status st;
 
+    *done = json_undefined; /* what an attempt before it has left lies in the session no more */
     if (in_turn)
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->epk, &work.txn));
     else
@@ -149,6 +150,7 @@ static enum status run_until_committed(struct op *op, struct execution *executio
     return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
 }
 
+/* What a script has logged is wanted most when it has failed. */
 static enum status run(struct op *op, struct execution *execution)
 {
     struct json done;
@@ -156,7 +158,7 @@ static enum status run(struct op *op, struct execution *execution)
 
     print_context(op, execution);
     TRY(script_begin(op, execution->call->service->scripts, &execution->session));
-    TRY(run_until_committed(op, execution, &done));
+    st = run_until_committed(op, execution, &done);
     reply_log(op, execution->reply, json_get(done, "log"));
 out:
     script_end(execution->session);

@@ -253,7 +253,7 @@ static enum status list_next(struct op *op, struct query_source *source, struct 
     struct list_source *list = (struct list_source *)source;
 
     *found = list->next < list->count;
-    op->work.documents_scanned += *found;
+    op->work.documents_scanned += *found; /* what the catalog has in memory */
     return *found ? read_row(op, list, row) : ST_OK;
 }
 

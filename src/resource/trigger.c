@@ -21,6 +21,9 @@ struct firing {
     const struct call *call;
     const struct triggers *triggers;
     struct action *action;
+    struct json body;    /* of the request, as it came, or as a trigger before the write has left it */
+    struct record going; /* what a delete is about: scripts see it in place of a body */
+    bool has_going;
     struct epk named; /* the request's partition key */
     struct script_session *session;
     struct operations work;
@@ -114,14 +117,17 @@ static void release(struct triggers *triggers)
 
 static void print_request(struct buf *out, const struct firing *firing, bool writable)
 {
-    struct json document = firing->action->document;
+    bool has_body = json_kind(firing->body) != JSON_UNDEFINED;
+    struct json document = has_body ? firing->body : firing->action->document;
 
     buf_printf(out, "\"request\":{\"operation\":\"%s\",\"writable\":%s",
                operations[firing->action->kind].name, writable ? "true" : "false");
-    if (json_kind(document) != JSON_UNDEFINED) {
+    if (firing->has_going || json_kind(document) != JSON_UNDEFINED)
         buf_text(out, ",\"body\":");
+    if (firing->has_going)
+        item_print(out, firing->call->container, &firing->going);
+    else if (json_kind(document) != JSON_UNDEFINED)
         json_print(out, document);
-    }
     buf_byte(out, '}');
 }
 
@@ -194,7 +200,7 @@ static enum status take_document(struct op *op, struct firing *firing, struct js
     if (json_kind(document) != JSON_OBJECT)
         return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
     TRY(keep(op, document, &kept));
-    action->document = json_from_bytes(kept);
+    firing->body = action->document = json_from_bytes(kept);
     TRY(item_check_document(op, &action->document));
     TRY(item_check_size(op, action->document));
     action_place(firing->call->container, action);
@@ -238,6 +244,14 @@ out:
     return st;
 }
 
+static enum status find_going(struct op *op, struct firing *firing)
+{
+    firing->has_going = false;
+    if (firing->action->kind != ACTION_DELETE)
+        return ST_OK;
+    return partition_find(op, firing->work.txn, firing->action->id, &firing->going, &firing->has_going);
+}
+
 static enum status attempt(struct op *op, struct firing *firing, bool in_turn, struct commit_stamp *stamp)
 {
     const struct call *call = firing->call;
@@ -250,6 +264,7 @@ static enum status attempt(struct op *op, struct firing *firing, bool in_turn, s
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, work->epk, &work->txn));
     else
         TRY(partition_begin_many(op, call->container, work->epk, &work->txn));
+    TRY(find_going(op, firing));
     TRY(fire_before(op, firing));
     TRY(action_take(op, call->container, work->txn, firing->action));
     TRY(fire_after(op, firing));
@@ -264,14 +279,25 @@ static enum status run_until_committed(struct op *op, struct firing *firing, str
 {
     struct arena_mark mark = arena_mark(&op->arena);
     struct action sent = *firing->action;
+    struct json body = firing->body;
     enum status st = attempt(op, firing, false, stamp);
 
     for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
         arena_rewind(&op->arena, mark);
         *firing->action = sent;
+        firing->body = body;
         st = attempt(op, firing, true, stamp);
     }
     return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+}
+
+/* A script may look for its item by the `_self` that the client sent with it: a document to be written has none. */
+static enum status read_body(struct op *op, struct firing *firing)
+{
+    firing->body = json_undefined;
+    if (json_kind(firing->action->document) == JSON_UNDEFINED)
+        return ST_OK;
+    return call_body(op, firing->call, &firing->body);
 }
 
 enum status trigger_run(struct op *op, const struct call *call, struct action *action,
@@ -281,6 +307,7 @@ enum status trigger_run(struct op *op, const struct call *call, struct action *a
     struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->epk };
     enum status st;
 
+    TRY(read_body(op, &firing));
     TRY(read_names(op, call, HEADER_PRE_TRIGGER, "Pre", action->kind, triggers.before,
                    &triggers.before_count));
     TRY(read_names(op, call, HEADER_POST_TRIGGER, "Post", action->kind, triggers.after,

@@ -13,6 +13,8 @@ void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_
         slot++;
     atomic_fetch_add_explicit(&metrics->time[slot], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&metrics->by_class[http_status / 100], 1, memory_order_relaxed);
+    if (http_status == 429 || http_status == 449)
+        atomic_fetch_add_explicit(&metrics->retry[http_status == 449], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&metrics->time_us, (unsigned long long)time_us, memory_order_relaxed);
     atomic_fetch_add_explicit(&metrics->requests, 1, memory_order_relaxed);
 }
@@ -30,6 +32,18 @@ static void print_counts(struct buf *out, const struct route_metrics *metrics, s
         if (count)
             buf_printf(out, "orrery_requests_total{operation=\"%s\",status=\"%dxx\"} %llu\n", name_of(index),
                        class, (unsigned long long)count);
+    }
+}
+
+/* Those that clients are expected to send again. */
+static void print_retries(struct buf *out, const struct route_metrics *metrics, size_t index)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t count = atomic_load_explicit(&metrics[index].retry[i], memory_order_relaxed);
+
+        if (count)
+            buf_printf(out, "orrery_requests_retry_total{operation=\"%s\",status=\"%d\"} %llu\n",
+                       name_of(index), i ? 449 : 429, (unsigned long long)count);
     }
 }
 
@@ -56,6 +70,9 @@ void metrics_print(struct buf *out, const struct route_metrics *metrics)
     buf_text(out, "# TYPE orrery_requests_total counter\n");
     for (size_t i = 0; i <= route_count; i++)
         print_counts(out, metrics, i);
+    buf_text(out, "# TYPE orrery_requests_retry_total counter\n");
+    for (size_t i = 0; i <= route_count; i++)
+        print_retries(out, metrics, i);
     buf_text(out, "# TYPE orrery_request_seconds histogram\n");
     for (size_t i = 0; i <= route_count; i++)
         if (atomic_load_explicit(&metrics[i].requests, memory_order_relaxed))

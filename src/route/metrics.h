@@ -9,6 +9,7 @@ enum { METRIC_TIMES = 12 };
 
 struct route_metrics {
     atomic_ullong by_class[6];            /* answers 1xx to 5xx */
+    atomic_ullong retry[2];               /* answers 429 and 449, among those above */
     atomic_ullong time[METRIC_TIMES + 1]; /* answers by how long they took; the last holds the slowest */
     atomic_ullong time_us, requests;
 };

@@ -1,6 +1,7 @@
 /* src/route/route.c - the steps of a request, in order. */
 #include <stdlib.h>
 
+#include "resource/throughput.h"
 #include "route/endpoints.h"
 #include "route/grant.h"
 #include "route/metrics.h"
@@ -250,6 +251,17 @@ static enum status check_content_encoding(struct op *op, const struct request *r
                    encoding.size > 100 ? 100 : (int)encoding.size, encoding.data);
 }
 
+/* Plans and definitions cost nobody anything, and each operation in bulk pays for itself. */
+static enum status enter(struct op *op, struct routed *routed)
+{
+    const struct route *route = routed->route;
+    bool bulk = route->marker == MARK_BATCH && !header_is_true(routed->call.request, HEADER_BATCH_ATOMIC);
+
+    if (!(route->flags & OF_ITEMS) || route->marker == MARK_PLAN || bulk)
+        return ST_OK;
+    return throughput_enter(op, &routed->call);
+}
+
 /* Everything before the operation itself. None of it waits. */
 static enum status prepare(struct op *op, struct router *router, const struct request *request,
                            struct routed *routed)
@@ -275,6 +287,7 @@ static enum status prepare(struct op *op, struct router *router, const struct re
         TRY(op_fail(op, ST_NOT_BUILT,
                     "This version of the server has no %s. docs/compat.md lists what it has.",
                     routed->route->name));
+    TRY(enter(op, routed));
 out:
     return st;
 }
@@ -298,6 +311,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     if (st != ST_OK && routed->route && routed->route->flags & OF_ITEMS && routed->call.container)
         reply_session(&routed->reply, bucket_lsn(routed->call.container->bucket));
     reply_finish(&routed->reply, st);
+    if (routed->route && routed->route->flags & OF_ITEMS)
+        throughput_leave(op, &routed->call, reply_charge(&routed->reply, st));
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     child_release(routed->call.user);
     container_release(routed->call.container);

@@ -306,6 +306,7 @@ enum status script_run(struct op *op, struct script_session *session, const stru
     if (!session->began_ms)
         session->began_ms = now_ms(session);
     session->scripts->runs++;
+    op->work.scripts++;
     TRY(print_run(op, session, run, &payload));
     TRY(ask(op, session, run->script, FRAME_RUN, buf_as_slice(&payload)));
     session->runs = true;

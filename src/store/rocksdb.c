@@ -80,6 +80,9 @@ static void set_memory_options(rocksdb_options_t *options)
     rocksdb_options_set_max_total_wal_size(options, 96 * mb);
     rocksdb_options_set_arena_block_size(options, mb / 4);           /* an idle server should be small */
     rocksdb_options_set_allow_concurrent_memtable_write(options, 0); /* there is one writer */
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options,
+                                                         0.01); /* most keys that are read are older */
+    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
 }
 
 static void set_file_options(rocksdb_options_t *options)

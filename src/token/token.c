@@ -137,12 +137,12 @@ static struct slice take_until(struct slice *rest, char separator)
     return taken;
 }
 
-void session_token_print(struct buf *out, struct range_span ranges, uint64_t lsn, bool plain)
+void session_token_print(struct buf *out, struct range_ids ranges, uint64_t lsn, bool plain)
 {
     for (uint32_t i = 0; i < ranges.count; i++) {
         if (i > 0)
             buf_byte(out, ',');
-        buf_u64(out, ranges.first + i);
+        buf_u64(out, ranges.id[i]);
         buf_text(out, plain ? ":" : ":-1#");
         buf_u64(out, lsn);
     }
@@ -190,16 +190,21 @@ static bool parse_session_token(struct slice text, struct slice *range, int64_t 
 }
 
 /* Ids that we never gave out are about ranges of which we know nothing. */
-static bool concerns(struct slice named, struct range_span ranges)
+static bool concerns(struct slice named, struct range_ids ranges)
 {
     uint64_t id;
 
     if (!named.data)
         return true;
-    return slice_to_u64(named, &id) && id >= ranges.first && id - ranges.first < ranges.count;
+    if (!slice_to_u64(named, &id))
+        return false;
+    for (uint32_t i = 0; i < ranges.count; i++)
+        if (ranges.id[i] == id)
+            return true;
+    return false;
 }
 
-enum status session_token_lsn(struct op *op, struct slice header, struct range_span ranges, uint64_t *lsn)
+enum status session_token_lsn(struct op *op, struct slice header, struct range_ids ranges, uint64_t *lsn)
 {
     struct slice whole = header;
 

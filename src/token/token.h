@@ -41,20 +41,21 @@ void continuation_print(struct buf *out, const struct continuation *continuation
 enum status continuation_parse(struct op *op, struct slice text, enum continuation_kind kind,
                                const struct rid *owner, struct continuation *continuation);
 
-/* Neighbours among a container's partition key ranges: those with the ids first, first + 1 and so on. */
-struct range_span {
-    uint32_t first, count;
+/* The ids of some of a container's partition key ranges; they lie where the container has them. */
+struct range_ids {
+    const uint32_t *id;
+    uint32_t count;
 };
 
 /* "<range>:-1#<lsn>" for each range, with commas between. `plain` leaves "-1#" out. */
-void session_token_print(struct buf *out, struct range_span ranges, uint64_t lsn, bool plain);
+void session_token_print(struct buf *out, struct range_ids ranges, uint64_t lsn, bool plain);
 
 /*
  * The most that a header asks for any of these ranges, 0 when it asks for nothing. Takes a list of
  * "<range>:<version>#<lsn>[#<region>=<lsn>...]", of the older "<range>:<lsn>", and of either
  * without its range, which then speaks for every range. ST_BAD_REQUEST when any of it is malformed.
  */
-enum status session_token_lsn(struct op *op, struct slice header, struct range_span ranges, uint64_t *lsn);
+enum status session_token_lsn(struct op *op, struct slice header, struct range_ids ranges, uint64_t *lsn);
 
 /* The service's form, with its double quotes. Different etags never look the same. */
 enum { ETAG_SIZE = 38 };

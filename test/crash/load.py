@@ -99,22 +99,21 @@ class Connection:
         return Answer(int(line.split()[1]), headers, body)
 
 
-def document_of(item, version):
-    """The same for the same version, so that what comes back can be compared whole."""
-    source = random.Random("%s %d" % (item.id, version))
-    size = source.choice([20, 200, 200, 200, 1000, 1000, 6000, source.randint(1, 60000)])
-    return {"id": item.id, "pk": item.key, "version": version, "pad": source.randbytes(size // 2).hex()}
-
-
 class Item:
     def __init__(self, container, key, name):
         self.container, self.key, self.id = container, key, name
         self.version = 0  # 0: it does not exist
         self.next_version = 1
         self.wanted = None  # the version that a write in flight would leave
-        self.facts = None  # what the server said of this version: _rid, _etag, _ts, LSN
+        self.facts = None  # what the server said of this version: _rid, _etag, _ts, LSN, as far as it did
         self.batch = None  # that this write in flight is a part of
         self.is_set_aside = False  # nobody writes it
+
+    def document(self, version):
+        """The same for the same version, so that what comes back can be compared whole."""
+        source = random.Random("%s %d" % (self.id, version))
+        size = source.choice([20, 200, 200, 200, 1000, 1000, 6000, source.randint(1, 60000)])
+        return {"id": self.id, "pk": self.key, "version": version, "pad": source.randbytes(size // 2).hex()}
 
     def path(self):
         return "%s/colls/%s/docs" % (DATABASE, self.container)
@@ -157,6 +156,7 @@ class Model:
         self.acknowledged = {name: [] for name in CONTAINERS}  # (LSN, _ts or None), since the last verification
         self.rids = set()
         self.count = 0  # acknowledged writes
+        self.scripts = self.lost_scripts = 0  # of them by scripts; and scripts whose child was killed
         self.refusals = []  # answers of 503
         self.problems = []
 
@@ -229,12 +229,12 @@ def make_container(connection, name):
 
 # An operation: what it sends, which version it leaves when it succeeds, and the status it must have.
 OPERATIONS = {
-    "create": lambda item, version: (("POST", item.path(), item.headers(), document_of(item, version)),
+    "create": lambda item, version: (("POST", item.path(), item.headers(), item.document(version)),
                                      201 if item.version == 0 else 409),
     "upsert": lambda item, version: (("POST", item.path(), item.headers("x-ms-documentdb-is-upsert: True"),
-                                      document_of(item, version)), 201 if item.version == 0 else 200),
+                                      item.document(version)), 201 if item.version == 0 else 200),
     "replace": lambda item, version: (("PUT", item.path() + "/" + item.id, item.headers(),
-                                       document_of(item, version)), 200 if item.version else 404),
+                                       item.document(version)), 200 if item.version else 404),
     "delete": lambda item, _: (("DELETE", item.path() + "/" + item.id, item.headers(), None),
                                204 if item.version else 404),
 }
@@ -253,7 +253,7 @@ BATCH_STATUS = {
 def batch_operation(name, item, version):
     operation = {"operationType": name, "id": item.id}
     if name != "Delete":
-        operation["resourceBody"] = document_of(item, version)
+        operation["resourceBody"] = item.document(version)
     return operation
 
 
@@ -286,20 +286,28 @@ class Writer(threading.Thread):
     def free(self):
         return [item for item in self.items if item.wanted is None and not item.is_set_aside]
 
+    def siblings(self, item):
+        return [other for other in self.free() if (other.container, other.key) == (item.container, item.key)]
+
     def write(self, connection, item):
-        siblings = [other for other in self.free() if (other.container, other.key) == (item.container, item.key)]
+        siblings = self.siblings(item)
         if len(siblings) > 1 and self.random.random() < BATCH_SHARE:
             self.write_batch(connection, self.random.sample(siblings, self.random.randint(2, len(siblings))))
         else:
             self.write_one(connection, item)
 
-    def write_batch(self, connection, items):
+    def plan(self, items):
+        """What to do with each, the version that leaves, and the status it would have by itself."""
         names = [self.random.choice(["Upsert", "Upsert", "Create", "Replace", "Delete"]) for _ in items]
         statuses, wanted = [], []
         for name, item in zip(names, items):
             statuses.append(BATCH_STATUS[name](item))
             wanted.append(0 if name == "Delete" else item.next_version)
             item.next_version += 1
+        return names, wanted, statuses
+
+    def write_batch(self, connection, items):
+        names, wanted, statuses = self.plan(items)
         failed = [status >= 400 for status in statuses]
         request = [batch_operation(name, item, version) for name, item, version in zip(names, items, wanted)]
         for item, version in zip(items, wanted):
@@ -389,7 +397,7 @@ class Builder(Writer):
         elif self.random.random() < 0.8:
             item = extra_item(name, size)
             self.want(name, size + 1)
-            answer, expected = connection.ask("POST", item.path(), item.headers(), document_of(item, 1)), 201
+            answer, expected = connection.ask("POST", item.path(), item.headers(), item.document(1)), 201
         else:
             self.want(name, None)
             answer, expected = connection.ask("DELETE", "%s/colls/%s" % (DATABASE, name)), 204
@@ -410,8 +418,8 @@ def extra_item(container, index):
     return Item(container, "key-%d" % (index % 3), "extra-%d" % index)
 
 
-def start_writers(model, url, seed, on_count, stop, may_refuse=False, containers_change=True):
-    writers = [Writer(model, url, "%s writer %d" % (seed, i), items, on_count, stop, may_refuse)
+def start_writers(model, url, seed, on_count, stop, may_refuse=False, containers_change=True, kind=Writer):
+    writers = [kind(model, url, "%s writer %d" % (seed, i), items, on_count, stop, may_refuse)
                for i, items in enumerate(model.items)]
     if containers_change:
         writers.append(Builder(model, url, "%s builder" % seed, [], on_count, stop, may_refuse))
@@ -429,7 +437,7 @@ def run_writers(*arguments, **more):
 
 def same_document(item, version, body):
     found = {name: value for name, value in body.items() if name not in SYSTEM}
-    return found == document_of(item, version)
+    return found == item.document(version)
 
 
 def verify(model, url):
@@ -470,14 +478,15 @@ def verify_item(model, connection, item, highest, settled, heads):
     if not fits:
         model.problem("half a batch was written: %s has version %s", item.id, version)
     if version == item.version:
-        if facts != item.facts and version:
+        if version and any(facts[name] != value for name, value in item.facts.items()):
             model.problem("%s has %s, not %s", item.id, facts, item.facts)
     else:
         if version and not item.version:
             model.claim_rid(facts["_rid"])
         if counts:  # a batch has one LSN
             settled[item.container].append((facts["lsn"], facts["_ts"]) if facts else (None, None))
-        item.version, item.facts = version, facts
+        item.version = version
+    item.facts = facts
     item.wanted = item.batch = None
 
 

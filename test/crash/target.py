@@ -44,6 +44,19 @@ class Target(Server):
         for path in glob.glob("/dev/shm/orrery-%d-*" % self.process.pid):
             shutil.rmtree(path)
 
+    def has_scripts(self):
+        return os.path.exists(os.path.join(os.path.dirname(self.program), "orrery-js"))
+
+    def kill_children(self):
+        """Those that run scripts."""
+        for path in glob.glob("/proc/%d/task/*/children" % self.process.pid):
+            try:
+                with open(path) as file:
+                    for pid in map(int, file.read().split()):
+                        os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass  # the server, a thread or a child has just ended
+
     def interrupt_start(self, before_sync):
         """Starts it, to be killed before that sync; False when it was ready without."""
         self.disk.kill_before_sync(before_sync)

@@ -31,7 +31,8 @@ static void fuzz_continuation(struct op *op, struct slice input)
 
 static void fuzz_session_token(struct op *op, struct slice input)
 {
-    struct range_span ranges = { 0, 3 };
+    static const uint32_t id[] = { 0, 7, 3 };
+    struct range_ids ranges = { id, 3 };
     uint64_t lsn, again;
     struct buf out;
 

@@ -1,4 +1,5 @@
 """test/script/world.py - a server, a container with scripts, and clients that ask it for things."""
+import contextlib
 import glob
 import json
 import shutil
@@ -10,11 +11,16 @@ from server import KEY, Server
 
 COLL = "/dbs/d/colls/c"
 SECONDS, MB = 1, 200
+OTHERS, CALM_REQUESTS = 2, 200
+P99_MS_MAX = 20  # of other clients, whatever a script does
+NOISE = 5  # how many times the same machine's own p99, just before and just after, it may be where that is more
 
 
 class World:
-    def __init__(self, program):
-        self.server = Server(program, options=["--script-seconds", str(SECONDS), "--script-mb", str(MB)])
+    def __init__(self, program, options=(), is_quiet=False):
+        """is_quiet: nothing else runs on the machine, so that P99_MS_MAX is not to be argued with."""
+        self.server = Server(program, options=["--script-seconds", str(SECONDS), "--script-mb", str(MB), *options])
+        self.is_quiet = is_quiet
 
     def open(self):
         self.server.start()
@@ -37,20 +43,21 @@ class World:
 
     # ---- requests ----
 
-    def send(self, method, target, body=None, key=None, headers=()):
-        """(status, sub-status, body); a connection of its own, so that any thread may ask."""
+    def send(self, method, target, body=None, key=None, headers=(), client=None):
+        """(status, sub-status, body); a connection of its own unless one is given, so that any thread may ask."""
         date = date_of()
         kind, link = resource_of(target)
         headers = list(headers) + [("x-ms-date", date), ("x-ms-version", "2020-07-15"),
                                    ("authorization", encoded(authorization(KEY, method, kind, link, (date, ""))))]
         if key is not None:
             headers.append(("x-ms-documentdb-partitionkey", json.dumps([key])))
-        client = Client(self.server.http)
+        own = client or Client(self.server.http)
         try:
-            status, _, head, content = client.send(method, target, headers,
-                                                   None if body is None else json.dumps(body).encode())
+            status, _, head, content = own.send(method, target, headers,
+                                                None if body is None else json.dumps(body).encode())
         finally:
-            client.close()
+            if not client:
+                own.close()
         named = dict((name.lower(), value) for name, value in head)
         return status, int(named.get("x-ms-substatus", 0)), json.loads(content) if content else None
 
@@ -95,12 +102,12 @@ class World:
 
 
 class Others:
-    """Clients of another partition who read, write and run scripts while something else goes on."""
+    """Clients of other partitions who read and write while something else goes on, and how long they waited."""
 
     def __init__(self, world):
-        self.world, self.served, self.slowest_s, self.problem = world, 0, 0, None
-        self.ends = threading.Event()
-        self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(2)]
+        self.world, self.times_s, self.problem = world, [], None
+        self.ends, self.calm = threading.Event(), threading.Event()
+        self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(OTHERS)]
 
     def __enter__(self):
         for thread in self.threads:
@@ -114,17 +121,53 @@ class Others:
         assert not self.problem, self.problem
 
     def work(self, number):
-        key = "other%d" % number
+        key, client = "other%d" % number, Client(self.world.server.http)
         try:
             while not self.ends.is_set():
-                began = time.monotonic()
-                self.world.ask("POST", COLL + "/docs", {"id": "x", "pk": key}, key,
-                               [("x-ms-documentdb-is-upsert", "true")], expect=(200, 201))
-                self.world.ask("GET", COLL + "/docs/x", None, key)
-                self.slowest_s = max(self.slowest_s, time.monotonic() - began)
-                self.served += 1
+                self.time(self.world.send, "POST", COLL + "/docs", {"id": "x", "pk": key}, key,
+                          [("x-ms-documentdb-is-upsert", "true")], client)
+                self.time(self.world.send, "GET", COLL + "/docs/x", None, key, (), client)
         except Exception as problem:
             self.problem = problem
+        finally:
+            client.close()
+            self.calm.set()
+
+    def time(self, ask, *args):
+        began = time.monotonic()
+        status = ask(*args)[0]
+        self.times_s.append(time.monotonic() - began)
+        assert status in (200, 201), status
+        if len(self.times_s) >= CALM_REQUESTS:
+            self.calm.set()
+
+    @property
+    def served(self):
+        return len(self.times_s)
+
+    def p99_ms(self):
+        """One in a hundred waited for longer."""
+        times = sorted(self.times_s)
+        return 1000 * times[min(len(times) - 1, len(times) * 99 // 100)]
+
+
+def calm_p99_ms(world):
+    """What others wait when nothing goes on."""
+    with Others(world) as others:
+        others.calm.wait()
+    return others.p99_ms()
+
+
+@contextlib.contextmanager
+def undisturbed(world, served_min=20):
+    """What goes on inside leaves the others alone: so many are served, and 99 in 100 within P99_MS_MAX."""
+    calm_ms = calm_p99_ms(world)
+    with Others(world) as others:
+        yield others
+    calm_ms = max(calm_ms, calm_p99_ms(world))
+    limit_ms = P99_MS_MAX if world.is_quiet else max(P99_MS_MAX, NOISE * calm_ms)
+    assert others.served >= served_min, "others were served %d times" % others.served
+    assert others.p99_ms() < limit_ms, "others waited %.1f ms, and %.1f ms by themselves" % (others.p99_ms(), calm_ms)
 
 
 def assert_ended(pids, within_s=10):

@@ -93,7 +93,7 @@ static void bench_change(struct bench *bench, const char *what, const struct ind
                          const struct index_item *new)
 {
     double start = cpu_us();
-    uint64_t before = bench->op.work.entries;
+    uint64_t before = bench->op.work.entries_written;
 
     for (size_t i = 0; i < bench->rounds; i++) {
         struct arena_mark mark = arena_mark(&bench->op.arena);
@@ -102,7 +102,7 @@ static void bench_change(struct bench *bench, const char *what, const struct ind
             abort();
         arena_rewind(&bench->op.arena, mark);
     }
-    report(what, bench, start, (size_t)(bench->op.work.entries - before) / bench->rounds);
+    report(what, bench, start, (size_t)(bench->op.work.entries_written - before) / bench->rounds);
 }
 
 int main(int argc, char **argv)

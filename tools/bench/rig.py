@@ -45,10 +45,10 @@ def rss_mb(pid):
 class Server:
     """An Orrery on one core, or on all, with the time it took to be ready."""
 
-    def __init__(self, data, core=0):
+    def __init__(self, data, core=0, options=()):
         began = time.monotonic()
         self.process = subprocess.Popen(
-            on_core(core, [os.path.join(BUILD, "orrery"), "serve", "--data", data, "--listen", "127.0.0.1:0"]),
+            on_core(core, [os.path.join(BUILD, "orrery"), "serve", "--data", data, "--listen", "127.0.0.1:0", *options]),
             stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         self.start_ms = 1000 * (time.monotonic() - began)

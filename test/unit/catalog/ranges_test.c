@@ -21,7 +21,7 @@ static struct container with_ranges(struct rig *rig, const char *definition, uin
     container.definition = rig_json(rig->op, definition);
     container.link = slice_of("dbs/db/colls/c");
     container_read_key(&container);
-    container.range_count = count;
+    ranges_make_equal(&rig->op->arena, container.epk_version, count, &container.ranges);
     return container;
 }
 
@@ -114,7 +114,7 @@ TEST(all_keys_that_begin_alike_lie_in_one_range_and_no_component_means_all)
 {
     struct container container;
     struct epk prefix, whole;
-    struct range_span span;
+    struct range_ids ids;
     struct rig rig;
 
     rig_open(&rig, false);
@@ -122,12 +122,12 @@ TEST(all_keys_that_begin_alike_lie_in_one_range_and_no_component_means_all)
     for (int n = 0; n < 100; n++) {
         prefix = key_of(&container, n, 1);
         whole = key_of(&container, n, 2);
-        span = ranges_of_prefix(&container, &prefix);
-        CHECK(span.count == 1 && span.first == range_of_epk(&container, &whole));
+        ids = ranges_of_prefix(&container, &prefix);
+        CHECK(ids.count == 1 && ids.id[0] == range_of_epk(&container, &whole));
     }
     prefix.size = 0;
-    span = ranges_of_prefix(&container, &prefix);
-    CHECK(span.first == 0 && span.count == 9);
+    ids = ranges_of_prefix(&container, &prefix);
+    CHECK(ids.id[0] == 0 && ids.count == 9);
     rig_close(&rig);
 }
 
@@ -178,7 +178,7 @@ static uint32_t range_count_of(struct rig *rig, const char *id)
     uint32_t count;
 
     found = catalog_find_container(rig->catalog, database, slice_of(id));
-    count = found->range_count;
+    count = found->ranges.count;
     container_release(found);
     database_release(database);
     return count;
@@ -203,7 +203,7 @@ TEST(a_container_keeps_its_ranges_over_replaces_and_restarts)
     make(&rig, BY_V2, 3);
     old = catalog_find_container(rig.catalog, rig.database, slice_of("c"));
     CHECK(catalog_replace_container(rig.op, rig.catalog, old, defined(&rig, BY_V2), &new) == ST_OK);
-    CHECK(new &&new->range_count == 3);
+    CHECK(new &&new->ranges.count == 3);
     container_release(old);
     container_release(new);
     rig_reopen(&rig);

@@ -92,6 +92,58 @@ TEST(what_is_forgotten_is_seen_by_nobody_and_its_lsn_may_come_again)
     delta_release(delta);
 }
 
+/* One by one, without any of the piece's sums. */
+static int64_t count_slowly(const struct delta_path *path, struct slice from, struct slice to, uint64_t lsn)
+{
+    int64_t count = 0;
+
+    for (uint32_t i = 0; i < atomic_load(&path->count); i++) {
+        const struct delta_entry *entry = delta_at(path, i);
+        uint64_t mark = atomic_load(&entry->mark);
+
+        if (delta_is_visible(mark, lsn) && slice_compare(delta_value(entry), from) >= 0 &&
+            slice_compare(delta_value(entry), to) < 0)
+            count += mark & 1 ? 1 : -1;
+    }
+    return count;
+}
+
+static void check_counts(struct delta *delta, uint64_t lsn)
+{
+    struct delta_path *path = delta_find(delta, BUCKET, PATH);
+    struct piece *whole = piece_whole(path);
+
+    for (int i = 0; i < 50; i++) {
+        char low[8], high[8];
+        struct value_range range;
+
+        snprintf(low, sizeof(low), "%03d", (int)(test_random() % 500));
+        snprintf(high, sizeof(high), "%03d", (int)(test_random() % 500));
+        range = (struct value_range){ slice_of(low), slice_of(high) };
+        CHECK(piece_count(path, whole, &range, lsn) == count_slowly(path, range.from, range.to, lsn));
+    }
+    piece_release(whole);
+}
+
+TEST(a_piece_counts_any_part_of_itself_for_any_reader_also_after_some_was_forgotten)
+{
+    struct delta *delta = delta_new();
+
+    for (uint64_t lsn = 1; lsn <= 2000; lsn++) {
+        char value[8];
+
+        snprintf(value, sizeof(value), "%03d", (int)(test_random() % 500));
+        append(delta, lsn, value, lsn, test_random() % 3 > 0);
+    }
+    check_counts(delta, 2000);
+    check_counts(delta, 700);
+    delta_forget(delta, BUCKET, 1500);
+    check_counts(delta, 2000);
+    append(delta, 1501, "250", 1, true);
+    check_counts(delta, 1501);
+    delta_release(delta);
+}
+
 TEST(many_paths_and_buckets_are_found)
 {
     struct delta *delta = delta_new();

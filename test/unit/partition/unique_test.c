@@ -146,10 +146,10 @@ TEST(values_that_stay_write_no_entry_and_read_none)
     trips = rig.op->work.round_trips;
     rig.op->work = (struct work){ 0 };
     CHECK(item_replace(&rig, unique, "1", "{'id':'1','pk':'a','mail':'x','n':1}", &item) == ST_OK);
-    CHECK(rig.op->work.round_trips == trips && rig.op->work.entries == 0);
+    CHECK(rig.op->work.round_trips == trips && rig.op->work.entries_written == 0);
     rig.op->work = (struct work){ 0 };
     CHECK(item_replace(&rig, unique, "1", "{'id':'1','pk':'a','mail':'y','n':1}", &item) == ST_OK);
-    CHECK(rig.op->work.round_trips == trips + 1 && rig.op->work.entries == 2);
+    CHECK(rig.op->work.round_trips == trips + 1 && rig.op->work.entries_written == 2);
     rig_close(&rig);
 }
 

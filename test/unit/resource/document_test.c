@@ -1,5 +1,6 @@
 /* test/unit/resource/document_test.c - items as operations see them: bodies, replies, conditions, addresses, sessions. */
 #include "base/limits.h"
+#include "reply/charge.h"
 #include "ask.h"
 
 #define PRECONDITION "Operation cannot be performed because one of the specified precondition is not met."
@@ -199,23 +200,31 @@ TEST(minimal_replies_have_headers_and_no_body)
     ask_close(&ask);
 }
 
+static double charged(struct ask *ask, operation *run, const char *body, int status)
+{
+    CHECK(ask_run(ask, run, body) == status);
+    return charge_of(&ask->rig.op->work);
+}
+
 TEST(writes_and_reads_are_charged_as_the_service_does)
 {
-    double charge;
+    double create, charge;
     struct ask ask;
 
     ask_open(&ask);
     ask_header(&ask, HEADER_PARTITION_KEY, "['a']");
-    CHECK(ask_run(&ask, document_create, document_of(ask.rig.op, 1, 1024)) == 201);
-    charge = reply_charge(&ask.rig.op->work);
-    CHECK(charge >= 5 && charge <= 6);
+    create = charged(&ask, document_create, document_of(ask.rig.op, 1, 1024), 201);
+    CHECK(create >= 5 && create <= 6);
     ask_about(&ask, "i");
-    CHECK(ask_run(&ask, document_read, NULL) == 200);
-    charge = reply_charge(&ask.rig.op->work);
+    charge = charged(&ask, document_read, NULL, 200);
     CHECK(charge >= 1 && charge < 1.1);
-    CHECK(ask_run(&ask, document_delete, NULL) == 204);
-    charge = reply_charge(&ask.rig.op->work);
-    CHECK(charge >= 5 && charge <= 7);
+    charge = charged(&ask, document_replace, document_of(ask.rig.op, 1, 1024), 200);
+    CHECK(charge >= 1.8 * create && charge <= 2.2 * create);
+    charge = charged(&ask, document_upsert, document_of(ask.rig.op, 1, 1024), 200);
+    CHECK(charge >= 1.8 * create && charge <= 2.2 * create);
+    charge = charged(&ask, document_delete, NULL, 204);
+    CHECK(charge >= 5 && charge <= 6);
+    CHECK(charged(&ask, document_read, NULL, 404) == 1);
     ask_close(&ask);
 }
 

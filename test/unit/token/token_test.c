@@ -168,7 +168,7 @@ TEST(a_right_checksum_does_not_excuse_a_wrong_size)
 
 static enum status lsn_of(const char *header, uint32_t range, uint64_t *lsn)
 {
-    return session_token_lsn(test_op(), slice_of(header), (struct range_span){ range, 1 }, lsn);
+    return session_token_lsn(test_op(), slice_of(header), (struct range_ids){ &range, 1 }, lsn);
 }
 
 TEST(a_session_token_is_written_in_the_vector_form_and_read_back)
@@ -177,7 +177,7 @@ TEST(a_session_token_is_written_in_the_vector_form_and_read_back)
     uint64_t lsn;
 
     buf_init(&out, &test_op()->arena);
-    session_token_print(&out, (struct range_span){ 0, 1 }, 57, false);
+    session_token_print(&out, (struct range_ids){ (uint32_t[]){ 0 }, 1 }, 57, false);
     CHECK(slice_is(buf_as_slice(&out), "0:-1#57"));
     CHECK(lsn_of("0:-1#57", 0, &lsn) == ST_OK && lsn == 57);
 }
@@ -187,10 +187,10 @@ TEST(a_session_token_of_several_ranges_names_each)
     struct buf out;
 
     buf_init(&out, &test_op()->arena);
-    session_token_print(&out, (struct range_span){ 9, 3 }, 57, false);
-    CHECK(slice_is(buf_as_slice(&out), "9:-1#57,10:-1#57,11:-1#57"));
+    session_token_print(&out, (struct range_ids){ (uint32_t[]){ 9, 4, 11 }, 3 }, 57, false);
+    CHECK(slice_is(buf_as_slice(&out), "9:-1#57,4:-1#57,11:-1#57"));
     out.size = 0;
-    session_token_print(&out, (struct range_span){ 0, 2 }, 57, true);
+    session_token_print(&out, (struct range_ids){ (uint32_t[]){ 0, 1 }, 2 }, 57, true);
     CHECK(slice_is(buf_as_slice(&out), "0:57,1:57"));
 }
 
@@ -198,11 +198,11 @@ TEST(several_ranges_are_asked_for_the_most_that_any_of_them_has_shown)
 {
     uint64_t lsn;
 
-    CHECK(session_token_lsn(test_op(), slice_of("0:-1#90,1:-1#5,2:-1#6,3:-1#91"), (struct range_span){ 1, 2 },
-                            &lsn) == ST_OK &&
+    CHECK(session_token_lsn(test_op(), slice_of("0:-1#90,1:-1#5,2:-1#6,3:-1#91"),
+                            (struct range_ids){ (uint32_t[]){ 1, 2 }, 2 }, &lsn) == ST_OK &&
           lsn == 6);
-    CHECK(session_token_lsn(test_op(), slice_of("4294967297:-1#9"), (struct range_span){ 1, 2 }, &lsn) ==
-              ST_OK &&
+    CHECK(session_token_lsn(test_op(), slice_of("4294967297:-1#9"),
+                            (struct range_ids){ (uint32_t[]){ 1, 2 }, 2 }, &lsn) == ST_OK &&
           lsn == 0);
 }
 
