@@ -197,8 +197,10 @@ static orrery_status send_range(struct bulk *bulk, size_t range)
 {
     size_t *numbers = arena_try_alloc(&bulk->arena, bulk->batch->count * sizeof(*numbers)), count = 0,
            bytes = 0;
-    orrery_status status = numbers ? ORRERY_OK : client_no_memory(bulk->client);
+    orrery_status status = ORRERY_OK;
 
+    if (!numbers)
+        return client_no_memory(bulk->client);
     for (size_t i = 0; i < bulk->batch->count && status == ORRERY_OK; i++) {
         size_t size = bulk->batch->operations[i].body.size;
 
@@ -281,7 +283,7 @@ static orrery_status finish_group(struct bulk *bulk, struct group *group)
     status = call_take(call, &response);
     if (response)
         bulk->charge += response->charge;
-    if (status == ORRERY_OK)
+    if (status == ORRERY_OK && response)
         status = take_results(bulk, group, response);
     else if (status == ORRERY_EGONE && bulk->rounds < bulk->client->retries_max)
         status = read_ranges(bulk);

@@ -5,6 +5,7 @@
 #include "client.h"
 
 enum {
+    HEAD_BYTES_USUAL = 1024,
     BACK_OFF_MS_FIRST = 20, /* when the server names no time; doubled each time */
     BACK_OFF_MS_MAX = 2000,
     CONNECT_ATTEMPTS = 3,
@@ -12,16 +13,14 @@ enum {
 };
 
 /* What the official JavaScript SDK sends with everything. "Expect:" keeps libcurl from asking before it sends. */
-static const char *const common_lines[] = {
-    "Accept: application/json",
-    "Cache-Control: no-cache",
-    "Expect:",
-    "x-ms-version: 2020-07-15",
-    "x-ms-documentdb-responsecontinuationtokenlimitinkb: 1",
-    "x-ms-documentdb-query-enablecrosspartition: true",
-    "x-ms-cosmos-sdk-supportedcapabilities: 1",
-    "x-ms-cosmos-allow-tentative-writes: true",
-};
+static const char common_lines[] = "Accept: application/json\0"
+                                   "Cache-Control: no-cache\0"
+                                   "Expect:\0"
+                                   "x-ms-version: 2020-07-15\0"
+                                   "x-ms-documentdb-responsecontinuationtokenlimitinkb: 1\0"
+                                   "x-ms-documentdb-query-enablecrosspartition: true\0"
+                                   "x-ms-cosmos-sdk-supportedcapabilities: 1\0"
+                                   "x-ms-cosmos-allow-tentative-writes: true"; /* and its own NUL */
 
 static void add_line(struct call *call, const char *line)
 {
@@ -92,8 +91,8 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     buf_init(&call->url, &call->arena);
     buf_init(&call->head, &call->arena);
     buf_init(&call->body, &call->arena);
-    for (size_t i = 0; i < sizeof(common_lines) / sizeof(common_lines[0]); i++)
-        add_line(call, common_lines[i]);
+    buf_reserve(&call->head, HEAD_BYTES_USUAL);
+    buf_append(&call->head, common_lines, sizeof(common_lines));
     option_headers(call, options);
     call->session_given = session != NULL;
     call_header(call, "x-ms-session-token", session && *session ? session : NULL);
@@ -193,15 +192,23 @@ static void finish_building(struct call *call)
     buf_byte(&call->url, '\0');
 }
 
+static orrery_status build(struct call *call)
+{
+    finish_building(call);
+    if (call->failed)
+        return client_fail(call->client, ORRERY_EINVAL, "a header has no line ends");
+    if (call->url.failed || call->head.failed || call->body.failed)
+        return client_no_memory(call->client);
+    return ORRERY_OK;
+}
+
 orrery_status call_start(struct call *call)
 {
     orrery_client *client = call->client;
+    orrery_status status = build(call);
 
-    finish_building(call);
-    if (call->failed)
-        return client_fail(client, ORRERY_EINVAL, "a header has no line ends");
-    if (call->url.failed || call->head.failed || call->body.failed)
-        return client_no_memory(client);
+    if (status != ORRERY_OK)
+        return status;
     if (transport_send(call) != ORRERY_OK)
         return client_no_memory(client);
     call->state = CALL_SENT;
@@ -416,20 +423,33 @@ orrery_status call_take(struct call *call, orrery_response **response)
     return status;
 }
 
+/* Until the next attempt is due. */
+static void wait_for(const struct call *call)
+{
+    int64_t left_ms;
+
+    while ((left_ms = call->due_ms - env_monotonic_ms(call->client->env)) > 0)
+        poll(NULL, 0, (int)left_ms);
+}
+
 orrery_status call_run(struct call *call, orrery_response **response)
 {
     orrery_client *client = call->client;
-    orrery_status status = call_start(call);
+    orrery_status status = build(call);
 
-    while (status == ORRERY_OK && call->state != CALL_ENDED)
-        status = transport_turn(client, -1);
+    while (status == ORRERY_OK && call->state != CALL_ENDED) {
+        if (call->state == CALL_WAITING) {
+            wait_for(call);
+            response_clear(call->response);
+        }
+        status = transport_perform(call);
+        if (status != ORRERY_OK)
+            client_no_memory(client);
+    }
     if (call->state == CALL_ENDED)
         return call_take(call, response);
     call_free(call);
-    return client_fail(client, status, "%s",
-                       status == ORRERY_ENOMEM ? "out of memory"
-                       : client->error         ? client->error
-                                               : "the call cannot go on");
+    return status;
 }
 
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response)

@@ -41,8 +41,9 @@ struct registered; /* resolvers, by database: resolver files own this */
 struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
-    uint8_t key[KEY_BYTES_MAX];
-    size_t key_bytes;
+    struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
+    int64_t date_second;
+    char date[32]; /* of that second, as headers have it */
     bool trust_any_certificate;
     int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
 
@@ -52,6 +53,7 @@ struct orrery_client {
     int64_t timer_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */
     CURL *idle[IDLE_HANDLES_MAX];
     size_t idle_count;
+    CURL *waiting;      /* of calls that wait */
     struct call *calls; /* that are under way, or have ended and were not told of */
 
     char *error;
@@ -138,7 +140,8 @@ orrery_status call_dispatch(struct call *call, const orrery_options *options, or
 
 orrery_status transport_open(orrery_client *client);
 void transport_close(orrery_client *client);
-orrery_status transport_send(struct call *call); /* one attempt */
+orrery_status transport_send(struct call *call);    /* begins one attempt */
+orrery_status transport_perform(struct call *call); /* one attempt to its end */
 void transport_cancel(struct call *call);
 
 /* Does what can be done and waits for it at most so long; -1: until something happened. */
@@ -169,7 +172,9 @@ orrery_status http_status(int http);
 /* ---- links, signatures, keys, sessions, definitions */
 
 orrery_status link_target(struct arena *arena, const char *link, size_t size, struct target *target);
-bool sign_request(const orrery_client *client, struct call *call);
+bool sign_open(orrery_client *client, const uint8_t *key, size_t key_bytes);
+void sign_close(orrery_client *client);
+bool sign_request(orrery_client *client, struct call *call);
 bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);
