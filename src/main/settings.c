@@ -35,6 +35,7 @@ static const struct flag flags[] = {
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
+    { "script-children", NUMBER, AT(script_children), "N", "how many of them run at a time, each in a process of its own (16)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
     { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
 };
@@ -164,13 +165,16 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .log = "info",
                                    .cache_mb = 256,
                                    .script_seconds = SCRIPT_SECONDS_DEFAULT,
-                                   .script_mb = SCRIPT_MB_DEFAULT };
+                                   .script_mb = SCRIPT_MB_DEFAULT,
+                                   .script_children = SCRIPT_CHILDREN_MAX };
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
     if (settings->listen.count == 0)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
+    if (settings->script_children > SCRIPT_CHILDREN_MAX)
+        return fail("more than there are threads for (16): --", "script-children");
     return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
            is_choice("log", settings->log);
 }

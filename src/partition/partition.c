@@ -86,6 +86,13 @@ void partition_expect(struct partition_txn *txn, struct slice id)
     txn_expect_item(txn, epk_slice(txn->epk), id);
 }
 
+void partition_order_entries(struct partition_txn *txn)
+{
+    size_t count;
+
+    batch_index_entries(txn->batch, &count);
+}
+
 void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish)
 {
     txn->indexing = wish;

@@ -47,6 +47,9 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
 /* The commit refuses if this item was changed meanwhile: for what was not found by partition_find(). */
 void partition_expect(struct partition_txn *txn, struct slice id);
 
+/* Before a query reads by the index what it has written so far: what this allocates stays until the transaction ends. */
+void partition_order_entries(struct partition_txn *txn);
+
 /* Whether the items that it writes are to be indexed; by default the container's policy says so. */
 enum indexing_wish { INDEXING_DEFAULT, INDEXING_INCLUDE, INDEXING_EXCLUDE };
 

@@ -177,9 +177,28 @@ void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, si
     scan->pick_count = count;
 }
 
-static const struct view *view_of(const struct partition_scan *scan)
+const struct view *partition_scan_view(const struct partition_scan *scan)
 {
     return scan->txn ? &scan->txn->view : &scan->view;
+}
+
+enum status partition_scan_count(struct op *op, const struct partition_scan *scan, uint64_t *documents,
+                                 bool *counted)
+{
+    const struct view *view = partition_scan_view(scan);
+    struct head head;
+    enum status st;
+
+    TRY(store_snapshot_head(op, view->snapshot, &head));
+    *counted = head.counts;
+    *documents = head.documents + (view->writes ? (uint64_t)batch_documents(view->writes) : 0);
+out:
+    return st;
+}
+
+bool partition_scan_sees_own(const struct partition_scan *scan)
+{
+    return scan->txn && !batch_is_empty(scan->txn->batch);
 }
 
 static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
@@ -191,7 +210,7 @@ static enum status scan_span(struct op *op, struct partition_scan *scan, struct 
 
     if (scan->block_rows < BLOCK_ROWS_MAX)
         scan->block_rows *= 4;
-    return view_scan(op, view_of(scan), range, limit, &scan->rows);
+    return view_scan(op, partition_scan_view(scan), range, limit, &scan->rows);
 }
 
 /* As many as fill a block when they are as large as those before. */
@@ -212,7 +231,7 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
 
     for (size_t i = 0; i < count; i++)
         key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
-    TRY(view_get_many(op, view_of(scan), key, count, value));
+    TRY(view_get_many(op, partition_scan_view(scan), key, count, value));
     scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
     for (size_t i = 0; i < count; i++) {
         if (value[i].data)
