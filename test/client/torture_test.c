@@ -14,6 +14,8 @@
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void *__real_arena_try_alloc(struct arena *arena, size_t bytes);
+void *__wrap_arena_try_alloc(struct arena *arena, size_t bytes);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
@@ -42,6 +44,12 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *memory, size_t size)
 {
     return fails() ? NULL : __real_realloc(memory, size);
+}
+
+/* Most of what an arena gives out needs no malloc(): it fails by itself. */
+void *__wrap_arena_try_alloc(struct arena *arena, size_t bytes)
+{
+    return fails() ? NULL : __real_arena_try_alloc(arena, bytes);
 }
 
 /* ---- a server that answers everything the scenario asks */
