@@ -12,18 +12,19 @@
 
 #include "engine.h"
 #include "prelude.h"
+#include "text.h"
 
 /* The collector sizes its heap by the machine's memory; as if there were little, a large run is forgotten soon after. */
 #define ASSUMED_MEMORY_BYTES (64 * 1024 * 1024)
 
-/* What went wrong inside prelude.js: a script that broke the objects it works with. */
+/* What went wrong inside the prelude: a script that broke the objects it works with. */
 #define BROKEN_EXCEPTION "Error: The script has changed objects that its own context needs."
 #define BROKEN_ERROR                                                       \
     "\"exception\":\"" BROKEN_EXCEPTION "\",\"stack\":\"" BROKEN_EXCEPTION \
     "\",\"from\":\"throw\",\"number\":400"
 #define BROKEN_PAYLOAD "{\"message\":\"" BROKEN_EXCEPTION "\"," BROKEN_ERROR "}"
 
-/* A context and prelude.js in it. */
+/* A context and the prelude in it. */
 struct realm {
     JSGlobalContextRef context;
     JSObjectRef run, deliver, step, take, call;
@@ -40,6 +41,7 @@ struct engine {
     JSGlobalContextRef plain; /* reads LOAD: no script ever runs in it */
     JSStringRef prelude, prelude_url;
     struct realm running, next;
+    struct text_room room;
 };
 
 static JSStringRef string_of(const char *text)
@@ -54,7 +56,7 @@ static JSValueRef evaluate(JSContextRef context, JSObjectRef function, JSObjectR
     JSStringRef source, url;
     JSValueRef value;
 
-    (void)function, (void)self, (void)count; /* only prelude.js has it, and gives both */
+    (void)function, (void)self, (void)count; /* only the prelude has it, and gives both */
     source = JSValueToStringCopy(context, arguments[0], exception);
     url = JSValueToStringCopy(context, arguments[1], exception);
     value = JSEvaluateScript(context, source, NULL, url, 1, exception);
@@ -143,10 +145,22 @@ static void warm_up(struct engine *engine)
     JSGarbageCollect(engine->plain);
 }
 
-/* One thread to collect with, since there may be many children; no second language. */
+/* So much is made between two collections, each of which takes a millisecond: several runs of the usual size. */
+#define HEAP_BYTES_FIRST (16 * 1024 * 1024)
+
+/* How often a function must have been called, times 15, or a loop gone round: a run of a hundred items is no reason yet. */
+#define OPTIMIZE_AFTER 10000
+
+/*
+ * One thread to collect with, since there may be many children; no second language. What a context has compiled ends with
+ * it, so that the compiler that optimizes is for scripts that compute, and for functions, which are called on and on.
+ */
 static void set_options(void)
 {
     jsc_options_set_size("forceRAMSize", ASSUMED_MEMORY_BYTES);
+    jsc_options_set_uint("smallHeapSize", HEAP_BYTES_FIRST);
+    jsc_options_set_int("thresholdForOptimizeAfterWarmUp", OPTIMIZE_AFTER);
+    jsc_options_set_int("thresholdForOptimizeSoon", OPTIMIZE_AFTER);
     jsc_options_set_uint("numberOfGCMarkers", 1);
     jsc_options_set_boolean("useWasm", FALSE);
 }
@@ -167,9 +181,9 @@ struct engine *engine_new(void)
     return engine;
 }
 
-static JSValueRef parsed(JSContextRef context, const char *payload)
+static JSValueRef parsed(struct engine *engine, JSContextRef context, const char *payload)
 {
-    JSStringRef text = string_of(payload);
+    JSStringRef text = text_read(&engine->room, payload);
     JSValueRef value = JSValueMakeFromJSONString(context, text);
 
     JSStringRelease(text);
@@ -187,7 +201,7 @@ static JSStringRef text_member(JSContextRef context, JSValueRef object, const ch
 
 struct script *script_new(struct engine *engine, const char *payload)
 {
-    JSValueRef object = parsed(engine->plain, payload);
+    JSValueRef object = parsed(engine, engine->plain, payload);
     struct script *script = calloc(1, sizeof(*script));
 
     if (!script)
@@ -218,13 +232,12 @@ static void give(JSContextRef context, JSValueRef value, struct outgoing *out)
 {
     JSStringRef text =
         value && JSValueIsString(context, value) ? JSValueToStringCopy(context, value, NULL) : NULL;
-    size_t bytes_max = text ? JSStringGetMaximumUTF8CStringSize(text) : 0;
+    size_t bytes_max = text ? text_bytes_max(text) : 0;
     char *at = text ? outgoing_reserve(out, bytes_max) : NULL;
-    size_t bytes = at ? JSStringGetUTF8CString(text, at, bytes_max) : 0;
 
-    if (bytes > 1)
-        out->used = bytes - 1; /* without the NUL */
-    else
+    if (at)
+        out->used = text_write(text, at, bytes_max);
+    if (!at || out->used == 0)
         outgoing_set(out, FRAME_FAILED, BROKEN_PAYLOAD);
     if (text)
         JSStringRelease(text);
@@ -243,7 +256,7 @@ static JSValueRef call_script(struct realm *realm, JSObjectRef function, struct 
     JSValueRef arguments[] = {
         JSValueMakeString(context, script->source),
         script->name ? JSValueMakeString(context, script->name) : JSValueMakeUndefined(context),
-        parsed(context, payload),
+        parsed(script->engine, context, payload),
     };
 
     return call(realm, function, 3, arguments);
@@ -264,17 +277,16 @@ void engine_run(struct engine *engine, struct script *script, const char *payloa
 void engine_deliver(struct engine *engine, const char *payload, struct outgoing *out)
 {
     struct realm *realm = &engine->running;
-    JSValueRef answers, is_right, more;
+    JSValueRef answers, more;
 
     if (!realm->context)
         frame_broken();
-    answers = parsed(realm->context, payload);
-    is_right = call(realm, realm->deliver, 1, &answers);
-    if (!is_right || !JSValueToBoolean(realm->context, is_right))
+    answers = parsed(engine, realm->context, payload);
+    more = call(realm, realm->deliver, 1, &answers);
+    if (!more || !JSValueIsBoolean(realm->context, more))
         frame_broken();
-    do
+    while (more && JSValueToBoolean(realm->context, more))
         more = call(realm, realm->step, 0, NULL);
-    while (more && JSValueToBoolean(realm->context, more));
     give(realm->context, call(realm, realm->take, 0, NULL), out);
 }
 

@@ -1,6 +1,6 @@
 /*
  * script-host/engine.h - JavaScript: sources, contexts, and one run at a time. engine.c alone knows JavaScriptCore.
- * What scripts see is in prelude.js; this only brings it text and takes text away.
+ * What scripts see is in run.js; this only brings it text and takes text away.
  *
  * Ownership. The engine lives as long as the process. A script belongs to who made it, until script_free().
  * Threads. One calls; JavaScriptCore has more of its own.

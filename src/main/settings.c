@@ -32,9 +32,12 @@ static const struct flag flags[] = {
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves: a container has as many as it needs (10000)" },
+    { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
+    { "script-children", NUMBER, AT(script_children), "N", "how many of them run at a time, each in a process of its own (16)" },
     { "script-program", TEXT, AT(script_program), "FILE", "what runs them (orrery-js, beside this program)" },
     { "log", TEXT, AT(log), "error|warn|info|debug", "how much to say on standard error (info)" },
 };
@@ -163,14 +166,19 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .durability = "sync",
                                    .log = "info",
                                    .cache_mb = 256,
+                                   .range_units = RANGE_THROUGHPUT_MAX,
+                                   .range_mb = RANGE_MB_MAX,
                                    .script_seconds = SCRIPT_SECONDS_DEFAULT,
-                                   .script_mb = SCRIPT_MB_DEFAULT };
+                                   .script_mb = SCRIPT_MB_DEFAULT,
+                                   .script_children = SCRIPT_CHILDREN_MAX };
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
     if (settings->listen.count == 0)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
+    if (settings->script_children > SCRIPT_CHILDREN_MAX)
+        return fail("more than there are threads for (16): --", "script-children");
     return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
            is_choice("log", settings->log);
 }

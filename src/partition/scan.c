@@ -31,22 +31,33 @@ static struct number_span span_of_prefix(const struct container *container, cons
                                  number_make(prefix_bits(container, prefix, 0xff) + 1, 0) };
 }
 
-static struct epk first_level(const struct container *container, struct epk bound)
+/* How many levels of hierarchical keys the numbers of [min, max) follow: those that all of them share, and the next. */
+static size_t levels_in_order(const struct partition_scope *scope)
 {
-    if (container->epk_version == EPK_MULTI && bound.size > EPK_LEVEL_BYTES)
-        bound.size = EPK_LEVEL_BYTES;
+    size_t bytes = EPK_LEVEL_BYTES;
+
+    while (bytes <= scope->min.size && bytes <= scope->max.size &&
+           memcmp(scope->min.bytes, scope->max.bytes, bytes) == 0)
+        bytes += EPK_LEVEL_BYTES;
+    return bytes / EPK_LEVEL_BYTES;
+}
+
+static struct epk up_to_level(const struct container *container, struct epk bound, size_t levels)
+{
+    if (container->epk_version == EPK_MULTI && bound.size > levels * EPK_LEVEL_BYTES)
+        bound.size = (uint16_t)(levels * EPK_LEVEL_BYTES);
     return bound;
 }
 
-/* Where keys of [min, max) can lie. Numbers follow the order of hierarchical keys by their first level only. */
+/* Where keys of [min, max) can lie. */
 static struct number_span span_of_bounds(const struct container *container,
                                          const struct partition_scope *scope)
 {
     struct number_span span = { 0, 1ull << (NUMBER_EPK_BITS + NUMBER_COUNTER_BITS) };
-    struct epk min, max;
+    size_t levels = levels_in_order(scope);
+    struct epk min = up_to_level(container, scope->min, levels),
+               max = up_to_level(container, scope->max, levels);
 
-    min = first_level(container, scope->min);
-    max = first_level(container, scope->max);
     if (min.size)
         span.from = number_make(prefix_bits(container, &min, 0x00), 0);
     if (max.size)
@@ -177,9 +188,28 @@ void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, si
     scan->pick_count = count;
 }
 
-static const struct view *view_of(const struct partition_scan *scan)
+const struct view *partition_scan_view(const struct partition_scan *scan)
 {
     return scan->txn ? &scan->txn->view : &scan->view;
+}
+
+enum status partition_scan_count(struct op *op, const struct partition_scan *scan, uint64_t *documents,
+                                 bool *counted)
+{
+    const struct view *view = partition_scan_view(scan);
+    struct head head;
+    enum status st;
+
+    TRY(store_snapshot_head(op, view->snapshot, &head));
+    *counted = head.counts;
+    *documents = head.documents + (view->writes ? (uint64_t)batch_documents(view->writes) : 0);
+out:
+    return st;
+}
+
+bool partition_scan_sees_own(const struct partition_scan *scan)
+{
+    return scan->txn && !batch_is_empty(scan->txn->batch);
 }
 
 static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
@@ -191,7 +221,7 @@ static enum status scan_span(struct op *op, struct partition_scan *scan, struct 
 
     if (scan->block_rows < BLOCK_ROWS_MAX)
         scan->block_rows *= 4;
-    return view_scan(op, view_of(scan), range, limit, &scan->rows);
+    return view_scan(op, partition_scan_view(scan), range, limit, &scan->rows);
 }
 
 /* As many as fill a block when they are as large as those before. */
@@ -212,7 +242,7 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
 
     for (size_t i = 0; i < count; i++)
         key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
-    TRY(view_get_many(op, view_of(scan), key, count, value));
+    TRY(view_get_many(op, partition_scan_view(scan), key, count, value));
     scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
     for (size_t i = 0; i < count; i++) {
         if (value[i].data)

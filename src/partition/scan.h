@@ -44,6 +44,16 @@ enum status partition_scan_open(struct op *op, const struct container *container
 enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
                                    const struct partition_scope *scope, struct partition_scan *scan);
 
+/* What it reads through, for those who read the index of the same items. */
+const struct view *partition_scan_view(const struct partition_scan *scan);
+
+/* How many items the container has in that view, expired ones too; `counted` false: it is not known. */
+enum status partition_scan_count(struct op *op, const struct partition_scan *scan, uint64_t *documents,
+                                 bool *counted);
+
+/* Whether there may be items that the transaction itself has written: no index knows their _ts yet. */
+bool partition_scan_sees_own(const struct partition_scan *scan);
+
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);
 

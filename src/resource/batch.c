@@ -1,5 +1,5 @@
 /*
- * src/resource/batch.c - several operations in one request: read them, run them, tell what became of each.
+ * src/resource/batch.c - several operations in one request: run them, tell what became of each.
  * What is wrong with the request as a whole refuses it. What is wrong with one operation is told in its place of
  * the answer, which then has status 207.
  */
@@ -7,125 +7,11 @@
 #include "partition/key.h"
 #include "reply/charge.h"
 #include "resource/batch.h"
+#include "resource/hybrid_row.h"
 #include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/system.h"
 #include "resource/usage.h"
-
-/* ---- reading ---- */
-
-enum body { BODY_NONE, BODY_DOCUMENT, BODY_PATCH };
-
-static const struct {
-    const char *name; /* operationType */
-    enum body body;
-    bool has_id; /* of its own, beside that of a document */
-} kinds[ACTION_KINDS] = {
-    [ACTION_CREATE] = { "Create", BODY_DOCUMENT, false },
-    [ACTION_UPSERT] = { "Upsert", BODY_DOCUMENT, false },
-    [ACTION_READ] = { "Read", BODY_NONE, true },
-    [ACTION_REPLACE] = { "Replace", BODY_DOCUMENT, true },
-    [ACTION_PATCH] = { "Patch", BODY_PATCH, true },
-    [ACTION_DELETE] = { "Delete", BODY_NONE, true },
-};
-
-static enum status bad_operation(struct op *op, size_t index, const char *member)
-{
-    return op_fail(op, ST_BAD_REQUEST,
-                   "The request payload is invalid. Ensure to provide a valid request payload: '%s' of "
-                   "operation %zu is missing or invalid.",
-                   member, index);
-}
-
-static bool read_kind(struct json value, enum action_kind *kind)
-{
-    if (json_kind(value) != JSON_STRING)
-        return false;
-    for (*kind = 0; *kind < ACTION_KINDS; ++*kind)
-        if (slice_is_nocase(json_string(value), kinds[*kind].name))
-            return true;
-    return false;
-}
-
-/* Absent and null are the same, and no error. */
-static bool read_text(struct json value, struct slice *text)
-{
-    if (json_kind(value) == JSON_STRING)
-        *text = json_string(value);
-    return json_kind(value) == JSON_STRING || json_kind(value) == JSON_UNDEFINED ||
-           json_kind(value) == JSON_NULL;
-}
-
-static bool has_body(enum body wanted, struct json body)
-{
-    enum json_kind kind = json_kind(body);
-
-    return wanted == BODY_NONE || kind == JSON_OBJECT || (wanted == BODY_PATCH && kind == JSON_ARRAY);
-}
-
-static enum status read_operation(struct op *op, struct json value, size_t index, struct part *part)
-{
-    struct action *action = &part->action;
-    enum status st = ST_OK;
-
-    *part = (struct part){ .body = json_get(value, "resourceBody"), .status = ST_FAILED_DEPENDENCY };
-    if (!read_kind(json_get(value, "operationType"), &action->kind))
-        TRY(bad_operation(op, index, "operationType"));
-    if (!read_text(json_get(value, "id"), &action->id) || (kinds[action->kind].has_id && !action->id.size))
-        TRY(bad_operation(op, index, "id"));
-    if (!has_body(kinds[action->kind].body, part->body))
-        TRY(bad_operation(op, index, "resourceBody"));
-    if (!read_text(json_get(value, "partitionKey"), &part->key))
-        TRY(bad_operation(op, index, "partitionKey"));
-    if (!read_text(json_get(value, "ifMatch"), &action->if_match))
-        TRY(bad_operation(op, index, "ifMatch"));
-    if (!read_text(json_get(value, "ifNoneMatch"), &action->if_none_match))
-        TRY(bad_operation(op, index, "ifNoneMatch"));
-    part->minimal = json_kind(json_get(value, "minimalReturnPreference")) == JSON_TRUE;
-out:
-    return st;
-}
-
-/* Binary batches begin so, and JSON never does. */
-static bool is_hybrid_row(struct slice text)
-{
-    return text.size > 0 && (uint8_t)text.data[0] == 0x81;
-}
-
-static enum status check_count(struct op *op, size_t count)
-{
-    if (count == 0)
-        return op_fail(op, ST_BAD_REQUEST, "Batch request has no operations.");
-    if (count > BATCH_OPERATIONS_MAX)
-        return op_fail(op, ST_BAD_REQUEST, "Batch request has more operations than what is supported.");
-    return ST_OK;
-}
-
-static enum status read_operations(struct op *op, struct parts *parts)
-{
-    struct slice text = parts->call->request->body;
-    bool minimal = call_wants_minimal(parts->call);
-    struct json body;
-    enum status st;
-
-    if (text.size > BATCH_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
-    if (is_hybrid_row(text))
-        TRY(op_fail(op, ST_NOT_BUILT,
-                    "This version of the server has no binary batches. docs/compat.md lists what it has."));
-    TRY(json_parse(op, text, &body));
-    if (json_kind(body) != JSON_ARRAY)
-        TRY(op_fail(op, ST_BAD_REQUEST,
-                    "The request payload is invalid. Ensure to provide a valid request payload."));
-    TRY(check_count(op, json_count(body)));
-    parts->part = arena_alloc(&op->arena, json_count(body) * sizeof(*parts->part));
-    for (struct json_iter i = json_iter(body); json_next(&i); parts->count++) {
-        TRY(read_operation(op, i.value, parts->count, &parts->part[parts->count]));
-        parts->part[parts->count].minimal |= minimal;
-    }
-out:
-    return st;
-}
 
 /* ---- partition keys ---- */
 
@@ -199,7 +85,7 @@ static enum status place_document(struct op *op, const struct parts *parts, stru
     TRY(item_check_document(op, &action->document));
     TRY(item_check_size(op, action->document));
     action_place(parts->call->container, action);
-    if (kinds[action->kind].has_id)
+    if (batch_kinds[action->kind].has_id)
         action->id = id;
     if (named)
         TRY(action_check_key(op, action, named));
@@ -210,7 +96,7 @@ out:
 /* Where a key is named neither here nor there, the document has one, or there is none to have. */
 static enum status place(struct op *op, const struct parts *parts, struct part *part)
 {
-    bool has_document = kinds[part->action.kind].body == BODY_DOCUMENT;
+    bool has_document = batch_kinds[part->action.kind].body == BODY_DOCUMENT;
     struct epk named = parts->epk;
     bool names = parts->has_key || part->key.data || !has_document;
     enum status st = ST_OK;
@@ -220,7 +106,7 @@ static enum status place(struct op *op, const struct parts *parts, struct part *
     part->action.epk = named;
     if (has_document)
         TRY(place_document(op, parts, part, names ? &named : NULL));
-    if (kinds[part->action.kind].body == BODY_PATCH)
+    if (batch_kinds[part->action.kind].body == BODY_PATCH)
         TRY(item_patch_read(op, parts->call, part->body, &part->action.patch));
     TRY(check_range(op, parts, &part->action.epk));
 out:
@@ -382,18 +268,27 @@ static enum status run_atomic(struct op *op, struct parts *parts)
 
 /* ---- the answer ---- */
 
+static int http_status(const struct part *part)
+{
+    return part->status == ST_OK ? action_status(&part->action) : error_row(part->status)->http;
+}
+
+static bool tells_etag(const struct part *part)
+{
+    return part->status == ST_NOT_MODIFIED || (part->status == ST_OK && part->action.kind != ACTION_DELETE);
+}
+
 static void print_result(struct buf *body, const struct container *container, const struct part *part)
 {
     const struct error_row *row = error_row(part->status);
     const struct record *item = &part->action.item;
-    bool known = part->status == ST_NOT_MODIFIED;
 
-    buf_printf(body, "{\"statusCode\":%d", part->status == ST_OK ? action_status(&part->action) : row->http);
+    buf_printf(body, "{\"statusCode\":%d", http_status(part));
     if (row->sub)
         buf_printf(body, ",\"subStatusCode\":%d", row->sub);
     buf_text(body, ",\"requestCharge\":");
     charge_print(body, part->charge);
-    if (known || (part->status == ST_OK && part->action.kind != ACTION_DELETE)) {
+    if (tells_etag(part)) {
         buf_text(body, ",\"eTag\":");
         print_etag(body, item->etag, item->ts_ms);
     }
@@ -403,24 +298,63 @@ static void print_result(struct buf *body, const struct container *container, co
     }
     if (row->retry)
         buf_printf(body, ",\"retryAfterMilliseconds\":%llu", (unsigned long long)part->retry_after_ms);
-    if (part->status != ST_OK && !known && part->status != ST_FAILED_DEPENDENCY) {
+    if (part->status != ST_OK && part->status != ST_NOT_MODIFIED && part->status != ST_FAILED_DEPENDENCY) {
         buf_text(body, ",\"message\":");
         reply_print_reason(body, part->error);
     }
     buf_byte(body, '}');
 }
 
-static void answer(struct parts *parts)
+/* The same as a row, which has no place for a message. */
+static void write_result(struct buf *body, const struct container *container, const struct part *part)
 {
-    struct buf *body = reply_body(parts->reply);
-    bool all_well = true;
+    const struct error_row *row = error_row(part->status);
+    const struct record *item = &part->action.item;
+    char text[ETAG_SIZE];
+    struct buf etag = { .data = text, .capacity = sizeof(text) };
+    struct hybrid_row_result result = {
+        http_status(part), row->sub, { 0 }, part->charge, row->retry ? (uint32_t)part->retry_after_ms : 0
+    };
+    ptrdiff_t start = HYBRID_ROW_NO_BODY;
 
+    if (tells_etag(part)) {
+        etag_print(&etag, item->etag, item->ts_ms);
+        result.etag = buf_as_slice(&etag);
+    }
+    if (part->status == ST_OK && tells_item(part)) {
+        start = (ptrdiff_t)body->size;
+        item_print(body, container, item);
+    }
+    hybrid_row_result(body, &result, start);
+}
+
+static void print_results(struct parts *parts, struct buf *body)
+{
     for (size_t i = 0; i < parts->count; i++) {
         buf_byte(body, i ? ',' : '[');
         print_result(body, parts->call->container, &parts->part[i]);
-        all_well &= parts->part[i].status == ST_OK;
     }
     buf_byte(body, ']');
+}
+
+static void write_results(struct parts *parts, struct buf *body)
+{
+    hybrid_row_begin(body);
+    for (size_t i = 0; i < parts->count; i++)
+        write_result(body, parts->call->container, &parts->part[i]);
+}
+
+/* In the form in which the request came. */
+static void answer(struct parts *parts)
+{
+    bool all_well = true;
+
+    for (size_t i = 0; i < parts->count; i++)
+        all_well &= parts->part[i].status == ST_OK;
+    if (parts->is_binary)
+        write_results(parts, reply_body(parts->reply));
+    else
+        print_results(parts, reply_body(parts->reply));
     reply_session(parts->reply, parts->lsn);
     usage_of_items(parts->reply, parts->call);
     reply_status(parts->reply, all_well ? 200 : 207);
@@ -447,7 +381,7 @@ enum status document_batch(struct op *op, struct call *call, struct reply *reply
 
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
     item_reply_owner(reply, call);
-    TRY(read_operations(op, &parts));
+    TRY(batch_read(op, &parts));
     if (!atomic)
         TRY(range_of_header(op, call, reply, &parts.min, &parts.max));
     TRY(read_key(op, &parts, atomic));

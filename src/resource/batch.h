@@ -1,5 +1,5 @@
 /*
- * src/resource/batch.h - several operations in one request, for batch.c and bulk.c only.
+ * src/resource/batch.h - several operations in one request, for batch.c, batch_read.c and bulk.c only.
  * An atomic batch is one transaction of one logical partition: all of it or nothing. In bulk each operation
  * stands for itself, with a partition key, a transaction and an LSN of its own.
  *
@@ -7,6 +7,16 @@
  */
 #pragma once
 #include "resource/action.h"
+
+enum batch_body { BODY_NONE, BODY_DOCUMENT, BODY_PATCH };
+
+struct batch_kind {
+    const char *name; /* operationType */
+    int row_type;     /* the same in a binary batch */
+    enum batch_body body;
+    bool has_id; /* of its own, beside that of a document */
+};
+extern const struct batch_kind batch_kinds[ACTION_KINDS];
 
 /* One operation and what became of it. */
 struct part {
@@ -32,7 +42,11 @@ struct parts {
     struct epk min, max; /* in bulk, the range that the request names; max is empty when it names none */
     size_t answer_bytes; /* that the answer may take so far: there is room for them */
     uint64_t lsn;        /* for the session token */
+    bool is_binary;      /* the request's form, and the answer's */
 };
+
+/* The operations of the request, none of them placed yet. */
+enum status batch_read(struct op *op, struct parts *parts);
 
 /* Does it in the transaction, and notes what became of it. ST_NOT_MODIFIED is no failure. */
 enum status batch_take_part(struct op *op, struct parts *parts, struct part *part, struct partition_txn *txn);

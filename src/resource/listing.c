@@ -137,9 +137,28 @@ static struct json item_system_members(struct query_source *source, const struct
 
 /* ---- the index of a container ---- */
 
+static bool is_time(const struct index_path *path)
+{
+    return path->count == 1 && !path->step[0].element && slice_is(path->step[0].name, "_ts");
+}
+
 static bool index_has(const struct query_index *index, const struct index_path *path)
 {
-    return container_index_has(((const struct item_index *)index)->container, path);
+    const struct item_index *items = (const struct item_index *)index;
+
+    return !(items->lacks_time && is_time(path)) && container_index_has(items->container, path);
+}
+
+static bool has_time(const struct index_policy *policy, path_id id)
+{
+    size_t count;
+    const struct index_joined *joined = index_policy_composites(policy, &count);
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; joined[i].id == id && k < joined[i].part_count; k++)
+            if (is_time(&joined[i].part[k]))
+                return true;
+    return false;
 }
 
 static bool index_computes(const struct query_index *index, struct slice name, path_id *id)
@@ -149,7 +168,10 @@ static bool index_computes(const struct query_index *index, struct slice name, p
 
 static bool index_has_composite(const struct query_index *index, path_id id)
 {
-    return container_index_has_composite(((const struct item_index *)index)->container, id);
+    const struct item_index *items = (const struct item_index *)index;
+
+    return !(items->lacks_time && has_time(index->policy, id)) &&
+           container_index_has_composite(items->container, id);
 }
 
 static bool index_has_tuple(const struct query_index *index, path_id id)
@@ -232,28 +254,28 @@ static void describe_scope(struct op *op, struct item_source *items, const struc
     index->hides = container->default_ttl != TTL_OFF;
 }
 
-/* Behind the scan, whose view it shares. */
-static enum status offer_index(struct op *op, struct item_source *items, const struct partition_key *key)
+enum status item_source_offer_index(struct op *op, struct item_source *items, const struct partition_key *key)
 {
+    static const struct partition_key none = { 0 };
     const struct container *container = items->scan.container;
-    struct head head;
-    bool whole;
+    const struct view *view = partition_scan_view(&items->scan);
+    struct query_index *index = &items->index.base;
+    bool whole, counted;
     enum status st = ST_OK;
 
     if (!container->index || items->scan.span_count == 0)
         return ST_OK;
-    TRY(container_index_is_whole(op, &items->scan.view, container, &whole));
-    TRY(store_snapshot_head(op, items->scan.view.snapshot, &head));
-    if (!head.counts)
+    items->index = (struct item_index){ index_of_items, container, partition_scan_sees_own(&items->scan) };
+    TRY(container_index_is_whole(op, view, container, &whole));
+    TRY(partition_scan_count(op, &items->scan, &index->documents, &counted));
+    if (!counted)
         goto out;
-    items->index = (struct item_index){ index_of_items, container };
-    items->index.base.view = &items->scan.view;
-    items->index.base.policy = container->index;
-    items->index.base.documents = head.documents;
+    index->view = view;
+    index->policy = container->index;
     if (!whole)
-        items->index.base.left_out = container_index_left_out(op);
-    describe_scope(op, items, key);
-    items->base.index = &items->index.base;
+        index->left_out = container_index_left_out(op);
+    describe_scope(op, items, key ? key : &none);
+    items->base.index = index;
 out:
     return st;
 }
@@ -332,7 +354,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call, &search, &options, &scope));
     TRY(partition_scan_open(op, call->container, &scope, &items.scan));
-    TRY(offer_index(op, &items, &key));
+    TRY(item_source_offer_index(op, &items, &key));
     TRY(search_run(op, call, reply, &search, &items.base, &call->container->rid, "Documents"));
     reply_session(reply, lsn);
     usage_of_items(reply, call);

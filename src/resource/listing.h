@@ -6,6 +6,7 @@
 struct item_index {
     struct query_index base;
     const struct container *container;
+    bool lacks_time; /* some items' _ts is not known yet, nor in the index what it says */
 };
 
 struct item_source {
@@ -16,3 +17,7 @@ struct item_source {
 };
 
 void item_source_init(struct item_source *items);
+
+/* Once the scan is open. `key` is the scope's, and may be NULL. */
+enum status item_source_offer_index(struct op *op, struct item_source *items,
+                                    const struct partition_key *key);

@@ -39,6 +39,16 @@ static struct slice text_of(struct json value)
     return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
 }
 
+/* As the service has them, in small letters; what is none of them changes nothing. */
+static enum indexing_wish wish_of(struct json options)
+{
+    struct slice action = text_of(json_get(options, "indexAction"));
+
+    if (action.data && slice_is_nocase(action, "include"))
+        return INDEXING_INCLUDE;
+    return action.data && slice_is_nocase(action, "exclude") ? INDEXING_EXCLUDE : INDEXING_DEFAULT;
+}
+
 static enum status invalid(struct op *op)
 {
     return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
@@ -147,13 +157,14 @@ static bool left_nothing(enum status st)
 static enum status act(struct op *op, const struct operations *work, const struct way *way, struct json asked,
                        struct buf *answers, bool *refused)
 {
-    struct action action = { .kind = way->kind, .epk = *work->epk };
+    struct json options = json_get(asked, "options");
+    struct action action = { .kind = way->kind, .epk = *work->epk, .indexing = wish_of(options) };
     struct slice condition = { 0 };
     enum status st = ST_OK;
 
     *refused = true;
     if (way->condition)
-        condition = text_of(json_get(json_get(asked, "options"), way->condition));
+        condition = text_of(json_get(options, way->condition));
     if (way->kind == ACTION_READ)
         action.if_none_match = condition;
     else
@@ -264,6 +275,7 @@ static enum status search(struct op *op, const struct operations *work, struct j
     TRY(search_compile(op, &query, &allowed));
     TRY(begin_at(op, work, &query, options, &at));
     TRY(partition_scan_open_in(op, work->txn, &scope, &items->scan));
+    TRY(item_source_offer_index(op, items, work->key));
     TRY(query_run(op, query.query, &items->base, at.position, &limits, page));
     print_page(answers, page, &at);
 out:
@@ -348,6 +360,13 @@ static bool keeps_memory(struct json asked)
     return find_way(text_of(json_get(asked, "op"))) != NULL;
 }
 
+static struct arena_mark begin_one(struct op *op, const struct operations *work, bool keeps)
+{
+    if (!keeps)
+        partition_order_entries(work->txn);
+    return arena_mark(&op->arena);
+}
+
 enum status operations_run(struct op *op, void *context, struct json operations, struct buf *answers,
                            bool *accept)
 {
@@ -356,9 +375,9 @@ enum status operations_run(struct op *op, void *context, struct json operations,
     enum status st = ST_OK;
 
     for (struct json_iter i = json_iter(operations); json_next(&i);) {
-        struct arena_mark mark = arena_mark(&op->arena);
+        bool refused, keeps = keeps_memory(i.value);
+        struct arena_mark mark = begin_one(op, work, keeps);
         size_t before = answers->size + (answers->size > first);
-        bool refused;
 
         if (answers->size > first)
             buf_byte(answers, ',');
@@ -372,7 +391,7 @@ enum status operations_run(struct op *op, void *context, struct json operations,
             TRY(st);
         }
         st = ST_OK;
-        if (!keeps_memory(i.value))
+        if (!keeps)
             arena_rewind(&op->arena, mark);
     }
     *accept &= op->arena.used_bytes < op->arena.limit_bytes / 2;

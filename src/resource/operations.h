@@ -11,6 +11,7 @@
 struct operations {
     const struct call *call;
     const struct epk *epk;
+    const struct partition_key *key; /* the same as values, where they are known; or NULL */
     struct partition_txn *txn;
     struct script_session *session;
 };

@@ -15,6 +15,7 @@ struct execution {
     const struct call *call;
     struct reply *reply;
     struct script script;
+    struct partition_key key;
     struct epk epk;
     struct slice args, context; /* JSON text */
     struct script_session *session;
@@ -53,15 +54,14 @@ out:
 static enum status read_key(struct op *op, struct execution *execution)
 {
     const struct call *call = execution->call;
-    struct partition_key key;
     bool present;
     enum status st;
 
     if (!call_header(call, HEADER_PARTITION_KEY).data && !call->container->system_key)
         TRY(op_fail(op, ST_BAD_REQUEST, "PartitionKey value must be supplied for this operation."));
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
-                           &present));
-    partition_key_epk(call->container, &key, &execution->epk);
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM,
+                           &execution->key, &present));
+    partition_key_epk(call->container, &execution->key, &execution->epk);
     item_reply_key(execution->reply, call, &execution->epk);
 out:
     return st;
@@ -119,7 +119,9 @@ static enum status write_answer(struct op *op, struct execution *execution, stru
 static enum status attempt(struct op *op, struct execution *execution, bool in_turn, struct json *done)
 {
     const struct call *call = execution->call;
-    struct operations work = { .call = call, .epk = &execution->epk, .session = execution->session };
+    struct operations work = {
+        .call = call, .epk = &execution->epk, .key = &execution->key, .session = execution->session
+    };
     struct script_run run = { &execution->script, execution->args, execution->context, operations_run,
                               &work };
     enum status st;

@@ -71,7 +71,7 @@ static bool wants_one(const struct children *children)
         return false;
     if (children->count < CHILDREN_KEPT)
         return true;
-    return children->waiting && !children->idle && children->count < SCRIPT_CHILDREN_MAX &&
+    return children->waiting && !children->idle && children->count < children->options.children_max &&
            now_ms(children) - children->waiting_since_ms >= CHILD_PATIENCE_MS;
 }
 

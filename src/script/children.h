@@ -1,7 +1,7 @@
 /*
  * src/script/children.h - the children: how many there are, and who has which.
  * One is kept warm once somebody has asked. When somebody has waited for CHILD_PATIENCE_MS another is started, up
- * to SCRIPT_CHILDREN_MAX; those that are too many end when they have been idle for a while.
+ * to children_max; those that are too many end when they have been idle for a while.
  *
  * Threads. Any; a thread of its own starts and ends the idle ones (see child.h for why).
  */

@@ -26,6 +26,7 @@ struct script_options {
     const char *program; /* orrery-js */
     int64_t run_ms;      /* that a session may take from its first run on, and each call of functions */
     size_t memory_bytes; /* that a child may have */
+    size_t children_max; /* how many scripts may run at a time; one at least */
 };
 
 /* NULL when there is no memory for it. Nothing is started before somebody asks for it. */

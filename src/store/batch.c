@@ -169,23 +169,20 @@ static int by_key(const void *a, const void *b)
                          ((const struct batch_index_entry *)b)->key);
 }
 
-/* From two ordered parts of the list one. */
+/* From two ordered parts of the list one, in place: a script that writes and queries in turns comes here each time. */
 static void merge_index(struct batch *batch)
 {
-    size_t left = 0, right = batch->index_sorted, count = 0;
-    struct batch_index_entry *merged = arena_alloc(batch->arena, batch->index_count * sizeof(*merged));
+    size_t left = batch->index_sorted, right = batch->index_count - left, at = batch->index_count;
+    struct arena_mark mark = arena_mark(batch->arena);
+    struct batch_index_entry *added = arena_alloc(batch->arena, right * sizeof(*added));
 
-    while (left < batch->index_sorted && right < batch->index_count) {
-        bool first = by_key(&batch->index[left], &batch->index[right]) <= 0;
+    memcpy(added, batch->index + left, right * sizeof(*added));
+    while (right > 0) {
+        bool moves = left > 0 && by_key(&batch->index[left - 1], &added[right - 1]) > 0;
 
-        merged[count++] = batch->index[first ? left++ : right++];
+        batch->index[--at] = moves ? batch->index[--left] : added[--right];
     }
-    while (left < batch->index_sorted)
-        merged[count++] = batch->index[left++];
-    while (right < batch->index_count)
-        merged[count++] = batch->index[right++];
-    batch->index = merged;
-    batch->index_capacity = batch->index_count;
+    arena_rewind(batch->arena, mark);
 }
 
 /* What a run of one key comes to: as many adds as removes are nothing, and more than one over is a mistake. */
@@ -220,11 +217,22 @@ static void cancel_index(struct batch *batch)
     batch->index_count = kept;
 }
 
+/* One document's entries come in order, and stay so when times are filled in. */
+static bool is_in_order(const struct batch *batch)
+{
+    for (size_t i = 1; i < batch->index_count; i++)
+        if (by_key(&batch->index[i - 1], &batch->index[i]) >= 0)
+            return false;
+    return true;
+}
+
 const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t *count)
 {
     size_t added = batch->index_count - batch->index_sorted;
 
-    if (added) {
+    if (added && batch->index_sorted == 0 && is_in_order(batch)) {
+        batch->index_sorted = batch->index_count;
+    } else if (added) {
         qsort(batch->index + batch->index_sorted, added, sizeof(*batch->index), by_key);
         if (batch->index_sorted)
             merge_index(batch);
@@ -274,6 +282,11 @@ void batch_counts(struct batch *batch, int64_t documents, int64_t bytes)
 {
     batch->documents += documents;
     batch->document_bytes += bytes;
+}
+
+int64_t batch_documents(const struct batch *batch)
+{
+    return batch->documents;
 }
 
 bool batch_is_empty(const struct batch *batch)

@@ -58,6 +58,7 @@ void batch_uses_counter(struct batch *batch, uint64_t counter);
 
 /* So many documents, and bytes of their records, more than before; less when below zero. The bucket's head adds them up. */
 void batch_counts(struct batch *batch, int64_t documents, int64_t bytes);
+int64_t batch_documents(const struct batch *batch);
 
 bool batch_is_empty(const struct batch *batch);
 

@@ -267,3 +267,15 @@ def operations_run_in_pre_triggers_too(host):
         response=None,
     )
     assert payload == {"request": {"count": 1}}
+
+
+def text_of_any_length_and_alphabet_comes_back_as_it_was_sent(host):
+    echo = "function (text) { getContext().getResponse().setBody(text); }"
+    for length in range(40):
+        plain = "abcdefghijklmnopqrstuvwxyz0123456789ABCD"[:length]
+        assert host.body(echo, plain) == plain
+        for odd in ("\u00e9", "\u4e2d", "\U0001f600"):
+            assert host.body(echo, plain + odd) == plain + odd
+            assert host.body(echo, odd + plain) == odd + plain
+    for large in ("x" * 3000000, "\u00e9" * 1000000, "small again"):
+        assert host.body(echo, large) == large

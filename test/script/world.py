@@ -12,13 +12,14 @@ from server import KEY, Server
 COLL = "/dbs/d/colls/c"
 SECONDS, MB = 1, 200
 OTHERS, CALM_REQUESTS = 2, 200
-P99_MS_MAX = 20  # of other clients, whatever a script does
-NOISE = 5  # how many times the same machine's own p99, just before and just after, it may be where that is more
+P99_MS_MAX = 20  # of other clients, whatever a script does, on a machine that does nothing else
+BUSY_P99_MS_MAX = SECONDS * 1000 / 2  # on any other: nobody waits for a script
+BUSY = 5  # and one in two waits at most so many times as long as just before or just after
 
 
 class World:
     def __init__(self, program, options=(), is_quiet=False):
-        """is_quiet: nothing else runs on the machine, so that P99_MS_MAX is not to be argued with."""
+        """is_quiet: nothing else runs on the machine."""
         self.server = Server(program, options=["--script-seconds", str(SECONDS), "--script-mb", str(MB), *options])
         self.is_quiet = is_quiet
 
@@ -145,29 +146,31 @@ class Others:
     def served(self):
         return len(self.times_s)
 
-    def p99_ms(self):
-        """One in a hundred waited for longer."""
+    def wait_ms(self, percent):
+        """So many in a hundred waited no longer."""
         times = sorted(self.times_s)
-        return 1000 * times[min(len(times) - 1, len(times) * 99 // 100)]
+        return 1000 * times[min(len(times) - 1, len(times) * percent // 100)]
 
 
-def calm_p99_ms(world):
+def calm_median_ms(world):
     """What others wait when nothing goes on."""
     with Others(world) as others:
         others.calm.wait()
-    return others.p99_ms()
+    return others.wait_ms(50)
 
 
 @contextlib.contextmanager
 def undisturbed(world, served_min=20):
-    """What goes on inside leaves the others alone: so many are served, and 99 in 100 within P99_MS_MAX."""
-    calm_ms = calm_p99_ms(world)
+    """What goes on inside leaves the others alone: so many are served, and soon."""
+    calm_ms = 0 if world.is_quiet else calm_median_ms(world)
     with Others(world) as others:
         yield others
-    calm_ms = max(calm_ms, calm_p99_ms(world))
-    limit_ms = P99_MS_MAX if world.is_quiet else max(P99_MS_MAX, NOISE * calm_ms)
     assert others.served >= served_min, "others were served %d times" % others.served
-    assert others.p99_ms() < limit_ms, "others waited %.1f ms, and %.1f ms by themselves" % (others.p99_ms(), calm_ms)
+    p99_ms, p50_ms = others.wait_ms(99), others.wait_ms(50)
+    assert p99_ms < (P99_MS_MAX if world.is_quiet else BUSY_P99_MS_MAX), "the slowest of others waited %.1f ms" % p99_ms
+    if not world.is_quiet and others.served >= CALM_REQUESTS / 2:
+        calm_ms = max(calm_ms, calm_median_ms(world))
+        assert p50_ms < max(P99_MS_MAX, BUSY * calm_ms), "others waited %.1f ms, and %.1f ms by themselves" % (p50_ms, calm_ms)
 
 
 def assert_ended(pids, within_s=10):

@@ -6,12 +6,18 @@
 
 enum { RUN_MS = 2000, MEMORY_MB = 100 }; /* a sanitizer's shadow is memory too */
 
-static struct scripts *open_scripts(void)
+static struct scripts *open_children(size_t children_max)
 {
     return scripts_open(&(struct script_options){ .env = env_system(),
                                                   .program = "/proc/self/exe",
                                                   .run_ms = RUN_MS,
-                                                  .memory_bytes = (size_t)MEMORY_MB << 20 });
+                                                  .memory_bytes = (size_t)MEMORY_MB << 20,
+                                                  .children_max = children_max });
+}
+
+static struct scripts *open_scripts(void)
+{
+    return open_children(4);
 }
 
 /* A key for each source: a child keeps scripts by their keys. */
@@ -164,7 +170,7 @@ TEST(a_script_that_a_child_has_forgotten_is_sent_again)
 TEST(without_the_program_scripts_are_not_built_and_the_reason_says_what_to_install)
 {
     struct scripts *scripts =
-        scripts_open(&(struct script_options){ env_system(), "/nowhere/orrery-js", RUN_MS, 1 << 30 });
+        scripts_open(&(struct script_options){ env_system(), "/nowhere/orrery-js", RUN_MS, 1 << 30, 4 });
     struct op *op = test_op();
     struct script_session *session;
 
@@ -275,5 +281,23 @@ TEST(a_script_finds_a_child_while_others_hang)
         pthread_join(threads[i], &late);
         CHECK(late);
     }
+    scripts_close(scripts);
+}
+
+TEST(a_script_waits_for_its_turn_when_as_many_run_as_may)
+{
+    struct scripts *scripts = open_children(1);
+    struct script_stats stats = { 0 };
+    pthread_t thread;
+    void *late;
+
+    pthread_create(&thread, NULL, run_beside, scripts);
+    while (stats.runs == 0)
+        scripts_stats(scripts, &stats);
+    CHECK(run_once(test_op(), scripts, "done", NULL) == ST_OK);
+    scripts_stats(scripts, &stats);
+    CHECK(stats.killed == 1 && stats.children == 1);
+    pthread_join(thread, &late);
+    CHECK(late);
     scripts_close(scripts);
 }
