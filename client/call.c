@@ -102,12 +102,11 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
 
 static void unlink_call(struct call *call)
 {
-    if (!call->link)
-        return;
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
-    call->link = NULL;
+    for (struct call **at = &call->client->calls; *at; at = &(*at)->next)
+        if (*at == call) {
+            *at = call->next;
+            return;
+        }
 }
 
 void call_free(struct call *call)
@@ -213,9 +212,6 @@ orrery_status call_start(struct call *call)
         return client_no_memory(client);
     call->state = CALL_SENT;
     call->next = client->calls;
-    call->link = &client->calls;
-    if (call->next)
-        call->next->link = &call->next;
     client->calls = call;
     return ORRERY_OK;
 }
@@ -360,6 +356,18 @@ static void learn(struct call *call)
                        container); /* of one that was made anew, perhaps: the next call begins without */
 }
 
+/* Behind those that ended before it. */
+static void queue_to_tell(struct call *call)
+{
+    struct call **last = &call->client->ended;
+
+    unlink_call(call);
+    while (*last)
+        last = &(*last)->next;
+    call->next = NULL;
+    *last = call;
+}
+
 static void end(struct call *call, orrery_status status, CURLcode code)
 {
     call->state = CALL_ENDED;
@@ -372,6 +380,8 @@ static void end(struct call *call, orrery_status status, CURLcode code)
         learn(call);
     if (call->finish && !orrery_failed(call->status))
         call->finish(call);
+    if (call->done)
+        queue_to_tell(call);
 }
 
 void call_attempt_ended(struct call *call, CURLcode code)
@@ -468,16 +478,6 @@ orrery_status call_dispatch(struct call *call, const orrery_options *options, or
 
 /* ---- telling */
 
-static struct call *next_to_tell(const orrery_client *client)
-{
-    struct call *found = NULL;
-
-    for (struct call *call = client->calls; call; call = call->next)
-        if (call->state == CALL_ENDED && call->done)
-            found = call; /* the last in the list is the first that began */
-    return found;
-}
-
 static void tell(struct call *call)
 {
     orrery_done *done = call->done;
@@ -490,13 +490,13 @@ static void tell(struct call *call)
     done(context, status, response);
 }
 
-static size_t count_under_way(const orrery_client *client)
+static size_t count(const struct call *call)
 {
-    size_t count = 0;
+    size_t counted = 0;
 
-    for (const struct call *call = client->calls; call; call = call->next)
-        count++;
-    return count;
+    for (; call; call = call->next)
+        counted++;
+    return counted;
 }
 
 orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way)
@@ -506,11 +506,13 @@ orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_wa
 
     if (!client)
         return ORRERY_EINVAL;
-    if (!next_to_tell(client) && client->calls)
+    if (!client->ended && client->calls)
         status = transport_turn(client, timeout_ms);
-    while ((call = next_to_tell(client)))
+    while ((call = client->ended)) {
+        client->ended = call->next;
         tell(call);
+    }
     if (under_way)
-        *under_way = count_under_way(client);
+        *under_way = count(client->calls) + count(client->ended);
     return status;
 }

@@ -184,6 +184,12 @@ void orrery_close(orrery_client *client)
         return;
     while (client->calls)
         call_free(client->calls);
+    while (client->ended) {
+        struct call *call = client->ended;
+
+        client->ended = call->next;
+        call_free(call);
+    }
     client_begin(client);
     transport_close(client);
     session_free(client);

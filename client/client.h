@@ -54,7 +54,8 @@ struct orrery_client {
     CURL *idle[IDLE_HANDLES_MAX];
     size_t idle_count;
     CURL *waiting;      /* of calls that wait */
-    struct call *calls; /* that are under way, or have ended and were not told of */
+    struct call *calls; /* that are under way */
+    struct call *ended; /* and those that somebody must be told of, in the order of their ends */
 
     char *error;
     const char *plain_error; /* when there is no memory for one */
@@ -76,7 +77,7 @@ struct orrery_response {
 enum call_state { CALL_NEW, CALL_SENT, CALL_WAITING, CALL_ENDED };
 
 struct call {
-    struct call *next, **link; /* in the client's list */
+    struct call *next; /* in the client's list */
     orrery_client *client;
     struct arena arena;
     enum method method;

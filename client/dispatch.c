@@ -1,39 +1,146 @@
-/* client/dispatch.c - links of databases: which collection a document goes to. */
+/* client/dispatch.c - links of databases: which collections a document, a query or a list goes to. */
+#include <stdlib.h>
+
 #include "client.h"
+#include "resolver.h"
 
-static bool is_database(const char *link)
+struct registered {
+    struct registered *next;
+    char *link; /* of the database, without slashes at its ends */
+    orrery_resolver *resolver;
+};
+
+static struct registered **find(orrery_client *client, const char *link)
 {
-    struct target target;
-    struct arena arena;
-    bool is;
+    struct registered **at = &client->resolvers;
 
-    arena_init(&arena, SIZE_MAX);
-    is = link && link_target(&arena, link, strlen(link), &target) == ORRERY_OK &&
-         strcmp(target.type, "dbs") == 0 && target.sign.size > 0; /* "dbs" alone is the list of them */
-    arena_free(&arena);
-    return is;
+    while (*at && !link_equal((*at)->link, link))
+        at = &(*at)->next;
+    return at;
+}
+
+static void forget(struct registered **at)
+{
+    struct registered *gone = *at;
+
+    *at = gone->next;
+    orrery_resolver_unref(gone->resolver);
+    free(gone->link);
+    free(gone);
+}
+
+static orrery_status add(orrery_client *client, struct registered **at, const char *link,
+                         orrery_resolver *resolver)
+{
+    struct registered *made = malloc(sizeof(*made));
+    struct slice trimmed = link_trim(link);
+
+    if (made)
+        *made = (struct registered){ .link = copy_text(trimmed.data, trimmed.size) };
+    if (!made || !made->link) {
+        free(made);
+        return client_no_memory(client);
+    }
+    made->resolver = orrery_resolver_ref(resolver);
+    *at = made;
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_set_resolver(orrery_client *client, const char *database_link,
+                                         orrery_resolver *resolver)
+{
+    struct registered **at;
+
+    if (!client)
+        return ORRERY_EINVAL;
+    client_begin(client);
+    if (!link_is_database(database_link))
+        return client_fail(client, ORRERY_ELINK, "\"%s\" is no link of a database",
+                           database_link ? database_link : "");
+    at = find(client, database_link);
+    if (!*at)
+        return resolver ? add(client, at, database_link, resolver) : ORRERY_OK;
+    if (!resolver) {
+        forget(at);
+        return ORRERY_OK;
+    }
+    orrery_resolver_ref(resolver);
+    orrery_resolver_unref((*at)->resolver);
+    (*at)->resolver = resolver;
+    return ORRERY_OK;
+}
+
+void resolver_forget_all(orrery_client *client)
+{
+    while (client->resolvers)
+        forget(&client->resolvers);
+}
+
+/* NULL and ORRERY_OK: the link is no database's, and means itself. The reference is the caller's: a resolver that asks the
+   server may be exchanged while it does. */
+static orrery_status resolver_of(orrery_client *client, const char *link, orrery_resolver **resolver)
+{
+    struct registered *found;
+
+    *resolver = NULL;
+    if (!link_is_database(link))
+        return ORRERY_OK;
+    found = *find(client, link);
+    if (!found)
+        return client_fail(client, ORRERY_ENORESOLVER, "no resolver is registered for \"%s\"", link);
+    *resolver = orrery_resolver_ref(found->resolver);
+    return ORRERY_OK;
+}
+
+/* A resolver that asks the server has the server's reason already. */
+static orrery_status say_why(orrery_client *client, orrery_status status, const char *link)
+{
+    if (orrery_failed(status) && !*orrery_error(client))
+        return client_fail(client, status, "the resolver of \"%s\": %s", link, orrery_status_text(status));
+    return status;
 }
 
 orrery_status resolver_place(orrery_client *client, const char *link, const char *json, size_t size,
                              char **collection)
 {
-    (void)json, (void)size;
+    orrery_resolver *resolver;
+    orrery_links *links = NULL;
+    orrery_status status = resolver_of(client, link, &resolver);
+
     *collection = NULL;
-    if (!is_database(link))
-        return ORRERY_OK;
-    return client_fail(client, ORRERY_ENORESOLVER, "no resolver is registered for \"%s\"", link);
+    if (!resolver)
+        return status;
+    client_begin(client);
+    status = say_why(client, orrery_resolve_document(resolver, json, size, &links), link);
+    if (status == ORRERY_OK) {
+        *collection = copy_text(orrery_links_at(links, 0), strlen(orrery_links_at(links, 0)));
+        if (!*collection)
+            status = client_no_memory(client);
+    }
+    orrery_links_free(links);
+    orrery_resolver_unref(resolver);
+    return status;
 }
 
+/* The key is the resolver's: it need not be that of the collections' partitions, so that it is not sent. */
 orrery_status resolver_open(orrery_client *client, const char *link, const char *sql,
                             const orrery_parameter *parameters, size_t count, const orrery_key *key,
                             const orrery_options *options, orrery_query **query)
 {
-    if (is_database(link))
-        return client_fail(client, ORRERY_ENORESOLVER, "no resolver is registered for \"%s\"", link);
-    return query_open_links(client, &link, 1, sql, parameters, count, key, options, query);
-}
+    orrery_resolver *resolver;
+    orrery_links *links = NULL;
+    orrery_status status = resolver_of(client, link, &resolver);
 
-void resolver_forget_all(orrery_client *client)
-{
-    client->resolvers = NULL;
+    if (status != ORRERY_OK)
+        return status;
+    if (!resolver)
+        return query_open_links(client, &link, 1, sql, parameters, count, key, options, query);
+    client_begin(client);
+    status = say_why(client, orrery_resolve_read(resolver, key, &links), link);
+    if (status == ORRERY_OK)
+        status =
+            query_open_links(client, links->link, links->count, sql, parameters, count, NULL, options, query);
+    orrery_links_free(links);
+    orrery_resolver_unref(resolver);
+    return status;
 }

@@ -147,7 +147,8 @@ static orrery_status begin_whole(orrery_query *query)
 
 static orrery_status begin(orrery_query *query)
 {
-    bool plannable = query->kind == CURSOR_QUERY && !query->key && is_container(query->links[0]);
+    bool plannable = query->kind == CURSOR_QUERY && !query->key && query->link_count > 0 &&
+                     is_container(query->links[0]); /* a resolver may find that no collection has the key */
     orrery_status status = ORRERY_OK;
 
     query->may_plan = plannable;

@@ -302,7 +302,9 @@ typedef enum orrery_key_type {
     ORRERY_KEY_NUMBER,
     ORRERY_KEY_BOOL,
     ORRERY_KEY_RANGE, /* for resolvers: items[0] to items[1], both included */
-    ORRERY_KEY_LIST   /* the levels of a hierarchical key; for resolvers: several keys */
+    ORRERY_KEY_LIST,  /* the levels of a hierarchical key; for resolvers: several keys */
+    ORRERY_KEY_TIME,  /* for resolvers: `number` is milliseconds since 1970, UTC */
+    ORRERY_KEY_KIND   /* for resolvers: items[0] names a kind of document, items[1] is a key of that kind */
 } orrery_key_type;
 
 typedef struct orrery_key {
@@ -322,6 +324,8 @@ orrery_key orrery_key_number(double number);
 orrery_key orrery_key_bool(int value);
 orrery_key orrery_key_list(const orrery_key *items, size_t count);
 orrery_key orrery_key_range(const orrery_key *low_and_high); /* two of them */
+orrery_key orrery_key_time(int64_t unix_ms);
+orrery_key orrery_key_of_kind(const orrery_key *kind_and_key); /* two of them */
 
 /* ---- Databases, containers and whatever else has a link ------------------------------------------------- *
  *
@@ -582,7 +586,8 @@ size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t c
  *
  * A resolver says which collection of a database a document belongs in, as the DocumentDB SDKs had it. Registered for
  * a database's link, it is asked by orrery_item_create(), orrery_item_upsert(), orrery_query_open() and
- * orrery_list_open() whenever they are given that link.
+ * orrery_list_open() whenever they are given that link. Replaces, deletes, patches and point reads name their
+ * collection, and are never routed.
  *
  *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
  *     orrery_extractor by_user = { sizeof(by_user), .property = "userId" };
@@ -591,10 +596,14 @@ size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t c
  *     orrery_client_set_resolver(client, "dbs/app", resolver);
  *     orrery_resolver_unref(resolver);
  *     orrery_item_create(client, "dbs/app", json, ORRERY_TEXT, NULL, NULL, NULL);
+ *
+ * Database links are compared without slashes at their ends. A hash ring is made of the collections' links exactly as they
+ * are given: a slash more, or a self-link instead of a name, is another ring.
  */
 
 typedef struct orrery_resolver orrery_resolver; /* counts its users */
-typedef struct orrery_links orrery_links;       /* a list of links */
+typedef struct orrery_links orrery_links;       /* a list of links, each once */
+typedef struct orrery_held_key orrery_held_key; /* a key that has memory of its own */
 
 orrery_status orrery_links_new(orrery_links **links);
 void orrery_links_free(orrery_links *links);
@@ -603,24 +612,41 @@ orrery_status orrery_links_add(orrery_links *links,
 size_t orrery_links_count(const orrery_links *links);
 const char *orrery_links_at(const orrery_links *links, size_t index); /* NULL past the end */
 
+/* Copies the key with all it points to, in place of what was held before. */
+orrery_status orrery_held_key_put(orrery_held_key *held, const orrery_key *key);
+const orrery_key *orrery_held_key_get(const orrery_held_key *held);
+void orrery_held_key_free(orrery_held_key *held);
+
 /*
- * How a document's key is found: one property by its flat name, several (a composite key: their texts, each
- * behind its length), or by a function of yours, which writes into `key` what points into the document or lives
- * as long as `context` does.
+ * How a document's key is found, by exactly one of: one property by its flat name ("a.b" is no path), several as a
+ * composite key (their texts with a separator between them), or a function of yours, which puts what it found.
+ * `as` says what a property's value is turned into: ORRERY_KEY_NONE leaves it; ORRERY_KEY_TEXT spells numbers as
+ * JavaScript does; ORRERY_KEY_TIME reads texts as ISO 8601 and numbers as seconds since 1970, as _ts has them.
  */
 typedef struct orrery_extractor {
     size_t size;
     const char *property;
     const char *const *properties;
     size_t property_count;
-    orrery_status (*extract)(void *context, orrery_value document, orrery_key *key);
-    void *context;
+    const char *separator; /* NULL: "-" */
+    orrery_key_type as;
+    orrery_status (*extract)(void *context, orrery_value document, orrery_held_key *key);
+    void *context; /* lives as long as the resolver */
 } orrery_extractor;
 
-/* A resolver of your own. Every function gets `self`. for_create adds exactly one link; a NULL key asks for all. */
+/*
+ * A resolver of your own. Every function gets `self`, and may be called by each thread that uses the resolver.
+ * for_create adds exactly one link; for_read is asked for all with a key of ORRERY_KEY_NONE. One that holds others
+ * (orrery_resolver_ref) and asks them is how resolvers are chained.
+ *
+ *     static orrery_status by_region(void *self, const orrery_key *key, orrery_links *links)
+ *     {
+ *         return orrery_links_add(links, is_european(key) ? "dbs/app/colls/eu" : "dbs/app/colls/us");
+ *     }
+ */
 typedef struct orrery_resolver_vtbl {
     size_t size;
-    orrery_status (*partition_key)(void *self, orrery_value document, orrery_key *key);
+    orrery_status (*partition_key)(void *self, orrery_value document, orrery_held_key *key);
     orrery_status (*for_create)(void *self, const orrery_key *key, orrery_links *links);
     orrery_status (*for_read)(void *self, const orrery_key *key, orrery_links *links);
     orrery_status (*save)(void *self, char **json); /* malloc()ed; may be NULL */
@@ -640,9 +666,12 @@ typedef struct orrery_hash {
     const char *name; /* for saved states */
 } orrery_hash;
 
-extern const orrery_hash
-    orrery_hash_murmur3;                  /* MurmurHash3, 32 bits: what the Node, Python and Java SDKs use */
-extern const orrery_hash orrery_hash_md5; /* what the documentation of the .NET SDK says */
+/* MurmurHash3, 32 bits: keys lie where the Node, Python and Java SDKs put them. */
+extern const orrery_hash orrery_hash_murmur3;
+
+/* As the text about the .NET SDK says; the last byte weighs most, as where MD5 is plugged into the Python and Java SDKs.
+   A copy with msb_first = 1 is the other way. Which one the .NET SDK itself takes has not been verified. */
+extern const orrery_hash orrery_hash_md5;
 
 typedef struct orrery_hash_options {
     size_t size;
@@ -650,18 +679,29 @@ typedef struct orrery_hash_options {
     int virtual_nodes;       /* of each collection; 0: 128, or 16 with MD5 */
 } orrery_hash_options;
 
+/*
+ * Keys are texts: others are ORRERY_EKEYTYPE, none is ORRERY_ENOKEY for a create and all collections for a read. The empty
+ * text is a key. No links: ORRERY_EINVAL; what is no link of a collection: ORRERY_ELINK. A link that repeats counts once.
+ */
 orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char *const *links, size_t count,
                                    const orrery_hash_options *options, orrery_resolver **resolver);
 
-/* From low to high, both included; of one type. A point: low == high. Earlier ranges win where several match. */
+/* From low to high, both included. A high of ORRERY_KEY_NONE: a point, low alone. */
 typedef struct orrery_range {
     orrery_key low, high;
     const char *link;
 } orrery_range;
 
+/*
+ * All ends are numbers, all texts (ordered by UTF-16 units, as the Node and Java SDKs order them) or all times, and so
+ * are keys: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the whole of a key that is a
+ * range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (a list: any of its keys), in
+ * their order; none: no collection. Ranges may overlap. low above high is ORRERY_EINVAL.
+ */
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
                                     size_t count, orrery_resolver **resolver);
 
+/* A table from key to collection; several keys may have the same. ORRERY_ENORANGE: a create's key is not in it. */
 typedef struct orrery_lookup {
     orrery_key key;
     const char *link;
@@ -670,13 +710,78 @@ typedef struct orrery_lookup {
 orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const orrery_lookup *rows,
                                      size_t count, orrery_resolver **resolver);
 
+/*
+ * Different kinds of document placed differently, each kind by a resolver of its own. A document is of the first kind whose
+ * `matches` says 1 or, where that is NULL, whose name its `property` has; a kind with neither takes what is left, and
+ * without one the rest is ORRERY_ENORANGE. Reads are given orrery_key_of_kind(), the name and a key of that kind; a
+ * key without a kind asks every kind that takes such keys.
+ */
+typedef struct orrery_kind {
+    const char *name;
+    int (*matches)(void *context, orrery_value document);
+    void *context;
+    orrery_resolver *resolver;
+} orrery_kind;
+
+orrery_status orrery_resolver_kinds(const char *property, const orrery_kind *kinds, size_t count,
+                                    orrery_resolver **resolver);
+
+/* While documents move from one arrangement to another: creates go to the next, reads as the mode says. */
+typedef enum orrery_read_mode {
+    ORRERY_READ_BOTH,    /* the current collections, then the next ones, each once */
+    ORRERY_READ_CURRENT, /* misses what was moved or created since */
+    ORRERY_READ_NEXT,    /* misses what has not been moved yet */
+    ORRERY_READ_NONE     /* ORRERY_EMIGRATING */
+} orrery_read_mode;
+
+orrery_status orrery_resolver_transition(orrery_resolver *current, orrery_resolver *next,
+                                         orrery_read_mode mode, orrery_resolver **resolver);
+
+orrery_resolver *orrery_resolver_ref(orrery_resolver *resolver);
+void orrery_resolver_unref(orrery_resolver *resolver); /* NULL is welcome */
+
+/* What a resolver says: the key of a document, where to create it, where to read a key (NULL: everything). */
+orrery_status orrery_resolver_key(orrery_resolver *resolver, const char *json, size_t size,
+                                  orrery_held_key **key);
+orrery_status orrery_resolve_create(orrery_resolver *resolver, const orrery_key *key, orrery_links **links);
+orrery_status orrery_resolve_read(orrery_resolver *resolver, const orrery_key *key, orrery_links **links);
+orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *json, size_t size,
+                                      orrery_links **links); /* the key, then where to create */
+
+/*
+ * A resolver as JSON; orrery_free() it. What was found by a function, or hashed by one without a name, cannot be saved:
+ * ORRERY_ESTATE. Reading takes the .NET SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by
+ * "low,high"). A file is written beside its place and put there at once.
+ */
+typedef struct orrery_load_options {
+    size_t size;
+    const orrery_extractor *extractor; /* for a state whose key was found by a function */
+    const orrery_hash *hash;           /* for one whose hash was plugged in, or that names none; NULL: MD5 */
+    orrery_key_type range_type;        /* of .NET's ranges, which do not say; ORRERY_KEY_NONE: texts */
+} orrery_load_options;
+
+orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);
+orrery_status orrery_resolver_load(const char *json, size_t size, const orrery_load_options *options,
+                                   orrery_resolver **resolver);
+orrery_status orrery_resolver_save_file(orrery_resolver *resolver, const char *path);
+orrery_status orrery_resolver_load_file(const char *path, const orrery_load_options *options,
+                                        orrery_resolver **resolver);
+
+/* ---- Collections that are made for you --------------------------------------------------------------------- *
+ *
+ * These ask the server through the client they are given, which must outlive them; they belong to the thread that
+ * uses the client.
+ */
+
 /* What collections that a resolver makes look like. */
 typedef struct orrery_template {
     size_t size;
-    orrery_container container; /* its id is not looked at */
+    orrery_container container; /* its id is not looked at; no partition key: "/id" */
     int throughput, throughput_max;
-    const char *const *procedures, *const *triggers,
-                                       *const *functions; /* definitions, JSON, NULL behind the last */
+    /* definitions, JSON, NULL behind the last; put into collections that were made just now */
+    const char *const *procedures;
+    const char *const *triggers;
+    const char *const *functions;
 } orrery_template;
 
 typedef struct orrery_managed_options {
@@ -685,6 +790,7 @@ typedef struct orrery_managed_options {
     const char *prefix; /* of their ids, in front of 0, 1, 2...; NULL: "ManagedHashCollection." */
     const orrery_template *collection; /* NULL: partitioned by /id */
     const orrery_hash_options *hash;
+    int self_links; /* 1: the ring is made of the collections' self-links, as the .NET sample made it */
 } orrery_managed_options;
 
 /* A hash resolver over collections that are looked up, and made where they are missing. */
@@ -697,58 +803,44 @@ typedef struct orrery_spillover_options {
     const char *prefix; /* NULL: "Collection." */
     double fill_factor; /* 0: 0.90 */
     int check_seconds;  /* 0: 3,600; -1: at every create */
+    int64_t quota_kb;   /* of a collection, where the server names none; 0: such a one is never full */
     const orrery_template *collection;
 } orrery_spillover_options;
 
-/* Documents go to the last collection until it is full; then another is made. The client must outlive it. */
+/* Documents go to the last collection until the server says that it is so full; then another is made. Reads ask all. */
 orrery_status orrery_resolver_spillover(orrery_client *client, const char *database_link,
                                         const orrery_spillover_options *options, orrery_resolver **resolver);
-
-/* While documents move from one arrangement to another: creates go to the next, reads as the mode says. */
-typedef enum orrery_read_mode {
-    ORRERY_READ_BOTH,
-    ORRERY_READ_CURRENT,
-    ORRERY_READ_NEXT,
-    ORRERY_READ_NONE /* ORRERY_EMIGRATING */
-} orrery_read_mode;
-
-orrery_status orrery_resolver_transition(orrery_resolver *current, orrery_resolver *next,
-                                         orrery_read_mode mode, orrery_resolver **resolver);
-
-/* Different kinds of document placed differently: the first whose `matches` says 1. Without a key reads ask all. */
-typedef struct orrery_chain_link {
-    int (*matches)(void *context, orrery_value document);
-    void *context;
-    orrery_resolver *resolver;
-} orrery_chain_link;
-
-orrery_status orrery_resolver_chain(const orrery_chain_link *chain, size_t count, orrery_resolver **resolver);
-
-orrery_resolver *orrery_resolver_ref(orrery_resolver *resolver);
-void orrery_resolver_unref(orrery_resolver *resolver); /* NULL is welcome */
 
 /* Keeps a reference of its own. NULL removes what is registered. */
 orrery_status orrery_client_set_resolver(orrery_client *client, const char *database_link,
                                          orrery_resolver *resolver);
 
-orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *json, size_t size,
-                                      orrery_links **links);
-orrery_status orrery_resolve_create(orrery_resolver *resolver, const orrery_key *key, orrery_links **links);
-orrery_status orrery_resolve_read(orrery_resolver *resolver, const orrery_key *key, orrery_links **links);
+/* A resolver's state in an item: its id, and the key of a container that is partitioned by /id. ORRERY_ENOTFOUND: none. */
+orrery_status orrery_resolver_save_item(orrery_resolver *resolver, orrery_client *client,
+                                        const char *container_link, const char *id);
+orrery_status orrery_resolver_load_item(orrery_client *client, const char *container_link, const char *id,
+                                        const orrery_load_options *options, orrery_resolver **resolver);
 
-/* A resolver as JSON; orrery_free() it. Reads what the .NET samples wrote, too. */
-typedef struct orrery_load_options {
-    size_t size;
-    const orrery_extractor *extractor; /* for a state whose key was found by a function */
-    const orrery_hash *hash;           /* for one whose hash was plugged in */
-    orrery_client *client;             /* for managed and spillover ones */
-} orrery_load_options;
-
-orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);
-orrery_status orrery_resolver_load(const char *json, size_t size, const orrery_load_options *options,
-                                   orrery_resolver **resolver);
-
-/* Adds and removes collections of a managed arrangement while clients work, and moves the documents. */
+/* ---- The partitioning manager -------------------------------------------------------------------------------- *
+ *
+ * Changes how many collections a managed arrangement has while clients work, and moves the documents whose place
+ * changes, no others:
+ *
+ *     orrery_managed_options two = { sizeof(two), .count = 2 };
+ *     orrery_manager_options options = { sizeof(options), .extractor = &by_user, .managed = &two };
+ *
+ *     orrery_manager_open(client, "dbs/app", &options, &manager);
+ *     orrery_manager_resize(manager, 8, &moved);
+ *     orrery_manager_close(manager);
+ *
+ * It keeps its state in an item of the database, so that it can be ended at any moment: the next manager goes on
+ * where it was. A document is created in its new place, then deleted in the old one, unless it changed meanwhile:
+ * then it is copied again. So it is never missing, and may be seen twice while it moves. What is copied is the
+ * document without what the server adds: its _ts, and the time to live that counts from it, begin anew.
+ *
+ * Clients learn of a change by a following resolver. They look at the state every refresh_ms, and the manager leaves
+ * them grace_ms before it relies on it: more than refresh_ms and the longest time that a create may take.
+ */
 typedef struct orrery_manager orrery_manager;
 
 typedef struct orrery_manager_options {
@@ -756,23 +848,36 @@ typedef struct orrery_manager_options {
     const orrery_extractor *extractor;
     const orrery_managed_options *managed; /* its count is how many there are at first */
     orrery_read_mode mode;                 /* while documents move */
-    const char *state_link; /* the container that keeps the state; NULL: one of its own in the database */
-    void (*progress)(void *context, size_t seen, size_t moved);
+    const char *
+        state_link; /* the container that keeps the state, by /id; NULL: "orrery.partitioning", made if need be */
+    const char *owner; /* who may go on at once after being ended; NULL: nobody, others wait for the lease */
+    int lease_ms;      /* 0: 60,000; renewed with every batch of documents */
+    int refresh_ms;    /* 0: 1,000 */
+    int grace_ms;      /* 0: 5,000 */
+    void (*progress)(void *context, size_t seen, size_t moved); /* after every batch */
     void *context;
 } orrery_manager_options;
 
-/* Makes the arrangement or finds it, in the middle of a move as well. ORRERY_EBUSY: another one is at work. */
+/* Makes the arrangement or finds it, in the middle of a move as well, and registers its resolver with the client. */
 orrery_status orrery_manager_open(orrery_client *client, const char *database_link,
                                   const orrery_manager_options *options, orrery_manager **manager);
+void orrery_manager_close(orrery_manager *manager);
+
+/* Until it is done; `moved` may be NULL. ORRERY_EBUSY: another manager is at work. After any other failure the same call
+   goes on where this one stopped. An interrupted change is finished first. */
 orrery_status orrery_manager_add(orrery_manager *manager, size_t *moved);
 orrery_status orrery_manager_remove(orrery_manager *manager, size_t *moved);
+orrery_status orrery_manager_resize(orrery_manager *manager, size_t count, size_t *moved);
 
-/* At most that many documents of what orrery_manager_add() or _remove() had begun when it was interrupted.
-   ORRERY_DONE: nothing is left to move. */
+/* The same in small pieces: orrery_manager_begin(), then steps of so many documents until ORRERY_DONE; ORRERY_WAIT: clients
+   have their time, ask again later. */
+orrery_status orrery_manager_begin(orrery_manager *manager, size_t count);
 orrery_status orrery_manager_step(orrery_manager *manager, size_t documents_max);
-orrery_resolver *orrery_manager_resolver(
-    orrery_manager *manager); /* a reference of your own: orrery_resolver_unref() */
-void orrery_manager_close(orrery_manager *manager);
+size_t orrery_manager_count(const orrery_manager *manager); /* of collections, when all is done */
+
+/* A resolver that follows what a manager does, for the client that it is registered with. */
+orrery_status orrery_resolver_follow(orrery_client *client, const char *database_link,
+                                     const orrery_manager_options *options, orrery_resolver **resolver);
 
 #ifdef __cplusplus
 }

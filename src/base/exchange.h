@@ -56,13 +56,15 @@ struct exchange {
     void *state;               /* the handler's own, from its first call to its second */
     enum exchange_class class; /* the handler says so in its first call: what its second will be like */
     bool refused;              /* in its second call: too many are waiting, so it will not be run */
+    bool resumed;              /* it was ST_PENDING, and op.resume() has been called */
 };
 
 /*
  * Answers a request. Called first on a loop thread with op.may_block false; ST_WOULD_BLOCK
  * means that nothing has happened yet, and that it must be called once more with op.may_block
  * true: by a pool thread, or with `refused` set when none will run it, for it to clean up and
- * say so. Every other outcome, failures included, has been written into the answer, and is ST_OK.
+ * say so. ST_PENDING means that op.resume() will be called, by any thread, after which it must be called once more as
+ * it was first, with `resumed` set. Every other outcome, failures included, has been written into the answer, and is ST_OK.
  */
 typedef enum status exchange_handler(void *context, struct exchange *exchange);
 

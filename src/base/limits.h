@@ -40,7 +40,13 @@ enum {
     UNIQUE_KEYS_MAX = 10,
     UNIQUE_KEY_PATHS_MAX = 16,
     PATH_BYTES_MAX = 1024,
-    CONTAINER_RANGES_MAX = 100, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s */
+    CONTAINER_RANGES_MAX =
+        500, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s; the rest is for splits */
+    RANGE_ANCESTORS_MAX =
+        250, /* that a range names: clients who know only older ones read all ranges again */
+    RANGE_CUT_BYTES_MAX = 256,    /* of an effective partition key at which a range is split */
+    RANGE_THROUGHPUT_MAX = 10000, /* RU/s of one range; service: the same */
+    RANGE_MB_MAX = 50 * 1024,     /* of items in one range; service: 50 GB a physical partition */
 
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
        large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
@@ -93,7 +99,10 @@ enum {
     HTTP_DRAIN_MS = 4 * 1000,
 
     /* Operations. */
+    INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,
+    INDEX_ITEM_BYTES_MAX = 64 * 1024 * 1024, /* of terms, a million or so: an item with more is not indexed */
+    INDEX_CHANGES_BYTES_MAX = 192 * 1024 * 1024, /* of entries that an operation changes: two such items' */
     OP_TIMEOUT_MS = 30 * 1000,
     POOL_THREADS_MAX = 128,
     POOL_QUEUE_MAX = 10000,

@@ -27,7 +27,8 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
 void op_begin(struct op *op, int64_t timeout_ms)
 {
     arena_reset(&op->arena);
-    op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more */
+    op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more, or the index */
+    op->index_bytes = 0;
     op->now_ms = env_now_ms(op->env);
     op->deadline_ms = env_monotonic_ms(op->env) + timeout_ms;
     atomic_store_explicit(&op->cancelled, false, memory_order_relaxed);

@@ -83,11 +83,18 @@ enum { ACTIVITY_ID_SIZE = 36 };
 struct op {
     struct arena arena; /* given back whole when the op ends */
     size_t memory_limit_bytes;
+    size_t index_bytes; /* that entries of the index took, which do not count against the limit */
     struct env *env;
     int64_t now_ms;        /* one request sees one time: read when it begins, and again when it has waited */
     int64_t deadline_ms;   /* on the monotonic clock */
     bool may_block;        /* false on a loop thread: store calls answer ST_WOULD_BLOCK instead of waiting */
     atomic_bool cancelled; /* the client has gone, or the server is stopping */
+
+    /*
+     * Where it is set and `may_block` is not, a commit need not be waited for: it is ST_PENDING, and when it is done
+     * another thread calls this, once. `last` is false when it is about to call another operation's.
+     */
+    void (*resume)(struct op *op, bool last);
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
     struct spent spent;

@@ -9,6 +9,7 @@
 #include "catalog/change.h"
 #include "catalog/definition.h"
 #include "catalog/entry.h"
+#include "catalog/ranges.h"
 
 static void *allocate(size_t size)
 {
@@ -229,7 +230,8 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
     } while (catalog_with_id(catalog, database, change_rid_text(op, &rid)));
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    record = container_record(&(struct versions){ versions_first(bucket), definition }, range_count,
+    record = container_record(op, &(struct versions){ versions_first(bucket), definition },
+                              &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
                               definition_has_unique_keys(definition));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
@@ -299,14 +301,19 @@ static void retire_definition(struct container *container)
         sched_yield();
 }
 
-/* The version of a record that was just committed, in place of the one before it; and a reference. */
+/*
+ * The version of a record that was just committed, in place of the one before it; and a reference. `same` is one whose
+ * definition did not change.
+ */
 static enum status take_over(struct op *op, struct catalog *catalog, struct container *now,
-                             const struct record *record, struct container **container)
+                             const struct record *record, bool same, struct container **container)
 {
     enum status st;
 
     TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
     container_share(now, *container);
+    if (same)
+        container_share_progress(now, *container);
     change_version(now, *container);
     catalog_add_container(catalog, container_take(*container));
     container_release(now); /* the maps' own reference */
@@ -328,10 +335,10 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
     retire_definition(now);
     TRY(versions_replace(op, now, definition, &versions));
-    record = container_record(&versions, now->ranges.count, now->keeps_unique);
+    record = container_record(op, &versions, &now->ranges, now->keeps_unique);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
-    TRY(take_over(op, catalog, now, &record, container));
+    TRY(take_over(op, catalog, now, &record, false, container));
 out:
     if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
         atomic_store(&now->retiring, false);
@@ -352,13 +359,13 @@ enum status catalog_replace_container(struct op *op, struct catalog *catalog, st
 
 /* As the client's last change left it, with its etag and its time. */
 static enum status put_unchanged(struct op *op, struct batch *batch, const struct container *container,
+                                 const struct versions *versions, const struct range_table *ranges,
                                  struct record *record)
 {
-    struct versions versions = { container->policy_version, container->definition };
     uint8_t *value;
     size_t size;
 
-    *record = container_record(&versions, container->ranges.count, container->keeps_unique);
+    *record = container_record(op, versions, ranges, container->keeps_unique);
     record->etag = container->etag;
     record->ts_ms = container->ts_ms;
     value = record_encode(op, record, &size);
@@ -371,6 +378,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
 
 static enum status finish_reindex(struct op *op, struct catalog *catalog, struct container *container)
 {
+    struct versions versions = { container->policy_version, container->definition };
     struct batch *batch = change_begin(op, catalog);
     struct container *now = NULL, *finished = NULL;
     struct record record;
@@ -380,9 +388,9 @@ static enum status finish_reindex(struct op *op, struct catalog *catalog, struct
     if (now != container)
         goto out;
     retire_definition(now);
-    TRY(put_unchanged(op, batch, now, &record));
+    TRY(put_unchanged(op, batch, now, &versions, &now->ranges, &record));
     TRY(change_commit(op, catalog, batch, NULL));
-    TRY(take_over(op, catalog, now, &record, &finished));
+    TRY(take_over(op, catalog, now, &record, false, &finished));
 out:
     if (now == container && st != ST_OK && st != ST_AMBIGUOUS)
         atomic_store(&now->retiring, false);
@@ -397,6 +405,41 @@ enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struc
 
     if (st == ST_OK)
         st = finish_reindex(op, catalog, container);
+    change_unlock(catalog);
+    return st;
+}
+
+static enum status change_ranges(struct op *op, struct catalog *catalog, const struct container *old,
+                                 range_change *change, const void *wanted, struct container **container)
+{
+    struct batch *batch = change_begin(op, catalog);
+    struct container *now = NULL;
+    struct versions versions;
+    struct range_table table;
+    struct record record;
+    enum status st;
+
+    TRY(current_container(op, catalog, old, &now));
+    TRY(change(op, now, wanted, &table));
+    retire_definition(now);
+    TRY(versions_replace(op, now, now->definition, &versions));
+    TRY(put_unchanged(op, batch, now, &versions, &table, &record));
+    TRY(change_commit(op, catalog, batch, NULL));
+    TRY(take_over(op, catalog, now, &record, true, container));
+out:
+    if (now && st != ST_OK && st != ST_AMBIGUOUS)
+        atomic_store(&now->retiring, false);
+    container_release(now);
+    return st;
+}
+
+enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const struct container *old,
+                                  range_change *change, const void *wanted, struct container **container)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = change_ranges(op, catalog, old, change, wanted, container);
     change_unlock(catalog);
     return st;
 }

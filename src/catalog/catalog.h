@@ -80,16 +80,37 @@ struct container_reindex {
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
+/* What housekeeping knows of a container; it goes on over splits and merges, which change no item. */
+struct container_progress {
+    struct container_sweep sweep;
+    struct container_reindex reindex;
+    uint64_t sized_bytes; /* what it held when its ranges were last measured: resource/watch.c's own */
+    atomic_uint references;
+};
+
+/* A range that split or merged, and the version of the table from which on it is gone. */
+struct range_ancestor {
+    uint32_t id;
+    uint64_t gone;
+};
+
 /* A partition key range: the keys from `min` on, up to where the next one begins. */
 struct key_range {
     uint32_t id;
+    uint32_t ancestor_count;
+    const struct range_ancestor *ancestor; /* all that had any of its keys, the earliest gone first */
     struct slice min;
+    uint64_t version; /* of the table that it came with */
+    uint64_t lsn;     /* the container's then */
+    int64_t ts_ms;
 };
 
 /* All that a container has, in the order of keys; the first begins with the empty one. ranges.h */
 struct range_table {
-    uint32_t count;
-    const uint32_t *id; /* of each, in the same order */
+    uint32_t count, next_id; /* ids are never used twice */
+    uint64_t version;        /* rises with every split and merge */
+    uint64_t told_since;     /* ancestors that were gone by this version may be left out */
+    const uint32_t *id;      /* of each, in the same order */
     const struct key_range *range;
 };
 
@@ -120,8 +141,7 @@ struct container {
 
     struct container_shape *shape;
     struct meter *meter;
-    struct container_sweep sweep; /* a new version of the definition begins with new ones */
-    struct container_reindex reindex;
+    struct container_progress *progress; /* a new version of the definition begins with a new one */
 
     /* Private to catalog.c. */
     struct arena memory;
@@ -180,6 +200,9 @@ size_t catalog_list_spending(struct catalog *catalog, struct container **list, s
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
 
+/* Those whose items have more bytes than that, up to `limit`, in no order; references. */
+size_t catalog_list_larger(struct catalog *catalog, uint64_t bytes, struct container **list, size_t limit);
+
 /* Those with items that are indexed by an older policy, up to `limit`, in no order; references. */
 size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit);
 
@@ -204,6 +227,17 @@ enum status catalog_create_container_with_offer(struct op *op, struct catalog *c
 /* Gives back a reference to the container as it is now. */
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                       struct json definition, struct container **container);
+
+/* What a split or a merge makes of the table that the container has now, in the op's arena. */
+typedef enum status range_change(struct op *op, const struct container *now, const void *wanted,
+                                 struct range_table *table);
+
+/*
+ * Gives the container another table of ranges: one commit, whatever it has. Clients see neither another etag nor another
+ * time of the container. Gives back a reference to the container as it is then.
+ */
+enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const struct container *old,
+                                  range_change *change, const void *wanted, struct container **container);
 
 /* No item is indexed by an older policy any more. Clients see no change; one that was replaced meanwhile is left alone. */
 enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struct container *container);

@@ -23,6 +23,12 @@ void database_release(struct database *database)
     free(database);
 }
 
+static void progress_release(struct container_progress *progress)
+{
+    if (atomic_fetch_sub(&progress->references, 1) == 1)
+        free(progress);
+}
+
 static void container_free(struct container *container)
 {
     struct container *successor = atomic_load(&container->successor);
@@ -31,6 +37,7 @@ static void container_free(struct container *container)
         atomic_fetch_sub(&successor->predecessors, 1);
     database_release(container->database);
     shape_release(container->shape);
+    progress_release(container->progress);
     meter_release(container->meter);
     arena_free(&container->memory);
     free(container);
@@ -92,20 +99,17 @@ uint64_t container_number(const struct rid *rid)
            (uint64_t)rid->bytes[6] << 8 | rid->bytes[7];
 }
 
-struct record container_record(const struct versions *versions, uint32_t range_count, bool keeps_unique)
+struct record container_record(struct op *op, const struct versions *versions,
+                               const struct range_table *ranges, bool keeps_unique)
 {
-    return (struct record){ .document = versions->definition,
-                            .policy_version = versions->version,
-                            .number = range_count,
-                            .flags = keeps_unique ? RECORD_KEEPS_UNIQUE : 0 };
-}
+    bool listed = ranges->version > RANGES_FIRST_VERSION;
 
-/* Containers of earlier versions have no number there, and one range; so has one without a key to divide it by. */
-static uint32_t range_count_of(const struct container *container, const struct record *record)
-{
-    if (container->system_key || record->number == 0)
-        return 1;
-    return (uint32_t)record->number;
+    return (struct record){
+        .document = listed ? ranges_store(op, ranges, versions->definition) : versions->definition,
+        .policy_version = versions->version,
+        .number = ranges->count,
+        .flags = (uint8_t)((keeps_unique ? RECORD_KEEPS_UNIQUE : 0) | (listed ? RECORD_HAS_RANGES : 0)),
+    };
 }
 
 static struct container *make(struct database *database, const struct rid *rid, const struct record *record,
@@ -124,6 +128,8 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->database = database_take(database);
     container->bucket = bucket;
     container->shape = shape_new();
+    container->progress = allocate(sizeof(*container->progress));
+    atomic_init(&container->progress->references, 1);
     container->meter = meter_new();
     atomic_init(&container->references, 1);
     container_read_key(container);
@@ -131,7 +137,6 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->keeps_unique = record->flags & RECORD_KEEPS_UNIQUE;
     if (container->keeps_unique)
         container_read_unique_keys(container);
-    ranges_make_equal(memory, container->epk_version, range_count_of(container, record), &container->ranges);
     return container;
 }
 
@@ -142,6 +147,7 @@ enum status container_make(struct op *op, index_compute *compute, struct databas
     struct container *made = make(database, rid, record, bucket);
     enum status st;
 
+    TRY(ranges_read(op, made, record));
     TRY(versions_read(op, compute, made, record->policy_version));
     *container = made;
     made = NULL;
@@ -156,4 +162,11 @@ void container_share(const struct container *old, struct container *new)
     new->shape = shape_take(old->shape);
     meter_release(new->meter);
     new->meter = meter_take(old->meter);
+}
+
+void container_share_progress(const struct container *old, struct container *new)
+{
+    progress_release(new->progress);
+    atomic_fetch_add(&old->progress->references, 1);
+    new->progress = old->progress;
 }

@@ -14,9 +14,10 @@ struct container *container_take(struct container *container);
 /*
  * As it is stored: a definition has no number of its own, so its record has that of the ranges there.
  * Whether its items have entries of their unique keys is said in a flag, because containers of
- * the first versions have items without.
+ * the first versions have items without; and so whether its ranges are more than a number.
  */
-struct record container_record(const struct versions *versions, uint32_t range_count, bool keeps_unique);
+struct record container_record(struct op *op, const struct versions *versions,
+                               const struct range_table *ranges, bool keeps_unique);
 
 /* Each with one reference, and a container with one to its database. */
 struct database *database_make(const struct rid *rid, const struct record *record);
@@ -26,6 +27,9 @@ enum status container_make(struct op *op, index_compute *compute, struct databas
 
 /* A new version, which nobody can find yet, goes on with what was noted of the old one. */
 void container_share(const struct container *old, struct container *new);
+
+/* One that has the same definition goes on with housekeeping's work too. */
+void container_share_progress(const struct container *old, struct container *new);
 
 /* The container's number is in its rid; its data lies under that number. */
 uint64_t container_number(const struct rid *rid);

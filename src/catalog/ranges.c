@@ -4,19 +4,19 @@
 #include "base/limits.h"
 #include "catalog/ranges.h"
 
-/* Service: what one physical partition can serve ("Partitioning and horizontal scaling in Azure Cosmos DB"). */
-enum { RANGE_REQUEST_UNITS_MAX = 10000 };
-
-uint32_t ranges_for_throughput(uint64_t request_units)
+uint32_t ranges_for_throughput(uint64_t request_units, uint64_t each)
 {
-    uint64_t count = request_units / RANGE_REQUEST_UNITS_MAX + (request_units % RANGE_REQUEST_UNITS_MAX != 0);
+    uint64_t count;
 
+    if (each == 0)
+        each = RANGE_THROUGHPUT_MAX;
+    count = request_units / each + (request_units % each != 0);
     if (count > CONTAINER_RANGES_MAX)
         return CONTAINER_RANGES_MAX;
     return count == 0 ? 1 : (uint32_t)count;
 }
 
-void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t count,
+void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t count, int64_t ts_ms,
                        struct range_table *table)
 {
     struct key_range *range = arena_alloc(memory, count * sizeof(*range));
@@ -28,9 +28,17 @@ void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t 
         if (i > 0)
             epk_cut(version, i, count, &cut);
         id[i] = i;
-        range[i] = (struct key_range){ .id = i, .min = arena_copy(memory, epk_slice(&cut)) };
+        range[i] = (struct key_range){
+            .id = i,
+            .min = arena_copy(memory, epk_slice(&cut)),
+            .version = RANGES_FIRST_VERSION,
+            .lsn = 1,
+            .ts_ms = ts_ms,
+        };
     }
-    *table = (struct range_table){ .count = count, .id = id, .range = range };
+    *table = (struct range_table){
+        .count = count, .next_id = count, .version = RANGES_FIRST_VERSION, .id = id, .range = range
+    };
 }
 
 static void set_epk(struct epk *epk, struct slice bytes)
@@ -49,14 +57,14 @@ void range_bounds(const struct container *container, uint32_t index, struct epk 
             index + 1 < table->count ? table->range[index + 1].min : slice_of("\xff")); /* above every key */
 }
 
-uint32_t range_of_epk(const struct container *container, const struct epk *epk)
+uint32_t range_of_key(const struct container *container, struct slice epk)
 {
     uint32_t low = 0, high = container->ranges.count;
 
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (slice_compare(epk_slice(epk), container->ranges.range[middle].min) < 0)
+        if (slice_compare(epk, container->ranges.range[middle].min) < 0)
             high = middle;
         else
             low = middle;
@@ -103,7 +111,7 @@ struct range_ids ranges_of_prefix(const struct container *container, const struc
     return neighbours(container, first, end - first);
 }
 
-static bool find_id(const struct range_table *table, uint64_t id, uint32_t *index)
+bool range_find(const struct range_table *table, uint64_t id, uint32_t *index)
 {
     for (uint32_t i = 0; i < table->count; i++)
         if (table->id[i] == id) {
@@ -111,6 +119,12 @@ static bool find_id(const struct range_table *table, uint64_t id, uint32_t *inde
             return true;
         }
     return false;
+}
+
+enum status range_gone(struct op *op, const struct container *container, struct slice name)
+{
+    return op_fail(op, ST_RANGE_GONE, "PartitionKeyRange with id '%.*s' in collection '%.*s' doesn't exist.",
+                   SLICE_ARGS(name), SLICE_ARGS(container->link));
 }
 
 enum status range_parse(struct op *op, const struct container *container, struct slice header,
@@ -126,9 +140,7 @@ enum status range_parse(struct op *op, const struct container *container, struct
         return op_fail(op, ST_BAD_HEADER,
                        "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%.*s'.",
                        name.size > 100 ? 100 : (int)name.size, name.data);
-    if (!find_id(&container->ranges, number, index))
-        return op_fail(op, ST_RANGE_GONE,
-                       "PartitionKeyRange with id '%.*s' in collection '%.*s' doesn't exist.",
-                       SLICE_ARGS(name), SLICE_ARGS(container->link));
+    if (!range_find(&container->ranges, number, index))
+        return range_gone(op, container, name);
     return ST_OK;
 }

@@ -1,26 +1,44 @@
 /*
  * src/catalog/ranges.h - a container's partition key ranges, which tile all effective partition keys.
- * A container is made with equal parts, whose ids are 0, 1, 2 and so on in the order of keys.
- * All of them share the container's data and its LSN: they are how clients divide the work.
+ * A container is made with equal parts, whose ids are 0, 1, 2 and so on in the order of keys; split.h has what
+ * becomes of them. All of them share the container's data and its LSN: they are how clients divide the work.
  *
  * Callers speak of a range by its index in the container's table (catalog.h), clients by its id.
  */
 #pragma once
 #include "catalog/catalog.h"
+#include "keys/record.h"
 #include "token/token.h"
 
-/* How many ranges a container made with that throughput has. Service: one for each 10,000 RU/s begun. */
-uint32_t ranges_for_throughput(uint64_t request_units);
+/* The version of a table whose ranges never split nor merged. */
+enum { RANGES_FIRST_VERSION = 1 };
+
+/* How many ranges a container of that throughput has, when one serves `each` of it; 0: as much as on the service. */
+uint32_t ranges_for_throughput(uint64_t request_units, uint64_t each);
 
 /* The table of a new container. */
-void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t count,
+void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t count, int64_t ts_ms,
                        struct range_table *table);
+
+/*
+ * A table that is no longer the first lies in the container's stored definition, under a name that no client can give
+ * and none is shown. Read, it leaves the definition; a container without one has equal parts, as many as its record says.
+ */
+struct json ranges_store(struct op *op, const struct range_table *table, struct json definition);
+enum status ranges_read(struct op *op, struct container *container, const struct record *record);
 
 /* The range's keys are [min, max); the first begins with the empty key and the last ends with FF. */
 void range_bounds(const struct container *container, uint32_t index, struct epk *min, struct epk *max);
 
 /* Where a key lies. */
-uint32_t range_of_epk(const struct container *container, const struct epk *epk);
+uint32_t range_of_key(const struct container *container, struct slice epk);
+
+static inline uint32_t range_of_epk(const struct container *container, const struct epk *epk)
+{
+    return range_of_key(container, epk_slice(epk));
+}
+
+bool range_find(const struct range_table *table, uint64_t id, uint32_t *index);
 
 /* The range of that index, by its id. */
 struct range_ids range_at(const struct container *container, uint32_t index);
@@ -36,3 +54,6 @@ struct range_ids ranges_all(const struct container *container);
  */
 enum status range_parse(struct op *op, const struct container *container, struct slice header,
                         uint32_t *index);
+
+/* ST_RANGE_GONE, in the service's words. */
+enum status range_gone(struct op *op, const struct container *container, struct slice name);

@@ -171,7 +171,8 @@ static void run_on_pool(struct pool_task *task)
     loop_return(job);
 }
 
-static enum wait hand_to_pool(struct connection *c)
+/* False when it was refused, and is answered. */
+static bool submit(struct connection *c)
 {
     struct job *job = c->job;
 
@@ -182,11 +183,19 @@ static enum wait hand_to_pool(struct connection *c)
     enter(c, CONNECTION_POOL);
     if (pool_submit(c->loop->server->pool, &job->task)) {
         count(&c->loop->counts.requests_on_pool, 1);
-        return WAIT_POOL;
+        return true;
     }
     job->exchange.refused = true;
     handle_again(job);
-    return answer(c);
+    return false;
+}
+
+/* It may have been given back already, but is taken up in its turn. */
+static enum wait wait_for_resume(struct connection *c)
+{
+    atomic_fetch_add(&c->loop->pending, 1);
+    enter(c, CONNECTION_POOL);
+    return WAIT_POOL;
 }
 
 static enum wait serve(struct connection *c)
@@ -199,10 +208,27 @@ static enum wait serve(struct connection *c)
     exchange->request.tls = c->transport.ssl != NULL;
     count(&c->loop->counts.requests, 1);
     st = options->handler(options->context, exchange);
-    if (st == ST_WOULD_BLOCK)
-        return hand_to_pool(c);
-    assert(st == ST_OK);
+    if (st == ST_PENDING)
+        return wait_for_resume(c);
+    if (st == ST_WOULD_BLOCK && submit(c))
+        return WAIT_POOL;
+    assert(st == ST_OK || st == ST_WOULD_BLOCK);
     return answer(c);
+}
+
+/* What was waited for has happened. False when the pool has it now. */
+static bool go_on(struct connection *c)
+{
+    const struct http_options *options = &c->loop->server->options;
+    struct job *job = c->job;
+    enum status st;
+
+    job->goes_on = false;
+    job_reset_answer(job);
+    job->exchange.resumed = true;
+    st = options->handler(options->context, &job->exchange);
+    assert(st == ST_OK || st == ST_WOULD_BLOCK);
+    return st == ST_OK || !submit(c);
 }
 
 void connection_resume(struct job *job)
@@ -210,7 +236,9 @@ void connection_resume(struct job *job)
     struct connection *c = job->connection;
 
     assert(c->state == CONNECTION_POOL);
-    c->state = CONNECTION_WRITE; /* it is the loop's again, and may be closed */
+    c->state = CONNECTION_WRITE;   /* it is the loop's again, and may be closed */
+    if (job->goes_on && !go_on(c)) /* a client that has gone, too: the operation has its own things to end */
+        return;
     if (c->gone) {
         close_connection(c);
         return;

@@ -54,7 +54,9 @@ struct job *job_take(struct loop *loop)
     }
     op_begin(&job->exchange.op, OP_TIMEOUT_MS);
     job->exchange.op.may_block = false;
-    job->exchange.refused = false;
+    job->exchange.op.resume = loop_resume;
+    job->exchange.refused = job->exchange.resumed = false;
+    job->goes_on = false;
     job->exchange.class = CLASS_QUICK;
     job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
     job_reset_answer(job);
@@ -75,17 +77,43 @@ void job_release(struct loop *loop, struct job *job)
     loop->free_job_count++;
 }
 
-void loop_return(struct job *job)
+/* True when it is the only one there. After it the job is the loop's. */
+static bool push_returned(struct loop *loop, struct job *job)
 {
-    struct loop *loop = job->connection->loop;
     struct job *before = atomic_load_explicit(&loop->returned, memory_order_relaxed);
 
     do {
         job->next = before;
     } while (!atomic_compare_exchange_weak_explicit(&loop->returned, &before, job, memory_order_release,
                                                     memory_order_relaxed));
-    if (!before) /* otherwise somebody has woken the loop, and it has not looked yet */
+    return !before;
+}
+
+void loop_return(struct job *job)
+{
+    struct loop *loop = job->connection->loop;
+
+    if (push_returned(loop, job)) /* otherwise somebody has woken the loop, and it has not looked yet */
         loop_wake(loop);
+}
+
+/*
+ * Those of a group are given back before their loops are woken: a wake for each would cost more than the rest of it. One
+ * that is awake and takes them earlier is woken for nothing. `pending` falls last: until then the loops are there.
+ */
+void loop_resume(struct op *op, bool last)
+{
+    struct job *job = (struct job *)((char *)op - offsetof(struct job, exchange.op));
+    struct loop *loop = job->connection->loop;
+    struct http_server *server = loop->server;
+
+    job->goes_on = true;
+    atomic_store(&loop->owed, true);
+    push_returned(loop, job);
+    for (size_t i = 0; last && i < server->loop_count; i++)
+        if (atomic_exchange(&server->loops[i].owed, false))
+            loop_wake(&server->loops[i]);
+    atomic_fetch_sub(&loop->pending, 1);
 }
 
 /* The oldest first. */

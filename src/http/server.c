@@ -120,12 +120,21 @@ void http_stop(struct http_server *server, int64_t drain_ms)
     server->started = false;
 }
 
+/* The last ones have been given back, and who did it is about to let go of the loops. */
+static void wait_for_resumes(struct http_server *server)
+{
+    for (size_t i = 0; i < server->loop_count; i++)
+        while (atomic_load(&server->loops[i].pending) != 0)
+            sched_yield();
+}
+
 void http_free(struct http_server *server)
 {
     if (!server)
         return;
     http_stop(server, 0);
     pool_close(server->pool); /* before the loops: its threads wake them */
+    wait_for_resumes(server); /* and so do others */
     for (size_t i = 0; i < server->loop_count; i++)
         loop_close(&server->loops[i]);
     listen_close(&server->listeners);

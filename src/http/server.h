@@ -4,7 +4,7 @@
  * Ownership. A server owns its loops, a loop its connections and jobs. A job is a request on its way:
  *     a connection has one from a request's first byte to its answer's last, and none while it is idle.
  * Threads. A loop, its connections and its jobs belong to the loop's thread. Only a job that has been
- *     handed to the pool belongs to a pool thread, until loop_return().
+ *     handed to the pool, or is ST_PENDING, belongs to another thread, until loop_return() or loop_resume().
  */
 #pragma once
 #include <pthread.h>
@@ -22,7 +22,7 @@ enum connection_state {
     CONNECTION_NEW, /* its first byte will tell http from https */
     CONNECTION_HANDSHAKE,
     CONNECTION_READ, /* idle, or in the middle of a request */
-    CONNECTION_POOL, /* the request is with the pool */
+    CONNECTION_POOL, /* the request is with the pool, or pending */
     CONNECTION_WRITE,
     CONNECTION_LINGER, /* refused and answered; the client may still be sending */
     CONNECTION_CLOSED, /* until libuv lets go of it */
@@ -53,6 +53,7 @@ struct job {
     struct parser parser;
     struct slice out[2]; /* what is left to be sent */
     uint64_t begun_ms;   /* the request's first byte, on the loop's clock */
+    bool goes_on;        /* it was given back for its handler to go on, and not with an answer */
 };
 
 /* Written by the loop's thread, read by any. */
@@ -79,7 +80,9 @@ struct loop {
     struct connection *connections;
     struct job *free_jobs;
     size_t free_job_count;
-    _Atomic(struct job *) returned; /* by the pool, newest first */
+    _Atomic(struct job *) returned; /* by the pool and by loop_resume(), newest first */
+    atomic_bool owed;               /* a wake, for what was returned and is not the last of its group */
+    atomic_int pending;             /* jobs that loop_resume() will be called for, or is being */
     _Atomic(struct arrival *) arrivals;
     _Atomic uint64_t open; /* connections, with those on their way here */
     int reserve_fd;        /* given up to accept, and close, what comes when no descriptor is left */
@@ -117,8 +120,9 @@ static inline void count(_Atomic uint64_t *counter, uint64_t more)
 /* loop.c */
 enum status loop_open(struct op *op, struct http_server *server, struct loop *loop);
 enum status loop_start(struct op *op, struct loop *loop);
-void loop_wake(struct loop *loop); /* any thread */
-void loop_return(struct job *job); /* a pool thread gives the job back */
+void loop_wake(struct loop *loop);          /* any thread */
+void loop_return(struct job *job);          /* a pool thread gives the job back */
+void loop_resume(struct op *op, bool last); /* whoever was waited for does: op.resume() of its operation */
 void loop_keep_ticking(struct loop *loop);
 void loop_connection_ended(struct loop *loop); /* one fewer is open */
 void loop_end_if_done(struct loop *loop);

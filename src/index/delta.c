@@ -74,13 +74,22 @@ struct delta *delta_hold(struct delta *delta)
     return delta;
 }
 
+static void free_sorted(struct delta_sorted *sorted)
+{
+    if (!sorted)
+        return;
+    for (size_t i = 0; i < sorted->piece_count; i++)
+        piece_release(sorted->piece[i]);
+    pthread_mutex_destroy(&sorted->mutex);
+    free(sorted);
+}
+
 static void free_path(struct delta_path *path)
 {
-    for (size_t i = 0; i < path->piece_count; i++)
-        piece_release(path->piece[i]);
-    for (size_t i = 0; i < DELTA_CHUNKS_MAX; i++)
+    free_sorted(path->in_order);
+    for (size_t i = 0; path->chunk && i < DELTA_CHUNKS_MAX; i++)
         free(path->chunk[i]);
-    pthread_mutex_destroy(&path->mutex);
+    free(path->chunk);
     free(path);
 }
 
@@ -187,6 +196,7 @@ static void link_bucket(struct delta *delta, struct delta_bucket *bucket)
 /* Under the lock. */
 static void grow_paths(struct delta *delta)
 {
+    delta_adds_bytes(delta, -(int64_t)(delta->path_chains * sizeof(*delta->paths)));
     free(delta->paths);
     delta->path_chains *= 2;
     delta->paths = allocate(delta, delta->path_chains * sizeof(*delta->paths));
@@ -197,6 +207,7 @@ static void grow_paths(struct delta *delta)
 
 static void grow_buckets(struct delta *delta)
 {
+    delta_adds_bytes(delta, -(int64_t)(delta->bucket_chains * sizeof(*delta->buckets)));
     free(delta->buckets);
     delta->bucket_chains *= 2;
     delta->buckets = allocate(delta, delta->bucket_chains * sizeof(*delta->buckets));
@@ -211,7 +222,6 @@ static struct delta_path *add_path(struct delta *delta, struct delta_bucket *buc
     path->bucket = bucket->bucket;
     path->path = id;
     path->delta = delta;
-    pthread_mutex_init(&path->mutex, NULL);
     pthread_rwlock_wrlock(&delta->lock);
     if (delta->path_count++ == delta->path_chains)
         grow_paths(delta);
@@ -248,6 +258,21 @@ struct delta_bucket *delta_reach(struct delta *delta, uint64_t id, uint64_t lsn)
     return bucket;
 }
 
+struct delta_sorted *delta_in_order(struct delta_path *path)
+{
+    struct delta_sorted *added, *sorted = atomic_load_explicit(&path->in_order, memory_order_acquire);
+
+    if (sorted)
+        return sorted;
+    added = allocate(path->delta, sizeof(*added));
+    pthread_mutex_init(&added->mutex, NULL);
+    if (atomic_compare_exchange_strong(&path->in_order, &sorted, added))
+        return added;
+    delta_adds_bytes(path->delta, -(int64_t)sizeof(*added));
+    free_sorted(added); /* somebody was faster */
+    return sorted;
+}
+
 /* ---- entries ---- */
 
 static const char *keep_bytes(struct delta *delta, struct slice value)
@@ -275,13 +300,14 @@ static const char *keep_bytes(struct delta *delta, struct slice value)
 /* The entry's place, and room for it. Whoever looks at the count sees the chunk as well. */
 static struct delta_entry *place_for(struct delta *delta, struct delta_path *path, uint32_t index)
 {
-    uint32_t high = index / DELTA_FIRST_ENTRIES;
-    int chunk = high ? 32 - __builtin_clz(high) : 0;
-    size_t entries = chunk ? (size_t)DELTA_FIRST_ENTRIES << (chunk - 1) : DELTA_FIRST_ENTRIES;
+    unsigned chunk = delta_chunk_of(index);
+    uint32_t begin = delta_chunk_begin(chunk);
 
     assert(chunk < DELTA_CHUNKS_MAX);
-    if (!path->chunk[chunk])
-        path->chunk[chunk] = allocate(delta, entries * sizeof(struct delta_entry));
+    if (index && !path->chunk)
+        path->chunk = allocate(delta, DELTA_CHUNKS_MAX * sizeof(*path->chunk));
+    if (index && !path->chunk[chunk])
+        path->chunk[chunk] = allocate(delta, (begin ? begin : 4) * sizeof(struct delta_entry));
     return delta_at(path, index);
 }
 

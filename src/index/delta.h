@@ -15,7 +15,7 @@
 
 struct delta;
 
-enum { DELTA_CHUNKS_MAX = 28, DELTA_FIRST_ENTRIES = 16, PIECES_MAX = 32 };
+enum { DELTA_CHUNKS_MAX = 28, PIECES_MAX = 32 };
 
 /* It belongs to no commit any more, or never did. */
 #define DELTA_DEAD UINT64_MAX
@@ -27,20 +27,25 @@ struct delta_entry {
     _Atomic uint64_t mark; /* LSN << 1, and 1 where it is added; or DELTA_DEAD */
 };
 
-/* The entries of one path of one bucket, in the order in which they came. */
+/* The entries of one path of one bucket, in the order in which they came. An item may have a path for each of many names. */
 struct delta_path {
     uint64_t bucket, path;
     struct delta_path *next_in_chain; /* of the delta's table */
     struct delta_path *next_in_bucket;
     struct delta *delta;
-    struct delta_entry *chunk[DELTA_CHUNKS_MAX]; /* each as large as all before it */
-    _Atomic uint32_t count;                      /* what readers may look at */
-    _Atomic uint32_t dead;                       /* how many of them are */
+    _Atomic uint32_t count; /* what readers may look at */
+    _Atomic uint32_t dead;  /* how many of them are */
+    struct delta_entry first;
+    struct delta_entry **chunk;              /* from the second entry on */
+    _Atomic(struct delta_sorted *) in_order; /* once somebody has asked for it */
+};
 
+/* What of a path was sorted. */
+struct delta_sorted {
     pthread_mutex_t mutex; /* guards what follows */
     struct piece *piece[PIECES_MAX];
     size_t piece_count;
-    uint32_t sorted_count; /* entries that are in pieces */
+    uint32_t entry_count; /* that are in pieces */
 };
 
 /* A bucket that has entries here, or whose LSN moved on without any. */
@@ -73,6 +78,9 @@ void delta_append(struct delta *delta, struct delta_bucket *bucket, uint64_t lsn
 void delta_forget(struct delta *delta, uint64_t bucket, uint64_t lsn);
 void delta_drop(struct delta *delta, uint64_t bucket);
 
+/* Made when it is new. */
+struct delta_sorted *delta_in_order(struct delta_path *path);
+
 /* NULL when it has none. */
 struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t path);
 struct delta_bucket *delta_buckets(struct delta *delta);
@@ -84,12 +92,24 @@ uint64_t delta_bytes(const struct delta *delta);
 uint64_t delta_entries(const struct delta *delta);         /* appended, dead ones too */
 void delta_adds_bytes(struct delta *delta, int64_t bytes); /* of pieces */
 
+/* The first chunk has entries 1 to 3, at their own indexes; each other as many as are before it. */
+static inline unsigned delta_chunk_of(uint32_t index)
+{
+    return 30 - (unsigned)__builtin_clz(index | 3);
+}
+
+static inline uint32_t delta_chunk_begin(unsigned chunk)
+{
+    return chunk ? 2u << chunk : 0;
+}
+
 static inline struct delta_entry *delta_at(const struct delta_path *path, uint32_t index)
 {
-    uint32_t high = index / DELTA_FIRST_ENTRIES;
-    int chunk = high ? 32 - __builtin_clz(high) : 0;
+    unsigned chunk = delta_chunk_of(index);
 
-    return &path->chunk[chunk][chunk ? index - ((uint32_t)DELTA_FIRST_ENTRIES << (chunk - 1)) : index];
+    if (index == 0)
+        return (struct delta_entry *)&path->first;
+    return &path->chunk[chunk][index - delta_chunk_begin(chunk)];
 }
 
 static inline struct slice delta_value(const struct delta_entry *entry)

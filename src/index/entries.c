@@ -8,10 +8,12 @@
 #include <assert.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "index/cells.h"
 #include "index/entries.h"
 #include "index/policy_body.h"
 #include "index/sort.h"
+#include "keys/keys.h"
 
 /* What composites and tuples are made of. */
 struct slot {
@@ -257,25 +259,24 @@ out:
     return st;
 }
 
-/* The keys of an item's entries, in order, each once. */
-static enum status find_keys(struct op *op, const struct index_item *item, uint64_t bucket, uint64_t number,
-                             struct entry_keys *keys)
+static size_t bytes_max(const struct index_item *item)
 {
-    struct terms terms;
-    struct walk walk = { .op = op, .terms = &terms };
+    return item && item->bytes_max ? item->bytes_max : SIZE_MAX / 2;
+}
+
+/* In order, each once. `terms` have been begun, and say whether they had enough memory. */
+static enum status find_terms(struct op *op, const struct index_item *item, struct terms *terms)
+{
+    struct walk walk = { .op = op, .terms = terms };
     enum status st;
 
-    *keys = (struct entry_keys){ 0 };
     if (!item || !item->policy || item->policy->is_empty)
         return ST_OK;
     walk.policy = item->policy;
     walk.ts_ms = item->ts_ms;
-    terms_init(&terms, op->memory_limit_bytes);
     TRY(visit_item(&walk, item));
-    if (!terms_pack(&terms, &op->arena, bucket, number, keys))
-        TRY(too_large(op));
+    terms_sort(terms);
 out:
-    terms_free(&terms);
     return st;
 }
 
@@ -283,100 +284,146 @@ out:
 
 /* Where two lists are while they are compared. */
 struct pair {
-    const struct found_bytes *old, *new;
+    const struct found *old, *new;
     size_t old_left, new_left;
 };
 
-static struct pair pair_of(const struct entry_keys *old, const struct entry_keys *new)
+static struct pair pair_of(const struct terms *old, const struct terms *new)
 {
-    return (struct pair){ old->first, new->first, old->count, new->count };
+    return (struct pair){ old->found, new->found, old->count, new->count };
 }
 
-/* One entry that only the old list has, or only the new one. False when there is no more. */
-static bool next_change(struct pair *pair, const struct found_bytes **removed,
-                        const struct found_bytes **added)
+/* A term that only the old list has, or only the new one: `removed` or added. NULL when there is no more. */
+static const struct found *next_change(struct pair *pair, bool *removed)
 {
-    *removed = *added = NULL;
-    while (!*removed && !*added && (pair->old_left || pair->new_left)) {
-        int order = pair->old_left == 0 ? 1 : pair->new_left == 0 ? -1 : entry_compare(pair->old, pair->new);
+    while (pair->old_left || pair->new_left) {
+        int order = pair->old_left == 0 ? 1 : pair->new_left == 0 ? -1 : found_compare(pair->old, pair->new);
 
-        if (order <= 0) {
-            *removed = order ? pair->old : NULL;
-            pair->old = entry_next(pair->old);
-            pair->old_left--;
-        }
-        if (order >= 0) {
-            *added = order ? pair->new : NULL;
-            pair->new = entry_next(pair->new);
-            pair->new_left--;
-        }
+        *removed = order < 0;
+        pair->old_left -= order <= 0;
+        pair->new_left -= order >= 0;
+        pair->old += order <= 0;
+        pair->new += order >= 0;
+        if (order != 0)
+            return *removed ? pair->old - 1 : pair->new - 1;
     }
-    return *removed || *added;
+    return NULL;
 }
 
-static void add_entry(struct batch *batch, const struct found_bytes *entry)
+static void put_change(struct batch *batch, const struct found *found, struct slice key, bool removed)
 {
     bool descending;
     size_t offset;
 
-    if (entry_is_dated(entry, &offset, &descending))
-        batch_index_add_dated(batch, entry_key(entry), offset, descending);
+    if (removed)
+        batch_index_remove(batch, key);
+    else if (found_is_dated(found, &offset, &descending))
+        batch_index_add_dated(batch, key, KEY_INDEX_TERM + offset, descending);
     else
-        batch_index_add(batch, entry_key(entry));
+        batch_index_add(batch, key);
 }
 
-/* The batch's list grows by itself; a long one is better made once. */
-static bool make_room(struct batch *batch, struct pair pair)
+/* Entries come on top of what a request may take: what could be created can be replaced, and what lies there removed. */
+static bool allow(struct op *op, size_t bytes)
+{
+    if (op->memory_limit_bytes >= SIZE_MAX / 2) /* recovery: there is no limit */
+        return true;
+    if (bytes > INDEX_CHANGES_BYTES_MAX || op->index_bytes > INDEX_CHANGES_BYTES_MAX - bytes)
+        return false;
+    op->index_bytes += bytes;
+    op->arena.limit_bytes += bytes;
+    return true;
+}
+
+/* Room for the keys of all changes. The batch's list grows by itself; a long one is better made once. */
+static uint8_t *make_room(struct op *op, struct batch *batch, struct pair pair)
 {
     enum { MANY = 1000 };
-    const struct found_bytes *removed, *added;
-    size_t count = 0;
+    const struct found *found;
+    size_t count = 0, bytes = 0;
+    bool removed;
 
-    if (pair.old_left + pair.new_left < MANY)
-        return true;
-    while (next_change(&pair, &removed, &added))
+    while ((found = next_change(&pair, &removed))) {
         count++;
-    return batch_index_expect(batch, count);
+        bytes += KEY_INDEX_BYTES + found->bytes->size;
+    }
+    if (!allow(op, bytes + count * sizeof(struct batch_index_entry)))
+        return NULL;
+    if (count >= MANY && !batch_index_expect(batch, count))
+        return NULL;
+    return arena_try_alloc(&op->arena, bytes);
+}
+
+static enum status put_changes(struct op *op, struct batch *batch, uint64_t number, struct pair pair)
+{
+    uint8_t *to = make_room(op, batch, pair);
+    const struct found *found;
+    bool removed;
+
+    if (!to)
+        return too_large(op);
+    while ((found = next_change(&pair, &removed))) {
+        struct slice key = key_index_put(to, batch_bucket(batch), found_term(found), number);
+
+        put_change(batch, found, key, removed);
+        to += key.size;
+        op->work.entries_written++;
+    }
+    return ST_OK;
 }
 
 enum status index_change(struct op *op, struct batch *batch, uint64_t number, const struct index_item *before,
-                         const struct index_item *after)
+                         struct index_item *after)
 {
-    const struct found_bytes *removed, *added;
-    struct entry_keys old, new;
-    struct pair pair;
+    struct terms old, new;
     enum status st;
 
-    TRY(find_keys(op, before, batch_bucket(batch), number, &old));
-    TRY(find_keys(op, after, batch_bucket(batch), number, &new));
-    pair = pair_of(&old, &new);
-    if (!make_room(batch, pair))
-        TRY(too_large(op));
-    while (next_change(&pair, &removed, &added)) {
-        if (removed)
-            batch_index_remove(batch, entry_key(removed));
-        else
-            add_entry(batch, added);
-        op->work.entries_written++;
+    terms_init(&old, bytes_max(before));
+    terms_init(&new, bytes_max(after));
+    TRY(find_terms(op, before, &old));
+    TRY(find_terms(op, after, &new));
+    if (new.failed) {
+        after->left_out = true;
+        new.count = 0;
     }
+    TRY(put_changes(op, batch, number, pair_of(&old, &new)));
 out:
+    terms_free(&old);
+    terms_free(&new);
     return st;
+}
+
+static bool copy_terms(struct op *op, const struct terms *from, struct index_terms *to)
+{
+    size_t bytes = 0;
+    uint8_t *next;
+
+    for (size_t i = 0; i < from->count; i++)
+        bytes += from->found[i].bytes->size;
+    next = arena_try_alloc(&op->arena, bytes);
+    to->term = arena_try_alloc(&op->arena, (from->count + 1) * sizeof(*to->term));
+    if (!next || !to->term)
+        return false;
+    for (to->count = 0; to->count < from->count; to->count++) {
+        struct slice term = found_term(&from->found[to->count]);
+
+        to->term[to->count] = slice_make(memcpy(next, term.data, term.size), term.size);
+        next += term.size;
+    }
+    return true;
 }
 
 enum status index_terms(struct op *op, const struct index_item *item, struct index_terms *terms)
 {
-    const struct found_bytes *entry;
-    struct entry_keys keys;
+    struct terms found;
     enum status st;
 
     *terms = (struct index_terms){ 0 };
-    TRY(find_keys(op, item, 0, 0, &keys));
-    terms->term = arena_try_alloc(&op->arena, (keys.count + 1) * sizeof(*terms->term));
-    if (!terms->term)
+    terms_init(&found, bytes_max(item));
+    TRY(find_terms(op, item, &found));
+    if (found.failed || !copy_terms(op, &found, terms))
         TRY(too_large(op));
-    entry = keys.first;
-    for (; terms->count < keys.count; terms->count++, entry = entry_next(entry))
-        terms->term[terms->count] = entry_term(entry);
 out:
+    terms_free(&found);
     return st;
 }

@@ -13,12 +13,14 @@
 struct index_item {
     const struct index_policy *policy; /* of the version that indexed it; NULL: it has no entries */
     struct json document;
-    int64_t ts_ms; /* TERM_TIME_UNKNOWN in what is not committed yet */
+    int64_t ts_ms;    /* TERM_TIME_UNKNOWN in what is not committed yet */
+    size_t bytes_max; /* that its terms may take; 0: whatever they take, because it was written with them */
+    bool left_out;    /* told by index_change(): they take more, and it has none */
 };
 
-/* Into the batch. `before` NULL is a create, `after` NULL a delete. */
+/* Into the batch, all of it or nothing. `before` NULL is a create, `after` NULL a delete. */
 enum status index_change(struct op *op, struct batch *batch, uint64_t number, const struct index_item *before,
-                         const struct index_item *after);
+                         struct index_item *after);
 
 /* Every entry of an item, in the order of terms: for orrery check and recovery. The terms lie in the op's arena. */
 struct index_terms {

@@ -194,26 +194,26 @@ static struct piece *merge(struct delta_path *path, struct piece *older, struct 
     return with_sums(path, merged);
 }
 
-static void merge_last_two(struct delta_path *path)
+/* Under the mutex, and so is what follows. */
+static void merge_last_two(struct delta_path *path, struct delta_sorted *sorted)
 {
-    size_t last = --path->piece_count;
+    size_t last = --sorted->piece_count;
 
-    path->piece[last - 1] = merge(path, path->piece[last - 1], path->piece[last]);
+    sorted->piece[last - 1] = merge(path, sorted->piece[last - 1], sorted->piece[last]);
 }
 
-/* Under the path's mutex. */
-static void sort_new(struct delta_path *path)
+static void sort_new(struct delta_path *path, struct delta_sorted *sorted)
 {
     uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
     size_t pieces;
 
-    if (count == path->sorted_count)
+    if (count == sorted->entry_count)
         return;
-    path->piece[path->piece_count++] = sort_range(path, path->sorted_count, count);
-    path->sorted_count = count;
-    while ((pieces = path->piece_count) > 1 &&
-           path->piece[pieces - 2]->count / TAKES_IN_TIMES < path->piece[pieces - 1]->count)
-        merge_last_two(path);
+    sorted->piece[sorted->piece_count++] = sort_range(path, sorted->entry_count, count);
+    sorted->entry_count = count;
+    while ((pieces = sorted->piece_count) > 1 &&
+           sorted->piece[pieces - 2]->count / TAKES_IN_TIMES < sorted->piece[pieces - 1]->count)
+        merge_last_two(path, sorted);
 }
 
 static struct piece *hold(struct piece *piece)
@@ -230,28 +230,33 @@ void piece_release(struct piece *piece)
 
 size_t piece_list(struct delta_path *path, struct piece *list[PIECES_MAX])
 {
+    struct delta_sorted *sorted = delta_in_order(path);
     size_t count;
 
-    pthread_mutex_lock(&path->mutex);
-    sort_new(path);
-    count = path->piece_count;
+    pthread_mutex_lock(&sorted->mutex);
+    sort_new(path, sorted);
+    count = sorted->piece_count;
     for (size_t i = 0; i < count; i++)
-        list[i] = hold(path->piece[i]);
-    pthread_mutex_unlock(&path->mutex);
+        list[i] = hold(sorted->piece[i]);
+    pthread_mutex_unlock(&sorted->mutex);
     return count;
 }
 
 struct piece *piece_whole(struct delta_path *path)
 {
+    struct delta_sorted *sorted = atomic_load(&path->in_order);
+    uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
     struct piece *whole = NULL;
 
-    pthread_mutex_lock(&path->mutex);
-    sort_new(path);
-    while (path->piece_count > 1)
-        merge_last_two(path);
-    if (path->piece_count > 0)
-        whole = hold(path->piece[0]);
-    pthread_mutex_unlock(&path->mutex);
+    if (!sorted) /* mostly nobody has asked for it, and nobody will */
+        return count ? sort_range(path, 0, count) : NULL;
+    pthread_mutex_lock(&sorted->mutex);
+    sort_new(path, sorted);
+    while (sorted->piece_count > 1)
+        merge_last_two(path, sorted);
+    if (sorted->piece_count > 0)
+        whole = hold(sorted->piece[0]);
+    pthread_mutex_unlock(&sorted->mutex);
     return whole;
 }
 

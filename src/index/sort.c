@@ -1,6 +1,5 @@
-/* src/index/sort.c - the terms of one document, gathered as they come, then sorted, each once, as keys. */
+/* src/index/sort.c - the terms of one document, gathered as they come, then sorted, each once. */
 #include "index/sort.h"
-#include "keys/keys.h"
 
 enum { BLOCK_BYTES = 256 * 1024, INSERTION_MAX = 24 };
 
@@ -95,11 +94,11 @@ void terms_end(struct terms *terms, size_t bytes)
 
 /* ------- sorting ------- */
 
-static int compare(const struct found *a, const struct found *b)
+int found_compare(const struct found *a, const struct found *b)
 {
     if (a->path != b->path)
         return a->path < b->path ? -1 : 1;
-    return slice_compare(slice_make(a->bytes->at, a->bytes->size), slice_make(b->bytes->at, b->bytes->size));
+    return slice_compare(found_term(a), found_term(b));
 }
 
 static void sort_few(struct found *list, size_t count)
@@ -108,7 +107,7 @@ static void sort_few(struct found *list, size_t count)
         struct found moving = list[i];
         size_t to = i;
 
-        for (; to > 0 && compare(&moving, &list[to - 1]) < 0; to--)
+        for (; to > 0 && found_compare(&moving, &list[to - 1]) < 0; to--)
             list[to] = list[to - 1];
         list[to] = moving;
     }
@@ -121,7 +120,7 @@ static void merge(struct found *list, size_t left, size_t count, struct found *s
 
     memcpy(spare, list, left * sizeof(*list));
     while (i < left && j < count)
-        list[to++] = compare(&list[j], &spare[i]) < 0 ? list[j++] : spare[i++];
+        list[to++] = found_compare(&list[j], &spare[i]) < 0 ? list[j++] : spare[i++];
     memcpy(list + to, spare + i, (left - i) * sizeof(*list));
 }
 
@@ -135,7 +134,7 @@ static void sort(struct found *list, size_t count, struct found *spare)
     }
     sort(list, left, spare);
     sort(list + left, count - left, spare);
-    if (compare(&list[left - 1], &list[left]) > 0)
+    if (found_compare(&list[left - 1], &list[left]) > 0)
         merge(list, left, count, spare);
 }
 
@@ -144,12 +143,12 @@ static void drop_equal(struct terms *terms)
     size_t kept = 0;
 
     for (size_t i = 0; i < terms->count; i++)
-        if (i == 0 || compare(&terms->found[i], &terms->found[kept - 1]) != 0)
+        if (i == 0 || found_compare(&terms->found[i], &terms->found[kept - 1]) != 0)
             terms->found[kept++] = terms->found[i];
     terms->count = kept;
 }
 
-static void sort_terms(struct terms *terms)
+void terms_sort(struct terms *terms)
 {
     struct found few[TERMS_LOCAL / 2], *spare = few;
 
@@ -162,65 +161,18 @@ static void sort_terms(struct terms *terms)
     drop_equal(terms);
 }
 
-/* ------- keys ------- */
-
-static size_t packed_bytes(const struct terms *terms)
+struct slice found_term(const struct found *found)
 {
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < terms->count; i++)
-        bytes += even(sizeof(struct found_bytes) + KEY_INDEX_BYTES + terms->found[i].bytes->size);
-    return bytes;
+    return slice_make(found->bytes->at, found->bytes->size);
 }
 
-bool terms_pack(struct terms *terms, struct arena *arena, uint64_t bucket, uint64_t number,
-                struct entry_keys *keys)
+bool found_is_dated(const struct found *found, size_t *offset, bool *descending)
 {
-    uint8_t *to = NULL;
+    uint16_t date = found->bytes->date;
 
-    sort_terms(terms);
-    if (!terms->failed)
-        to = arena_try_alloc(arena, packed_bytes(terms));
-    if (!to)
+    if (date == 0)
         return false;
-    *keys = (struct entry_keys){ (struct found_bytes *)to, terms->count };
-    for (size_t i = 0; i < terms->count; i++) {
-        const struct found_bytes *from = terms->found[i].bytes;
-        struct found_bytes *entry = (struct found_bytes *)to;
-        struct slice key = key_index_put(entry->at, bucket, slice_make(from->at, from->size), number);
-
-        entry->size = (uint16_t)key.size;
-        entry->date = from->date;
-        to += even(sizeof(*entry) + key.size);
-    }
-    return true;
-}
-
-const struct found_bytes *entry_next(const struct found_bytes *entry)
-{
-    return (const struct found_bytes *)((const uint8_t *)entry + even(sizeof(*entry) + entry->size));
-}
-
-struct slice entry_key(const struct found_bytes *entry)
-{
-    return slice_make(entry->at, entry->size);
-}
-
-struct slice entry_term(const struct found_bytes *entry)
-{
-    return slice_make(entry->at + KEY_INDEX_TERM, entry->size - (size_t)KEY_INDEX_BYTES);
-}
-
-int entry_compare(const struct found_bytes *a, const struct found_bytes *b)
-{
-    return slice_compare(entry_term(a), entry_term(b));
-}
-
-bool entry_is_dated(const struct found_bytes *entry, size_t *offset, bool *descending)
-{
-    if (entry->date == 0)
-        return false;
-    *descending = entry->date & date_descending;
-    *offset = KEY_INDEX_TERM + TERM_PATH_BYTES + (size_t)(entry->date & ~date_descending) - 1;
+    *descending = date & date_descending;
+    *offset = TERM_PATH_BYTES + (size_t)(date & ~date_descending) - 1;
     return true;
 }

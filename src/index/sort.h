@@ -1,14 +1,14 @@
 /*
- * src/index/sort.h - the terms of one document, gathered as they come, then sorted, each once, as keys.
+ * src/index/sort.h - the terms of one document, gathered as they come, then sorted, each once.
  *     terms_init(&terms, limit);
  *     to = terms_begin(&terms, path, most); terms_end(&terms, bytes written at `to`);
- *     terms_pack(&terms, arena, bucket, number, &keys);
+ *     terms_sort(&terms); ... terms.found[0 .. terms.count - 1] ...
  *     terms_free(&terms);
  *
- * Running out of memory is noted, not told: terms_pack() says so in the end.
+ * Running out of memory is noted, not told: look at `failed` in the end.
  *
- * Ownership. What is gathered lies in memory of its own: a document may say one thing many times, and only what is left is
- *     worth a place in the request's arena, where keys are put.
+ * Ownership. What is gathered lies in memory of its own: a document may say one thing many times, two versions of it mostly
+ *     say the same, and only what differs is worth a place in the request's arena.
  */
 #pragma once
 #include "base/arena.h"
@@ -21,7 +21,7 @@ struct found {
 };
 
 struct found_bytes {
-    uint16_t size; /* of the term, its path included; of the key, once packed */
+    uint16_t size; /* of the term, its path included */
     uint16_t date; /* where in the value a time is to be filled in, plus one; 0: nowhere */
     uint8_t at[];
 };
@@ -50,22 +50,12 @@ uint8_t *terms_begin(struct terms *terms, path_id path, size_t bytes_max);
 void terms_date(struct terms *terms, size_t offset, bool descending); /* between the two */
 void terms_end(struct terms *terms, size_t bytes);
 
-/* Keys of entries (key_index), one behind the other, in order. */
-struct entry_keys {
-    const struct found_bytes *first;
-    size_t count;
-};
+/* By path, then by value; of equal ones one is left. */
+void terms_sort(struct terms *terms);
 
-/* By path, then by value; of equal ones one is left. False past a limit, of the arena or of what was gathered. */
-bool terms_pack(struct terms *terms, struct arena *arena, uint64_t bucket, uint64_t number,
-                struct entry_keys *keys);
+/* Of one document's terms, or of two versions of it. */
+int found_compare(const struct found *a, const struct found *b);
+struct slice found_term(const struct found *found);
 
-const struct found_bytes *entry_next(const struct found_bytes *entry);
-struct slice entry_key(const struct found_bytes *entry);
-struct slice entry_term(const struct found_bytes *entry);
-
-/* Of two entries of one document. */
-int entry_compare(const struct found_bytes *a, const struct found_bytes *b);
-
-/* Where in the key a time is to be filled in. */
-bool entry_is_dated(const struct found_bytes *entry, size_t *offset, bool *descending);
+/* Where in the term a time is to be filled in. */
+bool found_is_dated(const struct found *found, size_t *offset, bool *descending);

@@ -270,6 +270,67 @@ static uint32_t v1_hash(const struct epk *epk)
     return number < 0x1p32 ? (uint32_t)number : UINT32_MAX;
 }
 
+/* The hash of a level; what is missing counts as zero, and what is above every key as the greatest. */
+static unsigned __int128 level_hash(const struct epk *epk, size_t level)
+{
+    const unsigned __int128 greatest = ((unsigned __int128)1 << 126) - 1;
+    unsigned __int128 hash = 0;
+
+    for (size_t i = 0; i < HASH_BYTES; i++)
+        hash = hash << 8 | (level * HASH_BYTES + i < epk->size ? epk->bytes[level * HASH_BYTES + i] : 0);
+    return hash > greatest ? greatest : hash;
+}
+
+static bool lies_between(const struct epk *min, const struct epk *epk, const struct epk *max)
+{
+    return slice_compare(epk_slice(min), epk_slice(epk)) < 0 &&
+           slice_compare(epk_slice(epk), epk_slice(max)) < 0;
+}
+
+/* `min` up to a level, and there a hash between its own and that of `max`, or the greatest when `max` has another key. */
+static bool divide_level(const struct epk *min, const struct epk *max, size_t level, uint32_t index,
+                         uint32_t count, struct epk *cut)
+{
+    static const struct epk above = { .size = 1, .bytes = { 0xff } };
+    size_t before = level * HASH_BYTES;
+    bool same = max->size >= before && min->size >= before && memcmp(min->bytes, max->bytes, before) == 0;
+    unsigned __int128 low = level_hash(min, level),
+                      high = same ? level_hash(max, level) : level_hash(&above, 0), at;
+
+    if (high <= low)
+        return false;
+    at = low + (high - low) / count * index + (high - low) % count * index / count;
+    memset(cut->bytes, 0, before);
+    memcpy(cut->bytes, min->bytes, min->size < before ? min->size : before);
+    put_be(cut->bytes + before, (uint64_t)(at >> 64), 8);
+    put_be(cut->bytes + before + 8, (uint64_t)at, 8);
+    cut->size = (uint16_t)(before + HASH_BYTES);
+    return lies_between(min, cut, max);
+}
+
+bool epk_divide(enum epk_version version, size_t levels, const struct epk *min, const struct epk *max,
+                uint32_t index, uint32_t count, struct epk *cut)
+{
+    assert(index > 0 && index < count);
+    if (version == EPK_V1) {
+        uint64_t low = min->size ? v1_hash(min) : 0, high = v1_hash(max);
+
+        cut->size = (uint16_t)v1_put_hash(cut->bytes, (uint32_t)(low + (high - low) * index / count));
+        return high > low && lies_between(min, cut, max);
+    }
+    for (size_t level = 0; level < (version == EPK_MULTI ? levels : 1); level++)
+        if (divide_level(min, max, level, index, count, cut))
+            return true;
+    return false;
+}
+
+double epk_share(enum epk_version version, const struct epk *min, const struct epk *max)
+{
+    if (version == EPK_V1)
+        return ((double)v1_hash(max) - (min->size ? (double)v1_hash(min) : 0)) / UINT32_MAX;
+    return ((double)level_hash(max, 0) - (double)level_hash(min, 0)) / 0x1p126;
+}
+
 /*
  * The first `bits` of the hash at `at`, without the two that are always clear. Where they are set
  * stands a bound that is above every key: `above` makes ones of this level's bits and of all that follow.

@@ -31,6 +31,17 @@ bool epk_tells_apart(enum epk_version version, struct json component);
 /* Where part `index` of `count` equal parts of all EPKs begins, as the service cuts them; 0 < index < count. */
 void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct epk *cut);
 
+/*
+ * Where part `index` of `count` about equal parts of the keys from `min` up to `max` begins; 0 < index < count. A container
+ * of hierarchical keys, which has `levels` of them, is cut inside one first level where no more than that lies between
+ * the two. False when there is nothing to cut.
+ */
+bool epk_divide(enum epk_version version, size_t levels, const struct epk *min, const struct epk *max,
+                uint32_t index, uint32_t count, struct epk *cut);
+
+/* Which part of all keys lies from `min` up to `max`, as far as the first level tells. */
+double epk_share(enum epk_version version, const struct epk *min, const struct epk *max);
+
 static inline struct slice epk_slice(const struct epk *epk)
 {
     return slice_make(epk->bytes, epk->size);

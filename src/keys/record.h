@@ -43,6 +43,7 @@ enum record_flag {
     RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has some, or had; they go when it goes */
     RECORD_UNINDEXED = 4,       /* of an item: its writer did not want it indexed */
     RECORD_KEEPS_UNIQUE = 1,    /* of a container: its items have entries of their unique keys */
+    RECORD_HAS_RANGES = 8,      /* of a container: its definition has a table of its ranges */
 };
 
 /* Mutable, because it is stamped later; lies in the arena. LSN and ts are written as zero. NULL past the arena's limit. */

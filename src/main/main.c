@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "main/admin_command.h"
 #include "main/backup_command.h"
 #include "main/check.h"
 #include "main/keys_command.h"
@@ -21,6 +22,9 @@ static int help(void)
          "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
          "  orrery keys rotate NAME --key-file FILE\n"
          "                              give one key a new value; a server takes it up within a second\n"
+         "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
+         "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
+         "                              split or merge partition key ranges, by the server that uses --data\n"
          "  orrery version              print the version\n"
          "\n"
          "Flags of serve, with their defaults; each may also be set in the environment\n"
@@ -63,6 +67,8 @@ int main(int argc, char **argv)
         return check_command(argc, argv);
     if (strcmp(command, "backup") == 0)
         return backup_command(argc, argv);
+    if (strcmp(command, "admin") == 0)
+        return admin_command(argc, argv);
     if (strcmp(command, "keys") == 0)
         return keys_command(argc, argv);
     if (strcmp(command, "help") == 0)

@@ -23,6 +23,7 @@
 #include "partition/sweep.h"
 #include "query/computed.h"
 #include "reply/reply.h"
+#include "resource/watch.h"
 #include "route/route.h"
 #include "script/script.h"
 #include "store/store.h"
@@ -41,13 +42,14 @@ struct server {
     struct auth *auth;
     struct keyfile_watch key_watch;
     struct service service;
+    struct watch *watch;
     struct router *router;
     struct http_server *http;
     char host_name[HOST_NAME_SIZE];
     const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
     size_t name_count;
     bool has_directory;
-    _Atomic uint64_t items_expired;
+    _Atomic uint64_t items_expired, ranges_split;
 };
 
 /* --- metrics that are not the router's --- */
@@ -154,6 +156,7 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "databases", "gauge", databases);
     gauge(out, "containers", "gauge", containers);
     gauge(out, "items_expired_total", "counter", server->items_expired);
+    gauge(out, "ranges_split_total", "counter", server->ranges_split);
     print_shapes(server->catalog, out);
     print_spending(server->catalog, out);
     gauge(out, "store_commits_total", "counter", store.commits);
@@ -319,12 +322,14 @@ static void open_router(struct server *server)
         .locks = server->locks,
         .hints = server->hints,
         .scripts = server->scripts,
+        .range_units = (uint64_t)settings->range_units,
         .enforces_throughput = settings->enforce_throughput,
         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
         .print_token = print_token,
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
     };
+    server->watch = watch_open((uint64_t)settings->range_mb << 20);
     server->router = route_open(&(struct route_options){
         .service = &server->service,
         .auth = server->auth,
@@ -429,7 +434,7 @@ out:
 
 static void keep_house(struct op *op, struct server *server)
 {
-    uint64_t expired = 0;
+    uint64_t expired = 0, split = 0;
 
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
@@ -443,6 +448,10 @@ static void keep_house(struct op *op, struct server *server)
     op_begin(op, OP_TIMEOUT_MS);
     if (reindex_items(op, server->catalog) != ST_OK)
         log_line(LOG_WARN, "cannot index items again: %s", op->error);
+    op_begin(op, OP_TIMEOUT_MS);
+    if (watch_ranges(op, server->catalog, server->watch, &split) != ST_OK)
+        log_line(LOG_WARN, "cannot split a range that is too large: %s", op->error);
+    server->ranges_split += split;
 }
 
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */
@@ -461,6 +470,7 @@ static void stop(struct server *server)
     http_free(server->http);
     route_close(server->router);
     scripts_close(server->scripts);
+    watch_close(server->watch);
     auth_close(server->auth);
     catalog_close(server->catalog);
     hints_close(server->hints);

@@ -32,6 +32,8 @@ static const struct flag flags[] = {
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves: a container has as many as it needs (10000)" },
+    { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
     { "script-mb", NUMBER, AT(script_mb), "N", "memory that it may have (256)" },
@@ -164,6 +166,8 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .durability = "sync",
                                    .log = "info",
                                    .cache_mb = 256,
+                                   .range_units = RANGE_THROUGHPUT_MAX,
+                                   .range_mb = RANGE_MB_MAX,
                                    .script_seconds = SCRIPT_SECONDS_DEFAULT,
                                    .script_mb = SCRIPT_MB_DEFAULT,
                                    .script_children = SCRIPT_CHILDREN_MAX };

@@ -17,7 +17,7 @@ struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
     struct setting_list listen, host_names, cors_origins;
     bool allow_emulator_key, no_tls, enforce_throughput;
-    long cache_mb, script_seconds, script_mb, script_children;
+    long cache_mb, range_units, range_mb, script_seconds, script_mb, script_children;
 };
 
 /* Reads flags from argv[from] on. False after telling standard error what is wrong. */

@@ -1,6 +1,7 @@
 /* src/partition/indexed.c - the entries of items: by which policy, and what a write changes. */
 #include <assert.h>
 
+#include "base/limits.h"
 #include "index/set.h"
 #include "keys/keys.h"
 #include "partition/indexed.h"
@@ -77,45 +78,64 @@ static bool is_left_out(const struct record *record)
     return record && record->flags & RECORD_UNINDEXED;
 }
 
-static void mark_left_out(struct op *op, struct batch *batch, uint64_t bucket, const struct record *before,
-                          const struct record *after)
+static void mark_left_out(struct op *op, struct batch *batch, uint64_t number, bool before, bool after)
 {
     uint8_t term[UNINDEXED_BYTES];
     struct slice key;
 
-    if (is_left_out(before) == is_left_out(after))
+    if (before == after)
         return;
-    key = key_index(&op->arena, bucket, unindexed_term(term), (before ? before : after)->number);
-    if (is_left_out(after))
+    key = key_index(&op->arena, batch_bucket(batch), unindexed_term(term), number);
+    if (after)
         batch_index_add(batch, key);
     else
         batch_index_remove(batch, key);
 }
 
-enum status indexed_difference(struct op *op, const struct container *container, struct batch *batch,
-                               const struct record *before, const struct record *after)
+static enum status change_entries(struct op *op, const struct container *container, struct batch *batch,
+                                  const struct record *before, const struct record *after, size_t bytes_max,
+                                  bool *left_out)
 {
+    uint64_t number = (before ? before : after)->number;
     struct index_item old = { 0 }, new = { 0 };
     enum status st = ST_OK;
 
-    assert(before || after);
+    *left_out = is_left_out(after);
     if (!bucket_keeps_entries(container->bucket))
         return ST_OK;
     if (before)
         TRY(read_item(op, container, before, &old));
     if (after)
         TRY(read_item(op, container, after, &new));
-    mark_left_out(op, batch, bucket_id(container->bucket), before, after);
-    TRY(index_change(op, batch, (before ? before : after)->number, old.policy ? &old : NULL,
-                     new.policy ? &new : NULL));
+    new.bytes_max = bytes_max;
+    TRY(index_change(op, batch, number, old.policy ? &old : NULL, new.policy ? &new : NULL));
+    *left_out |= new.left_out;
+    mark_left_out(op, batch, number, is_left_out(before), *left_out);
 out:
     return st;
 }
 
-enum status indexed_change(struct op *op, struct partition_txn *txn, const struct record *before,
-                           const struct record *after)
+enum status indexed_difference(struct op *op, const struct container *container, struct batch *batch,
+                               const struct record *before, const struct record *after)
 {
-    return indexed_difference(op, txn->container, txn->batch, before, after);
+    bool left_out;
+
+    assert(before || after);
+    return change_entries(op, container, batch, before, after, 0, &left_out);
+}
+
+enum status indexed_change(struct op *op, struct partition_txn *txn, const struct record *before,
+                           struct record *after)
+{
+    bool left_out;
+    enum status st;
+
+    assert(before || after);
+    TRY(change_entries(op, txn->container, txn->batch, before, after, INDEX_ITEM_BYTES_MAX, &left_out));
+    if (left_out)
+        after->flags |= RECORD_UNINDEXED;
+out:
+    return st;
 }
 
 enum status indexed_terms(struct op *op, const struct container *container, const struct record *record,

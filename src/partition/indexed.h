@@ -1,7 +1,8 @@
 /*
  * src/partition/indexed.h - items and the index: which policy each has its entries by, and what a write changes.
  * Every record says by which version of the container's policy it was indexed. An item whose writer did not want
- * it indexed has one entry only, which says so: a query that goes by the index looks at all of those too.
+ * it indexed, or that would have too many entries, has one only, which says so: a query that goes by the index looks at
+ * all of those too.
  */
 #pragma once
 #include "index/entries.h"
@@ -12,11 +13,14 @@ struct partition_txn;
 /* Sets the record's policy version, and its flag when it is not to be indexed. */
 void indexed_mark(const struct partition_txn *txn, struct record *record);
 
-/* From one version of an item to the next, into the transaction; NULL for one that is not there. */
+/*
+ * From one version of an item to the next, into the transaction, all of it or nothing; NULL for one that is not there. Sets
+ * the flag of one that would have too many entries, which is why the record is encoded later.
+ */
 enum status indexed_change(struct op *op, struct partition_txn *txn, const struct record *before,
-                           const struct record *after);
+                           struct record *after);
 
-/* The same into any batch. */
+/* The same between two records as they were committed, into any batch. */
 enum status indexed_difference(struct op *op, const struct container *container, struct batch *batch,
                                const struct record *before, const struct record *after);
 

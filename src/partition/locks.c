@@ -122,6 +122,7 @@ static bool wait_for_turn(struct op *op, struct lock *lock)
     pthread_condattr_t attributes;
     int late = 0;
 
+    thread_assert_may_block();
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&waiter.turn, &attributes);
@@ -140,14 +141,16 @@ static bool wait_for_turn(struct op *op, struct lock *lock)
 enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, struct lock **lock)
 {
     struct shard *shard = &locks->shard[what % SHARDS];
-    bool got = true, full = false;
+    bool got = true, full = false, held;
 
-    thread_assert_may_block();
     pthread_mutex_lock(&shard->mutex);
     *lock = find(shard, what);
-    if (*lock && (*lock)->waiting >= WAITERS_MAX)
+    held = *lock != NULL;
+    if (held && !op->may_block)
+        got = false;
+    else if (held && (*lock)->waiting >= WAITERS_MAX)
         full = true;
-    else if (*lock)
+    else if (held)
         got = wait_for_turn(op, *lock);
     else
         *lock = add(shard, what);
@@ -155,6 +158,8 @@ enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, str
     if (got && !full)
         return ST_OK;
     *lock = NULL;
+    if (!op->may_block)
+        return op_fail(op, ST_WOULD_BLOCK, "Another operation writes the same item.");
     if (full)
         return op_fail(
             op, ST_TOO_MANY_REQUESTS,

@@ -3,7 +3,7 @@
  * A lock only avoids wasted work: two writers of one item would both do theirs, and the commit
  * would refuse one of them. Whether a write is right is the commit's to say.
  *
- * Threads. Any. Waits, so never on a loop thread.
+ * Threads. Any, and another one may release it. A loop thread does not wait: ST_WOULD_BLOCK when somebody holds it.
  */
 #pragma once
 #include "base/op.h"

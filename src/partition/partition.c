@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "keys/keys.h"
 #include "partition/attachment.h"
 #include "partition/expiry.h"
@@ -139,6 +140,12 @@ out:
     return st;
 }
 
+/* For a loop thread: entries of a large item are many, and what removes an expired one holds on to its container. */
+static bool takes_long(const struct partition_txn *txn, const struct record *item, int64_t now_ms)
+{
+    return item->stored.size > INLINE_ITEM_BYTES_MAX || item_is_expired(txn->container, item, now_ms);
+}
+
 /* An item that has expired goes with the transaction that met it, which may then have its id. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found)
@@ -148,6 +155,8 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
+    if (*found && !op->may_block && takes_long(txn, item, op->now_ms))
+        TRY(op_fail(op, ST_WOULD_BLOCK, "What is to be done with the item takes long."));
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
         *found = false;
         TRY(txn_remove_expired(op, txn, item));
@@ -271,9 +280,9 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     fill(op, txn, number, document, item);
     TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
     batch_uses_counter(txn->batch, counter);
+    TRY(indexed_change(op, txn, NULL, item));
     TRY(put_record(op, txn, item, NULL));
     put_id(op, txn, id_of(document), number);
-    TRY(indexed_change(op, txn, NULL, item));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
 out:
     return st;
@@ -315,8 +324,8 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
     if (renames) /* after everything that may refuse: a script goes on after what was refused */
         rename_id(op, txn, old, id);
-    TRY(put_record(op, txn, item, old));
     TRY(indexed_change(op, txn, old, item));
+    TRY(put_record(op, txn, item, old));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
 out:
     return st;
@@ -352,7 +361,7 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
     return txn_remove(op, txn, old, false);
 }
 
-/* Nobody knew whether it was written: the store may know now. If not, the client is told that nobody knows. */
+/* Nobody knew whether it was written: the store may know now, if need be after a wait. If not, the client is told so. */
 static enum status settle(struct op *op, const struct partition_txn *txn)
 {
     bool committed;
@@ -400,11 +409,21 @@ static void commit_ready(struct op *op, struct partition_ending **ready, size_t 
         commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
     store_commit_many(op, ready[0]->txn->container->bucket, commits, count);
     for (size_t i = 0; i < count; i++) {
+        ready[i]->txn->pending = &commits[i];
+        ready[i]->status = commits[i].status;
+        if (commits[i].status == ST_PENDING)
+            continue;
         op->error = commits[i].error;
         ready[i]->stamp = commits[i].stamp;
         ready[i]->status = conclude(op, ready[i]->txn, commits[i].status);
         ready[i]->error = op->error;
     }
+}
+
+/* Its lock stays: who comes next to the item is not to do what would be refused. */
+static void leave(struct partition_txn *txn)
+{
+    view_close(&txn->view);
 }
 
 void partition_commit_many(struct op *op, struct partition_ending *endings, size_t count)
@@ -424,6 +443,10 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
     if (ready_count)
         commit_ready(op, ready, ready_count);
     for (size_t i = 0; i < count; i++) {
+        if (endings[i].status == ST_PENDING) {
+            leave(endings[i].txn);
+            continue;
+        }
         partition_abort(endings[i].txn);
         endings[i].txn = NULL;
     }
@@ -433,10 +456,23 @@ enum status partition_commit(struct op *op, struct partition_txn **txn, struct c
 {
     struct partition_ending ending = { .txn = *txn };
 
-    *txn = NULL;
     partition_commit_many(op, &ending, 1);
+    *txn = ending.txn;
     *stamp = ending.stamp;
     return ending.status;
+}
+
+enum status partition_commit_end(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)
+{
+    struct commit *commit = (*txn)->pending;
+    enum status st;
+
+    store_commit_end(op, commit);
+    *stamp = commit->stamp;
+    st = conclude(op, *txn, commit->status);
+    partition_abort(*txn);
+    *txn = NULL;
+    return st;
 }
 
 /* Follows a hint, if there is one; whether it was right, the record itself tells. */

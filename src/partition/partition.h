@@ -6,11 +6,14 @@
  *     ...                                            more of them: each sees what those before it did
  *     partition_commit(op, &txn, &stamp);            durable, all of it or nothing, or ST_WRITE_CONFLICT
  *     partition_abort(txn);                          welcome after commit too: txn is NULL then
+ * On a loop thread the commit may be ST_PENDING: then the transaction is still there, and the op left alone until it is
+ * resumed (base/op.h), which ends with
+ *     partition_commit_end(op, &txn, &stamp);
  *
  * Ownership. Everything lies in the op's arena but the lock and the snapshot, which end with
  *     commit or abort. An item's bytes live as long as the op.
- * Threads. A transaction is used by one thread, and waits: never on a loop thread. partition_read()
- *     may be called on one; it answers ST_WOULD_BLOCK when the cache cannot serve it.
+ * Threads. A transaction is used by one thread at a time. On a loop thread what would have to wait is ST_WOULD_BLOCK, and
+ *     nothing has happened: an item that the cache does not have, or that is large; a lock that is held.
  *
  * Promises
  * 1. An item, its id entry and its change appear together or not at all.
@@ -77,6 +80,7 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
 
 /* The stamp of what wrote nothing has the LSN that it saw, and no time. */
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
+enum status partition_commit_end(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 
 /* Several transactions of one container that stand or fall each by itself. Together they mostly wait for one sync. */
 struct partition_ending {

@@ -14,7 +14,7 @@ enum { CALL_MS_MAX = 200, REST_MS_FAILED = 5 * 1000 };
 unsigned reindex_progress(const struct container *container)
 {
     const struct container *latest = container_latest(container);
-    uint64_t seen = atomic_load_explicit(&((struct container *)latest)->reindex.seen, memory_order_relaxed);
+    uint64_t seen = atomic_load_explicit(&latest->progress->reindex.seen, memory_order_relaxed);
     struct bucket_usage usage;
 
     if (latest->index_older_count == 0)
@@ -39,18 +39,36 @@ static enum status put_record(struct op *op, struct partition_txn *txn, const st
     return ST_OK;
 }
 
-static enum status rewrite(struct op *op, struct partition_txn *txn, const struct record *old)
+/* What has too many entries for the memory of a step is left out of the index: the pass goes on. */
+static enum status index_anew(struct op *op, struct partition_txn *txn, const struct record *old,
+                              bool leaves_out, struct record *new)
 {
     const struct container *container = txn->container;
-    struct record new = *old;
-    enum status st;
 
-    new.policy_version = container->policy_version;
+    *new = *old;
+    new->policy_version = container->policy_version;
     if (!index_policy_is_manual(container->index))
-        new.flags &= (uint8_t)~RECORD_UNINDEXED;
+        new->flags &= (uint8_t)~RECORD_UNINDEXED;
+    if (leaves_out)
+        new->flags |= RECORD_UNINDEXED;
+    return indexed_change(op, txn, old, new);
+}
+
+/* `fits` is false when the step has no room for it beside others, of which there are some. */
+static enum status rewrite(struct op *op, struct partition_txn *txn, const struct record *old, bool alone,
+                           bool *fits)
+{
+    struct record new;
+    enum status st = index_anew(op, txn, old, false, &new);
+
+    *fits = alone || st != ST_TOO_LARGE;
+    if (!*fits)
+        return ST_OK;
+    if (st == ST_TOO_LARGE)
+        st = index_anew(op, txn, old, true, &new);
+    TRY(st);
     txn_expect_item(txn, old->epk, json_string(json_get(old->document, "id")));
     TRY(put_record(op, txn, old, &new));
-    TRY(indexed_change(op, txn, old, &new));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REINDEX, .number = old->number }, old));
 out:
     return st;
@@ -65,19 +83,21 @@ static enum status collect(struct op *op, struct partition_scan *scan, struct pa
                            struct step *step)
 {
     struct record item;
-    bool found = true;
+    bool found = true, fits = true;
     enum status st = ST_OK;
 
-    while (step->rewritten < STEP_ITEMS_MAX && found) {
+    while (step->rewritten < STEP_ITEMS_MAX) {
         TRY(partition_scan_next(op, scan, &item, &found));
         if (!found)
             break;
+        if (item.policy_version != txn->container->policy_version) {
+            TRY(rewrite(op, txn, &item, step->rewritten == 0, &fits));
+            if (!fits)
+                break;
+            step->rewritten++;
+        }
         step->seen++;
         step->after = item.number;
-        if (item.policy_version == txn->container->policy_version)
-            continue;
-        TRY(rewrite(op, txn, &item));
-        step->rewritten++;
     }
     step->ended = !found && !scan->paused;
 out:
@@ -93,7 +113,7 @@ static enum status take_step(struct op *op, struct container *container, struct 
     struct commit_stamp stamp;
     enum status st;
 
-    *step = (struct step){ .after = container->reindex.after };
+    *step = (struct step){ .after = container->progress->reindex.after };
     TRY(txn_open(op, container, &txn));
     TRY(partition_scan_open(op, container, &everything, &scan));
     partition_scan_seek(&scan, step->after);
@@ -135,8 +155,8 @@ static enum status advance(struct op *op, struct catalog *catalog, struct contai
     if (st == ST_WRITE_CONFLICT)
         return ST_OK;
     TRY(st);
-    container->reindex.after = step.after;
-    atomic_fetch_add_explicit(&container->reindex.seen, step.seen, memory_order_relaxed);
+    container->progress->reindex.after = step.after;
+    atomic_fetch_add_explicit(&container->progress->reindex.seen, step.seen, memory_order_relaxed);
     *done = step.ended;
     if (step.ended)
         TRY(finish(op, catalog, container));
@@ -146,7 +166,8 @@ out:
 
 static bool is_due(const struct container *container, struct env *env)
 {
-    return container_is_alone(container) && env_monotonic_ms(env) >= container->reindex.rested_after_ms;
+    return container_is_alone(container) &&
+           env_monotonic_ms(env) >= container->progress->reindex.rested_after_ms;
 }
 
 static enum status reindex_one(struct op *op, struct catalog *catalog, struct container *container,
@@ -158,7 +179,7 @@ static enum status reindex_one(struct op *op, struct catalog *catalog, struct co
     while (st == ST_OK && !done && is_due(container, op->env) && env_monotonic_ms(op->env) <= until_ms)
         st = advance(op, catalog, container, &done);
     if (st != ST_OK || done)
-        container->reindex.rested_after_ms = env_monotonic_ms(op->env) + REST_MS_FAILED;
+        container->progress->reindex.rested_after_ms = env_monotonic_ms(op->env) + REST_MS_FAILED;
     return st;
 }
 

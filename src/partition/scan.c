@@ -31,22 +31,33 @@ static struct number_span span_of_prefix(const struct container *container, cons
                                  number_make(prefix_bits(container, prefix, 0xff) + 1, 0) };
 }
 
-static struct epk first_level(const struct container *container, struct epk bound)
+/* How many levels of hierarchical keys the numbers of [min, max) follow: those that all of them share, and the next. */
+static size_t levels_in_order(const struct partition_scope *scope)
 {
-    if (container->epk_version == EPK_MULTI && bound.size > EPK_LEVEL_BYTES)
-        bound.size = EPK_LEVEL_BYTES;
+    size_t bytes = EPK_LEVEL_BYTES;
+
+    while (bytes <= scope->min.size && bytes <= scope->max.size &&
+           memcmp(scope->min.bytes, scope->max.bytes, bytes) == 0)
+        bytes += EPK_LEVEL_BYTES;
+    return bytes / EPK_LEVEL_BYTES;
+}
+
+static struct epk up_to_level(const struct container *container, struct epk bound, size_t levels)
+{
+    if (container->epk_version == EPK_MULTI && bound.size > levels * EPK_LEVEL_BYTES)
+        bound.size = (uint16_t)(levels * EPK_LEVEL_BYTES);
     return bound;
 }
 
-/* Where keys of [min, max) can lie. Numbers follow the order of hierarchical keys by their first level only. */
+/* Where keys of [min, max) can lie. */
 static struct number_span span_of_bounds(const struct container *container,
                                          const struct partition_scope *scope)
 {
     struct number_span span = { 0, 1ull << (NUMBER_EPK_BITS + NUMBER_COUNTER_BITS) };
-    struct epk min, max;
+    size_t levels = levels_in_order(scope);
+    struct epk min = up_to_level(container, scope->min, levels),
+               max = up_to_level(container, scope->max, levels);
 
-    min = first_level(container, scope->min);
-    max = first_level(container, scope->max);
     if (min.size)
         span.from = number_make(prefix_bits(container, &min, 0x00), 0);
     if (max.size)

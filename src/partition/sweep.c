@@ -21,12 +21,13 @@ static int64_t unknown_due_ms(const struct container *container)
 {
     int64_t ttl_ms = 1000 * (int64_t)container->default_ttl;
 
-    return container->sweep.began_ms + (ttl_ms > 0 && ttl_ms < UNKNOWN_MS_MAX ? ttl_ms : UNKNOWN_MS_MAX);
+    return container->progress->sweep.began_ms +
+           (ttl_ms > 0 && ttl_ms < UNKNOWN_MS_MAX ? ttl_ms : UNKNOWN_MS_MAX);
 }
 
 static bool is_due(const struct container *container, struct env *env)
 {
-    const struct container_sweep *sweep = &container->sweep;
+    const struct container_sweep *sweep = &container->progress->sweep;
     int64_t now_ms = env_now_ms(env);
 
     if (env_monotonic_ms(env) < sweep->rested_after_ms)
@@ -38,11 +39,11 @@ static bool is_due(const struct container *container, struct env *env)
 
 static void begin_pass(struct container *container, int64_t now_ms)
 {
-    container->sweep = (struct container_sweep){ .began = true,
-                                                 .passing = true,
-                                                 .began_ms = now_ms,
-                                                 .began_lsn = bucket_lsn(container->bucket),
-                                                 .earliest_ms = INT64_MAX };
+    container->progress->sweep = (struct container_sweep){ .began = true,
+                                                           .passing = true,
+                                                           .began_ms = now_ms,
+                                                           .began_lsn = bucket_lsn(container->bucket),
+                                                           .earliest_ms = INT64_MAX };
 }
 
 static void end_pass(struct container_sweep *sweep, struct env *env, bool failed)
@@ -113,12 +114,12 @@ static enum status step(struct op *op, struct container *container, uint64_t *re
 
     TRY(txn_open(op, container, &txn));
     TRY(partition_scan_open(op, container, &everything, &scan));
-    partition_scan_seek(&scan, container->sweep.after);
+    partition_scan_seek(&scan, container->progress->sweep.after);
     scan.expired_too = true;
     scan.scanned_bytes_max = STEP_BYTES_MAX;
-    TRY(collect(op, &scan, txn, &container->sweep, &count));
+    TRY(collect(op, &scan, txn, &container->progress->sweep, &count));
     if (count)
-        TRY(commit(op, &txn, &container->sweep, &count));
+        TRY(commit(op, &txn, &container->progress->sweep, &count));
     *removed += count;
 out:
     partition_scan_close(&scan);
@@ -128,7 +129,7 @@ out:
 
 static enum status advance(struct op *op, struct container *container, uint64_t *removed)
 {
-    struct container_sweep *sweep = &container->sweep;
+    struct container_sweep *sweep = &container->progress->sweep;
     int64_t began_us = env_monotonic_us(op->env);
     enum status st;
 

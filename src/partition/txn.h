@@ -24,6 +24,7 @@ struct partition_txn {
     struct view view;
     struct txn_change *changes, **changes_end;
     struct lock *lock;
+    struct commit *pending; /* once its commit is with the committer, and nobody waits for it */
     enum indexing_wish indexing;
     bool expires;   /* something in it is removed because its time is over */
     uint64_t lsn;   /* not after the snapshot: what has changed since is not in the view */

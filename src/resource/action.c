@@ -185,11 +185,24 @@ enum status action_run(struct op *op, const struct call *call, struct action *ac
         if (st != ST_WRITE_CONFLICT)
             break;
     }
+    if (st == ST_PENDING) {
+        action->txn = txn;
+        txn = NULL;
+    }
     if (st == ST_OK)
         action_stamp(action, *stamp);
     if (st == ST_WRITE_CONFLICT)
         st = action_gave_up(op);
 out:
     partition_abort(txn);
+    return st;
+}
+
+enum status action_end(struct op *op, struct action *action, struct commit_stamp *stamp)
+{
+    enum status st = partition_commit_end(op, &action->txn, stamp);
+
+    if (st == ST_OK)
+        action_stamp(action, *stamp);
     return st;
 }

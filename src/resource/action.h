@@ -30,9 +30,10 @@ struct action {
     struct slice if_match, if_none_match; /* ETags; data is NULL where there is no condition */
     enum indexing_wish indexing;          /* of what it writes */
 
-    bool found;         /* what was there when it was taken: */
-    struct record old;  /* if found */
-    struct record item; /* as it was read or is to be written; its LSN is 0 until that is committed */
+    struct partition_txn *txn; /* its own, while it is being committed */
+    bool found;                /* what was there when it was taken: */
+    struct record old;         /* if found */
+    struct record item;        /* as it was read or is to be written; its LSN is 0 until that is committed */
 };
 
 /* The partition key and the id of its document; a replace is about another id where the client says so. */
@@ -48,6 +49,9 @@ enum status action_take(struct op *op, const struct container *container, struct
 /* Begins, takes, commits; again when another writer came first, and ST_RETRY_WITH when many did. */
 enum status action_run(struct op *op, const struct call *call, struct action *action,
                        struct commit_stamp *stamp);
+
+/* After an action_run() that was ST_PENDING. ST_WRITE_CONFLICT: nothing was written; it is for a thread that may wait. */
+enum status action_end(struct op *op, struct action *action, struct commit_stamp *stamp);
 
 /* A transaction that met others a few times is given up. */
 enum { ACTION_TRIES = 5 };

@@ -21,6 +21,7 @@ struct service {
     struct hints *hints;
     struct slice account; /* the account's name */
     struct scripts *scripts;
+    uint64_t range_units;             /* RU/s that one partition key range serves */
     bool enforces_throughput;         /* requests on items are held back to it */
     struct arena_budget query_memory; /* of all queries that run at a time */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
@@ -38,7 +39,9 @@ struct call {
     struct container *container;
     struct child *user;    /* whose permissions the path is about */
     struct range_ids pays; /* throughput.h: those it is charged to; none unless it was let in */
-    bool keeps_id;         /* sent with a token for this one resource: it may get no other id */
+    void *written;         /* what is being committed, and who answers when it is: NULL until then */
+    enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
+    bool keeps_id; /* sent with a token for this one resource: it may get no other id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);

@@ -117,9 +117,10 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     TRY(read_definition(op, call, json_undefined, &definition));
     TRY(throughput_of_headers(op, call, &throughput));
     TRY(own_throughput(op, call, &throughput));
-    TRY(catalog_create_container_with_offer(op, call->service->catalog, call->database, definition,
-                                            ranges_for_throughput(throughput.units),
-                                            throughput_offer(op, &throughput), &container));
+    TRY(catalog_create_container_with_offer(
+        op, call->service->catalog, call->database, definition,
+        ranges_for_throughput(throughput.units, call->service->range_units),
+        throughput_offer(op, &throughput), &container));
     work_wrote(&op->work, 0);
     reply_container(reply, container, 201);
 out:

@@ -61,68 +61,112 @@ static void replace_body(struct reply *reply, struct json answer)
     json_print(reply_body(reply), answer);
 }
 
-/* Does what was read, and answers with the item that was written. */
-static enum status run(struct op *op, const struct call *call, struct reply *reply, struct action *action)
+static struct action *new_action(struct op *op, enum action_kind kind)
 {
-    struct json answer = json_undefined;
+    struct action *action = arena_alloc(&op->arena, sizeof(*action));
+
+    *action = (struct action){ .kind = kind };
+    return action;
+}
+
+static void answer(struct reply *reply, const struct call *call, const struct action *action, uint64_t lsn)
+{
+    if (action->kind == ACTION_DELETE) {
+        reply_session(reply, lsn);
+        reply_status(reply, action_status(action));
+    } else {
+        item_reply(reply, call, &action->item, lsn, action_status(action));
+    }
+}
+
+static void finish_answer(struct reply *reply, const struct call *call)
+{
+    usage_of_items(reply, call);
+    if (call_wants_minimal(call))
+        reply_drop_body(reply);
+}
+
+/* The commit is done. If another writer came first nothing has happened, and a thread that may wait begins anew. */
+static enum status resume(struct op *op, struct call *call, struct reply *reply)
+{
+    struct action *action = call->written;
+    struct commit_stamp stamp;
+    enum status st;
+
+    item_reply_owner(reply, call);
+    item_reply_key(reply, call, &action->epk);
+    st = action_end(op, action, &stamp);
+    if (st == ST_WRITE_CONFLICT) {
+        call->resume = NULL;
+        st = ST_WOULD_BLOCK;
+    }
+    TRY(st);
+    answer(reply, call, action, stamp.lsn);
+    finish_answer(reply, call);
+out:
+    return st;
+}
+
+/* Does what was read, and answers with the item that was written. */
+static enum status run(struct op *op, struct call *call, struct reply *reply, struct action *action)
+{
+    struct json told = json_undefined;
     struct commit_stamp stamp;
     enum status st;
 
     action->if_match = call_header(call, HEADER_IF_MATCH);
     action->indexing = indexing_wish_of(call);
     if (trigger_is_named(call))
-        TRY(trigger_run(op, call, action, &stamp, &answer));
+        st = trigger_run(op, call, action, &stamp, &told);
     else
-        TRY(action_run(op, call, action, &stamp));
-    if (action->kind == ACTION_DELETE) {
-        reply_session(reply, stamp.lsn);
-        reply_status(reply, action_status(action));
-    } else {
-        item_reply(reply, call, &action->item, stamp.lsn, action_status(action));
+        st = action_run(op, call, action, &stamp);
+    if (st == ST_PENDING) {
+        call->written = action;
+        call->resume = resume;
     }
-    if (json_kind(answer) != JSON_UNDEFINED && action->kind != ACTION_DELETE)
-        replace_body(reply, answer);
-    usage_of_items(reply, call);
-    if (call_wants_minimal(call))
-        reply_drop_body(reply);
+    TRY(st);
+    answer(reply, call, action, stamp.lsn);
+    if (json_kind(told) != JSON_UNDEFINED && action->kind != ACTION_DELETE)
+        replace_body(reply, told);
+    finish_answer(reply, call);
 out:
     return st;
 }
 
 enum status document_create(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action action = { .kind = ACTION_CREATE };
+    struct action *action = new_action(op, ACTION_CREATE);
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_document(op, call, reply, &action));
-    TRY(run(op, call, reply, &action));
+    TRY(read_document(op, call, reply, action));
+    TRY(run(op, call, reply, action));
 out:
     return st;
 }
 
 enum status document_upsert(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action action = { .kind = ACTION_UPSERT };
+    struct action *action = new_action(op, ACTION_UPSERT);
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_document(op, call, reply, &action));
-    TRY(run(op, call, reply, &action));
+    TRY(read_document(op, call, reply, action));
+    TRY(run(op, call, reply, action));
 out:
     return st;
 }
 
 enum status document_replace(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action action = { .kind = ACTION_REPLACE };
+    struct action *action = new_action(op, ACTION_REPLACE);
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_document(op, call, reply, &action));
-    TRY(item_address(op, call, &action.epk, &action.id));
-    TRY(call_check_rename(op, call, action.id, action.document));
-    TRY(run(op, call, reply, &action));
+    TRY(read_document(op, call, reply, action));
+    TRY(item_address(op, call, &action->epk, &action->id));
+    TRY(call_check_rename(op, call, action->id, action->document));
+    TRY(run(op, call, reply, action));
 out:
     return st;
 }
@@ -142,27 +186,27 @@ out:
 
 enum status document_patch(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action action = { .kind = ACTION_PATCH };
+    struct action *action = new_action(op, ACTION_PATCH);
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_address(op, call, reply, &action.epk));
-    TRY(read_patch(op, call, &action.patch));
-    TRY(item_address(op, call, &action.epk, &action.id));
-    TRY(run(op, call, reply, &action));
+    TRY(read_address(op, call, reply, &action->epk));
+    TRY(read_patch(op, call, &action->patch));
+    TRY(item_address(op, call, &action->epk, &action->id));
+    TRY(run(op, call, reply, action));
 out:
     return st;
 }
 
 enum status document_delete(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action action = { .kind = ACTION_DELETE };
+    struct action *action = new_action(op, ACTION_DELETE);
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_address(op, call, reply, &action.epk));
-    TRY(item_address(op, call, &action.epk, &action.id));
-    TRY(run(op, call, reply, &action));
+    TRY(read_address(op, call, reply, &action->epk));
+    TRY(item_address(op, call, &action->epk, &action->id));
+    TRY(run(op, call, reply, action));
 out:
     return st;
 }

@@ -221,12 +221,14 @@ enum status item_check_session(struct op *op, const struct call *call, const str
                                uint64_t lsn)
 {
     struct slice header = call_header(call, HEADER_SESSION_TOKEN);
+    struct session_ranges ranges = { reply->ranges, ranges_all(call->container),
+                                     call->container->ranges.next_id };
     uint64_t wanted = 0;
     enum status st = ST_OK;
 
     if (!header.data || header.size == 0)
         return ST_OK;
-    TRY(session_token_lsn(op, header, reply->ranges, &wanted));
+    TRY(session_token_lsn(op, header, &ranges, &wanted));
     if (wanted > lsn)
         TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
                     "The read session is not available for the input session token."));

@@ -4,6 +4,7 @@
  */
 #include "base/limits.h"
 #include "resource/offer.h"
+#include "resource/split.h"
 #include "resource/resource.h"
 #include "resource/child_feed.h"
 #include "resource/system.h"
@@ -302,7 +303,7 @@ out:
     return st;
 }
 
-/* How many ranges the container has does not change with it. */
+/* More throughput than its ranges can serve splits them; less merges none, as on the service. */
 enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct child *old = NULL, *offer = NULL;
@@ -320,6 +321,7 @@ enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
                               &offer));
     work_wrote(&op->work, 0);
     work_removed(&op->work, 0);
+    TRY(split_for_throughput(op, call->service, &offer->parent, wanted.units));
     reply_offer(reply, offer);
 out:
     child_release(offer);

@@ -1,6 +1,7 @@
 /*
  * src/resource/range.c - partition key ranges: which part of the key space is served where.
- * SDKs read them as a change feed and go on until they are told that nothing is new.
+ * SDKs read them as a change feed and go on until they are told that nothing is new: the etag is the version of
+ * the table, and a client who has an older one is given what came since, with the ids of what is gone by it.
  */
 #include "base/encode.h"
 #include "catalog/ranges.h"
@@ -8,9 +9,6 @@
 #include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/system.h"
-
-/* A container's ranges never change: neither does their version. */
-enum { RANGE_ETAG = 1 };
 
 static void print_bounds(struct buf *body, const struct container *container, uint32_t index)
 {
@@ -24,17 +22,25 @@ static void print_bounds(struct buf *body, const struct container *container, ui
     buf_byte(body, '"');
 }
 
+static void print_parents(struct buf *body, const struct key_range *range)
+{
+    buf_text(body, ",\"status\":\"online\",\"parents\":[");
+    for (uint32_t i = 0; i < range->ancestor_count; i++)
+        buf_printf(body, "%s\"%u\"", i ? "," : "", range->ancestor[i].id);
+    buf_text(body, "],");
+}
+
 static void print_range(struct buf *body, const struct container *container, uint32_t index)
 {
-    uint32_t id = container->ranges.id[index];
-    struct rid rid = rid_child(&container->rid, RID_RANGE, id + 1);
+    const struct key_range *range = &container->ranges.range[index];
+    struct rid rid = rid_child(&container->rid, RID_RANGE, range->id + 1);
 
     buf_text(body, "{\"_rid\":\"");
     rid_print(body, &rid);
-    buf_printf(body, "\",\"id\":\"%u\",", id);
-    print_etag_member(body, RANGE_ETAG, container->ts_ms);
+    buf_printf(body, "\",\"id\":\"%u\",", range->id);
+    print_etag_member(body, range->version, range->ts_ms);
     print_bounds(body, container, index);
-    buf_printf(body, ",\"ridPrefix\":%u,\"_self\":\"dbs/", id);
+    buf_printf(body, ",\"ridPrefix\":%u,\"_self\":\"dbs/", range->id);
     rid_print(body, &container->database->rid);
     buf_text(body, "/colls/");
     rid_print(body, &container->rid);
@@ -42,24 +48,40 @@ static void print_range(struct buf *body, const struct container *container, uin
     rid_print(body, &rid);
     buf_text(body, "/\",\"throughputFraction\":");
     json_print_double(body, 1.0 / container->ranges.count);
-    buf_text(body, ",\"status\":\"online\",\"parents\":[],");
-    print_ts_member(body, container->ts_ms);
-    buf_text(body, ",\"_lsn\":1}");
+    print_parents(body, range);
+    print_ts_member(body, range->ts_ms);
+    buf_printf(body, ",\"_lsn\":%llu}", (unsigned long long)range->lsn);
+}
+
+/* The version of the table that the client goes on from; 0 for one of which too little is known, or none. */
+static uint64_t version_known(const struct call *call)
+{
+    const struct range_table *table = &call->container->ranges;
+    uint64_t version;
+
+    if (!call_header(call, HEADER_A_IM).data ||
+        !etag_parse(call_header(call, HEADER_IF_NONE_MATCH), &version) || version > table->version ||
+        version < table->told_since)
+        return 0;
+    return version;
 }
 
 enum status range_list(struct op *op, struct call *call, struct reply *reply)
 {
     const struct container *container = call->container;
+    const struct range_table *table = &container->ranges;
+    uint64_t known = version_known(call);
     struct feed feed;
     enum status st;
 
-    TRY(call_if_none_match(op, call, reply, RANGE_ETAG, container->ts_ms));
-    reply_etag(reply, RANGE_ETAG, container->ts_ms);
+    TRY(call_if_none_match(op, call, reply, table->version, container->ts_ms));
+    reply_etag(reply, table->version, container->ts_ms);
     feed_begin(&feed, reply, &container->rid, "PartitionKeyRanges");
-    for (uint32_t i = 0; i < container->ranges.count; i++) {
-        feed_next(&feed);
-        print_range(reply_body(reply), container, i);
-    }
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->range[i].version > known) {
+            feed_next(&feed);
+            print_range(reply_body(reply), container, i);
+        }
     feed_end(&feed);
 out:
     return st;

@@ -1,6 +1,7 @@
-/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups. */
+/* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges. */
 #include <stdio.h>
 
+#include "resource/split.h"
 #include "route/endpoints.h"
 
 enum { CERTIFICATE_BYTES_MAX = 64 * 1024 };
@@ -76,11 +77,42 @@ out:
     return st;
 }
 
+/* What the body asks for, done by resource/split.h. */
+static enum status change_ranges(const struct route_options *options, struct exchange *exchange,
+                                 enum status (*run)(struct op *, struct service *, struct json, struct buf *))
+{
+    struct op *op = &exchange->op;
+    struct json body;
+    enum status st;
+
+    TRY(json_parse(op, exchange->request.body, &body));
+    TRY(run(op, options->service, body, &exchange->answer.body));
+    answer_text(exchange, "application/json");
+out:
+    return st;
+}
+
+static enum status split(const struct route_options *options, const struct route_metrics *metrics,
+                         struct exchange *exchange)
+{
+    (void)metrics;
+    return change_ranges(options, exchange, split_run);
+}
+
+static enum status merge(const struct route_options *options, const struct route_metrics *metrics,
+                         struct exchange *exchange)
+{
+    (void)metrics;
+    return change_ranges(options, exchange, merge_run);
+}
+
 static const struct endpoint endpoints[] = {
     { "/_orrery/ready", METHOD_GET, false, false, ready },
     { "/_orrery/metrics", METHOD_GET, true, false, metrics_text },
     { "/_explorer/emulator.pem", METHOD_GET, true, false, certificate },
     { "/_orrery/backup", METHOD_POST, true, true, backup },
+    { "/_orrery/split", METHOD_POST, true, true, split },
+    { "/_orrery/merge", METHOD_POST, true, true, merge },
 };
 
 const struct endpoint *endpoint_find(const struct request *request)

@@ -1,6 +1,7 @@
 /* src/route/route.c - the steps of a request, in order. */
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "resource/throughput.h"
 #include "route/endpoints.h"
 #include "route/grant.h"
@@ -385,13 +386,24 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
     return ST_OK;
 }
 
-/* The operation itself: at once if it needs no disk, else on a pool thread. */
+/* What takes long, or waits for a script, would delay other connections. */
+static bool may_run_inline(const struct exchange *exchange, const struct route *route)
+{
+    return route->flags & RUN_INLINE && exchange->class == CLASS_QUICK &&
+           exchange->request.body.size <= INLINE_ITEM_BYTES_MAX;
+}
+
+/* The operation itself: at once if it needs no disk, else on a pool thread; its end, when what it wrote is committed. */
 static enum status run(struct exchange *exchange, struct routed *routed)
 {
+    if (routed->call.resume)
+        return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
     exchange->class = route_class(routed->route, &exchange->request);
-    if (!exchange->op.may_block && !(routed->route->flags & RUN_INLINE))
+    if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
     begin_reply(exchange, routed);
+    exchange->op.work =
+        (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
@@ -409,7 +421,7 @@ enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&exchange->request);
-    bool again = exchange->op.may_block; /* a loop thread has prepared it */
+    bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has prepared it */
     struct routed *routed;
     enum status st = ST_OK;
 
@@ -429,7 +441,7 @@ enum status route_handle(void *context, struct exchange *exchange)
     }
     if (st == ST_OK)
         st = run(exchange, routed);
-    if (st == ST_WOULD_BLOCK)
+    if (st == ST_WOULD_BLOCK || st == ST_PENDING)
         return st;
     finish(router, exchange, routed, st);
     return ST_OK;

@@ -6,7 +6,7 @@
 enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT };
 
 enum route_flags {
-    RUN_INLINE = 1,   /* needs no disk, or only what the cache has: a loop thread may try */
+    RUN_INLINE = 1,   /* needs no disk, or only what the cache has and a commit: a loop thread may try */
     OF_ITEMS = 2,     /* replies carry a session token even when they fail */
     READS = 4,        /* a POST that changes nothing: keys for reading may send it */
     TELLS_TOKENS = 8, /* with which one could write: keys for reading may not ask */

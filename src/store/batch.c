@@ -217,11 +217,22 @@ static void cancel_index(struct batch *batch)
     batch->index_count = kept;
 }
 
+/* One document's entries come in order, and stay so when times are filled in. */
+static bool is_in_order(const struct batch *batch)
+{
+    for (size_t i = 1; i < batch->index_count; i++)
+        if (by_key(&batch->index[i - 1], &batch->index[i]) >= 0)
+            return false;
+    return true;
+}
+
 const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t *count)
 {
     size_t added = batch->index_count - batch->index_sorted;
 
-    if (added) {
+    if (added && batch->index_sorted == 0 && is_in_order(batch)) {
+        batch->index_sorted = batch->index_count;
+    } else if (added) {
         qsort(batch->index + batch->index_sorted, added, sizeof(*batch->index), by_key);
         if (batch->index_sorted)
             merge_index(batch);

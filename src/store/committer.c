@@ -112,12 +112,22 @@ static struct request *take_waiting(struct committer *committer)
  */
 static void finish_all(struct request *request)
 {
+    struct op *resumed = NULL; /* the last one so far: whether it is the last of all is known at the end */
+
     while (request) {
         struct request *next = request->next;
+        struct op *waiting = request->waiting;
 
-        sem_post(&request->done);
+        if (waiting && resumed)
+            resumed->resume(resumed, false);
+        if (waiting)
+            resumed = waiting;
+        else
+            sem_post(&request->done);
         request = next;
     }
+    if (resumed)
+        resumed->resume(resumed, true);
 }
 
 static void wait_until_done(struct request *request)
@@ -620,6 +630,11 @@ void committer_free(struct committer *committer)
 }
 
 /* ---- questions ---- */
+
+bool committer_is_threaded(const struct committer *committer)
+{
+    return committer->threaded;
+}
 
 bool committer_is_writable(const struct committer *committer)
 {

@@ -1,6 +1,6 @@
 /*
  * src/store/committer.h - the one place that writes: it drains what is waiting, gives out LSNs,
- * writes one group with one sync, publishes, and wakes those who wait.
+ * writes one group with one sync, publishes, and wakes those who wait or calls those who do not.
  * committer_step() is a plain function: a thread of the committer's own runs it, or the
  * caller of committer_run() does, or a simulation.
  *
@@ -20,7 +20,7 @@ enum request_kind {
     REQUEST_RECOVER, /* only try to leave the failed state */
 };
 
-/* Its memory is that of the thread that waits for it. */
+/* Its memory is that of who waits for it. */
 struct request {
     enum request_kind kind;
     struct bucket *bucket;
@@ -30,6 +30,7 @@ struct request {
     struct commit_stamp stamp;
 
     struct request *next; /* in arrival order */
+    struct op *waiting;   /* whose resume() is called; NULL: a thread waits for `done` */
     sem_t done;
 };
 
@@ -48,6 +49,7 @@ bool committer_step(struct committer *committer); /* false when nothing was wait
 /* Something beside the committer failed to write: the backend is reopened before the next group. */
 void committer_suspect(struct committer *committer);
 
+bool committer_is_threaded(const struct committer *committer); /* it goes on by itself */
 bool committer_is_writable(const struct committer *committer);
 
 /* What became of a batch; false while that cannot be told. */

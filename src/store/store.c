@@ -422,6 +422,37 @@ out:
     return st;
 }
 
+static void take_outcome(struct op *op, const struct request *request, struct commit *commit)
+{
+    commit->status = explain(op, request->status);
+    commit->error = op->error;
+    commit->stamp = request->stamp; /* an ambiguous commit that turns out well has it too */
+}
+
+/* By a thread that may not wait, for somebody who will be told: the op's memory stays as it is until then. */
+static bool may_leave(const struct op *op, const struct store *store)
+{
+    return !op->may_block && op->resume && !store->read_only && committer_is_threaded(store->committer);
+}
+
+static void leave(struct op *op, struct bucket *bucket, struct commit *commit)
+{
+    struct request *request = arena_alloc(&op->arena, sizeof(*request));
+
+    assert(commit->batch->bucket == bucket->id);
+    *request =
+        (struct request){ .kind = REQUEST_COMMIT, .bucket = bucket, .batch = commit->batch, .waiting = op };
+    commit->pending = request;
+    commit->status = ST_PENDING;
+    op->work.bytes_written += commit->batch->bytes;
+    committer_submit(bucket->store->committer, request, 1);
+}
+
+void store_commit_end(struct op *op, struct commit *commit)
+{
+    take_outcome(op, commit->pending, commit);
+}
+
 static void run_commits(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
 {
     struct request *requests = arena_alloc(&op->arena, count * sizeof(*requests));
@@ -432,9 +463,7 @@ static void run_commits(struct op *op, struct bucket *bucket, struct commit *com
     }
     committer_run(bucket->store->committer, requests, count);
     for (size_t i = 0; i < count; i++) {
-        commits[i].status = explain(op, requests[i].status);
-        commits[i].error = op->error;
-        commits[i].stamp = requests[i].stamp; /* an ambiguous commit that turns out well has it too */
+        take_outcome(op, &requests[i], &commits[i]);
         op->work.bytes_written += commits[i].batch->bytes;
     }
 }
@@ -445,6 +474,10 @@ void store_commit_many(struct op *op, struct bucket *bucket, struct commit *comm
 
     op->work.round_trips++;
     TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
+    if (count == 1 && may_leave(op, bucket->store)) {
+        leave(op, bucket, &commits[0]);
+        goto out;
+    }
     TRY(check_may_write(op, bucket->store));
     if (count > 0)
         run_commits(op, bucket, commits, count);

@@ -149,10 +149,15 @@ struct commit {
     struct commit_stamp stamp;
     enum status status; /* as store_commit() would have given it */
     const char *error;  /* the reason, where it is not ST_OK */
+    struct request *pending;
 };
 
-/* All of them are handed to the committer together, in this order, and mostly share one sync. */
+/*
+ * All of them are handed to the committer together, in this order, and mostly share one sync. One by itself may be
+ * ST_PENDING (op.resume): it stays where it is, and is asked with store_commit_end() once the op goes on.
+ */
 void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
+void store_commit_end(struct op *op, struct commit *commit);
 
 /* What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told. */
 enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);

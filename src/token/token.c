@@ -189,22 +189,31 @@ static bool parse_session_token(struct slice text, struct slice *range, int64_t 
     return parse_lsn(rest, lsn);
 }
 
-/* Ids that we never gave out are about ranges of which we know nothing. */
-static bool concerns(struct slice named, struct range_ids ranges)
+static bool has_id(struct range_ids ranges, uint64_t id)
 {
-    uint64_t id;
-
-    if (!named.data)
-        return true;
-    if (!slice_to_u64(named, &id))
-        return false;
     for (uint32_t i = 0; i < ranges.count; i++)
         if (ranges.id[i] == id)
             return true;
     return false;
 }
 
-enum status session_token_lsn(struct op *op, struct slice header, struct range_ids ranges, uint64_t *lsn)
+/*
+ * A range that is gone may have had any of the keys, and what it has shown of the container's one LSN was shown. Ids
+ * that we never gave out are about ranges of which we know nothing.
+ */
+static bool concerns(struct slice named, const struct session_ranges *ranges)
+{
+    uint64_t id;
+
+    if (!named.data)
+        return true;
+    if (!slice_to_u64(named, &id) || id >= ranges->next_id)
+        return false;
+    return has_id(ranges->asked, id) || !has_id(ranges->live, id);
+}
+
+enum status session_token_lsn(struct op *op, struct slice header, const struct session_ranges *ranges,
+                              uint64_t *lsn)
 {
     struct slice whole = header;
 
@@ -263,6 +272,31 @@ static struct slice without_quotes(struct slice etag)
 static bool is_etag(struct slice etag, const char *wanted)
 {
     return etag.size == ETAG_SIZE - 2 && memcmp(etag.data, wanted, ETAG_BITS_SIZE) == 0;
+}
+
+static bool get_hex(struct slice text, size_t at, size_t digits, uint64_t *number)
+{
+    uint8_t bytes[8];
+    size_t size;
+
+    if (!hex_decode(slice_make(text.data + at, digits), bytes, sizeof(bytes), &size))
+        return false;
+    *number = 0;
+    for (size_t i = 0; i < size; i++)
+        *number = *number << 8 | bytes[i];
+    return true;
+}
+
+bool etag_parse(struct slice header, uint64_t *etag)
+{
+    struct slice text = without_quotes(slice_trim(header));
+    uint64_t low, middle, high;
+
+    if (text.size != ETAG_SIZE - 2 || !get_hex(text, 0, 8, &low) || !get_hex(text, 14, 4, &middle) ||
+        !get_hex(text, 19, 4, &high))
+        return false;
+    *etag = high << 48 | middle << 32 | low;
+    return true;
 }
 
 bool etag_matches(struct slice header, uint64_t etag, int64_t ts_ms)

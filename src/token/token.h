@@ -50,17 +50,29 @@ struct range_ids {
 /* "<range>:-1#<lsn>" for each range, with commas between. `plain` leaves "-1#" out. */
 void session_token_print(struct buf *out, struct range_ids ranges, uint64_t lsn, bool plain);
 
+/* Of which ranges a session token is read. */
+struct session_ranges {
+    struct range_ids asked; /* that a request is about */
+    struct range_ids live;  /* all that the container has */
+    uint32_t next_id;       /* ids below it that are not live split or merged: a token may still name them */
+};
+
 /*
- * The most that a header asks for any of these ranges, 0 when it asks for nothing. Takes a list of
+ * The most that a header asks for any of the asked ranges, 0 when it asks for nothing. Takes a list of
  * "<range>:<version>#<lsn>[#<region>=<lsn>...]", of the older "<range>:<lsn>", and of either
- * without its range, which then speaks for every range. ST_BAD_REQUEST when any of it is malformed.
+ * without its range, which then speaks for every range; so does a range that is gone. ST_BAD_REQUEST when any of
+ * it is malformed.
  */
-enum status session_token_lsn(struct op *op, struct slice header, struct range_ids ranges, uint64_t *lsn);
+enum status session_token_lsn(struct op *op, struct slice header, const struct session_ranges *ranges,
+                              uint64_t *lsn);
 
 /* The service's form, with its double quotes. Different etags never look the same. */
 enum { ETAG_SIZE = 38 };
 
 void etag_print(struct buf *out, uint64_t etag, int64_t ts_ms);
+
+/* The one etag that a header has, in our own form; false when it has another. */
+bool etag_parse(struct slice header, uint64_t *etag);
 
 /* If-Match, If-None-Match: one etag or a list, quoted or not, weak or not; "*" matches everything. */
 bool etag_matches(struct slice header, uint64_t etag, int64_t ts_ms);

@@ -1,5 +1,6 @@
 /* test/client/call_test.c - attempts: what is tried again, what is not, and what becomes of answers that are none. */
 #include <orrery.h>
+#include <poll.h>
 #include <stdatomic.h>
 
 #include "fake.h"
@@ -244,6 +245,47 @@ TEST(a_client_that_is_closed_while_calls_are_under_way_tells_nobody)
     orrery_run(rig.client, 10, NULL);
     rig_close(&rig);
     CHECK(ends == 0);
+}
+
+TEST(a_loop_of_ones_own_drives_calls_by_the_set_it_is_told_to_poll)
+{
+    struct script script = { .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 1\r\n\r\n{}" },
+                                       { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+    int ends = 0;
+    orrery_options later = { sizeof(later), .done = count_ends, .context = &ends };
+    orrery_key key = orrery_key_text("k");
+    size_t under_way = 1;
+
+    for (int i = 0; i < 3; i++)
+        CHECK(orrery_item_read(rig.client, items, "1", &key, &later, NULL) == ORRERY_OK);
+    while (under_way > 0) {
+        struct pollfd fds[16];
+        int timeout_ms;
+        size_t count = orrery_poll_set(rig.client, fds, 16, &timeout_ms);
+
+        REQUIRE(count > 0 || timeout_ms >= 0);
+        poll(fds, count, timeout_ms);
+        CHECK(orrery_run(rig.client, 0, &under_way) == ORRERY_OK);
+    }
+    CHECK(ends == 3 && fake_count(rig.fake) == 4);
+    rig_close(&rig);
+}
+
+TEST(what_is_gone_though_no_range_was_named_is_tried_again_and_given_up)
+{
+    static const char gone[] =
+        "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\nx-ms-substatus: 1002\r\nx-ms-retry-after-ms: 0\r\n\r\n{}";
+    struct script script = { .acts = { { gone } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+    orrery_query *query = NULL;
+
+    CHECK(orrery_query_open(rig.client, items, "SELECT * FROM c", NULL, 0, &key, NULL, &query) == ORRERY_OK);
+    CHECK(orrery_query_step(query) == ORRERY_EGONE);
+    CHECK(fake_count(rig.fake) > 1);
+    orrery_query_close(query);
+    rig_close(&rig);
 }
 
 TEST(settings_that_make_no_sense_open_nothing)

@@ -1,47 +1,26 @@
 /*
  * test/client/torture_test.c - the n-th allocation fails, for each n: no crash, no leak, an error that says so.
- * The linker sends the library's allocations here (CMakeLists.txt), and libcurl is handed the same functions.
+ * The linker sends the library's allocations to failing_alloc.c (CMakeLists.txt), and libcurl is handed the same functions.
  */
 #include <curl/curl.h>
 #include <orrery.h>
 #include <stdlib.h>
 
+#include "failing_alloc.h"
 #include "fake.h"
 #include "test.h"
 
 #define KEY "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
+void *__real_arena_try_alloc(struct arena *arena, size_t bytes);
+void *__wrap_arena_try_alloc(struct arena *arena, size_t bytes);
 
-static _Thread_local long left = -1; /* allocations until one fails; below zero: none does */
-static _Thread_local bool failed;
+static bool arenas_fail; /* for the tests of this file */
 
-static bool fails(void)
+/* Most of what an arena gives out needs no malloc(): it fails by itself. */
+void *__wrap_arena_try_alloc(struct arena *arena, size_t bytes)
 {
-    if (left < 0 || left-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return fails() ? NULL : __real_realloc(memory, size);
+    return arenas_fail && failing_alloc_refuses() ? NULL : __real_arena_try_alloc(arena, bytes);
 }
 
 /* ---- a server that answers everything the scenario asks */
@@ -221,17 +200,19 @@ TEST(each_allocation_that_fails_is_an_error_and_nothing_else)
     struct torture_server server = { .asked_ranges = 0 };
     struct fake *fake = fake_start(serve, &server);
     long n = 0;
-    bool good = false;
+    bool good = false, happened;
 
     CHECK(scenario(fake)); /* whatever is made once for the process is made now */
+    arenas_fail = true;
     for (; n < 20000; n++) {
-        left = n;
-        failed = false;
+        failing_alloc_at((size_t)n + 1);
         good = scenario(fake);
-        left = -1;
-        if (!failed)
+        happened = failing_alloc_happened();
+        failing_alloc_at(0);
+        if (!happened)
             break;
     }
+    arenas_fail = false;
     CHECK(good && n > 200 && n < 20000);
     fake_stop(fake);
 }
@@ -240,13 +221,12 @@ TEST(each_allocation_that_fails_is_an_error_and_nothing_else)
 static char *wrap_strdup(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = __wrap_malloc(size);
+    char *copy = malloc(size);
 
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
 __attribute__((constructor)) static void hand_over_allocations(void)
 {
-    curl_global_init_mem(CURL_GLOBAL_DEFAULT, __wrap_malloc, free, __wrap_realloc, wrap_strdup,
-                         __wrap_calloc);
+    curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, free, realloc, wrap_strdup, calloc);
 }

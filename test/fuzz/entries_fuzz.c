@@ -104,7 +104,7 @@ static struct slice term_of(struct slice key)
     return slice_make(key.data + KEY_INDEX_TERM, key.size - KEY_INDEX_BYTES);
 }
 
-static void check_change(struct op *op, const struct index_item *old, const struct index_item *new,
+static void check_change(struct op *op, const struct index_item *old, struct index_item *new,
                          const struct index_terms *before, const struct index_terms *after)
 {
     struct batch *batch = batch_new(op, BUCKET);

@@ -1,5 +1,6 @@
 /* test/store/commit_test.c - the contract: LSNs, times, counters, the change log, conflicts, threads. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "fixture.h"
@@ -400,4 +401,52 @@ CONTRACT_THREADS(sixteen_threads_commit_and_every_lsn_is_given_once_and_never_ha
         for (uint64_t i = 0; i < WRITERS; i++)
             CHECK(shows(f->op, f->bucket, i, COMMITS_EACH, COMMITS));
     }
+}
+
+/* ---- nobody waits ---- */
+
+static sem_t resumed;
+
+static void post(struct op *op, bool last)
+{
+    (void)op, (void)last;
+    sem_post(&resumed);
+}
+
+/* As a loop thread does. */
+static enum status commit_and_leave(struct fixture *f, struct batch *batch, struct commit_stamp *stamp)
+{
+    struct commit commit = { .batch = batch };
+
+    f->op->may_block = false;
+    f->op->resume = post;
+    sem_init(&resumed, 0, 0);
+    store_commit_many(f->op, f->bucket, &commit, 1);
+    if (commit.status == ST_PENDING) {
+        sem_wait(&resumed);
+        store_commit_end(f->op, &commit);
+    }
+    f->op->may_block = true;
+    *stamp = commit.stamp;
+    return commit.status;
+}
+
+CONTRACT_THREADS(who_does_not_wait_for_a_commit_is_told_what_became_of_it)
+{
+    struct batch *first = batch_putting(f, 1, "x"), *second = batch_putting(f, 2, "y");
+    struct commit_stamp stamp;
+
+    batch_expect(first, 70, bucket_lsn(f->bucket));
+    batch_expect(second, 70, bucket_lsn(f->bucket));
+    CHECK(commit_and_leave(f, first, &stamp) == ST_OK && stamp.lsn == bucket_lsn(f->bucket));
+    CHECK(slice_is(get(f, 1), "x"));
+    CHECK(commit_and_leave(f, second, &stamp) == ST_WRITE_CONFLICT && !get(f, 2).data);
+}
+
+CONTRACT(without_a_thread_that_commits_who_may_not_wait_has_written_nothing)
+{
+    struct commit_stamp stamp;
+
+    CHECK(commit_and_leave(f, batch_putting(f, 1, "x"), &stamp) == ST_WOULD_BLOCK);
+    CHECK(!get(f, 1).data);
 }

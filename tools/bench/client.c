@@ -121,8 +121,8 @@ static void bare_close(struct bare *bare)
 int main(int argc, char **argv)
 {
     orrery_settings settings = { sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL };
-    int rounds = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 10,
-        reads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 2000;
+    int rounds = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 100,
+        reads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 200;
     static struct bare bare;
     double ours = 0, theirs = 0;
 

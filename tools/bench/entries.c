@@ -13,7 +13,7 @@
 #include "index/entries.h"
 #include "keys/keys.h"
 
-enum { OP_BYTES = 64 << 20, NUMBER = 1 };
+enum { NUMBER = 1 };
 
 static const char policy_text[] = "{\"includedPaths\":[{\"path\":\"/*\"}],"
                                   "\"excludedPaths\":[{\"path\":\"/\\\"_etag\\\"/?\"}]}";
@@ -49,7 +49,7 @@ static struct index_item make_item(struct op *op, const struct index_policy *pol
     char *text = arena_alloc(&op->arena, 2048);
 
     snprintf(text, 2048, document_format, 7, status, amount);
-    return (struct index_item){ policy, parse(op, text), 1700000000000 };
+    return (struct index_item){ .policy = policy, .document = parse(op, text), .ts_ms = 1700000000000 };
 }
 
 struct bench {
@@ -90,7 +90,7 @@ static void bench_terms(struct bench *bench)
 }
 
 static void bench_change(struct bench *bench, const char *what, const struct index_item *old,
-                         const struct index_item *new)
+                         struct index_item *new)
 {
     double start = cpu_us();
     uint64_t before = bench->op.work.entries_written;
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     struct bench bench = { .rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 200000 };
     struct index_policy *policy;
 
-    op_init(&bench.op, env_system(), OP_BYTES);
+    op_init(&bench.op, env_system(), SIZE_MAX / 2);
     struct index_policy_source source = { .policy = parse(&bench.op, policy_text) };
 
     if (bench.rounds == 0 || index_policy_read(&bench.op, &bench.op.arena, &source, &policy) != ST_OK)

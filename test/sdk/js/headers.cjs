@@ -1,4 +1,4 @@
-// test/sdk/js/headers.cjs - the calls that test/client/drive_headers.c makes with the C library, in the same order.
+// test/sdk/js/headers.cjs - the calls that test/client/programs/drive_headers.c makes with the C library, in the same order.
 // usage: node headers.cjs ENDPOINT KEY
 const { CosmosClient } = require("@azure/cosmos");
 

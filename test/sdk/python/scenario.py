@@ -1,4 +1,4 @@
-"""test/sdk/python/scenario.py - the steps of ../scenario.md with azure-cosmos, and then queries.py."""
+"""test/sdk/python/scenario.py - the steps of ../scenario.md with azure-cosmos, and then queries.py and ranges.py."""
 import sys
 import traceback
 import uuid
@@ -8,6 +8,7 @@ from azure.cosmos import PartitionKey, exceptions
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
 
 from queries import Queries, connect
+from ranges import Ranges
 
 NAME = "scenario-python-" + uuid.uuid4().hex[:8]
 TEXT = "é 日本 😀 שלום \u2028 \\ \" /"
@@ -172,8 +173,9 @@ def main():
             failed += 1
             print("FAILED", name)
             traceback.print_exc(file=sys.stdout)
-    queries = Queries(scenario.client).run()
-    passed, failed = passed + queries[0], failed + queries[1]
+    for more in (Queries, Ranges):
+        counts = more(scenario.client).run()
+        passed, failed = passed + counts[0], failed + counts[1]
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "catalog/child.h"
 #include "catalog/definition.h"
+#include "catalog/split.h"
 #include "keys/keys.h"
 #include "rig.h"
 
@@ -115,6 +116,20 @@ static enum status change_create_paid_container(struct rig *rig)
     return st;
 }
 
+static enum status change_split_range(struct rig *rig)
+{
+    struct container *old = catalog_find_container(rig->catalog, rig->database, slice_of("c")), *new = NULL;
+    enum status st;
+
+    if (!old)
+        return ST_NOT_FOUND;
+    st = catalog_change_ranges(rig->op, rig->catalog, old, range_split,
+                               &(struct range_split){ .id = old->ranges.id[0], .parts = 2 }, &new);
+    container_release(new);
+    container_release(old);
+    return st;
+}
+
 static const struct {
     const char *name;
     enum status (*run)(struct rig *rig);
@@ -122,6 +137,7 @@ static const struct {
     { "create database", change_create_database },
     { "create container", change_create_container },
     { "replace container", change_replace_container },
+    { "split range", change_split_range },
     { "drop container", change_drop_container },
     { "drop database", change_drop_database },
     { "create user", change_create_user },
@@ -145,6 +161,8 @@ static void describe_database(struct rig *rig, struct buf *out, const struct dat
         rid_print(out, &list[i]->rid);
         buf_printf(out, " %llx ", (unsigned long long)list[i]->etag);
         json_print(out, list[i]->definition);
+        for (uint32_t k = 0; k < list[i]->ranges.count; k++)
+            buf_printf(out, " %u", list[i]->ranges.id[k]);
         container_release(list[i]);
     }
     buf_byte(out, '\n');
@@ -266,7 +284,8 @@ TEST(a_change_in_doubt_is_settled_before_the_next_one)
         CHECK(changes[i].run(&rig) == ST_AMBIGUOUS);
         env_advance_ms(rig.op->env, 1000);
         st = changes[i].run(&rig); /* again, as a client would: it finds that it has happened */
-        CHECK(st == ST_OK || st == ST_EXISTS || st == ST_NOT_FOUND || st == ST_RETRY_WITH);
+        CHECK(st == ST_OK || st == ST_EXISTS || st == ST_NOT_FOUND || st == ST_RETRY_WITH ||
+              st == ST_RANGE_GONE);
         now = describe(&rig);
         rig_reopen(&rig);
         if (!slice_equal(now, describe(&rig)))

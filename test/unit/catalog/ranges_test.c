@@ -21,7 +21,7 @@ static struct container with_ranges(struct rig *rig, const char *definition, uin
     container.definition = rig_json(rig->op, definition);
     container.link = slice_of("dbs/db/colls/c");
     container_read_key(&container);
-    ranges_make_equal(&rig->op->arena, container.epk_version, count, &container.ranges);
+    ranges_make_equal(&rig->op->arena, container.epk_version, count, 0, &container.ranges);
     return container;
 }
 
@@ -42,10 +42,11 @@ static struct epk key_of(const struct container *container, int n, size_t levels
 
 TEST(every_ten_thousand_request_units_begun_are_a_range_up_to_the_limit)
 {
-    CHECK(ranges_for_throughput(0) == 1 && ranges_for_throughput(400) == 1 &&
-          ranges_for_throughput(10000) == 1);
-    CHECK(ranges_for_throughput(10100) == 2 && ranges_for_throughput(30000) == 3);
-    CHECK(ranges_for_throughput(UINT64_MAX) == CONTAINER_RANGES_MAX);
+    CHECK(ranges_for_throughput(0, 10000) == 1 && ranges_for_throughput(400, 0) == 1 &&
+          ranges_for_throughput(10000, 10000) == 1);
+    CHECK(ranges_for_throughput(10100, 10000) == 2 && ranges_for_throughput(30000, 0) == 3);
+    CHECK(ranges_for_throughput(400, 100) == 4);
+    CHECK(ranges_for_throughput(UINT64_MAX, 0) == CONTAINER_RANGES_MAX);
 }
 
 TEST(ranges_tile_all_keys_without_gaps)

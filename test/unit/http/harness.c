@@ -51,6 +51,62 @@ static void gate_enter(bool stay)
     pthread_mutex_unlock(&mutex);
 }
 
+/* ---- what is pending ---- */
+
+enum { PENDING_MAX = 64 };
+
+static struct op *pending[PENDING_MAX];
+static size_t pending_count, resumed;
+
+static void add_pending(struct op *op)
+{
+    pthread_mutex_lock(&mutex);
+    pending[pending_count++] = op;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void count_resumed(void)
+{
+    pthread_mutex_lock(&mutex);
+    resumed++;
+    pthread_mutex_unlock(&mutex);
+}
+
+void pending_wait_for(size_t count)
+{
+    pthread_mutex_lock(&mutex);
+    while (pending_count < count)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+void resume_all(size_t count)
+{
+    pending_wait_for(count);
+    pending_count = 0;
+    for (size_t i = 0; i < count; i++)
+        pending[i]->resume(pending[i], i + 1 == count);
+}
+
+size_t resumed_count(void)
+{
+    size_t count;
+
+    pthread_mutex_lock(&mutex);
+    count = resumed;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
+static bool is_pending(struct exchange *exchange)
+{
+    if (!slice_starts_with(exchange->request.target, "/pending") || exchange->resumed)
+        return false;
+    add_pending(&exchange->op);
+    return true;
+}
+
 char pattern_at(size_t offset)
 {
     return (char)('a' + (offset + offset / 4096) % 26);
@@ -84,6 +140,12 @@ static enum status handle(void *context, struct exchange *exchange)
     bool waits = slice_starts_with(target, "/wait"), stuck = slice_starts_with(target, "/stuck");
 
     (void)context;
+    if (is_pending(exchange))
+        return ST_PENDING;
+    if (exchange->resumed && !exchange->op.may_block)
+        count_resumed();
+    if (slice_starts_with(target, "/pending-pool") && !exchange->op.may_block)
+        return ST_WOULD_BLOCK;
     if ((waits || stuck || slice_starts_with(target, "/pool")) && !exchange->op.may_block) {
         buf_text(&exchange->answer.body, "what the first call wrote must not be sent");
         return ST_WOULD_BLOCK;
@@ -140,6 +202,7 @@ struct http_server *site_open(const struct http_options *options)
 
     signal(SIGPIPE, SIG_IGN);
     gate_close();
+    pending_count = resumed = 0;
     if (http_open(test_op(), options ? options : &usual, &server) == ST_OK &&
         http_start(test_op(), server) == ST_OK)
         return server;

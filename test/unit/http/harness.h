@@ -7,6 +7,7 @@
  *     /pool     goes to the pool, then does as /echo
  *     /wait     goes to the pool and waits there for gate_open()
  *     /stuck    goes to the pool and stays until its op is cancelled, then enters the gate
+ *     /pending  is pending until resume_all(), then does as /echo; /pending-pool goes to the pool in between
  * A read that gets nothing for ten seconds fails the test rather than hang it.
  */
 #pragma once
@@ -26,6 +27,11 @@ void site_close(struct http_server *server);
 void gate_close(void);           /* and nobody has entered */
 void gate_wait_for(int entered); /* until so many requests are in the handler */
 void gate_open(void);
+
+/* As one that commits for others would, once so many are pending. How many were called again since the server was opened. */
+void pending_wait_for(size_t count);
+void resume_all(size_t count);
+size_t resumed_count(void);
 
 struct client {
     int fd;

@@ -363,3 +363,65 @@ TEST(a_server_that_was_never_started_can_be_freed)
     http_free(server);
     http_free(NULL);
 }
+
+/* ---- pending ---- */
+
+TEST(what_is_pending_is_answered_once_it_is_resumed)
+{
+    enum { CLIENTS = 12 };
+    struct http_options options = site_options();
+    struct client client[CLIENTS];
+    struct http_server *server;
+
+    options.loops = 2;
+    server = site_open(&options);
+    for (size_t i = 0; i < CLIENTS; i++)
+        client[i] = client_connect(server, 0);
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < CLIENTS; i++)
+            client_send(&client[i], "GET /pending HTTP/1.1\r\n\r\nGET /echo HTTP/1.1\r\n\r\n");
+        resume_all(CLIENTS);
+        for (size_t i = 0; i < CLIENTS; i++) {
+            CHECK(slice_is(client_read(&client[i]).body, "GET /pending\n"));
+            CHECK(slice_is(client_read(&client[i]).body, "GET /echo\n"));
+        }
+    }
+    CHECK(resumed_count() == 20 * CLIENTS);
+    for (size_t i = 0; i < CLIENTS; i++)
+        client_close(&client[i]);
+    site_close(server);
+}
+
+TEST(what_is_resumed_and_would_have_to_wait_goes_to_the_pool)
+{
+    struct http_server *server = site_open(NULL);
+    struct client client = client_connect(server, 0);
+    struct http_stats stats;
+
+    client_send(&client, "GET /pending-pool HTTP/1.1\r\n\r\n");
+    resume_all(1);
+    CHECK(slice_is(client_read(&client).body, "GET /pending-pool\n"));
+    http_stats(server, &stats);
+    CHECK(stats.requests_on_pool == 1);
+    client_close(&client);
+    site_close(server);
+}
+
+/* What it holds is given back by its second call, whoever still wants the answer. */
+TEST(a_server_that_stops_calls_again_what_is_pending_though_its_client_has_left)
+{
+    struct http_server *server = site_open(NULL);
+    struct client client[2] = { client_connect(server, 0), client_connect(server, 0) };
+    pthread_t thread;
+
+    client_send(&client[0], "GET /pending HTTP/1.1\r\n\r\n");
+    client_send(&client[1], "GET /pending-pool HTTP/1.1\r\n\r\n");
+    pending_wait_for(2);
+    client_close(&client[0]);
+    CHECK(pthread_create(&thread, NULL, stop, server) == 0);
+    resume_all(2);
+    pthread_join(thread, NULL);
+    CHECK(resumed_count() == 2 && client_read(&client[1]).status == 200);
+    client_close(&client[1]);
+    http_free(server);
+}

@@ -50,7 +50,7 @@ static const struct index_policy *policy_of(const char *text)
 
 static struct index_item item_of(const struct index_policy *policy, const char *document)
 {
-    return (struct index_item){ policy, rig_json(test_op(), document), TS_MS };
+    return (struct index_item){ .policy = policy, .document = rig_json(test_op(), document), .ts_ms = TS_MS };
 }
 
 static struct index_terms terms_of(const struct index_policy *policy, const char *document)
@@ -344,7 +344,7 @@ TEST(what_cannot_be_computed_has_no_entries)
 
 /* ------- changes ------- */
 
-static struct batch *change(const struct index_item *before, const struct index_item *after)
+static struct batch *change(const struct index_item *before, struct index_item *after)
 {
     struct batch *batch = batch_new(test_op(), bucket_make(3, 0));
 
@@ -467,7 +467,9 @@ TEST(a_document_of_two_megabytes_has_hundreds_of_thousands_of_entries_in_the_mem
         struct op op;
 
         op_init(&op, test_op()->env, OP_MEMORY_BYTES_MAX);
-        struct index_item item = { policy, many_numbers(&op, counts[i][0], counts[i][1]), TS_MS };
+        struct index_item item = { .policy = policy,
+                                   .document = many_numbers(&op, counts[i][0], counts[i][1]),
+                                   .ts_ms = TS_MS };
 
         CHECK(index_terms(&op, &item, &terms) == ST_OK && terms.count == counts[i][1] + 2);
         CHECK(test_cpu_ms() - began < 10000);
@@ -492,45 +494,79 @@ static struct json many_from(struct op *op, int64_t first, size_t count)
 
 TEST(such_a_document_can_be_replaced_by_another_that_has_no_entry_in_common_with_it)
 {
-    enum { COUNT = 250000 };
+    enum { COUNT = 600000 }; /* more than two megabytes have */
     const struct index_policy *policy = policy_of(DEFAULT);
     size_t count = 0;
     struct op op;
 
     op_init(&op, test_op()->env, OP_MEMORY_BYTES_MAX);
-    struct index_item before = { policy, many_from(&op, 100000, COUNT), TS_MS };
-    struct index_item after = { policy, many_from(&op, 500000, COUNT), TS_MS };
+    struct index_item before = { .policy = policy,
+                                 .document = many_from(&op, 1000000, COUNT),
+                                 .ts_ms = TS_MS };
+    struct index_item after = { .policy = policy,
+                                .document = many_from(&op, 2000000, COUNT),
+                                .ts_ms = TS_MS,
+                                .bytes_max = INDEX_ITEM_BYTES_MAX };
     struct batch *batch = batch_new(&op, bucket_make(3, 0));
 
-    CHECK(index_change(&op, batch, NUMBER, &before, &after) == ST_OK);
+    CHECK(index_change(&op, batch, NUMBER, &before, &after) == ST_OK && !after.left_out);
     batch_index_entries(batch, &count);
     CHECK(count == 2 * (COUNT + 1));
+    CHECK(arena_try_alloc(&op.arena, 4 * ITEM_BYTES_MAX)); /* the rest of the request has what it had */
     op_free(&op);
 }
 
-/* Whatever the limit: done whole, or refused. */
-TEST(past_the_memory_of_a_request_a_write_is_refused)
+/* Whatever the limit: all of them, or none. */
+TEST(an_item_whose_terms_take_more_memory_than_they_may_is_left_out)
 {
     const struct index_policy *policy = policy_of(DEFAULT);
-    bool refused = false, done = false;
+    bool left_out = false, indexed = false;
     struct op op;
 
     op_init(&op, test_op()->env, OP_MEMORY_BYTES_MAX);
-    struct index_item item = { policy, many_numbers(&op, 20000, 20000), TS_MS };
+    struct index_item item = { .policy = policy,
+                               .document = many_numbers(&op, 20000, 20000),
+                               .ts_ms = TS_MS };
 
-    for (size_t more = 0; more < 4000000; more += 100000) {
+    for (size_t bytes = 100000; bytes < 4000000; bytes += 100000) {
         struct arena_mark mark = arena_mark(&op.arena);
         struct batch *batch = batch_new(&op, bucket_make(3, 0));
-        enum status st;
+        size_t count;
 
-        op.arena.limit_bytes = op.arena.used_bytes + more;
-        st = index_change(&op, batch, NUMBER, NULL, &item);
-        CHECK(st == ST_OK || (st == ST_TOO_LARGE && !done));
-        refused |= st == ST_TOO_LARGE;
-        done |= st == ST_OK;
+        item.bytes_max = bytes;
+        item.left_out = false;
+        CHECK(index_change(&op, batch, NUMBER, NULL, &item) == ST_OK);
+        batch_index_entries(batch, &count);
+        CHECK(count == (item.left_out ? 0 : 20002) && !(indexed && item.left_out));
+        left_out |= item.left_out;
+        indexed |= !item.left_out;
         arena_rewind(&op.arena, mark);
     }
-    CHECK(refused && done);
+    CHECK(left_out && indexed);
+    op_free(&op);
+}
+
+/* A script may delete many large items: the one that goes too far is refused, and has changed nothing. */
+TEST(an_operation_changes_only_so_many_entries)
+{
+    const struct index_policy *policy = policy_of(DEFAULT);
+    size_t before = 0, after = 0, changes = 0;
+    enum status st = ST_OK;
+    struct batch *batch;
+    struct op op;
+
+    op_init(&op, test_op()->env, OP_MEMORY_BYTES_MAX);
+    batch = batch_new(&op, bucket_make(3, 0));
+    struct index_item item = { .policy = policy,
+                               .document = many_numbers(&op, 200000, 200000),
+                               .ts_ms = TS_MS };
+
+    while (st == ST_OK && changes < 100) {
+        batch_index_entries(batch, &before);
+        st = index_change(&op, batch, NUMBER + changes++, &item, NULL);
+    }
+    batch_index_entries(batch, &after);
+    CHECK(st == ST_TOO_LARGE && changes > 2 && after == before);
     op_free(&op);
 }
 
@@ -538,7 +574,7 @@ TEST(past_the_memory_of_a_request_a_write_is_refused)
 TEST(a_deep_document_is_hashed_once)
 {
     struct json_builder out;
-    struct index_item item = { policy_of(DEFAULT), json_undefined, TS_MS };
+    struct index_item item = { .policy = policy_of(DEFAULT), .document = json_undefined, .ts_ms = TS_MS };
     struct index_terms terms;
     int64_t began;
 

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "items.h"
+#include "partition/scan.h"
 
 #define LEVELS "{'id':'l','partitionKey':{'paths':['/a','/b'],'kind':'MultiHash'}}"
 
@@ -296,5 +297,44 @@ TEST(a_page_is_bounded_in_bytes_too)
         pages++;
     }
     CHECK(count == COUNT && pages == 2);
+    rig_close(&rig);
+}
+
+/* Bounds at every hash of the second level's first byte: what lies between shares the first level. */
+TEST(parts_of_one_first_level_hold_its_items_once_and_look_at_few_others)
+{
+    enum { COUNT = 300, PARTS = 8 };
+    struct walk all = { 0 };
+    struct container *container;
+    uint64_t looked_at = 0;
+    struct epk tenant;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, LEVELS);
+    for (int n = 0; n < COUNT; n++) {
+        struct record item;
+        char document[80];
+
+        snprintf(document, sizeof(document), "{'id':'%d','a':'x','b':%d,'n':%d}", n, n, n);
+        CHECK(item_create(&rig, container, document, &item) == ST_OK);
+    }
+    tenant = *epk_of_key(rig.op, container, "['x']");
+    for (int i = 0; i < PARTS; i++) {
+        struct partition_scope scope = { .min = tenant, .max = tenant };
+        struct partition_scan scan = { 0 };
+        struct record item;
+        bool found = true;
+
+        scope.min.bytes[scope.min.size++] = (uint8_t)(i * 0x40 / PARTS);
+        scope.max.bytes[scope.max.size++] = (uint8_t)((i + 1) * 0x40 / PARTS);
+        CHECK(partition_scan_open(rig.op, container, &scope, &scan) == ST_OK);
+        while (partition_scan_next(rig.op, &scan, &item, &found) == ST_OK && found)
+            all.seen[all.count++] = (int)json_int(json_get(item.document, "n"));
+        looked_at += scan.scanned;
+        partition_scan_close(&scan);
+    }
+    CHECK(is_exactly(&all, COUNT, any));
+    CHECK(looked_at < 2 * COUNT); /* and not all of them for each part */
     rig_close(&rig);
 }

@@ -43,6 +43,23 @@ TEST(waiting_ends_at_the_deadline)
     locks_close(locks);
 }
 
+TEST(a_thread_that_may_not_wait_gets_what_is_free)
+{
+    struct locks *locks = locks_open();
+    struct lock *held = NULL, *wanted = NULL;
+    struct op quick;
+
+    op_init(&quick, test_op()->env, SIZE_MAX);
+    quick.may_block = false;
+    CHECK(locks_acquire(&quick, locks, 7, &held) == ST_OK);
+    CHECK(locks_acquire(&quick, locks, 7, &wanted) == ST_WOULD_BLOCK && !wanted);
+    locks_release(held);
+    CHECK(locks_acquire(&quick, locks, 7, &wanted) == ST_OK);
+    locks_release(wanted);
+    op_free(&quick);
+    locks_close(locks);
+}
+
 /* --- order: each thread says when it is about to wait, and the next one starts when it does --- */
 
 struct queue {

@@ -146,7 +146,9 @@ void shelf_index(struct shelf *shelf)
     struct bucket *bucket;
 
     for (size_t i = 0; i < shelf->table.count; i++) {
-        struct index_item item = { shelf->policy, shelf->table.row[i].body, TS_MS };
+        struct index_item item = { .policy = shelf->policy,
+                                   .document = shelf->table.row[i].body,
+                                   .ts_ms = TS_MS };
 
         if (shelf->left_out_every && i % shelf->left_out_every == 0) {
             batch_index_add(batch,

@@ -2,7 +2,10 @@
 #include <stdlib.h>
 
 #include "base/encode.h"
+#include "base/limits.h"
 #include "client.h"
+#include "partition/key.h"
+#include "partition/partition.h"
 #include "route/table.h"
 
 #define CONTAINER_C "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
@@ -44,17 +47,92 @@ TEST(the_life_of_an_item_from_request_to_answer)
     client_close(&client);
 }
 
-TEST(lookups_are_answered_on_the_loop_thread_and_writes_are_handed_on)
+TEST(lookups_are_answered_on_the_loop_thread_and_lists_are_handed_on)
 {
     struct client client;
 
     open_filled(&client);
-    CHECK(client.was_handed_on);
     CHECK(client_send(&client, METHOD_GET, "/", NULL) == 200 && !client.was_handed_on);
     CHECK(client_send(&client, METHOD_GET, "/dbs/d", NULL) == 200 && !client.was_handed_on);
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200 && !client.was_handed_on);
     CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 200 && client.was_handed_on);
     CHECK(client_send(&client, METHOD_GET, "/dbs/nowhere", NULL) == 404 && !client.was_handed_on);
+    client_close(&client);
+}
+
+TEST(a_small_write_takes_no_pool_thread_and_a_large_one_does)
+{
+    char *large = malloc(INLINE_ITEM_BYTES_MAX + 100);
+    struct client client;
+
+    open_filled(&client);
+    sprintf(large, "{'id':'2','pk':'a','text':'%0*d'}", INLINE_ITEM_BYTES_MAX, 0);
+    CHECK(client_send(&client, METHOD_PUT, DOCS "/1", "{'id':'1','pk':'a','n':1}") == 200);
+    CHECK(client.was_pending && !client.was_handed_on);
+    CHECK(client_send(&client, METHOD_POST, DOCS, large) == 201 && !client.was_pending &&
+          client.was_handed_on);
+    CHECK(client_send(&client, METHOD_PUT, DOCS "/2", "{'id':'2','pk':'a'}") == 200 && client.was_handed_on);
+    CHECK(client_send(&client, METHOD_PUT, DOCS "/2", "{'id':'2','pk':'a'}") == 200 && !client.was_handed_on);
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 409 && !client.was_handed_on);
+    CHECK(client_send(&client, METHOD_DELETE, DOCS "/1", NULL) == 204 && client.was_pending);
+    CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 404);
+    client_close(&client);
+    free(large);
+}
+
+/* By somebody who takes no lock, as bulk does. */
+static void create_first(void *context)
+{
+    struct client *client = context;
+    struct database *database = catalog_find_database(client->rig.catalog, slice_of("d"));
+    struct container *container = catalog_find_container(client->rig.catalog, database, slice_of("c"));
+    struct partition_txn *txn = NULL;
+    struct partition_key key;
+    struct commit_stamp stamp;
+    struct record item;
+    struct epk epk;
+    struct op op;
+
+    op_init(&op, client->rig.op->env, SIZE_MAX);
+    partition_key_extract(container, rig_json(&op, "{'id':'2','pk':'a'}"), &key);
+    partition_key_epk(container, &key, &epk);
+    CHECK(partition_begin_many(&op, container, &epk, &txn) == ST_OK);
+    partition_expect(txn, slice_of("2"));
+    CHECK(partition_create(&op, txn, rig_json(&op, "{'id':'2','pk':'a'}"), &item) == ST_OK);
+    CHECK(partition_commit(&op, &txn, &stamp) == ST_OK);
+    container_release(container);
+    database_release(database);
+    op_free(&op);
+}
+
+TEST(a_write_that_another_came_before_begins_anew_on_a_pool_thread)
+{
+    struct client client;
+
+    open_filled(&client);
+    faulty_fail(&client.rig.controls, FAULTY_GET, 1);
+    client.rig.controls.instead = create_first;
+    client.rig.controls.context = &client;
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 409);
+    CHECK(client.was_pending && client.was_handed_on);
+    client_close(&client);
+}
+
+TEST(a_client_is_told_when_nobody_knows_whether_its_write_happened)
+{
+    struct client client;
+
+    open_filled(&client);
+    for (int happened = 0; happened < 2; happened++) {
+        faulty_fail(&client.rig.controls, FAULTY_WRITE, 1);
+        client.rig.controls.fail_after = happened;
+        client.rig.controls.reopen_failures = 1;
+        CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 503 && client.was_pending);
+        CHECK(told(&client, "ServiceUnavailable", "it is not known whether it took place"));
+        env_advance_ms(client.rig.op->env, 1000);
+        CHECK(client_send(&client, METHOD_PUT, DOCS "/1", "{'id':'1','pk':'a'}") == 200);
+        CHECK(client_send(&client, METHOD_GET, DOCS "/2", NULL) == (happened ? 200 : 404));
+    }
     client_close(&client);
 }
 
@@ -79,7 +157,7 @@ TEST(queries_and_lists_of_items_are_slow_and_told_to_come_back_when_there_are_to
     open_filled(&client);
     CHECK(client.exchange.class == CLASS_QUICK); /* a write */
     client.is_refused = true;
-    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 503);
+    CHECK(client_send(&client, METHOD_POST, "/dbs", "{'id':'e'}") == 503);
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200 && client.exchange.class == CLASS_QUICK);
     CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 429 && client.exchange.class == CLASS_SCANS);
     CHECK(slice_is(client_answer(&client, "x-ms-substatus"), "3200"));

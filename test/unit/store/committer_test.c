@@ -181,3 +181,46 @@ TEST(a_mark_that_another_pushes_out_is_not_lost)
     CHECK(first.floor_lsn < SCOPES - 16); /* recent transactions are hardly ever refused for it */
     conflicts_free(conflicts);
 }
+
+/* ---- nobody waits ---- */
+
+enum { LEFT = 4 };
+
+static struct {
+    struct op *op;
+    bool last;
+} told[LEFT];
+static size_t told_count;
+
+static void note(struct op *op, bool last)
+{
+    told[told_count].op = op;
+    told[told_count++].last = last;
+}
+
+TEST(those_who_do_not_wait_are_called_in_order_and_the_last_one_knows_it)
+{
+    struct op op[LEFT];
+    struct request request[LEFT + 1];
+    struct bench bench;
+
+    bench_init(&bench);
+    told_count = 0;
+    for (uint64_t i = 0; i < LEFT; i++) {
+        op_init(&op[i], test_op()->env, SIZE_MAX);
+        op[i].resume = note;
+        request[i] = request_for(&bench, batch_of(i, slice_of("x")));
+        request[i].waiting = &op[i];
+        committer_submit(bench.committer, &request[i], 1);
+    }
+    request[LEFT] = request_for(&bench, batch_of(LEFT, slice_of("x")));
+    committer_submit(bench.committer, &request[LEFT], 1);
+    CHECK(told_count == 0 && committer_step(bench.committer));
+    CHECK(told_count == LEFT && is_done(&request[LEFT]));
+    for (size_t i = 0; i < LEFT; i++) {
+        CHECK(told[i].op == &op[i] && told[i].last == (i + 1 == LEFT));
+        CHECK(request[i].status == ST_OK && request[i].stamp.lsn == i + 1);
+        op_free(&op[i]);
+    }
+    bench_free(&bench);
+}

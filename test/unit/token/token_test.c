@@ -168,7 +168,10 @@ TEST(a_right_checksum_does_not_excuse_a_wrong_size)
 
 static enum status lsn_of(const char *header, uint32_t range, uint64_t *lsn)
 {
-    return session_token_lsn(test_op(), slice_of(header), (struct range_ids){ &range, 1 }, lsn);
+    static const uint32_t live[] = { 0, 1, 2, 3, 12 };
+    struct session_ranges ranges = { { &range, 1 }, { live, 5 }, 20 };
+
+    return session_token_lsn(test_op(), slice_of(header), &ranges, lsn);
 }
 
 TEST(a_session_token_is_written_in_the_vector_form_and_read_back)
@@ -196,14 +199,38 @@ TEST(a_session_token_of_several_ranges_names_each)
 
 TEST(several_ranges_are_asked_for_the_most_that_any_of_them_has_shown)
 {
+    static const uint32_t live[] = { 0, 1, 2, 3 };
+    struct session_ranges ranges = { { live + 1, 2 }, { live, 4 }, 4 };
     uint64_t lsn;
 
-    CHECK(session_token_lsn(test_op(), slice_of("0:-1#90,1:-1#5,2:-1#6,3:-1#91"),
-                            (struct range_ids){ (uint32_t[]){ 1, 2 }, 2 }, &lsn) == ST_OK &&
+    CHECK(session_token_lsn(test_op(), slice_of("0:-1#90,1:-1#5,2:-1#6,3:-1#91"), &ranges, &lsn) == ST_OK &&
           lsn == 6);
-    CHECK(session_token_lsn(test_op(), slice_of("4294967297:-1#9"),
-                            (struct range_ids){ (uint32_t[]){ 1, 2 }, 2 }, &lsn) == ST_OK &&
-          lsn == 0);
+    CHECK(session_token_lsn(test_op(), slice_of("4294967297:-1#9"), &ranges, &lsn) == ST_OK && lsn == 0);
+}
+
+TEST(a_range_that_is_gone_speaks_for_all_and_one_that_never_was_for_none)
+{
+    static const uint32_t live[] = { 4, 3 };
+    struct session_ranges ranges = { { live, 1 }, { live, 2 }, 5 };
+    uint64_t lsn;
+
+    CHECK(session_token_lsn(test_op(), slice_of("1:-1#7,3:-1#9,5:-1#11"), &ranges, &lsn) == ST_OK &&
+          lsn == 7);
+}
+
+TEST(an_etag_is_read_back_and_nothing_else_is)
+{
+    static const char *const others[] = { "", "*", "\"1\"", "\"0000001-0000-0000-0000-000000000000\"",
+                                          "\"0000000g-0000-0000-0000-000000000000\"" };
+    struct buf out;
+    uint64_t etag = 0;
+
+    buf_init(&out, &test_op()->arena);
+    etag_print(&out, 0x123456789abcdef0, 1700000000000);
+    CHECK(etag_parse(buf_as_slice(&out), &etag) && etag == 0x123456789abcdef0);
+    CHECK(etag_parse(slice_make(out.data + 1, out.size - 2), &etag) && etag == 0x123456789abcdef0);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        CHECK(!etag_parse(slice_of(others[i]), &etag));
 }
 
 TEST(a_session_token_asks_for_the_lsn_of_its_range)

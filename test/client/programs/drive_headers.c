@@ -1,4 +1,4 @@
-/* test/client/drive_headers.c - the calls that test/sdk/js/headers.cjs makes with the JavaScript SDK, in the same order.
+/* test/client/programs/drive_headers.c - the calls that test/sdk/js/headers.cjs makes with the JavaScript SDK, in the same order.
  * usage: drive_headers ENDPOINT KEY */
 #include <orrery.h>
 #include <stdio.h>

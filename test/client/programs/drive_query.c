@@ -1,5 +1,5 @@
 /*
- * test/client/drive_query.c - runs queries that it reads from its input, one to a line, and prints their rows.
+ * test/client/programs/drive_query.c - runs queries that it reads from its input, one to a line, and prints their rows.
  *     {"sql": "...", "parallel": 2, "page": 3, "every": 4}      every: closes and goes on after so many rows
  * usage: drive_query ENDPOINT KEY LINK. Each answer is a line: {"status": "...", "rows": [...]}
  */

@@ -1,5 +1,5 @@
 /*
- * test/fuzz/answer_fuzz.c - any bytes as what a server answers to the client library.
+ * test/fuzz/client_answer_fuzz.c - any bytes as what a server answers to the client library.
  * The first byte picks a cursor. The rest, cut at each 0xff, are the answers to its requests in turn: head, an empty
  * line, body. Nothing is sent: requests are ended by hand before anything could come of them.
  */

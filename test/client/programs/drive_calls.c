@@ -1,5 +1,5 @@
 /*
- * test/client/drive_calls.c - one call of every kind against a real server; says which went otherwise than expected.
+ * test/client/programs/drive_calls.c - one call of every kind against a real server; says which went otherwise than expected.
  * usage: drive_calls ENDPOINT KEY. The last line is "N passed, M failed".
  */
 #include <orrery.h>

@@ -1,0 +1,107 @@
+/* client/hash_ring.c - the ring: points in order, looked up by halves. */
+#include <stdlib.h>
+
+#include "hash_ring.h"
+
+static void put_point(struct ring_point *point, const orrery_hash *hash, const unsigned char *digest)
+{
+    memset(point->digest, 0, sizeof(point->digest));
+    for (size_t i = 0; i < hash->digest_bytes; i++)
+        point->digest[i] = digest[hash->msb_first ? i : hash->digest_bytes - 1 - i];
+}
+
+/* Of equal points the later link's comes last, and that one is found. */
+static int by_digest(const void *a, const void *b)
+{
+    const struct ring_point *x = a, *y = b;
+    int order = memcmp(x->digest, y->digest, sizeof(x->digest));
+
+    return order ? order : (x->link > y->link) - (x->link < y->link);
+}
+
+static orrery_status put_link(struct ring *ring, const char *link, uint32_t number, int virtual_nodes)
+{
+    unsigned char chain[2][DIGEST_BYTES_MAX];
+    orrery_status status = ring->hash.hash(ring->hash.context, link, strlen(link), chain[0]);
+
+    for (int i = 0; status == ORRERY_OK && i < virtual_nodes; i++) {
+        struct ring_point *point = &ring->point[ring->count++];
+
+        put_point(point, &ring->hash, chain[i % 2]);
+        point->link = number;
+        if (i + 1 < virtual_nodes)
+            status = ring->hash.hash(ring->hash.context, chain[i % 2], ring->hash.digest_bytes,
+                                     chain[(i + 1) % 2]);
+    }
+    return status;
+}
+
+static bool hash_is_valid(const orrery_hash *hash)
+{
+    return hash->size >= sizeof(*hash) && hash->hash && hash->digest_bytes > 0 &&
+           hash->digest_bytes <= DIGEST_BYTES_MAX;
+}
+
+orrery_status ring_init(struct ring *ring, struct arena *arena, const orrery_hash *hash, int virtual_nodes,
+                        const char *const *links, size_t count)
+{
+    if (!hash_is_valid(hash) || virtual_nodes < 1 || virtual_nodes > VIRTUAL_NODES_MAX || count == 0 ||
+        count > VIRTUAL_NODES_MAX)
+        return ORRERY_EINVAL;
+    *ring = (struct ring){ .hash = *hash };
+    ring->point = arena_try_alloc(arena, count * (size_t)virtual_nodes * sizeof(*ring->point));
+    if (!ring->point)
+        return ORRERY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        orrery_status status = put_link(ring, links[i], (uint32_t)i, virtual_nodes);
+
+        if (status != ORRERY_OK)
+            return status;
+    }
+    qsort(ring->point, ring->count, sizeof(*ring->point), by_digest);
+    return ORRERY_OK;
+}
+
+orrery_status ring_find(const struct ring *ring, struct slice key, size_t *link)
+{
+    unsigned char digest[DIGEST_BYTES_MAX];
+    struct ring_point wanted;
+    size_t low = 0, high = ring->count;
+    orrery_status status = ring->hash.hash(ring->hash.context, key.data, key.size, digest);
+
+    if (status != ORRERY_OK)
+        return status;
+    put_point(&wanted, &ring->hash, digest);
+    while (low < high) { /* ends at the first point above the key */
+        size_t middle = low + (high - low) / 2;
+
+        if (memcmp(ring->point[middle].digest, wanted.digest, sizeof(wanted.digest)) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *link = ring->point[low ? low - 1 : ring->count - 1].link;
+    return ORRERY_OK;
+}
+
+/* A point's place on a circle of length 1. */
+static double place(const struct ring *ring, size_t index)
+{
+    double sum = 0, weight = 1;
+
+    for (size_t i = 0; i < ring->hash.digest_bytes && i < 8; i++) {
+        weight /= 256;
+        sum += ring->point[index].digest[i] * weight;
+    }
+    return sum;
+}
+
+double ring_share(const struct ring *ring, size_t link)
+{
+    double share = 0;
+
+    for (size_t i = 0; i < ring->count; i++)
+        if (ring->point[i].link == link)
+            share += (i + 1 < ring->count ? place(ring, i + 1) : 1 + place(ring, 0)) - place(ring, i);
+    return share;
+}

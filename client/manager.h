@@ -1,0 +1,137 @@
+/*
+ * client/manager.h - the partitioning manager's parts: what is written down, what is moving, who is told.
+ *
+ * The arrangement is one item. Whoever changes it does so with the ETag that was read, so that of two managers one is
+ * told; the lease only spares them the attempt. Phases:
+ *     stable     documents lie by `link`
+ *     moving     from `link` to `next`; creates go to `next`, reads as the mode says
+ *     dropping   documents lie by `link`; the collections in `next` are empty and about to go
+ *
+ * What is being moved is written down before it is copied (struct intent): after a kill it tells a copy of ours, which
+ * may be written over, from what a client wrote there since, which may not.
+ */
+#pragma once
+#include "resolver_managed.h"
+
+enum {
+    MOVE_ITEMS_MAX = 50, /* moved between two writes of the state, and what the state holds of them */
+    MOVE_BYTES_MAX = 4 * 1024 * 1024,
+    ITEM_ATTEMPTS_MAX = 20, /* of one that changes whenever it is copied; the next pass has it again */
+    MANAGER_BYTES_MAX = 256 * 1024 * 1024,
+    NAMES_TRIED_MAX = 64,
+    ETAG_BYTES_MAX = 256,
+    INTENTS_SPARE = 2 * MOVE_ITEMS_MAX, /* for items that change while they are copied */
+};
+
+enum phase { PHASE_STABLE, PHASE_MOVING, PHASE_DROPPING };
+
+struct intent {
+    struct hash128 who;  /* the item: its collection, id and key */
+    struct hash128 what; /* its contents when it was copied */
+};
+
+struct arrangement {
+    struct arena arena; /* of all that it points to */
+    enum phase phase;
+    const char **link, **next;
+    size_t count, next_count;
+    orrery_read_mode mode;
+    struct slice owner;
+    char etag[ETAG_BYTES_MAX];
+    int64_t until_ms, since_ms; /* the lease's end; when the phase began */
+    uint64_t seen, moved;
+    struct intent *intent; /* of the batch; its memory is the pass's */
+    size_t intent_count, intent_capacity;
+};
+
+/* What a manager or a follower was told, kept in an arena of its own. */
+struct manager_settings {
+    struct arena arena;
+    struct remote remote;
+    const char *database_link, *state_link, *prefix, *owner;
+    orrery_extractor extractor;
+    orrery_hash hash;
+    orrery_hash_options hash_options;
+    orrery_template shape;
+    size_t count;
+    orrery_read_mode mode;
+    int64_t lease_ms, refresh_ms, grace_ms;
+    bool makes_state; /* the state's container is ours to make */
+};
+
+orrery_status settings_init(struct manager_settings *settings, struct remote remote,
+                            const char *database_link, const orrery_manager_options *options);
+void settings_free(struct manager_settings *settings);
+orrery_status settings_ring(const struct manager_settings *settings, const char *const *links, size_t count,
+                            orrery_resolver **resolver);
+
+/* manager_state.c: reads it, ORRERY_ENOTFOUND when there is none; writes it, ORRERY_EBUSY when somebody else did. */
+void arrangement_free(struct arrangement *arrangement);
+orrery_status arrangement_read(struct arrangement *arrangement, const struct manager_settings *settings);
+orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings);
+orrery_status arrangement_write(struct arrangement *arrangement, const struct manager_settings *settings);
+
+/* What clients go by while it holds. */
+orrery_status arrangement_resolver(const struct arrangement *arrangement,
+                                   const struct manager_settings *settings, orrery_resolver **resolver);
+
+/* One item that is in the wrong place. */
+struct stray {
+    struct slice id, etag, text; /* text: without what the server adds */
+    const char *from, *to;
+    orrery_key key;
+    struct hash128 who, what;
+};
+
+/* manager_move.c: an item as it was listed; *stray says whether it lies in the wrong place. */
+orrery_status stray_of(struct arena *arena, orrery_resolver *target, const char *from,
+                       const struct key_paths *paths, struct json item, struct stray *stray, bool *is_stray);
+
+struct mover {
+    const struct manager_settings *settings;
+    struct arrangement *arrangement;
+};
+
+/* Creates it there and deletes it here. *moved says whether it did, or found that it had gone. */
+orrery_status stray_move(const struct mover *mover, const struct stray *stray, bool *moved);
+
+struct pass {
+    bool is_open;
+    size_t number, source;
+    int64_t began_ms;
+    size_t strays; /* found in it so far */
+    struct remote_cursor *cursor;
+    struct key_paths paths;
+    struct arena arena; /* of the paths */
+};
+
+struct orrery_manager {
+    struct manager_settings settings;
+    struct arrangement now;
+    orrery_resolver *target; /* where documents belong; NULL: nothing is under way */
+    struct arena arena;      /* of the sources and of earlier intents */
+    const char **source;
+    size_t source_count;
+    struct intent *earlier;
+    size_t earlier_count;
+    struct pass pass;
+    uint64_t moved; /* since it was opened */
+    void (*progress)(void *context, size_t seen, size_t moved);
+    void *context;
+    orrery_status (*publish)(void *listener, const char *database_link,
+                             orrery_resolver *resolver); /* may be NULL */
+    void *listener;
+};
+
+/* manager_pass.c: some of what is left to move. ORRERY_OK: there may be more; ORRERY_WAIT; ORRERY_DONE: all in place. */
+orrery_status pass_step(orrery_manager *manager, size_t items_max);
+void pass_end(struct pass *pass);
+
+/* manager.c, for whoever is asked. */
+orrery_status manager_with(struct remote remote, const char *database_link,
+                           const orrery_manager_options *options,
+                           orrery_status (*publish)(void *listener, const char *database_link,
+                                                    orrery_resolver *resolver),
+                           void *listener, orrery_manager **manager);
+orrery_status follow_with(struct remote remote, const char *database_link,
+                          const orrery_manager_options *options, orrery_resolver **resolver);

@@ -1,0 +1,293 @@
+/* client/manager_move.c - one item from its old collection to its new one: created there, then deleted here. */
+#include "manager.h"
+
+/* What the server adds to an item, and would not take back as part of another. */
+static bool is_system_name(struct slice name)
+{
+    static const char *const names[] = {
+        "_rid", "_self", "_etag", "_ts", "_attachments", "_lsn", "_metadata"
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (slice_is(name, names[i]))
+            return true;
+    return false;
+}
+
+static orrery_status strip(struct arena *arena, struct json item, struct stray *stray)
+{
+    struct json_builder builder;
+    struct json stripped;
+    struct buf text;
+
+    json_builder_init(&builder, arena);
+    json_begin_object(&builder);
+    for (struct json_iter i = json_iter(item); json_next(&i);) {
+        if (is_system_name(i.name))
+            continue;
+        json_add_name(&builder, i.name);
+        json_add(&builder, i.value);
+    }
+    json_end(&builder);
+    stripped = json_built(&builder);
+    if (json_kind(stripped) == JSON_UNDEFINED)
+        return ORRERY_ENOMEM;
+    buf_init(&text, arena);
+    json_print(&text, stripped);
+    stray->what = json_hash(stripped);
+    stray->text = buf_as_slice(&text);
+    return text.failed ? ORRERY_ENOMEM : ORRERY_OK;
+}
+
+static bool copy_text(struct arena *arena, struct json value, struct slice *text)
+{
+    char *copy = json_kind(value) == JSON_STRING ? resolver_text(arena, json_string(value)) : NULL;
+
+    *text = slice_make(copy, copy ? json_string(value).size : 0);
+    return copy;
+}
+
+/* The contents, ETag and identity of an item as the server gave it. */
+static orrery_status describe(struct arena *arena, const struct key_paths *paths, struct json item,
+                              struct stray *stray)
+{
+    orrery_key key;
+    struct buf who;
+    orrery_status status = strip(arena, item, stray);
+
+    if (status != ORRERY_OK)
+        return status;
+    if (!copy_text(arena, json_get(item, "id"), &stray->id) ||
+        !copy_text(arena, json_get(item, "_etag"), &stray->etag))
+        return ORRERY_EIO;
+    status = key_paths_key(paths, arena, item, &key);
+    if (status == ORRERY_OK)
+        status = key_copy(arena, &key, &stray->key);
+    if (status != ORRERY_OK)
+        return status;
+    buf_init(&who, arena);
+    buf_text(&who, stray->from);
+    buf_byte(&who, '\0');
+    buf_slice(&who, stray->id);
+    for (size_t i = 0; i < paths->count; i++) {
+        const orrery_key *part = paths->count > 1 ? &stray->key.items[i] : &stray->key;
+
+        buf_printf(&who, "%c%d:%.17g:", '\0', part->type, part->number);
+        buf_append(&who, part->text ? part->text : "", part->text ? part->size : 0);
+    }
+    stray->who = murmur3_128(who.data, who.size);
+    return who.failed ? ORRERY_ENOMEM : ORRERY_OK;
+}
+
+/* Where the target wants it. */
+static orrery_status place(struct arena *arena, orrery_resolver *target, struct json item,
+                           struct stray *stray)
+{
+    orrery_links *links = NULL;
+    struct buf text;
+    orrery_status status;
+
+    buf_init(&text, arena);
+    json_print(&text, item);
+    if (text.failed)
+        return ORRERY_ENOMEM;
+    status = orrery_resolve_document(target, text.data, text.size, &links);
+    if (status == ORRERY_OK) {
+        stray->to = resolver_text(arena, slice_of(orrery_links_at(links, 0)));
+        status = stray->to ? ORRERY_OK : ORRERY_ENOMEM;
+    }
+    orrery_links_free(links);
+    return status;
+}
+
+/* Whether the target has the collection at all. */
+static bool is_kept(orrery_resolver *target, const char *link)
+{
+    orrery_links *links = NULL;
+    bool found = false;
+
+    if (orrery_resolve_read(target, NULL, &links) != ORRERY_OK)
+        return false;
+    for (size_t i = 0; i < orrery_links_count(links) && !found; i++)
+        found = link_equal(orrery_links_at(links, i), link);
+    orrery_links_free(links);
+    return found;
+}
+
+orrery_status stray_of(struct arena *arena, orrery_resolver *target, const char *from,
+                       const struct key_paths *paths, struct json item, struct stray *stray, bool *is_stray)
+{
+    orrery_status status;
+
+    *stray = (struct stray){ .from = from };
+    *is_stray = false;
+    status = place(arena, target, item, stray);
+    if (status == ORRERY_ENOKEY ||
+        status == ORRERY_EKEYTYPE) /* nobody could have created it by the resolver */
+        return is_kept(target, from) ? ORRERY_OK : status;
+    if (status != ORRERY_OK || link_equal(stray->to, from))
+        return status;
+    *is_stray = true;
+    return describe(arena, paths, item, stray);
+}
+
+static bool same_hash(struct hash128 a, struct hash128 b)
+{
+    return a.h1 == b.h1 && a.h2 == b.h2;
+}
+
+/* Whether these are contents that a manager meant to copy: this one, or one that was ended. */
+static bool is_intended(const struct arrangement *arrangement, const struct stray *stray, struct hash128 what)
+{
+    for (size_t i = 0; i < arrangement->intent_count; i++)
+        if (same_hash(arrangement->intent[i].who, stray->who) && same_hash(arrangement->intent[i].what, what))
+            return true;
+    return false;
+}
+
+/* The copy as it lies in the new place: its ETag, what it has, and whether it is ours, and so may be written over. */
+struct copy {
+    struct slice etag;
+    struct hash128 what;
+    bool is_ours;
+};
+
+static orrery_status look(const struct mover *mover, struct arena *arena, const struct stray *stray,
+                          struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct remote_answer answer;
+    struct stray there = { .from = stray->from };
+    orrery_status status =
+        remote->calls->item_read(remote->self, arena, stray->to, stray->id.data, &stray->key, &answer);
+
+    if (status == ORRERY_OK)
+        status = strip(arena, answer.body, &there);
+    if (status == ORRERY_OK)
+        *copy = (struct copy){ answer.etag, there.what, is_intended(mover->arrangement, stray, there.what) };
+    return status;
+}
+
+static orrery_status write_over(const struct mover *mover, struct arena *arena, const struct stray *stray,
+                                struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct remote_answer answer;
+    orrery_status status = remote->calls->item_replace(remote->self, arena, stray->to, stray->id.data,
+                                                       stray->text, &stray->key, copy->etag.data, &answer);
+
+    if (status == ORRERY_OK)
+        *copy = (struct copy){ answer.etag, stray->what, true };
+    if (status ==
+        ORRERY_EPRECONDITION) /* a client's, and then later than what lies here; or ours, and the answer was lost */
+        status = look(mover, arena, stray, copy);
+    if (status != ORRERY_ENOTFOUND)
+        return status;
+    copy->is_ours = false; /* a client has deleted it there: it goes here too */
+    return ORRERY_OK;
+}
+
+/* Copies are made of what is written down only: so that one that is found after a kill is known for ours. */
+static orrery_status note_intent(const struct mover *mover, const struct stray *stray)
+{
+    struct arrangement *arrangement = mover->arrangement;
+    const struct remote *remote = &mover->settings->remote;
+
+    if (is_intended(arrangement, stray, stray->what))
+        return ORRERY_OK;
+    if (arrangement->intent_count == arrangement->intent_capacity)
+        return ORRERY_ERETRY;
+    arrangement->intent[arrangement->intent_count++] = (struct intent){ stray->who, stray->what };
+    arrangement->until_ms = remote->calls->now_ms(remote->self) + mover->settings->lease_ms;
+    return arrangement_write(arrangement, mover->settings);
+}
+
+static orrery_status put(const struct mover *mover, struct arena *arena, const struct stray *stray,
+                         struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct remote_answer answer;
+    orrery_status status =
+        remote->calls->item_create(remote->self, arena, stray->to, stray->text, &stray->key, &answer);
+
+    if (status == ORRERY_OK)
+        *copy = (struct copy){ answer.etag, stray->what, true };
+    if (status != ORRERY_ECONFLICT)
+        return status;
+    status = look(mover, arena, stray, copy);
+    if (status == ORRERY_OK && copy->is_ours && !same_hash(copy->what, stray->what))
+        status = write_over(mover, arena, stray, copy);
+    return status == ORRERY_ENOTFOUND ? ORRERY_ERETRY : status;
+}
+
+/*
+ * Somebody deleted it here while it was being copied: the copy goes too. First a look whether the move is still ours:
+ * it may have been another manager that deleted it, having moved it.
+ */
+static orrery_status take_back(const struct mover *mover, const struct stray *stray, const struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    orrery_status status;
+
+    if (!copy->is_ours)
+        return ORRERY_OK;
+    mover->arrangement->until_ms = remote->calls->now_ms(remote->self) + mover->settings->lease_ms;
+    status = arrangement_write(mover->arrangement, mover->settings);
+    if (status == ORRERY_OK)
+        status =
+            remote->calls->item_delete(remote->self, stray->to, stray->id.data, &stray->key, copy->etag.data);
+    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+}
+
+/* It changed here since it was copied: the copy is made anew, unless a client has written there. */
+static orrery_status follow(const struct mover *mover, struct arena *arena, struct stray *stray,
+                            struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct remote_answer answer;
+    orrery_status status =
+        remote->calls->item_read(remote->self, arena, stray->from, stray->id.data, &stray->key, &answer);
+
+    if (status == ORRERY_OK)
+        status = strip(arena, answer.body, stray);
+    if (status != ORRERY_OK)
+        return status;
+    stray->etag = answer.etag;
+    if (!copy->is_ours || same_hash(copy->what, stray->what))
+        return ORRERY_OK;
+    status = note_intent(mover, stray);
+    return status == ORRERY_OK ? write_over(mover, arena, stray, copy) : status;
+}
+
+static orrery_status move(const struct mover *mover, struct arena *arena, struct stray *stray, bool *moved)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct copy copy;
+    orrery_status status = put(mover, arena, stray, &copy);
+
+    for (int i = 0; status == ORRERY_OK && i < ITEM_ATTEMPTS_MAX; i++) {
+        status = remote->calls->item_delete(remote->self, stray->from, stray->id.data, &stray->key,
+                                            stray->etag.data);
+        *moved = status == ORRERY_OK;
+        if (*moved)
+            return ORRERY_OK;
+        if (status == ORRERY_EPRECONDITION)
+            status = follow(mover, arena, stray, &copy);
+        if (status == ORRERY_ENOTFOUND)
+            return take_back(mover, stray, &copy);
+    }
+    return status == ORRERY_ERETRY ? ORRERY_OK : status; /* the next pass meets it again */
+}
+
+orrery_status stray_move(const struct mover *mover, const struct stray *stray, bool *moved)
+{
+    struct stray changing = *stray;
+    struct arena arena;
+    orrery_status status;
+
+    *moved = false;
+    arena_init(&arena, MANAGER_BYTES_MAX);
+    status = move(mover, &arena, &changing, moved);
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,93 @@
+/* client/manager_settings.c - what a manager or a follower was told, with the defaults filled in. */
+#include "manager.h"
+
+static orrery_status copy_hash(struct manager_settings *settings, const orrery_hash_options *options)
+{
+    settings->hash = options && options->hash ? *options->hash : orrery_hash_murmur3;
+    settings->hash_options =
+        (orrery_hash_options){ .size = sizeof(settings->hash_options), .hash = &settings->hash };
+    settings->hash_options.virtual_nodes = options ? options->virtual_nodes : 0;
+    if (settings->hash_options.virtual_nodes == 0) /* as orrery_resolver_hash() fills it in */
+        settings->hash_options.virtual_nodes = settings->hash.hash == orrery_hash_md5.hash ? 16 : 128;
+    if (!settings->hash.name)
+        return ORRERY_OK;
+    settings->hash.name = resolver_text(&settings->arena, slice_of(settings->hash.name));
+    return settings->hash.name ? ORRERY_OK : ORRERY_ENOMEM;
+}
+
+static int64_t or_default(int value, int64_t standard)
+{
+    return value > 0 ? value : standard;
+}
+
+static orrery_status copy_texts(struct manager_settings *settings, const char *database_link,
+                                const orrery_manager_options *options)
+{
+    const char *prefix =
+        options->managed && options->managed->prefix ? options->managed->prefix : "ManagedHashCollection.";
+    struct arena *arena = &settings->arena;
+    char name[64];
+
+    settings->remote.calls->name(settings->remote.self, name, sizeof(name));
+    settings->database_link = resolver_text(arena, link_trim(database_link));
+    settings->prefix = resolver_text(arena, slice_of(prefix));
+    settings->owner = resolver_text(arena, slice_of(options->owner ? options->owner : name));
+    settings->makes_state = !options->state_link;
+    if (options->state_link)
+        settings->state_link = resolver_text(arena, link_trim(options->state_link));
+    else
+        settings->state_link = collection_link(arena, database_link, "orrery.partitioning");
+    return settings->database_link && settings->prefix && settings->owner && settings->state_link
+               ? ORRERY_OK
+               : ORRERY_ENOMEM;
+}
+
+static bool options_are_valid(const orrery_manager_options *options)
+{
+    const orrery_managed_options *managed = options ? options->managed : NULL;
+
+    if (!options || options->size < sizeof(*options) || options->mode > ORRERY_READ_NONE)
+        return false;
+    if (managed &&
+        (managed->size < sizeof(*managed) || managed->count < 1 || managed->count > RESOLVER_LINKS_MAX))
+        return false;
+    return !managed ||
+           !managed->self_links; /* names are chosen before there is a collection to ask for its self-link */
+}
+
+orrery_status settings_init(struct manager_settings *settings, struct remote remote,
+                            const char *database_link, const orrery_manager_options *options)
+{
+    const orrery_managed_options *managed = options ? options->managed : NULL;
+    orrery_status status;
+
+    *settings = (struct manager_settings){ .remote = remote, .count = managed ? managed->count : 1 };
+    arena_init(&settings->arena, RESOLVER_BYTES_MAX);
+    if (!options_are_valid(options))
+        return ORRERY_EINVAL;
+    if (!link_is_database(database_link) || (options->state_link && !link_is_collection(options->state_link)))
+        return ORRERY_ELINK;
+    settings->mode = options->mode;
+    settings->lease_ms = or_default(options->lease_ms, 60 * 1000);
+    settings->refresh_ms = or_default(options->refresh_ms, 1000);
+    settings->grace_ms = or_default(options->grace_ms, 5000);
+    status = extractor_copy(&settings->arena, options->extractor, &settings->extractor);
+    if (status == ORRERY_OK)
+        status = copy_texts(settings, database_link, options);
+    if (status == ORRERY_OK)
+        status = copy_hash(settings, managed ? managed->hash : NULL);
+    if (status == ORRERY_OK)
+        status = template_copy(&settings->arena, managed ? managed->collection : NULL, &settings->shape);
+    return status;
+}
+
+void settings_free(struct manager_settings *settings)
+{
+    arena_free(&settings->arena);
+}
+
+orrery_status settings_ring(const struct manager_settings *settings, const char *const *links, size_t count,
+                            orrery_resolver **resolver)
+{
+    return orrery_resolver_hash(&settings->extractor, links, count, &settings->hash_options, resolver);
+}

@@ -1,0 +1,54 @@
+/*
+ * client/remote.h - what managed resolvers, spillover and the manager ask of a server.
+ * remote_client.c asks through a client. A test asks a made-up server, which fails, and moves the clock, at any request.
+ *
+ * Memory. What comes back lies in the arena that was handed in.
+ */
+#pragma once
+#include "base/arena.h"
+#include "json/json.h"
+#include "orrery.h"
+
+/* One request's answer. */
+struct remote_answer {
+    struct json body; /* undefined: none */
+    struct slice etag;
+    struct slice quota, usage; /* "documentsSize=10;..." of a collection; empty: the server does not say */
+};
+
+struct remote_cursor;
+
+struct remote_calls {
+    orrery_status (*read)(void *self, struct arena *arena, const char *link, struct remote_answer *answer);
+    orrery_status (*create)(void *self, const char *feed_link, const char *json,
+                            const orrery_options *options);
+    orrery_status (*drop)(void *self, const char *link);
+
+    orrery_status (*item_read)(void *self, struct arena *arena, const char *link, const char *id,
+                               const orrery_key *key, struct remote_answer *answer);
+    orrery_status (*item_create)(void *self, struct arena *arena, const char *link, struct slice json,
+                                 const orrery_key *key, struct remote_answer *answer);
+    orrery_status (*item_replace)(void *self, struct arena *arena, const char *link, const char *id,
+                                  struct slice json, const orrery_key *key, const char *if_match,
+                                  struct remote_answer *answer);
+    orrery_status (*item_delete)(void *self, const char *link, const char *id, const orrery_key *key,
+                                 const char *if_match);
+
+    /* All items of a collection, or the collections of a database ("dbs/x/colls"); ORRERY_ROW, ORRERY_DONE. A row lives until
+       the next one. */
+    orrery_status (*list_open)(void *self, const char *link, struct remote_cursor **cursor);
+    orrery_status (*list_next)(struct remote_cursor *cursor, struct json *row);
+    void (*list_close)(struct remote_cursor *cursor);
+
+    int64_t (*now_ms)(void *self);                     /* since 1970 */
+    void (*sleep_ms)(void *self, int64_t ms);          /* waits */
+    void (*name)(void *self, char *text, size_t size); /* one that nobody else has */
+};
+
+struct remote {
+    const struct remote_calls *calls;
+    void *self;
+};
+
+/* Asks through a client, which must outlive it. */
+struct remote remote_of_client(orrery_client *client);

@@ -1,0 +1,156 @@
+/* client/resolver_hash.c - documents by the hash of their key, on a ring of collections. */
+#include <stdlib.h>
+
+#include "hash_ring.h"
+#include "state.h"
+
+struct hash_resolver {
+    struct arena arena;
+    orrery_extractor extractor;
+    const char **link;
+    size_t count;
+    int virtual_nodes;
+    struct ring ring;
+};
+
+static orrery_status hash_key(void *self, orrery_value document, orrery_held_key *key)
+{
+    struct hash_resolver *resolver = self;
+
+    return extractor_run(&resolver->extractor, document, key);
+}
+
+static orrery_status hash_create(void *self, const orrery_key *key, orrery_links *links)
+{
+    struct hash_resolver *resolver = self;
+    orrery_status status;
+    size_t found;
+
+    if (key_is_absent(key))
+        return ORRERY_ENOKEY;
+    if (key->type != ORRERY_KEY_TEXT || !key->text)
+        return ORRERY_EKEYTYPE;
+    status = ring_find(&resolver->ring, slice_make(key->text, key->size), &found);
+    return status == ORRERY_OK ? orrery_links_add(links, resolver->link[found]) : status;
+}
+
+static orrery_status hash_read(void *self, const orrery_key *key, orrery_links *links)
+{
+    struct hash_resolver *resolver = self;
+    orrery_status status = ORRERY_OK;
+
+    if (!key_is_absent(key))
+        return hash_create(self, key, links);
+    for (size_t i = 0; i < resolver->count && status == ORRERY_OK; i++)
+        status = orrery_links_add(links, resolver->link[i]);
+    return status;
+}
+
+static orrery_status hash_save(void *self, char **json)
+{
+    struct hash_resolver *resolver = self;
+    struct state_writer writer;
+
+    state_begin(&writer, "Hash");
+    state_extractor(&writer, &resolver->extractor);
+    state_number(&writer, "NumberOfVirtualNodesPerCollection", resolver->virtual_nodes);
+    if (!resolver->ring.hash.name) /* whoever reads it could not tell which hash to use */
+        writer.status = ORRERY_ESTATE;
+    else
+        state_text(&writer, "HashAlgorithm", slice_of(resolver->ring.hash.name));
+    state_bool(&writer, "MostSignificantByteFirst", resolver->ring.hash.msb_first);
+    state_name(&writer, "CollectionLinks");
+    buf_byte(&writer.out, '[');
+    for (size_t i = 0; i < resolver->count; i++) {
+        buf_text(&writer.out, i ? "," : "");
+        json_print_string(&writer.out, slice_of(resolver->link[i]));
+    }
+    buf_byte(&writer.out, ']');
+    return state_end(&writer, json);
+}
+
+static void hash_destroy(void *self)
+{
+    struct hash_resolver *resolver = self;
+
+    arena_free(&resolver->arena);
+    free(resolver);
+}
+
+static const orrery_resolver_vtbl hash_calls = { sizeof(hash_calls), hash_key,  hash_create,
+                                                 hash_read,          hash_save, hash_destroy };
+
+/* Copies the links, each once: a second one would only add the same points. */
+static orrery_status copy_links(struct hash_resolver *resolver, const char *const *links, size_t count)
+{
+    resolver->link = arena_try_alloc(&resolver->arena, count * sizeof(*resolver->link));
+    if (!resolver->link)
+        return ORRERY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        bool is_known = false;
+
+        if (!link_is_collection(links[i]))
+            return ORRERY_ELINK;
+        for (size_t j = 0; j < resolver->count && !is_known; j++)
+            is_known = strcmp(resolver->link[j], links[i]) == 0;
+        if (is_known)
+            continue;
+        resolver->link[resolver->count] = resolver_text(&resolver->arena, slice_of(links[i]));
+        if (!resolver->link[resolver->count++])
+            return ORRERY_ENOMEM;
+    }
+    return ORRERY_OK;
+}
+
+/* A copy of the hash whose name is the arena's. */
+static orrery_status copy_hash(struct hash_resolver *resolver, const orrery_hash_options *options,
+                               orrery_hash *hash)
+{
+    *hash = options && options->hash ? *options->hash : orrery_hash_murmur3;
+    if (hash->name) {
+        hash->name = resolver_text(&resolver->arena, slice_of(hash->name));
+        if (!hash->name)
+            return ORRERY_ENOMEM;
+    }
+    resolver->virtual_nodes = options ? options->virtual_nodes : 0;
+    if (resolver->virtual_nodes == 0) /* 16 is what the text about MD5 says */
+        resolver->virtual_nodes = hash->hash == orrery_hash_md5.hash ? 16 : 128;
+    return ORRERY_OK;
+}
+
+static orrery_status fill(struct hash_resolver *resolver, const orrery_extractor *extractor,
+                          const char *const *links, size_t count, const orrery_hash_options *options)
+{
+    orrery_hash hash;
+    orrery_status status = extractor_copy(&resolver->arena, extractor, &resolver->extractor);
+
+    if (status == ORRERY_OK)
+        status = copy_links(resolver, links, count);
+    if (status == ORRERY_OK)
+        status = copy_hash(resolver, options, &hash);
+    if (status != ORRERY_OK)
+        return status;
+    return ring_init(&resolver->ring, &resolver->arena, &hash, resolver->virtual_nodes, resolver->link,
+                     resolver->count);
+}
+
+orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char *const *links, size_t count,
+                                   const orrery_hash_options *options, orrery_resolver **resolver)
+{
+    struct hash_resolver *made;
+    orrery_status status;
+
+    *resolver = NULL;
+    if (!links || count == 0 || count > RESOLVER_LINKS_MAX || (options && options->size < sizeof(*options)))
+        return ORRERY_EINVAL;
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return ORRERY_ENOMEM;
+    arena_init(&made->arena, RESOLVER_BYTES_MAX);
+    status = fill(made, extractor, links, count, options);
+    if (status == ORRERY_OK)
+        status = orrery_resolver_custom(&hash_calls, made, resolver);
+    if (status != ORRERY_OK)
+        hash_destroy(made);
+    return status;
+}

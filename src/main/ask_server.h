@@ -1,0 +1,16 @@
+/* src/main/ask_server.h - what a command asks of the server that holds the data directory, as its operator. */
+#pragma once
+#include "base/op.h"
+#include "main/settings.h"
+
+struct server_question {
+    const char *path;  /* _orrery/<command>, to which it is posted */
+    struct slice body; /* JSON */
+};
+
+/*
+ * `address` is where the server listens, as directory_is_held() tells it. Signs with the key that the settings lead to. The
+ * answer's body, in the op's arena; an answer that is no success is ST_UNAVAILABLE with the server's own reason.
+ */
+enum status server_ask(struct op *op, const struct settings *settings, const char *address,
+                       const struct server_question *question, struct slice *answer);

@@ -1,0 +1,262 @@
+/* src/resource/split.c - what an operator or an offer wants of a container's ranges. */
+#include "base/encode.h"
+#include "base/limits.h"
+#include "catalog/split.h"
+#include "partition/scan.h"
+#include "resource/sample.h"
+#include "resource/split.h"
+
+/* ---- the container ---- */
+
+static enum status not_found(struct op *op)
+{
+    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+}
+
+static enum status find_in(struct op *op, struct catalog *catalog, struct slice database_name,
+                           struct slice name, struct container **container)
+{
+    struct database *database = catalog_find_database(catalog, database_name);
+
+    if (database)
+        *container = catalog_find_container(catalog, database, name);
+    database_release(database);
+    return *container ? ST_OK : not_found(op);
+}
+
+/* Up to the next slash, which is left out. */
+static struct slice take_segment(struct slice *rest)
+{
+    const char *slash = rest->size ? memchr(rest->data, '/', rest->size) : NULL;
+    struct slice taken = *rest;
+
+    if (slash)
+        taken.size = (size_t)(slash - taken.data);
+    *rest = slice_after(*rest, taken.size + (slash != NULL));
+    return taken;
+}
+
+/* "dbs/<database>/colls/<container>" */
+static enum status find_container(struct op *op, struct catalog *catalog, struct json link,
+                                  struct container **container)
+{
+    struct slice rest, dbs, database, colls, name;
+
+    if (json_kind(link) != JSON_STRING)
+        return op_fail(op, ST_BAD_REQUEST, "\"container\" must be the container's link: dbs/x/colls/y.");
+    rest = json_string(link);
+    if (slice_starts_with(rest, "/"))
+        rest = slice_after(rest, 1);
+    dbs = take_segment(&rest);
+    database = take_segment(&rest);
+    colls = take_segment(&rest);
+    name = take_segment(&rest);
+    if (!slice_is(dbs, "dbs") || !slice_is(colls, "colls") || rest.size)
+        return op_fail(op, ST_BAD_REQUEST, "\"container\" must be the container's link: dbs/x/colls/y.");
+    return find_in(op, catalog, database, name, container);
+}
+
+/* ---- the answer ---- */
+
+static void print_epk(struct buf *out, const char *name, const struct epk *epk)
+{
+    buf_printf(out, ",\"%s\":\"", name);
+    hex_encode_upper(out, epk_slice(epk));
+    buf_byte(out, '"');
+}
+
+static void print_ranges(struct buf *out, const struct container *container)
+{
+    struct epk min, max;
+
+    buf_text(out, "{\"ranges\":[");
+    for (uint32_t i = 0; i < container->ranges.count; i++) {
+        range_bounds(container, i, &min, &max);
+        buf_printf(out, "%s{\"id\":\"%u\"", i ? "," : "", container->ranges.id[i]);
+        print_epk(out, "minInclusive", &min);
+        print_epk(out, "maxExclusive", &max);
+        buf_byte(out, '}');
+    }
+    buf_text(out, "]}");
+}
+
+/* ---- where the middle of the items is ---- */
+
+static enum status find_median(struct op *op, const struct container *container, uint32_t index,
+                               struct epk *cut)
+{
+    struct sample sample = { .epk = arena_alloc(&op->arena, SAMPLE_MAX * sizeof(*sample.epk)) };
+    struct partition_scope scope = { 0 };
+    struct partition_scan scan = { 0 };
+    struct record item;
+    bool found = true;
+    enum status st;
+
+    range_bounds(container, index, &scope.min, &scope.max);
+    TRY(partition_scan_open(op, container, &scope, &scan));
+    while (found) {
+        TRY(partition_scan_next(op, &scan, &item, &found));
+        if (found)
+            sample_add(op, &sample, item.epk);
+    }
+    sample_sort(&sample);
+    if (!sample_cut(&sample, &scope.min, &scope.max, cut))
+        TRY(op_fail(op, ST_BAD_REQUEST, "The range has no items that a split would part."));
+out:
+    partition_scan_close(&scan);
+    return st;
+}
+
+/* ---- split ---- */
+
+/* Ids are strings, as in the list of ranges. */
+static enum status read_id(struct op *op, struct json id, uint32_t *number)
+{
+    uint64_t read;
+
+    if (json_kind(id) != JSON_STRING || !slice_to_u64(json_string(id), &read) || read > UINT32_MAX)
+        return op_fail(op, ST_BAD_REQUEST, "A range is named by its id, a string of digits.");
+    *number = (uint32_t)read;
+    return ST_OK;
+}
+
+/* The one with the largest part of all keys, unless one is named. */
+static enum status read_range(struct op *op, const struct container *container, struct json named,
+                              uint32_t *id)
+{
+    double largest = -1, share;
+    struct epk min, max;
+
+    if (json_kind(named) != JSON_UNDEFINED)
+        return read_id(op, named, id);
+    for (uint32_t i = 0; i < container->ranges.count; i++) {
+        range_bounds(container, i, &min, &max);
+        share = epk_share(container->epk_version, &min, &max);
+        if (share > largest) {
+            largest = share;
+            *id = container->ranges.id[i];
+        }
+    }
+    return ST_OK;
+}
+
+static enum status read_cut(struct op *op, const struct container *container, struct json at,
+                            struct range_split *split, struct epk *cut)
+{
+    uint32_t index;
+    size_t size;
+    enum status st = ST_OK;
+
+    if (json_kind(at) == JSON_UNDEFINED ||
+        (json_kind(at) == JSON_STRING && slice_is(json_string(at), "middle")))
+        return ST_OK;
+    split->cut = cut;
+    if (json_kind(at) == JSON_STRING && slice_is(json_string(at), "median")) {
+        if (!range_find(&container->ranges, split->id, &index))
+            return ST_OK; /* range_split() tells that it is gone, before it looks at the cut */
+        TRY(find_median(op, container, index, cut));
+        goto out;
+    }
+    if (json_kind(at) != JSON_STRING || !hex_decode(json_string(at), cut->bytes, RANGE_CUT_BYTES_MAX, &size))
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "\"at\" must be \"middle\", \"median\" or an effective partition key in hexadecimal."));
+    cut->size = (uint16_t)size;
+out:
+    return st;
+}
+
+static enum status read_parts(struct op *op, struct json parts, struct range_split *split)
+{
+    split->parts = 2;
+    if (json_kind(parts) == JSON_UNDEFINED)
+        return ST_OK;
+    if (json_kind(parts) != JSON_NUMBER || !json_is_int(parts) || json_int(parts) < 2 ||
+        json_int(parts) > CONTAINER_RANGES_MAX || split->cut)
+        return op_fail(op, ST_BAD_REQUEST, "\"parts\" must be a number from 2 to %d, without \"at\".",
+                       CONTAINER_RANGES_MAX);
+    split->parts = (uint32_t)json_int(parts);
+    return ST_OK;
+}
+
+enum status split_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
+{
+    struct container *container = NULL, *after = NULL;
+    struct range_split split = { 0 };
+    struct epk cut = { 0 };
+    enum status st;
+
+    TRY(find_container(op, service->catalog, json_get(wanted, "container"), &container));
+    TRY(read_range(op, container, json_get(wanted, "range"), &split.id));
+    TRY(read_cut(op, container, json_get(wanted, "at"), &split, &cut));
+    TRY(read_parts(op, json_get(wanted, "parts"), &split));
+    TRY(catalog_change_ranges(op, service->catalog, container, range_split, &split, &after));
+    print_ranges(answer, after);
+out:
+    container_release(container);
+    container_release(after);
+    return st;
+}
+
+/* ---- merge ---- */
+
+static enum status read_ids(struct op *op, struct json list, struct range_merge *merge)
+{
+    uint32_t *id;
+    enum status st = ST_OK;
+
+    if (json_kind(list) != JSON_ARRAY || json_count(list) > CONTAINER_RANGES_MAX)
+        TRY(op_fail(op, ST_BAD_REQUEST, "\"ranges\" must be a list of ids, of neighbours."));
+    id = arena_alloc(&op->arena, (json_count(list) + 1) * sizeof(*id));
+    for (struct json_iter i = json_iter(list); json_next(&i);)
+        TRY(read_id(op, i.value, &id[merge->count++]));
+    merge->id = id;
+out:
+    return st;
+}
+
+enum status merge_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
+{
+    struct container *container = NULL, *after = NULL;
+    struct range_merge merge = { 0 };
+    enum status st;
+
+    TRY(find_container(op, service->catalog, json_get(wanted, "container"), &container));
+    TRY(read_ids(op, json_get(wanted, "ranges"), &merge));
+    TRY(catalog_change_ranges(op, service->catalog, container, range_merge, &merge, &after));
+    print_ranges(answer, after);
+out:
+    container_release(container);
+    container_release(after);
+    return st;
+}
+
+/* ---- throughput ---- */
+
+static struct slice rid_text(struct op *op, struct rid rid, uint8_t size)
+{
+    struct buf text;
+
+    rid.size = size;
+    buf_init(&text, &op->arena);
+    rid_print(&text, &rid);
+    return buf_as_slice(&text);
+}
+
+enum status split_for_throughput(struct op *op, struct service *service, const struct rid *owner,
+                                 uint64_t units)
+{
+    struct range_spread spread = { ranges_for_throughput(units, service->range_units) };
+    struct container *container = NULL, *after = NULL;
+    enum status st;
+
+    if (owner->size != RID_CONTAINER_BYTES)
+        return ST_OK;
+    TRY(find_in(op, service->catalog, rid_text(op, *owner, RID_DATABASE_BYTES),
+                rid_text(op, *owner, RID_CONTAINER_BYTES), &container));
+    if (container->ranges.count < spread.count && !container->system_key)
+        TRY(catalog_change_ranges(op, service->catalog, container, range_spread, &spread, &after));
+out:
+    container_release(container);
+    container_release(after);
+    return st;
+}
