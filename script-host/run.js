@@ -109,6 +109,11 @@ function abort(reason) {
     throw error;
 }
 
+/* Said aloud: in a chain, what is undefined would pass for a row that does not match. */
+function noSpatial() {
+    throw bad("Scripts of this server have no spatial functions: use those of a query.");
+}
+
 function newCollection() {
     const made = {
         getSelfLink: () => state.collection.self,
@@ -118,6 +123,7 @@ function newCollection() {
         for (const op in METHODS[on])
             made[METHODS[on][op]] = operation(on, op);
     addQueries(made);
+    Object.defineProperty(made, "spatial", { get: noSpatial });
     return made;
 }
 

@@ -110,6 +110,21 @@ interface Collection {
     queryDocuments(collectionLink: string, query: string | QuerySpec, callback?: FeedCallback): boolean;
     queryDocuments(collectionLink: string, query: string | QuerySpec, options: FeedOptions, callback?: FeedCallback): boolean;
 
+    createAttachment(documentLink: string, attachment: object | string, callback?: DocumentCallback): boolean;
+    createAttachment(documentLink: string, attachment: object | string, options: CreateOptions, callback?: DocumentCallback): boolean;
+    upsertAttachment(documentLink: string, attachment: object | string, callback?: DocumentCallback): boolean;
+    upsertAttachment(documentLink: string, attachment: object | string, options: UpsertOptions, callback?: DocumentCallback): boolean;
+    readAttachment(attachmentLink: string, callback?: DocumentCallback): boolean;
+    readAttachment(attachmentLink: string, options: ReadOptions, callback?: DocumentCallback): boolean;
+    replaceAttachment(attachmentLink: string, attachment: object | string, callback?: DocumentCallback): boolean;
+    replaceAttachment(attachmentLink: string, attachment: object | string, options: ReplaceOptions, callback?: DocumentCallback): boolean;
+    deleteAttachment(attachmentLink: string, callback?: DeleteCallback): boolean;
+    deleteAttachment(attachmentLink: string, options: DeleteOptions, callback?: DeleteCallback): boolean;
+    readAttachments(documentLink: string, callback?: FeedCallback<StoredDocument>): boolean;
+    readAttachments(documentLink: string, options: FeedOptions, callback?: FeedCallback<StoredDocument>): boolean;
+    queryAttachments(documentLink: string, query: string | QuerySpec, callback?: FeedCallback): boolean;
+    queryAttachments(documentLink: string, query: string | QuerySpec, options: FeedOptions, callback?: FeedCallback): boolean;
+
     chain(): Chain<StoredDocument>;
     filter(predicate: (document: StoredDocument) => any, callback?: FeedCallback<StoredDocument>): QueryResponse;
     filter(predicate: (document: StoredDocument) => any, options: FeedOptions, callback?: FeedCallback<StoredDocument>): QueryResponse;

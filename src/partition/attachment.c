@@ -30,7 +30,7 @@ enum status attachment_list(struct op *op, struct partition_txn *txn, const stru
     TRY(scan(op, txn, item, &rows));
     *list = arena_alloc(&op->arena, (rows.count + 1) * sizeof(struct record));
     for (size_t i = 0; i < rows.count; i++) {
-        TRY(record_decode(op, rows.row[i].value, &(*list)[i]));
+        TRY(txn_decode(op, rows.row[i].value, &(*list)[i]));
         work_scanned(&op->work, rows.row[i].value.size);
     }
     *count = rows.count;
@@ -72,11 +72,12 @@ static enum status too_large(struct op *op)
     return op_fail(op, ST_TOO_LARGE, "Request size is too large");
 }
 
-/* The item's record as it was, with its LSN and time, but for the flag. */
+/* The item's record as it was, with its LSN and time, but for the flag; the transaction's own gets both at the commit. */
 static enum status flag_item(struct op *op, struct partition_txn *txn, const struct record *item)
 {
     struct record flagged = *item;
     size_t size;
+    struct slice key = key_document(&op->arena, bucket_of(txn), item->number);
     uint8_t *value;
 
     if (item->flags & RECORD_HAS_ATTACHMENTS)
@@ -85,8 +86,12 @@ static enum status flag_item(struct op *op, struct partition_txn *txn, const str
     value = record_encode(op, &flagged, &size);
     if (!value)
         return too_large(op);
+    if (item->lsn == 0) {
+        batch_put_stamped(txn->batch, key, value, size);
+        return ST_OK;
+    }
     value_stamp(value, size, item->lsn, item->ts_ms);
-    batch_put(txn->batch, key_document(&op->arena, bucket_of(txn), item->number), slice_make(value, size));
+    batch_put(txn->batch, key, slice_make(value, size));
     return ST_OK;
 }
 

@@ -20,18 +20,18 @@ static enum status put_named(struct op *op, struct partition_txn *txn, struct at
 
     TRY(attachment_find(op, txn, job, attachment_wanted_id(job)));
     if (job->found)
-        TRY(replaces ? call_if_match(op, job->call, job->old.etag, job->old.ts_ms) : exists(op));
+        TRY(replaces ? if_match(op, job->if_match, job->old.etag, job->old.ts_ms) : exists(op));
     TRY(attachment_write(op, txn, job));
 out:
     return st;
 }
 
-static enum status try_create(struct op *op, struct partition_txn *txn, struct attachment_job *job)
+enum status attachment_try_create(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     return put_named(op, txn, job, false);
 }
 
-static enum status try_upsert(struct op *op, struct partition_txn *txn, struct attachment_job *job)
+enum status attachment_try_upsert(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     return put_named(op, txn, job, true);
 }
@@ -53,7 +53,7 @@ out:
     return st;
 }
 
-static enum status try_replace(struct op *op, struct partition_txn *txn, struct attachment_job *job)
+enum status attachment_try_replace(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     enum status st;
 
@@ -64,7 +64,7 @@ out:
     return st;
 }
 
-static enum status try_delete(struct op *op, struct partition_txn *txn, struct attachment_job *job)
+enum status attachment_try_delete(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     enum status st;
 
@@ -91,17 +91,17 @@ out:
 
 enum status attachment_create(struct op *op, struct call *call, struct reply *reply)
 {
-    return write_body(op, call, reply, try_create);
+    return write_body(op, call, reply, attachment_try_create);
 }
 
 enum status attachment_upsert(struct op *op, struct call *call, struct reply *reply)
 {
-    return write_body(op, call, reply, try_upsert);
+    return write_body(op, call, reply, attachment_try_upsert);
 }
 
 enum status attachment_replace(struct op *op, struct call *call, struct reply *reply)
 {
-    return write_body(op, call, reply, try_replace);
+    return write_body(op, call, reply, attachment_try_replace);
 }
 
 enum status attachment_remove(struct op *op, struct call *call, struct reply *reply)
@@ -110,7 +110,7 @@ enum status attachment_remove(struct op *op, struct call *call, struct reply *re
     enum status st;
 
     TRY(attachment_read_address(op, call, reply, &job));
-    TRY(attachment_run(op, &job, try_delete));
+    TRY(attachment_run(op, &job, attachment_try_delete));
     reply_session(reply, job.stamp.lsn);
     reply_status(reply, 204);
 out:
@@ -198,11 +198,11 @@ static uint64_t number_of(const void *attachment)
     return ((const struct record *)attachment)->number;
 }
 
-static const struct search_kind attachments = { print_row, number_of, NULL };
+const struct search_kind attachment_rows = { print_row, number_of, NULL };
 
 enum status attachment_query(struct op *op, struct call *call, struct reply *reply)
 {
-    struct search_list rows = { .kind = &attachments };
+    struct search_list rows = { .kind = &attachment_rows };
     struct record *list;
     struct rid owner;
     struct attachment_job job;

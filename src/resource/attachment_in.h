@@ -11,7 +11,9 @@ struct attachment_job {
     const struct call *call;
     struct epk epk;
     struct slice item_id;
-    bool by_number; /* of media: the attachment is known by its rid alone */
+    struct slice name;                    /* of the attachment in the path */
+    struct slice if_match, if_none_match; /* conditions, as they came; data is NULL where there is none */
+    bool by_number;                       /* the attachment is known by its rid, and not by its name */
     uint32_t number;
 
     bool has_media; /* the body is the media; else `body` is the attachment */
@@ -31,6 +33,9 @@ enum status attachment_read_address(struct op *op, const struct call *call, stru
 enum status attachment_read_body(struct op *op, const struct call *call, struct attachment_job *job);
 enum status attachment_read_media(struct op *op, const struct call *call, struct attachment_job *job);
 
+/* Whether `body` says what an attachment has to say. */
+enum status attachment_check_body(struct op *op, const struct attachment_job *job);
+
 /* The id that the body gives it; absent when media come without a name. */
 struct slice attachment_wanted_id(const struct attachment_job *job);
 
@@ -45,11 +50,16 @@ enum status attachment_write(struct op *op, struct partition_txn *txn, struct at
 
 typedef enum status attachment_attempt(struct op *op, struct partition_txn *txn, struct attachment_job *job);
 
+/* Each refuses before it writes anything. */
+attachment_attempt attachment_try_create, attachment_try_upsert, attachment_try_replace,
+    attachment_try_delete;
+
 /* As a write of the item: whoever else writes it waits, or is refused. */
 enum status attachment_run(struct op *op, struct attachment_job *job, attachment_attempt *attempt);
 
 struct rid attachment_rid(const struct attachment_job *job, const struct record *attachment);
 void attachment_print(struct buf *body, const struct attachment_job *job, const struct record *attachment);
+extern const struct search_kind attachment_rows; /* records, with their job as the context */
 void attachment_reply(struct reply *reply, const struct attachment_job *job, const struct record *attachment,
                       uint64_t lsn, int status);
 void attachment_reply_written(struct reply *reply, struct attachment_job *job, int status);

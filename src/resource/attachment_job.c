@@ -78,7 +78,9 @@ enum status attachment_read_address(struct op *op, const struct call *call, stru
     bool present;
     enum status st;
 
-    *job = (struct attachment_job){ .call = call };
+    *job = (struct attachment_job){ .call = call,
+                                    .name = call->id,
+                                    .if_match = call_header(call, HEADER_IF_MATCH) };
     item_reply_owner(reply, call);
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
                            &present));
@@ -135,14 +137,21 @@ enum status attachment_read_media(struct op *op, const struct call *call, struct
 
 static enum status read_json(struct op *op, const struct call *call, struct attachment_job *job)
 {
-    struct json type, media;
     enum status st;
 
     if (call->request->body.size > ATTACHMENT_BODY_BYTES_MAX)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
     TRY(item_read_body(op, call, &job->body));
-    type = json_get(job->body, "contentType");
-    media = json_get(job->body, "media");
+    TRY(attachment_check_body(op, job));
+out:
+    return st;
+}
+
+enum status attachment_check_body(struct op *op, const struct attachment_job *job)
+{
+    struct json type = json_get(job->body, "contentType"), media = json_get(job->body, "media");
+    enum status st = ST_OK;
+
     if (json_kind(type) != JSON_STRING || json_kind(media) != JSON_STRING)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The input content is invalid because the required properties - 'contentType; media; ' "
@@ -204,10 +213,10 @@ enum status attachment_find_to_change(struct op *op, struct partition_txn *txn, 
 {
     enum status st;
 
-    TRY(attachment_find(op, txn, job, job->call->id));
+    TRY(attachment_find(op, txn, job, job->name));
     if (!job->found)
         TRY(attachment_missing(op));
-    TRY(call_if_match(op, job->call, job->old.etag, job->old.ts_ms));
+    TRY(if_match(op, job->if_match, job->old.etag, job->old.ts_ms));
 out:
     return st;
 }

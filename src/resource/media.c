@@ -12,7 +12,9 @@ static enum status read_media_address(struct op *op, const struct call *call, st
     bool found = false;
     enum status st = ST_OK;
 
-    *job = (struct attachment_job){ .call = call, .by_number = true };
+    *job = (struct attachment_job){
+        .call = call, .name = call->id, .if_match = call_header(call, HEADER_IF_MATCH), .by_number = true
+    };
     if (!call->container || !rid_parse(call->id, &rid) || rid_type(&rid) != RID_TYPE_ATTACHMENT)
         TRY(attachment_missing(op));
     item_reply_owner(reply, call);

@@ -34,7 +34,7 @@ static const struct way {
     { "delete", ACTION_DELETE, false, true, "etag" },
 };
 
-static struct slice text_of(struct json value)
+struct slice operations_text(struct json value)
 {
     return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
 }
@@ -42,7 +42,7 @@ static struct slice text_of(struct json value)
 /* As the service has them, in small letters; what is none of them changes nothing. */
 static enum indexing_wish wish_of(struct json options)
 {
-    struct slice action = text_of(json_get(options, "indexAction"));
+    struct slice action = operations_text(json_get(options, "indexAction"));
 
     if (action.data && slice_is_nocase(action, "include"))
         return INDEXING_INCLUDE;
@@ -54,8 +54,7 @@ static enum status invalid(struct op *op)
     return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
 }
 
-/* The document with an id of ours, unless it has one or the script wants none. */
-static enum status give_id(struct op *op, struct json options, struct json *document)
+enum status operations_give_id(struct op *op, struct json options, struct json *document)
 {
     struct json id = json_get(*document, "id");
     char guid[GUID_SIZE + 1];
@@ -100,7 +99,7 @@ static enum status read_document(struct op *op, const struct operations *work, s
     if (json_kind(action->document) != JSON_OBJECT)
         TRY(invalid(op));
     if (action->kind != ACTION_REPLACE)
-        TRY(give_id(op, json_get(asked, "options"), &action->document));
+        TRY(operations_give_id(op, json_get(asked, "options"), &action->document));
     TRY(item_check_document(op, &action->document));
     TRY(item_check_size(op, action->document));
     action_place(work->call->container, action);
@@ -117,15 +116,13 @@ static bool number_of(const struct container *container, struct slice text, uint
            memcmp(rid.bytes, container->rid.bytes, container->rid.size) == 0;
 }
 
-/* Which document a link leads to. */
-static enum status read_link(struct op *op, const struct operations *work, struct json asked,
-                             struct slice *id)
+enum status operations_item(struct op *op, const struct operations *work, struct json asked, struct slice *id)
 {
-    struct slice rid = text_of(json_get(asked, "rid"));
+    struct slice rid = operations_text(json_get(asked, "rid"));
     uint64_t number;
     enum status st = ST_OK;
 
-    *id = text_of(json_get(asked, "id"));
+    *id = operations_text(json_get(asked, "id"));
     if (rid.data && number_of(work->call->container, rid, &number))
         TRY(partition_id_in(op, work->txn, number, id));
     if (!id->data)
@@ -164,7 +161,7 @@ static enum status act(struct op *op, const struct operations *work, const struc
 
     *refused = true;
     if (way->condition)
-        condition = text_of(json_get(options, way->condition));
+        condition = operations_text(json_get(options, way->condition));
     if (way->kind == ACTION_READ)
         action.if_none_match = condition;
     else
@@ -172,7 +169,7 @@ static enum status act(struct op *op, const struct operations *work, const struc
     if (way->has_body)
         TRY(read_document(op, work, asked, &action));
     if (way->on_document)
-        TRY(read_link(op, work, asked, &action.id));
+        TRY(operations_item(op, work, asked, &action.id));
     st = action_take(op, work->call->container, work->txn, &action);
     *refused = left_nothing(st);
     TRY(st);
@@ -191,13 +188,13 @@ static enum status read_query(struct op *op, struct json asked, struct search *s
     struct json query = json_get(asked, "query");
 
     *search = (struct search){ .text = slice_of("SELECT * FROM c") };
-    if (slice_is(text_of(json_get(asked, "op")), "readAll"))
+    if (slice_is(operations_text(json_get(asked, "op")), "readAll"))
         return ST_OK;
     if (json_kind(query) == JSON_OBJECT) {
         search->parameters = json_get(query, "parameters");
         query = json_get(query, "query");
     }
-    search->text = text_of(query);
+    search->text = operations_text(query);
     if (!search->text.data ||
         (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
          json_kind(search->parameters) != JSON_ARRAY))
@@ -222,11 +219,10 @@ static enum status read_page(struct op *op, struct json options, size_t *rows)
     return ST_OK;
 }
 
-static enum status begin_at(struct op *op, const struct operations *work, const struct search *search,
+static enum status begin_at(struct op *op, const struct rid *owner, const struct search *search,
                             struct json options, struct continuation *at)
 {
-    const struct rid *owner = &work->call->container->rid;
-    struct slice text = text_of(json_get(options, "continuation"));
+    struct slice text = operations_text(json_get(options, "continuation"));
     enum status st = ST_OK;
 
     *at = (struct continuation){ .kind = CONTINUATION_QUERY };
@@ -257,44 +253,54 @@ static void print_page(struct buf *answers, const struct query_page *page, struc
     buf_text(answers, "}}");
 }
 
-static enum status search(struct op *op, const struct operations *work, struct json asked,
-                          struct functions *functions, struct item_source *items, struct query_page *page,
+static enum status search(struct op *op, struct json asked, const struct query_options *allowed,
+                          struct query_source *source, const struct rid *owner, struct query_page *page,
                           struct buf *answers)
 {
     struct json options = json_get(asked, "options");
-    struct query_options allowed = search_options(work->call);
     struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
-    struct partition_scope scope = { .prefix = *work->epk, .exact = work->call->container->system_key };
     struct search query;
     struct continuation at;
     enum status st;
 
-    functions_offer(functions, &allowed);
     TRY(read_query(op, asked, &query));
     TRY(read_page(op, options, &limits.rows));
-    TRY(search_compile(op, &query, &allowed));
-    TRY(begin_at(op, work, &query, options, &at));
-    TRY(partition_scan_open_in(op, work->txn, &scope, &items->scan));
-    TRY(item_source_offer_index(op, items, work->key));
-    TRY(query_run(op, query.query, &items->base, at.position, &limits, page));
+    TRY(search_compile(op, &query, allowed));
+    TRY(begin_at(op, owner, &query, options, &at));
+    TRY(query_run(op, query.query, source, at.position, &limits, page));
     print_page(answers, page, &at);
 out:
     return st;
 }
 
-static enum status query(struct op *op, const struct operations *work, struct json asked, struct buf *answers)
+enum status operations_search(struct op *op, const struct operations *work, struct json asked,
+                              struct query_source *source, const struct rid *owner, struct buf *answers)
 {
+    struct query_options allowed = search_options(work->call);
     struct functions functions = functions_of(work->call, work->session);
     struct query_page page = { 0 };
-    struct item_source items;
     enum status st;
 
     op->work.queries++;
-    item_source_init(&items);
-    st = search(op, work, asked, &functions, &items, &page, answers);
+    functions_offer(&functions, &allowed);
+    st = search(op, asked, &allowed, source, owner, &page, answers);
     query_page_free(&page);
-    partition_scan_close(&items.scan);
     functions_end(&functions);
+    return st;
+}
+
+static enum status query(struct op *op, const struct operations *work, struct json asked, struct buf *answers)
+{
+    struct partition_scope scope = { .prefix = *work->epk, .exact = work->call->container->system_key };
+    struct item_source items;
+    enum status st;
+
+    item_source_init(&items);
+    TRY(partition_scan_open_in(op, work->txn, &scope, &items.scan));
+    TRY(item_source_offer_index(op, &items, work->key));
+    TRY(operations_search(op, work, asked, &items.base, &work->call->container->rid, answers));
+out:
+    partition_scan_close(&items.scan);
     return st;
 }
 
@@ -335,16 +341,26 @@ static const struct way *find_way(struct slice name)
     return NULL;
 }
 
+static bool is_on_attachment(struct json asked)
+{
+    struct slice on = operations_text(json_get(asked, "on"));
+
+    return on.data && slice_is(on, "attachment");
+}
+
 static enum status run_one(struct op *op, const struct operations *work, struct json asked,
                            struct buf *answers, bool *refused)
 {
-    struct slice name = text_of(json_get(asked, "op")), on = text_of(json_get(asked, "on"));
+    struct slice name = operations_text(json_get(asked, "op"));
     const struct way *way = find_way(name);
     enum status st;
 
     *refused = true;
-    if (on.data && slice_is(on, "attachment"))
-        return op_fail(op, ST_BAD_REQUEST, "Scripts of this server have no attachments.");
+    if (is_on_attachment(asked)) {
+        st = attachment_operate(op, work, asked, answers);
+        *refused = is_its_own(st);
+        return st;
+    }
     if (way)
         return act(op, work, way, asked, answers, refused);
     if (!name.data || (!slice_is(name, "query") && !slice_is(name, "readAll")))
@@ -354,10 +370,10 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     return st;
 }
 
-/* What a query has allocated is given back: it has left nothing in the transaction. */
+/* What a query has allocated is given back: it has left nothing in the transaction. Attachments' items are expected in it. */
 static bool keeps_memory(struct json asked)
 {
-    return find_way(text_of(json_get(asked, "op"))) != NULL;
+    return find_way(operations_text(json_get(asked, "op"))) || is_on_attachment(asked);
 }
 
 static struct arena_mark begin_one(struct op *op, const struct operations *work, bool keeps)

@@ -217,30 +217,22 @@ out:
 
 /* ---- resources of the catalog ---- */
 
-struct list_source {
-    struct query_source base;
-    const struct search_kind *kind;
-    const void *context;
-    void **resource;
-    size_t count, next;
-    struct arena memory; /* of the row */
-};
-
 /* Printed and parsed when it is looked at, in memory of its own: definitions may be large, and many. */
-static enum status read_row(struct op *op, struct list_source *list, struct query_row *row)
+static enum status read_row(struct op *op, struct search_rows *rows, struct query_row *row)
 {
-    const void *resource = list->resource[list->next++];
+    const struct search_list *list = rows->list;
+    const void *resource = list->resource[rows->next++];
     struct arena readers = op->arena;
     struct buf text;
     enum status st = ST_QUERY_MEMORY;
 
-    arena_reset(&list->memory);
-    op->arena = list->memory;
+    arena_reset(&rows->memory);
+    op->arena = rows->memory;
     buf_init(&text, &op->arena);
     list->kind->print(&text, resource, list->context);
     if (!text.failed)
         st = json_parse(op, buf_as_slice(&text), &row->body);
-    list->memory = op->arena;
+    rows->memory = op->arena;
     op->arena = readers;
     if (st != ST_OK)
         op_set_error(op, "A resource cannot be read for the query.");
@@ -248,44 +240,52 @@ static enum status read_row(struct op *op, struct list_source *list, struct quer
     return st;
 }
 
-static enum status list_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
+static enum status rows_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
-    struct list_source *list = (struct list_source *)source;
+    struct search_rows *rows = (struct search_rows *)source;
 
-    *found = list->next < list->count;
+    *found = rows->next < rows->list->count;
     op->work.documents_scanned += *found; /* what the catalog has in memory */
-    return *found ? read_row(op, list, row) : ST_OK;
+    return *found ? read_row(op, rows, row) : ST_OK;
 }
 
-static enum status list_seek(struct op *op, struct query_source *source, uint64_t after)
+static enum status rows_seek(struct op *op, struct query_source *source, uint64_t after)
 {
-    struct list_source *list = (struct list_source *)source;
+    struct search_rows *rows = (struct search_rows *)source;
+    const struct search_list *list = rows->list;
 
     (void)op;
-    for (list->next = 0; list->next < list->count && list->kind->number(list->resource[list->next]) <= after;)
-        list->next++;
+    for (rows->next = 0; rows->next < list->count && list->kind->number(list->resource[rows->next]) <= after;)
+        rows->next++;
     return ST_OK;
+}
+
+void search_rows_init(struct search_rows *rows, const struct search_list *list, struct arena_budget *budget)
+{
+    *rows = (struct search_rows){ .base = { .next = rows_next, .seek = rows_seek }, .list = list };
+    arena_init(&rows->memory, OP_MEMORY_BYTES_MAX);
+    rows->memory.budget = budget;
+}
+
+void search_rows_free(struct search_rows *rows)
+{
+    arena_free(&rows->memory);
 }
 
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
                             const struct search_list *rows, const struct rid *owner, const char *collective)
 {
     struct query_options options = { .budget = &call->service->query_memory, .explain = explain_of(call) };
-    struct list_source list = { .base = { .next = list_next, .seek = list_seek },
-                                .kind = rows->kind,
-                                .context = rows->context,
-                                .resource = rows->resource,
-                                .count = rows->count };
+    struct search_rows source;
     struct search search;
     enum status st;
 
-    arena_init(&list.memory, OP_MEMORY_BYTES_MAX);
-    list.memory.budget = options.budget;
+    search_rows_init(&source, rows, options.budget);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    TRY(search_run(op, call, reply, &search, &list.base, owner, collective));
+    TRY(search_run(op, call, reply, &search, &source.base, owner, collective));
 out:
-    arena_free(&list.memory);
+    search_rows_free(&source);
     for (size_t i = 0; i < rows->count && rows->kind->release; i++)
         rows->kind->release(rows->resource[i]);
     return st;

@@ -39,6 +39,17 @@ struct search_list {
     size_t count;
 };
 
+/* The list as a query reads it; init and free leave its references alone. The list must outlive it. */
+struct search_rows {
+    struct query_source base;
+    const struct search_list *list;
+    size_t next;
+    struct arena memory; /* of the row */
+};
+
+void search_rows_init(struct search_rows *rows, const struct search_list *list, struct arena_budget *budget);
+void search_rows_free(struct search_rows *rows);
+
 /* Reads, compiles and runs the request's query over the list, whose references it gives back. */
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
                             const struct search_list *rows, const struct rid *owner, const char *collective);

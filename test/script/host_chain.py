@@ -245,3 +245,8 @@ def an_error_of_the_scan_is_told_to_the_callback(host):
             )
             == 404
         )
+
+
+def a_spatial_helper_is_refused_and_not_taken_for_undefined(host):
+    failure = host.failure("function () { __.filter((d) => __.spatial.distance(d.a, d.b) < 1); }", store=Store({"id": "1"}))
+    assert failure["number"] == 400 and "spatial" in failure["exception"], failure

@@ -237,3 +237,32 @@ TEST(whichever_call_of_the_store_fails_no_attachment_is_half_written_or_left_beh
         }
     }
 }
+
+TEST(an_item_and_its_attachment_may_be_made_in_one_transaction)
+{
+    struct container *container;
+    struct partition_txn *txn = NULL;
+    struct epk *epk;
+    struct rig rig;
+    struct commit_stamp stamp;
+    struct record item, made, *list;
+    uint32_t number;
+    size_t count;
+    bool found;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    epk = epk_of_key(rig.op, container, "['a']");
+    REQUIRE(partition_begin_many(rig.op, container, epk, &txn) == ST_OK);
+    REQUIRE(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
+    REQUIRE(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && found);
+    REQUIRE(attachment_number(rig.op, txn, &item, &number) == ST_OK);
+    REQUIRE(attachment_put(rig.op, txn, &item, number, rig_json(rig.op, "{'id':'t'}"), (struct slice){ 0 },
+                           false, &made) == ST_OK);
+    REQUIRE(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && found);
+    CHECK(attachment_list(rig.op, txn, &item, &list, &count) == ST_OK && count == 1);
+    REQUIRE(partition_commit(rig.op, &txn, &stamp) == ST_OK);
+    REQUIRE(partition_read(rig.op, NULL, container, epk, slice_of("1"), &item, &found) == ST_OK && found);
+    CHECK(item.lsn == stamp.lsn && item.ts_ms == stamp.ts_ms && (item.flags & RECORD_HAS_ATTACHMENTS));
+    rig_close(&rig);
+}

@@ -338,3 +338,60 @@ TEST(parts_of_one_first_level_hold_its_items_once_and_look_at_few_others)
     CHECK(looked_at < 2 * COUNT); /* and not all of them for each part */
     rig_close(&rig);
 }
+
+enum { TENANTS_MAX = 2000 };
+
+/* Two first levels whose numbers begin alike: only the whole key tells which comes first. */
+static void find_alike(struct rig *rig, const struct container *container, int tenant[2], struct epk epk[2])
+{
+    static struct epk tried[TENANTS_MAX];
+
+    for (int n = 0; n < TENANTS_MAX; n++) {
+        char key[16];
+
+        snprintf(key, sizeof(key), "['%d']", n);
+        tried[n] = *epk_of_key(rig->op, container, key);
+        for (int k = 0; k < n; k++)
+            if (epk_number_bits(EPK_MULTI, 2, &tried[k]) == epk_number_bits(EPK_MULTI, 2, &tried[n])) {
+                bool rises = slice_compare(epk_slice(&tried[k]), epk_slice(&tried[n])) < 0;
+
+                tenant[!rises] = k, epk[!rises] = tried[k];
+                tenant[rises] = n, epk[rises] = tried[n];
+                return;
+            }
+    }
+    CHECK(!"no two of so many share twelve bits");
+}
+
+TEST(bounds_inside_two_first_levels_hold_every_item_once_though_their_numbers_begin_alike)
+{
+    enum { COUNT = 200 };
+    struct walk all = { 0 };
+    struct container *container;
+    struct epk cut[4] = { 0 };
+    int tenant[2] = { 0 };
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, LEVELS);
+    find_alike(&rig, container, tenant, cut + 1);
+    for (int n = 0; n < COUNT; n++) {
+        struct record item;
+        char document[80];
+
+        snprintf(document, sizeof(document), "{'id':'%d','a':'%d','b':%d,'n':%d}", n, tenant[n % 2], n, n);
+        CHECK(item_create(&rig, container, document, &item) == ST_OK);
+    }
+    cut[1].bytes[cut[1].size++] = 0x20;
+    cut[2].bytes[cut[2].size++] = 0x10;
+    for (int i = 0; i < 3; i++) {
+        struct partition_scope scope = { .min = cut[i], .max = cut[i + 1] };
+        struct walk walk = walk_pages(&rig, container, scope, 7);
+
+        CHECK(walk.count > 20);
+        memcpy(all.seen + all.count, walk.seen, walk.count * sizeof(int));
+        all.count += walk.count;
+    }
+    CHECK(is_exactly(&all, COUNT, any));
+    rig_close(&rig);
+}
