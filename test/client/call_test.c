@@ -86,7 +86,7 @@ TEST(a_server_that_never_stops_throttling_is_left_alone_in_the_end)
     struct rig rig = rig_open(&script, 0);
 
     CHECK(create_one(&rig) == ORRERY_ETHROTTLED);
-    CHECK(fake_count(rig.fake) == 10);
+    CHECK(fake_asked(rig.fake) == 10);
     CHECK(orrery_response_http(orrery_failed_response(rig.client)) == 429);
     rig_close(&rig);
 }
@@ -96,7 +96,7 @@ TEST(a_wait_that_would_outlast_the_call_is_not_begun)
     struct script script = { .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 60000\r\n\r\n{}" } } };
     struct rig rig = rig_open(&script, 5000);
 
-    CHECK(read_one(&rig, NULL) == ORRERY_ETHROTTLED && fake_count(rig.fake) == 1);
+    CHECK(read_one(&rig, NULL) == ORRERY_ETHROTTLED && fake_asked(rig.fake) == 1);
     rig_close(&rig);
 }
 
@@ -106,7 +106,7 @@ TEST(a_race_that_a_write_lost_is_run_again)
                                        { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
 
-    CHECK(create_one(&rig) == ORRERY_OK && fake_count(rig.fake) == 2);
+    CHECK(create_one(&rig) == ORRERY_OK && fake_asked(rig.fake) == 2);
     rig_close(&rig);
 }
 
@@ -116,9 +116,9 @@ TEST(a_read_whose_connection_broke_is_sent_again_and_a_write_is_not)
                                        { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
 
-    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_count(rig.fake) == 2);
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_asked(rig.fake) == 2);
     script.at = 0;
-    CHECK(create_one(&rig) == ORRERY_EIO && fake_count(rig.fake) == 3);
+    CHECK(create_one(&rig) == ORRERY_EIO && fake_asked(rig.fake) == 3);
     CHECK(*orrery_error(rig.client) != '\0');
     rig_close(&rig);
 }
@@ -129,9 +129,9 @@ TEST(an_unavailable_server_gets_reads_again_and_no_writes)
                                        { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
 
-    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_count(rig.fake) == 2);
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_asked(rig.fake) == 2);
     script.at = 0;
-    CHECK(create_one(&rig) == ORRERY_ESERVER && fake_count(rig.fake) == 3);
+    CHECK(create_one(&rig) == ORRERY_ESERVER && fake_asked(rig.fake) == 3);
     rig_close(&rig);
 }
 
@@ -222,7 +222,7 @@ TEST(a_header_with_a_line_end_is_refused_and_nothing_is_sent)
     orrery_options options = { sizeof(options), .if_match = "x\r\nx-ms-evil: 1" };
 
     CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_EINVAL);
-    CHECK(fake_count(rig.fake) == 0);
+    CHECK(fake_asked(rig.fake) == 0);
     rig_close(&rig);
 }
 
@@ -268,7 +268,7 @@ TEST(a_loop_of_ones_own_drives_calls_by_the_set_it_is_told_to_poll)
         poll(fds, count, timeout_ms);
         CHECK(orrery_run(rig.client, 0, &under_way) == ORRERY_OK);
     }
-    CHECK(ends == 3 && fake_count(rig.fake) == 4);
+    CHECK(ends == 3 && fake_asked(rig.fake) == 4);
     rig_close(&rig);
 }
 
@@ -283,7 +283,7 @@ TEST(what_is_gone_though_no_range_was_named_is_tried_again_and_given_up)
 
     CHECK(orrery_query_open(rig.client, items, "SELECT * FROM c", NULL, 0, &key, NULL, &query) == ORRERY_OK);
     CHECK(orrery_query_step(query) == ORRERY_EGONE);
-    CHECK(fake_count(rig.fake) > 1);
+    CHECK(fake_asked(rig.fake) > 1);
     orrery_query_close(query);
     rig_close(&rig);
 }

@@ -181,7 +181,7 @@ const char *fake_url(const struct fake *fake)
     return fake->url;
 }
 
-size_t fake_count(struct fake *fake)
+size_t fake_asked(struct fake *fake)
 {
     size_t count;
 
