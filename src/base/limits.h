@@ -65,6 +65,9 @@ enum {
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
 
+    /* Change log. Service: what the container's policy says, or as long as its continuous backup. */
+    CHANGE_RETENTION_HOURS_DEFAULT = 24,
+
     /* Metrics. A series for each container would be too many where there are thousands. */
     METRIC_CONTAINERS_MAX = 100,
 

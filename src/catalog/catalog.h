@@ -54,6 +54,7 @@ struct unique_key {
 };
 
 enum { TTL_OFF = 0, TTL_NEVER = -1 };
+enum { RETENTION_NONE = 0, RETENTION_DEFAULT = -1 };
 
 /* How far housekeeping is with removing a container's expired items; partition/sweep.c's own, in one thread. */
 struct container_sweep {
@@ -63,6 +64,16 @@ struct container_sweep {
     uint64_t began_lsn;      /* the bucket's then */
     int64_t earliest_ms;     /* the first expiry that the pass met and left */
     int64_t spent_us;        /* by the pass */
+    int64_t rested_after_ms; /* on the monotonic clock */
+};
+
+/* How far housekeeping is with trimming a container's log; partition/trim.c's own, in one thread. */
+struct container_trim {
+    uint64_t lsn; /* up to this entry of the log nothing is left to trim */
+    uint32_t position;
+    size_t unwritten;        /* entries that it passed since it wrote down how far it is */
+    bool unsettled;          /* what comes next waits for the index */
+    int64_t due_ms;          /* before then nothing is old enough */
     int64_t rested_after_ms; /* on the monotonic clock */
 };
 
@@ -86,6 +97,7 @@ struct container_progress {
     struct container_reindex reindex;
     uint64_t sized_bytes; /* what it held when its ranges were last measured: resource/watch.c's own */
     atomic_uint references;
+    struct container_trim trim;
 };
 
 /* A range that split or merged, and the version of the table from which on it is gone. */
@@ -128,10 +140,11 @@ struct container {
     size_t key_path_count;
     struct key_path key_path[PARTITION_KEY_PATHS_MAX];
     struct range_table ranges;
-    bool system_key;         /* made without a partition key: all items lie in one logical partition */
-    int32_t default_ttl;     /* seconds, TTL_OFF or TTL_NEVER */
-    bool keeps_unique;       /* its items have entries of their unique keys: see container_record() */
-    size_t unique_key_count; /* 0 when they have none */
+    bool system_key;           /* made without a partition key: all items lie in one logical partition */
+    int32_t default_ttl;       /* seconds, TTL_OFF or TTL_NEVER */
+    int32_t retention_minutes; /* of old versions in the log; RETENTION_DEFAULT: as the server says */
+    bool keeps_unique;         /* its items have entries of their unique keys: see container_record() */
+    size_t unique_key_count;   /* 0 when they have none */
     struct unique_key *unique_key;
 
     const struct index_policy *index; /* by which items are indexed; NULL where the store keeps no entries */
@@ -199,6 +212,9 @@ size_t catalog_list_spending(struct catalog *catalog, struct container **list, s
 
 /* Those whose items may expire, up to `limit`, in no order; references. */
 size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
+
+/* All, up to `limit`, in no order; references. */
+size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit);
 
 /* Those whose items have more bytes than that, up to `limit`, in no order; references. */
 size_t catalog_list_larger(struct catalog *catalog, uint64_t bytes, struct container **list, size_t limit);

@@ -345,6 +345,29 @@ static enum status check_object(struct op *op, struct json value)
     return ST_OK;
 }
 
+/* Whole minutes; 0 keeps nothing for the feed of all versions. */
+static enum status check_feed_policy(struct op *op, struct json policy)
+{
+    struct json minutes = json_get(policy, "retentionDuration");
+
+    if (json_kind(policy) != JSON_OBJECT)
+        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    if (!is_absent(minutes) && (json_kind(minutes) != JSON_NUMBER || !json_is_int(minutes) ||
+                                json_int(minutes) < 0 || json_int(minutes) > INT32_MAX))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The retentionDuration of the change feed policy must be a whole number of minutes.");
+    return ST_OK;
+}
+
+void container_read_retention(struct container *container)
+{
+    struct json minutes = json_get(json_get(container->definition, "changeFeedPolicy"), "retentionDuration");
+
+    container->retention_minutes = json_kind(minutes) == JSON_NUMBER && json_is_int(minutes)
+                                       ? (int32_t)json_int(minutes)
+                                       : RETENTION_DEFAULT;
+}
+
 #define LAST_WRITER_WINS \
     "{\"mode\":\"LastWriterWins\",\"conflictResolutionPath\":\"/_ts\",\"conflictResolutionProcedure\":\"\"}"
 
@@ -363,7 +386,7 @@ static const struct {
     { "vectorEmbeddingPolicy", check_embeddings, NULL, true },
     { "fullTextPolicy", check_full_text, NULL, false },
     { "computedProperties", check_computed, NULL, false },
-    { "changeFeedPolicy", check_object, NULL, false },
+    { "changeFeedPolicy", check_feed_policy, NULL, false },
     { "clientEncryptionPolicy", check_object, NULL, true },
 };
 

@@ -20,6 +20,7 @@ enum status container_check_replace(struct op *op, struct json old, struct json 
 /* Parts of the definition, taken apart into the container's fields. */
 void container_read_key(struct container *container);
 void container_read_ttl(struct container *container);
+void container_read_retention(struct container *container);
 void container_read_unique_keys(struct container *container);
 
 bool definition_has_unique_keys(struct json definition);

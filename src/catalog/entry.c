@@ -134,6 +134,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     atomic_init(&container->references, 1);
     container_read_key(container);
     container_read_ttl(container);
+    container_read_retention(container);
     container->keeps_unique = record->flags & RECORD_KEEPS_UNIQUE;
     if (container->keeps_unique)
         container_read_unique_keys(container);

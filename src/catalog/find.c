@@ -277,6 +277,17 @@ size_t catalog_list_reindexing(struct catalog *catalog, struct container **list,
     return list_where(catalog, is_reindexing, 0, list, limit);
 }
 
+static bool is_any(const struct container *container, uint64_t than)
+{
+    (void)container, (void)than;
+    return true;
+}
+
+size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit)
+{
+    return list_where(catalog, is_any, 0, list, limit);
+}
+
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)
 {
     pthread_rwlock_rdlock(&catalog->lock);

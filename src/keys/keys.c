@@ -127,6 +127,20 @@ struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_
     return slice_make(key, PREFIX_BYTES + 12);
 }
 
+struct slice key_next(struct arena *arena, uint64_t bucket, uint64_t lsn, uint64_t number)
+{
+    uint8_t *key = key_begin(arena, bucket, KEY_NEXT, 16);
+
+    put_be(key + PREFIX_BYTES, lsn, 8);
+    put_be(key + PREFIX_BYTES + 8, number, 8);
+    return slice_make(key, PREFIX_BYTES + 16);
+}
+
+struct slice key_trimmed(struct arena *arena, uint64_t bucket)
+{
+    return slice_make(key_begin(arena, bucket, KEY_TRIMMED, 0), PREFIX_BYTES);
+}
+
 static struct slice key_of_rid(struct arena *arena, enum key_kind kind, struct slice rid)
 {
     uint8_t *key = key_begin(arena, 0, kind, rid.size);
@@ -188,7 +202,7 @@ bool key_parse(struct slice key, struct key_parts *parts)
 {
     static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,
                                   KEY_CATALOG, KEY_OFFER,    KEY_DROPPED, KEY_ATTACHMENT, KEY_MEDIA,
-                                  KEY_INDEX,   KEY_RUNS,     KEY_SETTLED };
+                                  KEY_INDEX,   KEY_RUNS,     KEY_SETTLED, KEY_NEXT,       KEY_TRIMMED };
 
     if (key.size < PREFIX_BYTES || !memchr(kinds, key.data[BUCKET_KEY_BYTES], sizeof(kinds)))
         return false;
@@ -230,6 +244,15 @@ bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *posit
         return false;
     *lsn = get_be(parts->rest.data, 8);
     *position = (uint32_t)get_be(parts->rest.data + 8, 4);
+    return true;
+}
+
+bool key_parse_next(const struct key_parts *parts, uint64_t *lsn, uint64_t *number)
+{
+    if (parts->kind != KEY_NEXT || parts->rest.size != 16)
+        return false;
+    *lsn = get_be(parts->rest.data, 8);
+    *number = get_be(parts->rest.data + 8, 8);
     return true;
 }
 

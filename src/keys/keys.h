@@ -16,13 +16,15 @@
 enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6 };
 
 enum key_kind {
-    KEY_HEAD = 'H',       /* nothing: the bucket's last LSN, its time, the document counter */
-    KEY_DOCUMENT = 'D',   /* number: the record */
-    KEY_ID = 'I',         /* EPK, id: the document's number */
-    KEY_LOG = 'L',        /* LSN, position: the change */
-    KEY_CATALOG = 'C',    /* rid: a database, a container, a user, ... (bucket 0) */
-    KEY_OFFER = 'O',      /* rid of a database or a container: its throughput (bucket 0) */
-    KEY_DROPPED = 'G',    /* container number: a dropped one, with data still to be removed (bucket 0) */
+    KEY_HEAD = 'H',     /* nothing: the bucket's last LSN, its time, the document counter */
+    KEY_DOCUMENT = 'D', /* number: the record */
+    KEY_ID = 'I',       /* EPK, id: the document's number */
+    KEY_LOG = 'L',      /* LSN, position: the change */
+    KEY_NEXT = 'N',     /* LSN of a version, document's number: where the log has the change that ended it */
+    KEY_TRIMMED = 'T',  /* nothing: up to which entry the log was trimmed */
+    KEY_CATALOG = 'C',  /* rid: a database, a container, a user, ... (bucket 0) */
+    KEY_OFFER = 'O',    /* rid of a database or a container: its throughput (bucket 0) */
+    KEY_DROPPED = 'G',  /* container number: a dropped one, with data still to be removed (bucket 0) */
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
@@ -55,6 +57,8 @@ enum { KEY_INDEX_TERM = BUCKET_KEY_BYTES + 1, KEY_INDEX_BYTES = KEY_INDEX_TERM +
 
 struct slice key_index_put(uint8_t *to, uint64_t bucket, struct slice term, uint64_t number);
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position);
+struct slice key_next(struct arena *arena, uint64_t bucket, uint64_t lsn, uint64_t number);
+struct slice key_trimmed(struct arena *arena, uint64_t bucket);
 struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);
@@ -88,4 +92,5 @@ bool key_parse_attachment(const struct key_parts *parts, uint64_t *document,
                           uint32_t *attachment); /* media too */
 bool key_parse_index(const struct key_parts *parts, struct slice *term, uint64_t *number);
 bool key_parse_log(const struct key_parts *parts, uint64_t *lsn, uint32_t *position);
+bool key_parse_next(const struct key_parts *parts, uint64_t *lsn, uint64_t *number);
 bool key_parse_dropped(const struct key_parts *parts, uint64_t *container);

@@ -223,6 +223,45 @@ out:
     return st;
 }
 
+void next_encode(uint32_t position, uint8_t bytes[NEXT_BYTES])
+{
+    memset(bytes, 0, NEXT_BYTES);
+    bytes[AT_FORMAT] = NEXT_FORMAT;
+    put_le(bytes + COMMON_BYTES, position, 4);
+}
+
+enum status next_decode(struct op *op, struct slice value, struct log_place *place)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+    enum status st;
+
+    TRY(check_value(op, "place of a change", value, NEXT_FORMAT, NEXT_BYTES));
+    *place = (struct log_place){ get_le(bytes + AT_LSN, 8), (uint32_t)get_le(bytes + COMMON_BYTES, 4) };
+out:
+    return st;
+}
+
+void trimmed_encode(struct log_place place, uint8_t bytes[TRIMMED_BYTES])
+{
+    bytes[AT_FORMAT] = TRIMMED_FORMAT;
+    put_le(bytes + 1, place.lsn, 8);
+    put_le(bytes + 9, place.position, 4);
+}
+
+enum status trimmed_decode(struct op *op, struct slice value, struct log_place *place)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+
+    *place = (struct log_place){ 0 };
+    if (!value.data)
+        return ST_OK;
+    if (value.size != TRIMMED_BYTES || bytes[AT_FORMAT] != TRIMMED_FORMAT)
+        return op_fail(op, ST_CORRUPT,
+                       "What tells how far a log was trimmed is damaged, or newer than this program.");
+    *place = (struct log_place){ get_le(bytes + 1, 8), (uint32_t)get_le(bytes + 9, 4) };
+    return ST_OK;
+}
+
 size_t head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES])
 {
     size_t size = head->counts ? HEAD_BYTES : HEAD_1_BYTES;

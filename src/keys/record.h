@@ -6,7 +6,9 @@
  *     record  format 1, flags 1, reserved 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
  *             ttl 4, policy version 4, EPK size 2, EPK, document (json.h)
  *     change  format 1, kind 1, flags 1, reserved 1, CRC-32C 4, LSN 8, ts 8, token 8, number 8,
- *             previous LSN 8, then the old record as it was stored (all but create)
+ *             previous LSN 8, then the old record as it was stored (all but create, until it is trimmed)
+ *     next    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, position 4: of the change that ended a version
+ *     trimmed format 1, LSN 8, position 4: of the last change that was trimmed
  *     id      format 1, number 8
  *     unique  format 1, number 8 for each document whose values have the entry's hash
  *     media   format 1, reserved 3, CRC-32C 4, the bytes; an attachment's record has its own number there
@@ -66,12 +68,28 @@ struct change {
     uint64_t token; /* of the transaction */
     uint64_t number;
     uint64_t previous_lsn;
-    struct slice old_record; /* empty for a create */
+    struct slice old_record; /* empty for a create, and for a replace that was trimmed */
     bool expired;            /* a delete that nobody asked for: the item's time to live was over */
 };
 
 uint8_t *change_encode(struct op *op, const struct change *change, size_t *size);
 enum status change_decode(struct op *op, struct slice value, struct change *change);
+
+/* Where a change lies in the log: its LSN and its position in the transaction. */
+struct log_place {
+    uint64_t lsn;
+    uint32_t position;
+};
+
+enum { NEXT_FORMAT = 1, NEXT_BYTES = 28, TRIMMED_FORMAT = 1, TRIMMED_BYTES = 13 };
+
+/* Its LSN is the committer's to write, as a record's is. */
+void next_encode(uint32_t position, uint8_t bytes[NEXT_BYTES]);
+enum status next_decode(struct op *op, struct slice value, struct log_place *place);
+
+/* An absent one, data NULL, says that nothing was trimmed: LSN 0. */
+void trimmed_encode(struct log_place place, uint8_t bytes[TRIMMED_BYTES]);
+enum status trimmed_decode(struct op *op, struct slice value, struct log_place *place);
 
 struct head {
     uint64_t lsn;

@@ -23,7 +23,8 @@ struct inspection {
     struct view view;
     struct snapshot *snapshot; /* the view's */
     struct head head;
-    uint64_t items, item_bytes, ids, uniques, changes, problems;
+    struct log_place trimmed;
+    uint64_t items, item_bytes, ids, uniques, last_changes, problems;
 };
 
 __attribute__((format(printf, 2, 3))) static void problem(struct inspection *in, const char *fmt, ...)
@@ -233,19 +234,77 @@ out:
     return st;
 }
 
+/* What was trimmed has no old record, and no delete. */
+static bool is_trimmed(const struct inspection *in, struct log_place place)
+{
+    return place.lsn < in->trimmed.lsn ||
+           (place.lsn == in->trimmed.lsn && place.position <= in->trimmed.position);
+}
+
+static void check_change(struct inspection *in, const struct change *change, struct log_place place)
+{
+    bool whole = change->kind == CHANGE_CREATE || change->old_record.size > 0;
+
+    if (change->lsn != place.lsn || place.lsn > in->head.lsn)
+        problem(in, "change %llu has an LSN that was never given", (unsigned long long)place.lsn);
+    else if (is_trimmed(in, place) && (change->kind == CHANGE_DELETE || change->kind == CHANGE_REINDEX))
+        problem(in, "change %llu was to be trimmed", (unsigned long long)place.lsn);
+    else if (!is_trimmed(in, place) && !whole)
+        problem(in, "change %llu has lost the version before it", (unsigned long long)place.lsn);
+}
+
+/* Each item is in the log at its last change, once: what is counted here is to be as many as there are. */
+static enum status count_last_change(struct op *op, struct inspection *in, const struct change *change)
+{
+    struct record item;
+    struct slice value;
+    enum status st = ST_OK;
+
+    if (change->kind == CHANGE_DELETE || change->kind == CHANGE_REINDEX)
+        goto out;
+    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), change->number), &value));
+    if (value.data && record_decode(op, value, &item) == ST_OK)
+        in->last_changes += item.lsn == change->lsn;
+out:
+    return st;
+}
+
 static enum status visit_change(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
+    struct log_place place;
     struct change change;
-    uint64_t lsn;
-    uint32_t position;
 
-    in->changes++;
-    if (!key_parse_log(key, &lsn, &position) || change_decode(op, value, &change) != ST_OK)
+    if (!key_parse_log(key, &place.lsn, &place.position) || change_decode(op, value, &change) != ST_OK) {
         problem(in, "a change is damaged: %s", op->error ? op->error : "its key is malformed");
-    else if (change.lsn != lsn || lsn > in->head.lsn)
-        problem(in, "change %llu has an LSN that was never given", (unsigned long long)lsn);
-    return ST_OK;
+        return ST_OK;
+    }
+    check_change(in, &change, place);
+    return count_last_change(op, in, &change);
+}
+
+/* A version that was ended must lead to the change that ended it. */
+static enum status visit_next(struct op *op, struct inspection *in, const struct key_parts *key,
+                              struct slice value)
+{
+    struct change change = { 0 };
+    struct log_place place;
+    uint64_t lsn, number;
+    struct slice found;
+    enum status st = ST_OK;
+
+    if (!key_parse_next(key, &lsn, &number) || next_decode(op, value, &place) != ST_OK) {
+        problem(in, "what leads from a version to the next is damaged");
+        goto out;
+    }
+    TRY(get(op, in, key_log(&op->arena, bucket_id(in->container->bucket), place.lsn, place.position),
+            &found));
+    if (!found.data || change_decode(op, found, &change) != ST_OK || change.number != number ||
+        change.previous_lsn != lsn)
+        problem(in, "version %llu of document %llu leads to no change that ended it", (unsigned long long)lsn,
+                (unsigned long long)number);
+out:
+    return st;
 }
 
 static const struct {
@@ -253,8 +312,10 @@ static const struct {
     enum status (*visit)(struct op *op, struct inspection *in, const struct key_parts *key,
                          struct slice value);
 } kinds[] = {
-    { KEY_DOCUMENT, visit_document },     { KEY_ID, visit_id },       { KEY_UNIQUE, visit_unique },
-    { KEY_ATTACHMENT, visit_attachment }, { KEY_MEDIA, visit_media }, { KEY_LOG, visit_change },
+    { KEY_DOCUMENT, visit_document }, { KEY_ID, visit_id },
+    { KEY_UNIQUE, visit_unique },     { KEY_ATTACHMENT, visit_attachment },
+    { KEY_MEDIA, visit_media },       { KEY_LOG, visit_change },
+    { KEY_NEXT, visit_next },
 };
 
 /* The next block's rows; `from` is moved behind them. */
@@ -314,6 +375,9 @@ static void check_counts(struct inspection *in)
     if (in->ids != in->items)
         problem(in, "%llu documents, but %llu ids", (unsigned long long)in->items,
                 (unsigned long long)in->ids);
+    if (in->last_changes != in->items)
+        problem(in, "%llu documents, but the log has the last changes of %llu", (unsigned long long)in->items,
+                (unsigned long long)in->last_changes);
     if (in->uniques != in->items * container->unique_key_count)
         problem(in, "%llu documents with %zu unique keys, but %llu entries", (unsigned long long)in->items,
                 container->unique_key_count, (unsigned long long)in->uniques);
@@ -341,6 +405,17 @@ out:
     return st;
 }
 
+static enum status read_trimmed(struct op *op, struct inspection *in)
+{
+    struct slice value;
+    enum status st;
+
+    TRY(get(op, in, key_trimmed(&op->arena, bucket_id(in->container->bucket)), &value));
+    TRY(trimmed_decode(op, value, &in->trimmed));
+out:
+    return st;
+}
+
 static enum status check_container(struct op *op, const struct container *container, uint64_t *items,
                                    uint64_t *problems)
 {
@@ -350,6 +425,7 @@ static enum status check_container(struct op *op, const struct container *contai
     TRY(view_open(op, container->bucket, NULL, &in.view));
     in.snapshot = in.view.snapshot;
     TRY(store_snapshot_head(op, in.snapshot, &in.head));
+    TRY(read_trimmed(op, &in));
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         TRY(visit_kind(op, &in, i));
     check_counts(&in);

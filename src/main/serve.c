@@ -21,6 +21,7 @@
 #include "partition/recover.h"
 #include "partition/reindex.h"
 #include "partition/sweep.h"
+#include "partition/trim.h"
 #include "query/computed.h"
 #include "reply/reply.h"
 #include "resource/watch.h"
@@ -448,6 +449,10 @@ static void keep_house(struct op *op, struct server *server)
     op_begin(op, OP_TIMEOUT_MS);
     if (reindex_items(op, server->catalog) != ST_OK)
         log_line(LOG_WARN, "cannot index items again: %s", op->error);
+    op_begin(op, OP_TIMEOUT_MS);
+    if (trim_logs(op, server->catalog, 3600 * 1000 * (int64_t)server->settings->change_retention_hours) !=
+        ST_OK)
+        log_line(LOG_WARN, "cannot trim the change logs: %s", op->error);
     op_begin(op, OP_TIMEOUT_MS);
     if (watch_ranges(op, server->catalog, server->watch, &split) != ST_OK)
         log_line(LOG_WARN, "cannot split a range that is too large: %s", op->error);

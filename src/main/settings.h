@@ -18,6 +18,7 @@ struct settings {
     struct setting_list listen, host_names, cors_origins;
     bool allow_emulator_key, no_tls, enforce_throughput;
     long cache_mb, range_units, range_mb, script_seconds, script_mb, script_children;
+    long change_retention_hours;
 };
 
 /* Reads flags from argv[from] on. False after telling standard error what is wrong. */

@@ -371,14 +371,37 @@ static enum status settle(struct op *op, const struct partition_txn *txn)
     return op_fail(op, ST_AMBIGUOUS, "The write failed, and it is not known whether it took place.");
 }
 
+/* The version that a change ends leads to it: so the feed of all versions finds what came of each. */
+static void put_next(struct op *op, struct partition_txn *txn, const struct change *change, uint32_t position)
+{
+    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint8_t *value = arena_alloc(&op->arena, NEXT_BYTES);
+
+    next_encode(position, value);
+    batch_put_stamped(txn->batch, key_next(&op->arena, bucket, change->previous_lsn, change->number), value,
+                      NEXT_BYTES);
+}
+
+static void put_log(struct op *op, struct partition_txn *txn)
+{
+    uint32_t position = 0;
+
+    for (const struct txn_change *noted = txn->changes; noted; noted = noted->next) {
+        if (!noted->value)
+            continue;
+        if (noted->change.kind == CHANGE_REPLACE || noted->change.kind == CHANGE_DELETE)
+            put_next(op, txn, &noted->change, position);
+        batch_log(txn->batch, noted->value, noted->size);
+        position++;
+    }
+}
+
 /* What removes expired items holds on to the definition by which they are. */
 static enum status prepare(struct op *op, struct partition_txn *txn)
 {
     if (txn->expires && !container_pin(txn->container))
         return op_fail(op, ST_WRITE_CONFLICT, "The container's definition was changed.");
-    for (const struct txn_change *noted = txn->changes; noted; noted = noted->next)
-        if (noted->value)
-            batch_log(txn->batch, noted->value, noted->size);
+    put_log(op, txn);
     return ST_OK;
 }
 

@@ -65,6 +65,12 @@ static struct number_span span_of_bounds(const struct container *container,
     return span;
 }
 
+struct number_span partition_scope_span(const struct container *container,
+                                        const struct partition_scope *scope)
+{
+    return scope->prefix.size ? span_of_prefix(container, &scope->prefix) : span_of_bounds(container, scope);
+}
+
 static int by_start(const void *a, const void *b)
 {
     uint64_t x = ((const struct number_span *)a)->from, y = ((const struct number_span *)b)->from;
@@ -96,8 +102,7 @@ static void make_spans(struct op *op, struct partition_scan *scan)
 
     scan->span = arena_alloc(&op->arena, (points + 1) * sizeof(*scan->span));
     if (!scope->points) {
-        scan->span[0] = scope->prefix.size ? span_of_prefix(scan->container, &scope->prefix)
-                                           : span_of_bounds(scan->container, scope);
+        scan->span[0] = partition_scope_span(scan->container, scope);
         scan->span_count = 1;
         return;
     }
@@ -127,7 +132,7 @@ static bool is_point(const struct partition_scope *scope, struct slice epk)
     return low && begins_with(epk, epk_slice(&scope->points[low - 1]));
 }
 
-static bool in_scope(const struct partition_scope *scope, struct slice epk)
+bool partition_scope_holds(const struct partition_scope *scope, struct slice epk)
 {
     if (!begins_with(epk, epk_slice(&scope->prefix)) || (scope->exact && epk.size != scope->prefix.size))
         return false;
@@ -335,7 +340,7 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
             scan->from = item->number + 1;
         scan->scanned++;
         scan->scanned_bytes += row->value.size;
-    } while (!in_scope(&scan->scope, item->epk) || is_hidden(op, scan, item));
+    } while (!partition_scope_holds(&scan->scope, item->epk) || is_hidden(op, scan, item));
 out:
     return st;
 }

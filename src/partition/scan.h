@@ -15,6 +15,11 @@ struct number_span {
     uint64_t from, to; /* [from, to) */
 };
 
+/* Whether a key is in the scope; and where the numbers of such items lie, points left out of account. */
+bool partition_scope_holds(const struct partition_scope *scope, struct slice epk);
+struct number_span partition_scope_span(const struct container *container,
+                                        const struct partition_scope *scope);
+
 struct partition_scan {
     const struct container *container;
     struct partition_scope scope;

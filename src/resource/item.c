@@ -136,7 +136,8 @@ out:
     return st;
 }
 
-void item_print(struct buf *body, const struct container *container, const struct record *item)
+/* Without the closing brace. */
+static void print_open(struct buf *body, const struct container *container, const struct record *item)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
 
@@ -155,6 +156,19 @@ void item_print(struct buf *body, const struct container *container, const struc
     print_etag_member(body, item->etag, item->ts_ms);
     buf_text(body, ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);
+}
+
+void item_print(struct buf *body, const struct container *container, const struct record *item)
+{
+    print_open(body, container, item);
+    buf_byte(body, '}');
+}
+
+void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item)
+{
+    print_open(body, container, item);
+    buf_text(body, ",\"_lsn\":");
+    buf_u64(body, item->lsn);
     buf_byte(body, '}');
 }
 

@@ -27,6 +27,9 @@ enum status item_address(struct op *op, const struct call *call, const struct ep
 /* The whole item as JSON, system properties last. */
 void item_print(struct buf *body, const struct container *container, const struct record *item);
 
+/* The same as the change feed has it. */
+void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item);
+
 /* Body, ETag, session token and status of one item. */
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status);

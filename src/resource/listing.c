@@ -5,6 +5,7 @@
 #include "partition/key.h"
 #include "query/plan.h"
 #include "reply/feed.h"
+#include "resource/feed.h"
 #include "resource/function.h"
 #include "resource/item.h"
 #include "resource/listing.h"
@@ -30,9 +31,8 @@ static enum status read_epk(struct op *op, struct slice header, int order, struc
     return ST_OK;
 }
 
-/* Which part of the container the client means: a key, a part of one, a range, or everything. */
-static enum status read_scope(struct op *op, const struct call *call, struct reply *reply,
-                              struct partition_scope *scope, struct partition_key *key)
+enum status listing_scope(struct op *op, const struct call *call, struct reply *reply,
+                          struct partition_scope *scope, struct partition_key *key)
 {
     bool present;
     enum status st;
@@ -76,11 +76,11 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     size_t limit;
     enum status st;
 
-    item_reply_owner(reply, call);
     if (call_header(call, HEADER_A_IM).data)
-        TRY(op_fail(op, ST_NOT_BUILT, "The change feed is not available in this version of the server."));
+        return feed_read(op, call, reply);
+    item_reply_owner(reply, call);
     TRY(call_page_size(op, call, &limit));
-    TRY(read_scope(op, call, reply, &scope, &key));
+    TRY(listing_scope(op, call, reply, &scope, &key));
     TRY(item_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));
@@ -348,7 +348,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     item_source_init(&items);
     functions_offer(&functions, &options);
     item_reply_owner(reply, call);
-    TRY(read_scope(op, call, reply, &scope, &key));
+    TRY(listing_scope(op, call, reply, &scope, &key));
     TRY(item_check_session(op, call, reply, lsn));
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));

@@ -1,7 +1,13 @@
 /* src/resource/listing.h - a container's items, as a query reads them. */
 #pragma once
+#include "partition/key.h"
 #include "partition/scan.h"
 #include "query/query.h"
+#include "resource/call.h"
+
+/* Which part of the container the client means: a key, a part of one, a range, or everything; the reply is about it. */
+enum status listing_scope(struct op *op, const struct call *call, struct reply *reply,
+                          struct partition_scope *scope, struct partition_key *key);
 
 struct item_index {
     struct query_index base;

@@ -452,6 +452,7 @@ def verify(model, url):
     for name in CONTAINERS:
         verify_sequence(model, name, settled[name], heads[name])
         verify_feed(model, connection, name)
+        verify_changes(model, connection, name)
     verify_extra(model, connection)
     connection.close()
     return len(in_flight), sum(map(len, settled.values()))
@@ -529,6 +530,34 @@ def verify_feed(model, connection, name):
     for key, item in expected.items():
         if not same_document(item, item.version, found[key]) or found[key]["_etag"] != item.facts["_etag"]:
             model.problem("the feed of %s has another %s than a read", name, key)
+
+
+def read_changes(connection, name):
+    """The change feed from its beginning: the last change of every item. None of a server that has none."""
+    rows, after = [], []
+    while True:
+        answer = connection.ask("GET", "%s/colls/%s/docs" % (DATABASE, name), ["A-IM: Incremental feed", *after])
+        if answer.status == 501:
+            return None
+        if answer.status != 200:
+            return rows if answer.status == 304 else [{"id": "the change feed answered %s" % answer, "_lsn": 0}]
+        rows += answer.json()["Documents"]
+        after = ["If-None-Match: " + answer.headers["etag"]]
+
+
+def verify_changes(model, connection, name):
+    """Every item is there, at the LSN of the transaction that wrote it last, and these never fall."""
+    expected = {item.id: item.facts["lsn"] for items in model.items for item in items
+                if item.container == name and item.version}
+    rows = read_changes(connection, name)
+    if rows is None:
+        return
+    lsns = [row["_lsn"] for row in rows]
+    if lsns != sorted(lsns):
+        model.problem("the change feed of %s is not in the order of its LSNs", name)
+    if len(rows) != len(expected) or {row["id"]: row["_lsn"] for row in rows} != expected:
+        model.problem("the change feed of %s has other items or LSNs: %s", name,
+                      sorted({(row["id"], row["_lsn"]) for row in rows} ^ set(expected.items()))[:5])
 
 
 def verify_extra(model, connection):

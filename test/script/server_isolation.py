@@ -7,7 +7,10 @@ from world import COLL, SECONDS, Others, in_thread, is_running, undisturbed
 
 CREATE = "var c = getContext().getCollection(); c.createDocument(c.getSelfLink(), {id: 'half', pk: 'a'});"
 GOOD = "function () { getContext().getResponse().setBody('good'); }"
+HOARD = "var all = []; for (;;) all.push(new Uint8Array(1 << 23).fill(1));"
 LATE = (408, 0)
+MORE_SECONDS = 20  # for what must happen before a script's time is over, also on a busy machine
+MORE_TIME = ("--script-seconds", str(MORE_SECONDS))
 
 
 def _expect(world, source, expected, seconds_max=SECONDS + 3, served_min=20):
@@ -43,7 +46,10 @@ def a_script_that_asks_for_ever_is_ended_too(world):
 
 
 def a_script_that_hoards_memory_is_ended(world):
-    _expect(world, "var all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));", (400, 0), served_min=2)
+    _expect(world, HOARD, (400, 0), seconds_max=MORE_SECONDS, served_min=2)
+
+
+a_script_that_hoards_memory_is_ended.options = MORE_TIME
 
 
 def a_script_that_recurses_for_ever_fails_by_itself(world):
@@ -66,13 +72,13 @@ def a_script_that_hangs_in_a_callback_is_ended(world):
 
 def two_bad_scripts_at_once_are_both_ended(world):
     world.procedure("loop", "function () { for (;;); }")
-    world.procedure("hoard", "function () { var all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); }")
+    world.procedure("hoard", "function () { %s }" % HOARD)
     world.procedure("good", GOOD)
     assert world.execute("good") == (200, 0, "good")
     with undisturbed(world):
         first, second = in_thread(world.execute, "loop"), in_thread(world.execute, "hoard", (), "b")
         assert world.execute("good", (), "c") == (200, 0, "good")
-        assert first()[:2] == LATE and second()[:2] == (400, 0)
+        assert first()[:2] == LATE and second()[:2] in ((400, 0), LATE)
 
 
 def two_endless_loops_at_once_are_both_ended(world):
@@ -88,7 +94,10 @@ def two_endless_loops_at_once_are_both_ended(world):
 def _crash(pid):
     """The engine looks at the first one itself: a fault that is none of its own comes again, as here."""
     while is_running(pid):
-        os.kill(pid, signal.SIGSEGV)
+        try:
+            os.kill(pid, signal.SIGSEGV)
+        except ProcessLookupError:
+            return
 
 
 def a_child_that_crashes_fails_its_script_and_no_other(world):
@@ -101,6 +110,9 @@ def a_child_that_crashes_fails_its_script_and_no_other(world):
     assert (status, sub) == (400, 0) and "Encountered exception" in answer["message"], (status, answer)
     assert world.count() == 0
     assert world.execute("good") == (200, 0, "good")
+
+
+a_child_that_crashes_fails_its_script_and_no_other.options = MORE_TIME
 
 
 def a_child_that_answers_no_more_is_given_up(world):

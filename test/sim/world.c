@@ -9,8 +9,11 @@
 #include "partition/recover.h"
 #include "partition/reindex.h"
 #include "partition/sweep.h"
+#include "partition/trim.h"
 #include "route/path.h"
 #include "world.h"
+
+enum { TRIM_AFTER_MS = 30 * 1000 }; /* often in the middle of what is written */
 
 static const int64_t BEGAN_MS = 1700000000000;
 
@@ -275,6 +278,8 @@ enum status world_sweep(struct world *world)
     world->reindexing = true;
     st = reindex_items(&world->op, world->catalog);
     world->reindexing = false;
+    TRY(st);
+    TRY(trim_logs(&world->op, world->catalog, TRIM_AFTER_MS));
 out:
     return st;
 }

@@ -510,13 +510,6 @@ test("a container made anew is not taken for the old one", async () => {
   assert.deepEqual(resources.map((item) => item.other), ["b"]);
 });
 
-test("what this version lacks is refused and not half done", async () => {
-  const one = await container();
-  const problem = await refusal(one.items.changeFeed("a").fetchNext());
-  assert.equal(problem.code, 501);
-  assert.equal(problem.body.code, "NotImplemented");
-});
-
 test("fifty clients at once", async () => {
   const one = await container();
   const life = async (n) => {

@@ -2,6 +2,7 @@
 import sys
 import traceback
 import uuid
+from datetime import datetime, timedelta, timezone
 
 from azure.core import MatchConditions
 from azure.cosmos import PartitionKey, exceptions
@@ -143,6 +144,38 @@ class Scenario:
         refused(400, self.single.execute_item_batch, [], partition_key="a")
         refused(400, self.single.execute_item_batch, [("read", ("b1",))] * 101, partition_key="a")
         self.single.delete_item("b1", "a")
+
+    def step_17c_change_feed(self):
+        container = self.database.create_container("changes", PartitionKey("/pk"), offer_throughput=30000)
+        for i in range(20):
+            container.create_item({"id": str(i), "pk": "key-%d" % i, "n": 0})
+        container.replace_item("3", {"id": "3", "pk": "key-3", "n": 1})
+        container.delete_item("4", "key-4")
+        seen = list(container.query_items_change_feed(start_time="Beginning", max_item_count=3))
+        assert sorted(one["id"] for one in seen) == sorted(str(i) for i in range(20) if i != 4)
+        assert [one["n"] for one in seen if one["id"] == "3"] == [1]
+        token = container.client_connection.last_response_headers["etag"]
+        assert not list(container.query_items_change_feed(continuation=token))
+        container.create_item({"id": "new", "pk": "key-1", "n": 0})
+        assert [one["id"] for one in container.query_items_change_feed(continuation=token)] == ["new"]
+        assert [one["id"] for one in container.query_items_change_feed(start_time="Beginning", partition_key="key-7")] == ["7"]
+        ranges = list(container.read_feed_ranges())
+        parts = [[one["id"] for one in container.query_items_change_feed(start_time="Beginning", feed_range=part)] for part in ranges]
+        assert len(parts) == 3 and sorted(sum(parts, [])) == sorted([str(i) for i in range(20) if i != 4] + ["new"])
+        since = datetime.now(timezone.utc) - timedelta(hours=1)
+        assert len(list(container.query_items_change_feed(start_time=since))) == 20
+
+    def step_17d_all_versions(self):
+        container = self.database.get_container_client("changes")
+        mode = {"mode": "AllVersionsAndDeletes"}
+        assert not list(container.query_items_change_feed(**mode))
+        token = container.client_connection.last_response_headers["etag"]
+        container.create_item({"id": "v", "pk": "v", "n": 1})
+        container.replace_item("v", {"id": "v", "pk": "v", "n": 2})
+        container.delete_item("v", "v")
+        changes = list(container.query_items_change_feed(continuation=token, **mode))
+        assert [one["metadata"]["operationType"] for one in changes] == ["create", "replace", "delete"]
+        assert [one["current"].get("n") for one in changes] == [1, 2, None] and changes[1]["previous"]["n"] == 1
 
     def step_18_delete_by_key(self):
         self.single.delete_all_items_by_partition_key("many")

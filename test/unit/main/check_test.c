@@ -146,7 +146,7 @@ static void value_taken_twice(struct place *place, const struct record *item)
 
     twin.document = rig_json(test_op(), "{'id':'2','pk':'a','mail':'x','phone':2}");
     value = record_encode(test_op(), &twin, &size);
-    value_stamp(value, size, 1, 1);
+    value_stamp(value, size, 2, 1); /* as the second item was written */
     put(place, key_document(&test_op()->arena, bucket_id(place->container->bucket), item->number),
         slice_make(value, size));
     put(place, entry_key(place, 0, "{'mail':'x'}"),
@@ -168,7 +168,7 @@ static void attach(struct place *place, const struct record *item, enum taken ta
 
     flagged.flags = taken & NO_FLAG ? 0 : RECORD_HAS_ATTACHMENTS;
     value = record_encode(test_op(), &flagged, &size);
-    value_stamp(value, size, 1, 1);
+    value_stamp(value, size, 2, 1); /* as the second item was written */
     put(place, key_document(&test_op()->arena, bucket, item->number), slice_make(value, size));
     value = record_encode(test_op(), &attachment, &size);
     if (!(taken & NO_RECORD))
@@ -218,6 +218,33 @@ static void counted_wrong(struct place *place, const struct record *item)
     CHECK(store_commit(test_op(), place->container->bucket, batch, &stamp) == ST_OK);
 }
 
+static void change_missing(struct place *place, const struct record *item)
+{
+    (void)item;
+    put(place, key_log(&test_op()->arena, bucket_id(place->container->bucket), 2, 0), (struct slice){ 0 });
+}
+
+static void change_without_its_version(struct place *place, const struct record *item)
+{
+    struct change change = { .kind = CHANGE_REPLACE, .number = item->number, .previous_lsn = 1 };
+    size_t size;
+    uint8_t *value = change_encode(test_op(), &change, &size);
+
+    value_stamp(value, size, 2, 1);
+    put(place, key_log(&test_op()->arena, bucket_id(place->container->bucket), 2, 0),
+        slice_make(value, size));
+}
+
+static void version_leads_nowhere(struct place *place, const struct record *item)
+{
+    uint8_t *value = arena_alloc(&test_op()->arena, NEXT_BYTES);
+
+    next_encode(0, value);
+    value_stamp(value, NEXT_BYTES, 1, 1);
+    put(place, key_next(&test_op()->arena, bucket_id(place->container->bucket), 2, item->number),
+        slice_make(value, NEXT_BYTES));
+}
+
 static const struct {
     const char *name;
     void (*damage)(struct place *place, const struct record *item);
@@ -235,6 +262,9 @@ static const struct {
     { "media-alone", media_alone, 1 },
     { "media-damaged", media_damaged, 1 },
     { "counted", counted_wrong, 1 },
+    { "change-missing", change_missing, 1 },
+    { "change-halved", change_without_its_version, 1 },
+    { "version-alone", version_leads_nowhere, 1 },
 };
 
 TEST(items_and_what_belongs_to_them_must_agree)

@@ -170,13 +170,3 @@ TEST(a_query_needs_a_text)
     CHECK(ask_run(&ask, document_query, "SELECT * FROM c") == 200);
     ask_close(&ask);
 }
-
-TEST(the_change_feed_is_a_gap_and_not_taken_for_a_list)
-{
-    struct ask ask;
-
-    ask_open(&ask);
-    ask_header(&ask, HEADER_A_IM, "Incremental feed");
-    CHECK(ask_run(&ask, document_list, NULL) == 501);
-    ask_close(&ask);
-}

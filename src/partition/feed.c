@@ -1,0 +1,444 @@
+/* src/partition/feed.c - the log read in blocks, and what each change left of its item. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "keys/keys.h"
+#include "partition/expiry.h"
+#include "partition/feed.h"
+
+enum { BLOCK_ROWS_MIN = 8, BLOCK_ROWS_FIRST = 128, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 4 * 1024 * 1024 };
+
+/* So long a reader is kept waiting behind changes that are none of its own. Some SDKs take an empty page for the end. */
+enum { LOOK_MS_MAX = 2000 };
+
+struct feed_row {
+    struct change change;
+    struct slice
+        image; /* the record after the change; data is NULL when nobody asks, or when it is not known */
+};
+
+/* --- opening --- */
+
+/* No larger a block than memory for its items, if they are as large as those there are. */
+static size_t rows_of_head(const struct head *head)
+{
+    size_t average = head->counts && head->documents ? head->document_bytes / head->documents : 1024;
+    size_t rows = BLOCK_BYTES / (average + 1);
+
+    return rows < BLOCK_ROWS_MIN ? BLOCK_ROWS_MIN : rows < BLOCK_ROWS_MAX ? rows : BLOCK_ROWS_MAX;
+}
+
+static enum status read_marks(struct op *op, struct partition_feed *feed)
+{
+    struct slice key = key_trimmed(&op->arena, bucket_id(feed->container->bucket)), value;
+    struct log_place trimmed;
+    struct head head;
+    enum status st;
+
+    TRY(store_snapshot_head(op, feed->view.snapshot, &head));
+    TRY(view_get(op, &feed->view, key, &value));
+    TRY(trimmed_decode(op, value, &trimmed));
+    feed->head_lsn = head.lsn;
+    feed->trimmed_lsn = trimmed.lsn;
+    feed->block_rows_max = rows_of_head(&head);
+    partition_feed_expect(feed, BLOCK_ROWS_FIRST);
+out:
+    return st;
+}
+
+enum status partition_feed_open(struct op *op, const struct container *container,
+                                const struct partition_scope *scope, enum feed_mode mode,
+                                struct partition_feed *feed)
+{
+    enum status st;
+
+    *feed = (struct partition_feed){ .container = container, .scope = *scope, .mode = mode };
+    arena_init(&feed->memory, OP_MEMORY_BYTES_MAX);
+    feed->span = partition_scope_span(container, scope);
+    feed->until_ms = env_monotonic_ms(op->env) + LOOK_MS_MAX;
+    TRY(view_open(op, container->bucket, NULL, &feed->view));
+    TRY(read_marks(op, feed));
+    partition_feed_after(feed, 0);
+out:
+    return st;
+}
+
+void partition_feed_close(struct partition_feed *feed)
+{
+    view_close(&feed->view);
+    arena_free(&feed->memory);
+}
+
+void partition_feed_expect(struct partition_feed *feed, size_t entries)
+{
+    size_t rows = entries < BLOCK_ROWS_MIN ? BLOCK_ROWS_MIN : entries;
+
+    feed->block_rows = rows < feed->block_rows_max ? rows : feed->block_rows_max;
+}
+
+void partition_feed_after(struct partition_feed *feed, uint64_t lsn)
+{
+    feed->from = (struct log_place){ lsn + 1, 0 };
+    feed->lsn = feed->at_lsn = lsn;
+    feed->row_count = feed->at_row = 0;
+    feed->more = true;
+    feed->paused = feed->tired = false;
+}
+
+static struct range log_behind(struct op *op, const struct partition_feed *feed, struct log_place from)
+{
+    uint64_t bucket = bucket_id(feed->container->bucket);
+
+    return (struct range){ key_log(&op->arena, bucket, from.lsn, from.position),
+                           key_kind_end(&op->arena, bucket, KEY_LOG), false };
+}
+
+/* The first change at or behind the LSN; LSN 0 when there is none. */
+static enum status change_at(struct op *op, const struct partition_feed *feed, uint64_t lsn,
+                             struct change *change)
+{
+    struct rows rows;
+    enum status st;
+
+    *change = (struct change){ 0 };
+    TRY(view_scan(op, &feed->view, log_behind(op, feed, (struct log_place){ lsn, 0 }),
+                  (struct scan_limit){ 1, BLOCK_BYTES }, &rows));
+    if (rows.count)
+        TRY(change_decode(op, rows.row[0].value, change));
+out:
+    return st;
+}
+
+/* Time never falls while the LSN rises, so halving finds it. */
+enum status partition_feed_since(struct op *op, struct partition_feed *feed, int64_t ms)
+{
+    uint64_t
+        low = 0,
+        high =
+            feed->head_lsn; /* up to `low` all is not after that time; what is above `high` is, or is nothing */
+    enum status st = ST_OK;
+
+    while (low < high) {
+        struct arena_mark mark = arena_mark(&op->arena);
+        uint64_t middle = low + (high - low + 1) / 2;
+        struct change change;
+
+        TRY(change_at(op, feed, middle, &change));
+        arena_rewind(&op->arena, mark);
+        if (change.lsn && change.ts_ms <= ms)
+            low = change.lsn;
+        else
+            high = middle - 1;
+    }
+    partition_feed_after(feed, low);
+out:
+    return st;
+}
+
+/* --- a block --- */
+
+/* A row of the block under its item's number: sorted, an item's changes are neighbours in their order. */
+struct by_number {
+    uint64_t number;
+    size_t row;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct by_number *x = a, *y = b;
+
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool is_wanted(const struct partition_feed *feed, const struct change *change)
+{
+    return change->kind != CHANGE_REINDEX && change->number >= feed->span.from &&
+           change->number < feed->span.to;
+}
+
+static struct by_number *sort_rows(struct op *op, const struct partition_feed *feed, size_t *count)
+{
+    struct by_number *list = arena_alloc(&op->arena, (feed->row_count + 1) * sizeof(*list));
+
+    *count = 0;
+    for (size_t i = 0; i < feed->row_count; i++)
+        if (is_wanted(feed, &feed->row[i].change))
+            list[(*count)++] = (struct by_number){ feed->row[i].change.number, i };
+    qsort(list, *count, sizeof(*list), compare_numbers);
+    return list;
+}
+
+/* What a block asks the store for: a key for each of some rows. */
+struct question {
+    struct feed_row **row;
+    struct slice *key, *value;
+    size_t count;
+};
+
+static struct question question_of(struct op *op, size_t most)
+{
+    return (struct question){ .row = arena_alloc(&op->arena, (most + 1) * sizeof(struct feed_row *)),
+                              .key = arena_alloc(&op->arena, (most + 1) * sizeof(struct slice)),
+                              .value = arena_alloc(&op->arena, (most + 1) * sizeof(struct slice)) };
+}
+
+static void question_add(struct question *question, struct feed_row *row, struct slice key)
+{
+    question->row[question->count] = row;
+    question->key[question->count++] = key;
+}
+
+static enum status ask(struct op *op, const struct partition_feed *feed, struct question *question)
+{
+    if (question->count == 0)
+        return ST_OK;
+    return view_get_many(op, &feed->view, question->key, question->count, question->value);
+}
+
+/* The items as they are; whether they are still what these changes left is seen when they are given. */
+static enum status find_items(struct op *op, const struct partition_feed *feed, struct question *items)
+{
+    enum status st;
+
+    TRY(ask(op, feed, items));
+    for (size_t i = 0; i < items->count; i++)
+        items->row[i]->image = items->value[i];
+out:
+    return st;
+}
+
+/* Of each item only the block's last change can be its last one. */
+static enum status find_latest(struct op *op, struct partition_feed *feed)
+{
+    uint64_t bucket = bucket_id(feed->container->bucket);
+    size_t count;
+    struct by_number *list = sort_rows(op, feed, &count);
+    struct question items = question_of(op, count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct feed_row *row = &feed->row[list[i].row];
+
+        if ((i + 1 == count || list[i + 1].number != list[i].number) && row->change.kind != CHANGE_DELETE)
+            question_add(&items, row, key_document(&op->arena, bucket, row->change.number));
+    }
+    return find_items(op, feed, &items);
+}
+
+/* The changes that ended the versions have them as they were. */
+static enum status find_ended(struct op *op, const struct partition_feed *feed, struct question *changes)
+{
+    enum status st;
+
+    TRY(ask(op, feed, changes));
+    for (size_t i = 0; i < changes->count; i++) {
+        struct change change;
+
+        if (!changes->value[i].data)
+            continue;
+        TRY(change_decode(op, changes->value[i], &change));
+        changes->row[i]->image = change.old_record;
+    }
+out:
+    return st;
+}
+
+/* A version either was ended by a change, to which its key leads, or is the item as it is. */
+static enum status find_versions(struct op *op, const struct partition_feed *feed, struct question *next)
+{
+    uint64_t bucket = bucket_id(feed->container->bucket);
+    struct question changes = question_of(op, next->count), items = question_of(op, next->count);
+    struct log_place place;
+    enum status st;
+
+    TRY(ask(op, feed, next));
+    for (size_t i = 0; i < next->count; i++) {
+        struct feed_row *row = next->row[i];
+
+        if (!next->value[i].data) {
+            question_add(&items, row, key_document(&op->arena, bucket, row->change.number));
+            continue;
+        }
+        TRY(next_decode(op, next->value[i], &place));
+        question_add(&changes, row, key_log(&op->arena, bucket, place.lsn, place.position));
+    }
+    TRY(find_ended(op, feed, &changes));
+    TRY(find_items(op, feed, &items));
+out:
+    return st;
+}
+
+/* An item's next change in the block has what this one left; behind an item's last one the store is asked. */
+static enum status find_all(struct op *op, struct partition_feed *feed)
+{
+    uint64_t bucket = bucket_id(feed->container->bucket);
+    size_t count;
+    struct by_number *list = sort_rows(op, feed, &count);
+    struct question next = question_of(op, count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct feed_row *row = &feed->row[list[i].row];
+
+        if (i + 1 < count && list[i + 1].number == list[i].number)
+            row->image = feed->row[list[i + 1].row].change.old_record;
+        else if (row->change.kind != CHANGE_DELETE)
+            question_add(&next, row, key_next(&op->arena, bucket, row->change.lsn, row->change.number));
+    }
+    return find_versions(op, feed, &next);
+}
+
+static enum status fill_block(struct op *op, struct partition_feed *feed)
+{
+    struct scan_limit limit = { feed->block_rows, BLOCK_BYTES };
+    struct key_parts key;
+    struct rows rows;
+    enum status st;
+
+    TRY(view_scan(op, &feed->view, log_behind(op, feed, feed->from), limit, &rows));
+    feed->row = arena_alloc(&op->arena, (rows.count + 1) * sizeof(*feed->row));
+    for (size_t i = 0; i < rows.count; i++) {
+        feed->row[i].image = (struct slice){ 0 };
+        TRY(change_decode(op, rows.row[i].value, &feed->row[i].change));
+    }
+    feed->row_count = rows.count;
+    feed->more = rows.more;
+    TRY(feed->mode == FEED_ALL ? find_all(op, feed) : find_latest(op, feed));
+    if (rows.count && key_parse(rows.row[rows.count - 1].key, &key) &&
+        key_parse_log(&key, &feed->from.lsn, &feed->from.position))
+        feed->from.position++;
+out:
+    return st;
+}
+
+/* In the feed's own memory: the operation's is the reader's. */
+static enum status try_block(struct op *op, struct partition_feed *feed)
+{
+    struct arena readers = op->arena;
+    enum status st;
+
+    arena_reset(&feed->memory);
+    feed->row_count = feed->at_row = 0;
+    op->arena = feed->memory;
+    st = fill_block(op, feed);
+    feed->memory = op->arena;
+    op->arena = readers;
+    if (st != ST_OK && op->error)
+        op->error = arena_text(&op->arena, slice_of(op->error));
+    return st;
+}
+
+/* Items may be larger than others were: what does not fit is read in smaller blocks. */
+static enum status read_block(struct op *op, struct partition_feed *feed)
+{
+    enum status st;
+
+    TRY(op_check(op));
+    feed->tired = feed->row_count > 0 && env_monotonic_ms(op->env) > feed->until_ms;
+    st = try_block(op, feed);
+    if (st == ST_TOO_LARGE && feed->block_rows > BLOCK_ROWS_MIN) {
+        feed->block_rows_max = BLOCK_ROWS_MIN;
+        partition_feed_expect(feed, BLOCK_ROWS_MIN);
+        st = try_block(op, feed);
+    }
+    partition_feed_expect(feed, 4 * feed->block_rows);
+out:
+    return st;
+}
+
+/* --- entries --- */
+
+/* Given when the item is what this change left of it: of an item that was changed again, that change is given. */
+static enum status give_latest(struct op *op, const struct partition_feed *feed, const struct feed_row *row,
+                               struct feed_entry *entry, bool *found)
+{
+    enum status st = ST_OK;
+
+    *found = false;
+    if (!row->image.data)
+        goto out;
+    TRY(record_decode(op, row->image, &entry->item));
+    *found = entry->item.lsn == row->change.lsn && partition_scope_holds(&feed->scope, entry->item.epk) &&
+             !item_is_expired(feed->container, &entry->item, op->now_ms);
+out:
+    return st;
+}
+
+static enum status missing(struct op *op)
+{
+    return op_fail(op, ST_BAD_REQUEST,
+                   "The change feed does not have all versions behind the continuation any more. Start again "
+                   "from now.");
+}
+
+static enum status give_any(struct op *op, const struct partition_feed *feed, const struct feed_row *row,
+                            struct feed_entry *entry, bool *found)
+{
+    bool left = row->change.kind != CHANGE_DELETE;
+    enum status st = ST_OK;
+
+    if (row->change.kind != CHANGE_CREATE)
+        TRY(record_decode(op, row->change.old_record, &entry->previous));
+    if (left && !row->image.data)
+        TRY(missing(op));
+    if (left)
+        TRY(record_decode(op, row->image, &entry->item));
+    if (left && entry->item.lsn != row->change.lsn)
+        TRY(missing(op));
+    *found = partition_scope_holds(&feed->scope, left ? entry->item.epk : entry->previous.epk);
+out:
+    return st;
+}
+
+static enum status give(struct op *op, const struct partition_feed *feed, const struct feed_row *row,
+                        struct feed_entry *entry, bool *found)
+{
+    *found = false;
+    if (!is_wanted(feed, &row->change))
+        return ST_OK;
+    *entry = (struct feed_entry){ .change = row->change };
+    entry->change.old_record = (struct slice){ 0 };
+    if (feed->mode == FEED_ALL)
+        return give_any(op, feed, row, entry, found);
+    return give_latest(op, feed, row, entry, found);
+}
+
+/* To the next row; false when there is none, or when the transaction before it is a good place to rest. */
+static enum status next_row(struct op *op, struct partition_feed *feed, bool *found)
+{
+    enum status st = ST_OK;
+
+    while (feed->at_row == feed->row_count && feed->more)
+        TRY(read_block(op, feed));
+    *found = feed->at_row < feed->row_count;
+    if (!*found) {
+        feed->lsn = feed->head_lsn;
+        goto out;
+    }
+    if (feed->row[feed->at_row].change.lsn == feed->at_lsn)
+        goto out;
+    feed->lsn = feed->row[feed->at_row].change.lsn - 1;
+    if (feed->tired) {
+        feed->paused = true;
+        *found = false;
+    }
+    feed->at_lsn = feed->row[feed->at_row].change.lsn;
+out:
+    return st;
+}
+
+enum status partition_feed_next(struct op *op, struct partition_feed *feed, struct feed_entry *entry,
+                                bool *found)
+{
+    enum status st;
+
+    do {
+        TRY(next_row(op, feed, found));
+        if (!*found)
+            break;
+        TRY(give(op, feed, &feed->row[feed->at_row++], entry, found));
+    } while (!*found);
+    op->work.documents_read += *found;
+out:
+    return st;
+}

@@ -1,0 +1,67 @@
+/*
+ * src/partition/feed.h - what changed in a container, or in a part of it, in the order of its commits.
+ *     partition_feed_open(op, container, &scope, mode, &feed);
+ *     partition_feed_after(&feed, lsn);                              or partition_feed_since(): a time
+ *     while (partition_feed_next(op, &feed, &entry, &found) == ST_OK && found) ...
+ *     partition_feed_close(&feed);                                   welcome on one that never opened
+ * It reads the log. Two ways to read it:
+ *     FEED_LATEST  each item once, at its last change; items that are gone, or have expired, do not show
+ *     FEED_ALL     every create, replace and delete, with the item before and after; from where the log is whole
+ * The image after a change is not in the log: it is the old record of the next change of that item, which key_next
+ * finds, or the item as it is. So a block of the log costs three gets of many keys, however long ago it was written.
+ *
+ * Ownership. An entry's bytes live until the next call.
+ * Threads. A feed is used by one thread, and waits on the store.
+ */
+#pragma once
+#include "partition/scan.h"
+
+enum feed_mode { FEED_LATEST, FEED_ALL };
+
+struct feed_entry {
+    struct change change;   /* without its old record */
+    struct record item;     /* after the change; of a delete nothing */
+    struct record previous; /* FEED_ALL: before it, of a replace or a delete */
+};
+
+struct partition_feed {
+    uint64_t head_lsn;    /* as of the view */
+    uint64_t trimmed_lsn; /* up to it FEED_ALL has nothing to read any more */
+    uint64_t
+        lsn;     /* everything up to it was looked at before the last entry given; all, when none was found */
+    bool paused; /* nothing found because it has looked for long, though there is more */
+
+    /* Private to feed.c. */
+    const struct container *container;
+    struct partition_scope scope;
+    struct number_span span;
+    enum feed_mode mode;
+    struct view view;
+    struct arena memory; /* of the block */
+    size_t block_rows, block_rows_max;
+    struct log_place from;
+    struct feed_row *row;
+    size_t row_count, at_row;
+    uint64_t at_lsn; /* of the transaction whose changes are being given */
+    bool more;       /* rows behind the block */
+    int64_t until_ms;
+    bool tired;
+};
+
+enum status partition_feed_open(struct op *op, const struct container *container,
+                                const struct partition_scope *scope, enum feed_mode mode,
+                                struct partition_feed *feed);
+
+/* About so many entries are wanted: the first block is no larger. */
+void partition_feed_expect(struct partition_feed *feed, size_t entries);
+
+/* Begins behind that LSN; 0 is the beginning. */
+void partition_feed_after(struct partition_feed *feed, uint64_t lsn);
+
+/* Begins with the first change that was committed after that time. */
+enum status partition_feed_since(struct op *op, struct partition_feed *feed, int64_t ms);
+
+/* ST_BAD_REQUEST: FEED_ALL lacks a version, because a program that did not note where versions end has written it. */
+enum status partition_feed_next(struct op *op, struct partition_feed *feed, struct feed_entry *entry,
+                                bool *found);
+void partition_feed_close(struct partition_feed *feed);

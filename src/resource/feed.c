@@ -1,0 +1,246 @@
+/* src/resource/feed.c - the change feed: where it begins, what a page has, what a change looks like. */
+#include "base/encode.h"
+#include "base/limits.h"
+#include "partition/feed.h"
+#include "reply/feed.h"
+#include "resource/feed.h"
+#include "resource/item.h"
+#include "resource/listing.h"
+#include "resource/usage.h"
+
+/* --- what is asked for --- */
+
+static enum status read_mode(struct op *op, const struct call *call, enum feed_mode *mode)
+{
+    struct slice header = slice_trim(call_header(call, HEADER_A_IM));
+
+    if (slice_is_nocase(header, "Incremental Feed"))
+        *mode = FEED_LATEST;
+    else if (slice_is_nocase(header, "Full-Fidelity Feed"))
+        *mode = FEED_ALL;
+    else
+        return op_fail(op, ST_BAD_HEADER, "The A-IM header '%.*s' names no change feed mode.",
+                       header.size > 200 ? 200 : (int)header.size, header.data);
+    return ST_OK;
+}
+
+static struct slice without_quotes(struct slice text)
+{
+    if (text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"')
+        return slice_make(text.data + 1, text.size - 2);
+    return text;
+}
+
+static enum status seek_etag(struct op *op, struct slice etag, struct partition_feed *feed)
+{
+    uint64_t lsn;
+
+    if (!slice_to_u64(without_quotes(etag), &lsn))
+        return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
+                       etag.size > 200 ? 200 : (int)etag.size, etag.data);
+    if (lsn > feed->head_lsn)
+        return op_fail(op, ST_SESSION_UNAVAILABLE,
+                       "The read session is not available for the input session token.");
+    partition_feed_after(feed, lsn);
+    return ST_OK;
+}
+
+static enum status seek_time(struct op *op, struct slice header, struct partition_feed *feed)
+{
+    int64_t ms;
+
+    if (!http_date_parse(slice_trim(header), &ms))
+        return op_fail(op, ST_BAD_HEADER, "The If-Modified-Since header '%.*s' is no date.",
+                       header.size > 200 ? 200 : (int)header.size, header.data);
+    return partition_feed_since(op, feed, ms);
+}
+
+/* SDKs go on sending the time they began at: an etag counts more, a time more than now. */
+static enum status seek(struct op *op, const struct call *call, struct partition_feed *feed)
+{
+    struct slice etag = slice_trim(call_header(call, HEADER_IF_NONE_MATCH));
+    struct slice since = call_header(call, HEADER_IF_MODIFIED_SINCE);
+
+    if (etag.size && !slice_is(etag, "*"))
+        return seek_etag(op, etag, feed);
+    if (since.data)
+        return seek_time(op, since, feed);
+    partition_feed_after(feed, etag.size ? feed->head_lsn : 0);
+    return ST_OK;
+}
+
+static bool starts_at_etag_or_now(const struct call *call)
+{
+    struct slice etag = slice_trim(call_header(call, HEADER_IF_NONE_MATCH));
+
+    return etag.size && !(slice_is(etag, "*") && call_header(call, HEADER_IF_MODIFIED_SINCE).data);
+}
+
+/* All versions are there only from where a reader said "now", and for as long as they are kept. */
+static enum status check_all_versions(struct op *op, const struct call *call,
+                                      const struct partition_feed *feed)
+{
+    if (call->container->retention_minutes == RETENTION_NONE)
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The container's change feed policy keeps nothing for the all versions and deletes mode.");
+    if (!starts_at_etag_or_now(call))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The all versions and deletes mode of the change feed starts from now or from a "
+                       "continuation, and not from the beginning or from a time.");
+    if (feed->lsn < feed->trimmed_lsn)
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The change feed continuation is older than what the container's change feed policy keeps.");
+    return ST_OK;
+}
+
+/* --- what is answered --- */
+
+static void print_path(struct buf *body, const struct key_path *path)
+{
+    struct buf name;
+
+    buf_init(&name, body->arena);
+    for (size_t i = 0; i < path->count; i++) {
+        buf_text(&name, i ? "/" : "");
+        buf_slice(&name, path->segment[i]);
+    }
+    json_print_string(body, buf_as_slice(&name));
+}
+
+/* A level that the item does not have is left out. */
+static void print_key(struct buf *body, const struct container *container, const struct record *item)
+{
+    struct partition_key key;
+    bool any = false;
+
+    partition_key_extract(container, item->document, &key);
+    buf_text(body, ",\"partitionKey\":{");
+    for (size_t i = 0; i < key.count && i < container->key_path_count; i++) {
+        if (json_kind(key.component[i]) == JSON_UNDEFINED)
+            continue;
+        buf_text(body, any ? "," : "");
+        print_path(body, &container->key_path[i]);
+        buf_byte(body, ':');
+        json_print(body, key.component[i]);
+        any = true;
+    }
+    buf_byte(body, '}');
+}
+
+static const char *operation_of(const struct change *change)
+{
+    return change->kind == CHANGE_CREATE ? "create" : change->kind == CHANGE_REPLACE ? "replace" : "delete";
+}
+
+static void print_metadata(struct buf *body, const struct container *container,
+                           const struct feed_entry *entry)
+{
+    const struct change *change = &entry->change;
+
+    buf_printf(body,
+               "\"metadata\":{\"operationType\":\"%s\",\"lsn\":%llu,\"crts\":%lld,\"previousImageLSN\":%llu",
+               operation_of(change), (unsigned long long)change->lsn, (long long)(change->ts_ms / 1000),
+               (unsigned long long)change->previous_lsn);
+    if (change->kind == CHANGE_DELETE) {
+        buf_printf(body, ",\"timeToLiveExpired\":%s,\"id\":", change->expired ? "true" : "false");
+        json_print(body, json_get(entry->previous.document, "id"));
+        print_key(body, container, &entry->previous);
+    }
+    buf_byte(body, '}');
+}
+
+static void print_change(struct buf *body, const struct container *container, const struct feed_entry *entry)
+{
+    buf_text(body, "{\"current\":");
+    if (entry->change.kind == CHANGE_DELETE)
+        buf_text(body, "{}");
+    else
+        item_print(body, container, &entry->item);
+    if (entry->change.kind != CHANGE_CREATE) {
+        buf_text(body, ",\"previous\":");
+        item_print(body, container, &entry->previous);
+    }
+    buf_byte(body, ',');
+    print_metadata(body, container, entry);
+    buf_byte(body, '}');
+}
+
+/* A page that is full ends before the next transaction, and never within one. */
+static enum status fill(struct op *op, const struct call *call, struct partition_feed *changes, size_t limit,
+                        struct feed *feed)
+{
+    struct buf *body = reply_body(feed->reply);
+    struct feed_entry entry;
+    uint64_t lsn = 0;
+    bool found;
+    enum status st;
+
+    for (;;) {
+        TRY(partition_feed_next(op, changes, &entry, &found));
+        if (!found || (entry.change.lsn != lsn && (feed->count >= limit || body->size >= PAGE_BYTES_MAX)))
+            break;
+        lsn = entry.change.lsn;
+        feed_next(feed);
+        if (changes->mode == FEED_ALL)
+            print_change(body, call->container, &entry);
+        else
+            item_print_with_lsn(body, call->container, &entry.item);
+    }
+out:
+    return st;
+}
+
+static void reply_lsn_etag(struct reply *reply, uint64_t lsn)
+{
+    struct buf etag;
+
+    buf_init(&etag, &reply->op->arena);
+    buf_printf(&etag, "\"%llu\"", (unsigned long long)lsn);
+    reply_header(reply, "etag", buf_as_slice(&etag));
+}
+
+/*
+ * 304 means that there is nothing more, and SDKs wait or end then. A page that is empty only because the reader's own
+ * changes are far is 200, so that they go on.
+ */
+static enum status conclude(struct op *op, const struct call *call, struct reply *reply, struct feed *feed,
+                            const struct partition_feed *changes)
+{
+    reply_lsn_etag(reply, changes->lsn);
+    reply_session(reply, changes->head_lsn);
+    usage_of_items(reply, call);
+    if (feed->count == 0 && !changes->paused)
+        return op_fail(op, ST_NOT_MODIFIED, "There are no changes.");
+    feed_end(feed);
+    return ST_OK;
+}
+
+enum status feed_read(struct op *op, struct call *call, struct reply *reply)
+{
+    struct partition_feed changes = { 0 };
+    struct partition_scope scope;
+    struct partition_key key;
+    enum feed_mode mode;
+    struct feed feed;
+    size_t limit;
+    enum status st;
+
+    item_reply_owner(reply, call);
+    TRY(read_mode(op, call, &mode));
+    TRY(call_page_size(op, call, &limit));
+    TRY(listing_scope(op, call, reply, &scope, &key));
+    TRY(item_check_session(op, call, reply, bucket_lsn(call->container->bucket)));
+    TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
+    partition_feed_expect(&changes, limit + 1);
+    TRY(seek(op, call, &changes));
+    if (mode == FEED_ALL)
+        TRY(check_all_versions(op, call, &changes));
+    feed_begin(&feed, reply, &call->container->rid, "Documents");
+    TRY(fill(op, call, &changes, limit, &feed));
+    TRY(conclude(op, call, reply, &feed, &changes));
+out:
+    partition_feed_close(&changes);
+    return st;
+}

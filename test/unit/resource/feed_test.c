@@ -1,0 +1,88 @@
+/* test/unit/resource/feed_test.c - the change feed as clients ask for it, with a clock that moves. */
+#include "ask.h"
+#include "partition/sweep.h"
+#include "partition/trim.h"
+
+#define KEPT_AN_HOUR                          \
+    "{'id':'f','partitionKey':{'paths':['/a/" \
+    "b'],'version':2},'defaultTtl':-1,'changeFeedPolicy':{'retentionDuration':60}}"
+
+enum { HOUR_MS = 3600 * 1000 };
+
+static void open_feed(struct ask *ask, const char *mode)
+{
+    ask_open(ask);
+    ask->call.container = rig_container(&ask->rig, KEPT_AN_HOUR);
+    ask_header(ask, HEADER_A_IM, mode);
+}
+
+static void create(struct ask *ask, const char *document)
+{
+    ask_header(ask, HEADER_PARTITION_KEY, "['k']");
+    CHECK(ask_run(ask, document_create, document) == 201);
+}
+
+static int read_after(struct ask *ask, const char *etag)
+{
+    ask_header(ask, HEADER_PARTITION_KEY, NULL);
+    ask_header(ask, HEADER_IF_NONE_MATCH, etag);
+    return ask_run(ask, document_list, NULL);
+}
+
+TEST(all_versions_are_refused_behind_what_was_trimmed_and_latest_ones_are_not)
+{
+    struct ask ask;
+
+    open_feed(&ask, "Full-Fidelity Feed");
+    create(&ask, "{'id':'1','a':{'b':'k'}}");
+    ask_about(&ask, "1");
+    CHECK(ask_run(&ask, document_delete, NULL) == 204);
+    CHECK(read_after(&ask, "\"0\"") == 200);
+    rig_advance_ms(&ask.rig, 2 * HOUR_MS);
+    CHECK(trim_logs(ask.rig.op, ask.rig.catalog, 0) == ST_OK);
+    CHECK(read_after(&ask, "\"0\"") == 400 && read_after(&ask, "\"1\"") == 400);
+    CHECK(read_after(&ask, "\"2\"") == 304 && read_after(&ask, "*") == 304);
+    ask_header(&ask, HEADER_A_IM, "Incremental Feed");
+    CHECK(read_after(&ask, "\"0\"") == 304);
+    ask_close(&ask);
+}
+
+TEST(a_delete_that_nobody_asked_for_says_so_and_names_the_key_by_its_path)
+{
+    struct json change, metadata;
+    uint64_t removed = 0;
+    struct ask ask;
+
+    open_feed(&ask, "Full-Fidelity Feed");
+    create(&ask, "{'id':'1','a':{'b':'k'},'ttl':10}");
+    rig_advance_ms(&ask.rig, HOUR_MS / 2);
+    CHECK(sweep_expired(ask.rig.op, ask.rig.catalog, &removed) == ST_OK && removed == 1);
+    CHECK(read_after(&ask, "\"1\"") == 200 && json_count(ask_member(&ask, "Documents")) == 1);
+    change = json_element(ask_member(&ask, "Documents"), 0);
+    metadata = json_get(change, "metadata");
+    CHECK(json_count(json_get(change, "current")) == 0);
+    CHECK(json_int(json_get(json_get(change, "previous"), "ttl")) == 10);
+    CHECK(json_kind(json_get(metadata, "timeToLiveExpired")) == JSON_TRUE);
+    CHECK(slice_is(json_string(json_get(metadata, "id")), "1"));
+    CHECK(slice_is(json_string(json_get(json_get(metadata, "partitionKey"), "a/b")), "k"));
+    CHECK(json_int(json_get(metadata, "crts")) == 1700000000 + HOUR_MS / 2000);
+    ask_close(&ask);
+}
+
+TEST(a_page_ends_at_four_megabytes)
+{
+    struct ask ask;
+    struct buf body;
+
+    open_feed(&ask, "Incremental Feed");
+    for (int i = 0; i < 6; i++) {
+        buf_init(&body, &ask.rig.op->arena);
+        buf_printf(&body, "{'id':'%d','a':{'b':'k'},'text':'%0*d'}", i, 1500000, 7);
+        create(&ask, arena_text(&ask.rig.op->arena, buf_as_slice(&body)));
+    }
+    ask_header(&ask, HEADER_MAX_ITEM_COUNT, "100");
+    CHECK(read_after(&ask, "\"0\"") == 200 && json_int(ask_member(&ask, "_count")) == 3);
+    CHECK(slice_is(ask_answer(&ask, "etag"), "\"3\""));
+    CHECK(read_after(&ask, "\"3\"") == 200 && json_int(ask_member(&ask, "_count")) == 3);
+    ask_close(&ask);
+}
