@@ -15,7 +15,7 @@ static void drop_work(orrery_manager *manager)
         manager->settings.remote.calls->list_close(manager->pass.cursor);
     if (manager->pass.is_open)
         pass_end(&manager->pass);
-    manager->pass = (struct pass){ .number = 0 };
+    manager->pass = (struct pass){ .is_open = false };
     orrery_resolver_unref(manager->target);
     manager->target = NULL;
     arena_reset(&manager->arena);

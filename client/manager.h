@@ -97,8 +97,7 @@ orrery_status stray_move(const struct mover *mover, const struct stray *stray, b
 
 struct pass {
     bool is_open;
-    size_t number, source;
-    int64_t began_ms;
+    size_t source;
     size_t strays; /* found in it so far */
     struct remote_cursor *cursor;
     struct key_paths paths;

@@ -126,32 +126,29 @@ static orrery_status move_batch(orrery_manager *manager, struct batch *batch)
     return status;
 }
 
-static int64_t settled_ms(const orrery_manager *manager)
-{
-    return manager->now.since_ms + manager->settings.grace_ms;
-}
-
-/* The first pass begins at once; those after it only when no client can know the old arrangement any more. */
+/*
+ * A pass begins only when no client can know the old arrangement any more: what one wrote to a place that was passed
+ * already would be older, or newer, than what lies in the new one, and nobody could tell.
+ */
 static orrery_status begin(orrery_manager *manager)
 {
     struct pass *pass = &manager->pass;
     int64_t now_ms = manager->settings.remote.calls->now_ms(manager->settings.remote.self);
 
-    if (pass->number > 0 && now_ms < settled_ms(manager))
+    if (now_ms < manager->now.since_ms + manager->settings.grace_ms)
         return ORRERY_WAIT;
-    *pass = (struct pass){ .is_open = true, .number = pass->number, .began_ms = now_ms };
+    *pass = (struct pass){ .is_open = true };
     arena_init(&pass->arena, MANAGER_BYTES_MAX);
     return ORRERY_OK;
 }
 
-/* All is in place once a pass that began after everybody knew has found nothing that was not. */
+/* All is in place once a pass has found nothing that was not: an item that changed too often is left for the next. */
 static orrery_status finish(orrery_manager *manager)
 {
     struct pass *pass = &manager->pass;
-    bool is_last = pass->strays == 0 && pass->began_ms >= settled_ms(manager);
+    bool is_last = pass->strays == 0;
 
     pass_end(pass);
-    pass->number++;
     manager->earlier_count = 0; /* whatever they were about was met again, or is not there any more */
     return is_last ? ORRERY_DONE : ORRERY_OK;
 }

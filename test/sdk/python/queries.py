@@ -17,9 +17,9 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "querie
     TABLE = json.load(file)
 
 
-def connect():
+def connect(**options):
     return CosmosClient(os.environ["ORRERY_ENDPOINT"], os.environ["ORRERY_KEY"],
-                        connection_verify=os.environ.get("ORRERY_CERTIFICATE") or True)
+                        connection_verify=os.environ.get("ORRERY_CERTIFICATE") or True, **options)
 
 
 def canonical(value):
