@@ -6,9 +6,10 @@ CMAKE  := cmake -G Ninja -DCMAKE_C_COMPILER=gcc
 NINJA  := ninja --quiet
 ARM64  := -DCMAKE_TOOLCHAIN_FILE=tools/arm64.cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O2 -DORRERY_ROCKSDB=OFF
 T      ?=
+PREFIX ?= /usr/local
 GROUPS := build test check bench arm64
 
-.PHONY: all run test check bench soak test-sdks test-arm64 format clean build asan tsan $(GROUPS:%=deps-%)
+.PHONY: all run install test check bench soak test-sdks test-arm64 format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
@@ -27,6 +28,10 @@ tsan: deps-test
 
 run: build
 	@$(BUILD)/orrery serve --data data
+
+# The server, the client library, its header and its manual page: make install PREFIX=/usr DESTDIR=/tmp/package
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 # make test T=json runs what has "json" in its name.
 test: deps-test build asan tsan

@@ -5,6 +5,7 @@
 #include "client.h"
 
 enum {
+    HEAD_BYTES_USUAL = 1024,
     BACK_OFF_MS_FIRST = 20, /* when the server names no time; doubled each time */
     BACK_OFF_MS_MAX = 2000,
     CONNECT_ATTEMPTS = 3,
@@ -12,16 +13,14 @@ enum {
 };
 
 /* What the official JavaScript SDK sends with everything. "Expect:" keeps libcurl from asking before it sends. */
-static const char *const common_lines[] = {
-    "Accept: application/json",
-    "Cache-Control: no-cache",
-    "Expect:",
-    "x-ms-version: 2020-07-15",
-    "x-ms-documentdb-responsecontinuationtokenlimitinkb: 1",
-    "x-ms-documentdb-query-enablecrosspartition: true",
-    "x-ms-cosmos-sdk-supportedcapabilities: 1",
-    "x-ms-cosmos-allow-tentative-writes: true",
-};
+static const char common_lines[] = "Accept: application/json\0"
+                                   "Cache-Control: no-cache\0"
+                                   "Expect:\0"
+                                   "x-ms-version: 2020-07-15\0"
+                                   "x-ms-documentdb-responsecontinuationtokenlimitinkb: 1\0"
+                                   "x-ms-documentdb-query-enablecrosspartition: true\0"
+                                   "x-ms-cosmos-sdk-supportedcapabilities: 1\0"
+                                   "x-ms-cosmos-allow-tentative-writes: true"; /* and its own NUL */
 
 static void add_line(struct call *call, const char *line)
 {
@@ -92,8 +91,8 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     buf_init(&call->url, &call->arena);
     buf_init(&call->head, &call->arena);
     buf_init(&call->body, &call->arena);
-    for (size_t i = 0; i < sizeof(common_lines) / sizeof(common_lines[0]); i++)
-        add_line(call, common_lines[i]);
+    buf_reserve(&call->head, HEAD_BYTES_USUAL);
+    buf_append(&call->head, common_lines, sizeof(common_lines));
     option_headers(call, options);
     call->session_given = session != NULL;
     call_header(call, "x-ms-session-token", session && *session ? session : NULL);
@@ -103,12 +102,11 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
 
 static void unlink_call(struct call *call)
 {
-    if (!call->link)
-        return;
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
-    call->link = NULL;
+    for (struct call **at = &call->client->calls; *at; at = &(*at)->next)
+        if (*at == call) {
+            *at = call->next;
+            return;
+        }
 }
 
 void call_free(struct call *call)
@@ -193,22 +191,27 @@ static void finish_building(struct call *call)
     buf_byte(&call->url, '\0');
 }
 
+static orrery_status build(struct call *call)
+{
+    finish_building(call);
+    if (call->failed)
+        return client_fail(call->client, ORRERY_EINVAL, "a header has no line ends");
+    if (call->url.failed || call->head.failed || call->body.failed)
+        return client_no_memory(call->client);
+    return ORRERY_OK;
+}
+
 orrery_status call_start(struct call *call)
 {
     orrery_client *client = call->client;
+    orrery_status status = build(call);
 
-    finish_building(call);
-    if (call->failed)
-        return client_fail(client, ORRERY_EINVAL, "a header has no line ends");
-    if (call->url.failed || call->head.failed || call->body.failed)
-        return client_no_memory(client);
+    if (status != ORRERY_OK)
+        return status;
     if (transport_send(call) != ORRERY_OK)
         return client_no_memory(client);
     call->state = CALL_SENT;
     call->next = client->calls;
-    call->link = &client->calls;
-    if (call->next)
-        call->next->link = &call->next;
     client->calls = call;
     return ORRERY_OK;
 }
@@ -224,7 +227,6 @@ static orrery_status curl_status(CURLcode code)
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
         return ORRERY_ECONNECT;
     case CURLE_OPERATION_TIMEDOUT:
         return ORRERY_ETIMEOUT;
@@ -241,7 +243,7 @@ static orrery_status attempt_status(const struct call *call, CURLcode code)
         return ORRERY_ENOMEM;
     if (code != CURLE_OK)
         return curl_status(code);
-    return call->response->http ? response_status(call->response) : ORRERY_EIO;
+    return call->response->http ? http_status(call->response->http) : ORRERY_EIO;
 }
 
 static int back_off_ms(const struct call *call)
@@ -270,7 +272,7 @@ static int retry_ms(const struct call *call, orrery_status status, CURLcode code
     case ORRERY_ERETRY: /* the server did nothing */
         return wished_ms(call);
     case ORRERY_EGONE:
-        return call->follows_ranges ? -1 : wished_ms(call);
+        return call->follows_ranges && call->response->sub_status == 1002 ? -1 : wished_ms(call);
     case ORRERY_ENOTFOUND:
         return call->response->sub_status == 1002 && call->attempts < SESSION_ATTEMPTS ? wished_ms(call) : -1;
     case ORRERY_ECONNECT:
@@ -354,6 +356,18 @@ static void learn(struct call *call)
                        container); /* of one that was made anew, perhaps: the next call begins without */
 }
 
+/* Behind those that ended before it. */
+static void queue_to_tell(struct call *call)
+{
+    struct call **last = &call->client->ended;
+
+    unlink_call(call);
+    while (*last)
+        last = &(*last)->next;
+    call->next = NULL;
+    *last = call;
+}
+
 static void end(struct call *call, orrery_status status, CURLcode code)
 {
     call->state = CALL_ENDED;
@@ -366,6 +380,8 @@ static void end(struct call *call, orrery_status status, CURLcode code)
         learn(call);
     if (call->finish && !orrery_failed(call->status))
         call->finish(call);
+    if (call->done)
+        queue_to_tell(call);
 }
 
 void call_attempt_ended(struct call *call, CURLcode code)
@@ -409,6 +425,7 @@ orrery_status call_take(struct call *call, orrery_response **response)
         *response = call->response;
         call->response = NULL;
     } else if (!handed && call->response->http) {
+        orrery_response_free(client->failed);
         client->failed = call->response;
         call->response = NULL;
     }
@@ -416,20 +433,33 @@ orrery_status call_take(struct call *call, orrery_response **response)
     return status;
 }
 
+/* Until the next attempt is due. */
+static void wait_for(const struct call *call)
+{
+    int64_t left_ms;
+
+    while ((left_ms = call->due_ms - env_monotonic_ms(call->client->env)) > 0)
+        poll(NULL, 0, (int)left_ms);
+}
+
 orrery_status call_run(struct call *call, orrery_response **response)
 {
     orrery_client *client = call->client;
-    orrery_status status = call_start(call);
+    orrery_status status = build(call);
 
-    while (status == ORRERY_OK && call->state != CALL_ENDED)
-        status = transport_turn(client, -1);
+    while (status == ORRERY_OK && call->state != CALL_ENDED) {
+        if (call->state == CALL_WAITING) {
+            wait_for(call);
+            response_clear(call->response);
+        }
+        status = transport_perform(call);
+        if (status != ORRERY_OK)
+            client_no_memory(client);
+    }
     if (call->state == CALL_ENDED)
         return call_take(call, response);
     call_free(call);
-    return client_fail(client, status, "%s",
-                       status == ORRERY_ENOMEM ? "out of memory"
-                       : client->error         ? client->error
-                                               : "the call cannot go on");
+    return status;
 }
 
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response)
@@ -448,16 +478,6 @@ orrery_status call_dispatch(struct call *call, const orrery_options *options, or
 
 /* ---- telling */
 
-static struct call *next_to_tell(const orrery_client *client)
-{
-    struct call *found = NULL;
-
-    for (struct call *call = client->calls; call; call = call->next)
-        if (call->state == CALL_ENDED && call->done)
-            found = call; /* the last in the list is the first that began */
-    return found;
-}
-
 static void tell(struct call *call)
 {
     orrery_done *done = call->done;
@@ -470,13 +490,13 @@ static void tell(struct call *call)
     done(context, status, response);
 }
 
-static size_t count_under_way(const orrery_client *client)
+static size_t count(const struct call *call)
 {
-    size_t count = 0;
+    size_t counted = 0;
 
-    for (const struct call *call = client->calls; call; call = call->next)
-        count++;
-    return count;
+    for (; call; call = call->next)
+        counted++;
+    return counted;
 }
 
 orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way)
@@ -486,11 +506,13 @@ orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_wa
 
     if (!client)
         return ORRERY_EINVAL;
-    if (!next_to_tell(client) && client->calls)
+    if (!client->ended && client->calls)
         status = transport_turn(client, timeout_ms);
-    while ((call = next_to_tell(client)))
+    while ((call = client->ended)) {
+        client->ended = call->next;
         tell(call);
+    }
     if (under_way)
-        *under_way = count_under_way(client);
+        *under_way = count(client->calls) + count(client->ended);
     return status;
 }

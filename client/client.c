@@ -129,10 +129,17 @@ static bool set_texts(orrery_client *client, const orrery_settings *settings)
            set_user_agent(client, SETTING(settings, user_agent));
 }
 
-static bool set_key(orrery_client *client, const char *key)
+static orrery_status set_key(orrery_client *client, const char *text)
 {
-    return base64_decode(slice_of(key), client->key, sizeof(client->key), &client->key_bytes) &&
-           client->key_bytes > 0;
+    uint8_t key[KEY_BYTES_MAX];
+    size_t size = 0;
+    bool good;
+
+    if (!base64_decode(slice_of(text), key, sizeof(key), &size) || size == 0)
+        return ORRERY_EINVAL;
+    good = sign_open(client, key, size);
+    explicit_bzero(key, sizeof(key));
+    return good ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
 static bool sensible(const orrery_settings *settings)
@@ -160,8 +167,8 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
     made->env = env_system();
     set_numbers(made, settings);
     status = set_texts(made, settings) ? ORRERY_OK : ORRERY_ENOMEM;
-    if (status == ORRERY_OK && !made->token && !set_key(made, settings->key))
-        status = ORRERY_EINVAL;
+    if (status == ORRERY_OK && !made->token)
+        status = set_key(made, settings->key);
     if (status == ORRERY_OK)
         status = transport_open(made);
     if (status == ORRERY_OK)
@@ -177,12 +184,18 @@ void orrery_close(orrery_client *client)
         return;
     while (client->calls)
         call_free(client->calls);
+    while (client->ended) {
+        struct call *call = client->ended;
+
+        client->ended = call->next;
+        call_free(call);
+    }
     client_begin(client);
     transport_close(client);
     session_free(client);
     definition_free(client);
     resolver_forget_all(client);
-    explicit_bzero(client->key, sizeof(client->key));
+    sign_close(client);
     free(client->endpoint);
     free(client->token);
     free(client->consistency);

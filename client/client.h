@@ -41,8 +41,9 @@ struct registered; /* resolvers, by database: resolver files own this */
 struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
-    uint8_t key[KEY_BYTES_MAX];
-    size_t key_bytes;
+    struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
+    int64_t date_second;
+    char date[32]; /* of that second, as headers have it */
     bool trust_any_certificate;
     int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
 
@@ -52,7 +53,9 @@ struct orrery_client {
     int64_t timer_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */
     CURL *idle[IDLE_HANDLES_MAX];
     size_t idle_count;
-    struct call *calls; /* that are under way, or have ended and were not told of */
+    CURL *waiting;      /* of calls that wait */
+    struct call *calls; /* that are under way */
+    struct call *ended; /* and those that somebody must be told of, in the order of their ends */
 
     char *error;
     const char *plain_error; /* when there is no memory for one */
@@ -74,7 +77,7 @@ struct orrery_response {
 enum call_state { CALL_NEW, CALL_SENT, CALL_WAITING, CALL_ENDED };
 
 struct call {
-    struct call *next, **link; /* in the client's list */
+    struct call *next; /* in the client's list */
     orrery_client *client;
     struct arena arena;
     enum method method;
@@ -138,7 +141,8 @@ orrery_status call_dispatch(struct call *call, const orrery_options *options, or
 
 orrery_status transport_open(orrery_client *client);
 void transport_close(orrery_client *client);
-orrery_status transport_send(struct call *call); /* one attempt */
+orrery_status transport_send(struct call *call);    /* begins one attempt */
+orrery_status transport_perform(struct call *call); /* one attempt to its end */
 void transport_cancel(struct call *call);
 
 /* Does what can be done and waits for it at most so long; -1: until something happened. */
@@ -164,12 +168,14 @@ orrery_response *response_new(void);
 size_t response_take_body(orrery_response *response, const char *bytes, size_t size);
 size_t response_take_head(orrery_response *response, const char *line, size_t size);
 void response_clear(orrery_response *response); /* for the next attempt */
-orrery_status response_status(const orrery_response *response);
+orrery_status http_status(int http);
 
 /* ---- links, signatures, keys, sessions, definitions */
 
 orrery_status link_target(struct arena *arena, const char *link, size_t size, struct target *target);
-bool sign_request(const orrery_client *client, struct call *call);
+bool sign_open(orrery_client *client, const uint8_t *key, size_t key_bytes);
+void sign_close(orrery_client *client);
+bool sign_request(orrery_client *client, struct call *call);
 bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);
@@ -193,6 +199,26 @@ void definition_free(orrery_client *client);
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
                              struct buf *out);
+
+/* ---- batches */
+
+struct operation {
+    const char *type;       /* "Create", ... */
+    struct slice id, etag;  /* data NULL: none */
+    struct slice body, key; /* key: as the header has it */
+};
+
+struct orrery_batch {
+    struct arena arena;
+    struct operation *operations;
+    size_t count, capacity;
+    orrery_status status; /* the first mistake */
+};
+
+orrery_status batch_check(orrery_client *client, const orrery_batch *batch, size_t count_max);
+
+/* {"operationType":...}; with its key for a bulk. */
+void operation_print(struct buf *out, const struct operation *operation, struct slice key);
 
 /* ---- resolvers (resolver*.c); a link of a database that has one */
 

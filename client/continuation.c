@@ -63,6 +63,8 @@ static bool is_over(const orrery_query *query)
         return false;
     if (query->plan.limit == 0 || query->over)
         return true;
+    if (query->plan.groups) /* the groups are told when the sources have ended */
+        return false;
     for (size_t i = 0; i < query->source_count; i++)
         if (!query->sources[i].ended || query->sources[i].next_row < query->sources[i].row_count)
             return false;

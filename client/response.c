@@ -30,7 +30,7 @@ void response_clear(orrery_response *response)
 static bool make_room(orrery_response *response, char **bytes, size_t used, size_t *capacity, size_t more,
                       size_t limit)
 {
-    size_t wanted = used + more + 1, larger = *capacity ? 2 * *capacity : 1024;
+    size_t wanted = used + more + 1, larger = *capacity ? 2 * *capacity : 2048;
     char *grown;
 
     if (wanted > limit) {
@@ -75,6 +75,8 @@ static void note(orrery_response *response, const char *line)
 {
     const char *value;
 
+    if ((line[0] | 32) != 'x')
+        return;
     if ((value = value_in(line, "x-ms-request-charge", 19)))
         response->charge = strtod(value, NULL);
     else if ((value = value_in(line, "x-ms-substatus", 14)))
@@ -187,10 +189,8 @@ static const struct http_row http_rows[] = {
     { 413, ORRERY_ETOOLARGE },     { 429, ORRERY_ETHROTTLED },  { 449, ORRERY_ERETRY },
 };
 
-orrery_status response_status(const orrery_response *response)
+orrery_status http_status(int http)
 {
-    int http = response->http;
-
     for (size_t i = 0; i < sizeof(http_rows) / sizeof(http_rows[0]); i++)
         if (http_rows[i].http == http)
             return http_rows[i].status;

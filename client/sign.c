@@ -1,5 +1,6 @@
 /* client/sign.c - the authorization header: a signature with the account's key, or a resource token. */
-#include <openssl/hmac.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
 
 #include "base/encode.h"
 #include "client.h"
@@ -10,46 +11,100 @@ static const char *const verbs[] = { "get", "post", "put", "patch", "delete" };
 /* verb, type, link, date, each with a line end; and an empty line for a date that is not used. */
 static void text_to_sign(struct buf *out, const struct call *call)
 {
-    buf_printf(out, "%s\n%s\n", verbs[call->method], call->target.type);
+    char date[HTTP_DATE_SIZE + 2];
+
+    for (size_t i = 0; i < HTTP_DATE_SIZE; i++)
+        date[i] = (char)(call->date[i] >= 'A' && call->date[i] <= 'Z' ? call->date[i] + 32 : call->date[i]);
+    date[HTTP_DATE_SIZE] = date[HTTP_DATE_SIZE + 1] = '\n';
+    buf_text(out, verbs[call->method]);
+    buf_byte(out, '\n');
+    buf_text(out, call->target.type);
+    buf_byte(out, '\n');
     buf_slice(out, call->target.sign);
     buf_byte(out, '\n');
-    for (const char *at = call->date; *at; at++)
-        buf_byte(out, (char)(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at));
-    buf_text(out, "\n\n");
+    buf_append(out, date, sizeof(date));
 }
 
-static bool sign(const orrery_client *client, struct call *call, struct buf *value)
+/* Percent-encoded: of base64 only three characters are. */
+static void append_signature(struct buf *out, struct slice text)
 {
-    struct buf text;
-    uint8_t digest[32];
-    unsigned int size = sizeof(digest);
+    char *start = buf_reserve(out, 3 * text.size), *to = start;
+
+    for (size_t i = 0; start && i < text.size; i++) {
+        char c = text.data[i];
+        const char *code = c == '+' ? "%2B" : c == '/' ? "%2F" : c == '=' ? "%3D" : NULL;
+
+        *to++ = code ? code[0] : c;
+        if (code) {
+            *to++ = code[1];
+            *to++ = code[2];
+        }
+    }
+    out->size += (size_t)(to - start);
+}
+
+static bool sign(const orrery_client *client, struct call *call, struct buf *header)
+{
+    struct buf text, base64;
+    uint8_t digest[EVP_MAX_MD_SIZE];
+    size_t size = 0;
 
     buf_init(&text, &call->arena);
+    buf_init(&base64, &call->arena);
     text_to_sign(&text, call);
-    if (text.failed || !HMAC(EVP_sha256(), client->key, (int)client->key_bytes, (const uint8_t *)text.data,
-                             text.size, digest, &size))
+    if (text.failed || !EVP_MAC_init(client->mac, NULL, 0, NULL) ||
+        !EVP_MAC_update(client->mac, (const uint8_t *)text.data, text.size) ||
+        !EVP_MAC_final(client->mac, digest, &size, sizeof(digest)))
         return false;
-    buf_text(value, "type=master&ver=1.0&sig=");
-    base64_encode(value, slice_make(digest, size));
-    return true;
+    base64_encode(&base64, slice_make(digest, size));
+    buf_text(header, "type%3Dmaster%26ver%3D1.0%26sig%3D");
+    append_signature(header, buf_as_slice(&base64));
+    return !base64.failed;
 }
 
-bool sign_request(const orrery_client *client, struct call *call)
+/* The date is printed once a second, and not for each request. */
+static void set_date(orrery_client *client, struct call *call)
 {
-    struct buf value, header;
+    int64_t now_ms = env_now_ms(client->env);
 
+    if (now_ms / 1000 != client->date_second || !client->date[0]) {
+        client->date_second = now_ms / 1000;
+        http_date_format(now_ms, client->date);
+    }
     memcpy(call->date_line, date_name, sizeof(date_name) - 1);
     call->date = call->date_line + sizeof(date_name) - 1;
-    http_date_format(env_now_ms(client->env), call->date);
-    buf_init(&value, &call->arena);
+    memcpy(call->date, client->date, HTTP_DATE_SIZE + 1);
+}
+
+bool sign_request(orrery_client *client, struct call *call)
+{
+    struct buf header;
+
+    set_date(client, call);
     buf_init(&header, &call->arena);
-    if (client->token)
-        buf_text(&value, client->token);
-    else if (!sign(client, call, &value))
-        return false;
     buf_text(&header, "authorization: ");
-    percent_encode(&header, buf_as_slice(&value));
+    if (client->token)
+        percent_encode(&header, slice_of(client->token));
+    else if (!sign(client, call, &header))
+        return false;
     buf_byte(&header, '\0');
     call->authorization = header.data;
-    return !value.failed && !header.failed;
+    return !header.failed;
+}
+
+/* The key is set once: each signature begins from it. */
+bool sign_open(orrery_client *client, const uint8_t *key, size_t key_bytes)
+{
+    OSSL_PARAM digest[] = { OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+                            OSSL_PARAM_construct_end() };
+    EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+
+    client->mac = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
+    EVP_MAC_free(hmac);
+    return client->mac && EVP_MAC_init(client->mac, key, key_bytes, digest);
+}
+
+void sign_close(orrery_client *client)
+{
+    EVP_MAC_CTX_free(client->mac);
 }

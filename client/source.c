@@ -226,7 +226,7 @@ static orrery_status take_call(orrery_query *query, struct source *source)
         status = take_page(query, source, response, status);
     else if (status == ORRERY_EBADREQUEST && wants_plan(query))
         query->phase = PHASE_PLAN, status = ORRERY_OK;
-    else if (status == ORRERY_EGONE && source->range)
+    else if (status == ORRERY_EGONE && source->range && query->client->failed->sub_status == 1002)
         status = ranges_follow(query, source);
     orrery_response_free(response);
     return status;

@@ -93,6 +93,8 @@ void transport_close(orrery_client *client)
 {
     while (client->idle_count > 0)
         curl_easy_cleanup(client->idle[--client->idle_count]);
+    if (client->waiting)
+        curl_easy_cleanup(client->waiting);
     if (client->multi)
         curl_multi_cleanup(client->multi);
     free(client->fds);
@@ -212,6 +214,27 @@ orrery_status transport_send(struct call *call)
     return ORRERY_OK;
 }
 
+/* Calls that wait have a handle, and so a connection, of their own: without the loop a request costs a tenth less. */
+orrery_status transport_perform(struct call *call)
+{
+    orrery_client *client = call->client;
+    CURLcode code;
+    long http = 0;
+
+    if (!sign_request(client, call) || !list_lines(call))
+        return ORRERY_ENOMEM;
+    call->curl_error[0] = '\0';
+    if (!client->waiting && !(client->waiting = new_handle(client)))
+        return ORRERY_ENOMEM;
+    call->easy = client->waiting;
+    code = prepare(call) ? curl_easy_perform(call->easy) : CURLE_OUT_OF_MEMORY;
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &http);
+    call->easy = NULL;
+    call->response->http = (int)http;
+    call_attempt_ended(call, code);
+    return ORRERY_OK;
+}
+
 void transport_cancel(struct call *call)
 {
     release_handle(call);
@@ -289,8 +312,9 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     int running, wait_ms = pause_ms(client, now_ms, timeout_ms);
 
     if (wait_ms < 0 && client->fd_count == 0)
-        return ORRERY_EIO; /* nothing would ever happen */
-    if (poll(client->fds, client->fd_count, wait_ms) > 0)
+        return ORRERY_EIO;                                                     /* nothing would ever happen */
+    if ((wait_ms != 0 || client->timer_ms < 0 || client->timer_ms > now_ms) && /* a due timer goes first */
+        poll(client->fds, client->fd_count, wait_ms) > 0)
         code = tell_ready(client);
     now_ms = env_monotonic_ms(client->env);
     if (client->timer_ms >= 0 && client->timer_ms <= now_ms) {

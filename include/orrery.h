@@ -559,7 +559,7 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
  *
  * With options->done every call above that takes options and is one request returns at once: ORRERY_OK means that
  * it is under way, and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL.
- * (Two need an answer before they can send, unless the client knows it already: an item without a key, and a bulk.)
+ * (An item without a key waits for the container's definition, once. A bulk is several requests, and refuses.)
  *
  *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
  *     orrery_item_read(client, orders, "42", &city, &later, NULL);

@@ -3,8 +3,8 @@
 
 #include "failing_alloc.h"
 
-static size_t fails_at, count;
-static int paused;
+static _Thread_local size_t fails_at, count; /* of the test's thread: a server beside it goes on */
+static _Thread_local int paused;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t number, size_t size);
@@ -34,22 +34,22 @@ void failing_alloc_go_on(void)
     paused--;
 }
 
-static bool is_refused(void)
+bool failing_alloc_refuses(void)
 {
     return fails_at && !paused && ++count == fails_at;
 }
 
 void *__wrap_malloc(size_t size)
 {
-    return is_refused() ? NULL : __real_malloc(size);
+    return failing_alloc_refuses() ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t number, size_t size)
 {
-    return is_refused() ? NULL : __real_calloc(number, size);
+    return failing_alloc_refuses() ? NULL : __real_calloc(number, size);
 }
 
 void *__wrap_realloc(void *memory, size_t size)
 {
-    return is_refused() ? NULL : __real_realloc(memory, size);
+    return failing_alloc_refuses() ? NULL : __real_realloc(memory, size);
 }

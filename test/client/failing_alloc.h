@@ -12,6 +12,9 @@ void failing_alloc_at(size_t number);
 /* Whether it came to that. */
 bool failing_alloc_happened(void);
 
+/* Counts an allocation of another kind; whether it is the one that fails. */
+bool failing_alloc_refuses(void);
+
 /* Allocations of the test's own between the two are neither counted nor refused. They nest. */
 void failing_alloc_pause(void);
 void failing_alloc_go_on(void);

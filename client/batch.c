@@ -1,0 +1,276 @@
+/* client/batch.c - batches: their builder, one transaction, and the results of either kind. */
+#include <stdlib.h>
+
+#include "client.h"
+
+orrery_status orrery_batch_new(orrery_batch **batch)
+{
+    if (!batch)
+        return ORRERY_EINVAL;
+    *batch = calloc(1, sizeof(**batch));
+    if (!*batch)
+        return ORRERY_ENOMEM;
+    arena_init(&(*batch)->arena, SIZE_MAX);
+    return ORRERY_OK;
+}
+
+void orrery_batch_free(orrery_batch *batch)
+{
+    if (!batch)
+        return;
+    arena_free(&batch->arena);
+    free(batch->operations);
+    free(batch);
+}
+
+/* ---- building */
+
+static void fail(orrery_batch *batch, orrery_status status)
+{
+    if (batch->status == ORRERY_OK)
+        batch->status = status;
+}
+
+static struct slice keep(orrery_batch *batch, struct slice bytes)
+{
+    char *copy = bytes.data ? arena_try_alloc(&batch->arena, bytes.size + 1) : NULL;
+
+    if (bytes.data && !copy)
+        fail(batch, ORRERY_ENOMEM);
+    if (copy && bytes.size)
+        memcpy(copy, bytes.data, bytes.size);
+    return slice_make(copy, copy ? bytes.size : 0);
+}
+
+static bool make_room(orrery_batch *batch)
+{
+    size_t capacity = batch->capacity ? 2 * batch->capacity : 16;
+    struct operation *grown;
+
+    if (batch->count < batch->capacity)
+        return true;
+    grown = realloc(batch->operations, capacity * sizeof(*grown));
+    if (!grown)
+        return false;
+    batch->operations = grown;
+    batch->capacity = capacity;
+    return true;
+}
+
+static void keep_key(orrery_batch *batch, struct operation *operation, const orrery_key *key)
+{
+    struct buf text;
+
+    if (!key)
+        return;
+    buf_init(&text, &batch->arena);
+    if (!key_print(&text, key))
+        fail(batch, ORRERY_EINVAL);
+    if (text.failed)
+        fail(batch, ORRERY_ENOMEM);
+    operation->key = buf_as_slice(&text);
+}
+
+static void check_body(orrery_batch *batch, struct slice body)
+{
+    struct arena arena;
+    struct json value = json_undefined;
+    orrery_status status;
+
+    arena_init(&arena, SIZE_MAX);
+    status = parse_json(&arena, body, &value);
+    if (status != ORRERY_OK || json_kind(value) != JSON_OBJECT)
+        fail(batch, status == ORRERY_OK ? ORRERY_EJSON : status);
+    arena_free(&arena);
+}
+
+static void add(orrery_batch *batch, const char *type, const char *id, const char *etag, struct slice body,
+                const orrery_key *key)
+{
+    struct operation *operation;
+
+    if (!batch)
+        return;
+    if (!make_room(batch)) {
+        fail(batch, ORRERY_ENOMEM);
+        return;
+    }
+    operation = &batch->operations[batch->count++];
+    *operation = (struct operation){ .type = type };
+    operation->id = keep(batch, size_of(id, ORRERY_TEXT));
+    operation->etag = keep(batch, size_of(etag, ORRERY_TEXT));
+    operation->body = keep(batch, body);
+    keep_key(batch, operation, key);
+}
+
+static void add_with_body(orrery_batch *batch, const char *type, const char *id, const char *etag,
+                          const char *json, size_t size, const orrery_key *key)
+{
+    struct slice body = size_of(json, size);
+
+    if (!batch)
+        return;
+    if (!body.data)
+        fail(batch, ORRERY_EINVAL);
+    else
+        check_body(batch, body);
+    add(batch, type, id, etag, body, key);
+}
+
+void orrery_batch_create(orrery_batch *batch, const char *json, size_t size, const orrery_key *key)
+{
+    add_with_body(batch, "Create", NULL, NULL, json, size, key);
+}
+
+void orrery_batch_upsert(orrery_batch *batch, const char *json, size_t size, const orrery_key *key)
+{
+    add_with_body(batch, "Upsert", NULL, NULL, json, size, key);
+}
+
+static void need_id(orrery_batch *batch, const char *id)
+{
+    if (batch && (!id || !*id))
+        fail(batch, ORRERY_EINVAL);
+}
+
+void orrery_batch_replace(orrery_batch *batch, const char *id, const char *json, size_t size,
+                          const char *etag, const orrery_key *key)
+{
+    need_id(batch, id);
+    add_with_body(batch, "Replace", id, etag, json, size, key);
+}
+
+void orrery_batch_read(orrery_batch *batch, const char *id, const orrery_key *key)
+{
+    need_id(batch, id);
+    add(batch, "Read", id, NULL, slice_make(NULL, 0), key);
+}
+
+void orrery_batch_delete(orrery_batch *batch, const char *id, const char *etag, const orrery_key *key)
+{
+    need_id(batch, id);
+    add(batch, "Delete", id, etag, slice_make(NULL, 0), key);
+}
+
+void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch *patch, const char *etag,
+                        const orrery_key *key)
+{
+    struct buf text;
+    orrery_status status;
+
+    if (!batch)
+        return;
+    need_id(batch, id);
+    buf_init(&text, &batch->arena);
+    status = patch ? patch_print(patch, &text) : ORRERY_EINVAL;
+    if (status != ORRERY_OK || text.failed)
+        fail(batch, status != ORRERY_OK ? status : ORRERY_ENOMEM);
+    add(batch, "Patch", id, etag, buf_as_slice(&text), key);
+}
+
+/* ---- sending */
+
+static void print_member(struct buf *out, const char *name, struct slice text)
+{
+    if (!text.data)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    json_print_string(out, text);
+}
+
+void operation_print(struct buf *out, const struct operation *operation, struct slice key)
+{
+    buf_printf(out, "{\"operationType\":\"%s\"", operation->type);
+    print_member(out, "id", operation->id);
+    print_member(out, "ifMatch", operation->etag);
+    print_member(out, "partitionKey", key);
+    if (operation->body.data) {
+        buf_text(out, ",\"resourceBody\":");
+        buf_slice(out, operation->body);
+    }
+    buf_byte(out, '}');
+}
+
+static void print_all(struct buf *out, const orrery_batch *batch)
+{
+    buf_byte(out, '[');
+    for (size_t i = 0; i < batch->count; i++) {
+        if (i > 0)
+            buf_byte(out, ',');
+        operation_print(out, &batch->operations[i], slice_make(NULL, 0));
+    }
+    buf_byte(out, ']');
+}
+
+/* 207: it was not done, and the answer says because of what. */
+static void look_at_results(struct call *call)
+{
+    if (call->response->http != 207)
+        return;
+    call->status = ORRERY_EBATCH;
+    call->hands_over = true;
+    call->error = "an operation of the batch failed, and none was done";
+}
+
+orrery_status batch_check(orrery_client *client, const orrery_batch *batch, size_t count_max)
+{
+    if (!batch || batch->count == 0 || batch->count > count_max)
+        return client_fail(client, ORRERY_EINVAL, "a batch has 1 to %zu operations", count_max);
+    if (batch->status != ORRERY_OK)
+        return client_fail(client, batch->status, "an operation of the batch: %s",
+                           orrery_status_text(batch->status));
+    return ORRERY_OK;
+}
+
+orrery_status orrery_batch_run(orrery_client *client, const char *container_link, const orrery_key *key,
+                               const orrery_batch *batch, const orrery_options *options,
+                               orrery_response **response)
+{
+    struct call *call;
+    orrery_status status;
+
+    if (response)
+        *response = NULL;
+    if (!client)
+        return ORRERY_EINVAL;
+    status = key ? batch_check(client, batch, BATCH_OPERATIONS_MAX)
+                 : client_fail(client, ORRERY_EINVAL, "a batch needs its partition key");
+    if (status != ORRERY_OK)
+        return status;
+    call = call_new(client, METHOD_POST, options);
+    if (!call)
+        return ORRERY_ENOMEM;
+    status = call_child(call, container_link, "docs", NULL);
+    if (status == ORRERY_OK)
+        status = call_key(call, key);
+    if (status != ORRERY_OK) {
+        call_free(call);
+        return status;
+    }
+    call_header(call, "x-ms-cosmos-is-batch-request", "true");
+    call_header(call, "x-ms-cosmos-batch-atomic", "true");
+    call_body(call, "application/json", slice_of(""));
+    print_all(&call->body, batch);
+    call->finish = look_at_results;
+    return call_dispatch(call, options, response);
+}
+
+/* ---- results */
+
+orrery_status orrery_batch_result(orrery_response *response, size_t index, orrery_result *result)
+{
+    orrery_value row = orrery_value_element(orrery_response_json(response), index), code;
+
+    if (!result)
+        return ORRERY_EINVAL;
+    *result = (orrery_result){ .status = ORRERY_EINVAL };
+    code = orrery_value_member(row, "statusCode");
+    if (!code.at)
+        return ORRERY_EINVAL;
+    result->http = (int)orrery_value_int(code);
+    result->status = http_status(result->http);
+    result->charge = orrery_value_number(orrery_value_member(row, "requestCharge"));
+    result->etag = orrery_value_member(row, "eTag");
+    result->body = orrery_value_member(row, "resourceBody");
+    return ORRERY_OK;
+}

@@ -1,0 +1,319 @@
+/* test/client/call_test.c - attempts: what is tried again, what is not, and what becomes of answers that are none. */
+#include <orrery.h>
+#include <poll.h>
+#include <stdatomic.h>
+
+#include "fake.h"
+#include "test.h"
+
+#define KEY "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
+#define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nx-ms-request-charge: 2\r\n\r\n{\"id\":\"1\"}"
+#define EMPTY(line) "HTTP/1.1 " line "\r\nContent-Length: 2\r\n"
+
+static const char items[] = "dbs/d/colls/c";
+
+/* Answers in turn; the last one for whatever comes after it. */
+struct script {
+    struct fake_answer acts[4];
+    atomic_size_t at;
+};
+
+static void play(void *context, const char *request, struct fake_answer *answer)
+{
+    struct script *script = context;
+    size_t at = script->at++;
+
+    (void)request;
+    while (at > 0 &&
+           (at >= 4 || (!script->acts[at].bytes && !script->acts[at].closes && !script->acts[at].stalls)))
+        at--;
+    *answer = script->acts[at];
+}
+
+struct rig {
+    struct fake *fake;
+    orrery_client *client;
+};
+
+static struct rig rig_open(struct script *script, int timeout_ms)
+{
+    struct rig rig = { .fake = fake_start(play, script) };
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY,
+                                 .timeout_ms = timeout_ms };
+
+    CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    return rig;
+}
+
+static void rig_close(struct rig *rig)
+{
+    orrery_close(rig->client);
+    fake_stop(rig->fake);
+}
+
+static orrery_status read_one(struct rig *rig, orrery_response **response)
+{
+    orrery_key key = orrery_key_text("k");
+
+    return orrery_item_read(rig->client, items, "1", &key, NULL, response);
+}
+
+static orrery_status create_one(struct rig *rig)
+{
+    orrery_key key = orrery_key_text("k");
+
+    return orrery_item_create(rig->client, items, "{\"id\":\"1\"}", ORRERY_TEXT, &key, NULL, NULL);
+}
+
+TEST(a_throttled_request_is_tried_again_after_the_time_that_the_server_names)
+{
+    struct script script = {
+        .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 1\r\nx-ms-request-charge: 1\r\n\r\n{}" },
+                  { OK_ANSWER } }
+    };
+    struct rig rig = rig_open(&script, 0);
+    orrery_response *response = NULL;
+
+    CHECK(read_one(&rig, &response) == ORRERY_OK);
+    CHECK(orrery_response_attempts(response) == 2 && orrery_response_charge(response) == 3);
+    orrery_response_free(response);
+    rig_close(&rig);
+}
+
+TEST(a_server_that_never_stops_throttling_is_left_alone_in_the_end)
+{
+    struct script script = { .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 0\r\n\r\n{}" } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(create_one(&rig) == ORRERY_ETHROTTLED);
+    CHECK(fake_asked(rig.fake) == 10);
+    CHECK(orrery_response_http(orrery_failed_response(rig.client)) == 429);
+    rig_close(&rig);
+}
+
+TEST(a_wait_that_would_outlast_the_call_is_not_begun)
+{
+    struct script script = { .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 60000\r\n\r\n{}" } } };
+    struct rig rig = rig_open(&script, 5000);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_ETHROTTLED && fake_asked(rig.fake) == 1);
+    rig_close(&rig);
+}
+
+TEST(a_race_that_a_write_lost_is_run_again)
+{
+    struct script script = { .acts = { { EMPTY("449 Retry") "x-ms-retry-after-ms: 0\r\n\r\n{}" },
+                                       { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(create_one(&rig) == ORRERY_OK && fake_asked(rig.fake) == 2);
+    rig_close(&rig);
+}
+
+TEST(a_read_whose_connection_broke_is_sent_again_and_a_write_is_not)
+{
+    struct script script = { .acts = { { "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", .closes = 1 },
+                                       { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_asked(rig.fake) == 2);
+    script.at = 0;
+    CHECK(create_one(&rig) == ORRERY_EIO && fake_asked(rig.fake) == 3);
+    CHECK(*orrery_error(rig.client) != '\0');
+    rig_close(&rig);
+}
+
+TEST(an_unavailable_server_gets_reads_again_and_no_writes)
+{
+    struct script script = { .acts = { { EMPTY("503 No") "x-ms-retry-after-ms: 0\r\n\r\n{}" },
+                                       { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_asked(rig.fake) == 2);
+    script.at = 0;
+    CHECK(create_one(&rig) == ORRERY_ESERVER && fake_asked(rig.fake) == 3);
+    rig_close(&rig);
+}
+
+TEST(a_server_that_says_nothing_is_waited_for_as_long_as_the_call_may_take)
+{
+    struct script script = { .acts = { { .stalls = 1 } } };
+    struct rig rig = rig_open(&script, 50);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_ETIMEOUT);
+    CHECK(orrery_failed_response(rig.client) == NULL);
+    rig_close(&rig);
+}
+
+TEST(half_a_body_and_then_nothing_is_out_of_time_too)
+{
+    struct script script = { .acts = {
+                                 { "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", .stalls = 1 } } };
+    struct rig rig = rig_open(&script, 50);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_ETIMEOUT);
+    rig_close(&rig);
+}
+
+TEST(what_is_no_http_is_a_broken_connection)
+{
+    struct script script = { .acts = { { "220 mail.example.org ESMTP\r\n\r\n", .closes = 1 } } };
+    struct rig rig = rig_open(&script, 2000);
+
+    CHECK(create_one(&rig) == ORRERY_EIO);
+    rig_close(&rig);
+}
+
+TEST(an_error_without_a_body_or_with_a_wrong_one_is_told_by_its_number)
+{
+    static const char *const bodies[] = { "", "{", "[]", "{\"message\":1}", "\xff\xfe" };
+
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        char text[128];
+        struct script script = { 0 };
+        struct rig rig;
+
+        snprintf(text, sizeof(text), "HTTP/1.1 404 No\r\nContent-Length: %zu\r\n\r\n%s", strlen(bodies[i]),
+                 bodies[i]);
+        script.acts[0].bytes = text;
+        rig = rig_open(&script, 0);
+        CHECK(read_one(&rig, NULL) == ORRERY_ENOTFOUND);
+        CHECK(strstr(orrery_error(rig.client), "404"));
+        rig_close(&rig);
+    }
+}
+
+TEST(a_port_where_nobody_listens_is_no_connection)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_client *client = NULL;
+
+    CHECK(orrery_open(&settings, &client) == ORRERY_OK);
+    rig_close(&rig);
+    CHECK(orrery_item_read(client, items, "1", &key, NULL, NULL) == ORRERY_ECONNECT);
+    orrery_close(client);
+}
+
+TEST(a_session_token_is_kept_by_container_and_sent_with_what_follows)
+{
+    struct script script = { .acts = { { EMPTY("200 OK") "x-ms-session-token: 0:-1#5\r\n\r\n{}" },
+                                       { EMPTY("200 OK") "x-ms-session-token: 1:-1#9\r\n\r\n{}" },
+                                       { EMPTY("200 OK") "x-ms-session-token: 0:-1#4,1:-1#10\r\n\r\n{}" } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(create_one(&rig) == ORRERY_OK && read_one(&rig, NULL) == ORRERY_OK &&
+          read_one(&rig, NULL) == ORRERY_OK);
+    CHECK(!strstr(fake_request(rig.fake, 0), "x-ms-session-token"));
+    CHECK(strstr(fake_request(rig.fake, 1), "x-ms-session-token: 0:-1#5\r\n"));
+    CHECK(strstr(fake_request(rig.fake, 2), "x-ms-session-token: 0:-1#5,1:-1#9\r\n"));
+    CHECK(strcmp(orrery_session_token(rig.client, "/dbs/d/colls/c/"), "0:-1#5,1:-1#10") == 0);
+    CHECK(orrery_session_token(rig.client, "dbs/d/colls/other") == NULL);
+    rig_close(&rig);
+}
+
+TEST(a_header_with_a_line_end_is_refused_and_nothing_is_sent)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+    orrery_options options = { sizeof(options), .if_match = "x\r\nx-ms-evil: 1" };
+
+    CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_EINVAL);
+    CHECK(fake_asked(rig.fake) == 0);
+    rig_close(&rig);
+}
+
+static void count_ends(void *context, orrery_status status, orrery_response *response)
+{
+    *(int *)context += status == ORRERY_OK;
+    orrery_response_free(response);
+}
+
+TEST(a_client_that_is_closed_while_calls_are_under_way_tells_nobody)
+{
+    struct script script = { .acts = { { .stalls = 1 } } };
+    struct rig rig = rig_open(&script, 0);
+    int ends = 0;
+    orrery_options later = { sizeof(later), .done = count_ends, .context = &ends };
+    orrery_key key = orrery_key_text("k");
+
+    for (int i = 0; i < 5; i++)
+        CHECK(orrery_item_read(rig.client, items, "1", &key, &later, NULL) == ORRERY_OK);
+    orrery_run(rig.client, 10, NULL);
+    rig_close(&rig);
+    CHECK(ends == 0);
+}
+
+TEST(a_loop_of_ones_own_drives_calls_by_the_set_it_is_told_to_poll)
+{
+    struct script script = { .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 1\r\n\r\n{}" },
+                                       { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+    int ends = 0;
+    orrery_options later = { sizeof(later), .done = count_ends, .context = &ends };
+    orrery_key key = orrery_key_text("k");
+    size_t under_way = 1;
+
+    for (int i = 0; i < 3; i++)
+        CHECK(orrery_item_read(rig.client, items, "1", &key, &later, NULL) == ORRERY_OK);
+    while (under_way > 0) {
+        struct pollfd fds[16];
+        int timeout_ms;
+        size_t count = orrery_poll_set(rig.client, fds, 16, &timeout_ms);
+
+        REQUIRE(count > 0 || timeout_ms >= 0);
+        poll(fds, count, timeout_ms);
+        CHECK(orrery_run(rig.client, 0, &under_way) == ORRERY_OK);
+    }
+    CHECK(ends == 3 && fake_asked(rig.fake) == 4);
+    rig_close(&rig);
+}
+
+TEST(what_is_gone_though_no_range_was_named_is_tried_again_and_given_up)
+{
+    static const char gone[] =
+        "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\nx-ms-substatus: 1002\r\nx-ms-retry-after-ms: 0\r\n\r\n{}";
+    struct script script = { .acts = { { gone } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+    orrery_query *query = NULL;
+
+    CHECK(orrery_query_open(rig.client, items, "SELECT * FROM c", NULL, 0, &key, NULL, &query) == ORRERY_OK);
+    CHECK(orrery_query_step(query) == ORRERY_EGONE);
+    CHECK(fake_asked(rig.fake) > 1);
+    orrery_query_close(query);
+    rig_close(&rig);
+}
+
+TEST(settings_that_make_no_sense_open_nothing)
+{
+    orrery_client *client = NULL;
+    orrery_settings settings = { sizeof(settings), .endpoint = "http://x", .key = "no base64!" };
+
+    CHECK(orrery_open(NULL, &client) == ORRERY_EINVAL && orrery_open(&settings, NULL) == ORRERY_EINVAL);
+    CHECK(orrery_open(&settings, &client) == ORRERY_EINVAL && !client);
+    settings.key = NULL;
+    CHECK(orrery_open(&settings, &client) == ORRERY_EINVAL);
+    settings.key = KEY;
+    settings.endpoint = "file:///etc/passwd";
+    CHECK(orrery_open(&settings, &client) == ORRERY_EINVAL);
+}
+
+TEST(a_program_that_knows_fewer_settings_and_options_is_served_all_the_same)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct fake *fake = fake_start(play, &script);
+    orrery_settings settings = { offsetof(orrery_settings, resource_token), .endpoint = fake_url(fake),
+                                 .key = KEY, .timeout_ms = -77 };
+    orrery_options options = { offsetof(orrery_options, session_token), .session_token = (const char *)1 };
+    orrery_key key = orrery_key_text("k");
+    orrery_client *client = NULL;
+
+    CHECK(orrery_open(&settings, &client) == ORRERY_OK);
+    CHECK(orrery_item_read(client, items, "1", &key, &options, NULL) == ORRERY_OK);
+    orrery_close(client);
+    fake_stop(fake);
+}

@@ -1,0 +1,232 @@
+/*
+ * test/client/torture_test.c - the n-th allocation fails, for each n: no crash, no leak, an error that says so.
+ * The linker sends the library's allocations to failing_alloc.c (CMakeLists.txt), and libcurl is handed the same functions.
+ */
+#include <curl/curl.h>
+#include <orrery.h>
+#include <stdlib.h>
+
+#include "failing_alloc.h"
+#include "fake.h"
+#include "test.h"
+
+#define KEY "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
+
+void *__real_arena_try_alloc(struct arena *arena, size_t bytes);
+void *__wrap_arena_try_alloc(struct arena *arena, size_t bytes);
+
+static bool arenas_fail; /* for the tests of this file */
+
+/* Most of what an arena gives out needs no malloc(): it fails by itself. */
+void *__wrap_arena_try_alloc(struct arena *arena, size_t bytes)
+{
+    return arenas_fail && failing_alloc_refuses() ? NULL : __real_arena_try_alloc(arena, bytes);
+}
+
+/* ---- a server that answers everything the scenario asks */
+
+static const char plan_body[] =
+    "{\"queryInfo\":{\"distinctType\":\"None\",\"top\":null,\"orderBy\":[\"Ascending\"],"
+    "\"groupByExpressions\":[],"
+    "\"groupByAliases\":[],\"aggregates\":[],\"rewrittenQuery\":\"SELECT c._rid, 1 AS payload FROM c WHERE "
+    "({documentdb-formattableorderbyquery-filter})\"},\"queryRanges\":[{\"min\":\"\",\"max\":\"FF\"}]}";
+static const char group_plan_body[] =
+    "{\"queryInfo\":{\"distinctType\":\"Unordered\",\"orderBy\":[],\"groupByExpressions\":[\"c.g\"],"
+    "\"groupByAliases\":"
+    "[\"g\",\"n\",\"m\"],\"aggregates\":[],\"groupByAliasToAggregateType\":{\"g\":null,\"n\":\"Count\",\"m\":"
+    "\"Max\"},"
+    "\"rewrittenQuery\":\"SELECT 1\"},\"queryRanges\":[{\"min\":\"\",\"max\":\"FF\"}]}";
+static const char ranges_body[] =
+    "{\"PartitionKeyRanges\":[{\"id\":\"1\",\"minInclusive\":\"\",\"maxExclusive\":\"1F\"},{\"id\":\"2\","
+    "\"minInclusive\":\"1F\",\"maxExclusive\":\"FF\"}]}";
+static const char later_ranges_body[] = "{\"PartitionKeyRanges\":[{\"id\":\"3\",\"minInclusive\":\"\","
+                                        "\"maxExclusive\":\"1F\",\"parents\":[\"1\"]},{\"id\":"
+                                        "\"2\",\"minInclusive\":\"1F\",\"maxExclusive\":\"FF\"}]}";
+static const char rows_body[] =
+    "{\"Documents\":[{\"_rid\":\"a\",\"orderByItems\":[{\"item\":1}],\"payload\":{\"x\":1}},{\"_rid\":\"b\","
+    "\"orderByItems\":[{\"item\":\"z\"}],\"payload\":[2]}]}";
+static const char groups_body[] = "{\"Documents\":[{\"groupByItems\":[{\"item\":1}],\"payload\":{\"g\":"
+                                  "\"one\",\"n\":{\"item\":3},\"m\":{\"item2\":"
+                                  "{\"max\":\"z\",\"count\":3}}}},{\"groupByItems\":[{}],\"payload\":{\"n\":{"
+                                  "\"item\":2},\"m\":{\"item2\":{\"count\":0}"
+                                  "}}}]}";
+static const char container_body[] = "{\"id\":\"c\",\"_rid\":\"x\",\"_self\":\"dbs/x/colls/y/"
+                                     "\",\"partitionKey\":{\"paths\":[\"/pk\",\"/q\"],\"version\":"
+                                     "2}}";
+static const char batch_body[] = "[{\"statusCode\":201,\"eTag\":\"x\",\"resourceBody\":{\"id\":\"1\"}}]";
+static const char gone_body[] = "{\"code\":\"Gone\",\"message\":\"gone\"}";
+
+struct torture_server {
+    char text[2048];
+    unsigned asked_ranges;
+};
+
+static const char *body_for(struct torture_server *server, const char *request, const char **line)
+{
+    bool groups = strstr(request, "GROUP") || strstr(request, "SELECT 1\"");
+
+    *line = "200 OK";
+    if (strstr(request, "query-plan-request"))
+        return groups ? group_plan_body : plan_body;
+    if (strstr(request, "/pkranges"))
+        return server->asked_ranges++ % 2 ? later_ranges_body
+                                          : ranges_body; /* range 1 is gone when it is asked */
+    if (strstr(request, "is-batch-request"))
+        return batch_body;
+    if (strstr(request, "partitionkeyrangeid: 1\r\n")) {
+        *line = "410 Gone\r\nx-ms-substatus: 1002";
+        return gone_body;
+    }
+    if (strstr(request, "documentdb-isquery"))
+        return groups ? groups_body : rows_body;
+    if (strncmp(request, "GET /dbs/d/colls/c HTTP", 23) == 0)
+        return container_body;
+    if (strstr(request, "/docs/missing"))
+        *line = "404 No";
+    return "{\"id\":\"1\",\"message\":\"words\"}";
+}
+
+static void serve(void *context, const char *request, struct fake_answer *answer)
+{
+    struct torture_server *server = context;
+    const char *line, *body = body_for(server, request, &line);
+
+    snprintf(
+        server->text, sizeof(server->text),
+        "HTTP/1.1 %s\r\nContent-Length: %zu\r\nx-ms-session-token: 0:-1#5\r\nx-ms-content-path: x\r\n\r\n%s",
+        line, strlen(body), body);
+    answer->bytes = server->text;
+}
+
+/* ---- what is done while allocations fail; each says whether it came to its end */
+
+static const char items[] = "dbs/d/colls/c";
+
+static bool do_items(orrery_client *client)
+{
+    orrery_key key = orrery_key_text("caf\xc3\xa9");
+    orrery_options options = { sizeof(options), .if_match = "\"x\"", .pre_triggers = "t" };
+    orrery_response *response = NULL;
+    bool good = orrery_item_create(client, items, "{\"pk\":1}", ORRERY_TEXT, NULL, &options, &response) ==
+                    ORRERY_OK &&
+                orrery_value_equals(orrery_value_member(orrery_response_json(response), "id"), "1") &&
+                orrery_item_read(client, items, "missing", &key, NULL, NULL) == ORRERY_ENOTFOUND;
+
+    orrery_response_free(response);
+    return good;
+}
+
+static bool do_builders(orrery_client *client)
+{
+    orrery_container container = { sizeof(container), .id = "c", .partition_key = { "/pk" },
+                                   .indexing_policy = "{\"automatic\":true}" };
+    orrery_key key = orrery_key_text("k");
+    orrery_batch *batch = NULL;
+    orrery_patch *patch = NULL;
+    bool good = orrery_batch_new(&batch) == ORRERY_OK && orrery_patch_new(&patch) == ORRERY_OK;
+
+    if (good) {
+        orrery_patch_set(patch, "/a", "[1]");
+        orrery_patch_condition(patch, "from c");
+        orrery_batch_patch(batch, "1", patch, "\"e\"", &key);
+    }
+    good = good && orrery_item_patch(client, items, "1", &key, patch, NULL, NULL) == ORRERY_OK &&
+           orrery_batch_run(client, items, &key, batch, NULL, NULL) == ORRERY_OK &&
+           orrery_bulk_run(client, items, batch, NULL, NULL) == ORRERY_OK &&
+           orrery_container_create(client, "dbs/d", &container, NULL, NULL) == ORRERY_OK;
+    orrery_batch_free(batch);
+    orrery_patch_free(patch);
+    return good;
+}
+
+static bool do_query(orrery_client *client, const char *sql, int rows_wanted)
+{
+    orrery_parameter parameters[] = { { "@p", "1" } };
+    orrery_options options = { sizeof(options), .parallel = 2 };
+    orrery_query *query = NULL;
+    char *continuation = NULL;
+    int rows = 0;
+    orrery_status status = orrery_query_open(client, items, sql, parameters, 1, NULL, &options, &query);
+    bool good = status == ORRERY_OK;
+
+    while (good && (status = orrery_query_step(query)) == ORRERY_ROW) {
+        rows++;
+        good = orrery_query_value(query).at != NULL;
+        status = orrery_query_continuation(query, &continuation);
+        good = good && (status == ORRERY_OK || status == ORRERY_EUNSUPPORTED);
+        orrery_free(continuation);
+    }
+    orrery_query_close(query);
+    return good && status == ORRERY_DONE && rows == rows_wanted;
+}
+
+static void end_later(void *context, orrery_status status, orrery_response *response)
+{
+    *(bool *)context = status == ORRERY_OK;
+    orrery_response_free(response);
+}
+
+static bool do_later(orrery_client *client)
+{
+    bool good = false;
+    orrery_key key = orrery_key_text("k");
+    orrery_options options = { sizeof(options), .done = end_later, .context = &good };
+    size_t under_way = 1;
+
+    if (orrery_item_read(client, items, "1", &key, &options, NULL) != ORRERY_OK)
+        return false;
+    while (under_way > 0)
+        if (orrery_run(client, 1000, &under_way) != ORRERY_OK)
+            return false;
+    return good;
+}
+
+static bool scenario(struct fake *fake)
+{
+    orrery_settings settings = { sizeof(settings),         .endpoint = fake_url(fake), .key = KEY,
+                                 .consistency = "Session", .user_agent = "torture",    .retries_max = 1 };
+    orrery_client *client = NULL;
+    bool good = orrery_open(&settings, &client) == ORRERY_OK && do_items(client) && do_builders(client) &&
+                do_query(client, "SELECT * FROM c ORDER BY c.x", 4) &&
+                do_query(client, "SELECT c.g, COUNT(1) AS n, MAX(c.m) AS m FROM c GROUP BY c.g", 2) &&
+                do_later(client);
+
+    orrery_close(client);
+    return good;
+}
+
+TEST(each_allocation_that_fails_is_an_error_and_nothing_else)
+{
+    struct torture_server server = { .asked_ranges = 0 };
+    struct fake *fake = fake_start(serve, &server);
+    long n = 0;
+    bool good = false, happened;
+
+    CHECK(scenario(fake)); /* whatever is made once for the process is made now */
+    arenas_fail = true;
+    for (; n < 20000; n++) {
+        failing_alloc_at((size_t)n + 1);
+        good = scenario(fake);
+        happened = failing_alloc_happened();
+        failing_alloc_at(0);
+        if (!happened)
+            break;
+    }
+    arenas_fail = false;
+    CHECK(good && n > 200 && n < 20000);
+    fake_stop(fake);
+}
+
+/* Before anybody else: the first call decides what libcurl allocates with. */
+static char *wrap_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+__attribute__((constructor)) static void hand_over_allocations(void)
+{
+    curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, free, realloc, wrap_strdup, calloc);
+}
