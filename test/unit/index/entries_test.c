@@ -456,7 +456,7 @@ static struct json many_numbers(struct op *op, size_t count, size_t different)
     return json_built(&out);
 }
 
-TEST(a_document_of_two_megabytes_has_hundreds_of_thousands_of_entries_in_the_memory_of_a_request)
+TEST_OF_SIZE(a_document_of_two_megabytes_has_hundreds_of_thousands_of_entries_in_the_memory_of_a_request)
 {
     const struct index_policy *policy = policy_of(DEFAULT);
     size_t counts[][2] = { { 290000, 290000 }, { 1000000, 10 } };
@@ -492,7 +492,7 @@ static struct json many_from(struct op *op, int64_t first, size_t count)
     return json_built(&out);
 }
 
-TEST(such_a_document_can_be_replaced_by_another_that_has_no_entry_in_common_with_it)
+TEST_OF_SIZE(such_a_document_can_be_replaced_by_another_that_has_no_entry_in_common_with_it)
 {
     enum { COUNT = 600000 }; /* more than two megabytes have */
     const struct index_policy *policy = policy_of(DEFAULT);

@@ -108,7 +108,7 @@ static void index_again(struct rig *rig, const char *definition)
     container_release(container);
 }
 
-TEST(an_item_of_half_a_million_entries_is_replaced_indexed_again_and_deleted)
+TEST_OF_SIZE(an_item_of_half_a_million_entries_is_replaced_indexed_again_and_deleted)
 {
     enum { WORDS = 230000 };
     struct container *container;
@@ -136,7 +136,7 @@ TEST(an_item_of_half_a_million_entries_is_replaced_indexed_again_and_deleted)
 
 enum { DEEP_WORDS = 14000, DEEP = 60 }; /* 850,000 entries */
 
-TEST(an_item_of_more_entries_than_are_kept_is_written_and_is_not_in_the_index)
+TEST_OF_SIZE(an_item_of_more_entries_than_are_kept_is_written_and_is_not_in_the_index)
 {
     struct container *container;
     struct record item;
@@ -163,7 +163,7 @@ TEST(an_item_of_more_entries_than_are_kept_is_written_and_is_not_in_the_index)
     op_free(&op);
 }
 
-TEST(a_policy_by_which_an_item_would_have_too_many_entries_is_carried_through)
+TEST_OF_SIZE(a_policy_by_which_an_item_would_have_too_many_entries_is_carried_through)
 {
     static const char *const id[] = { "1", "2", "3" };
     struct container *container;
