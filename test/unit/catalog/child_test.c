@@ -442,7 +442,7 @@ TEST(an_offer_is_replaced_in_its_place)
     rig_close(&rig);
 }
 
-TEST(there_is_a_limit_to_siblings)
+TEST_OF_SIZE(there_is_a_limit_to_siblings)
 {
     struct rig rig;
 
