@@ -40,6 +40,18 @@ void op_begin(struct op *op, int64_t timeout_ms)
     op->activity_id[0] = '\0';
 }
 
+struct op_mark op_mark(const struct op *op)
+{
+    return (struct op_mark){ arena_mark(&op->arena), op->arena.limit_bytes, op->index_bytes };
+}
+
+void op_rewind(struct op *op, struct op_mark mark)
+{
+    arena_rewind(&op->arena, mark.arena);
+    op->arena.limit_bytes = mark.limit_bytes;
+    op->index_bytes = mark.index_bytes;
+}
+
 void op_renew_time(struct op *op)
 {
     op->now_ms = env_now_ms(op->env);

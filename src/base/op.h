@@ -109,6 +109,15 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);
 void op_begin(struct op *op, int64_t timeout_ms);
 void op_free(struct op *op);
 
+/* What was allocated since the mark is given back, and what entries of the index took of it. For what is done anew. */
+struct op_mark {
+    struct arena_mark arena;
+    size_t limit_bytes, index_bytes;
+};
+
+struct op_mark op_mark(const struct op *op);
+void op_rewind(struct op *op, struct op_mark mark);
+
 /* After a wait for a thread or a lock, before anything is looked at: what has expired meanwhile has expired. */
 void op_renew_time(struct op *op);
 

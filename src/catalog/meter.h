@@ -37,7 +37,7 @@ void meter_release(struct meter *meter); /* NULL is welcome */
 /* From now on; what is owed is paid at the new pace. */
 void meter_set_units(struct meter *meter, uint64_t units, int64_t now_us);
 
-/* 0 when a request may go on, else the microseconds after which one may. There must be units. */
+/* 0 when a request may go on, else the microseconds after which one may. */
 int64_t meter_wait_us(struct meter *meter, const struct meter_place *place, int64_t now_us);
 
 /*

@@ -66,7 +66,7 @@ out:
  */
 static enum status step_until_written(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {
-    struct arena_mark mark = arena_mark(&op->arena);
+    struct op_mark mark = op_mark(op);
     enum status st = ST_WRITE_CONFLICT;
 
     clearing->limit = STEP_ITEMS_MAX;
@@ -79,7 +79,7 @@ static enum status step_until_written(struct op *op, struct clearing *clearing, 
         if (clearing->limit > 1)
             clearing->limit /= 2;
         if (st == ST_OK || st == ST_WRITE_CONFLICT)
-            arena_rewind(&op->arena, mark);
+            op_rewind(op, mark);
     }
     return st;
 }

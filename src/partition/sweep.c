@@ -59,13 +59,13 @@ static void end_pass(struct container_sweep *sweep, struct env *env, bool failed
 
 /* Puts the removal of what has expired into the transaction, until the step is full or the container ends. */
 static enum status collect(struct op *op, struct partition_scan *scan, struct partition_txn *txn,
-                           struct container_sweep *sweep, uint64_t *count)
+                           struct container_sweep *sweep, uint64_t limit, uint64_t *count)
 {
     struct record item;
     bool found = true;
     enum status st = ST_OK;
 
-    while (*count < STEP_ITEMS_MAX && found) {
+    while (*count < limit && found) {
         int64_t expires_ms;
 
         TRY(partition_scan_next(op, scan, &item, &found));
@@ -103,24 +103,26 @@ static enum status commit(struct op *op, struct partition_txn **txn, struct cont
     return ST_OK;
 }
 
-/* The transaction is opened before the scan: what it expects unchanged, the scan has seen, or newer. */
-static enum status step(struct op *op, struct container *container, uint64_t *removed)
+/*
+ * The transaction is opened before the scan: what it expects unchanged, the scan has seen, or newer. When it becomes
+ * too large, `count` is how many items fitted.
+ */
+static enum status step(struct op *op, struct container *container, uint64_t limit, uint64_t *count)
 {
     const struct partition_scope everything = { 0 };
     struct partition_scan scan = { 0 };
     struct partition_txn *txn = NULL;
-    uint64_t count = 0;
     enum status st;
 
+    *count = 0;
     TRY(txn_open(op, container, &txn));
     TRY(partition_scan_open(op, container, &everything, &scan));
     partition_scan_seek(&scan, container->progress->sweep.after);
     scan.expired_too = true;
     scan.scanned_bytes_max = STEP_BYTES_MAX;
-    TRY(collect(op, &scan, txn, &container->progress->sweep, &count));
-    if (count)
-        TRY(commit(op, &txn, &container->progress->sweep, &count));
-    *removed += count;
+    TRY(collect(op, &scan, txn, &container->progress->sweep, limit, count));
+    if (*count)
+        TRY(commit(op, &txn, &container->progress->sweep, count));
 out:
     partition_scan_close(&scan);
     partition_abort(txn);
@@ -131,12 +133,19 @@ static enum status advance(struct op *op, struct container *container, uint64_t 
 {
     struct container_sweep *sweep = &container->progress->sweep;
     int64_t began_us = env_monotonic_us(op->env);
+    uint64_t count;
     enum status st;
 
     op_begin(op, OP_TIMEOUT_MS);
     if (!sweep->passing)
         begin_pass(container, op->now_ms);
-    st = step(op, container, removed);
+    st = step(op, container, STEP_ITEMS_MAX, &count);
+    if (st == ST_TOO_LARGE && count > 0) {
+        op_begin(op, OP_TIMEOUT_MS);
+        st = step(op, container, count, &count);
+    }
+    if (st == ST_OK)
+        *removed += count;
     sweep->spent_us += env_monotonic_us(op->env) - began_us;
     if (st != ST_OK || !sweep->passing)
         end_pass(sweep, op->env, st != ST_OK);

@@ -219,11 +219,11 @@ out:
 static enum status attempt_until_written(struct op *op, struct parts *parts, struct part **culprit,
                                          struct commit_stamp *stamp)
 {
-    struct arena_mark mark = arena_mark(&op->arena);
+    struct op_mark mark = op_mark(op);
     enum status st = attempt(op, parts, false, culprit, stamp);
 
     for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
-        arena_rewind(&op->arena, mark);
+        op_rewind(op, mark);
         buf_init(reply_body(parts->reply), &op->arena);
         st = attempt(op, parts, true, culprit, stamp);
     }

@@ -142,11 +142,11 @@ out:
 /* What an attempt in vain has allocated is given back before the next one. */
 static enum status run_until_committed(struct op *op, struct execution *execution, struct json *done)
 {
-    struct arena_mark mark = arena_mark(&op->arena);
+    struct op_mark mark = op_mark(op);
     enum status st = attempt(op, execution, false, done);
 
     for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
-        arena_rewind(&op->arena, mark);
+        op_rewind(op, mark);
         st = attempt(op, execution, true, done);
     }
     return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;

@@ -277,13 +277,13 @@ out:
 /* Each attempt begins with what the client sent. */
 static enum status run_until_committed(struct op *op, struct firing *firing, struct commit_stamp *stamp)
 {
-    struct arena_mark mark = arena_mark(&op->arena);
+    struct op_mark mark = op_mark(op);
     struct action sent = *firing->action;
     struct json body = firing->body;
     enum status st = attempt(op, firing, false, stamp);
 
     for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
-        arena_rewind(&op->arena, mark);
+        op_rewind(op, mark);
         *firing->action = sent;
         firing->body = body;
         st = attempt(op, firing, true, stamp);

@@ -122,14 +122,21 @@ static void grow_index(struct batch *batch)
     move_index(batch, arena_alloc(batch->arena, capacity * sizeof(*batch->index)), capacity);
 }
 
+/* At least twice what there was: of many documents each would leave a list behind that is as long as all before it. */
 bool batch_index_expect(struct batch *batch, size_t more)
 {
-    size_t capacity = batch->index_count + more;
+    size_t wanted = batch->index_count + more, capacity = 2 * batch->index_capacity;
     struct batch_index_entry *larger;
 
-    if (capacity <= batch->index_capacity)
+    if (wanted <= batch->index_capacity)
         return true;
+    if (capacity < wanted)
+        capacity = wanted;
     larger = arena_try_alloc(batch->arena, capacity * sizeof(*larger));
+    if (!larger && capacity > wanted) {
+        capacity = wanted;
+        larger = arena_try_alloc(batch->arena, capacity * sizeof(*larger));
+    }
     if (larger)
         move_index(batch, larger, capacity);
     return larger != NULL;

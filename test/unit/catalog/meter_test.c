@@ -139,3 +139,14 @@ TEST(nothing_that_threads_spend_at_a_time_is_lost)
     CHECK(meter_wait_us(meter, &only, NOW_US) == (SPENDERS * SPENT_EACH / 1000 - 1) * SECOND_US);
     meter_release(meter);
 }
+
+TEST(an_offer_that_has_gone_while_a_request_was_under_way_is_no_reason_to_wait)
+{
+    struct meter *meter = meter_with(400);
+
+    meter_spend(meter, &only, 4000, NOW_US);
+    meter_set_units(meter, 0, NOW_US);
+    meter_spend(meter, &only, 10, NOW_US);
+    CHECK(meter_turn_us(meter, &only, NOW_US) <= 9 * SECOND_US);
+    meter_release(meter);
+}

@@ -1,6 +1,7 @@
 /* test/unit/partition/clear_test.c - deleting every item of a logical partition: these, all of them, no others. */
 #include <pthread.h>
 
+#include "base/limits.h"
 #include "items.h"
 #include "keys/keys.h"
 
@@ -46,6 +47,27 @@ TEST(every_item_of_the_key_goes_in_steps_and_the_others_stay)
           item_read(&rig, container, "['b']", "0", &item));
     CHECK(item_create(&rig, container, "{'id':'0','pk':'a'}", &item) == ST_OK);
     rig_close(&rig);
+}
+
+/* What a request may change in the index is a limit of what it holds at a time: of a step. */
+TEST(what_a_step_has_changed_in_the_index_is_forgotten_with_the_step)
+{
+    struct commit_stamp stamp = { 0 };
+    struct container *container;
+    struct rig rig;
+    struct op op;
+
+    rig_open_with(&rig, false, RIG_PACKED);
+    op_init(&op, rig.op->env, OP_MEMORY_BYTES_MAX);
+    rig.op = &op;
+    container = rig_container(&rig, BY_PK);
+    create_many(&rig, container, "a", 250);
+    op_begin(&op, OP_TIMEOUT_MS);
+    CHECK(clear(&rig, container, "['a']", &stamp) == ST_OK && has_rows(&rig, container, 0));
+    CHECK(op.index_bytes == 0 && op.arena.limit_bytes == OP_MEMORY_BYTES_MAX);
+    container_release(container);
+    rig_close(&rig);
+    op_free(&op);
 }
 
 TEST(a_key_without_items_is_cleared_without_a_commit)

@@ -314,3 +314,27 @@ TEST(what_a_new_definition_brings_back_is_not_removed_by_the_sweep_under_way)
     CHECK(item_read(&rig, redefining.container, KEY_A, "1", &item));
     rig_close(&rig);
 }
+
+/* Each has more entries than the list of a batch has room for by itself. */
+TEST(many_items_with_many_entries_are_removed_in_one_step)
+{
+    enum { ITEMS = 60, ENTRIES = 2000 };
+    struct container *container;
+    struct record item;
+    struct rig rig;
+    struct buf text;
+
+    rig_open_with(&rig, false, RIG_PACKED);
+    container = rig_container(&rig, TTL(10));
+    for (int i = 0; i < ITEMS; i++) {
+        buf_init(&text, &rig.op->arena);
+        buf_printf(&text, "{'id':'%d','pk':'a','v':[0", i);
+        for (int k = 1; k < ENTRIES; k++)
+            buf_printf(&text, ",%d", k);
+        buf_append(&text, "]}", 3);
+        CHECK(item_create(&rig, container, text.data, &item) == ST_OK);
+    }
+    rig_advance_ms(&rig, 10000);
+    CHECK(sweep(&rig) == ITEMS && count_items(&rig, container) == 0);
+    rig_close(&rig);
+}

@@ -103,3 +103,19 @@ TEST(the_largest_counter_is_the_one_remembered)
     batch_uses_counter(batch, 7);
     CHECK(batch->counter == 9);
 }
+
+TEST(lists_of_entries_for_many_documents_take_memory_in_proportion)
+{
+    enum { DOCUMENTS = 100, ENTRIES = 2000 };
+    struct op *op = test_op();
+    struct batch *batch = batch_new(op, BUCKET);
+    struct slice key = key_index(&op->arena, BUCKET, slice_of("\1\2\3\4\5\6\7\10\11"), 1);
+    size_t list_bytes = DOCUMENTS * ENTRIES * sizeof(struct batch_index_entry), before = op->arena.used_bytes;
+
+    for (int i = 0; i < DOCUMENTS; i++) {
+        CHECK(batch_index_expect(batch, ENTRIES));
+        for (int k = 0; k < ENTRIES; k++)
+            batch_index_add(batch, key); /* nobody looks at them */
+    }
+    CHECK(op->arena.used_bytes - before <= 4 * list_bytes);
+}
