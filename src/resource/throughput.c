@@ -56,7 +56,7 @@ static struct meter_place place_of(const struct container *container, const uint
 
 /* --- which ranges --- */
 
-/* As the headers say it; what they say wrongly, the operation will tell. */
+/* As the headers say it, the key before the range; what they say wrongly, the operation will tell. */
 static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 {
     const struct container *container = call->container;
@@ -69,12 +69,13 @@ static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 
     if (container->ranges.count == 1)
         return ranges_all(container);
+    if (partition_key_read(op, container, key_text, KEY_OF_QUERY, &key, &present) == ST_OK && present) {
+        partition_key_epk(container, &key, &epk);
+        return ranges_of_prefix(container, &epk);
+    }
     if (range.data && range_parse(op, container, range, &index) == ST_OK)
         return range_at(container, index);
-    if (partition_key_read(op, container, key_text, KEY_OF_QUERY, &key, &present) != ST_OK || !present)
-        return ranges_all(container);
-    partition_key_epk(container, &key, &epk);
-    return ranges_of_prefix(container, &epk);
+    return ranges_all(container);
 }
 
 /* --- refusing and paying --- */
