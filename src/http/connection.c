@@ -185,6 +185,7 @@ static bool submit(struct connection *c)
         count(&c->loop->counts.requests_on_pool, 1);
         return true;
     }
+    c->state = CONNECTION_WRITE; /* it is the loop's still, and may be closed */
     job->exchange.refused = true;
     handle_again(job);
     return false;

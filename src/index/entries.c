@@ -216,6 +216,8 @@ static enum status visit_computed(struct walk *walk, struct json document)
 
         if (!node || node->is_bare)
             continue;
+        if (!walk->op->may_block) /* a regular expression of the container's may take a second */
+            TRY(op_fail(walk->op, ST_WOULD_BLOCK, "What a computed property is may take long to find out."));
         TRY(policy->compute(walk->op, policy->computed, i, document, &computed));
         if (computed.unknown)
             add_value(walk, policy->computed_path[i], json_undefined);

@@ -140,12 +140,6 @@ out:
     return st;
 }
 
-/* For a loop thread: entries of a large item are many, and what removes an expired one holds on to its container. */
-static bool takes_long(const struct partition_txn *txn, const struct record *item, int64_t now_ms)
-{
-    return item->stored.size > INLINE_ITEM_BYTES_MAX || item_is_expired(txn->container, item, now_ms);
-}
-
 /* An item that has expired goes with the transaction that met it, which may then have its id. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found)
@@ -155,7 +149,7 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
-    if (*found && !op->may_block && takes_long(txn, item, op->now_ms))
+    if (*found && !op->may_block && item->stored.size > INLINE_ITEM_BYTES_MAX) /* its entries are many */
         TRY(op_fail(op, ST_WOULD_BLOCK, "What is to be done with the item takes long."));
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
         *found = false;
@@ -350,6 +344,8 @@ out:
 
 enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const struct record *old)
 {
+    if (!op->may_block) /* it may be large, and what removes it holds on to its container */
+        return op_fail(op, ST_WOULD_BLOCK, "What is to be done with an expired item takes long.");
     txn->expires = true;
     txn_expect_item(txn, old->epk, id_of(old->document));
     return txn_remove(op, txn, old, true);

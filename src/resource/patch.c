@@ -58,6 +58,8 @@ static enum status compile_condition(struct op *op, const struct call *call, str
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
+    if (!op->may_block) /* it may join what is in the item with itself, which takes seconds */
+        return op_fail(op, ST_WOULD_BLOCK, "A condition may take long.");
     return query_compile(op, json_string(text), json_undefined, &options, condition);
 }
 

@@ -333,6 +333,19 @@ TEST(a_computed_value_that_is_not_known_has_an_entry_that_says_so)
                                                                              json_undefined, false))));
 }
 
+TEST(nothing_is_computed_on_a_thread_that_may_not_block)
+{
+    const struct index_policy *policy =
+        policy_with("{'includedPaths':[{'path':'/*'},{'path':'/d/?'}]}", DOUBLED, false);
+    struct index_item item = item_of(policy, "{'n':4}");
+    struct index_terms terms;
+
+    test_op()->may_block = false;
+    CHECK(index_terms(test_op(), &item, &terms) == ST_WOULD_BLOCK);
+    test_op()->may_block = true;
+    CHECK(index_terms(test_op(), &item, &terms) == ST_OK);
+}
+
 TEST(what_cannot_be_computed_has_no_entries)
 {
     const struct index_policy *policy = policy_with("{'includedPaths':[{'path':'/*'},{'path':'/d/?'}]}",

@@ -80,6 +80,36 @@ TEST(a_small_write_takes_no_pool_thread_and_a_large_one_does)
     free(large);
 }
 
+TEST(a_patch_with_a_condition_takes_a_pool_thread)
+{
+    const char *set = "[{'op':'set','path':'/n','value':1}]";
+    char text[200];
+    struct client client;
+
+    open_filled(&client);
+    CHECK(client_send(&client, METHOD_PATCH, DOCS "/1", set) == 200 && client.was_pending);
+    snprintf(text, sizeof(text), "{'condition':'from c where c.n = 1','operations':%s}", set);
+    CHECK(client_send(&client, METHOD_PATCH, DOCS "/1", text) == 200 && !client.was_pending &&
+          client.was_handed_on);
+    client_close(&client);
+}
+
+TEST(a_write_that_removes_an_expired_holder_of_its_unique_key_takes_a_pool_thread)
+{
+    struct client client;
+
+    open_filled(&client);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/colls",
+                      "{'id':'u','defaultTtl':1,'partitionKey':{'paths':['/pk'],'kind':'Hash'},"
+                      "'uniqueKeyPolicy':{'uniqueKeys':[{'paths':['/u']}]}}") == 201);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/colls/u/docs", "{'id':'1','pk':'a','u':1}") == 201 &&
+          client.was_pending);
+    env_advance_ms(client.rig.op->env, 3000);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/colls/u/docs", "{'id':'2','pk':'a','u':1}") == 201 &&
+          !client.was_pending && client.was_handed_on);
+    client_close(&client);
+}
+
 /* By somebody who takes no lock, as bulk does. */
 static void create_first(void *context)
 {
