@@ -65,7 +65,6 @@ TEST(what_a_step_has_changed_in_the_index_is_forgotten_with_the_step)
     op_begin(&op, OP_TIMEOUT_MS);
     CHECK(clear(&rig, container, "['a']", &stamp) == ST_OK && has_rows(&rig, container, 0));
     CHECK(op.index_bytes == 0 && op.arena.limit_bytes == OP_MEMORY_BYTES_MAX);
-    container_release(container);
     rig_close(&rig);
     op_free(&op);
 }
