@@ -78,9 +78,9 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     int timeout_ms = OPTION(options, timeout_ms);
     struct call *call = calloc(1, sizeof(*call));
 
-    client_begin(client);
     if (!call || !(call->response = response_new())) {
         free(call);
+        client_begin(client);
         client_no_memory(client);
         return NULL;
     }
@@ -97,6 +97,7 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     call->session_given = session != NULL;
     call_header(call, "x-ms-session-token", session && *session ? session : NULL);
     call->deadline_ms = env_monotonic_ms(client->env) + (timeout_ms > 0 ? timeout_ms : client->timeout_ms);
+    client_begin(client); /* only now: an option may be of the last failed answer, an ETag for one */
     return call;
 }
 
@@ -331,6 +332,8 @@ static const char *explain(struct call *call, CURLcode code)
         return "out of memory";
     if (call->response->too_large)
         return "the answer is larger than any of this service";
+    if (code == CURLE_ABORTED_BY_CALLBACK)
+        return "the connection was lost before the answer came";
     if (code != CURLE_OK)
         return say(call, "%s", call->curl_error[0] ? call->curl_error : curl_easy_strerror(code));
     return server_words(call);
@@ -490,12 +493,13 @@ static void tell(struct call *call)
     done(context, status, response);
 }
 
+/* Of those that have ended, the ones of cursors that have not taken them are nobody's to wait for. */
 static size_t count(const struct call *call)
 {
     size_t counted = 0;
 
     for (; call; call = call->next)
-        counted++;
+        counted += call->done || call->state != CALL_ENDED;
     return counted;
 }
 

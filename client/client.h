@@ -91,8 +91,8 @@ struct call {
     bool failed;         /* it could not be built */
     enum call_state state;
     orrery_status status;
-    const char *error; /* why it failed, in the arena */
-    int attempts;
+    const char *error;  /* why it failed, in the arena */
+    int attempts, sent; /* sent: how often libcurl has begun to send this attempt */
     double charge;
     int64_t deadline_ms, waited_ms, due_ms; /* due_ms: of the next attempt */
 

@@ -2,7 +2,7 @@
  * client/continuation.c - where a cursor goes on: of a single source the server's own word, where a page has been read
  * to its end; else a JSON text of ours behind a mark.
  *
- *     orrery1:{"offset":0,"limit":-1,"sources":[{"link":..,"min":"","max":"1F","token":"..","skip":3,"ended":false}]}
+ *     orrery1:{"offset":0,"limit":-1,"sources":[{"from":0,"ended":false,"link":..,"min":"","max":"1F","token":"..","told":".."}]}
  *
  * A source names the part of the keys it stands for, and no range: ranges may have been divided when it is used.
  */
@@ -22,17 +22,32 @@ static void add_text(struct buf *out, const char *name, const char *text)
     json_print_string(out, slice_of(text));
 }
 
-/* In the middle of a page the page is named, and how many of its rows are gone. */
-static void print_source(struct buf *out, const struct source *source)
+/* Hashes of the rows that were told, 16 digits each. */
+static void print_told(struct buf *out, const struct source *source, size_t rows)
+{
+    if (rows + source->told_count == 0)
+        return;
+    buf_text(out, ",\"told\":\"");
+    for (size_t i = 0; i < rows; i++)
+        buf_printf(out, "%016llx", (unsigned long long)json_hash(source->rows[i]).h1);
+    for (size_t i = 0; i < source->told_count; i++)
+        buf_printf(out, "%016llx", (unsigned long long)source->told[i]);
+    buf_byte(out, '"');
+}
+
+/* In the middle of a page the page is named, and what of it was told; of changes, the one that comes next. */
+static void print_source(struct buf *out, const struct source *source, bool is_changes)
 {
     bool within = source->next_row < source->row_count;
+    int64_t from = within && is_changes ? change_lsn(source->rows[source->next_row]) : source->from_lsn;
 
-    buf_printf(out, "{\"skip\":%zu,\"ended\":%s", within ? source->next_row : source->skip,
+    buf_printf(out, "{\"from\":%lld,\"ended\":%s", (long long)from,
                source->ended && !within ? "true" : "false");
     add_text(out, "link", source->link);
     add_text(out, "min", source->min);
     add_text(out, "max", source->max);
     add_text(out, "token", within ? source->page_token : source->token);
+    print_told(out, source, within && !is_changes ? source->next_row : 0);
     buf_byte(out, '}');
 }
 
@@ -43,7 +58,7 @@ static void print_all(struct buf *out, const orrery_query *query)
     for (size_t i = 0; i < query->source_count; i++) {
         if (i > 0)
             buf_byte(out, ',');
-        print_source(out, &query->sources[i]);
+        print_source(out, &query->sources[i], query->kind == CURSOR_CHANGES);
     }
     buf_text(out, "]}");
 }
@@ -53,8 +68,8 @@ static bool is_plain(const orrery_query *query)
 {
     const struct source *only = query->sources;
 
-    return query->source_count == 1 && !only->range && only->next_row == only->row_count && !only->skip &&
-           only->token;
+    return query->source_count == 1 && !only->range && only->next_row == only->row_count &&
+           !only->told_count && !only->from_lsn && only->token;
 }
 
 static bool is_over(const orrery_query *query)
@@ -117,14 +132,31 @@ static bool set_token(struct source *source, struct slice token)
     return !token.data || source->token;
 }
 
+static int64_t count_of(struct json value)
+{
+    return json_kind(value) == JSON_NUMBER && json_is_int(value) && json_int(value) > 0 ? json_int(value) : 0;
+}
+
+static bool read_told(struct source *source, struct slice digits)
+{
+    size_t count = digits.size / 16;
+    char one[17] = "";
+
+    source->told = count ? malloc(count * sizeof(*source->told)) : NULL;
+    for (size_t i = 0; source->told && i < count; i++) {
+        memcpy(one, digits.data + 16 * i, 16);
+        source->told[source->told_count++] = strtoull(one, NULL, 16);
+    }
+    return source->told_count == count;
+}
+
 /* The parts that a source was saved with: those of one link that lie within a range, or around it. */
 static orrery_status apply_to(orrery_query *query, struct source *source, struct json saved)
 {
-    struct json skip = json_get(saved, "skip");
-
-    if (!set_token(source, text_of(json_get(saved, "token"))))
+    source->from_lsn = count_of(json_get(saved, "from"));
+    if (!read_told(source, text_of(json_get(saved, "told"))) ||
+        !set_token(source, text_of(json_get(saved, "token"))))
         return client_no_memory(query->client);
-    source->skip = json_kind(skip) == JSON_NUMBER && json_double(skip) > 0 ? (size_t)json_double(skip) : 0;
     source->ended = json_kind(json_get(saved, "ended")) == JSON_TRUE;
     return ORRERY_OK;
 }
@@ -133,9 +165,9 @@ static bool is_of(const struct source *source, struct json saved)
 {
     struct slice min = text_of(json_get(saved, "min")), max = text_of(json_get(saved, "max"));
 
-    if (!slice_is(text_of(json_get(saved, "link")), source->link))
+    if (!slice_is(text_of(json_get(saved, "link")), source->link) || !source->min != !min.data)
         return false;
-    return !source->min || !min.data ||
+    return !source->min ||
            (slice_compare(min, slice_of(source->min)) <= 0 && slice_compare(slice_of(source->max), max) <= 0);
 }
 
@@ -177,9 +209,18 @@ static orrery_status apply_ours(orrery_query *query, struct slice text)
 orrery_status continuation_apply(orrery_query *query)
 {
     const char *text = query->options.continuation;
+    orrery_status status =
+        text ? apply_ours(query, slice_after(slice_of(text), sizeof(mark) - 1)) : ORRERY_OK;
 
-    query->options.continuation = NULL;
-    return text ? apply_ours(query, slice_after(slice_of(text), sizeof(mark) - 1)) : ORRERY_OK;
+    if (status == ORRERY_OK)
+        query->options.continuation = NULL;
+    return status;
+}
+
+/* Within a text of ours every other quotation mark of this kind has a backslash. */
+bool continuation_names_ranges(const char *text)
+{
+    return text && slice_starts_with(slice_of(text), mark) && strstr(text, ",\"min\":");
 }
 
 orrery_status continuation_read(orrery_query *query, const char *text)

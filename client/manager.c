@@ -127,6 +127,7 @@ static orrery_status prepare(orrery_manager *manager)
     orrery_status status;
 
     drop_work(manager);
+    now->since_ms = now_ms(manager); /* clients can know it only now that it is written, and by our clock */
     status = find_sources(manager);
     if (status == ORRERY_OK)
         status = keep_earlier(manager);

@@ -16,6 +16,7 @@
 enum {
     MOVE_ITEMS_MAX = 50, /* moved between two writes of the state, and what the state holds of them */
     MOVE_BYTES_MAX = 4 * 1024 * 1024,
+    PUT_ATTEMPTS_MAX = 3,
     ITEM_ATTEMPTS_MAX = 20, /* of one that changes whenever it is copied; the next pass has it again */
     MANAGER_BYTES_MAX = 256 * 1024 * 1024,
     NAMES_TRIED_MAX = 64,

@@ -145,11 +145,12 @@ static bool is_intended(const struct arrangement *arrangement, const struct stra
     return false;
 }
 
-/* The copy as it lies in the new place: its ETag, what it has, and whether it is ours, and so may be written over. */
+/* The copy as it lies in the new place: its ETag, what it has, and whether it is ours, and so may be written over. One that
+   was only found (is_made: false) looks like ours, but a client may have written the same. */
 struct copy {
     struct slice etag;
     struct hash128 what;
-    bool is_ours;
+    bool is_ours, is_made;
 };
 
 static orrery_status look(const struct mover *mover, struct arena *arena, const struct stray *stray,
@@ -164,7 +165,8 @@ static orrery_status look(const struct mover *mover, struct arena *arena, const 
     if (status == ORRERY_OK)
         status = strip(arena, answer.body, &there);
     if (status == ORRERY_OK)
-        *copy = (struct copy){ answer.etag, there.what, is_intended(mover->arrangement, stray, there.what) };
+        *copy = (struct copy){ answer.etag, there.what, is_intended(mover->arrangement, stray, there.what),
+                               false };
     return status;
 }
 
@@ -177,7 +179,7 @@ static orrery_status write_over(const struct mover *mover, struct arena *arena, 
                                                        stray->text, &stray->key, copy->etag.data, &answer);
 
     if (status == ORRERY_OK)
-        *copy = (struct copy){ answer.etag, stray->what, true };
+        *copy = (struct copy){ answer.etag, stray->what, true, true };
     if (status ==
         ORRERY_EPRECONDITION) /* a client's, and then later than what lies here; or ours, and the answer was lost */
         status = look(mover, arena, stray, copy);
@@ -202,22 +204,27 @@ static orrery_status note_intent(const struct mover *mover, const struct stray *
     return arrangement_write(arrangement, mover->settings);
 }
 
+/* ORRERY_ECONFLICT: another item there has a unique key of this one. */
 static orrery_status put(const struct mover *mover, struct arena *arena, const struct stray *stray,
                          struct copy *copy)
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
-    orrery_status status =
-        remote->calls->item_create(remote->self, arena, stray->to, stray->text, &stray->key, &answer);
+    orrery_status status = ORRERY_ENOTFOUND;
 
-    if (status == ORRERY_OK)
-        *copy = (struct copy){ answer.etag, stray->what, true };
-    if (status != ORRERY_ECONFLICT)
-        return status;
-    status = look(mover, arena, stray, copy);
+    for (int i = 0; status == ORRERY_ENOTFOUND && i < PUT_ATTEMPTS_MAX; i++) {
+        status =
+            remote->calls->item_create(remote->self, arena, stray->to, stray->text, &stray->key, &answer);
+        if (status == ORRERY_OK)
+            *copy = (struct copy){ answer.etag, stray->what, true, true };
+        if (status != ORRERY_ECONFLICT)
+            return status;
+        status = look(mover, arena, stray,
+                      copy); /* not there: a client has just deleted it, or that key is taken */
+    }
     if (status == ORRERY_OK && copy->is_ours && !same_hash(copy->what, stray->what))
         status = write_over(mover, arena, stray, copy);
-    return status == ORRERY_ENOTFOUND ? ORRERY_ERETRY : status;
+    return status == ORRERY_ENOTFOUND ? ORRERY_ECONFLICT : status;
 }
 
 /*
@@ -229,7 +236,7 @@ static orrery_status take_back(const struct mover *mover, const struct stray *st
     const struct remote *remote = &mover->settings->remote;
     orrery_status status;
 
-    if (!copy->is_ours)
+    if (!copy->is_made)
         return ORRERY_OK;
     mover->arrangement->until_ms = remote->calls->now_ms(remote->self) + mover->settings->lease_ms;
     status = arrangement_write(mover->arrangement, mover->settings);
@@ -259,10 +266,23 @@ static orrery_status follow(const struct mover *mover, struct arena *arena, stru
     return status == ORRERY_OK ? write_over(mover, arena, stray, copy) : status;
 }
 
+/* It changes faster than it is copied. A copy that stayed would be taken for a client's, and later than what lies here, by
+   the next pass, which does not know any more what was copied. */
+static orrery_status withdraw(const struct mover *mover, const struct stray *stray, const struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    orrery_status status = ORRERY_OK;
+
+    if (copy->is_ours)
+        status =
+            remote->calls->item_delete(remote->self, stray->to, stray->id.data, &stray->key, copy->etag.data);
+    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+}
+
 static orrery_status move(const struct mover *mover, struct arena *arena, struct stray *stray, bool *moved)
 {
     const struct remote *remote = &mover->settings->remote;
-    struct copy copy;
+    struct copy copy = { .is_ours = false };
     orrery_status status = put(mover, arena, stray, &copy);
 
     for (int i = 0; status == ORRERY_OK && i < ITEM_ATTEMPTS_MAX; i++) {
@@ -276,7 +296,7 @@ static orrery_status move(const struct mover *mover, struct arena *arena, struct
         if (status == ORRERY_ENOTFOUND)
             return take_back(mover, stray, &copy);
     }
-    return status == ORRERY_ERETRY ? ORRERY_OK : status; /* the next pass meets it again */
+    return status == ORRERY_ERETRY || status == ORRERY_OK ? withdraw(mover, stray, &copy) : status;
 }
 
 orrery_status stray_move(const struct mover *mover, const struct stray *stray, bool *moved)

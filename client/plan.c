@@ -233,6 +233,13 @@ static void drop_sources(orrery_query *query)
     query->source_at = 0;
 }
 
+void ranges_again(orrery_query *query)
+{
+    drop_sources(query);
+    query->link_at = 0;
+    query->phase = PHASE_RANGES;
+}
+
 orrery_status plan_step(orrery_query *query)
 {
     struct json body = json_undefined;
@@ -245,9 +252,7 @@ orrery_status plan_step(orrery_query *query)
     if (status != ORRERY_OK)
         return status;
     query->may_plan = false;
-    drop_sources(query);
-    query->link_at = 0;
-    query->phase = PHASE_RANGES;
+    ranges_again(query);
     return ORRERY_OK;
 }
 
@@ -323,14 +328,18 @@ static orrery_status add_ranges(orrery_query *query, const char *link, struct js
 orrery_status ranges_step(orrery_query *query)
 {
     struct json body = json_undefined;
+    size_t first = query->source_count;
     orrery_status status = query->call ? ORRERY_OK : start_ranges(query);
 
     if (status == ORRERY_OK)
         status = take_answer(query, &body);
     if (status == ORRERY_OK)
         status = add_ranges(query, query->links[query->link_at], body, slice_of(""), slice_of("FF"));
-    if (status != ORRERY_OK)
+    if (status != ORRERY_OK) { /* the step may be tried again: none must be there twice */
+        while (query->source_count > first)
+            source_free(&query->sources[--query->source_count]);
         return status;
+    }
     if (++query->link_at == query->link_count)
         query->phase = PHASE_RUN;
     return ORRERY_OK;
@@ -360,12 +369,23 @@ static orrery_status read_ranges(orrery_query *query, const char *link, struct j
     return status;
 }
 
+static bool told_copy(struct source *to, const uint64_t *told, size_t count)
+{
+    to->told = count ? malloc(count * sizeof(*told)) : NULL;
+    to->told_count = to->told ? count : 0;
+    if (to->told)
+        memcpy(to->told, told, count * sizeof(*told));
+    return to->told_count == count;
+}
+
 static orrery_status inherit(orrery_query *query, size_t first, const struct source *parent)
 {
     for (size_t i = first; i < query->source_count; i++) {
         struct source *child = &query->sources[i];
 
-        child->skip = parent->skip;
+        if (!told_copy(child, parent->told, parent->told_count))
+            return client_no_memory(query->client);
+        child->from_lsn = parent->from_lsn;
         child->token = parent->token ? copy_text(parent->token, strlen(parent->token)) : NULL;
         if (parent->token && !child->token)
             return client_no_memory(query->client);

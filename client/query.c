@@ -152,7 +152,8 @@ static orrery_status begin(orrery_query *query)
     orrery_status status = ORRERY_OK;
 
     query->may_plan = plannable;
-    if (plannable && (query->link_count > 1 || OPTION(&query->options, parallel) > 0))
+    if (plannable && (query->link_count > 1 || OPTION(&query->options, parallel) > 0 ||
+                      continuation_names_ranges(query->options.continuation)))
         query->phase = PHASE_PLAN;
     else if (query->kind == CURSOR_CHANGES && !query->key)
         query->phase = PHASE_RANGES;
@@ -288,6 +289,8 @@ static orrery_status advance(orrery_query *query)
             status = ranges_step(query);
             if (status == ORRERY_OK && query->phase == PHASE_RUN)
                 status = continuation_apply(query);
+            if (status != ORRERY_OK && query->phase == PHASE_RUN)
+                ranges_again(query);
             break;
         case PHASE_RUN:
             status = merge_next(query, &row);

@@ -25,7 +25,10 @@ struct source {
     struct call *call;
     struct arena arena; /* of the page */
     struct json *rows;
-    size_t row_count, next_row, skip;
+    size_t row_count, next_row;
+    uint64_t *told; /* hashes of rows that another cursor had told of the page that comes next */
+    size_t told_count;
+    int64_t from_lsn; /* of changes: those before it were told; 0: none were */
     bool ended, idle; /* idle: a change feed had nothing new */
 };
 
@@ -102,10 +105,12 @@ void source_free(struct source *source);
 orrery_status source_fill(orrery_query *query, struct source *source);
 bool source_wants_page(const struct source *source);
 orrery_status source_start(orrery_query *query, struct source *source);
+int64_t change_lsn(struct json row); /* 0: it does not say */
 
 /* ---- plan.c */
 orrery_status plan_step(orrery_query *query);
 orrery_status ranges_step(orrery_query *query);
+void ranges_again(orrery_query *query); /* from the first on */
 
 /* A source's range is gone: it becomes the ranges that took its place. */
 orrery_status ranges_follow(orrery_query *query, struct source *source);
@@ -117,6 +122,7 @@ void seen_free(struct seen *seen);
 /* ---- continuation.c */
 orrery_status continuation_read(orrery_query *query, const char *text); /* when a cursor is opened */
 orrery_status continuation_apply(orrery_query *query);                  /* when its sources are known */
+bool continuation_names_ranges(const char *text);                       /* text: may be NULL */
 
 /* ---- aggregate.c */
 orrery_status groups_add(orrery_query *query, struct json row);

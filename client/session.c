@@ -131,7 +131,7 @@ static void append_part(char *to, size_t *size, struct slice part)
     *size += part.size;
 }
 
-/* Both lists in one, of each range the newer part; NULL: no memory. */
+/* Both lists in one, of each range the newer part, once; NULL: no memory. The old list is one that was merged. */
 static char *merge(struct slice old, struct slice fresh)
 {
     char *merged = malloc(old.size + fresh.size + 2);
@@ -148,7 +148,7 @@ static char *merge(struct slice old, struct slice fresh)
     for (list = fresh; list.size > 0;) {
         struct slice part = next_part(&list);
 
-        if (!part_of_range(old, range_of(part)).data)
+        if (!part_of_range(slice_make(merged, size), range_of(part)).data)
             append_part(merged, &size, part);
     }
     merged[size] = '\0';

@@ -55,6 +55,7 @@ void source_free(struct source *source)
     free(source->max);
     free(source->token);
     free(source->page_token);
+    free(source->told);
 }
 
 bool source_wants_page(const struct source *source)
@@ -133,6 +134,51 @@ orrery_status source_start(orrery_query *query, struct source *source)
     return status;
 }
 
+int64_t change_lsn(struct json row)
+{
+    struct json lsn = json_get(row, "_lsn");
+
+    return json_kind(lsn) == JSON_NUMBER && json_is_int(lsn) ? json_int(lsn) : 0;
+}
+
+static bool was_told(struct source *source, struct json row)
+{
+    uint64_t hash = source->told_count ? json_hash(row).h1 : 0;
+
+    for (size_t i = 0; i < source->told_count; i++)
+        if (source->told[i] == hash) {
+            source->told_count--;
+            memmove(&source->told[i], &source->told[i + 1], (source->told_count - i) * sizeof(hash));
+            return true;
+        }
+    return false;
+}
+
+/* What was told before goes to the front and is passed over: rows by what they are, since others may be gone meanwhile, or
+   new, or on another page; changes by their numbers, since what has changed again stands further behind. */
+static void pass_over(struct source *source)
+{
+    bool is_told = false;
+
+    for (size_t i = 0; i < source->row_count && source->told_count; i++) {
+        struct json row = source->rows[i];
+
+        is_told = was_told(source, row);
+        if (!is_told)
+            continue;
+        memmove(&source->rows[source->next_row + 1], &source->rows[source->next_row],
+                (i - source->next_row) * sizeof(row));
+        source->rows[source->next_row++] = row;
+    }
+    if (source->row_count > 0 && !is_told)
+        source->told_count = 0; /* the page goes beyond them: what is left of them was deleted */
+    while (source->next_row < source->row_count &&
+           change_lsn(source->rows[source->next_row]) < source->from_lsn)
+        source->next_row++;
+    if (source->next_row < source->row_count)
+        source->from_lsn = 0;
+}
+
 /* The rows are the one list that a feed's body has. */
 static struct json rows_of(struct json body)
 {
@@ -157,21 +203,15 @@ static orrery_status take_rows(struct source *source, struct slice body)
         return ORRERY_ENOMEM;
     for (struct json_iter i = json_iter(rows); json_next(&i);)
         source->rows[source->row_count++] = i.value;
-    source->next_row = source->skip < source->row_count ? source->skip : source->row_count;
-    source->skip = 0;
+    pass_over(source);
     return ORRERY_OK;
 }
 
-static bool move_token(struct source *source, const char *next)
+static void move_token(struct source *source, char *next)
 {
-    char *copy = next ? copy_text(next, strlen(next)) : NULL;
-
-    if (next && !copy)
-        return false;
     free(source->page_token);
     source->page_token = source->token;
-    source->token = copy;
-    return true;
+    source->token = next;
 }
 
 static void drop_page(struct source *source)
@@ -186,19 +226,24 @@ static orrery_status take_page(orrery_query *query, struct source *source, const
 {
     bool changes = query->kind == CURSOR_CHANGES;
     const char *next = changes ? orrery_response_etag(response) : orrery_response_continuation(response);
+    char *token = next ? copy_text(next, strlen(next)) : NULL;
 
     query->charge += orrery_response_charge(response);
     drop_page(source);
-    if (status == ORRERY_OK)
+    if (next && !token)
+        status = ORRERY_ENOMEM;
+    else if (status == ORRERY_OK)
         status = take_rows(source, slice_make(orrery_response_body(response, NULL), response->body_bytes));
     else
         source->idle = true;
     if (status == ORRERY_NOT_MODIFIED)
         status = ORRERY_OK;
-    if (status == ORRERY_OK && !(changes && !next) && !move_token(source, next))
-        status = ORRERY_ENOMEM;
-    if (status != ORRERY_OK)
+    if (status != ORRERY_OK) {
+        free(token);
         return client_fail(query->client, status, "a page of rows: %s", orrery_status_text(status));
+    }
+    if (!changes || next)
+        move_token(source, token);
     source->ended = !changes && !next;
     return ORRERY_OK;
 }

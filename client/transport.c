@@ -114,6 +114,16 @@ static size_t head_came(char *bytes, size_t one, size_t size, void *user)
     return response_take_head(call->response, bytes, one * size);
 }
 
+/* libcurl sends a request a second time by itself where a connection that it kept breaks before the answer: a write may have
+   happened by then. Whether to try again is for call.c to say. */
+static int about_to_send(void *user, char *server_ip, char *own_ip, int server_port, int own_port)
+{
+    struct call *call = user;
+
+    (void)server_ip, (void)own_ip, (void)server_port, (void)own_port;
+    return call->sent++ == 0 || call->repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
 /* What is the same for all requests of a client. */
 static CURL *new_handle(const orrery_client *client)
 {
@@ -124,7 +134,9 @@ static CURL *new_handle(const orrery_client *client)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* "." and ".." are ids like others */
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, about_to_send);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, head_came);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
@@ -194,6 +206,8 @@ static bool prepare(struct call *call)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
+    call->sent = 0;
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_error);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(left_ms > 1 ? left_ms : 1));
     return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;

@@ -123,6 +123,45 @@ TEST(a_read_whose_connection_broke_is_sent_again_and_a_write_is_not)
     rig_close(&rig);
 }
 
+TEST(a_write_is_sent_once_over_a_connection_that_was_kept_and_breaks)
+{
+    struct script script = { .acts = { { OK_ANSWER }, { .closes = 1 }, { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_OK);
+    CHECK(create_one(&rig) == ORRERY_EIO && fake_asked(rig.fake) == 2);
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_asked(rig.fake) == 3);
+    rig_close(&rig);
+}
+
+TEST(dots_are_ids_and_no_steps_of_a_path)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+
+    CHECK(orrery_item_delete(rig.client, items, "..", &key, NULL, NULL) == ORRERY_OK);
+    CHECK(strstr(fake_request(rig.fake, 0), "DELETE /dbs/d/colls/c/docs/.. "));
+    rig_close(&rig);
+}
+
+TEST(a_session_token_that_names_a_range_again_and_again_is_kept_once)
+{
+    struct script script = {
+        .acts = { { EMPTY("200 OK") "x-ms-session-token: 0:1,0:1,0:1,0:1,0:1,0:1,0:1,0:1\r\n\r\n{}" },
+                  { EMPTY("200 OK") "x-ms-session-token: "
+                                    "0:2#3#0123456789012345678901234567890123456789\r\n\r\n{}" } }
+    };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_OK);
+    CHECK(strcmp(orrery_session_token(rig.client, items), "0:1") == 0);
+    CHECK(read_one(&rig, NULL) == ORRERY_OK);
+    CHECK(strcmp(orrery_session_token(rig.client, items), "0:2#3#0123456789012345678901234567890123456789") ==
+          0);
+    rig_close(&rig);
+}
+
 TEST(an_unavailable_server_gets_reads_again_and_no_writes)
 {
     struct script script = { .acts = { { EMPTY("503 No") "x-ms-retry-after-ms: 0\r\n\r\n{}" },

@@ -310,6 +310,114 @@ TEST(clients_create_replace_upsert_and_delete_while_documents_move)
     }
 }
 
+/* The only copy of it, if that lies where creates no longer go. */
+static struct fake_collection *left_behind(struct world *world, int number, orrery_links **links)
+{
+    struct fake_collection *found = NULL;
+    char text[64];
+    size_t size = text_of(number, 0, text, sizeof(text));
+
+    CHECK(orrery_resolve_document(world->resolver, text, size, links) == ORRERY_OK);
+    for (struct fake_collection *one = world->fake.collections; one; one = one->next)
+        if (item_in(one, number))
+            found = found || link_equal(one->link, orrery_links_at(*links, 0)) ? NULL : one;
+    return found;
+}
+
+/* Deletes the last document that has not been moved, and creates it again as it was: by its resolver, in its new place. */
+static void make_again(struct fake *fake, void *context)
+{
+    struct world *world = context;
+    struct remote remote = fake_remote(fake);
+    struct fake_collection *old = NULL;
+    char text[64], id[16];
+    orrery_key key = orrery_key_none();
+    orrery_links *links = NULL;
+    struct remote_answer answer;
+    struct arena arena;
+
+    fake->now_ms += 20;
+    if (--world->work_every != 0)
+        return;
+    for (int i = world->count - 1; i >= 0 && !old; i--) {
+        orrery_links_free(links);
+        old = left_behind(world, i, &links);
+        text_of(i, world->value[i], text, sizeof(text));
+        snprintf(id, sizeof(id), "d%d", i);
+    }
+    arena_init(&arena, SCRATCH_BYTES_MAX);
+    if (old) {
+        CHECK(remote.calls->item_delete(remote.self, old->link, id, &key, NULL) == ORRERY_OK);
+        CHECK(remote.calls->item_create(remote.self, &arena, orrery_links_at(links, 0), slice_of(text), &key,
+                                        &answer) == ORRERY_OK);
+    }
+    orrery_links_free(links);
+    arena_free(&arena);
+}
+
+TEST(a_document_that_is_deleted_and_made_again_as_it_was_stays)
+{
+    for (int request = 1; request < 60; request++) {
+        struct world world;
+        orrery_manager *manager = NULL;
+
+        world_init(&world, 20, 7);
+        world.fake.before = make_again;
+        world.work_every = request;
+        REQUIRE(open_manager(&world, 2, &manager) == ORRERY_OK);
+        CHECK(orrery_manager_resize(manager, 3, NULL) == ORRERY_OK);
+        world.fake.before = NULL;
+        check_world(&world, 3, false);
+        orrery_manager_close(manager);
+        world_free(&world);
+    }
+}
+
+/* Every document is written anew with every request, where it lies, for a while. */
+static void hurry(struct fake *fake, void *context)
+{
+    struct world *world = context;
+    struct remote remote = fake_remote(fake);
+
+    fake->now_ms += 1;
+    for (int i = 0; i < world->count && fake->requests < (size_t)world->work_every; i++) {
+        struct fake_collection *one = fake->collections;
+        char text[64], id[16];
+        orrery_key key = orrery_key_none();
+        struct remote_answer answer;
+        struct arena arena;
+
+        while (one && !(item_in(one, i) && value_of(item_in(one, i)) == world->value[i]))
+            one = one->next;
+        REQUIRE(one);
+        arena_init(&arena, SCRATCH_BYTES_MAX);
+        text_of(i, ++world->written, text, sizeof(text));
+        snprintf(id, sizeof(id), "d%d", i);
+        CHECK(remote.calls->item_replace(remote.self, &arena, one->link, id, slice_of(text), &key, NULL,
+                                         &answer) == ORRERY_OK);
+        world->value[i] = world->written;
+        arena_free(&arena);
+    }
+}
+
+TEST(documents_that_change_faster_than_they_are_copied_keep_what_was_written_last)
+{
+    for (int requests = 100; requests <= 2000; requests += 190) {
+        struct world world;
+        orrery_manager *manager = NULL;
+
+        world_init(&world, 40, 9);
+        world.fake.before = hurry;
+        world.work_every = requests;
+        REQUIRE(open_manager(&world, 2, &manager) == ORRERY_OK);
+        CHECK(orrery_manager_resize(manager, 3, NULL) == ORRERY_OK);
+        world.fake.before = NULL;
+        check_world(&world, 3, false);
+        orrery_manager_close(manager);
+        world_free(&world);
+    }
+}
+
 /* One change of the arrangement that is cut off at a request, and one that finishes it. False: it was done before that. */
 static bool cut_off_at(size_t request, enum fault fault, size_t target, int work_every)
 {
@@ -400,6 +508,9 @@ TEST(a_second_manager_is_refused_until_the_lease_is_over_and_then_the_first_is)
     CHECK(orrery_manager_step(second, 20) == ORRERY_EBUSY);
     CHECK(orrery_manager_resize(second, 4, NULL) == ORRERY_EBUSY);
     world.fake.now_ms += 61 * 1000;
+    CHECK(orrery_manager_step(second, 20) ==
+          ORRERY_WAIT); /* it cannot know when the first one's words were read */
+    world.fake.now_ms += 5000;
     CHECK(orrery_manager_step(second, 20) == ORRERY_OK);
     do
         status = orrery_manager_step(first, 20);
