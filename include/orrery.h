@@ -853,7 +853,7 @@ typedef struct orrery_manager_options {
     const char *owner; /* who may go on at once after being ended; NULL: nobody, others wait for the lease */
     int lease_ms;      /* 0: 60,000; renewed with every batch of documents */
     int refresh_ms;    /* 0: 1,000 */
-    int grace_ms;      /* 0: 5,000 */
+    int grace_ms;      /* 0: 5,000; clients that wait longer for a create (timeout_ms) need more */
     void (*progress)(void *context, size_t seen, size_t moved); /* after every batch */
     void *context;
 } orrery_manager_options;

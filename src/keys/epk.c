@@ -253,21 +253,24 @@ void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct ep
 /* The hash, which is the number at the front; what is missing counts as zero. */
 static uint32_t v1_hash(const struct epk *epk)
 {
+    const uint64_t above = 0x41f0000000000000; /* 2^32 as a double; what is greater may be no number */
     uint64_t bits = epk->size > 1 ? (uint64_t)epk->bytes[1] << 56 : 0;
     double number;
 
-    if (epk->bytes[0] > TYPE_NUMBER)
-        return UINT32_MAX;
+    if (epk->bytes[0] != TYPE_NUMBER) /* a bound that is above every key, or below */
+        return epk->bytes[0] > TYPE_NUMBER ? UINT32_MAX : 0;
     for (int at = 2, shift = 49; at < epk->size && shift >= 0; at++, shift -= 7) {
         bits |= (uint64_t)(epk->bytes[at] >> 1) << shift;
         if (!(epk->bytes[at] & 1))
             break;
     }
     bits ^= 1ull << 63;
-    memcpy(&number, &bits, sizeof(number));
-    if (!(number > 0)) /* a bound below every key */
+    if (bits >> 63) /* below zero */
         return 0;
-    return number < 0x1p32 ? (uint32_t)number : UINT32_MAX;
+    if (bits >= above)
+        return UINT32_MAX;
+    memcpy(&number, &bits, sizeof(number));
+    return (uint32_t)number;
 }
 
 /* The hash of a level; what is missing counts as zero, and what is above every key as the greatest. */

@@ -331,10 +331,14 @@ static enum status visit_block(struct op *op, struct inspection *in, size_t whic
 
     TRY(store_scan(op, in->snapshot, range, limit, &rows));
     for (size_t i = 0; i < rows.count; i++) {
+        struct arena_mark mark = arena_mark(&op->arena); /* the items that its rows lead to are not kept */
+
         if (!key_parse(rows.row[i].key, &parts))
             problem(in, "a key is malformed");
         else
             TRY(kinds[which].visit(op, in, &parts, rows.row[i].value));
+        arena_rewind(&op->arena, mark);
+        op->error = NULL;
     }
     if (rows.count) {
         from->size = 0;

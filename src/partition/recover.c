@@ -7,7 +7,8 @@
 #include "partition/indexed.h"
 #include "partition/recover.h"
 
-enum { BLOCK_ROWS = 1000, BLOCK_BYTES = 4 * 1024 * 1024 };
+/* A block's items and their terms are in memory too, and may be much larger than its rows: it ends when they are. */
+enum { BLOCK_ROWS = 1000, BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_MEMORY = 32 * 1024 * 1024 };
 
 /* Numbers of items whose first change was looked at: the later ones say nothing of what was settled. */
 struct seen {
@@ -121,8 +122,13 @@ static enum status read_block(struct op *op, struct recovery *recovery, struct b
     batch = batch_new(block, bucket);
     range = (struct range){ buf_as_slice(from), key_kind_end(&block->arena, bucket, KEY_LOG), false };
     TRY(view_scan(block, &recovery->view, range, (struct scan_limit){ BLOCK_ROWS, BLOCK_BYTES }, &rows));
-    for (size_t i = 0; i < rows.count; i++)
+    for (size_t i = 0; i < rows.count; i++) {
         TRY(visit_change(block, recovery, &rows.row[i], batch));
+        if (block->arena.used_bytes > BLOCK_MEMORY && i + 1 < rows.count) {
+            rows.count = i + 1;
+            rows.more = true;
+        }
+    }
     TRY(store_index_restore(block, recovery->container->bucket, batch)); /* no two blocks have one item */
     *more = rows.more;
     if (rows.count) {

@@ -36,6 +36,7 @@ struct step {
     size_t removals;
     struct ended *ended;
     size_t ended_count;
+    struct arena memory; /* of a block of a transaction's entries, which may be more than a step can hold */
 };
 
 static struct slice key_behind(struct op *op, struct slice key)
@@ -161,8 +162,24 @@ static enum status remove_row(struct op *op, struct step *step, const struct row
     TRY(change_decode(op, row->value, &change));
     wanted.number = change.number;
     if (bsearch(&wanted, ended, count, sizeof(*ended), compare_ended))
-        remove_key(step, row->key);
+        remove_key(step, arena_copy(&op->arena, row->key));
 out:
+    return st;
+}
+
+/* Into the step's own memory, in place of the block before: the operation's is the batch's. */
+static enum status read_entries(struct op *op, struct step *step, struct range range, struct rows *rows)
+{
+    struct arena batch = op->arena;
+    enum status st;
+
+    arena_reset(&step->memory);
+    op->arena = step->memory;
+    st = view_scan(op, &step->view, range, (struct scan_limit){ STEP_ROWS_MAX, STEP_BYTES_MAX }, rows);
+    step->memory = op->arena;
+    op->arena = batch;
+    if (st != ST_OK && op->error)
+        op->error = arena_text(&op->arena, slice_of(op->error));
     return st;
 }
 
@@ -176,7 +193,7 @@ static enum status remove_of_transaction(struct op *op, struct step *step, const
     enum status st = ST_OK;
 
     while (rows.more) {
-        TRY(view_scan(op, &step->view, range, (struct scan_limit){ STEP_ROWS_MAX, STEP_BYTES_MAX }, &rows));
+        TRY(read_entries(op, step, range, &rows));
         for (size_t i = 0; i < rows.count; i++)
             TRY(remove_row(op, step, &rows.row[i], ended, count));
         if (rows.count)
@@ -217,7 +234,8 @@ static enum status read_rows(struct op *op, struct step *step)
     TRY(store_snapshot_head(op, step->view.snapshot, &head));
     TRY(view_get(op, &step->view, key, &value));
     TRY(trimmed_decode(op, value, &step->trimmed));
-    if (trim->lsn > step->trimmed.lsn)
+    if (trim->lsn > step->trimmed.lsn ||
+        (trim->lsn == step->trimmed.lsn && trim->position > step->trimmed.position))
         step->trimmed = (struct log_place){ trim->lsn, trim->position };
     TRY(store_index_settled(op, step->container->bucket, &step->settled_lsn));
     if (step->settled_lsn > head.lsn)
@@ -322,8 +340,10 @@ static enum status advance(struct op *op, struct container *container, int64_t r
 
     op_begin(op, OP_TIMEOUT_MS);
     op->may_block = true;
+    arena_init(&step.memory, OP_MEMORY_BYTES_MAX);
     step.cutoff_ms = op->now_ms - retention_ms;
     st = take_step(op, container, &step, &next_ms);
+    arena_free(&step.memory);
     if (st != ST_OK)
         rest_ms = REST_MS_FAILED;
     else if (trim->unsettled)

@@ -167,6 +167,15 @@ static void print_change(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
+/*
+ * A page holds a transaction whole, however large: what a script wrote within its own memory may be larger when it is
+ * printed, with the versions before it, in a buffer that doubles. A reader who is refused it could never go on.
+ */
+static void leave_room(struct op *op)
+{
+    op->arena.limit_bytes = op->arena.used_bytes + 10 * (size_t)OP_MEMORY_BYTES_MAX;
+}
+
 /* A page that is full ends before the next transaction, and never within one. */
 static enum status fill(struct op *op, const struct call *call, struct partition_feed *changes, size_t limit,
                         struct feed *feed)
@@ -237,6 +246,7 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
     TRY(seek(op, call, &changes));
     if (mode == FEED_ALL)
         TRY(check_all_versions(op, call, &changes));
+    leave_room(op);
     feed_begin(&feed, reply, &call->container->rid, "Documents");
     TRY(fill(op, call, &changes, limit, &feed));
     TRY(conclude(op, call, reply, &feed, &changes));

@@ -182,6 +182,8 @@ TEST(what_a_bound_lacks_counts_as_zero_and_ff_is_above_all)
     CHECK(bits_of(EPK_V1, 1, "") == 0 && bits_of(EPK_V2, 1, "") == 0 && bits_of(EPK_MULTI, 3, "") == 0);
     CHECK(bits_of(EPK_V1, 1, "05") == 0 && bits_of(EPK_V1, 1, "05C1") == 0x20000 >> 12); /* 2^17 */
     CHECK(bits_of(EPK_V1, 1, "FF") == 0xfffff && bits_of(EPK_V2, 1, "FF") == 0xfffff);
+    CHECK(bits_of(EPK_V1, 1, "00FF") == 0 && bits_of(EPK_V1, 1, "04FFFF") == 0); /* below every key */
+    CHECK(bits_of(EPK_V1, 1, "05FF") == 0xfffff && bits_of(EPK_V1, 1, "05FFFFFF") == 0xfffff);
     CHECK(bits_of(EPK_V2, 1, "10") == 0x100000 >> 2);
     CHECK(bits_of(EPK_MULTI, 3, TENANT) == (0x0dae0bu >> 12) << 10);
     CHECK(bits_of(EPK_MULTI, 3, TENANT "FF") == ((0x0dae0bu >> 12) << 10 | 0x3ff));

@@ -1,5 +1,8 @@
 /* test/unit/resource/feed_test.c - the change feed as clients ask for it, with a clock that moves. */
 #include "ask.h"
+#include "base/limits.h"
+#include "partition/key.h"
+#include "partition/partition.h"
 #include "partition/sweep.h"
 #include "partition/trim.h"
 
@@ -84,5 +87,39 @@ TEST(a_page_ends_at_four_megabytes)
     CHECK(read_after(&ask, "\"0\"") == 200 && json_int(ask_member(&ask, "_count")) == 3);
     CHECK(slice_is(ask_answer(&ask, "etag"), "\"3\""));
     CHECK(read_after(&ask, "\"3\"") == 200 && json_int(ask_member(&ask, "_count")) == 3);
+    ask_close(&ask);
+}
+
+static struct json large_document(struct op *op, int id)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    buf_printf(&text, "{'id':'%d','a':{'b':'k'},'text':'%0*d'}", id, 2000000, 7);
+    return rig_json(op, arena_text(&op->arena, buf_as_slice(&text)));
+}
+
+/* As a script can write, whose memory is that of one operation. */
+TEST(a_transaction_is_in_one_page_however_large)
+{
+    struct partition_txn *txn = NULL;
+    struct commit_stamp stamp;
+    struct partition_key key;
+    struct record item;
+    struct epk epk;
+    struct ask ask;
+    struct op *op;
+
+    open_feed(&ask, "Incremental Feed");
+    op = ask.rig.op;
+    partition_key_extract(ask.call.container, large_document(op, 0), &key);
+    partition_key_epk(ask.call.container, &key, &epk);
+    REQUIRE(partition_begin_many(op, ask.call.container, &epk, &txn) == ST_OK);
+    for (int i = 0; i < 16; i++)
+        CHECK(partition_create(op, txn, large_document(op, i), &item) == ST_OK);
+    REQUIRE(partition_commit(op, &txn, &stamp) == ST_OK);
+    op->arena.limit_bytes = op->arena.used_bytes + OP_MEMORY_BYTES_MAX;
+    CHECK(read_after(&ask, "\"0\"") == 200 && slice_is(ask_answer(&ask, "etag"), "\"1\""));
+    op->arena.limit_bytes = op->memory_limit_bytes;
     ask_close(&ask);
 }
