@@ -149,12 +149,6 @@ static struct json with_older(struct op *op, const struct container *now, struct
     return json_built(&out);
 }
 
-/* Where something was removed, the index may still have to be made again from the log, by the policy of that time. */
-static bool was_never_used(const struct container *container)
-{
-    return bucket_lsn(container->bucket) == 0;
-}
-
 enum status versions_replace(struct op *op, const struct container *now, struct json definition,
                              struct versions *after)
 {
@@ -164,7 +158,7 @@ enum status versions_replace(struct op *op, const struct container *now, struct 
     if (!bucket_keeps_entries(now->bucket))
         return ST_OK;
     after->version += changed;
-    if (was_never_used(now) || (!changed && !now->index_older_count))
+    if (!changed && !now->index_older_count)
         return ST_OK;
     if (changed && now->index_older_count == OLDER_MAX)
         return op_fail(op, ST_TOO_MANY_REQUESTS,

@@ -93,7 +93,8 @@ static void compare(struct sim *sim, const struct errand *errand, struct exchang
             fits(&sim->before, errand, &earlier, exchange))
             return;
     }
-    sim_fail(sim, "the model says %d of an attachment", outcome.status);
+    sim_fail(sim, "the model says %d of an attachment, the server %d", outcome.status,
+             exchange->answer.status);
 }
 
 void file_act(struct sim *sim)
