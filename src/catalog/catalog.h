@@ -174,6 +174,12 @@ enum status catalog_open_with(struct op *op, struct store *store, index_compute 
 struct store *catalog_store(const struct catalog *catalog);
 void catalog_close(struct catalog *catalog); /* NULL is welcome; no references may be out */
 
+/*
+ * Finds out whether a change took place of which the store could not tell. Until then containers are found as they were
+ * before it, and a write to one that is gone by now would be lost: ST_UNAVAILABLE or ST_AMBIGUOUS while nobody can tell.
+ */
+enum status catalog_settle(struct op *op, struct catalog *catalog);
+
 /* By rid or by id; NULL when there is none. */
 struct database *catalog_find_database(struct catalog *catalog, struct slice name);
 struct container *catalog_find_container(struct catalog *catalog, const struct database *database,

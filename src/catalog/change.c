@@ -129,3 +129,16 @@ void change_unlock(struct catalog *catalog)
 {
     pthread_mutex_unlock(&catalog->changing);
 }
+
+enum status catalog_settle(struct op *op, struct catalog *catalog)
+{
+    enum status st;
+
+    if (!atomic_load(&catalog->in_doubt))
+        return ST_OK;
+    if (!op->may_block)
+        return op_fail(op, ST_WOULD_BLOCK, "The catalog has to be read again.");
+    st = change_lock(op, catalog);
+    change_unlock(catalog);
+    return st;
+}

@@ -23,6 +23,7 @@ struct routed {
     struct path path;
     const struct route *route; /* NULL when there is none */
     bool known_path;           /* there are others for its path */
+    bool is_prepared;
     int64_t began_us;
 };
 
@@ -166,6 +167,16 @@ static void find_media_owners(struct op *op, struct call *call)
     }
 }
 
+/* What reads goes on by what is known for as long as the store cannot write. */
+static enum status settle_catalog(struct op *op, const struct routed *routed)
+{
+    struct catalog *catalog = routed->call.service->catalog;
+
+    if (!route_writes(routed->route) && !store_is_writable(catalog_store(catalog)))
+        return ST_OK;
+    return catalog_settle(op, catalog);
+}
+
 static enum status find_owners(struct op *op, struct routed *routed)
 {
     const struct path *path = &routed->path;
@@ -263,10 +274,11 @@ static enum status enter(struct op *op, struct routed *routed)
     return throughput_enter(op, &routed->call);
 }
 
-/* Everything before the operation itself. None of it waits. */
-static enum status prepare(struct op *op, struct router *router, const struct request *request,
-                           struct routed *routed)
+/* Everything before the operation itself. None of it waits, but for a catalog that is in doubt. */
+static enum status prepare(struct router *router, struct exchange *exchange, struct routed *routed)
 {
+    const struct request *request = &exchange->request;
+    struct op *op = &exchange->op;
     struct grant grant;
     enum status st, owners;
 
@@ -279,6 +291,8 @@ static enum status prepare(struct op *op, struct router *router, const struct re
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
     TRY(check_content_encoding(op, request));
+    exchange->class = route_class(routed->route, request);
+    TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
     if (grant.permission.size) /* whose bearer is not told what there is elsewhere */
         TRY(grant_check(op, &grant, &routed->call, routed->route));
@@ -289,6 +303,7 @@ static enum status prepare(struct op *op, struct router *router, const struct re
                     "This version of the server has no %s. docs/compat.md lists what it has.",
                     routed->route->name));
     TRY(enter(op, routed));
+    routed->is_prepared = true;
 out:
     return st;
 }
@@ -398,7 +413,6 @@ static enum status run(struct exchange *exchange, struct routed *routed)
 {
     if (routed->call.resume)
         return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
-    exchange->class = route_class(routed->route, &exchange->request);
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
     begin_reply(exchange, routed);
@@ -421,7 +435,7 @@ enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&exchange->request);
-    bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has prepared it */
+    bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun it */
     struct routed *routed;
     enum status st = ST_OK;
 
@@ -430,15 +444,13 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (endpoint)
         return answer_endpoint(router, exchange, endpoint);
     routed = again ? exchange->state : begin(router, exchange);
-    if (again) {
+    if (again)
         op_renew_time(&exchange->op);
-        begin_reply(exchange, routed);
-        if (exchange->refused)
-            st = refuse(&exchange->op, exchange->class);
-    } else {
-        begin_reply(exchange, routed);
-        st = prepare(&exchange->op, router, &exchange->request, routed);
-    }
+    begin_reply(exchange, routed);
+    if (exchange->refused)
+        st = refuse(&exchange->op, exchange->class);
+    else if (!routed->is_prepared)
+        st = prepare(router, exchange, routed);
     if (st == ST_OK)
         st = run(exchange, routed);
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)

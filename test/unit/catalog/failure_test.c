@@ -294,7 +294,7 @@ TEST(a_change_in_doubt_is_settled_before_the_next_one)
     }
 }
 
-TEST(a_change_in_doubt_is_settled_by_housekeeping_when_no_other_comes)
+static void expect_settled_by(enum status (*settle)(struct op *op, struct catalog *catalog))
 {
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         struct slice now;
@@ -303,13 +303,38 @@ TEST(a_change_in_doubt_is_settled_by_housekeeping_when_no_other_comes)
         open_failing(&rig, true, 1);
         CHECK(changes[i].run(&rig) == ST_AMBIGUOUS);
         env_advance_ms(rig.op->env, 1000);
-        CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
+        CHECK(settle(rig.op, rig.catalog) == ST_OK);
         now = describe(&rig);
         rig_reopen(&rig);
         if (!slice_equal(now, describe(&rig)))
             tell(changes[i].name);
         rig_close(&rig);
     }
+}
+
+TEST(a_change_in_doubt_is_settled_by_housekeeping_when_no_other_comes)
+{
+    expect_settled_by(catalog_sweep);
+}
+
+/* Which writes do before they go to a container. */
+TEST(a_change_in_doubt_is_settled_by_whoever_has_to_know)
+{
+    expect_settled_by(catalog_settle);
+}
+
+TEST(a_thread_that_may_not_wait_settles_nothing)
+{
+    struct rig rig;
+
+    open_failing(&rig, true, 1);
+    CHECK(changes[0].run(&rig) == ST_AMBIGUOUS);
+    env_advance_ms(rig.op->env, 1000);
+    rig.op->may_block = false;
+    CHECK(catalog_settle(rig.op, rig.catalog) == ST_WOULD_BLOCK);
+    rig.op->may_block = true;
+    CHECK(catalog_settle(rig.op, rig.catalog) == ST_OK);
+    rig_close(&rig);
 }
 
 /* Bodies of nearly two megabytes, as large as scripts may be. */
