@@ -107,6 +107,24 @@ static void set_log_options(rocksdb_options_t *options)
     rocksdb_options_set_stats_dump_period_sec(options, 0);
 }
 
+/*
+ * Keys of one bucket and kind, which their first seven bytes tell, often come in order: the write buffer remembers where
+ * the last one went. This has no function of its own in the C API. Without it writes are slower, and nothing else.
+ */
+static rocksdb_options_t *with_insert_hints(rocksdb_options_t *options)
+{
+    rocksdb_options_t *hinted = rocksdb_options_create();
+    char *message = NULL;
+
+    rocksdb_get_options_from_string(
+        options, "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.7", hinted, &message);
+    rocksdb_options_destroy(message ? hinted : options);
+    if (!message)
+        return hinted;
+    rocksdb_free(message);
+    return options;
+}
+
 static rocksdb_options_t *make_options(const struct store_options *given, rocksdb_cache_t *cache)
 {
     rocksdb_options_t *options = rocksdb_options_create();
@@ -119,7 +137,7 @@ static rocksdb_options_t *make_options(const struct store_options *given, rocksd
     set_log_options(options);
     /* A cut-off end is what a power cut leaves; damage before it is not passed over in silence. */
     rocksdb_options_set_wal_recovery_mode(options, rocksdb_tolerate_corrupted_tail_records_recovery);
-    return options;
+    return with_insert_hints(options);
 }
 
 /* Runs come as whole files and are never rewritten. Whoever reads them has filters of his own. */
