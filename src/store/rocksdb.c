@@ -53,6 +53,12 @@ enum status rocks_failed(struct op *op, const char *what, char *message)
 
 /* ---- options ---- */
 
+/*
+ * How many files of write buffers there may be before they are merged with what is below. Each costs every reader a look
+ * into its filter; each merge writes up to 256 MB.
+ */
+enum { NEW_FILES_BUSY = 8, NEW_FILES_AT_REST = 2 };
+
 static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache, bool filters)
 {
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
@@ -89,7 +95,7 @@ static void set_file_options(rocksdb_options_t *options)
 {
     rocksdb_options_set_compression(options, rocksdb_lz4_compression);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
-    rocksdb_options_set_level0_file_num_compaction_trigger(options, 8);
+    rocksdb_options_set_level0_file_num_compaction_trigger(options, NEW_FILES_BUSY);
     rocksdb_options_set_max_bytes_for_level_base(options, (uint64_t)256 * 1024 * 1024);
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_set_max_open_files(options, -1);
@@ -219,6 +225,7 @@ static void open_with_log_in_memory(struct rocks *rocks, char **message)
     snprintf(log, sizeof(log), "/dev/shm/orrery-%d-XXXXXX", (int)getpid());
     is_in_memory = mkdtemp(log) != NULL;
     rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
+    atomic_store(&rocks->rests, false);
     rocks->db = rocksdb_open_column_families(rocks->options, rocks->directory, FAMILIES, family_name, options,
                                              family, message);
     take_families(rocks, family, FAMILIES);
@@ -697,6 +704,29 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
     return folder_bytes(rocks_of(backend)->directory);
 }
 
+static enum status rocks_rest(struct op *op, struct backend *backend, bool rests)
+{
+    struct rocks *rocks = rocks_of(backend);
+    const char *name = "level0_file_num_compaction_trigger";
+    char number[16], *message = NULL;
+    const char *value = number;
+    enum status st;
+
+    if (atomic_load(&rocks->rests) == rests)
+        return ST_OK;
+    TRY(rocks_enter(op, rocks));
+    atomic_store(&rocks->rests,
+                 rests); /* also when it fails: it is tried again when that changes, not all the time */
+    snprintf(number, sizeof(number), "%d", rests ? NEW_FILES_AT_REST : NEW_FILES_BUSY);
+    rocksdb_set_options_cf(rocks->db, rocks->rows, 1, &name, &value, &message);
+    rocks_leave(rocks);
+    if (message)
+        st = op_fail(op, ST_UNAVAILABLE, "%s", message);
+    rocksdb_free(message);
+out:
+    return st;
+}
+
 /* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
 static void flush(struct rocks *rocks)
 {
@@ -748,6 +778,7 @@ static const struct backend_ops rocks_ops = {
     .remove_range = rocks_remove_range,
     .reopen = rocks_reopen,
     .disk_bytes = rocks_disk_bytes,
+    .rest = rocks_rest,
     .backup = rocks_backup,
     .close = rocks_close,
     .runs = &rocks_run_ops,
