@@ -254,6 +254,7 @@ static const struct backend_ops rocks_ops = {
     .remove_range = rocks_remove_range,
     .reopen = rocks_reopen,
     .disk_bytes = rocks_disk_bytes,
+    .rest = rocks_rest,
     .backup = rocks_backup,
     .close = rocks_close,
     .runs = &rocks_run_ops,

@@ -55,6 +55,7 @@ struct rocks {
     rocksdb_column_family_handle_t *rows;  /* the default one, which calls without a family mean too */
     rocksdb_column_family_handle_t *index; /* NULL when an older store was opened for reading */
     atomic_uint_least64_t reopens;
+    atomic_bool rests; /* as rocks_rest() was told last, since it was opened */
 
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot *snapshots;
@@ -105,6 +106,9 @@ rocksdb_options_t *rocks_index_options(rocksdb_cache_t *cache);
 enum status rocks_open_handle(struct op *op, struct rocks *rocks);
 enum status rocks_open_for_writing(struct op *op, struct rocks *rocks);
 enum status rocks_open_for_reading(struct op *op, struct rocks *rocks);
+
+/* A call of backend.h: options change while it is open. */
+enum status rocks_rest(struct op *op, struct backend *backend, bool rests);
 
 /* Under the exclusive lock, or when nobody else is there. Ends snapshots and cursors first. */
 void rocks_close_handle(struct rocks *rocks);

@@ -20,6 +20,8 @@ struct store {
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
+    uint64_t commits_seen;            /* by store_upkeep(), whose thread alone has these two */
+    int quiet_calls;                  /* of it, in a row */
 };
 
 struct snapshot {
@@ -586,6 +588,23 @@ bool store_is_read_only(const struct store *store)
 bool store_is_writable(const struct store *store)
 {
     return !store->read_only && committer_is_writable(store->committer);
+}
+
+enum status store_upkeep(struct op *op, struct store *store)
+{
+    enum { FEW_COMMITS = 40, CALLS_TO_REST = 5 };
+    struct store_stats stats;
+    bool is_quiet;
+
+    if (!store->backend->ops->rest || !store_is_writable(store))
+        return ST_OK;
+    committer_stats(store->committer, &stats);
+    is_quiet = stats.commits - store->commits_seen < FEW_COMMITS;
+    store->commits_seen = stats.commits;
+    store->quiet_calls = is_quiet ? store->quiet_calls + (store->quiet_calls < CALLS_TO_REST) : 0;
+    if (is_quiet && store->quiet_calls < CALLS_TO_REST)
+        return ST_OK;
+    return store->backend->ops->rest(op, store->backend, is_quiet);
 }
 
 void store_stats(struct store *store, struct store_stats *stats)
