@@ -262,7 +262,8 @@ TEST(of_a_filter_that_a_composite_index_has_few_entries_are_read)
     CHECK(entries_read(&shelf,
                        "SELECT * FROM c WHERE c.s = 'x3' AND LOWER(c.s) = 'x3' AND c.a > 2 AND c.a < 5") ==
           together);
-    CHECK(entries_read(&shelf, "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a > 2 AND c.a < 5") < alone);
+    CHECK(entries_read(&shelf, "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a > 2 AND c.a < 5") <
+          alone);
     shelf_close(&shelf);
 }
 
