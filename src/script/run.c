@@ -92,7 +92,8 @@ static int64_t now_ms(const struct script_session *session)
     return env_monotonic_ms(session->scripts->options.env);
 }
 
-double script_time_used(const struct script_session *session)
+/* How much of the session's time is over, from 0 to 1. */
+static double time_used(const struct script_session *session)
 {
     return (double)(now_ms(session) - session->began_ms) / (double)session->scripts->options.run_ms;
 }
@@ -252,7 +253,7 @@ static enum status operate(struct op *op, struct script_session *session, const 
 {
     struct json frame, operations;
     struct buf answers;
-    bool accept = script_time_used(session) < SCRIPT_ACCEPT_PERCENT / 100.0;
+    bool accept = time_used(session) < SCRIPT_ACCEPT_PERCENT / 100.0;
     enum status st;
 
     TRY(parse_in(op, &session->frames, text, &frame));

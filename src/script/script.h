@@ -76,6 +76,3 @@ enum status script_call(struct op *op, struct script_session *session, const str
 
 /* "Encountered exception while executing function. ..." of a FAILED frame, or of one of the values. */
 enum status script_failed(struct op *op, struct json failure);
-
-/* How much of the session's time is over, from 0 to 1. */
-double script_time_used(const struct script_session *session);
