@@ -235,8 +235,10 @@ orrery_status orrery_manager_step(orrery_manager *manager, size_t documents_max)
 
 size_t orrery_manager_count(const orrery_manager *manager)
 {
-    const struct arrangement *now = &manager->now;
+    const struct arrangement *now = manager ? &manager->now : NULL;
 
+    if (!now)
+        return 0;
     return now->phase == PHASE_MOVING ? now->next_count : now->count;
 }
 

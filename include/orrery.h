@@ -392,7 +392,8 @@ orrery_status orrery_throughput_replace(orrery_client *client, const char *link,
  *     orrery_item_replace(client, orders, "42", text, size, &city, &new_only, NULL);     ORRERY_EPRECONDITION
  *
  * `key` is the item's partition key. Where there is a document it may be NULL: the library then reads the container's
- * definition, once, and takes the key out of the document. A create or upsert without an id gets one.
+ * definition, once, and takes the key out of the document; it reads it again where the server says that the container
+ * was made anew with another key. A create or upsert without an id gets one.
  * For creates and upserts the link may be a database's that has a resolver: see "Client-side partitioning".
  */
 
@@ -477,7 +478,11 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
                                const orrery_batch *batch, const orrery_options *options,
                                orrery_response **response);
 
-/* ORRERY_EBATCH: some operations failed; the response is there all the same. */
+/*
+ * ORRERY_EBATCH: some operations failed; the response is there all the same, and has a result for each. One whose whole
+ * request failed has that failure as its status (ORRERY_EIO, ORRERY_ETIMEOUT: it may have happened), with an http of 0 if
+ * there was no answer. Any other failure: nothing was sent. options->timeout_ms is each request's.
+ */
 orrery_status orrery_bulk_run(orrery_client *client, const char *container_link, const orrery_batch *batch,
                               const orrery_options *options, orrery_response **response);
 
@@ -521,6 +526,7 @@ orrery_status orrery_list_open(orrery_client *client, const char *link, const or
 /*
  * Items as they change, those of one range or key in the order of their changes. orrery_query_step() says
  * ORRERY_DONE when there is nothing new: ask again later, with the same cursor or with its continuation.
+ * ORRERY_FROM_NOW is from the first step on: the server is asked only then.
  */
 typedef enum orrery_start { ORRERY_FROM_BEGINNING, ORRERY_FROM_NOW, ORRERY_FROM_TIME } orrery_start;
 
@@ -557,9 +563,9 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
 
 /* ---- Calls that do not wait -------------------------------------------------------------------------------- *
  *
- * With options->done every call above that takes options and is one request returns at once: ORRERY_OK means that
- * it is under way, and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL.
- * (An item without a key waits for the container's definition, once. A bulk is several requests, and refuses.)
+ * With options->done every call above that takes options returns at once: ORRERY_OK means that it is under way,
+ * and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL. (An item without a key,
+ * and a bulk, wait for the container's definition, once.)
  *
  *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
  *     orrery_item_read(client, orders, "42", &city, &later, NULL);

@@ -327,6 +327,74 @@ TEST(what_is_gone_though_no_range_was_named_is_tried_again_and_given_up)
     rig_close(&rig);
 }
 
+/* A container that is made anew with another key, by somebody else, between two creates. */
+struct remade {
+    atomic_int reads;
+    char text[512];
+};
+
+static const char *remade_body(struct remade *remade, const char *request, const char **line)
+{
+    *line = "200 OK";
+    if (strncmp(request, "GET ", 4) == 0)
+        return remade->reads++ == 0 ? "{\"partitionKey\":{\"paths\":[\"/old\"]}}"
+                                    : "{\"partitionKey\":{\"paths\":[\"/new\"]}}";
+    if (remade->reads == 1 && strstr(request, "\"again\""))
+        *line = "400 No\r\nx-ms-substatus: 1001";
+    return "{}";
+}
+
+static void answer_remade(void *context, const char *request, struct fake_answer *answer)
+{
+    struct remade *remade = context;
+    const char *line, *body = remade_body(remade, request, &line);
+
+    snprintf(remade->text, sizeof(remade->text),
+             "HTTP/1.1 %s\r\nContent-Length: %zu\r\nx-ms-session-token: 0:-1#5\r\n\r\n%s", line, strlen(body),
+             body);
+    answer->bytes = remade->text;
+}
+
+static struct rig rig_remade(struct remade *remade)
+{
+    struct rig rig = { .fake = fake_start(answer_remade, remade) };
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+
+    CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    return rig;
+}
+
+TEST(a_container_that_was_made_anew_with_another_key_is_looked_at_again)
+{
+    struct remade remade = { .reads = 0 };
+    struct rig rig = rig_remade(&remade);
+
+    CHECK(orrery_item_create(rig.client, items, "{\"id\":\"1\",\"old\":\"o\"}", ORRERY_TEXT, NULL, NULL,
+                             NULL) == ORRERY_OK);
+    CHECK(orrery_item_create(rig.client, items, "{\"id\":\"again\",\"new\":\"n\"}", ORRERY_TEXT, NULL, NULL,
+                             NULL) == ORRERY_OK);
+    CHECK(fake_asked(rig.fake) == 5); /* definition, create; create, definition, create */
+    CHECK(strstr(fake_request(rig.fake, 4), "x-ms-documentdb-partitionkey: [\"n\"]"));
+    rig_close(&rig);
+}
+
+TEST(what_was_known_of_a_database_is_forgotten_when_it_is_deleted)
+{
+    struct remade remade = { .reads = 0 };
+    struct rig rig = rig_remade(&remade);
+    const char *document = "{\"id\":\"1\",\"new\":\"n\"}";
+
+    CHECK(orrery_item_create(rig.client, items, document, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK);
+    CHECK(orrery_item_create(rig.client, "dbs/dd/colls/c", document, ORRERY_TEXT, NULL, NULL, NULL) ==
+          ORRERY_OK);
+    CHECK(orrery_session_token(rig.client, items));
+    CHECK(orrery_delete(rig.client, "dbs/d", NULL, NULL) == ORRERY_OK);
+    CHECK(!orrery_session_token(rig.client, items) && orrery_session_token(rig.client, "dbs/dd/colls/c"));
+    CHECK(orrery_item_create(rig.client, items, document, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK);
+    CHECK(remade.reads == 3 && strstr(fake_request(rig.fake, 6), "x-ms-documentdb-partitionkey: [\"n\"]"));
+    rig_close(&rig);
+}
+
 TEST(settings_that_make_no_sense_open_nothing)
 {
     orrery_client *client = NULL;
