@@ -457,6 +457,9 @@ static void keep_house(struct op *op, struct server *server)
     if (watch_ranges(op, server->catalog, server->watch, &split) != ST_OK)
         log_line(LOG_WARN, "cannot split a range that is too large: %s", op->error);
     server->ranges_split += split;
+    op_begin(op, OP_TIMEOUT_MS);
+    if (store_upkeep(op, server->store) != ST_OK)
+        log_line(LOG_WARN, "the store cannot be brought into fewer files: %s", op->error);
 }
 
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */

@@ -37,6 +37,9 @@ struct backend_ops {
     enum status (*reopen)(struct op *op, struct backend *backend);
     uint64_t (*disk_bytes)(struct backend *backend);
 
+    /* Whether little is written: the time to bring what is there into a form that is read with less work. May be NULL. */
+    enum status (*rest)(struct op *op, struct backend *backend, bool rests);
+
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
     void (*close)(struct backend *backend);

@@ -51,6 +51,7 @@ struct rocks {
     rocksdb_column_family_handle_t *rows;  /* the default one, which calls without a family mean too */
     rocksdb_column_family_handle_t *index; /* NULL when an older store was opened for reading */
     atomic_uint_least64_t reopens;
+    atomic_bool rests; /* as rocks_rest() was told last, since it was opened */
 
     pthread_mutex_t snapshots_mutex;
     struct backend_snapshot *snapshots;

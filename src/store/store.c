@@ -20,6 +20,8 @@ struct store {
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
+    uint64_t commits_seen;            /* by store_upkeep(), whose thread alone has these two */
+    uint64_t quiet_calls;             /* of it, in a row */
 };
 
 struct snapshot {
@@ -586,6 +588,25 @@ bool store_is_read_only(const struct store *store)
 bool store_is_writable(const struct store *store)
 {
     return !store->read_only && committer_is_writable(store->committer);
+}
+
+/* A change from one to the other holds writers up for some milliseconds: what lies between the two changes nothing. */
+enum status store_upkeep(struct op *op, struct store *store)
+{
+    enum { FEW_COMMITS = 40, MANY_COMMITS = 400, CALLS_TO_REST = 5 };
+    const struct backend_ops *ops = store->backend->ops;
+    struct store_stats stats;
+    uint64_t commits;
+
+    if (!ops->rest || !store_is_writable(store))
+        return ST_OK;
+    committer_stats(store->committer, &stats);
+    commits = stats.commits - store->commits_seen;
+    store->commits_seen = stats.commits;
+    store->quiet_calls = commits < FEW_COMMITS ? store->quiet_calls + 1 : 0;
+    if (commits >= MANY_COMMITS)
+        return ops->rest(op, store->backend, false);
+    return store->quiet_calls >= CALLS_TO_REST ? ops->rest(op, store->backend, true) : ST_OK;
 }
 
 void store_stats(struct store *store, struct store_stats *stats)

@@ -181,6 +181,12 @@ bool store_is_read_only(const struct store *store);
 /* False while writes are refused: after a failed write, until the store has been reopened. */
 bool store_is_writable(const struct store *store);
 
+/*
+ * Now and then, by one thread. When little was written since the last calls, a backend brings what is there into fewer
+ * files, which makes reads cheaper; while much is written it puts that off, which makes writes cheaper.
+ */
+enum status store_upkeep(struct op *op, struct store *store);
+
 struct store_stats {
     uint64_t commits, groups, syncs, conflicts, failures, reopens;
     uint64_t bytes_written; /* keys and values handed to the backend */

@@ -131,6 +131,13 @@ static uint64_t faulty_disk_bytes(struct backend *backend)
     return faulty->under->ops->disk_bytes(faulty->under);
 }
 
+static enum status faulty_rest(struct op *op, struct backend *backend, bool rests)
+{
+    struct faulty *faulty = faulty_of(backend);
+
+    return faulty->under->ops->rest ? faulty->under->ops->rest(op, faulty->under, rests) : ST_OK;
+}
+
 static enum status faulty_backup(struct op *op, struct backend *backend, const char *directory)
 {
     struct faulty *faulty = faulty_of(backend);
@@ -268,6 +275,7 @@ static const struct backend_ops faulty_ops = {
     .remove_range = faulty_remove_range,
     .reopen = faulty_reopen,
     .disk_bytes = faulty_disk_bytes,
+    .rest = faulty_rest,
     .backup = faulty_backup,
     .close = faulty_close,
     .runs = &faulty_runs,

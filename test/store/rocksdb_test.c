@@ -291,6 +291,27 @@ TEST(the_space_of_a_dropped_bucket_is_given_back_though_nothing_else_is_written)
     store_close(f.store);
 }
 
+TEST(what_was_written_again_and_again_is_brought_together_when_nobody_writes)
+{
+    enum { TIMES = 6, ROWS = 40, ROW_BYTES = 100 * 1024, PATIENCE_US = 60 * 1000 * 1000 };
+    int64_t began_us = env_monotonic_us(env_system());
+    struct fixture f = { 0 };
+    uint64_t full;
+
+    for (int i = 0; i < TIMES; i++) {
+        REQUIRE(open_store(&f, false));
+        fill(&f, ROWS, ROW_BYTES);
+    }
+    REQUIRE(open_store(&f, false));
+    f.op->may_block = true;
+    full = disk_bytes(&f);
+    CHECK(full >= TIMES * ROWS * ROW_BYTES);
+    while (disk_bytes(&f) > full / 2 && env_monotonic_us(env_system()) - began_us < PATIENCE_US)
+        CHECK(store_upkeep(f.op, f.store) == ST_OK);
+    CHECK(disk_bytes(&f) <= full / 2);
+    store_close(f.store);
+}
+
 /* Which waits for no compaction: it is told to stop. */
 TEST(a_store_closes_while_the_space_of_a_dropped_bucket_is_being_given_back)
 {
