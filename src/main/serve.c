@@ -185,6 +185,7 @@ static void print_metrics(void *context, struct buf *out)
     gauge(out, "pool_threads", "gauge", http.pool_threads);
     gauge(out, "pool_queued", "gauge", http.pool_queued);
     gauge(out, "script_children", "gauge", scripts.children);
+    gauge(out, "script_waiting", "gauge", scripts.waiting);
     gauge(out, "script_runs_total", "counter", scripts.runs);
     gauge(out, "script_function_calls_total", "counter", scripts.calls);
     gauge(out, "script_killed_total", "counter", scripts.killed);
@@ -271,6 +272,7 @@ static enum status open_scripts(struct op *op, struct server *server)
         .run_ms = settings->script_seconds * 1000,
         .memory_bytes = (size_t)settings->script_mb << 20,
         .children_max = (size_t)settings->script_children,
+        .cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN),
     });
     return server->scripts ? ST_OK : op_fail(op, ST_UNAVAILABLE, "out of memory");
 }

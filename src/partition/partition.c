@@ -182,7 +182,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
         return op_fail(op, ST_TOO_LARGE, "Request size is too large");
     batch_put_stamped(txn->batch, key, value, size);
     batch_counts(txn->batch, old ? 0 : 1, (int64_t)size - (old ? (int64_t)old->stored.size : 0));
-    measure_document(&txn->measure, txn->container, item->document);
+    measure_document(op, &txn->measure, txn->container, item->document);
     work_wrote(&op->work, size);
     if (old)
         work_removed(&op->work, old->stored.size);
@@ -325,7 +325,9 @@ out:
     return st;
 }
 
-enum status txn_remove(struct op *op, struct partition_txn *txn, const struct record *old, bool expired)
+/* An item with all its entries, and a change that says whether its time to live was over. */
+static enum status remove_item(struct op *op, struct partition_txn *txn, const struct record *old,
+                               bool expired)
 {
     struct change change = { .kind = CHANGE_DELETE, .expired = expired, .number = old->number };
     uint64_t bucket = bucket_id(txn->container->bucket);
@@ -348,13 +350,13 @@ enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const s
         return op_fail(op, ST_WOULD_BLOCK, "What is to be done with an expired item takes long.");
     txn->expires = true;
     txn_expect_item(txn, old->epk, id_of(old->document));
-    return txn_remove(op, txn, old, true);
+    return remove_item(op, txn, old, true);
 }
 
 enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old)
 {
     work_removed(&op->work, old->stored.size);
-    return txn_remove(op, txn, old, false);
+    return remove_item(op, txn, old, false);
 }
 
 /* Nobody knew whether it was written: the store may know now, if need be after a wait. If not, the client is told so. */

@@ -43,8 +43,5 @@ void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice i
 /* The change itself; `old` is the record that it is about, NULL for a create. */
 enum status txn_log(struct op *op, struct partition_txn *txn, struct change change, const struct record *old);
 
-/* An item with all its entries, and a change that says whether its time to live was over. */
-enum status txn_remove(struct op *op, struct partition_txn *txn, const struct record *old, bool expired);
-
-/* The same for an item that has expired, whichever it is: it is expected unchanged first. */
+/* An expired item goes with all its entries, whichever it is; it is expected unchanged first. */
 enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const struct record *old);

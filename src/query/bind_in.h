@@ -51,6 +51,3 @@ enum status bind_groups(struct binder *b, struct select *select);
 enum status bind_order(struct binder *b, struct select *select);
 
 bool expr_equal(const struct expr *a, const struct expr *b);
-
-/* Whether the expression is a path below a source: c.a["b"][0]; its source's slot. */
-bool expr_is_path(const struct expr *expr, int *slot);

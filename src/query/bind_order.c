@@ -15,7 +15,8 @@ struct steps {
     struct slice step[STEPS_MAX];
 };
 
-bool expr_is_path(const struct expr *expr, int *slot)
+/* Whether the expression is a path below a source: c.a["b"][0]; its source's slot. */
+static bool is_path(const struct expr *expr, int *slot)
 {
     while (expr->kind == EXPR_MEMBER || (expr->kind == EXPR_INDEX && expr->kid[1]->kind != EXPR_SUBQUERY))
         expr = expr->kid[0];
@@ -155,7 +156,7 @@ static enum status check_item(struct binder *b, const struct select *select, con
 {
     int slot;
 
-    if (!expr_is_path(item->expr, &slot) || item->expr->kind == EXPR_NAME)
+    if (!is_path(item->expr, &slot) || item->expr->kind == EXPR_NAME)
         return mistake_number(
             b->op, 2206,
             "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a "

@@ -8,7 +8,7 @@ enum { PART_SHORT_MAX = 32 };
 
 enum { UTF8_SIZE_MAX = 4 };
 
-bool text_is_ascii(struct slice text)
+static bool is_ascii(struct slice text)
 {
     size_t i = 0;
     uint64_t word, seen = 0;
@@ -31,7 +31,7 @@ size_t text_length(struct slice text)
 {
     size_t count = 0;
 
-    if (text_is_ascii(text))
+    if (is_ascii(text))
         return text.size;
     for (size_t i = 0; i < text.size; i++)
         count += !is_continuation(text.data[i]);
@@ -63,7 +63,7 @@ size_t text_offset(struct slice text, uint64_t character)
 
     if (character >= text.size)
         return text.size; /* a character has at least a byte */
-    if (text_is_ascii(slice_make(text.data, character)))
+    if (is_ascii(slice_make(text.data, character)))
         return character;
     for (; character && at < end; character--)
         text_next(&at, end);
@@ -173,7 +173,7 @@ static struct value mapped(struct eval *eval, struct slice text, char first, uin
     struct buf out;
     char *to;
 
-    if (text_is_ascii(text)) {
+    if (is_ascii(text)) {
         to = eval_alloc(eval, text.size);
         if (!to)
             return value_undefined;
@@ -270,7 +270,7 @@ bool text_contains_nocase(struct eval *eval, struct slice text, struct slice par
 {
     struct buf folded, wanted;
 
-    if (part.size <= PART_SHORT_MAX && text_is_ascii(part))
+    if (part.size <= PART_SHORT_MAX && is_ascii(part))
         return contains_ascii(text, part);
     buf_init(&folded, &eval->op->arena);
     map_chars(&folded, text, char_fold);

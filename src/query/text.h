@@ -15,7 +15,6 @@
 
 #define TEXT_NONE SIZE_MAX /* no such place */
 
-bool text_is_ascii(struct slice text);
 size_t text_length(struct slice text); /* in characters */
 
 /* Where a character begins, in bytes; the end of the text when there are fewer. */

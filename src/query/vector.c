@@ -50,7 +50,7 @@ bool vector_function_named(struct slice name, enum vector_function *function)
     return found >= 0;
 }
 
-bool vector_type_named(struct slice name, enum vector_type *type)
+static bool type_named(struct slice name, enum vector_type *type)
 {
     int found = find_name(name, types, sizeof(types) / sizeof(*types));
 
@@ -90,7 +90,7 @@ static struct vector_policy read_policy(struct json embedding)
     if (json_kind(function) == JSON_STRING)
         vector_function_named(json_string(function), &policy.function);
     if (json_kind(type) == JSON_STRING)
-        vector_type_named(json_string(type), &policy.type);
+        type_named(json_string(type), &policy.type);
     if (json_kind(dimensions) == JSON_NUMBER && json_double(dimensions) >= 1 &&
         json_double(dimensions) <= UINT32_MAX)
         policy.dimensions = (uint32_t)json_double(dimensions);

@@ -25,6 +25,5 @@ enum status vector_check_call(struct op *op, const struct expr *call, const stru
 /* Which way ORDER BY goes, since it always gives the nearest first: a similarity falls, a distance rises. */
 bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy);
 
-/* By their names in policies and options, in any case; false when it is no name. */
+/* By its name in policies and options, in any case; false when it is no name. */
 bool vector_function_named(struct slice name, enum vector_function *function);
-bool vector_type_named(struct slice name, enum vector_type *type);

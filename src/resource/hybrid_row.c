@@ -17,7 +17,6 @@ enum {
     ROW_HEADER_BYTES = 5,
     SEGMENT_BYTES = ROW_HEADER_BYTES + 5, /* with nothing but its own length, as batches have it */
     RECORD_BYTES = ROW_HEADER_BYTES + 8,
-    FIXED_BYTES = 1 + 4 + 4, /* of an operation and of a result: presence, two integers */
 };
 
 /* What stands before the value of a column that has no place of its own. */

@@ -1,5 +1,5 @@
 /*
- * src/store/rocksdb_body.h - what the RocksDB backend is made of, for rocksdb.c, rocksdb_runs.c and rocksdb_backup.c only.
+ * src/store/rocksdb_body.h - what the RocksDB backend is made of, for the files rocksdb*.c only.
  *
  * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes. `snapshots_mutex` guards the
  * lists of snapshots and cursors, what idle cursors have, and the snapshots' handles; it is taken last. `settle_mutex` is held by settling and
@@ -9,13 +9,17 @@
 #include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
+#include <string.h>
 
+#include "keys/keys.h"
 #include "store/backend.h"
 #include "store/cache.h"
 #include "store/tidy.h"
 
 /* How the names of files end that will be runs: those that are left over are of no use. */
 #define ROCKS_BUILDING ".building"
+
+enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
 
 struct backend_snapshot {
     struct backend_snapshot *next, **link; /* in the list of all */
@@ -72,13 +76,54 @@ static inline struct rocks *rocks_of(struct backend *backend)
     return (struct rocks *)backend; /* its first member */
 }
 
+/* What point reads ask for; other keys are not worth keeping. */
+static inline bool rocks_is_cached(struct slice key)
+{
+    return key.size > BUCKET_KEY_BYTES && key.data[BUCKET_KEY_BYTES] == KEY_DOCUMENT;
+}
+
+/* RocksDB tells kinds of errors apart by the first words of their messages. */
+static inline bool rocks_says(const char *message, const char *first_words)
+{
+    return strncmp(message, first_words, strlen(first_words)) == 0;
+}
+
 /* ---- rocksdb.c ---- */
 
 /* Turns a message of RocksDB into a status, and frees it. */
 enum status rocks_failed(struct op *op, const char *what, char *message);
 
+/* Every call begins with this, and ends with rocks_leave(). A loop thread does not wait for a reopening. */
 enum status rocks_enter(struct op *op, struct rocks *rocks);
 void rocks_leave(struct rocks *rocks);
+
+/* ---- rocksdb_open.c ---- */
+
+rocksdb_options_t *rocks_options(const struct store_options *given, rocksdb_cache_t *cache);
+rocksdb_options_t *rocks_index_options(rocksdb_cache_t *cache);
+
+/* Sets `db` and the families, or leaves `db` NULL. The first also clears away what an earlier process left half done. */
+enum status rocks_open_handle(struct op *op, struct rocks *rocks);
+enum status rocks_open_for_writing(struct op *op, struct rocks *rocks);
+enum status rocks_open_for_reading(struct op *op, struct rocks *rocks);
+
+/* A call of backend.h: options change while it is open. */
+enum status rocks_rest(struct op *op, struct backend *backend, bool rests);
+
+/* Under the exclusive lock, or when nobody else is there. Ends snapshots and cursors first. */
+void rocks_close_handle(struct rocks *rocks);
+
+/* ---- rocksdb_read.c: calls of backend.h, and ---- */
+
+enum status rocks_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot);
+void rocks_release(struct backend *backend, struct backend_snapshot *snapshot);
+enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                           const struct slice *keys, size_t count, struct slice *values);
+enum status rocks_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                       struct range range, struct scan_limit limit, struct rows *rows);
+
+/* Before the handle is closed, under the exclusive lock. */
+void rocks_end_snapshots(struct rocks *rocks);
 
 /* ---- rocksdb_runs.c ---- */
 

@@ -1,0 +1,247 @@
+/* src/store/rocksdb_read.c - snapshots of RocksDB, gets and scans through them, and the latest value through our own cache. */
+#include <stdlib.h>
+
+#include "store/rocksdb_body.h"
+#include "store/rows.h"
+
+/* ---- snapshots ---- */
+
+enum status rocks_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot)
+{
+    struct rocks *rocks = rocks_of(backend);
+    struct backend_snapshot *taken;
+    enum status st;
+
+    TRY(rocks_enter(op, rocks));
+    taken = malloc(sizeof(*taken));
+    if (!taken)
+        abort();
+    taken->read = rocksdb_readoptions_create();
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    taken->handle = rocksdb_create_snapshot(rocks->db);
+    taken->next = rocks->snapshots;
+    taken->link = &rocks->snapshots;
+    if (taken->next)
+        taken->next->link = &taken->next;
+    rocks->snapshots = taken;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    rocksdb_readoptions_set_snapshot(taken->read, taken->handle);
+    rocks_leave(rocks);
+    *snapshot = taken;
+out:
+    return st;
+}
+
+/* A handle that is not NULL belongs to the open database: rocks_end_snapshots() sees to that. */
+void rocks_release(struct backend *backend, struct backend_snapshot *snapshot)
+{
+    struct rocks *rocks = rocks_of(backend);
+
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    if (snapshot->handle)
+        rocksdb_release_snapshot(rocks->db, snapshot->handle);
+    *snapshot->link = snapshot->next;
+    if (snapshot->next)
+        snapshot->next->link = snapshot->link;
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+    rocksdb_readoptions_destroy(snapshot->read);
+    free(snapshot);
+}
+
+/* Under the exclusive lock, before the handle is closed. */
+void rocks_end_snapshots(struct rocks *rocks)
+{
+    pthread_mutex_lock(&rocks->snapshots_mutex);
+    for (struct backend_snapshot *snapshot = rocks->snapshots; snapshot; snapshot = snapshot->next) {
+        if (snapshot->handle)
+            rocksdb_release_snapshot(rocks->db, snapshot->handle);
+        snapshot->handle = NULL;
+    }
+    pthread_mutex_unlock(&rocks->snapshots_mutex);
+}
+
+/* ---- reading ---- */
+
+/* rocks_enter(), and the snapshot's read options made ready. */
+static enum status enter_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot)
+{
+    enum status st;
+
+    TRY(rocks_enter(op, rocks));
+    if (snapshot->handle) {
+        rocksdb_readoptions_set_read_tier(snapshot->read,
+                                          op->may_block ? READ_TIER_ALL : READ_TIER_CACHE_ONLY);
+    } else {
+        rocks_leave(rocks);
+        st = op_fail(op, ST_UNAVAILABLE, "The store was reopened after a failure while this was being read.");
+    }
+out:
+    return st;
+}
+
+/* Copies a value that RocksDB has found, or failed to find, and lets go of it. */
+static enum status copy_value(struct op *op, rocksdb_pinnableslice_t *pinned, char *message,
+                              struct slice *value)
+{
+    struct slice found;
+    enum status st;
+
+    *value = (struct slice){ 0 };
+    if (message)
+        return rocks_failed(op, "reading", message);
+    if (!pinned)
+        return ST_OK;
+    found.data = rocksdb_pinnableslice_value(pinned, &found.size);
+    st = row_copy_value(op, found, value);
+    rocksdb_pinnableslice_destroy(pinned);
+    return st;
+}
+
+static enum status get_one(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
+                           struct slice key, struct slice *value)
+{
+    rocksdb_pinnableslice_t *pinned;
+    char *message = NULL;
+
+    pinned = rocksdb_get_pinned(rocks->db, options, key.data, key.size, &message);
+    return copy_value(op, pinned, message, value);
+}
+
+enum { GET_MAX = 64 };
+
+/* All at once, so that each file's index and filter is asked for once. */
+static enum status get_several(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
+                               const struct slice *keys, size_t count, struct slice *values)
+{
+    const char *data[GET_MAX] = { 0 };
+    size_t size[GET_MAX] = { 0 };
+    rocksdb_pinnableslice_t *pinned[GET_MAX];
+    char *message[GET_MAX];
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        data[i] = keys[i].data;
+        size[i] = keys[i].size;
+    }
+    rocksdb_batched_multi_get_cf(rocks->db, options, rocks->rows, count, data, size, pinned, message, false);
+    for (size_t i = 0; i < count; i++) {
+        enum status copied = copy_value(op, pinned[i], message[i], &values[i]);
+
+        st = st == ST_OK ? copied : st;
+    }
+    return st;
+}
+
+static enum status get_latest(struct op *op, struct rocks *rocks, struct slice key, struct slice *value)
+{
+    const rocksdb_readoptions_t *options = op->may_block ? rocks->read_latest : rocks->read_latest_cached;
+    uint64_t ticket;
+    enum status st = ST_OK;
+
+    if (rocks_is_cached(key) && cache_find(rocks->cache, op, key, value))
+        goto out;
+    ticket = cache_ticket(rocks->cache, key);
+    TRY(rocks_enter(op, rocks));
+    st = get_one(op, rocks, options, key, value);
+    rocks_leave(rocks);
+    if (st == ST_OK && value->data && rocks_is_cached(key))
+        cache_fill(rocks->cache, key, *value, ticket);
+out:
+    return st;
+}
+
+static enum status get_from_snapshot(struct op *op, struct rocks *rocks, struct backend_snapshot *snapshot,
+                                     const struct slice *keys, size_t count, struct slice *values)
+{
+    enum status st = enter_snapshot(op, rocks, snapshot);
+
+    if (st != ST_OK)
+        return st;
+    if (count == 1)
+        st = get_one(op, rocks, snapshot->read, keys[0], &values[0]);
+    for (size_t i = 0; count > 1 && i < count && st == ST_OK; i += GET_MAX)
+        st = get_several(op, rocks, snapshot->read, keys + i, count - i < GET_MAX ? count - i : GET_MAX,
+                         values + i);
+    rocks_leave(rocks);
+    return st;
+}
+
+enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                           const struct slice *keys, size_t count, struct slice *values)
+{
+    struct rocks *rocks = rocks_of(backend);
+    enum status st = ST_OK;
+
+    if (snapshot)
+        return get_from_snapshot(op, rocks, snapshot, keys, count, values);
+    for (size_t i = 0; i < count && st == ST_OK; i++)
+        st = get_latest(op, rocks, keys[i], &values[i]);
+    return st;
+}
+
+static void seek_first(rocksdb_iterator_t *at, const struct range *range)
+{
+    if (range->reverse)
+        rocksdb_iter_seek_to_last(at); /* below the upper bound */
+    else
+        rocksdb_iter_seek(at, range->from.data, range->from.size);
+}
+
+static struct slice iterator_key(const rocksdb_iterator_t *at)
+{
+    struct slice key;
+
+    key.data = rocksdb_iter_key(at, &key.size);
+    return key;
+}
+
+static struct slice iterator_value(const rocksdb_iterator_t *at)
+{
+    struct slice value;
+
+    value.data = rocksdb_iter_value(at, &value.size);
+    return value;
+}
+
+static enum status collect(rocksdb_iterator_t *at, const struct range *range, struct row_block *block)
+{
+    char *message = NULL;
+    enum status st = ST_OK;
+
+    for (seek_first(at, range); rocksdb_iter_valid(at);) {
+        if (!row_block_takes(block, iterator_key(at), iterator_value(at)))
+            goto out;
+        TRY(row_block_copy(block, iterator_key(at), iterator_value(at)));
+        if (range->reverse)
+            rocksdb_iter_prev(at);
+        else
+            rocksdb_iter_next(at);
+    }
+    rocksdb_iter_get_error(at, &message);
+    if (message)
+        st = rocks_failed(block->op, "scanning", message);
+out:
+    return st;
+}
+
+enum status rocks_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                       struct range range, struct scan_limit limit, struct rows *rows)
+{
+    struct rocks *rocks = rocks_of(backend);
+    rocksdb_iterator_t *at;
+    struct row_block block;
+    enum status st;
+
+    row_block_init(&block, op, limit, rows);
+    if (slice_compare(range.from, range.to) >= 0) /* an empty range; RocksDB wants its bounds in order */
+        return ST_OK;
+    TRY(enter_snapshot(op, rocks, snapshot));
+    rocksdb_readoptions_set_iterate_lower_bound(snapshot->read, range.from.data, range.from.size);
+    rocksdb_readoptions_set_iterate_upper_bound(snapshot->read, range.to.data, range.to.size);
+    at = rocksdb_create_iterator(rocks->db, snapshot->read);
+    st = collect(at, &range, &block);
+    rocksdb_iter_destroy(at);
+    rocks_leave(rocks);
+out:
+    return st;
+}
