@@ -65,6 +65,7 @@ struct orrery_client {
     struct session *sessions;
     struct definition *definitions;
     struct registered *resolvers;
+    int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
 };
 
 struct orrery_response {

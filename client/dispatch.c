@@ -111,6 +111,7 @@ orrery_status resolver_place(orrery_client *client, const char *link, const char
     if (!resolver)
         return status;
     client_begin(client);
+    client->write_ms_max = 0;
     status = say_why(client, orrery_resolve_document(resolver, json, size, &links), link);
     if (status == ORRERY_OK) {
         *collection = copy_text(orrery_links_at(links, 0), strlen(orrery_links_at(links, 0)));

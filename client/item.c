@@ -115,11 +115,28 @@ static bool begins(orrery_client *client, const void *needed, orrery_response **
     return client && needed;
 }
 
+/* The options with less time, if what the resolver said does not hold as long as the call may take. */
+static const orrery_options *bound_options(const orrery_client *client, const orrery_options *options,
+                                           orrery_options *bounded)
+{
+    int asked_ms = OPTION(options, timeout_ms) > 0 ? OPTION(options, timeout_ms) : client->timeout_ms;
+
+    if (client->write_ms_max == 0 || client->write_ms_max >= asked_ms)
+        return options;
+    *bounded = (orrery_options){ .size = 0 };
+    if (options)
+        memcpy(bounded, options, options->size < sizeof(*bounded) ? options->size : sizeof(*bounded));
+    bounded->size = sizeof(*bounded);
+    bounded->timeout_ms = client->write_ms_max;
+    return bounded;
+}
+
 /* Creates and upserts: where a database's link is given, its resolver says where to. */
 static orrery_status place_and_write(orrery_client *client, const char *link, const char *json, size_t size,
                                      const orrery_key *key, const orrery_options *options, bool upsert,
                                      orrery_response **response)
 {
+    orrery_options bounded;
     char *collection = NULL;
     orrery_status status;
 
@@ -127,8 +144,9 @@ static orrery_status place_and_write(orrery_client *client, const char *link, co
         return ORRERY_EINVAL;
     status = resolver_place(client, link, json, size, &collection);
     if (status == ORRERY_OK)
-        status = write_item(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
-                            options, upsert, response);
+        status =
+            write_item(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
+                       collection ? bound_options(client, options, &bounded) : options, upsert, response);
     free(collection);
     return status;
 }

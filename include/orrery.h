@@ -841,11 +841,17 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  *
  * It keeps its state in an item of the database, so that it can be ended at any moment: the next manager goes on
  * where it was. A document is created in its new place, then deleted in the old one, unless it changed meanwhile:
- * then it is copied again. So it is never missing, and may be seen twice while it moves. What is copied is the
+ * then it is copied again. So it is never in neither place, and may be seen twice while it moves. What is copied is the
  * document without what the server adds: its _ts, and the time to live that counts from it, begin anew.
  *
  * Clients learn of a change by a following resolver. They look at the state every refresh_ms, and the manager leaves
- * them grace_ms before it relies on it: more than refresh_ms and the longest time that a create may take.
+ * them grace_ms before it relies on it. A create or upsert through such a resolver has ended within grace_ms of the
+ * last look, or is ORRERY_ETIMEOUT, whatever its own time is: so none that was sent by the old arrangement comes later.
+ * (Only a server that still carries out a request so long after its connection was closed could do that.) Creates that
+ * do not wait, of the manager's own client, should have ended before orrery_manager_begin().
+ *
+ * A read that asks the collections one after another never misses a document that moves. One that is ordered or
+ * parallel asks them at the same time, and may miss one that moves between its two questions.
  */
 typedef struct orrery_manager orrery_manager;
 
@@ -859,7 +865,7 @@ typedef struct orrery_manager_options {
     const char *owner; /* who may go on at once after being ended; NULL: nobody, others wait for the lease */
     int lease_ms;      /* 0: 60,000; renewed with every batch of documents */
     int refresh_ms;    /* 0: 1,000 */
-    int grace_ms;      /* 0: 5,000; clients that wait longer for a create (timeout_ms) need more */
+    int grace_ms;      /* 0: 5,000; more than refresh_ms, and what is left is the time that a create has */
     void (*progress)(void *context, size_t seen, size_t moved); /* after every batch */
     void *context;
 } orrery_manager_options;

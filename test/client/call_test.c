@@ -395,6 +395,47 @@ TEST(what_was_known_of_a_database_is_forgotten_when_it_is_deleted)
     rig_close(&rig);
 }
 
+/* The state of an arrangement whose manager leaves clients 300 ms; a create is never answered. */
+static void answer_arranged(void *context, const char *request, struct fake_answer *answer)
+{
+    static const char state[] =
+        "{\"id\":\"P\",\"version\":1,\"phase\":\"stable\",\"mode\":\"ReadBoth\",\"nodes\":128,\"hash\":"
+        "\"murmur3\","
+        "\"links\":[\"dbs/d/colls/"
+        "P0\"],\"next\":[],\"owner\":\"\",\"until\":0,\"since\":0,\"grace\":300,\"seen\":0,"
+        "\"moved\":0,\"intents\":[]}";
+    char *text = context;
+
+    if (strncmp(request, "POST ", 5) == 0) {
+        answer->stalls = 1;
+        return;
+    }
+    snprintf(text, 1024, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\netag: x\r\n\r\n%s", sizeof(state) - 1,
+             state);
+    answer->bytes = text;
+}
+
+TEST(a_create_through_a_following_resolver_is_out_of_time_when_what_it_goes_by_may_be_old)
+{
+    char text[1024];
+    struct rig rig = { .fake = fake_start(answer_arranged, text) };
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_extractor by_id = { sizeof(by_id), .property = "id" };
+    orrery_managed_options managed = { sizeof(managed), .count = 1, .prefix = "P" };
+    orrery_manager_options options = { sizeof(options), .extractor = &by_id, .managed = &managed,
+                                       .state_link = "dbs/d/colls/state" };
+    orrery_key key = orrery_key_text("1");
+    orrery_resolver *resolver = NULL;
+
+    CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    REQUIRE(orrery_resolver_follow(rig.client, "dbs/d", &options, &resolver) == ORRERY_OK);
+    CHECK(orrery_client_set_resolver(rig.client, "dbs/d", resolver) == ORRERY_OK);
+    CHECK(orrery_item_create(rig.client, "dbs/d", "{\"id\":\"1\"}", ORRERY_TEXT, &key, NULL, NULL) ==
+          ORRERY_ETIMEOUT);
+    orrery_resolver_unref(resolver);
+    rig_close(&rig);
+}
+
 TEST(settings_that_make_no_sense_open_nothing)
 {
     orrery_client *client = NULL;
