@@ -1,4 +1,5 @@
 /* src/catalog/versions.c - which indexing policies a container has, from its record and into it. */
+#include "catalog/entry.h"
 #include "catalog/versions.h"
 
 /* No definition of a client's has it: container_define() takes over only what it knows. */
@@ -35,22 +36,6 @@ out:
     return st;
 }
 
-static struct json without_older(struct arena *arena, struct json stored)
-{
-    struct json_builder out;
-
-    json_builder_init(&out, arena);
-    json_begin_object(&out);
-    for (struct json_iter i = json_iter(stored); json_next(&i);) {
-        if (slice_is(i.name, OLDER))
-            continue;
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
-    json_end(&out);
-    return json_built(&out);
-}
-
 static enum status read_older(struct op *op, index_compute *compute, struct container *container,
                               struct json list)
 {
@@ -85,7 +70,7 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
     enum status st = ST_OK;
 
     if (json_kind(older) == JSON_ARRAY)
-        container->definition = without_older(&container->memory, container->definition);
+        container->definition = definition_without(&container->memory, container->definition, OLDER);
     if (!bucket_keeps_entries(container->bucket))
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
