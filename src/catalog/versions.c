@@ -35,22 +35,6 @@ out:
     return st;
 }
 
-static struct json without_older(struct arena *arena, struct json stored)
-{
-    struct json_builder out;
-
-    json_builder_init(&out, arena);
-    json_begin_object(&out);
-    for (struct json_iter i = json_iter(stored); json_next(&i);) {
-        if (slice_is(i.name, OLDER))
-            continue;
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
-    json_end(&out);
-    return json_built(&out);
-}
-
 static enum status read_older(struct op *op, index_compute *compute, struct container *container,
                               struct json list)
 {
@@ -85,7 +69,7 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
     enum status st = ST_OK;
 
     if (json_kind(older) == JSON_ARRAY)
-        container->definition = without_older(&container->memory, container->definition);
+        container->definition = json_without(&container->memory, container->definition, OLDER);
     if (!bucket_keeps_entries(container->bucket))
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
@@ -134,10 +118,7 @@ static struct json with_older(struct op *op, const struct container *now, struct
 
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
-    for (struct json_iter i = json_iter(definition); json_next(&i);) {
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
+    json_add_members(&out, definition, NULL);
     json_add_name(&out, slice_of(OLDER));
     json_begin_array(&out);
     for (size_t i = 0; i < now->index_older_count; i++)
