@@ -9,7 +9,7 @@ const NativePromise = Promise;
 const PRELUDE = "orrery:prelude";
 const PAGE_SIZE = 100;
 const SCAN_PAGE_SIZE = 1000; /* a chain with a filter reads more than it gives */
-const operationErrors = new WeakSet();
+const causes = new WeakMap(); /* of errors that are not the script's own: "operation" or "size" */
 
 const ErrorCodes = Object.freeze({
     BadRequest: 400,
@@ -105,13 +105,12 @@ function stackOf(thrown, words) {
 
 function describe(thrown, from) {
     const words = inWords(thrown);
-    const isOperation = from === "throw" && typeof thrown === "object" && operationErrors.has(thrown);
     return {
         number: numberOf(thrown),
         message: messageOf(thrown, words),
         exception: words,
         stack: stackOf(thrown, words),
-        from: isOperation ? "operation" : from,
+        from: (from === "throw" && causes.get(thrown)) || from,
     };
 }
 
@@ -119,6 +118,25 @@ function describe(thrown, from) {
 function fail(thrown, from) {
     state.failure ??= describe(thrown, from);
     state.accepts = false;
+}
+
+/* ---- half a character ---- */
+
+/* A lone surrogate is \udXXX in JSON text, behind an even number of backslashes. */
+const LONE = /\\(?:\\|ud[89a-f]..)/g;
+
+/* In what is told it becomes the character that stands for what cannot be shown. */
+function shownText(json) {
+    if (!json.includes("\\ud"))
+        return json;
+    return json.replace(LONE, (escape) => (escape.length === 2 ? escape : "\\ufffd"));
+}
+
+/* In what is stored it is refused, as it is when a client sends it. */
+function storable(json) {
+    if (json.includes("\\ud") && shownText(json) !== json)
+        throw bad("A lone surrogate is no character that can be stored.");
+    return json;
 }
 
 /* ---- finding the function in a source ---- */

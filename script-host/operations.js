@@ -96,7 +96,7 @@ function enqueue(op, done) {
         state.accepts = false;
     if (!state.accepts)
         return false;
-    state.ops.push(op);
+    state.ops.push(storable(op));
     state.waiting.push(done);
     state.queued++;
     return true;

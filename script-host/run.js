@@ -20,9 +20,12 @@ function sizeOf(value) {
 }
 
 function checkSize(name, value, most) {
-    if (most !== undefined && sizeOf(value) > most)
-        throw numbered(ErrorCodes.RequestEntityTooLarge, 'The message would be too large because of "' + name +
-            '". End the script with what fits, and a continuation to go on from.');
+    if (most === undefined || sizeOf(value) <= most)
+        return;
+    const error = numbered(ErrorCodes.RequestEntityTooLarge, 'The message would be too large because of "' + name +
+        '". End the script with what fits, and a continuation to go on from.');
+    causes.set(error, "size");
+    throw error;
 }
 
 const shown = (value) => (typeof value === "object" && value !== null ? stringify(value) : value);
@@ -34,14 +37,17 @@ function added(before, value) {
     return shown(before) + shown(value);
 }
 
+const READ_ONLY = ["OperationType", "MaxResourceQuota", "ResourceQuotaCurrentUsage"];
+
 /* values: the body as Body, and the rest by their names. Accessors for each by its name, and for all by getValue. */
 function message({ body, operation, values }, isWritable) {
     const all = { Body: body, ...values };
     const changed = new Set();
     const object = { getValue: (name) => all[name], setValue, appendValue };
+    const isFixed = (name) => !isWritable || READ_ONLY.includes(name);
 
     function setValue(name, value) {
-        if (name === "OperationType" || (Object.hasOwn(all, name) && !isWritable))
+        if (Object.hasOwn(all, name) && isFixed(name))
             throw numbered(ErrorCodes.Forbidden, "Not a writable property: " + name);
         if (!Object.hasOwn(all, name))
             throw bad("A new value cannot be set: " + name);
@@ -55,7 +61,7 @@ function message({ body, operation, values }, isWritable) {
     }
     for (const name in all) {
         object["get" + name] = () => all[name];
-        if (isWritable) {
+        if (!isFixed(name)) {
             object["set" + name] = (value) => setValue(name, value);
             object["append" + name] = (value) => appendValue(name, value);
         }
@@ -180,7 +186,7 @@ function deliver({ answers, accept }) {
 function errorOf({ status, number, message: words }) {
     const error = numbered(number ?? status, words);
     error.body = words;
-    operationErrors.add(error);
+    causes.set(error, "operation");
     return error;
 }
 
@@ -211,6 +217,14 @@ function changedBody(part) {
     return part?.changed.has("Body") ? part.all.Body : undefined;
 }
 
+/* A pre-trigger's item: it is to be stored, so nothing in it is shown as something else. */
+function changedItem(part) {
+    const item = changedBody(part);
+    if (item !== undefined)
+        storable(stringify(item) ?? "");
+    return item;
+}
+
 function changedValues({ all, changed }) {
     const names = [...changed].filter((name) => name !== "Body");
     return Object.fromEntries(names.map((name) => [name, all[name]]));
@@ -221,7 +235,7 @@ function done() {
     const hasValues = response && response.changed.size > (response.changed.has("Body") ? 1 : 0);
     return stringify({
         body: changedBody(response),
-        request: changedBody(request),
+        request: changedItem(request),
         values: hasValues ? changedValues(response) : undefined,
         log: log || undefined,
     });
@@ -238,11 +252,11 @@ function checkFrame(frame) {
 function take() {
     try {
         if (!state.failure)
-            return checkFrame(state.ops.length > 0 ? 'O{"ops":[' + state.ops.splice(0).join(",") + "]}" : "D" + done());
+            return checkFrame(state.ops.length > 0 ? 'O{"ops":[' + state.ops.splice(0).join(",") + "]}" : "D" + shownText(done()));
     } catch (error) {
         fail(error, "throw");
     }
-    return "F" + stringify({ ...state.failure, log: state.log || undefined });
+    return "F" + shownText(stringify({ ...state.failure, log: state.log || undefined }));
 }
 
 /* ---- functions for queries ---- */
@@ -255,14 +269,14 @@ function callOnce(call) {
         args[position] = undefined;
     try {
         const made = stringify(udf.fn(...args));
-        return made === undefined ? "{}" : '{"value":' + made + "}";
+        return made === undefined ? "{}" : '{"value":' + shownText(made) + "}";
     } catch (thrown) {
         return udfError(describe(thrown, "throw"));
     }
 }
 
 function udfError({ number, exception, stack, from }) {
-    return stringify({ error: exception, number, stack, from });
+    return shownText(stringify({ error: exception, number, stack, from }));
 }
 
 function call(source, name, { calls }) {

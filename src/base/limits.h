@@ -40,6 +40,14 @@ enum {
     UNIQUE_KEYS_MAX = 10,
     UNIQUE_KEY_PATHS_MAX = 16,
     PATH_BYTES_MAX = 1024,
+
+    /* Vectors. Service: 4,096 dimensions (documentation, "Vector search"); the others are told by its errors, as
+       azure-sdk-for-python, test_vector_policy.py, has them. */
+    VECTOR_DIMENSIONS_MAX = 4096,
+    VECTOR_SHARD_PATHS_MAX = 1,
+    QUANTIZED_BYTES_MAX = 512,
+    SEARCH_LIST_MIN = 25,
+    SEARCH_LIST_MAX = 500,
     CONTAINER_RANGES_MAX =
         500, /* service: one for each 10,000 RU/s, up to 1,000,000 RU/s; the rest is for splits */
     RANGE_ANCESTORS_MAX =

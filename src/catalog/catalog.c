@@ -409,37 +409,53 @@ enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struc
     return st;
 }
 
-static enum status change_ranges(struct op *op, struct catalog *catalog, const struct container *old,
-                                 range_change *change, const void *wanted, struct container **container)
+enum status ranges_change_put(struct op *op, struct catalog *catalog, struct batch *batch,
+                              struct ranges_change *part)
 {
-    struct batch *batch = change_begin(op, catalog);
-    struct container *now = NULL;
     struct versions versions;
     struct range_table table;
-    struct record record;
     enum status st;
 
-    TRY(current_container(op, catalog, old, &now));
-    TRY(change(op, now, wanted, &table));
-    retire_definition(now);
-    TRY(versions_replace(op, now, now->definition, &versions));
-    TRY(put_unchanged(op, batch, now, &versions, &table, &record));
-    TRY(change_commit(op, catalog, batch, NULL));
-    TRY(take_over(op, catalog, now, &record, true, container));
+    TRY(current_container(op, catalog, part->of, &part->now));
+    TRY(part->change(op, part->now, part->wanted, &table));
+    retire_definition(part->now);
+    TRY(versions_replace(op, part->now, part->now->definition, &versions));
+    TRY(put_unchanged(op, batch, part->now, &versions, &table, &part->record));
 out:
-    if (now && st != ST_OK && st != ST_AMBIGUOUS)
-        atomic_store(&now->retiring, false);
-    container_release(now);
     return st;
+}
+
+enum status ranges_change_end(struct op *op, struct catalog *catalog, struct ranges_change *part,
+                              enum status st, struct container **container)
+{
+    if (part->now && st == ST_OK)
+        st = take_over(op, catalog, part->now, &part->record, true, container);
+    if (part->now && st != ST_OK && st != ST_AMBIGUOUS)
+        atomic_store(&part->now->retiring, false);
+    container_release(part->now);
+    return st;
+}
+
+static enum status change_ranges(struct op *op, struct catalog *catalog, struct ranges_change *part,
+                                 struct container **container)
+{
+    struct batch *batch = change_begin(op, catalog);
+    enum status st;
+
+    TRY(ranges_change_put(op, catalog, batch, part));
+    TRY(change_commit(op, catalog, batch, NULL));
+out:
+    return ranges_change_end(op, catalog, part, st, container);
 }
 
 enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const struct container *old,
                                   range_change *change, const void *wanted, struct container **container)
 {
+    struct ranges_change part = { .of = old, .change = change, .wanted = wanted };
     enum status st = change_lock(op, catalog);
 
     if (st == ST_OK)
-        st = change_ranges(op, catalog, old, change, wanted, container);
+        st = change_ranges(op, catalog, &part, container);
     change_unlock(catalog);
     return st;
 }

@@ -49,6 +49,22 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
 /* Writes the time into the record, which may be NULL. */
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
+/*
+ * A change of a container's ranges, by itself or with something else that must not be without it: put into a batch, and
+ * ended with what became of that. `container` is the new version, and a reference.
+ */
+struct ranges_change {
+    const struct container *of;
+    range_change *change;
+    const void *wanted;
+    struct container *now; /* these two from one call to the other */
+    struct record record;
+};
+enum status ranges_change_put(struct op *op, struct catalog *catalog, struct batch *batch,
+                              struct ranges_change *part);
+enum status ranges_change_end(struct op *op, struct catalog *catalog, struct ranges_change *part,
+                              enum status st, struct container **container);
+
 /* Before the maps lead to the new version: whoever has an item of the new one's finds the way to it from the old. */
 void change_version(struct container *old, struct container *new);
 

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
+#include "catalog/split.h"
 #include "keys/bytes.h"
 #include "token/token.h"
 
@@ -416,22 +417,33 @@ static enum status current(struct op *op, struct catalog *catalog, const struct 
     return check_match(op, if_match, *now);
 }
 
+static enum status check_replace(struct op *op, struct catalog *catalog, const struct child *now,
+                                 struct json body)
+{
+    struct child *other;
+
+    if (now->type == RID_TYPE_OFFER)
+        return ST_OK;
+    other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
+    if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
+        return taken(op);
+    return ST_OK;
+}
+
+/* `ranges` is a change that goes with it, or NULL. */
 static enum status replace(struct op *op, struct catalog *catalog, struct child *now, struct json body,
-                           struct child **child)
+                           struct ranges_change *ranges, struct child **child)
 {
     struct batch *batch = change_begin(op, catalog);
     struct record record = { .document = body };
-    struct child *other;
     enum status st;
 
-    if (now->type == RID_TYPE_OFFER) {
+    TRY(check_replace(op, catalog, now, body));
+    if (now->type == RID_TYPE_OFFER)
         record.number = rid_number(&now->rid);
-    } else {
-        other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
-        if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
-            return taken(op);
-    }
     TRY(change_put(op, batch, store_key(&op->arena, now), &record));
+    if (ranges)
+        TRY(ranges_change_put(op, catalog, batch, ranges));
     TRY(change_commit(op, catalog, batch, &record));
     *child = child_take(child_make(&now->rid, &now->parent, &record));
     exchange(catalog, now, *child);
@@ -447,9 +459,29 @@ enum status catalog_replace_child(struct op *op, struct catalog *catalog, const 
 
     TRY(change_lock(op, catalog));
     TRY(current(op, catalog, old, if_match, &now));
-    TRY(replace(op, catalog, now, body, child));
+    TRY(replace(op, catalog, now, body, NULL, child));
 out:
     change_unlock(catalog);
+    return st;
+}
+
+enum status catalog_replace_offer(struct op *op, struct catalog *catalog, const struct child *old,
+                                  struct json body, struct slice if_match, const struct container *container,
+                                  uint32_t range_count, struct child **child)
+{
+    struct range_spread wanted = { range_count };
+    struct ranges_change ranges = { .of = container, .change = range_spread, .wanted = &wanted };
+    struct container *after = NULL;
+    struct child *now;
+    enum status st;
+
+    TRY(change_lock(op, catalog));
+    TRY(current(op, catalog, old, if_match, &now));
+    TRY(replace(op, catalog, now, body, container ? &ranges : NULL, child));
+out:
+    st = ranges_change_end(op, catalog, &ranges, st, &after);
+    change_unlock(catalog);
+    container_release(after);
     return st;
 }
 
@@ -466,7 +498,7 @@ enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum ri
     if (now)
         TRY(check_match(op, if_match, now));
     if (now)
-        TRY(replace(op, catalog, now, body, child));
+        TRY(replace(op, catalog, now, body, NULL, child));
     else
         TRY(create(op, catalog, type, parent, body, child));
 out:

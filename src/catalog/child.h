@@ -62,6 +62,14 @@ enum status catalog_create_child(struct op *op, struct catalog *catalog, enum ri
 enum status catalog_replace_child(struct op *op, struct catalog *catalog, const struct child *old,
                                   struct json body, struct slice if_match, struct child **child);
 
+/*
+ * The offer and, in the same commit, as many ranges as it wants for its container: no crash leaves the one without the
+ * other. NULL for a container whose ranges stay.
+ */
+enum status catalog_replace_offer(struct op *op, struct catalog *catalog, const struct child *old,
+                                  struct json body, struct slice if_match, const struct container *container,
+                                  uint32_t range_count, struct child **child);
+
 /* Makes it, or replaces the sibling of its id; `if_match` is about the one that is replaced. */
 enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum rid_type type,
                                  const struct rid *parent, struct json body, struct slice if_match,

@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/indexing.h"
+#include "catalog/search_policy.h"
 
 static bool is_absent(struct json value)
 {
@@ -277,47 +278,6 @@ static enum status check_analytical_ttl(struct op *op, struct json ttl)
     return ST_OK;
 }
 
-static enum status check_embedding(struct op *op, struct json embedding)
-{
-    static const char *const types[] = { "float32", "float16", "int8", "uint8" };
-    static const char *const functions[] = { "cosine", "dotproduct", "euclidean" };
-    struct json dimensions = json_get(embedding, "dimensions");
-    bool type = false, function = false;
-
-    for (size_t i = 0; i < 4; i++)
-        type |= text_is(json_get(embedding, "dataType"), types[i]);
-    for (size_t i = 0; i < 3; i++)
-        function |= text_is(json_get(embedding, "distanceFunction"), functions[i]);
-    if (!type || !function || json_kind(json_get(embedding, "path")) != JSON_STRING ||
-        json_kind(dimensions) != JSON_NUMBER || !json_is_int(dimensions) || json_int(dimensions) < 1)
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The vector embedding policy has an invalid path, dataType, dimensions or "
-                       "distanceFunction.");
-    return ST_OK;
-}
-
-static enum status check_embeddings(struct op *op, struct json policy)
-{
-    enum status st = ST_OK;
-
-    if (json_kind(json_get(policy, "vectorEmbeddings")) != JSON_ARRAY)
-        TRY(op_fail(op, ST_BAD_REQUEST, "The vector embedding policy must have 'vectorEmbeddings'."));
-    for (struct json_iter i = json_iter(json_get(policy, "vectorEmbeddings")); json_next(&i);)
-        TRY(check_embedding(op, i.value));
-out:
-    return st;
-}
-
-static enum status check_full_text(struct op *op, struct json policy)
-{
-    if (json_kind(policy) != JSON_OBJECT)
-        return op_fail(op, ST_BAD_REQUEST, "The full text policy must be an object.");
-    for (struct json_iter i = json_iter(json_get(policy, "fullTextPaths")); json_next(&i);)
-        if (json_kind(json_get(i.value, "path")) != JSON_STRING)
-            return op_fail(op, ST_BAD_REQUEST, "A full text path needs a path.");
-    return ST_OK;
-}
-
 static enum status check_computed(struct op *op, struct json list)
 {
     static const char *const taken[] = { "id", "_rid", "_ts", "_self", "_etag", "_attachments" };
@@ -383,8 +343,8 @@ static const struct {
     { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}", false },
     { "defaultTtl", ttl_check, NULL, false },
     { "analyticalStorageTtl", check_analytical_ttl, NULL, false },
-    { "vectorEmbeddingPolicy", check_embeddings, NULL, true },
-    { "fullTextPolicy", check_full_text, NULL, false },
+    { "vectorEmbeddingPolicy", embedding_policy_check, NULL, true },
+    { "fullTextPolicy", full_text_policy_check, NULL, false },
     { "computedProperties", check_computed, NULL, false },
     { "changeFeedPolicy", check_feed_policy, NULL, false },
     { "clientEncryptionPolicy", check_object, NULL, true },
@@ -408,6 +368,22 @@ static enum status define_others(struct op *op, struct json body, struct json ol
         json_add_name(out, slice_of(properties[i].name));
         json_add(out, value);
     }
+out:
+    return st;
+}
+
+/* What no part says by itself: indexes rest on other properties, and other properties on being indexed. */
+static enum status check_together(struct op *op, struct json definition, struct json body)
+{
+    struct json policy = json_get(definition, "indexingPolicy");
+    enum status st;
+
+    TRY(vector_indexes_check(op, json_get(policy, "vectorIndexes"), body));
+    TRY(full_text_indexes_check(op, json_get(policy, "fullTextIndexes"), body));
+    if (text_is(json_get(policy, "indexingMode"), "none") && !is_absent(json_get(definition, "defaultTtl")))
+        TRY(op_fail(op, ST_BAD_REQUEST,
+                    "The time to live needs an index: 'defaultTtl' must not be set when 'indexingMode' is "
+                    "'none'."));
 out:
     return st;
 }
@@ -437,6 +413,7 @@ enum status container_define(struct op *op, struct json body, struct define_opti
     *definition = json_built(&out);
     if (json_kind(*definition) == JSON_UNDEFINED)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+    TRY(check_together(op, *definition, body));
 out:
     return st;
 }

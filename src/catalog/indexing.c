@@ -76,6 +76,21 @@ static enum status has_root(struct op *op, struct json list, bool *root, bool *e
     return ST_OK;
 }
 
+/* What is neither indexed nor left out for certain is refused. */
+static enum status check_apart(struct op *op, struct json included, struct json excluded)
+{
+    for (struct json_iter i = json_iter(included); json_next(&i);)
+        for (struct json_iter j = json_iter(excluded); json_next(&j);) {
+            struct slice path = json_string(json_get(i.value, "path"));
+
+            if (slice_equal(path, json_string(json_get(j.value, "path"))))
+                return op_fail(op, ST_BAD_REQUEST,
+                               "The indexing path '%.*s' is provided in more than one of the path type sets.",
+                               SLICE_ARGS(path));
+        }
+    return ST_OK;
+}
+
 static void copy_paths(struct json_builder *out, struct json list)
 {
     for (struct json_iter i = json_iter(list); json_next(&i);) {
@@ -99,6 +114,7 @@ static enum status define_paths(struct op *op, struct json policy, struct json_b
     if (root_in && root_out)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The indexing path '/*' is provided in more than one of the path type sets."));
+    TRY(check_apart(op, included, excluded));
     if (!root_in && !root_out && json_kind(included) == JSON_ARRAY && json_count(included) > 0)
         TRY(op_fail(
             op, ST_BAD_REQUEST,
@@ -168,70 +184,62 @@ out:
     return st;
 }
 
-static bool is_one_of(struct json value, const char *const *words, size_t count)
+static bool is_shape(struct json value)
 {
-    for (size_t i = 0; i < count; i++)
-        if (json_kind(value) == JSON_STRING && slice_is_nocase(json_string(value), words[i]))
+    static const char *const shapes[] = { "Point", "LineString", "Polygon", "MultiPolygon" };
+
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        if (json_kind(value) == JSON_STRING && slice_is_nocase(json_string(value), shapes[i]))
             return true;
     return false;
 }
 
+static enum status check_shapes(struct op *op, struct json types)
+{
+    if (json_kind(types) != JSON_UNDEFINED && json_kind(types) != JSON_ARRAY)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The input content is invalid. The types of a spatial index must be an array.");
+    for (struct json_iter i = json_iter(types); json_next(&i);)
+        if (!is_shape(i.value))
+            return op_fail(op, ST_BAD_REQUEST,
+                           "The input content is invalid. A spatial index has an unknown type.");
+    return ST_OK;
+}
+
+static bool is_side(struct json box, const char *low, const char *high)
+{
+    return json_kind(json_get(box, low)) == JSON_NUMBER && json_kind(json_get(box, high)) == JSON_NUMBER &&
+           json_double(json_get(box, low)) < json_double(json_get(box, high));
+}
+
+/* Cells of a plane are parts of its box. */
+static enum status check_box(struct op *op, struct json box)
+{
+    if (is_side(box, "xmin", "xmax") && is_side(box, "ymin", "ymax"))
+        return ST_OK;
+    return op_fail(op, ST_BAD_REQUEST,
+                   "The input content is invalid. A spatial index over geometry must have a bounding box "
+                   "with xmin below "
+                   "xmax and ymin below ymax.");
+}
+
 static enum status check_spatial(struct op *op, struct json list, bool is_geometry)
 {
-    static const char *const shapes[] = { "Point", "LineString", "Polygon", "MultiPolygon" };
+    struct slice path;
+    enum status st = ST_OK;
 
     for (struct json_iter i = json_iter(list); json_next(&i);) {
-        struct slice path = { 0 };
-        enum status st = read_path(op, i.value, &path);
-
-        if (st != ST_OK)
-            return st;
-        for (struct json_iter j = json_iter(json_get(i.value, "types")); json_next(&j);)
-            if (!is_one_of(j.value, shapes, 4))
-                return op_fail(op, ST_BAD_REQUEST,
-                               "The input content is invalid. A spatial index has an unknown type.");
-        if (is_geometry && json_kind(json_get(i.value, "boundingBox")) != JSON_OBJECT)
-            return op_fail(
-                op, ST_BAD_REQUEST,
-                "The input content is invalid. A spatial index over geometry must have a bounding box.");
+        TRY(read_path(op, i.value, &path));
+        TRY(check_shapes(op, json_get(i.value, "types")));
+        if (is_geometry)
+            TRY(check_box(op, json_get(i.value, "boundingBox")));
     }
-    return ST_OK;
+out:
+    return st;
 }
 
-static enum status check_vectors(struct op *op, struct json list, bool is_geometry)
-{
-    static const char *const kinds[] = { "flat", "quantizedFlat", "diskANN" };
-
-    (void)is_geometry;
-    for (struct json_iter i = json_iter(list); json_next(&i);)
-        if (json_kind(json_get(i.value, "path")) != JSON_STRING ||
-            !is_one_of(json_get(i.value, "type"), kinds, 3))
-            return op_fail(
-                op, ST_BAD_REQUEST,
-                "The input content is invalid. A vector index needs a path and one of the types flat, "
-                "quantizedFlat, diskANN.");
-    return ST_OK;
-}
-
-static enum status check_full_text(struct op *op, struct json list, bool is_geometry)
-{
-    (void)is_geometry;
-    for (struct json_iter i = json_iter(list); json_next(&i);)
-        if (json_kind(json_get(i.value, "path")) != JSON_STRING)
-            return op_fail(op, ST_BAD_REQUEST,
-                           "The input content is invalid. A full text index needs a path.");
-    return ST_OK;
-}
-
-/* The kinds of index that are echoed as they came, once looked at. */
-static const struct {
-    const char *name;
-    enum status (*check)(struct op *op, struct json list, bool is_geometry);
-} other_indexes[] = {
-    { "spatialIndexes", check_spatial },
-    { "vectorIndexes", check_vectors },
-    { "fullTextIndexes", check_full_text },
-};
+/* The kinds of index that are echoed as they came: the last two once they were compared with their policies. */
+static const char *const other_indexes[] = { "spatialIndexes", "vectorIndexes", "fullTextIndexes" };
 
 static enum status define_other_indexes(struct op *op, struct json policy, bool is_geometry,
                                         struct json_builder *out)
@@ -245,13 +253,13 @@ static enum status define_other_indexes(struct op *op, struct json policy, bool 
         TRY(define_composites(op, list, out));
     }
     for (size_t i = 0; i < sizeof(other_indexes) / sizeof(other_indexes[0]); i++) {
-        TRY(read_list(op, policy, other_indexes[i].name, INDEX_PATHS_MAX, &list));
-        TRY(other_indexes[i].check(op, list, is_geometry));
+        TRY(read_list(op, policy, other_indexes[i], INDEX_PATHS_MAX, &list));
         if (json_kind(list) != JSON_ARRAY || json_count(list) == 0)
             continue;
-        json_add_name(out, slice_of(other_indexes[i].name));
+        json_add_name(out, slice_of(other_indexes[i]));
         json_add(out, list);
     }
+    TRY(check_spatial(op, json_get(policy, "spatialIndexes"), is_geometry));
 out:
     return st;
 }

@@ -150,6 +150,7 @@ static enum status open_scripts(struct op *op, struct server *server)
         .run_ms = settings->script_seconds * 1000,
         .memory_bytes = (size_t)settings->script_mb << 20,
         .children_max = (size_t)settings->script_children,
+        .cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN),
     });
     return server->scripts ? ST_OK : op_fail(op, ST_UNAVAILABLE, "out of memory");
 }

@@ -68,6 +68,7 @@ static const struct figure {
     { "pool_threads", GAUGE, AT(http.pool_threads) },
     { "pool_queued", GAUGE, AT(http.pool_queued) },
     { "script_children", GAUGE, AT(scripts.children) },
+    { "script_waiting", GAUGE, AT(scripts.waiting) },
     { "script_runs_total", COUNTER, AT(scripts.runs) },
     { "script_function_calls_total", COUNTER, AT(scripts.calls) },
     { "script_killed_total", COUNTER, AT(scripts.killed) },

@@ -78,7 +78,15 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-void measure_document(struct measure *measure, const struct container *container, struct json document)
+static struct slice id_of(struct op *op, struct json document)
+{
+    struct slice id = json_string(json_get(document, "id"));
+
+    return arena_copy(&op->arena, slice_make(id.data, id.size < LOG_TEXT_BYTES ? id.size : LOG_TEXT_BYTES));
+}
+
+void measure_document(struct op *op, struct measure *measure, const struct container *container,
+                      struct json document)
 {
     uint64_t bytes = json_size(document), known;
     struct walk walk;
@@ -86,7 +94,7 @@ void measure_document(struct measure *measure, const struct container *container
     known = atomic_load_explicit(&container->shape->item_bytes, memory_order_relaxed);
     if (bytes > larger(known, measure->item_bytes)) {
         measure->item_bytes = bytes;
-        measure->item_id = json_string(json_get(document, "id"));
+        measure->item_id = id_of(op, document);
     }
     known = atomic_load_explicit(&container->shape->array_count, memory_order_relaxed);
     walk.longest = larger(known, measure->array_count);
@@ -96,7 +104,7 @@ void measure_document(struct measure *measure, const struct container *container
     walk.found.size = 0;
     visit(&walk, document, &(struct trail){ 0 });
     measure->array_count = walk.longest;
-    measure->array_id = json_string(json_get(document, "id"));
+    measure->array_id = id_of(op, document);
     walk.found.text[walk.found.size] = '\0';
     memcpy(measure->path, walk.found.text, walk.found.size + 1);
 }

@@ -182,7 +182,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
         return op_fail(op, ST_TOO_LARGE, "Request size is too large");
     batch_put_stamped(txn->batch, key, value, size);
     batch_counts(txn->batch, old ? 0 : 1, (int64_t)size - (old ? (int64_t)old->stored.size : 0));
-    measure_document(&txn->measure, txn->container, item->document);
+    measure_document(op, &txn->measure, txn->container, item->document);
     work_wrote(&op->work, size);
     if (old)
         work_removed(&op->work, old->stored.size);

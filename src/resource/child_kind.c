@@ -59,13 +59,12 @@ static const struct child_property *property_of(const struct child_kind *kind, s
     return NULL;
 }
 
-/* The value as the service spells it; NULL when it is none of them. */
-static const char *spelled(const struct child_property *property, struct json value)
+static bool is_one_of(const struct child_property *property, struct json value)
 {
     for (const char *const *at = property->values; json_kind(value) == JSON_STRING && *at; at++)
         if (slice_is_nocase(json_string(value), *at))
-            return *at;
-    return NULL;
+            return true;
+    return false;
 }
 
 static bool has_form(const struct child_property *property, struct json value)
@@ -74,7 +73,7 @@ static bool has_form(const struct child_property *property, struct json value)
     case PROPERTY_STRING:
         return json_kind(value) == JSON_STRING;
     case PROPERTY_ONE_OF:
-        return spelled(property, value) != NULL;
+        return is_one_of(property, value);
     case PROPERTY_OBJECT:
         return json_kind(value) == JSON_OBJECT;
     case PROPERTY_ARRAY:
@@ -111,10 +110,7 @@ static void add_member(struct json_builder *out, const struct child_property *pr
     if (is_system(name) || (property && is_absent(value)))
         return;
     json_add_name(out, name);
-    if (property && property->form == PROPERTY_ONE_OF)
-        json_add_string(out, slice_of(spelled(property, value)));
-    else
-        json_add(out, value);
+    json_add(out, value);
 }
 
 enum status child_define(struct op *op, const struct call *call, const struct child_kind *kind,

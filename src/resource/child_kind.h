@@ -11,7 +11,7 @@ struct child_property {
     bool required;
     enum property_form form;
     const char *const
-        *values; /* of PROPERTY_ONE_OF, NULL at the end; taken in any case, kept as spelled here */
+        *values; /* of PROPERTY_ONE_OF, NULL at the end; in any case, and given back as they came */
 };
 
 enum { CHILD_PROPERTIES_MAX = 4 };

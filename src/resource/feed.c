@@ -167,6 +167,32 @@ static void print_change(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
+/* What a page prints of a change. */
+typedef void print_entry(struct buf *body, const struct container *container, const struct feed_entry *entry);
+
+static void print_item(struct buf *body, const struct container *container, const struct feed_entry *entry)
+{
+    item_print_with_lsn(body, container, &entry->item);
+}
+
+/* Nobody who reads latest versions is told what was done to an item: it may have been done several times. */
+static void print_latest(struct buf *body, const struct container *container, const struct feed_entry *entry)
+{
+    buf_text(body, "{\"current\":");
+    item_print_with_lsn(body, container, &entry->item);
+    buf_printf(body, ",\"metadata\":{\"lsn\":%llu,\"crts\":%lld}}", (unsigned long long)entry->change.lsn,
+               (long long)(entry->change.ts_ms / 1000));
+}
+
+/* Java's processor and the SDK for Rust want latest versions, too, with their metadata apart. */
+static print_entry *printer_of(const struct call *call, enum feed_mode mode)
+{
+    if (mode == FEED_ALL)
+        return print_change;
+    return slice_is(slice_trim(call_header(call, HEADER_CHANGE_FEED_FORMAT)), "2021-09-15") ? print_latest
+                                                                                            : print_item;
+}
+
 /*
  * A page holds a transaction whole, however large: what a script wrote within its own memory may be larger when it is
  * printed, with the versions before it, in a buffer that doubles. A reader who is refused it could never go on.
@@ -180,6 +206,7 @@ static void leave_room(struct op *op)
 static enum status fill(struct op *op, const struct call *call, struct partition_feed *changes, size_t limit,
                         struct feed *feed)
 {
+    print_entry *print = printer_of(call, changes->mode);
     struct buf *body = reply_body(feed->reply);
     struct feed_entry entry;
     uint64_t lsn = 0;
@@ -192,10 +219,7 @@ static enum status fill(struct op *op, const struct call *call, struct partition
             break;
         lsn = entry.change.lsn;
         feed_next(feed);
-        if (changes->mode == FEED_ALL)
-            print_change(body, call->container, &entry);
-        else
-            item_print_with_lsn(body, call->container, &entry.item);
+        print(body, call->container, &entry);
     }
 out:
     return st;

@@ -317,11 +317,10 @@ enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
     body = offer_body(op, &wanted, most_ever_of(old));
     if (json_kind(body) == JSON_UNDEFINED)
         TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
-    TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
-                              &offer));
+    TRY(split_with_offer(op, call->service, old, body, call_header(call, HEADER_IF_MATCH), wanted.units,
+                         &offer));
     work_wrote(&op->work, 0);
     work_removed(&op->work, 0);
-    TRY(split_for_throughput(op, call->service, &offer->parent, wanted.units));
     reply_offer(reply, offer);
 out:
     child_release(offer);

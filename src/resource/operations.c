@@ -54,15 +54,30 @@ static enum status invalid(struct op *op)
     return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
 }
 
+/* What JavaScript takes for nothing. */
+static bool is_falsy(struct json value)
+{
+    switch (json_kind(value)) {
+    case JSON_UNDEFINED:
+    case JSON_NULL:
+    case JSON_FALSE:
+        return true;
+    case JSON_NUMBER:
+        return json_double(value) == 0;
+    case JSON_STRING:
+        return json_string(value).size == 0;
+    default:
+        return false;
+    }
+}
+
 enum status operations_give_id(struct op *op, struct json options, struct json *document)
 {
-    struct json id = json_get(*document, "id");
     char guid[GUID_SIZE + 1];
     struct json_builder out;
 
     if (json_kind(json_get(options, "disableAutomaticIdGeneration")) == JSON_TRUE ||
-        !(json_kind(id) == JSON_UNDEFINED || json_kind(id) == JSON_NULL ||
-          (json_kind(id) == JSON_STRING && json_string(id).size == 0)))
+        !is_falsy(json_get(*document, "id")))
         return ST_OK;
     env_guid(op->env, guid);
     json_builder_init(&out, &op->arena);
@@ -371,11 +386,20 @@ static bool keeps_memory(struct json asked)
     return find_way(operations_text(json_get(asked, "op"))) || is_on_attachment(asked);
 }
 
-static struct arena_mark begin_one(struct op *op, const struct operations *work, bool keeps)
+static struct op_mark begin_one(struct op *op, const struct operations *work, bool keeps)
 {
     if (!keeps)
         partition_order_entries(work->txn);
-    return arena_mark(&op->arena);
+    return op_mark(op);
+}
+
+/* One that failed may have taken the limit down to what its answer needs; the script goes on with what it had. */
+static void end_one(struct op *op, struct op_mark mark, bool keeps)
+{
+    if (keeps)
+        op->arena.limit_bytes = mark.limit_bytes;
+    else
+        op_rewind(op, mark);
 }
 
 enum status operations_run(struct op *op, void *context, struct json operations, struct buf *answers,
@@ -387,7 +411,7 @@ enum status operations_run(struct op *op, void *context, struct json operations,
 
     for (struct json_iter i = json_iter(operations); json_next(&i);) {
         bool refused, keeps = keeps_memory(i.value);
-        struct arena_mark mark = begin_one(op, work, keeps);
+        struct op_mark mark = begin_one(op, work, keeps);
         size_t before = answers->size + (answers->size > first);
 
         if (answers->size > first)
@@ -402,8 +426,7 @@ enum status operations_run(struct op *op, void *context, struct json operations,
             TRY(st);
         }
         st = ST_OK;
-        if (!keeps)
-            arena_rewind(&op->arena, mark);
+        end_one(op, mark, keeps);
     }
     *accept &= op->arena.used_bytes < op->arena.limit_bytes / 2;
 out:

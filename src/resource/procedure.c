@@ -74,7 +74,9 @@ static void print_context(struct op *op, struct execution *execution)
     buf_init(&out, &op->arena);
     buf_text(&out, "{\"collection\":");
     operations_print_collection(&out, execution->call->container);
-    buf_printf(&out, ",\"request\":{\"writable\":false},\"response\":{},\"log\":%s}",
+    buf_text(&out, ",\"request\":{\"writable\":false},\"response\":{\"body\":\"\",");
+    usage_print_values(&out, execution->call->container);
+    buf_printf(&out, "},\"log\":%s}",
                header_is_true(execution->call->request, HEADER_SCRIPT_LOG) ? "true" : "false");
     execution->context = buf_as_slice(&out);
 }

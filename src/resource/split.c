@@ -242,21 +242,34 @@ static struct slice rid_text(struct op *op, struct rid rid, uint8_t size)
     return buf_as_slice(&text);
 }
 
-enum status split_for_throughput(struct op *op, struct service *service, const struct rid *owner,
-                                 uint64_t units)
+/* Of what the offer is for, if it is a container that would have more ranges; NULL: nothing is to be split. */
+static enum status find_to_split(struct op *op, struct catalog *catalog, const struct rid *owner,
+                                 uint32_t range_count, struct container **container)
 {
-    struct range_spread spread = { ranges_for_throughput(units, service->range_units) };
-    struct container *container = NULL, *after = NULL;
-    enum status st;
+    enum status st = ST_OK;
 
     if (owner->size != RID_CONTAINER_BYTES)
-        return ST_OK;
-    TRY(find_in(op, service->catalog, rid_text(op, *owner, RID_DATABASE_BYTES),
-                rid_text(op, *owner, RID_CONTAINER_BYTES), &container));
-    if (container->ranges.count < spread.count && !container->system_key)
-        TRY(catalog_change_ranges(op, service->catalog, container, range_spread, &spread, &after));
+        goto out;
+    TRY(find_in(op, catalog, rid_text(op, *owner, RID_DATABASE_BYTES),
+                rid_text(op, *owner, RID_CONTAINER_BYTES), container));
+    if ((*container)->ranges.count >= range_count || (*container)->system_key) {
+        container_release(*container);
+        *container = NULL;
+    }
+out:
+    return st;
+}
+
+enum status split_with_offer(struct op *op, struct service *service, const struct child *old,
+                             struct json body, struct slice if_match, uint64_t units, struct child **offer)
+{
+    uint32_t count = ranges_for_throughput(units, service->range_units);
+    struct container *container = NULL;
+    enum status st;
+
+    TRY(find_to_split(op, service->catalog, &old->parent, count, &container));
+    TRY(catalog_replace_offer(op, service->catalog, old, body, if_match, container, count, offer));
 out:
     container_release(container);
-    container_release(after);
     return st;
 }

@@ -12,6 +12,6 @@ enum status split_run(struct op *op, struct service *service, struct json wanted
 /* {"container":"dbs/d/colls/c","ranges":["1","2"]} */
 enum status merge_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
 
-/* As many ranges as the throughput wants, if its owner is a container that has fewer. */
-enum status split_for_throughput(struct op *op, struct service *service, const struct rid *owner,
-                                 uint64_t units);
+/* Replaces the offer; in the same commit its container gets as many ranges as the throughput wants, if it has fewer. */
+enum status split_with_offer(struct op *op, struct service *service, const struct child *old,
+                             struct json body, struct slice if_match, uint64_t units, struct child **offer);

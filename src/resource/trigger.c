@@ -4,6 +4,7 @@
 #include "resource/function.h"
 #include "resource/item.h"
 #include "resource/operations.h"
+#include "resource/usage.h"
 
 enum { TRIGGERS_MAX = 8 }; /* of a kind that a request may name; the service runs one */
 
@@ -54,12 +55,12 @@ static enum status check_trigger(struct op *op, const struct child *child, const
     struct slice its_type = json_string(json_get(child->body, "triggerType"));
     struct slice its_operation = json_string(json_get(child->body, "triggerOperation"));
 
-    if (!slice_is(its_type, type))
+    if (!slice_is_nocase(its_type, type))
         return op_fail(op, ST_BAD_REQUEST,
                        "Trigger '%.*s' was defined with type '%.*s', and therefore is invalid for '%s'.",
                        SLICE_ARGS(child->id), SLICE_ARGS(its_type), type);
-    if (!slice_is(its_operation, "All") && !slice_is(its_operation, operations[kind].name) &&
-        !slice_is(its_operation, operations[kind].also))
+    if (!slice_is_nocase(its_operation, "All") && !slice_is_nocase(its_operation, operations[kind].name) &&
+        !slice_is_nocase(its_operation, operations[kind].also))
         return op_fail(
             op, ST_BAD_REQUEST,
             "Trigger '%.*s' was defined with operation type '%.*s', and therefore is invalid for '%s'.",
@@ -136,12 +137,13 @@ static void print_response(struct op *op, struct buf *out, const struct firing *
     struct record item = firing->action->item;
 
     buf_text(out, ",\"response\":{");
+    usage_print_values(out, firing->call->container);
     if (firing->changed.data) {
-        buf_text(out, "\"body\":");
+        buf_text(out, ",\"body\":");
         json_print(out, json_from_bytes(firing->changed));
     } else if (firing->action->kind != ACTION_DELETE) {
         item.ts_ms = op->now_ms;
-        buf_text(out, "\"body\":");
+        buf_text(out, ",\"body\":");
         item_print(out, firing->call->container, &item);
     }
     buf_byte(out, '}');

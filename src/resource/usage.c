@@ -55,6 +55,19 @@ void usage_of_container(struct reply *reply, const struct call *call)
     reply_header(reply, "x-ms-resource-usage", buf_as_slice(&usage));
 }
 
+void usage_print_values(struct buf *out, const struct container *container)
+{
+    struct bucket_usage used;
+
+    buf_text(out, "\"values\":{\"MaxResourceQuota\":\"" ITEMS_QUOTA "\",\"ResourceQuotaCurrentUsage\":\"");
+    if (bucket_usage(container->bucket, &used)) {
+        buf_text(out, ITEMS_USAGE);
+        print_items(&used, out);
+        buf_byte(out, ';');
+    }
+    buf_text(out, "\"}");
+}
+
 void usage_of_items(struct reply *reply, const struct call *call)
 {
     struct buf *head = &reply->answer->head;

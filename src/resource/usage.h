@@ -8,5 +8,8 @@
 /* Items and scripts. */
 void usage_of_container(struct reply *reply, const struct call *call);
 
+/* Items alone, as a member of a script's response. */
+void usage_print_values(struct buf *out, const struct container *container);
+
 /* Items alone: what reads, writes, lists and queries of them are answered with. */
 void usage_of_items(struct reply *reply, const struct call *call);

@@ -76,7 +76,7 @@ static bool allows(struct op *op, const struct grant *grant, const struct child 
     struct json mode = json_get(permission->body, "permissionMode");
     struct resource_link link;
 
-    if (permission->etag != grant->etag || (!slice_is(json_string(mode), "All") && !is_read(route)))
+    if (permission->etag != grant->etag || (!slice_is_nocase(json_string(mode), "All") && !is_read(route)))
         return false;
     if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
         return false;

@@ -19,17 +19,26 @@ enum {
     FAILURES_MAX = 5,
 };
 
+/* Somebody who waits, in a line: a child that is free is handed to the first, so that nobody else takes it. */
+struct waiter {
+    struct waiter *next;
+    int64_t since_ms;
+    struct script_child *child; /* NULL until then */
+    pthread_cond_t served;
+};
+
 struct children {
     struct script_options options;
+    pthread_condattr_t monotonic;
     pthread_mutex_t mutex; /* guards everything below */
-    pthread_cond_t freed;  /* a child is idle, or none can be started */
     pthread_cond_t wanted; /* the keeper has something to do */
     struct script_child *idle;
     size_t idle_count, count; /* of all of them, those that are being started too */
+    struct waiter *first, **last;
     size_t waiting;
-    int64_t waiting_since_ms; /* the first of those who wait, or the last that was served */
-    int failures;             /* one after the other */
-    int64_t trouble_until_ms; /* none could be started: those who ask before then are told at once */
+    int64_t served_ms, started_ms; /* the last time that somebody was, and one was */
+    int failures;                  /* one after the other */
+    int64_t trouble_until_ms;      /* none could be started: those who ask before then are told at once */
     bool used, stopping;
     pthread_t keeper;
 };
@@ -56,13 +65,52 @@ static void wait_ms(struct children *children, pthread_cond_t *condition, int64_
 
 /* ---- the keeper ---- */
 
+static void leave_line(struct children *children, struct waiter *waiter)
+{
+    struct waiter **at = &children->first;
+
+    while (*at != waiter)
+        at = &(*at)->next;
+    *at = waiter->next;
+    if (!*at)
+        children->last = at;
+    children->waiting--;
+}
+
+static void serve(struct children *children, struct waiter *waiter, struct script_child *child)
+{
+    leave_line(children, waiter);
+    waiter->child = child;
+    children->served_ms = now_ms(children);
+    pthread_cond_signal(&waiter->served);
+}
+
 static void put_idle(struct children *children, struct script_child *child)
 {
+    if (children->first) {
+        serve(children, children->first, child);
+        return;
+    }
     *child_next(child) = children->idle;
     *child_idle_since_ms(child) = now_ms(children);
     children->idle = child;
     children->idle_count++;
-    pthread_cond_signal(&children->freed);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * Where a core is left, one who waits is reason enough for another child. Where none is, more of them would share the
+ * same cores, and are needed only when nobody is served: those that there are must be stuck.
+ */
+static int64_t lacking_since_ms(const struct children *children)
+{
+    int64_t since_ms = later(children->first->since_ms, children->started_ms);
+
+    return children->count < children->options.cores ? since_ms : later(since_ms, children->served_ms);
 }
 
 static bool wants_one(const struct children *children)
@@ -71,8 +119,8 @@ static bool wants_one(const struct children *children)
         return false;
     if (children->count < CHILDREN_KEPT)
         return true;
-    return children->waiting && !children->idle && children->count < children->options.children_max &&
-           now_ms(children) - children->waiting_since_ms >= CHILD_PATIENCE_MS;
+    return children->first && children->count < children->options.children_max &&
+           now_ms(children) - lacking_since_ms(children) >= CHILD_PATIENCE_MS;
 }
 
 /* The mutex is held, but not while the child starts. */
@@ -82,7 +130,7 @@ static void start_one(struct children *children)
     bool killed;
 
     children->count++;
-    children->waiting_since_ms = now_ms(children);
+    children->started_ms = now_ms(children);
     pthread_mutex_unlock(&children->mutex);
     child = child_start(children->options.env, children->options.program, &killed);
     if (!child)
@@ -97,7 +145,8 @@ static void start_one(struct children *children)
     if (killed && ++children->failures < FAILURES_MAX)
         return;
     children->trouble_until_ms = now_ms(children) + TROUBLE_MS;
-    pthread_cond_broadcast(&children->freed);
+    for (struct waiter *waiter = children->first; waiter; waiter = waiter->next)
+        pthread_cond_signal(&waiter->served);
 }
 
 /* The one that has been idle for longest, when it has been so for too long; NULL when there is none. */
@@ -120,11 +169,11 @@ static struct script_child *take_tired(struct children *children)
 
 static void rest(struct children *children)
 {
-    if (!children->used || (!children->waiting && children->idle_count <= CHILDREN_KEPT &&
+    if (!children->used || (!children->first && children->idle_count <= CHILDREN_KEPT &&
                             now_ms(children) >= children->trouble_until_ms))
         pthread_cond_wait(&children->wanted, &children->mutex);
     else
-        wait_ms(children, &children->wanted, children->waiting ? CHILD_PATIENCE_MS : LOOK_MS);
+        wait_ms(children, &children->wanted, children->first ? CHILD_PATIENCE_MS : LOOK_MS);
 }
 
 static void *keep(void *argument)
@@ -157,17 +206,15 @@ static void *keep(void *argument)
 struct children *children_open(const struct script_options *options)
 {
     struct children *children = calloc(1, sizeof(*children));
-    pthread_condattr_t attributes;
 
     if (!children)
         return NULL;
     children->options = *options;
+    children->last = &children->first;
     pthread_mutex_init(&children->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&children->freed, &attributes);
-    pthread_cond_init(&children->wanted, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_condattr_init(&children->monotonic);
+    pthread_condattr_setclock(&children->monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&children->wanted, &children->monotonic);
     if (pthread_create(&children->keeper, NULL, keep, children) == 0)
         return children;
     free(children);
@@ -183,8 +230,8 @@ void children_close(struct children *children)
     pthread_cond_signal(&children->wanted);
     pthread_mutex_unlock(&children->mutex);
     pthread_join(children->keeper, NULL);
-    pthread_cond_destroy(&children->freed);
     pthread_cond_destroy(&children->wanted);
+    pthread_condattr_destroy(&children->monotonic);
     pthread_mutex_destroy(&children->mutex);
     free(children);
 }
@@ -197,46 +244,63 @@ static enum status missing(struct op *op)
         "built where libjavascriptcoregtk-4.1-dev and libseccomp-dev are installed.");
 }
 
-/* The mutex is held; it looks up now and then, because clients go away. */
-static enum status wait_for_idle(struct op *op, struct children *children)
+static void join_line(struct children *children, struct waiter *waiter)
 {
-    int64_t until_ms = now_ms(children) + WAIT_MS;
+    *waiter = (struct waiter){ .since_ms = now_ms(children) };
+    pthread_cond_init(&waiter->served, &children->monotonic);
+    *children->last = waiter;
+    children->last = &waiter->next;
+    children->waiting++;
+    pthread_cond_signal(&children->wanted);
+}
+
+/* The mutex is held; it looks up now and then, because clients go away. */
+static enum status wait_in_line(struct op *op, struct children *children, struct script_child **child)
+{
+    struct waiter waiter;
     enum status st = ST_OK;
 
-    while (!children->idle) {
+    join_line(children, &waiter);
+    while (!waiter.child) {
         TRY(op_check(op));
         if (children->stopping)
             TRY(op_fail(op, ST_UNAVAILABLE, "The server is stopping."));
         if (children->count == 0 && now_ms(children) < children->trouble_until_ms)
             TRY(missing(op));
-        if (now_ms(children) >= until_ms)
+        if (now_ms(children) - waiter.since_ms >= WAIT_MS)
             TRY(op_fail(
                 op, ST_TOO_MANY_REQUESTS,
                 "Request rate is large: too many scripts are under way. Please retry after sometime."));
-        wait_ms(children, &children->freed, LOOK_MS);
+        wait_ms(children, &waiter.served, LOOK_MS);
     }
+    *child = waiter.child;
 out:
+    if (st != ST_OK)
+        leave_line(children, &waiter);
+    pthread_cond_destroy(&waiter.served);
     return st;
+}
+
+static struct script_child *take_idle(struct children *children)
+{
+    struct script_child *child = children->idle;
+
+    children->idle = *child_next(child);
+    children->idle_count--;
+    return child;
 }
 
 enum status children_take(struct op *op, struct children *children, struct script_child **child)
 {
-    enum status st;
+    enum status st = ST_OK;
 
     thread_assert_may_block();
     pthread_mutex_lock(&children->mutex);
     children->used = true;
-    if (children->waiting++ == 0)
-        children->waiting_since_ms = now_ms(children);
-    if (!children->idle)
-        pthread_cond_signal(&children->wanted);
-    TRY(wait_for_idle(op, children));
-    *child = children->idle;
-    children->idle = *child_next(*child);
-    children->idle_count--;
-out:
-    children->waiting--;
-    children->waiting_since_ms = now_ms(children);
+    if (children->idle)
+        *child = take_idle(children);
+    else
+        st = wait_in_line(op, children, child);
     pthread_mutex_unlock(&children->mutex);
     return st;
 }
@@ -255,12 +319,10 @@ void children_give_back(struct children *children, struct script_child *child, b
     pthread_mutex_unlock(&children->mutex);
 }
 
-size_t children_count(struct children *children)
+void children_count(struct children *children, size_t *count, size_t *waiting)
 {
-    size_t count;
-
     pthread_mutex_lock(&children->mutex);
-    count = children->count;
+    *count = children->count;
+    *waiting = children->waiting;
     pthread_mutex_unlock(&children->mutex);
-    return count;
 }

@@ -1,7 +1,8 @@
 /*
  * src/script/children.h - the children: how many there are, and who has which.
  * One is kept warm once somebody has asked. When somebody has waited for CHILD_PATIENCE_MS another is started, up
- * to children_max; those that are too many end when they have been idle for a while.
+ * to as many as there are cores; when nobody was served for so long, up to children_max. Those that are too many end
+ * when they have been idle for a while. Whoever has to wait is served in turn.
  *
  * Threads. Any; a thread of its own starts and ends the idle ones (see child.h for why).
  */
@@ -20,4 +21,4 @@ enum status children_take(struct op *op, struct children *children, struct scrip
 /* One that is no good any more is killed. */
 void children_give_back(struct children *children, struct script_child *child, bool good);
 
-size_t children_count(struct children *children);
+void children_count(struct children *children, size_t *count, size_t *waiting);

@@ -3,8 +3,8 @@
  * Both include this file and nothing else of each other. They speak over a stream socket, fd FRAME_FD of the child.
  *
  * A frame: u32 little-endian, how many bytes follow it (kind and payload, 1..FRAME_BYTES_MAX); the kind, one
- * byte; the payload, JSON text in UTF-8 without NUL bytes. A lone surrogate arrives as \udXXX. "?" marks a member that
- * may be absent.
+ * byte; the payload, JSON text in UTF-8 without NUL bytes. "?" marks a member that may be absent. A lone surrogate
+ * is \ufffd in what the child tells, and refused in what it wants to be stored.
  *
  * LOAD, RUN and CALL begin with {"key":" in these very bytes; a key is 1 to 64 letters, digits, - or _.
  *
@@ -33,7 +33,7 @@
  *             headers by their names; "MaxResourceQuota" and "ResourceQuotaCurrentUsage" also have accessors of that name.
  *             quota (each member may be absent: no limit): after `ms` of the run, or once `operations` were queued in all,
  *             operations are not accepted (the call returns false); larger bodies and logs fail with 413.
- *             Stored procedures: request without body, response {}. Pre-trigger: request with body, writable; response null.
+ *             Stored procedures: request without body, response {"body":""}. Pre-trigger: request with body, writable; response null.
  *             Post-trigger: request with body, not writable; response with the body of the answer.
  *             No global of one run is seen by another: each has a context of its own.
  * OPERATIONS  {"ops":[op, ...]}    all that was queued when the script yielded, in order; never empty
@@ -48,7 +48,7 @@
  *                 read {"ifNoneMatch":text}  readAll, query {"pageSize":n, "continuation":text, and for query
  *                 "enableScan":true, "enableLowPrecisionOrderBy":true}; pageSize is always sent: 100 unless told;
  *                 -1 is "as many as fit"
- *             The parent makes a missing (or null, or "") id unless disableAutomaticIdGeneration.
+ *             The parent makes an id where it is missing or falsy unless disableAutomaticIdGeneration.
  * ANSWERS     {"answers":[answer, ...], "accept"?:false}     one for each op, in order; accept:false: no more from now on
  *             answer: {"status":2xx, "body"?:value, "options"?:{...}} or {"status":304, "options"?} or
  *                     {"status":4xx|5xx, "number"?:n, "message":text}
@@ -61,12 +61,12 @@
  *             leaves the answer alone); request: the same of a pre-trigger's request; values: the response's that were
  *             set; log: as console.log gave it, not percent-encoded, only with "log":true and only when there is some.
  * FAILED      {"number":n, "message":text, "exception":text, "stack":text,
- *              "from":"throw"|"abort"|"operation"|"compile", "log"?:text}
+ *              "from":"throw"|"abort"|"operation"|"size"|"compile", "log"?:text}
  *             The answer's message is: "Encountered exception while executing function. Exception = " exception
  *             "\r\nStack trace: " stack  (for "compile" "compiling Javascript" for "executing function").
  *             exception: String(thrown), "Error: ..."; stack: that line again, then a line "   at function (name.js:line:column)" for each call of the script.
  *             number: the thrown error's `number` when it is an integer from 1 to 65535, otherwise 400. from: "operation"
- *             when it is an operation's own error, which nobody caught or which was thrown on.
+ *             when it is an operation's own error, which nobody caught or which was thrown on; "size" likewise, of a response.
  * CALL        {"key":text, "calls":[call, ...]}     call: [arg, ...], or {"args":[...], "undefined":[position, ...]}
  *             when some arguments are undefined (null or anything else stands in their places)
  * VALUES      [value, ...]    one for each call, in order: {"value":any} or {} for undefined or {"error":exception,

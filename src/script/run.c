@@ -45,7 +45,11 @@ void scripts_close(struct scripts *scripts)
 
 void scripts_stats(struct scripts *scripts, struct script_stats *stats)
 {
-    *stats = (struct script_stats){ .children = children_count(scripts->children),
+    size_t children, waiting;
+
+    children_count(scripts->children, &children, &waiting);
+    *stats = (struct script_stats){ .children = children,
+                                    .waiting = waiting,
                                     .runs = scripts->runs,
                                     .calls = scripts->calls,
                                     .killed = scripts->killed };
@@ -112,12 +116,21 @@ static struct slice text_of(struct json value)
     return text;
 }
 
+static bool is_from(struct json failure, const char *cause)
+{
+    struct json from = json_get(failure, "from");
+
+    return json_kind(from) == JSON_STRING && slice_is(json_string(from), cause);
+}
+
 enum status script_failed(struct op *op, struct json failure)
 {
     struct json exception = json_get(failure, "exception"), number = json_get(failure, "number");
-    struct json stack = json_get(failure, "stack"), from = json_get(failure, "from");
-    bool compiles = json_kind(from) == JSON_STRING && slice_is(json_string(from), "compile");
+    struct json stack = json_get(failure, "stack");
+    bool compiles = is_from(failure, "compile");
 
+    if (is_from(failure, "size")) /* and the script did not make do with less */
+        return op_fail(op, ST_TOO_LARGE, "The response of the script is too large.");
     if (json_kind(exception) != JSON_STRING) /* of a function */
         exception = json_get(failure, "error");
     if (json_kind(number) == JSON_NUMBER && json_is_int(number) && json_int(number) > 0 &&
@@ -242,8 +255,9 @@ static enum status print_run(struct op *op, const struct script_session *session
     }
     buf_text(payload, "\"context\":");
     buf_slice(payload, slice_make(run->context.data, run->context.size - 1)); /* but for its brace */
-    buf_printf(payload, ",\"quota\":{\"ms\":%lld,\"operations\":%d}}}",
-               (long long)(left_ms > 0 ? left_ms * SCRIPT_ACCEPT_PERCENT / 100 : 0), SCRIPT_OPERATIONS_MAX);
+    buf_printf(payload, ",\"quota\":{\"ms\":%lld,\"operations\":%d,\"response_bytes\":%d}}}",
+               (long long)(left_ms > 0 ? left_ms * SCRIPT_ACCEPT_PERCENT / 100 : 0), SCRIPT_OPERATIONS_MAX,
+               SCRIPT_ANSWER_BYTES_MAX);
     return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
 }
 

@@ -27,6 +27,7 @@ struct script_options {
     int64_t run_ms;      /* that a session may take from its first run on, and each call of functions */
     size_t memory_bytes; /* that a child may have */
     size_t children_max; /* how many scripts may run at a time; one at least */
+    size_t cores;        /* of the machine: more that compute at a time gain nothing */
 };
 
 /* NULL when there is no memory for it. Nothing is started before somebody asks for it. */
@@ -34,7 +35,7 @@ struct scripts *scripts_open(const struct script_options *options);
 void scripts_close(struct scripts *scripts); /* NULL is welcome */
 
 struct script_stats {
-    uint64_t children, runs, calls, killed;
+    uint64_t children, waiting, runs, calls, killed; /* waiting: for a child */
 };
 void scripts_stats(struct scripts *scripts, struct script_stats *stats);
 

@@ -50,7 +50,7 @@ def bodies_of_every_type_are_told_apart(host):
         ("[undefined]", [None]),
         ("{ a: undefined }", {}),
         ("new Date(0)", "1970-01-01T00:00:00.000Z"),
-        ('"\\ud800"', "\ud800"),
+        ('"a\\ud800b\\\\ud800\\ud83d\\ude00"', "a\ufffdb\\ud800\U0001f600"),
         ("NaN", None),
         ("[,1]", [None, 1]),
     ):
@@ -102,6 +102,33 @@ def values_of_the_response_are_got_set_and_sent_back(host):
         r.setBody([r.getMaxResourceQuota(), r.getResourceQuotaCurrentUsage(), typeof r.getValue("none")]); }"""
     kind, payload = host.run(source, response=response)
     assert payload == {"body": ["documentSize=10", "documentSize=1", "undefined"], "values": {"x-ms-a": "123"}}, payload
+
+
+def what_the_container_has_left_cannot_be_set(host):
+    response = {"values": {"MaxResourceQuota": "a=1", "ResourceQuotaCurrentUsage": "a=0"}}
+    for call in ('setValue("MaxResourceQuota", "a=2")', 'appendValue("ResourceQuotaCurrentUsage", "9")'):
+        failure = host.failure("function () { __.response.%s; }" % call, response=response)
+        assert failure["number"] == 403, failure
+    assert host.body("function () { %s(typeof __.response.setMaxResourceQuota); }" % BODY, response=response) == "undefined"
+
+
+def appending_to_an_empty_text_makes_text_of_numbers_too(host):
+    source = "function () { for (var i = 0; i < 4; i++) getContext().getResponse().appendValue('Body', i); }"
+    assert host.body(source, response={"body": ""}) == "0123"
+
+
+def half_a_character_is_shown_as_one_that_cannot_be_shown(host):
+    kind, payload = host.run("function () { console.log('a\\ud800'); throw new Error('b\\udc00'); }", log=True)
+    assert (kind, payload["log"], payload["message"]) == ("F", "a\ufffd", "b\ufffd"), payload
+
+
+def half_a_character_is_not_stored(host):
+    source = "function () { try { %s; } catch (e) { __.response.setBody([e.number, e.message]); } }"
+    for call in ("__.createDocument(__.getSelfLink(), { id: '\\ud800' })", "__.readDocument(__.getAltLink() + '/docs/\\ud800')"):
+        assert host.body(source % call) == [400, "A lone surrogate is no character that can be stored."]
+    request = {"body": {"id": "1"}, "operation": "Create", "writable": True}
+    kind, payload = host.run("function () { __.request.setBody({ id: '\\ud800' }); }", request=request, response=None)
+    assert kind == "F" and payload["number"] == 400, payload
 
 
 def a_value_that_is_not_there_cannot_be_set(host):
@@ -160,7 +187,8 @@ def a_stored_procedure_without_a_request_has_no_getRequest(host):
 def a_response_that_grows_too_large_is_413_at_the_call(host):
     limit = {"quota": {"response_bytes": 100}}
     assert host.body("function () { %s('x'.repeat(100)); }" % BODY, **limit) == "x" * 100
-    assert host.failure("function () { %s('x'.repeat(101)); }" % BODY, **limit)["number"] == 413
+    failure = host.failure("function () { %s('x'.repeat(101)); }" % BODY, **limit)
+    assert (failure["number"], failure["from"]) == (413, "size"), failure
     assert host.failure("function () { %s({ a: 'x'.repeat(99) }); }" % BODY, **limit)["number"] == 413
     caught = """function () { var r = getContext().getResponse();
         try { for (;;) r.appendBody("0123456789"); } catch (e) { if (e.number !== ErrorCodes.RequestEntityTooLarge) throw e; } }"""

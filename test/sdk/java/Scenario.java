@@ -1,6 +1,7 @@
-// test/sdk/java/Scenario.java - the steps of ../scenario.md with azure-cosmos, in gateway mode; then Queries.java.
+// test/sdk/java/Scenario.java - the steps of ../scenario.md with azure-cosmos, in gateway mode; then Queries.java and Ranges.java.
 
 import com.azure.cosmos.ConsistencyLevel;
+import com.azure.cosmos.CosmosAsyncClient;
 import com.azure.cosmos.CosmosClient;
 import com.azure.cosmos.CosmosClientBuilder;
 import com.azure.cosmos.CosmosContainer;
@@ -57,14 +58,17 @@ public final class Scenario {
         client = connect();
     }
 
-    private static CosmosClient connect() {
+    private static CosmosClientBuilder builder() {
         return new CosmosClientBuilder()
             .endpoint(System.getenv("ORRERY_ENDPOINT"))
             .key(System.getenv("ORRERY_KEY"))
             .gatewayMode()
             .consistencyLevel(ConsistencyLevel.SESSION)
-            .contentResponseOnWriteEnabled(true)
-            .buildClient();
+            .contentResponseOnWriteEnabled(true);
+    }
+
+    private static CosmosClient connect() {
+        return builder().buildClient();
     }
 
     private void step(String what, Step step) {
@@ -291,6 +295,10 @@ public final class Scenario {
         Queries queries = new Queries(scenario.client, other);
         queries.run();
         other.close();
+        CosmosAsyncClient async = builder().buildAsyncClient();
+        Ranges ranges = new Ranges(scenario.client, async);
+        ranges.run();
+        async.close();
         scenario.databases();
         scenario.containers();
         scenario.items();
@@ -298,8 +306,8 @@ public final class Scenario {
         scenario.pages();
         scenario.ends();
         scenario.client.close();
-        int failed = scenario.failed + queries.failed;
-        System.out.println(scenario.passed + queries.passed + " passed, " + failed + " failed");
+        int failed = scenario.failed + queries.failed + ranges.failed;
+        System.out.println(scenario.passed + queries.passed + ranges.passed + " passed, " + failed + " failed");
         System.exit(failed > 0 ? 1 : 0);
     }
 }

@@ -1,5 +1,5 @@
 // test/sdk/js/ranges.test.mjs - ranges that split and merge while @azure/cosmos reads: it finds its way by itself.
-import { CosmosClient } from "@azure/cosmos";
+import { ChangeFeedMode, ChangeFeedStartFrom, CosmosClient, PartitionKeyKind } from "@azure/cosmos";
 import harness from "./harness.cjs";
 
 const { assert, endpoint, key, main, raw, test } = harness;
@@ -106,6 +106,88 @@ test("more throughput gives more ranges", async () => {
   await offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 50000 } });
   assert.equal((await container.readPartitionKeyRanges().fetchAll()).resources.length, 5);
   assert.deepEqual(sorted((await container.items.query("SELECT VALUE c.n FROM c").fetchAll()).resources), everything);
+});
+
+// ---- the change feed ----
+
+const split = (container) => () => change("split", container, {});
+
+async function mergeAll(container) {
+  const live = (await container.readPartitionKeyRanges().fetchAll()).resources;
+  if (live.length > 1) await change("merge", container, { ranges: live.map((range) => range.id) });
+}
+
+/** What an iterator gives until nothing is new, with something done behind its first pages. */
+async function changesAround(iterator, between = []) {
+  const rows = [];
+  for (let page = 0; ; page++) {
+    const answer = await iterator.readNext();
+    rows.push(...(answer.result ?? []));
+    if (page < between.length) await between[page]();
+    else if (answer.statusCode === 304) return { rows, token: answer.continuationToken };
+  }
+}
+
+const numbers = (rows) => sorted(rows.map((row) => (row.current ?? row).n));
+
+for (const [what, start] of [
+  ["the beginning", () => ChangeFeedStartFrom.Beginning()],
+  ["a time", () => ChangeFeedStartFrom.Time(new Date(Date.now() - 3600e3))],
+]) {
+  test(`the change feed from ${what} goes on over splits and merges, and so does its token`, async () => {
+    const container = await containerOf(20000);
+    const iterator = container.items.getChangeFeedIterator({ changeFeedStartFrom: start(), maxItemCount: 4 });
+    const { rows, token } = await changesAround(iterator, [split(container), () => mergeAll(container), split(container)]);
+    assert.deepEqual(numbers(rows), everything);
+    await mergeAll(container);
+    await container.items.create({ id: "new", pk: "p1", n: items });
+    assert.deepEqual(numbers((await changesAround(iterator)).rows), [items]);
+    const other = new CosmosClient({ endpoint, key }).database(name).container(container.id);
+    const later = other.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Continuation(token) });
+    assert.deepEqual(numbers((await changesAround(later)).rows), [items]);
+  });
+}
+
+for (const mode of [ChangeFeedMode.LatestVersion, ChangeFeedMode.AllVersionsAndDeletes]) {
+  test(`the change feed from now goes on over a split and a merge: ${mode}`, async () => {
+    const container = await containerOf(20000);
+    const iterator = container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Now(), changeFeedMode: mode, maxItemCount: 3 });
+    assert.deepEqual((await changesAround(iterator)).rows, []);
+    for (let n = 0; n < 10; n++) await container.items.upsert({ id: `${n}`, pk: `p${n % 20}`, n });
+    await split(container)();
+    for (let n = 10; n < 20; n++) await container.items.upsert({ id: `${n}`, pk: `p${n % 20}`, n });
+    const { rows } = await changesAround(iterator, [split(container), () => mergeAll(container)]);
+    assert.deepEqual(numbers(rows), everything.slice(0, 20));
+  });
+}
+
+test("feed ranges of before have all changes after splits and merges, and a partition key its own", async () => {
+  const container = await containerOf(20000);
+  const before = await container.getFeedRanges();
+  for (const step of [split(container), () => mergeAll(container), split(container)]) {
+    await step();
+    const rows = [];
+    for (const range of before) {
+      const options = { changeFeedStartFrom: ChangeFeedStartFrom.Beginning(range), maxItemCount: 5 };
+      rows.push(...(await changesAround(container.items.getChangeFeedIterator(options))).rows);
+    }
+    assert.deepEqual(numbers(rows), everything);
+  }
+  const options = { changeFeedStartFrom: ChangeFeedStartFrom.Beginning("p3"), maxItemCount: 1 };
+  const one = await changesAround(container.items.getChangeFeedIterator(options), [split(container), () => mergeAll(container)]);
+  assert.deepEqual(numbers(one.rows), [3, 23, 43]);
+});
+
+test("the first level of a hierarchical key has its changes and its order over splits inside it", async () => {
+  const partitionKey = { paths: ["/a", "/b"], kind: PartitionKeyKind.MultiHash, version: 2 };
+  const { container } = await database.containers.create({ id: "levels", partitionKey, throughput: 400 });
+  for (const n of everything) await container.items.create({ id: `${n}`, a: "one", b: `b${n}`, n });
+  const inside = (range) => () => change("split", container, { range, at: "median" });
+  const options = { changeFeedStartFrom: ChangeFeedStartFrom.Beginning(["one"]), maxItemCount: 4 };
+  const { rows } = await changesAround(container.items.getChangeFeedIterator(options), [inside("0"), inside("1")]);
+  assert.deepEqual(numbers(rows), everything);
+  const iterator = container.items.query("SELECT VALUE c.n FROM c ORDER BY c.n", { partitionKey: ["one"], maxItemCount: 7 });
+  assert.deepEqual(await rowsAround(iterator, [inside("2"), () => mergeAll(container)]), everything);
 });
 
 await main(() => database.delete());

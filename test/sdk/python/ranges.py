@@ -86,6 +86,34 @@ class Ranges:
             if n % 2:
                 admin("merge", container, ranges=live[:2])
 
+    def changes(self, container, between=(), **wanted):
+        """The numbers of the items that changed, with something done behind the first pages; and where it ended."""
+        found = []
+        for at, page in enumerate(container.query_items_change_feed(max_item_count=4, **wanted).by_page()):
+            found += [row.get("current", row).get("n") for row in page]
+            if at < len(between):
+                between[at]()
+        return found, container.client_connection.last_response_headers["etag"]
+
+    def feed(self):
+        container = self.container_of(20000)
+        live = []
+        steps = [lambda: live.extend(admin("split", container)), lambda: admin("merge", container, ranges=live)]
+        found, token = self.changes(container, steps, start_time="Beginning")
+        assert sorted(found) == list(range(ITEMS)), found
+        admin("split", container)
+        container.create_item({"id": "new", "pk": "p1", "n": ITEMS})
+        assert self.changes(container, continuation=token)[0] == [ITEMS]
+
+    def all_versions(self):
+        container = self.container_of(20000)
+        _, token = self.changes(container, start_time="Now", mode="AllVersionsAndDeletes")
+        live = admin("split", container)
+        container.upsert_item({"id": "3", "pk": "p3", "n": 300})
+        admin("merge", container, ranges=live)
+        container.delete_item("3", "p3")
+        assert self.changes(container, continuation=token, mode="AllVersionsAndDeletes")[0] == [300, None]
+
     def attempt(self, sentence, run):
         try:
             run()
@@ -101,5 +129,7 @@ class Ranges:
         self.attempt("an iteration over all items goes on over splits", self.iteration)
         self.attempt("feed ranges of before splits and merges have all items", self.feed_ranges)
         self.attempt("reads and writes of a session go on over splits and merges", self.session)
+        self.attempt("the change feed goes on over splits and merges, and so does its token", self.feed)
+        self.attempt("all versions and deletes go on over a split and a merge", self.all_versions)
         self.client.delete_database(NAME)
         return self.passed, self.failed

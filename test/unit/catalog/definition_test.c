@@ -127,10 +127,14 @@ TEST(each_property_is_echoed_in_the_services_form)
     "The partition key component definition path '" path         \
     "' could not be accepted. Partition key paths must contain " \
     "only valid characters and not contain a trailing slash or wildcard character."
-#define EMBEDDING "The vector embedding policy has an invalid path, dataType, dimensions or distanceFunction."
+#define EMBEDDING "The Vector Embedding Policy has "
 #define EMBED(path, type, dimensions, function)                                      \
     "'vectorEmbeddingPolicy':{'vectorEmbeddings':[{'path':" path ",'dataType':" type \
     ",'dimensions':" dimensions ",'distanceFunction':" function "}]}"
+#define LANGUAGE(name)                                            \
+    "The Full Text Policy contains an unsupported language " name \
+    ". Supported languages are: en-US, de-DE, "                   \
+    "es-ES, fr-FR, it-IT, pt-BR, pt-PT."
 #define CONFLICT_MODE \
     "Invalid mode for setting 'conflictResolutionPolicy'. Mode expected is 'LastWriterWins' or 'Custom'."
 #define ID_RULE(id)       \
@@ -200,14 +204,22 @@ static const struct {
     { "'analyticalStorageTtl':2147483648", "The input analyticalStorageTtl is invalid." },
     { "'vectorEmbeddingPolicy':1", "The vector embedding policy must have 'vectorEmbeddings'." },
     { "'vectorEmbeddingPolicy':{}", "The vector embedding policy must have 'vectorEmbeddings'." },
-    { EMBED("1", "'float32'", "3", "'cosine'"), EMBEDDING },
-    { EMBED("'/v'", "'float64'", "3", "'cosine'"), EMBEDDING },
-    { EMBED("'/v'", "'int8'", "0", "'cosine'"), EMBEDDING },
-    { EMBED("'/v'", "'uint8'", "1.5", "'cosine'"), EMBEDDING },
-    { EMBED("'/v'", "'float16'", "'3'", "'cosine'"), EMBEDDING },
-    { EMBED("'/v'", "'float32'", "3", "'manhattan'"), EMBEDDING },
+    { EMBED("1", "'float32'", "3", "'cosine'"), EMBEDDING "an invalid Path:1" },
+    { EMBED("'v'", "'float32'", "3", "'cosine'"), EMBEDDING "an invalid Path:v" },
+    { EMBED("'/v'", "'float64'", "3", "'cosine'"), EMBEDDING "an invalid DataType:float64" },
+    { EMBED("'/v'", "'int8'", "0", "'cosine'"),
+      EMBEDDING "Dimensions:0 which is less than the minimum supported value 1." },
+    { EMBED("'/v'", "'int8'", "4097", "'cosine'"),
+      EMBEDDING "Dimensions:4097 which is more than the maximum supported value 4096." },
+    { EMBED("'/v'", "'uint8'", "1.5", "'cosine'"), INVALID_INPUT },
+    { EMBED("'/v'", "'float16'", "'3'", "'cosine'"), INVALID_INPUT },
+    { EMBED("'/v'", "'float32'", "3", "'manhattan'"), EMBEDDING "an invalid DistanceFunction:manhattan" },
     { "'fullTextPolicy':[]", "The full text policy must be an object." },
-    { "'fullTextPolicy':{'fullTextPaths':[{}]}", "A full text path needs a path." },
+    { "'fullTextPolicy':{'fullTextPaths':[{}]}", "The Full Text Policy contains an invalid Path: " },
+    { "'fullTextPolicy':{'fullTextPaths':[{'path':'t'}]}",
+      "The Full Text Policy contains an invalid Path: t" },
+    { "'fullTextPolicy':{'defaultLanguage':'xx'}", LANGUAGE("xx") },
+    { "'fullTextPolicy':{'fullTextPaths':[{'path':'/t','language':1}]}", LANGUAGE("1") },
     { "'computedProperties':{}", "The input content is invalid. 'computedProperties' must be an array." },
     { "'computedProperties':[{'query':'q'}]", "A computed property needs a name and a query." },
     { "'computedProperties':[{'name':'','query':'q'}]", "A computed property needs a name and a query." },
@@ -216,6 +228,8 @@ static const struct {
     { "'changeFeedPolicy':1", INVALID_INPUT },
     { "'clientEncryptionPolicy':[]", INVALID_INPUT },
     { "'indexingPolicy':1", "The input content is invalid. 'indexingPolicy' must be an object." },
+    { "'defaultTtl':1,'indexingPolicy':{'indexingMode':'none'}",
+      "The time to live needs an index: 'defaultTtl' must not be set when 'indexingMode' is 'none'." },
 };
 
 TEST(each_property_out_of_bounds_is_refused_with_its_reason)
@@ -324,9 +338,89 @@ TEST(vectors_may_be_added_and_stay_as_they_are)
     CHECK(check_replace(VECTORS(VECTOR("/v", 3)), VECTORS(VECTOR("/v", 4))) == ST_BAD_REQUEST);
     CHECK(check_replace(VECTORS(VECTOR("/v", 3)), VECTORS("")) == ST_BAD_REQUEST);
     CHECK(check_replace(VECTORS(VECTOR("/v", 3)), "'x':1") == ST_OK);
-    CHECK(check_replace(INDEXES("{'path':'/v','type':'flat'}"),
-                        INDEXES("{'path':'/v','type':'quantizedFlat'}")) == ST_BAD_REQUEST);
-    CHECK(check_replace(INDEXES("{'path':'/v','type':'flat'}"), INDEXES("")) == ST_OK);
+}
+
+#define INDEX_OF_V(type) VECTORS(VECTOR("/v", 3)) "," INDEXES("{'path':'/v','type':'" type "'}")
+
+TEST(a_vector_index_may_go_but_not_become_another)
+{
+    CHECK(check_replace(INDEX_OF_V("flat"), INDEX_OF_V("quantizedFlat")) == ST_BAD_REQUEST);
+    CHECK(check_replace(INDEX_OF_V("flat"), INDEX_OF_V("flat")) == ST_OK);
+    CHECK(check_replace(INDEX_OF_V("flat"), INDEXES("")) == ST_OK);
+}
+
+#define OUT_OF_RANGE(name, value, range)                            \
+    "The Vector Indexing Policy parameter " name " value :: " value \
+    " is out of range. The allowed range is between " range "."
+
+/* Of a container with an embedding of 256 dimensions at /v and one of 1,024 at /w, and full text at /t. */
+static const struct {
+    const char *indexes, *error; /* NULL: it is accepted */
+} search_indexes[] = {
+    { "'vectorIndexes':[{'path':'/v','type':'flat'}]", NULL },
+    { "'vectorIndexes':[{'path':'/"
+      "v','type':'quantizedFlat','quantizerType':'product','quantizationByteSize':256}]",
+      NULL },
+    { "'vectorIndexes':[{'path':'/w','type':'diskANN','quantizationByteSize':512,'indexingSearchListSize':25,"
+      "'vectorIndexShardKey':['/a/b']}]",
+      NULL },
+    { "'vectorIndexes':[{'path':'/x','type':'flat'}]",
+      "The Vector Indexing Policy's path::/x not matching in Embedding's path." },
+    { "'vectorIndexes':[{'type':'flat'}]",
+      "The Vector Indexing Policy's path:: not matching in Embedding's path." },
+    { "'vectorIndexes':[{'path':'/v','type':'tree'}]",
+      "The Vector Indexing Policy's Index Type::tree is invalid." },
+    { "'vectorIndexes':[1]", "The Vector Indexing Policy's Index Type:: is invalid." },
+    { "'vectorIndexes':[{'path':'/v','type':'diskANN','quantizerType':'x'}]",
+      "The Vector Indexing Policy has an invalid QuantizerType: x." },
+    { "'vectorIndexes':[{'path':'/v','type':'quantizedFlat','quantizationByteSize':0}]",
+      OUT_OF_RANGE("QuantizationByteSize", "0", "1 and 256") },
+    { "'vectorIndexes':[{'path':'/w','type':'quantizedFlat','quantizationByteSize':513}]",
+      OUT_OF_RANGE("QuantizationByteSize", "513", "1 and 512") },
+    { "'vectorIndexes':[{'path':'/v','type':'diskANN','indexingSearchListSize':5}]",
+      OUT_OF_RANGE("IndexingSearchListSize", "5", "25 and 500") },
+    { "'vectorIndexes':[{'path':'/v','type':'diskANN','indexingSearchListSize':'5'}]", INVALID_INPUT },
+    { "'vectorIndexes':[{'path':'/v','type':'diskANN','vectorIndexShardKey':['a']}]",
+      "The Vector Indexing Policy has an invalid Shard Path: a." },
+    { "'vectorIndexes':[{'path':'/v','type':'diskANN','vectorIndexShardKey':['/a','/b','/c']}]",
+      "The number of shard paths defined in the Vector Indexing Policy: 3 exceeds the maximum: 1." },
+    { "'vectorIndexes':[{'path':'/v','type':'diskANN','vectorIndexShardKey':'/a'}]", INVALID_INPUT },
+    { "'fullTextIndexes':[{'path':'/t'}]", NULL },
+    { "'fullTextIndexes':[{'path':'/t'},{'no':1}]",
+      "Missing path in full-text index specification at index (1)" },
+    { "'fullTextIndexes':[{'path':'t'}]",
+      "Full-text index specification at index (0) contains invalid path" },
+    { "'fullTextIndexes':[{'path':'/u'}]",
+      "The path of the Full Text Index /u does not match the path specified in the Full Text Policy" },
+};
+
+TEST(an_index_for_searching_rests_on_the_policy_for_its_path)
+{
+    for (size_t i = 0; i < sizeof(search_indexes) / sizeof(search_indexes[0]); i++) {
+        const char *wanted = search_indexes[i].error;
+        struct json definition;
+        char body[ANY_SIZE];
+        enum status st;
+
+        snprintf(
+            body, sizeof(body),
+            "{'id':'c','partitionKey':{'paths':['/pk']}," VECTORS(VECTOR("/v", 256) "," VECTOR(
+                "/w", 1024)) ",'fullTextPolicy':{'fullTextPaths':[{'path':'/t'}]},'indexingPolicy':{%s}}",
+            search_indexes[i].indexes);
+        st = define(body, true, &definition);
+        if (wanted ? st != ST_BAD_REQUEST || strcmp(test_op()->error, wanted) != 0 : st != ST_OK)
+            tell(search_indexes[i].indexes, st == ST_OK ? printed(definition) : slice_of(test_op()->error));
+    }
+}
+
+TEST(a_replace_that_names_a_vector_index_names_its_embedding_too)
+{
+    struct json from, to;
+
+    CHECK(define(body_with(INDEX_OF_V("flat")), true, &from) == ST_OK);
+    CHECK(container_define(test_op(), rig_json(test_op(), body_with(INDEXES("{'path':'/v','type':'flat'}"))),
+                           (struct define_options){ .key_required = true, .old = from },
+                           &to) == ST_BAD_REQUEST);
 }
 
 /* --- the key, taken apart --- */

@@ -17,7 +17,7 @@ static struct json definition_of(struct rig *rig, const char *text)
     return definition;
 }
 
-/* --- one change of each kind, on a catalog that has db/c, and in db the user u with a permission --- */
+/* --- one change of each kind, on a catalog that has db/c, db/paid with an offer, and in db the user u with a permission --- */
 
 static enum status change_create_database(struct rig *rig)
 {
@@ -130,6 +130,22 @@ static enum status change_split_range(struct rig *rig)
     return st;
 }
 
+static enum status change_replace_offer(struct rig *rig)
+{
+    struct container *paid = catalog_find_container(rig->catalog, rig->database, slice_of("paid"));
+    struct child *old = paid ? catalog_find_offer(rig->catalog, &paid->rid) : NULL, *new = NULL;
+    enum status st = ST_NOT_FOUND;
+
+    if (old)
+        st = catalog_replace_offer(rig->op, rig->catalog, old,
+                                   rig_json(rig->op, "{'content':{'offerThroughput':50000}}"),
+                                   (struct slice){ 0 }, paid, 5, &new);
+    child_release(new);
+    child_release(old);
+    container_release(paid);
+    return st;
+}
+
 static const struct {
     const char *name;
     enum status (*run)(struct rig *rig);
@@ -144,6 +160,7 @@ static const struct {
     { "replace user", change_replace_user },
     { "drop user", change_drop_user },
     { "create paid container", change_create_paid_container },
+    { "replace offer", change_replace_offer },
 };
 enum { CHANGE_COUNT = sizeof(changes) / sizeof(changes[0]) };
 
@@ -212,12 +229,24 @@ static void make_user(struct rig *rig)
     child_release(user);
 }
 
-/* A rig with db/c and a user, with the next write failing: before it has happened, or after it. */
+static void make_paid(struct rig *rig)
+{
+    struct container *paid = NULL;
+
+    CHECK(catalog_create_container_with_offer(
+              rig->op, rig->catalog, rig->database,
+              definition_of(rig, "{'id':'paid','partitionKey':{'paths':['/pk'],'version':2}}"), 1,
+              rig_json(rig->op, "{'content':{'offerThroughput':400}}"), &paid) == ST_OK);
+    container_release(paid);
+}
+
+/* A rig with db/c, a user and an offer, with the next write failing: before it has happened, or after it. */
 static void open_failing(struct rig *rig, bool after, int reopen_failures)
 {
     rig_open(rig, false);
     rig_container(rig, CONTAINER_C);
     make_user(rig);
+    make_paid(rig);
     faulty_fail(&rig->controls, FAULTY_WRITE, 1);
     rig->controls.fail_after = after;
     rig->controls.reopen_failures = reopen_failures;
@@ -292,6 +321,21 @@ TEST(a_change_in_doubt_is_settled_before_the_next_one)
             tell(changes[i].name);
         rig_close(&rig);
     }
+}
+
+/* So that no crash leaves an offer without them, which nothing but the next offer would make. */
+TEST(an_offer_and_the_ranges_that_it_wants_are_one_write)
+{
+    struct container *paid;
+    struct rig rig;
+
+    open_failing(&rig, false, 0);
+    faulty_fail(&rig.controls, FAULTY_WRITE, 2);
+    CHECK(change_replace_offer(&rig) == ST_OK && !rig.controls.failed);
+    paid = catalog_find_container(rig.catalog, rig.database, slice_of("paid"));
+    CHECK(paid && paid->ranges.count == 5);
+    container_release(paid);
+    rig_close(&rig);
 }
 
 static void expect_settled_by(enum status (*settle)(struct op *op, struct catalog *catalog))

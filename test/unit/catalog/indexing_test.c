@@ -94,7 +94,6 @@ TEST(a_policy_is_echoed_with_what_it_leaves_out)
     "'. Please ensure that the "                                                          \
     "path is a valid path. Common errors include invalid characters or absence of quotes around labels."
 #define PATH_MISSING "The input content is invalid because the required properties - 'path; ' - are missing"
-#define VECTOR BEGIN "A vector index needs a path and one of the types flat, quantizedFlat, diskANN."
 #define ORDER BEGIN "The order of a composite index path must be 'ascending' or 'descending'."
 
 static const struct {
@@ -134,10 +133,10 @@ static const struct {
     { "{'spatialIndexes':[{'path':'/p'}]}", PATH("/p", "2") },
     { "{'spatialIndexes':[{'path':'/p/*','types':['Circle']}]}",
       BEGIN "A spatial index has an unknown type." },
-    { "{'vectorIndexes':[{'path':'/v'}]}", VECTOR },
-    { "{'vectorIndexes':[{'type':'flat'}]}", VECTOR },
-    { "{'vectorIndexes':[{'path':'/v','type':'tree'}]}", VECTOR },
-    { "{'fullTextIndexes':[{}]}", BEGIN "A full text index needs a path." },
+    { "{'spatialIndexes':[{'path':'/p/*','types':'Point'}]}",
+      BEGIN "The types of a spatial index must be an array." },
+    { "{'includedPaths':[{'path':'/*'},{'path':'/a/?'}],'excludedPaths':[{'path':'/b/*'},{'path':'/a/?'}]}",
+      "The indexing path '/a/?' is provided in more than one of the path type sets." },
 };
 
 TEST(a_policy_out_of_bounds_is_refused_with_its_reason)
@@ -156,7 +155,12 @@ TEST(a_spatial_index_over_geometry_needs_a_bounding_box)
 
     CHECK(define("{'spatialIndexes':[{'path':'/p/*'}]}", false, &got) == ST_OK);
     CHECK(define("{'spatialIndexes':[{'path':'/p/*'}]}", true, &got) == ST_BAD_REQUEST);
-    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0}}]}", true, &got) == ST_OK);
+    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0}}]}", true, &got) ==
+          ST_BAD_REQUEST);
+    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0,'ymin':9,'xmax':9,'ymax':9}}]}",
+                 true, &got) == ST_BAD_REQUEST);
+    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0,'ymin':0,'xmax':9,'ymax':9}}]}",
+                 true, &got) == ST_OK);
 }
 
 /* A policy whose list `name` has so many entries. */

@@ -1,5 +1,6 @@
 /* test/unit/script/script_test.c - sessions with children that do what they should, and with those that do not. */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "script/script.h"
 #include "test.h"
@@ -12,7 +13,8 @@ static struct scripts *open_children(size_t children_max)
                                                   .program = "/proc/self/exe",
                                                   .run_ms = RUN_MS,
                                                   .memory_bytes = (size_t)MEMORY_MB << 20,
-                                                  .children_max = children_max });
+                                                  .children_max = children_max,
+                                                  .cores = 2 });
 }
 
 static struct scripts *open_scripts(void)
@@ -170,7 +172,7 @@ TEST(a_script_that_a_child_has_forgotten_is_sent_again)
 TEST(without_the_program_scripts_are_not_built_and_the_reason_says_what_to_install)
 {
     struct scripts *scripts =
-        scripts_open(&(struct script_options){ env_system(), "/nowhere/orrery-js", RUN_MS, 1 << 30, 4 });
+        scripts_open(&(struct script_options){ env_system(), "/nowhere/orrery-js", RUN_MS, 1 << 30, 4, 2 });
     struct op *op = test_op();
     struct script_session *session;
 
@@ -300,4 +302,100 @@ TEST(a_script_waits_for_its_turn_when_as_many_run_as_may)
     pthread_join(thread, &late);
     CHECK(late);
     scripts_close(scripts);
+}
+
+/* ---- in turn ---- */
+
+struct turn {
+    struct scripts *scripts;
+    atomic_bool had, stop;
+};
+
+static void begin_beside(struct op *op)
+{
+    op_init(op, env_system(), 1 << 26);
+    op_begin(op, 60 * 1000);
+    op->may_block = true;
+}
+
+static void *take_turn(void *argument)
+{
+    struct turn *turn = argument;
+    struct script_session *session = NULL;
+    struct op op;
+
+    begin_beside(&op);
+    CHECK(script_begin(&op, turn->scripts, &session) == ST_OK);
+    turn->had = true;
+    script_end(session);
+    op_free(&op);
+    return NULL;
+}
+
+TEST(a_child_that_is_given_back_goes_to_who_has_waited_for_it)
+{
+    struct turn turn = { .scripts = open_children(1) };
+    struct script_stats stats = { 0 };
+    struct script_session *session;
+    pthread_t thread;
+
+    REQUIRE(script_begin(test_op(), turn.scripts, &session) == ST_OK);
+    pthread_create(&thread, NULL, take_turn, &turn);
+    while (stats.waiting == 0)
+        scripts_stats(turn.scripts, &stats);
+    script_end(session);
+    REQUIRE(script_begin(test_op(), turn.scripts, &session) == ST_OK);
+    CHECK(turn.had);
+    script_end(session);
+    pthread_join(thread, NULL);
+    scripts_close(turn.scripts);
+}
+
+/* Long enough for those in the line to lose patience, and too short for the child to be taken for stuck. */
+static enum status answer_slowly(struct op *op, void *context, struct json operations, struct buf *answers,
+                                 bool *accept)
+{
+    enum { BUSY_MS = 8 };
+    int64_t until_ms = env_monotonic_ms(op->env) + BUSY_MS;
+
+    while (env_monotonic_ms(op->env) < until_ms)
+        ;
+    return answer(op, context, operations, answers, accept);
+}
+
+static void *run_on(void *argument)
+{
+    struct turn *turn = argument;
+    struct script_session *session = NULL;
+    struct json done;
+    struct op op;
+    int count = 0;
+
+    begin_beside(&op);
+    while (!turn->stop) {
+        CHECK(script_begin(&op, turn->scripts, &session) == ST_OK);
+        CHECK(run_in(&op, session, "operate", answer_slowly, &count, &done) == ST_OK);
+        script_end(session);
+    }
+    op_free(&op);
+    return NULL;
+}
+
+TEST(a_line_that_moves_gets_another_child_where_a_core_is_left)
+{
+    enum { CLIENTS = 6 };
+    struct turn turn = { .scripts = open_children(2) };
+    struct script_stats stats = { 0 };
+    int64_t until_ms = env_monotonic_ms(env_system()) + 20 * 1000;
+    pthread_t threads[CLIENTS];
+
+    for (size_t i = 0; i < CLIENTS; i++)
+        pthread_create(&threads[i], NULL, run_on, &turn);
+    while (stats.children < 2 && env_monotonic_ms(env_system()) < until_ms)
+        scripts_stats(turn.scripts, &stats);
+    CHECK(stats.children == 2);
+    turn.stop = true;
+    for (size_t i = 0; i < CLIENTS; i++)
+        pthread_join(threads[i], NULL);
+    scripts_close(turn.scripts);
 }
