@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "resolver.h"
 
 orrery_status orrery_batch_new(orrery_batch **batch)
 {
@@ -212,13 +213,16 @@ static void look_at_results(struct call *call)
     call->error = "an operation of the batch failed, and none was done";
 }
 
-orrery_status batch_check(orrery_client *client, const orrery_batch *batch, size_t count_max)
+orrery_status batch_check(orrery_client *client, const char *link, const orrery_batch *batch,
+                          size_t count_max)
 {
+    if (!link_is_collection(link))
+        return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container", link ? link : "");
     if (!batch || batch->count == 0 || batch->count > count_max)
-        return client_fail(client, ORRERY_EINVAL, "a batch has 1 to %zu operations", count_max);
+        return client_refuse(client, ORRERY_EINVAL, "a batch has 1 to %zu operations", count_max);
     if (batch->status != ORRERY_OK)
-        return client_fail(client, batch->status, "an operation of the batch: %s",
-                           orrery_status_text(batch->status));
+        return client_refuse(client, batch->status, "an operation of the batch: %s",
+                             orrery_status_text(batch->status));
     return ORRERY_OK;
 }
 
@@ -233,8 +237,8 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
         *response = NULL;
     if (!client)
         return ORRERY_EINVAL;
-    status = key ? batch_check(client, batch, BATCH_OPERATIONS_MAX)
-                 : client_fail(client, ORRERY_EINVAL, "a batch needs its partition key");
+    status = key ? batch_check(client, container_link, batch, BATCH_OPERATIONS_MAX)
+                 : client_refuse(client, ORRERY_EINVAL, "a batch needs its partition key");
     if (status != ORRERY_OK)
         return status;
     call = call_new(client, METHOD_POST, options);
@@ -259,7 +263,7 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
 
 orrery_status orrery_batch_result(orrery_response *response, size_t index, orrery_result *result)
 {
-    orrery_value row = orrery_value_element(orrery_response_json(response), index), code;
+    orrery_value row = orrery_value_element(orrery_response_json(response), index), code, own;
 
     if (!result)
         return ORRERY_EINVAL;
@@ -268,7 +272,8 @@ orrery_status orrery_batch_result(orrery_response *response, size_t index, orrer
     if (!code.at)
         return ORRERY_EINVAL;
     result->http = (int)orrery_value_int(code);
-    result->status = http_status(result->http);
+    own = orrery_value_member(row, "orreryStatus"); /* of one whose request failed: bulk.c writes it */
+    result->status = own.at ? (orrery_status)orrery_value_int(own) : http_status(result->http);
     result->charge = orrery_value_number(orrery_value_member(row, "requestCharge"));
     result->etag = orrery_value_member(row, "eTag");
     result->body = orrery_value_member(row, "resourceBody");

@@ -1,237 +1,111 @@
-/*
- * client/bulk.c - many operations, each by itself: sent to the ranges that their keys lie in, a hundred at a time, side
- * by side. What a range puts off (429, 449) or no longer has (410) is sent again in another round.
- */
-#include <poll.h>
+/* client/bulk.c - many operations, each by itself: the rounds in which they are sent, and their results as one answer. */
 #include <stdlib.h>
 
-#include "base/encode.h"
-#include "client.h"
-#include "keys/epk.h"
+#include "bulk.h"
 
-enum {
-    TOGETHER_MAX = 100,           /* operations of one request */
-    TOGETHER_BYTES_MAX = 2 << 20, /* and their bodies' */
-    KEY_TEXT_MAX = 2048,          /* the service's own limit of a key */
-    PUT_OFF_MS = 20,              /* when nobody says how long */
-};
+enum { PUT_OFF_MS = 20 /* when nobody says how long */ };
 
-struct range {
-    struct slice id, min, max;
-};
+/* ---- ranges */
 
-struct entry {
-    struct slice key, hash; /* hash: the effective partition key, in hexadecimal */
-    struct json result;     /* undefined: not done yet */
-    size_t range;
-};
-
-struct group { /* one request of a round */
-    struct call *call;
-    size_t *numbers, count;
-};
-
-struct bulk {
-    orrery_client *client;
-    const char *link;
-    const orrery_batch *batch;
-    const orrery_options *options;
-    struct arena arena;
-    struct entry *entries;
-    struct range *ranges;
-    size_t range_count;
-    struct group *groups;
-    size_t group_count;
-    double charge;
-    int wait_ms, rounds;
-};
-
-/* ---- where each operation goes */
-
-static orrery_status hash_key(struct bulk *bulk, const struct definition *definition, struct entry *entry)
+static orrery_status start_ranges(struct bulk *bulk)
 {
-    struct partition_key key = { 0 };
-    struct json list = json_undefined;
-    struct buf text;
-    struct epk epk;
+    struct call *call = call_new(bulk->client, METHOD_GET, NULL);
+    orrery_status status = call ? call_child(call, bulk->link, "pkranges", NULL) : ORRERY_ENOMEM;
 
-    if (entry->key.size > KEY_TEXT_MAX)
-        return client_fail(bulk->client, ORRERY_EINVAL, "a partition key has at most %d bytes", KEY_TEXT_MAX);
-    if (parse_json(&bulk->arena, entry->key, &list) != ORRERY_OK)
-        return client_no_memory(bulk->client);
-    for (struct json_iter i = json_iter(list); json_next(&i) && key.count < EPK_COMPONENTS_MAX;)
-        key.component[key.count++] = json_kind(i.value) == JSON_OBJECT ? json_undefined : i.value;
-    epk_compute((enum epk_version)definition->version, &key, &epk);
-    buf_init(&text, &bulk->arena);
-    hex_encode_upper(&text, epk_slice(&epk));
-    entry->hash = buf_as_slice(&text);
-    return text.failed ? client_no_memory(bulk->client) : ORRERY_OK;
-}
-
-static orrery_status find_key(struct bulk *bulk, const struct definition *definition, size_t number)
-{
-    const struct operation *operation = &bulk->batch->operations[number];
-    struct entry *entry = &bulk->entries[number];
-    struct json document = json_undefined;
-    struct buf text;
-    orrery_status status = ORRERY_OK;
-
-    entry->key = operation->key;
-    if (!entry->key.data) {
-        if (!operation->body.data || strcmp(operation->type, "Patch") == 0)
-            return client_fail(bulk->client, ORRERY_EINVAL, "operation %zu of the bulk needs a key", number);
-        buf_init(&text, &bulk->arena);
-        status = parse_json(&bulk->arena, operation->body, &document);
-        if (status == ORRERY_OK)
-            status = definition_key(bulk->client, definition, document, &text);
-        entry->key = buf_as_slice(&text);
+    if (status == ORRERY_OK) {
+        call->is_part = true;
+        status = call_start(call);
     }
-    return status == ORRERY_OK ? hash_key(bulk, definition, entry) : status;
-}
-
-static orrery_status find_keys(struct bulk *bulk)
-{
-    const struct definition *definition = NULL;
-    orrery_status status = definition_of(bulk->client, bulk->link, &definition);
-    size_t count = bulk->batch->count;
-
-    if (status != ORRERY_OK)
-        return status;
-    bulk->entries = arena_try_alloc(&bulk->arena, count * sizeof(*bulk->entries));
-    if (!bulk->entries)
-        return client_no_memory(bulk->client);
-    memset(bulk->entries, 0, count * sizeof(*bulk->entries));
-    for (size_t i = 0; i < count && status == ORRERY_OK; i++)
-        status = find_key(bulk, definition, i);
+    if (status == ORRERY_OK)
+        bulk->call = call;
+    else
+        call_free(call);
     return status;
 }
 
-static struct slice text_or(struct json value, const char *otherwise)
-{
-    return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
-}
-
-static orrery_status take_ranges(struct bulk *bulk, struct json list)
-{
-    bulk->ranges = arena_try_alloc(&bulk->arena, (json_count(list) + 1) * sizeof(*bulk->ranges));
-    bulk->range_count = 0;
-    if (!bulk->ranges)
-        return client_no_memory(bulk->client);
-    for (struct json_iter i = json_iter(list); json_next(&i);)
-        bulk->ranges[bulk->range_count++] =
-            (struct range){ text_or(json_get(i.value, "id"), "0"),
-                            text_or(json_get(i.value, "minInclusive"), ""),
-                            text_or(json_get(i.value, "maxExclusive"), "FF") };
-    return ORRERY_OK;
-}
-
+/* ORRERY_WAIT: they are under way. */
 static orrery_status read_ranges(struct bulk *bulk)
 {
-    struct call *call = call_new(bulk->client, METHOD_GET, NULL);
+    orrery_status status = bulk->call ? ORRERY_OK : start_ranges(bulk);
     orrery_response *response = NULL;
-    struct json body = json_undefined;
-    orrery_status status;
+    struct call *call = bulk->call;
 
-    if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, bulk->link, "pkranges", NULL);
-    if (status != ORRERY_OK) {
-        call_free(call);
+    if (status != ORRERY_OK)
         return status;
-    }
-    status = call_run(call, &response);
+    if (call->state != CALL_ENDED)
+        return ORRERY_WAIT;
+    bulk->call = NULL;
+    status = call_take(call, &response);
     if (status == ORRERY_OK)
-        status = parse_json(&bulk->arena,
-                            slice_make(orrery_response_body(response, NULL), response->body_bytes), &body);
-    if (status == ORRERY_OK && json_kind(json_get(body, "PartitionKeyRanges")) != JSON_ARRAY)
-        status = client_fail(bulk->client, ORRERY_EJSON, "the collection's ranges make no sense");
+        status = bulk_take_ranges(bulk, response);
     orrery_response_free(response);
-    return status == ORRERY_OK ? take_ranges(bulk, json_get(body, "PartitionKeyRanges")) : status;
+    if (status == ORRERY_OK)
+        status = bulk_group(bulk);
+    bulk->phase = BULK_SEND;
+    return status;
 }
 
-/* Those that were divided stand beside their parts at times: the last that has the key is a part. */
-static size_t range_of(const struct bulk *bulk, struct slice hash)
-{
-    size_t found = 0;
+/* ---- one request */
 
-    for (size_t i = 0; i < bulk->range_count; i++)
-        if (slice_compare(bulk->ranges[i].min, hash) <= 0 && slice_compare(hash, bulk->ranges[i].max) < 0)
-            found = i;
-    return found;
+static void print_operations(const struct bulk *bulk, const struct bulk_group *group, struct buf *out)
+{
+    buf_byte(out, '[');
+    for (size_t i = 0; i < group->count; i++) {
+        size_t number = group->numbers[i];
+
+        if (i > 0)
+            buf_byte(out, ',');
+        operation_print(out, &bulk->operations[number], bulk->entries[number].key);
+    }
+    buf_byte(out, ']');
 }
 
-/* ---- one round */
-
-static orrery_status add_group(struct bulk *bulk, size_t range, size_t *numbers, size_t count)
+static orrery_status start_group(struct bulk *bulk, struct bulk_group *group)
 {
-    struct group *group = &bulk->groups[bulk->group_count];
-    struct call *call = call_new(bulk->client, METHOD_POST, bulk->options);
+    orrery_options options = { sizeof(options), .timeout_ms = bulk->timeout_ms };
+    struct call *call = call_new(bulk->client, METHOD_POST, &options);
     orrery_status status;
 
     if (!call)
         return ORRERY_ENOMEM;
-    *group = (struct group){ .call = call, .numbers = numbers, .count = count };
-    bulk->group_count++;
+    group->call = call;
     status = call_child(call, bulk->link, "docs", NULL);
     if (status != ORRERY_OK)
         return status;
-    call->follows_ranges = true;
+    call->is_part = call->follows_ranges = true;
+    call->session_given = bulk->session_given;
+    call->head.size = 0;
+    buf_slice(&call->head, bulk->head);
     call_header(call, "x-ms-cosmos-is-batch-request", "true");
     call_header(call, "x-ms-cosmos-batch-atomic", "false");
     call_header(call, "x-ms-cosmos-batch-continue-on-error", "true");
     buf_text(&call->head, "x-ms-documentdb-partitionkeyrangeid: ");
-    buf_slice(&call->head, bulk->ranges[range].id);
+    buf_slice(&call->head, bulk->ranges[bulk->entries[group->numbers[0]].range].id);
     buf_byte(&call->head, '\0');
-    call_body(call, "application/json", slice_of("["));
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_byte(&call->body, ',');
-        operation_print(&call->body, &bulk->batch->operations[numbers[i]], bulk->entries[numbers[i]].key);
-    }
-    buf_byte(&call->body, ']');
+    call_body(call, "application/json", slice_of(""));
+    print_operations(bulk, group, &call->body);
     return call_start(call);
 }
 
-/* Requests for what is not done yet of one range. */
-static orrery_status send_range(struct bulk *bulk, size_t range)
+/* ---- results */
+
+/* The result of an operation whose whole request failed: the server's word, if there was one, and ours. */
+static struct json made_result(struct bulk *bulk, orrery_status status, const orrery_response *failed)
 {
-    size_t *numbers = arena_try_alloc(&bulk->arena, bulk->batch->count * sizeof(*numbers)), count = 0,
-           bytes = 0;
-    orrery_status status = ORRERY_OK;
+    struct json_builder builder;
 
-    if (!numbers)
-        return client_no_memory(bulk->client);
-    for (size_t i = 0; i < bulk->batch->count && status == ORRERY_OK; i++) {
-        size_t size = bulk->batch->operations[i].body.size;
-
-        if (bulk->entries[i].result.at || bulk->entries[i].range != range)
-            continue;
-        if (count == TOGETHER_MAX || (count > 0 && bytes + size > TOGETHER_BYTES_MAX)) {
-            status = add_group(bulk, range, numbers, count);
-            numbers += count;
-            count = bytes = 0;
-        }
-        numbers[count++] = i;
-        bytes += size;
-    }
-    return status == ORRERY_OK && count > 0 ? add_group(bulk, range, numbers, count) : status;
-}
-
-static orrery_status send_round(struct bulk *bulk)
-{
-    size_t count = bulk->batch->count;
-    orrery_status status = ORRERY_OK;
-
-    bulk->groups = arena_try_alloc(&bulk->arena, count * sizeof(*bulk->groups));
-    bulk->group_count = 0;
-    bulk->wait_ms = 0;
-    if (!bulk->groups)
-        return client_no_memory(bulk->client);
-    for (size_t i = 0; i < count; i++)
-        bulk->entries[i].range = range_of(bulk, bulk->entries[i].hash);
-    for (size_t i = 0; i < bulk->range_count && status == ORRERY_OK; i++)
-        status = send_range(bulk, i);
-    return status;
+    json_builder_init(&builder, &bulk->arena);
+    json_begin_object(&builder);
+    json_add_name(&builder, slice_of("statusCode"));
+    json_add_int(&builder, failed ? failed->http : 0);
+    json_add_name(&builder, slice_of("subStatusCode"));
+    json_add_int(&builder, failed ? failed->sub_status : 0);
+    json_add_name(&builder, slice_of("orreryStatus"));
+    json_add_int(&builder, status);
+    json_add_name(&builder, slice_of("message"));
+    json_add_string(&builder, slice_of(orrery_error(bulk->client)));
+    json_end(&builder);
+    return json_built(&builder);
 }
 
 static void put_off(struct bulk *bulk, struct json wish)
@@ -243,16 +117,7 @@ static void put_off(struct bulk *bulk, struct json wish)
         bulk->wait_ms = ms;
 }
 
-/* Whether another round may do what this one did not. */
-static bool is_put_off(struct bulk *bulk, int http, struct json result)
-{
-    if (http != 429 && http != 449 && http != 410)
-        return false;
-    put_off(bulk, json_get(result, "retryAfterMilliseconds"));
-    return bulk->rounds < bulk->client->retries_max;
-}
-
-static orrery_status take_results(struct bulk *bulk, const struct group *group,
+static orrery_status take_results(struct bulk *bulk, const struct bulk_group *group,
                                   const orrery_response *response)
 {
     struct json list = json_undefined;
@@ -264,76 +129,151 @@ static orrery_status take_results(struct bulk *bulk, const struct group *group,
         return client_fail(bulk->client, status == ORRERY_ENOMEM ? status : ORRERY_EIO,
                            "the results of a bulk make no sense");
     for (struct json_iter i = json_iter(list); json_next(&i); at++) {
+        struct bulk_entry *entry = &bulk->entries[group->numbers[at]];
         struct json code = json_get(i.value, "statusCode");
         int http = json_kind(code) == JSON_NUMBER ? (int)json_double(code) : 0;
 
-        if (!is_put_off(bulk, http, i.value))
-            bulk->entries[group->numbers[at]].result = i.value;
+        entry->result = i.value;
+        entry->is_done = http != 429 && http != 449 && http != 410;
+        if (!entry->is_done)
+            put_off(bulk, json_get(i.value, "retryAfterMilliseconds"));
+        bulk->is_gone = bulk->is_gone || http == 410;
     }
     return ORRERY_OK;
 }
 
-static orrery_status finish_group(struct bulk *bulk, struct group *group)
+/* A request that failed says nothing of the others: each operation of it is told why, and they go on. */
+static orrery_status note_failure(struct bulk *bulk, const struct bulk_group *group, orrery_status why)
 {
-    struct call *call = group->call;
+    struct json result = made_result(bulk, why, bulk->client->failed);
+
+    if (!result.at)
+        return client_no_memory(bulk->client);
+    for (size_t i = 0; i < group->count; i++) {
+        bulk->entries[group->numbers[i]].result = result;
+        bulk->entries[group->numbers[i]].is_done = why != ORRERY_EGONE;
+    }
+    bulk->is_gone = bulk->is_gone || why == ORRERY_EGONE;
+    return ORRERY_OK;
+}
+
+static orrery_status finish_group(struct bulk *bulk, struct bulk_group *group)
+{
     orrery_response *response = NULL;
+    struct call *call = group->call;
     orrery_status status;
 
     group->call = NULL;
+    client_begin(bulk->client);
     status = call_take(call, &response);
     if (response)
         bulk->charge += response->charge;
-    if (status == ORRERY_OK && response)
+    if (status == ORRERY_OK)
         status = take_results(bulk, group, response);
-    else if (status == ORRERY_EGONE && bulk->rounds < bulk->client->retries_max)
-        status = read_ranges(bulk);
     orrery_response_free(response);
-    return status;
+    return status == ORRERY_OK ? ORRERY_OK : note_failure(bulk, group, status);
 }
 
-static orrery_status wait_round(struct bulk *bulk)
+/* ---- rounds */
+
+/* What cannot even be begun has failed as a request that was: others are on their way. */
+static orrery_status start_more(struct bulk *bulk)
 {
     orrery_status status = ORRERY_OK;
 
-    for (size_t i = 0; i < bulk->group_count && status == ORRERY_OK; i++) {
-        while (bulk->groups[i].call->state != CALL_ENDED && status == ORRERY_OK)
-            status = transport_turn(bulk->client, -1);
-        if (status == ORRERY_OK)
-            status = finish_group(bulk, &bulk->groups[i]);
+    while (bulk->started < bulk->group_count && status == ORRERY_OK &&
+           bulk->started - bulk->taken < (size_t)bulk->client->connections_max) {
+        struct bulk_group *group = &bulk->groups[bulk->started++];
+        orrery_status begun = start_group(bulk, group);
+
+        if (begun == ORRERY_OK)
+            continue;
+        call_free(group->call);
+        group->call = NULL;
+        status = note_failure(bulk, group, begun);
     }
     return status;
 }
 
-static void drop_round(struct bulk *bulk)
+/* In the order they were begun in, which is enough: none is waited for longer than the others need. */
+static orrery_status take_ended(struct bulk *bulk)
 {
-    for (size_t i = 0; i < bulk->group_count; i++)
-        call_free(bulk->groups[i].call);
-    bulk->group_count = 0;
+    orrery_status status = ORRERY_OK;
+
+    while (bulk->taken < bulk->started && status == ORRERY_OK) {
+        struct bulk_group *group = &bulk->groups[bulk->taken];
+
+        if (group->call && group->call->state != CALL_ENDED)
+            break;
+        if (group->call)
+            status = finish_group(bulk, group);
+        bulk->taken++;
+    }
+    return status;
 }
 
 static bool all_done(const struct bulk *bulk)
 {
-    for (size_t i = 0; i < bulk->batch->count; i++)
-        if (!bulk->entries[i].result.at)
+    for (size_t i = 0; i < bulk->count; i++)
+        if (!bulk->entries[i].is_done)
             return false;
     return true;
 }
 
-static orrery_status run_rounds(struct bulk *bulk)
+/* Another round, if there may be one: ORRERY_WAIT. ORRERY_OK: that was all. */
+static orrery_status end_round(struct bulk *bulk)
 {
-    orrery_status status = ORRERY_OK;
+    const orrery_client *client = bulk->client;
 
-    while (status == ORRERY_OK && !all_done(bulk)) {
-        if (bulk->wait_ms > 0)
-            poll(NULL, 0, bulk->wait_ms);
-        status = send_round(bulk);
+    bulk->rounds++;
+    if (all_done(bulk) || bulk->rounds > client->retries_max ||
+        bulk->waited_ms + bulk->wait_ms > client->retry_wait_ms_max)
+        return ORRERY_OK;
+    bulk->waited_ms += bulk->wait_ms;
+    bulk->due_ms = env_monotonic_ms(client->env) + bulk->wait_ms;
+    bulk->wait_ms = 0;
+    bulk->phase = BULK_PAUSE;
+    return ORRERY_WAIT;
+}
+
+static orrery_status send_and_take(struct bulk *bulk)
+{
+    orrery_status status;
+
+    do {
+        status = start_more(bulk);
         if (status == ORRERY_OK)
-            status = wait_round(bulk);
-        drop_round(bulk);
-        bulk->rounds++;
-        if (bulk->rounds > bulk->client->retries_max + 1 && status == ORRERY_OK && !all_done(bulk))
-            status = client_fail(bulk->client, ORRERY_EGONE, "the collection's ranges go on changing");
-    }
+            status = take_ended(bulk);
+    } while (status == ORRERY_OK && bulk->taken == bulk->started && bulk->started < bulk->group_count);
+    if (status != ORRERY_OK)
+        return status;
+    return bulk->taken < bulk->group_count ? ORRERY_WAIT : end_round(bulk);
+}
+
+static orrery_status end_pause(struct bulk *bulk)
+{
+    if (env_monotonic_ms(bulk->client->env) < bulk->due_ms)
+        return ORRERY_WAIT;
+    bulk->phase = bulk->is_gone ? BULK_RANGES : BULK_SEND;
+    bulk->is_gone = false;
+    return bulk->phase == BULK_SEND ? bulk_group(bulk) : ORRERY_OK;
+}
+
+/* As far as it goes. ORRERY_WAIT: not to its end. ORRERY_OK: there is a result for each operation. */
+static orrery_status step(struct bulk *bulk)
+{
+    orrery_status status;
+
+    do {
+        enum bulk_phase phase = bulk->phase;
+
+        status = phase == BULK_RANGES ? read_ranges(bulk)
+                 : phase == BULK_SEND ? send_and_take(bulk)
+                                      : end_pause(bulk);
+        if (status == ORRERY_OK && phase == BULK_SEND)
+            return ORRERY_OK;
+    } while (status == ORRERY_OK || (status == ORRERY_WAIT && bulk->phase == BULK_PAUSE &&
+                                     env_monotonic_ms(bulk->client->env) >= bulk->due_ms));
     return status;
 }
 
@@ -343,7 +283,20 @@ static bool failed_http(struct json result)
 {
     struct json code = json_get(result, "statusCode");
 
-    return json_kind(code) != JSON_NUMBER || json_double(code) >= 300;
+    return json_kind(code) != JSON_NUMBER || json_double(code) < 200 || json_double(code) >= 300;
+}
+
+/* What was not sent when the bulk had to stop: for the same reason. */
+static orrery_status fill_in(struct bulk *bulk, orrery_status why)
+{
+    struct json result = made_result(bulk, why, bulk->client->failed);
+
+    if (!result.at)
+        return client_no_memory(bulk->client);
+    for (size_t i = 0; i < bulk->count; i++)
+        if (!bulk->entries[i].result.at)
+            bulk->entries[i].result = result;
+    return ORRERY_OK;
 }
 
 /* The results of all requests, in the order of the operations, as one answer. */
@@ -356,7 +309,7 @@ static orrery_status join(const struct bulk *bulk, orrery_response **response)
 
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
-    for (size_t i = 0; i < bulk->batch->count; i++) {
+    for (size_t i = 0; i < bulk->count; i++) {
         buf_byte(&out, i > 0 ? ',' : '[');
         json_print(&out, bulk->entries[i].result);
         some_failed = some_failed || failed_http(bulk->entries[i].result);
@@ -364,44 +317,244 @@ static orrery_status join(const struct bulk *bulk, orrery_response **response)
     buf_byte(&out, ']');
     good = good && !out.failed && response_take_body(made, out.data, out.size) == out.size;
     arena_free(&arena);
-    if (good) {
-        made->http = some_failed ? 207 : 200;
-        made->charge = bulk->charge;
-        made->attempts = bulk->rounds;
+    if (!good) {
+        orrery_response_free(made);
+        return client_no_memory(bulk->client);
     }
-    if (good && response)
+    made->http = some_failed ? 207 : 200;
+    made->charge = bulk->charge;
+    made->attempts = bulk->rounds;
+    *response = made;
+    return some_failed ? client_fail(bulk->client, ORRERY_EBATCH, "some operations of the bulk failed")
+                       : ORRERY_OK;
+}
+
+/* Of a bulk that has come as far as it does. Nothing was sent before the first ranges were known: then there is only a
+   status. */
+static orrery_status conclude(struct bulk *bulk, orrery_status status, orrery_response **response)
+{
+    bool nothing_sent = bulk->rounds == 0 && bulk->started == 0;
+
+    if (status != ORRERY_OK && nothing_sent)
+        return status;
+    if (status != ORRERY_OK)
+        status = fill_in(bulk, status);
+    return status == ORRERY_OK ? join(bulk, response) : status;
+}
+
+static void bulk_free(struct bulk *bulk)
+{
+    if (!bulk)
+        return;
+    for (size_t i = bulk->taken; i < bulk->started; i++)
+        call_free(bulk->groups[i].call);
+    call_free(bulk->call);
+    arena_free(&bulk->arena);
+    free(bulk);
+}
+
+static orrery_status run_to_its_end(struct bulk *bulk, orrery_response **response)
+{
+    orrery_response *made = NULL;
+    orrery_status status;
+
+    while ((status = step(bulk)) == ORRERY_WAIT) {
+        int64_t left_ms = bulk->phase == BULK_PAUSE ? bulk->due_ms - env_monotonic_ms(bulk->client->env) : -1;
+
+        if (transport_turn(bulk->client, (int)left_ms) != ORRERY_OK) {
+            status = client_fail(bulk->client, ORRERY_EIO, "the bulk cannot go on");
+            break;
+        }
+    }
+    status = conclude(bulk, status, &made);
+    bulk_free(bulk);
+    if (response)
         *response = made;
     else
         orrery_response_free(made);
-    if (!good)
-        return client_no_memory(bulk->client);
-    return some_failed ? client_fail(bulk->client, ORRERY_EBATCH, "some operations of the bulk failed")
-                       : ORRERY_OK;
+    return status;
+}
+
+/* ---- bulks that nobody waits for */
+
+size_t bulk_count(const orrery_client *client)
+{
+    size_t count = 0;
+
+    for (const struct bulk *bulk = client->bulks; bulk; bulk = bulk->next)
+        count++;
+    return count;
+}
+
+/* Something that it waited for has come while another call was waited for. */
+static bool can_go_on(const struct bulk *bulk)
+{
+    const struct call *call = bulk->phase == BULK_RANGES    ? bulk->call
+                              : bulk->taken < bulk->started ? bulk->groups[bulk->taken].call
+                                                            : NULL;
+
+    return bulk->phase != BULK_PAUSE && call && call->state == CALL_ENDED;
+}
+
+int bulk_pause_ms(const orrery_client *client, int timeout_ms)
+{
+    int64_t now_ms = env_monotonic_ms(client->env);
+
+    for (const struct bulk *bulk = client->bulks; bulk; bulk = bulk->next) {
+        int64_t left_ms = bulk->due_ms - now_ms;
+
+        if (can_go_on(bulk) || (bulk->phase == BULK_PAUSE && left_ms <= 0))
+            return 0;
+        if (bulk->phase == BULK_PAUSE && (timeout_ms < 0 || left_ms < timeout_ms))
+            timeout_ms = (int)left_ms;
+    }
+    return timeout_ms;
+}
+
+void bulk_close_all(orrery_client *client)
+{
+    while (client->bulks) {
+        struct bulk *gone = client->bulks;
+
+        client->bulks = gone->next;
+        bulk_free(gone);
+    }
+}
+
+static void tell(struct bulk *bulk, orrery_status status)
+{
+    orrery_done *done = bulk->done;
+    void *context = bulk->context;
+    orrery_response *response = NULL;
+
+    status = conclude(bulk, status, &response);
+    bulk_free(bulk);
+    done(context, status, response);
+}
+
+/* A callback may begin further ones: the list is looked through from its beginning after each. */
+size_t bulk_turn(orrery_client *client)
+{
+    size_t told = 0;
+
+    for (struct bulk **at = &client->bulks; *at;) {
+        struct bulk *bulk = *at;
+        orrery_status status = step(bulk);
+
+        if (status == ORRERY_WAIT) {
+            at = &bulk->next;
+            continue;
+        }
+        *at = bulk->next;
+        tell(bulk, status);
+        told++;
+        at = &client->bulks;
+    }
+    return told;
+}
+
+static void keep_running(struct bulk *bulk, const orrery_options *options)
+{
+    struct bulk **last = &bulk->client->bulks;
+
+    bulk->done = OPTION(options, done);
+    bulk->context = OPTION(options, context);
+    while (*last)
+        last = &(*last)->next;
+    *last = bulk;
+}
+
+/* ---- beginning */
+
+static bool keep_slice(struct arena *arena, struct slice *text)
+{
+    char *copy = text->data ? arena_try_alloc(arena, text->size + 1) : NULL;
+
+    if (text->data && !copy)
+        return false;
+    if (copy && text->size)
+        memcpy(copy, text->data, text->size);
+    text->data = copy;
+    return true;
+}
+
+/* The caller may change or free the batch while it runs. */
+static bool keep_operations(struct bulk *bulk)
+{
+    struct operation *kept = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*kept));
+    struct slice link = slice_make(bulk->link, strlen(bulk->link) + 1);
+    bool good = kept && keep_slice(&bulk->arena, &link);
+
+    for (size_t i = 0; i < bulk->count && good; i++) {
+        kept[i] = bulk->operations[i];
+        good = keep_slice(&bulk->arena, &kept[i].id) && keep_slice(&bulk->arena, &kept[i].etag) &&
+               keep_slice(&bulk->arena, &kept[i].body) && keep_slice(&bulk->arena, &kept[i].key);
+    }
+    bulk->operations = kept;
+    bulk->link = link.data;
+    return good;
+}
+
+/* The options' part of the headers is built once, by a call that is never sent. */
+static orrery_status keep_head(struct bulk *bulk, const orrery_options *options)
+{
+    struct call *model = call_new(bulk->client, METHOD_POST, options);
+    orrery_status status = ORRERY_OK;
+
+    if (!model)
+        return ORRERY_ENOMEM;
+    bulk->head = buf_as_slice(&model->head);
+    if (model->failed)
+        status = client_fail(bulk->client, ORRERY_EINVAL, "a header has no line ends");
+    else if (model->head.failed || !keep_slice(&bulk->arena, &bulk->head))
+        status = client_no_memory(bulk->client);
+    bulk->session_given = model->session_given;
+    bulk->timeout_ms = OPTION(options, timeout_ms);
+    call_free(model);
+    return status;
+}
+
+static orrery_status bulk_new(orrery_client *client, const char *link, const orrery_batch *batch,
+                              const orrery_options *options, struct bulk **out)
+{
+    struct bulk *bulk = calloc(1, sizeof(*bulk));
+    orrery_status status;
+
+    *out = bulk;
+    if (!bulk) {
+        client_begin(client);
+        return client_no_memory(client);
+    }
+    *bulk = (struct bulk){
+        .client = client, .link = link, .operations = batch->operations, .count = batch->count
+    };
+    arena_init(&bulk->arena, SIZE_MAX);
+    status = keep_head(bulk, options);
+    if (status == ORRERY_OK && OPTION(options, done) && !keep_operations(bulk))
+        status = client_no_memory(client);
+    return status == ORRERY_OK ? bulk_find_keys(bulk) : status;
 }
 
 orrery_status orrery_bulk_run(orrery_client *client, const char *container_link, const orrery_batch *batch,
                               const orrery_options *options, orrery_response **response)
 {
-    struct bulk bulk = { .client = client, .link = container_link, .batch = batch, .options = options };
+    struct bulk *bulk = NULL;
     orrery_status status;
 
     if (response)
         *response = NULL;
     if (!client)
         return ORRERY_EINVAL;
-    if (OPTION(options, done))
-        return client_fail(client, ORRERY_EUNSUPPORTED, "a bulk is several requests, and waits for them");
-    status = batch_check(client, batch, SIZE_MAX);
-    if (status != ORRERY_OK)
-        return status;
-    arena_init(&bulk.arena, SIZE_MAX);
-    status = find_keys(&bulk);
+    status = batch_check(client, container_link, batch, SIZE_MAX);
     if (status == ORRERY_OK)
-        status = read_ranges(&bulk);
+        status = bulk_new(client, container_link, batch, options, &bulk);
+    if (status == ORRERY_OK && !OPTION(options, done))
+        return run_to_its_end(bulk, response);
     if (status == ORRERY_OK)
-        status = run_rounds(&bulk);
-    if (status == ORRERY_OK)
-        status = join(&bulk, response);
-    arena_free(&bulk.arena);
-    return status;
+        status = read_ranges(bulk);
+    if (status == ORRERY_WAIT)
+        keep_running(bulk, options);
+    else
+        bulk_free(bulk);
+    return status == ORRERY_WAIT ? ORRERY_OK : status;
 }

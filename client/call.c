@@ -312,7 +312,16 @@ static const char *say(struct call *call, const char *fmt, ...)
     return text.failed ? "out of memory" : text.data;
 }
 
-/* The server's words; its message goes over several lines at times, of which the first is enough. */
+/* Of a message that goes over several lines the first: the others tell the request's number. */
+static struct slice first_line(struct slice text)
+{
+    const char *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
+
+    while (end && end > text.data && end[-1] == '\r')
+        end--;
+    return end ? slice_make(text.data, (size_t)(end - text.data)) : text;
+}
+
 static const char *server_words(struct call *call)
 {
     struct slice body = slice_make(call->response->body, call->response->body_bytes);
@@ -323,7 +332,7 @@ static const char *server_words(struct call *call)
     message = json_get(root, "message");
     if (json_kind(message) != JSON_STRING)
         return say(call, "HTTP status %d", call->response->http);
-    return say(call, "%d: %.*s", call->response->http, SLICE_ARGS(json_string(message)));
+    return say(call, "%d: %.*s", call->response->http, SLICE_ARGS(first_line(json_string(message))));
 }
 
 static const char *explain(struct call *call, CURLcode code)
@@ -346,6 +355,11 @@ static void learn(struct call *call)
     struct slice container = call->target.container;
     bool is_container = strcmp(call->target.type, "colls") == 0;
 
+    if (call->method == METHOD_DELETE && strcmp(call->target.type, "dbs") == 0) {
+        session_forget_database(
+            client, call->target.sign); /* its link; of a self-link, which is never used again, less */
+        definition_forget_database(client, call->target.sign);
+    }
     if (container.size == 0)
         return;
     if (!is_container)
@@ -499,7 +513,7 @@ static size_t count(const struct call *call)
     size_t counted = 0;
 
     for (; call; call = call->next)
-        counted += call->done || call->state != CALL_ENDED;
+        counted += !call->is_part && (call->done || call->state != CALL_ENDED);
     return counted;
 }
 
@@ -510,13 +524,16 @@ orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_wa
 
     if (!client)
         return ORRERY_EINVAL;
-    if (!client->ended && client->calls)
-        status = transport_turn(client, timeout_ms);
+    if (bulk_turn(client) > 0)
+        timeout_ms = 0;
+    if (!client->ended && (client->calls || client->bulks))
+        status = transport_turn(client, bulk_pause_ms(client, timeout_ms));
     while ((call = client->ended)) {
         client->ended = call->next;
         tell(call);
     }
+    bulk_turn(client);
     if (under_way)
-        *under_way = count(client->calls) + count(client->ended);
+        *under_way = count(client->calls) + count(client->ended) + bulk_count(client);
     return status;
 }

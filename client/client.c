@@ -11,6 +11,7 @@ enum {
     CONNECTIONS_DEFAULT = 32,
     RETRIES_DEFAULT = 9,
     RETRY_WAIT_MS_DEFAULT = 30000,
+    ERROR_BYTES_MAX = 512,
 };
 
 struct slice size_of(const char *text, size_t size)
@@ -46,18 +47,35 @@ void client_begin(orrery_client *client)
     client->failed = NULL;
 }
 
+static orrery_status keep_error(orrery_client *client, orrery_status status, const char *line)
+{
+    free(client->error);
+    client->error = copy_text(line, strlen(line));
+    client->plain_error = client->error ? NULL : orrery_status_text(status);
+    return status;
+}
+
 orrery_status client_fail(orrery_client *client, orrery_status status, const char *fmt, ...)
 {
-    char line[512];
+    char line[ERROR_BYTES_MAX];
     va_list args;
 
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
-    free(client->error);
-    client->error = copy_text(line, strlen(line));
-    client->plain_error = client->error ? NULL : orrery_status_text(status);
-    return status;
+    return keep_error(client, status, line);
+}
+
+orrery_status client_refuse(orrery_client *client, orrery_status status, const char *fmt, ...)
+{
+    char line[ERROR_BYTES_MAX];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    client_begin(client); /* only now: the text may name what the last failed answer had */
+    return keep_error(client, status, line);
 }
 
 orrery_status client_no_memory(orrery_client *client)
@@ -182,6 +200,7 @@ void orrery_close(orrery_client *client)
 {
     if (!client)
         return;
+    bulk_close_all(client);
     while (client->calls)
         call_free(client->calls);
     while (client->ended) {

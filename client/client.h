@@ -36,6 +36,7 @@ struct target {
 struct call;
 struct session;
 struct definition;
+struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
 struct orrery_client {
@@ -56,6 +57,7 @@ struct orrery_client {
     CURL *waiting;      /* of calls that wait */
     struct call *calls; /* that are under way */
     struct call *ended; /* and those that somebody must be told of, in the order of their ends */
+    struct bulk *bulks; /* that nobody waits for */
 
     char *error;
     const char *plain_error; /* when there is no memory for one */
@@ -63,6 +65,7 @@ struct orrery_client {
     struct session *sessions;
     struct definition *definitions;
     struct registered *resolvers;
+    int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
 };
 
 struct orrery_response {
@@ -89,6 +92,7 @@ struct call {
     bool hands_over;     /* the answer goes to the caller whatever its status is */
     bool session_given;  /* by the caller: the client's own is not sent */
     bool failed;         /* it could not be built */
+    bool is_part;        /* of a bulk, which is counted and told as one */
     enum call_state state;
     orrery_status status;
     const char *error;  /* why it failed, in the arena */
@@ -160,6 +164,10 @@ void call_wake(struct call *call);
 __attribute__((format(printf, 3, 4))) orrery_status client_fail(orrery_client *client, orrery_status status,
                                                                 const char *fmt, ...);
 void client_begin(orrery_client *client); /* a call of the user's begins: what the last one said is over */
+
+/* Both at once, of a call that does nothing because of its arguments. */
+__attribute__((format(printf, 3, 4))) orrery_status client_refuse(orrery_client *client, orrery_status status,
+                                                                  const char *fmt, ...);
 orrery_status client_no_memory(orrery_client *client);
 
 /* ---- answers */
@@ -173,6 +181,7 @@ orrery_status http_status(int http);
 /* ---- links, signatures, keys, sessions, definitions */
 
 orrery_status link_target(struct arena *arena, const char *link, size_t size, struct target *target);
+bool link_lies_in(const char *link, struct slice parent);
 bool sign_open(orrery_client *client, const uint8_t *key, size_t key_bytes);
 void sign_close(orrery_client *client);
 bool sign_request(orrery_client *client, struct call *call);
@@ -181,6 +190,7 @@ bool key_print(struct buf *out, const orrery_key *key); /* as the header has it;
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);
 const char *session_of(const orrery_client *client, struct slice container);
 void session_forget(orrery_client *client, struct slice container);
+void session_forget_database(orrery_client *client, struct slice database);
 void session_free(orrery_client *client);
 
 /* What a container is partitioned by, read once. */
@@ -194,6 +204,7 @@ struct definition {
 
 orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition);
 void definition_forget(orrery_client *client, struct slice link);
+void definition_forget_database(orrery_client *client, struct slice database);
 void definition_free(orrery_client *client);
 
 /* The key of a document, as the header has it. */
@@ -215,7 +226,15 @@ struct orrery_batch {
     orrery_status status; /* the first mistake */
 };
 
-orrery_status batch_check(orrery_client *client, const orrery_batch *batch, size_t count_max);
+orrery_status batch_check(orrery_client *client, const char *link, const orrery_batch *batch,
+                          size_t count_max);
+
+/* Bulks that nobody waits for: how many, how long until the next must be looked at, and a look at each. */
+size_t bulk_count(const orrery_client *client);
+int bulk_pause_ms(const orrery_client *client,
+                  int timeout_ms);       /* at most that; -1: whenever something comes */
+size_t bulk_turn(orrery_client *client); /* how many have ended, and were told */
+void bulk_close_all(orrery_client *client);
 
 /* {"operationType":...}; with its key for a bulk. */
 void operation_print(struct buf *out, const struct operation *operation, struct slice key);

@@ -55,8 +55,10 @@ static void print_all(struct buf *out, const orrery_query *query)
 {
     buf_printf(out, "%s{\"offset\":%lld,\"limit\":%lld,\"sources\":[", mark, (long long)query->plan.offset,
                (long long)query->plan.limit);
-    for (size_t i = 0; i < query->source_count; i++) {
-        if (i > 0)
+    for (size_t i = 0, printed = 0; i < query->source_count; i++) {
+        if (query->sources[i].is_divided)
+            continue;
+        if (printed++ > 0)
             buf_byte(out, ',');
         print_source(out, &query->sources[i], query->kind == CURSOR_CHANGES);
     }
@@ -150,7 +152,6 @@ static bool read_told(struct source *source, struct slice digits)
     return source->told_count == count;
 }
 
-/* The parts that a source was saved with: those of one link that lie within a range, or around it. */
 static orrery_status apply_to(orrery_query *query, struct source *source, struct json saved)
 {
     source->from_lsn = count_of(json_get(saved, "from"));
@@ -161,36 +162,93 @@ static orrery_status apply_to(orrery_query *query, struct source *source, struct
     return ORRERY_OK;
 }
 
-static bool is_of(const struct source *source, struct json saved)
+/* What one saved part has of a range becomes a source of its own: a range that was divided has less than the part, one that
+   was put together has several, each read up to another place. */
+static orrery_status add_part(orrery_query *query, const struct source *range, struct json saved)
 {
-    struct slice min = text_of(json_get(saved, "min")), max = text_of(json_get(saved, "max"));
+    struct slice low = slice_of(range->min), high = slice_of(range->max),
+                 from = range_later(low, text_of(json_get(saved, "min"))),
+                 to = range_earlier(high, text_of(json_get(saved, "max")));
+    orrery_status status;
 
-    if (!slice_is(text_of(json_get(saved, "link")), source->link) || !source->min != !min.data)
-        return false;
-    return !source->min ||
-           (slice_compare(min, slice_of(source->min)) <= 0 && slice_compare(slice_of(source->max), max) <= 0);
+    if (slice_compare(from, to) >= 0)
+        return ORRERY_OK;
+    status = source_add(query, range->link, slice_of(range->range), from, to,
+                        range->part_of_range || !slice_equal(from, low) || !slice_equal(to, high));
+    return status == ORRERY_OK ? apply_to(query, &query->sources[query->source_count - 1], saved) : status;
+}
+
+/* Whether the saved parts have every key of the range that the query is about: they lie in their order. */
+static bool covers(const orrery_query *query, size_t first, struct source range)
+{
+    struct slice at = slice_of(range.min);
+
+    for (size_t i = first; i < query->source_count; i++) {
+        if (ranges_want(query, at, slice_of(query->sources[i].min)))
+            return false;
+        at = slice_of(query->sources[i].max);
+    }
+    return !ranges_want(query, at, slice_of(range.max));
+}
+
+/* A copy stays where it is while the list of sources grows. */
+static orrery_status divide(orrery_query *query, struct source range, struct json list)
+{
+    size_t first = query->source_count;
+    orrery_status status = ORRERY_OK;
+
+    for (struct json_iter i = json_iter(list); json_next(&i) && status == ORRERY_OK;)
+        if (slice_is(text_of(json_get(i.value, "link")), range.link) &&
+            text_of(json_get(i.value, "max")).data)
+            status = add_part(query, &range, i.value);
+    return status == ORRERY_OK && !covers(query, first, range) ? refuse(query) : status;
+}
+
+/* Each of the ranges as they are now makes place for what was saved of it. */
+static orrery_status apply_to_ranges(orrery_query *query, struct json list)
+{
+    size_t ranges = query->source_count;
+    orrery_status status = ORRERY_OK;
+
+    for (size_t i = 0; i < ranges && status == ORRERY_OK; i++)
+        status = divide(query, query->sources[i], list);
+    for (size_t i = 0; i < ranges; i++)
+        source_free(&query->sources[i]);
+    query->source_count -= ranges;
+    memmove(query->sources, query->sources + ranges, query->source_count * sizeof(*query->sources));
+    return status;
+}
+
+/* Collections as a whole, in the order of the resolver's links. */
+static orrery_status apply_to_wholes(orrery_query *query, struct json list)
+{
+    orrery_status status = ORRERY_OK;
+
+    for (size_t i = 0; i < query->source_count && status == ORRERY_OK; i++) {
+        struct source *source = &query->sources[i];
+        bool found = false;
+
+        for (struct json_iter at = json_iter(list); !found && json_next(&at);)
+            if ((found = slice_is(text_of(json_get(at.value, "link")), source->link) &&
+                         !json_get(at.value, "min").at))
+                status = apply_to(query, source, at.value);
+        if (!found)
+            return refuse(query);
+    }
+    return status;
 }
 
 static orrery_status apply(orrery_query *query, struct json saved)
 {
     struct json offset = json_get(saved, "offset"), limit = json_get(saved, "limit"),
                 list = json_get(saved, "sources");
-    orrery_status status = ORRERY_OK;
 
     if (json_kind(offset) != JSON_NUMBER || json_kind(limit) != JSON_NUMBER || json_kind(list) != JSON_ARRAY)
         return refuse(query);
     query->plan.offset = json_double(offset) > 0 ? (int64_t)json_double(offset) : 0;
     query->plan.limit = json_double(limit) < 0 ? -1 : (int64_t)json_double(limit);
-    for (size_t i = 0; i < query->source_count && status == ORRERY_OK; i++) {
-        bool found = false;
-
-        for (struct json_iter at = json_iter(list); !found && json_next(&at);)
-            if ((found = is_of(&query->sources[i], at.value)))
-                status = apply_to(query, &query->sources[i], at.value);
-        if (!found)
-            return refuse(query);
-    }
-    return status;
+    return query->source_count && query->sources[0].range ? apply_to_ranges(query, list)
+                                                          : apply_to_wholes(query, list);
 }
 
 static orrery_status apply_ours(orrery_query *query, struct slice text)

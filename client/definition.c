@@ -31,6 +31,17 @@ void definition_forget(orrery_client *client, struct slice link)
     free_one(gone);
 }
 
+void definition_forget_database(orrery_client *client, struct slice database)
+{
+    for (struct definition **at = &client->definitions, *one; (one = *at);)
+        if (link_lies_in(one->link, database)) {
+            *at = one->next;
+            free_one(one);
+        } else {
+            at = &one->next;
+        }
+}
+
 void definition_free(orrery_client *client)
 {
     while (client->definitions)
@@ -104,7 +115,8 @@ orrery_status definition_of(orrery_client *client, const char *link, const struc
     status = link_target(&arena, link, link ? strlen(link) : 0, &target);
     arena_free(&arena);
     if (status != ORRERY_OK || target.container.size == 0)
-        return client_fail(client, ORRERY_EINVAL, "\"%s\" is no link of a container", link ? link : "(null)");
+        return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container",
+                             link ? link : "(null)");
     *definition = *find(client, target.container);
     if (*definition)
         return ORRERY_OK;

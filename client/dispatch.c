@@ -53,10 +53,10 @@ orrery_status orrery_client_set_resolver(orrery_client *client, const char *data
 
     if (!client)
         return ORRERY_EINVAL;
-    client_begin(client);
     if (!link_is_database(database_link))
-        return client_fail(client, ORRERY_ELINK, "\"%s\" is no link of a database",
-                           database_link ? database_link : "");
+        return client_refuse(client, ORRERY_ELINK, "\"%s\" is no link of a database",
+                             database_link ? database_link : "");
+    client_begin(client);
     at = find(client, database_link);
     if (!*at)
         return resolver ? add(client, at, database_link, resolver) : ORRERY_OK;
@@ -87,7 +87,7 @@ static orrery_status resolver_of(orrery_client *client, const char *link, orrery
         return ORRERY_OK;
     found = *find(client, link);
     if (!found)
-        return client_fail(client, ORRERY_ENORESOLVER, "no resolver is registered for \"%s\"", link);
+        return client_refuse(client, ORRERY_ENORESOLVER, "no resolver is registered for \"%s\"", link);
     *resolver = orrery_resolver_ref(found->resolver);
     return ORRERY_OK;
 }
@@ -111,6 +111,7 @@ orrery_status resolver_place(orrery_client *client, const char *link, const char
     if (!resolver)
         return status;
     client_begin(client);
+    client->write_ms_max = 0;
     status = say_why(client, orrery_resolve_document(resolver, json, size, &links), link);
     if (status == ORRERY_OK) {
         *collection = copy_text(orrery_links_at(links, 0), strlen(orrery_links_at(links, 0)));

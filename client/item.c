@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "resolver.h"
 
 /* An id in front of the others: {"id":"...", as the document went on. */
 static orrery_status add_id(struct call *call, struct json document)
@@ -50,24 +51,58 @@ static orrery_status look_into(struct call *call, const char *link, const orrery
     return status;
 }
 
+/* A call for the items of a container, or for one of them; NULL: the client was told why. */
+static struct call *call_for(orrery_client *client, enum method method, const char *link, const char *id,
+                             const orrery_options *options, orrery_status *status)
+{
+    struct call *call = NULL;
+
+    if (!link_is_collection(link)) {
+        *status = client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container", link);
+        return NULL;
+    }
+    call = call_new(client, method, options);
+    *status = call ? call_child(call, link, "docs", id) : ORRERY_ENOMEM;
+    if (*status == ORRERY_OK)
+        return call;
+    call_free(call);
+    return NULL;
+}
+
+static orrery_status write_once(orrery_client *client, enum method method, const char *link, const char *id,
+                                const char *json, size_t size, const orrery_key *key,
+                                const orrery_options *options, bool upsert, orrery_response **response)
+{
+    orrery_status status;
+    struct call *call = call_for(client, method, link, id, options, &status);
+
+    if (!call)
+        return status;
+    call_body(call, "application/json", size_of(json, size));
+    if (upsert)
+        call_header(call, "x-ms-documentdb-is-upsert", "true");
+    status = call->body.failed ? client_no_memory(client) : look_into(call, link, key, !id);
+    if (status == ORRERY_OK)
+        return call_dispatch(call, options, response);
+    call_free(call);
+    return status;
+}
+
+/* A key that was taken out of the document by a definition of old: somebody has made the container anew. The server did
+   nothing, and the definition is forgotten by now. */
+static bool had_old_definition(const orrery_client *client, const orrery_key *key, orrery_status status)
+{
+    return !key && status == ORRERY_EBADREQUEST && client->failed && client->failed->sub_status == 1001;
+}
+
 static orrery_status write_item(orrery_client *client, enum method method, const char *link, const char *id,
                                 const char *json, size_t size, const orrery_key *key,
                                 const orrery_options *options, bool upsert, orrery_response **response)
 {
-    struct call *call = call_new(client, method, options);
-    orrery_status status;
+    orrery_status status = write_once(client, method, link, id, json, size, key, options, upsert, response);
 
-    if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, link, "docs", id);
-    call_body(call, "application/json", size_of(json, size));
-    if (upsert)
-        call_header(call, "x-ms-documentdb-is-upsert", "true");
-    if (status == ORRERY_OK)
-        status = call->body.failed ? client_no_memory(client) : look_into(call, link, key, !id);
-    if (status == ORRERY_OK)
-        return call_dispatch(call, options, response);
-    call_free(call);
+    if (had_old_definition(client, key, status))
+        status = write_once(client, method, link, id, json, size, key, options, upsert, response);
     return status;
 }
 
@@ -76,8 +111,24 @@ static bool begins(orrery_client *client, const void *needed, orrery_response **
     if (response)
         *response = NULL;
     if (client && !needed)
-        client_fail(client, ORRERY_EINVAL, "an argument is NULL that must not be");
+        client_refuse(client, ORRERY_EINVAL, "an argument is NULL that must not be");
     return client && needed;
+}
+
+/* The options with less time, if what the resolver said does not hold as long as the call may take. */
+static const orrery_options *bound_options(const orrery_client *client, const orrery_options *options,
+                                           orrery_options *bounded)
+{
+    int asked_ms = OPTION(options, timeout_ms) > 0 ? OPTION(options, timeout_ms) : client->timeout_ms;
+
+    if (client->write_ms_max == 0 || client->write_ms_max >= asked_ms)
+        return options;
+    *bounded = (orrery_options){ .size = 0 };
+    if (options)
+        memcpy(bounded, options, options->size < sizeof(*bounded) ? options->size : sizeof(*bounded));
+    bounded->size = sizeof(*bounded);
+    bounded->timeout_ms = client->write_ms_max;
+    return bounded;
 }
 
 /* Creates and upserts: where a database's link is given, its resolver says where to. */
@@ -85,6 +136,7 @@ static orrery_status place_and_write(orrery_client *client, const char *link, co
                                      const orrery_key *key, const orrery_options *options, bool upsert,
                                      orrery_response **response)
 {
+    orrery_options bounded;
     char *collection = NULL;
     orrery_status status;
 
@@ -92,8 +144,9 @@ static orrery_status place_and_write(orrery_client *client, const char *link, co
         return ORRERY_EINVAL;
     status = resolver_place(client, link, json, size, &collection);
     if (status == ORRERY_OK)
-        status = write_item(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
-                            options, upsert, response);
+        status =
+            write_item(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
+                       collection ? bound_options(client, options, &bounded) : options, upsert, response);
     free(collection);
     return status;
 }
@@ -145,12 +198,10 @@ static orrery_status by_id(orrery_client *client, enum method method, const char
 
     if (!begins(client, link && id ? key : NULL, response))
         return ORRERY_EINVAL;
-    call = call_new(client, method, options);
+    call = call_for(client, method, link, id, options, &status);
     if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, link, "docs", id);
-    if (status == ORRERY_OK)
-        status = key_header(call, link, key);
+        return status;
+    status = key_header(call, link, key);
     if (status != ORRERY_OK) {
         call_free(call);
         return status;
@@ -189,7 +240,7 @@ orrery_status orrery_item_patch(orrery_client *client, const char *container_lin
     status = patch_print(patch, &text);
     buf_byte(&text, '\0');
     if (status != ORRERY_OK)
-        status = client_fail(client, status, "the patch: %s", orrery_status_text(status));
+        status = client_refuse(client, status, "the patch: %s", orrery_status_text(status));
     else
         status = text.failed
                      ? client_no_memory(client)

@@ -131,3 +131,8 @@ orrery_status link_target(struct arena *arena, const char *link, size_t size, st
     target->path = encoded(arena, &segments);
     return target->path.data && target->sign.data ? ORRERY_OK : ORRERY_ENOMEM;
 }
+
+bool link_lies_in(const char *link, struct slice parent)
+{
+    return strncmp(link, parent.data, parent.size) == 0 && link[parent.size] == '/';
+}

@@ -75,6 +75,9 @@ static orrery_status acquire(orrery_manager *manager)
     if (manager->now.owner.size && !slice_is(manager->now.owner, manager->settings.owner) &&
         manager->now.until_ms > now_ms(manager))
         return ORRERY_EBUSY;
+    if (manager->now.grace_ms <
+        manager->settings.grace_ms) /* clients go by what they read: the longer one holds */
+        manager->now.grace_ms = manager->settings.grace_ms;
     return write_held(manager);
 }
 
@@ -160,6 +163,7 @@ static orrery_status become_stable(orrery_manager *manager)
 
     now->phase = PHASE_STABLE;
     now->next_count = 0;
+    now->grace_ms = manager->settings.grace_ms;
     now->since_ms = now_ms(manager);
     status = write_released(manager);
     if (status == ORRERY_OK)
@@ -235,8 +239,10 @@ orrery_status orrery_manager_step(orrery_manager *manager, size_t documents_max)
 
 size_t orrery_manager_count(const orrery_manager *manager)
 {
-    const struct arrangement *now = &manager->now;
+    const struct arrangement *now = manager ? &manager->now : NULL;
 
+    if (!now)
+        return 0;
     return now->phase == PHASE_MOVING ? now->next_count : now->count;
 }
 
@@ -456,6 +462,7 @@ static orrery_status found(orrery_manager *manager)
         status = make_named(manager, &naming);
     manager->now.link = naming.link;
     manager->now.count = naming.count;
+    manager->now.grace_ms = settings->grace_ms;
     if (status == ORRERY_OK)
         status = arrangement_create(&manager->now, settings);
     arrangement_free(&manager->now);

@@ -40,6 +40,7 @@ struct arrangement {
     struct slice owner;
     char etag[ETAG_BYTES_MAX];
     int64_t until_ms, since_ms; /* the lease's end; when the phase began */
+    int64_t grace_ms; /* what clients that go by it may rely on: how long after a change it still does */
     uint64_t seen, moved;
     struct intent *intent; /* of the batch; its memory is the pass's */
     size_t intent_count, intent_capacity;

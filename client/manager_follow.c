@@ -8,16 +8,20 @@ struct follower {
     pthread_mutex_t lock;
     struct manager_settings settings;
     orrery_resolver *resolver; /* NULL: nothing was read yet */
-    int64_t read_ms;
+    int64_t read_ms, grace_ms;
 };
 
-/* What it goes by was read at most refresh_ms ago: the manager relies on it. So an answer counts from its request. */
+/*
+ * What it goes by was read at most refresh_ms ago: the manager relies on it. So an answer counts from its request, and a
+ * write that goes by it ends within the grace that the manager leaves, or is out of time.
+ */
 static orrery_status refresh(struct follower *follower)
 {
     const struct remote *remote = &follower->settings.remote;
     int64_t now_ms = remote->calls->now_ms(remote->self);
     struct arrangement arrangement = { .phase = PHASE_STABLE };
     orrery_resolver *resolver = NULL;
+    int64_t grace_ms;
     orrery_status status;
 
     if (follower->resolver && now_ms - follower->read_ms < follower->settings.refresh_ms &&
@@ -26,23 +30,29 @@ static orrery_status refresh(struct follower *follower)
     status = arrangement_read(&arrangement, &follower->settings);
     if (status == ORRERY_OK)
         status = arrangement_resolver(&arrangement, &follower->settings, &resolver);
+    grace_ms = arrangement.grace_ms;
     arrangement_free(&arrangement);
     if (status != ORRERY_OK)
         return status;
     orrery_resolver_unref(follower->resolver);
     follower->resolver = resolver;
     follower->read_ms = now_ms;
+    follower->grace_ms = grace_ms;
     return ORRERY_OK;
 }
 
 /* The resolver of now, with a reference for whoever asks. */
 static orrery_status current(struct follower *follower, orrery_resolver **resolver)
 {
+    const struct remote *remote = &follower->settings.remote;
     orrery_status status;
 
     pthread_mutex_lock(&follower->lock);
     status = refresh(follower);
     *resolver = status == ORRERY_OK ? orrery_resolver_ref(follower->resolver) : NULL;
+    if (status == ORRERY_OK)
+        remote->calls->bound(remote->self,
+                             follower->read_ms + follower->grace_ms - remote->calls->now_ms(remote->self));
     pthread_mutex_unlock(&follower->lock);
     return status;
 }

@@ -135,7 +135,7 @@ static orrery_status begin(orrery_manager *manager)
     struct pass *pass = &manager->pass;
     int64_t now_ms = manager->settings.remote.calls->now_ms(manager->settings.remote.self);
 
-    if (now_ms < manager->now.since_ms + manager->settings.grace_ms)
+    if (now_ms < manager->now.since_ms + manager->now.grace_ms)
         return ORRERY_WAIT;
     *pass = (struct pass){ .is_open = true };
     arena_init(&pass->arena, MANAGER_BYTES_MAX);

@@ -71,6 +71,8 @@ orrery_status settings_init(struct manager_settings *settings, struct remote rem
     settings->lease_ms = or_default(options->lease_ms, 60 * 1000);
     settings->refresh_ms = or_default(options->refresh_ms, 1000);
     settings->grace_ms = or_default(options->grace_ms, 5000);
+    if (settings->refresh_ms >= settings->grace_ms) /* nothing that a client knows would hold for any time */
+        return ORRERY_EINVAL;
     status = extractor_copy(&settings->arena, options->extractor, &settings->extractor);
     if (status == ORRERY_OK)
         status = copy_texts(settings, database_link, options);

@@ -56,9 +56,10 @@ static void print_arrangement(struct buf *out, const struct arrangement *arrange
     print_links(out, "links", arrangement->link, arrangement->count);
     print_links(out, "next", arrangement->next, arrangement->next_count);
     print_text(out, "owner", arrangement->owner);
-    buf_printf(out, ",\"until\":%lld,\"since\":%lld,\"seen\":%llu,\"moved\":%llu",
+    buf_printf(out, ",\"until\":%lld,\"since\":%lld,\"grace\":%lld,\"seen\":%llu,\"moved\":%llu",
                (long long)arrangement->until_ms, (long long)arrangement->since_ms,
-               (unsigned long long)arrangement->seen, (unsigned long long)arrangement->moved);
+               (long long)arrangement->grace_ms, (unsigned long long)arrangement->seen,
+               (unsigned long long)arrangement->moved);
     print_intents(out, arrangement);
     buf_byte(out, '}');
 }
@@ -141,7 +142,8 @@ static bool read_phase(struct arrangement *arrangement, struct json name)
     return false;
 }
 
-static bool read_figures(struct arrangement *arrangement, struct json item)
+static bool read_figures(struct arrangement *arrangement, const struct manager_settings *settings,
+                         struct json item)
 {
     int64_t seen, moved, version;
 
@@ -150,6 +152,9 @@ static bool read_figures(struct arrangement *arrangement, struct json item)
         !read_int(json_get(item, "since"), &arrangement->since_ms) ||
         !read_int(json_get(item, "seen"), &seen) || !read_int(json_get(item, "moved"), &moved))
         return false;
+    if (!read_int(json_get(item, "grace"),
+                  &arrangement->grace_ms)) /* of a manager that did not write it down */
+        arrangement->grace_ms = settings->grace_ms;
     arrangement->seen = (uint64_t)seen;
     arrangement->moved = (uint64_t)moved;
     return true;
@@ -173,7 +178,7 @@ static bool read_members(struct arrangement *arrangement, const struct manager_s
     struct json mode = json_get(item, "mode");
 
     return is_same_ring(settings, item) && read_phase(arrangement, json_get(item, "phase")) &&
-           read_figures(arrangement, item) && json_kind(mode) == JSON_STRING &&
+           read_figures(arrangement, settings, item) && json_kind(mode) == JSON_STRING &&
            state_mode_of(json_string(mode), &arrangement->mode) &&
            read_links(arena, json_get(item, "links"), &arrangement->link, &arrangement->count) &&
            read_links(arena, json_get(item, "next"), &arrangement->next, &arrangement->next_count) &&

@@ -66,16 +66,19 @@ static orrery_status note_row(orrery_query *query, struct json row)
 
 /* ---- the next row of any source */
 
-/* As many requests as the caller allows, for those that are read next. */
+/* As many requests as the caller allows, for those that are read next. Without his leave none is asked before the one in
+   front of it has ended: a document that moves to a collection further behind is met there at the latest. */
 static orrery_status start_more(orrery_query *query)
 {
     int parallel = OPTION(&query->options, parallel), under_way = 0;
     orrery_status status = ORRERY_OK;
 
+    if (parallel <= 1)
+        return ORRERY_OK;
     for (size_t i = query->source_at; i < query->source_count; i++)
         under_way += query->sources[i].call != NULL;
     for (size_t i = query->source_at; i < query->source_count && status == ORRERY_OK; i++) {
-        if (under_way >= (parallel > 1 ? parallel : 1))
+        if (under_way >= parallel)
             break;
         if (!source_wants_page(&query->sources[i]) || query->sources[i].row_count > 0)
             continue;

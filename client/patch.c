@@ -6,7 +6,7 @@
 struct orrery_patch {
     orrery_writer *operations;
     char *condition;
-    bool failed;
+    bool failed, no_path;
 };
 
 orrery_status orrery_patch_new(orrery_patch **patch)
@@ -39,6 +39,7 @@ static void begin(orrery_patch *patch, const char *op, const char *path)
 {
     orrery_writer *writer = patch->operations;
 
+    patch->no_path = patch->no_path || !path;
     orrery_write_object(writer);
     orrery_write_name(writer, "op");
     orrery_write_string(writer, op, ORRERY_TEXT);
@@ -93,7 +94,7 @@ void orrery_patch_move(orrery_patch *patch, const char *from, const char *to)
 {
     if (!patch)
         return;
-    begin(patch, "move", to);
+    begin(patch, "move", from ? to : NULL);
     orrery_write_name(patch->operations, "from");
     orrery_write_string(patch->operations, from, ORRERY_TEXT);
     orrery_write_end(patch->operations);
@@ -113,6 +114,8 @@ orrery_status patch_print(const orrery_patch *patch, struct buf *out)
     orrery_writer *copy = patch->operations;
     struct slice list = writer_unfinished(copy);
 
+    if (patch->no_path)
+        return ORRERY_EINVAL;
     if (patch->failed || writer_state(copy) != ORRERY_OK)
         return patch->failed ? ORRERY_ENOMEM : writer_state(copy);
     buf_text(out, "{");

@@ -263,11 +263,12 @@ static struct slice text_or(struct json value, const char *otherwise)
     return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
 }
 
-/* Whether a range has anything of what the plan asks for. */
-static bool wanted(const orrery_query *query, struct slice min, struct slice max)
+bool ranges_want(const orrery_query *query, struct slice min, struct slice max)
 {
     struct json ranges = query->plan.ranges;
 
+    if (slice_compare(min, max) >= 0)
+        return false;
     if (json_kind(ranges) != JSON_ARRAY)
         return true;
     for (struct json_iter i = json_iter(ranges); json_next(&i);) {
@@ -290,12 +291,12 @@ static bool is_gone(struct json list, struct json id)
     return false;
 }
 
-static struct slice later(struct slice a, struct slice b)
+struct slice range_later(struct slice a, struct slice b)
 {
     return slice_compare(a, b) < 0 ? b : a;
 }
 
-static struct slice earlier(struct slice a, struct slice b)
+struct slice range_earlier(struct slice a, struct slice b)
 {
     return slice_compare(a, b) < 0 ? a : b;
 }
@@ -310,12 +311,12 @@ static orrery_status add_ranges(orrery_query *query, const char *link, struct js
         return client_fail(query->client, ORRERY_EJSON, "the collection's ranges make no sense");
     for (struct json_iter i = json_iter(list); json_next(&i);) {
         struct slice low = text_or(json_get(i.value, "minInclusive"), ""),
-                     high = text_or(json_get(i.value, "maxExclusive"), "FF"), from = later(low, min),
-                     to = earlier(high, max);
+                     high = text_or(json_get(i.value, "maxExclusive"), "FF"), from = range_later(low, min),
+                     to = range_earlier(high, max);
         orrery_status status;
 
         if (slice_compare(from, to) >= 0 || is_gone(list, json_get(i.value, "id")) ||
-            !wanted(query, from, to))
+            !ranges_want(query, from, to))
             continue;
         status = source_add(query, link, text_or(json_get(i.value, "id"), "0"), from, to,
                             !slice_equal(from, low) || !slice_equal(to, high));
@@ -427,6 +428,6 @@ orrery_status ranges_follow(orrery_query *query, struct source *source)
         return status;
     }
     put_in_place(query, at, first);
-    query->sources[at].ended = true; /* what it had was read; its place is taken */
+    query->sources[at].ended = query->sources[at].is_divided = true; /* what it had was read */
     return ORRERY_OK;
 }

@@ -35,23 +35,18 @@ static bool keep_options(orrery_query *query, const orrery_options *options)
     return good;
 }
 
-static bool keep_key(orrery_query *query, const orrery_key *key, orrery_status *status)
+static orrery_status keep_key(orrery_query *query, const orrery_key *key)
 {
     struct buf text;
 
     if (!key)
-        return true;
+        return ORRERY_OK;
     buf_init(&text, &query->arena);
-    if (!key_print(&text, key)) {
-        *status =
-            client_fail(query->client, ORRERY_EINVAL, "a partition key has no ranges, and finite numbers");
-        return false;
-    }
+    if (!key_print(&text, key))
+        return ORRERY_EINVAL;
     buf_byte(&text, '\0');
     query->key = text.data;
-    if (text.failed)
-        *status = client_no_memory(query->client);
-    return !text.failed;
+    return text.failed ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
 static bool keep_links(orrery_query *query, const char *const *links, size_t count)
@@ -65,29 +60,34 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
     return query->links && good;
 }
 
+static orrery_status keep_arguments(orrery_query *query, const char *const *links, size_t count,
+                                    const orrery_key *key, const orrery_options *options)
+{
+    arena_init(&query->arena, SIZE_MAX);
+    if (!keep_links(query, links, count) || !keep_options(query, options))
+        return ORRERY_ENOMEM;
+    return keep_key(query, key);
+}
+
 static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const char *const *links,
                                size_t count, const orrery_key *key, const orrery_options *options,
                                orrery_status *status)
 {
     orrery_query *query = calloc(1, sizeof(*query));
 
-    *status = ORRERY_OK;
-    client_begin(client);
-    if (!query) {
-        *status = client_no_memory(client);
-        return NULL;
-    }
-    query->client = client;
-    query->kind = kind;
-    query->plan.limit = -1;
-    arena_init(&query->arena, SIZE_MAX);
-    if (!keep_links(query, links, count) || !keep_options(query, options))
-        *status = client_no_memory(client);
-    else
-        keep_key(query, key, status);
-    if (*status == ORRERY_OK)
+    *status = query ? keep_arguments(query, links, count, key, options) : ORRERY_ENOMEM;
+    client_begin(client); /* only now: an option may be of the last failed answer, a session token for one */
+    if (*status == ORRERY_OK) {
+        query->client = client;
+        query->kind = kind;
+        query->plan.limit = -1;
         return query;
+    }
     orrery_query_close(query);
+    if (*status == ORRERY_ENOMEM)
+        client_no_memory(client);
+    else
+        client_fail(client, *status, "a partition key has no ranges, and finite numbers");
     return NULL;
 }
 
@@ -120,17 +120,38 @@ static orrery_status write_body(orrery_query *query, const char *sql, const orre
     return body.failed ? client_no_memory(query->client) : ORRERY_OK;
 }
 
-static bool is_container(const char *link)
+/* Whether it leads anywhere, and whether to a container. */
+static orrery_status look_at_link(const char *link, bool *is_container)
 {
-    struct target target;
+    struct target target = { .type = "" };
     struct arena arena;
-    bool is;
+    orrery_status status;
 
     arena_init(&arena, SIZE_MAX);
-    is = link && link_target(&arena, link, strlen(link), &target) == ORRERY_OK &&
-         strcmp(target.type, "colls") == 0 && target.container.size > 0;
+    status = link_target(&arena, link, link ? strlen(link) : 0, &target);
+    *is_container = status == ORRERY_OK && strcmp(target.type, "colls") == 0 && target.container.size > 0;
     arena_free(&arena);
-    return is;
+    return status == ORRERY_OK && !*target.type ? ORRERY_EINVAL : status;
+}
+
+static bool is_container(const char *link)
+{
+    bool is;
+
+    return look_at_link(link, &is) == ORRERY_OK && is;
+}
+
+static orrery_status check_links(orrery_query *query)
+{
+    orrery_status status = ORRERY_OK;
+    bool is_container;
+
+    for (size_t i = 0; i < query->link_count && status == ORRERY_OK; i++) {
+        status = look_at_link(query->links[i], &is_container);
+        if (status == ORRERY_EINVAL)
+            client_fail(query->client, status, "\"%s\" is no link", query->links[i]);
+    }
+    return status == ORRERY_ENOMEM ? client_no_memory(query->client) : status;
 }
 
 /* The whole of each link is a source, until a plan says otherwise. */
@@ -167,6 +188,8 @@ static orrery_status begin(orrery_query *query)
 static orrery_status finish_open(orrery_query *query, orrery_status status, orrery_query **out)
 {
     if (status == ORRERY_OK)
+        status = check_links(query);
+    if (status == ORRERY_OK)
         status = begin(query);
     if (status == ORRERY_OK)
         *out = query;
@@ -198,7 +221,7 @@ orrery_status orrery_query_open(orrery_client *client, const char *link, const c
         return ORRERY_EINVAL;
     *query = NULL;
     if (!link || !sql || (count > 0 && !parameters))
-        return client_fail(client, ORRERY_EINVAL, "a query has a link and a text");
+        return client_refuse(client, ORRERY_EINVAL, "a query has a link and a text");
     return resolver_open(client, link, sql, parameters, count, key, options, query);
 }
 
@@ -209,7 +232,7 @@ orrery_status orrery_list_open(orrery_client *client, const char *link, const or
         return ORRERY_EINVAL;
     *query = NULL;
     if (!link)
-        return client_fail(client, ORRERY_EINVAL, "a list has a link");
+        return client_refuse(client, ORRERY_EINVAL, "a list has a link");
     return resolver_open(client, link, NULL, NULL, 0, key, options, query);
 }
 
@@ -224,7 +247,7 @@ orrery_status orrery_changes_open(orrery_client *client, const char *container_l
         return ORRERY_EINVAL;
     *out = NULL;
     if (!is_container(container_link))
-        return client_fail(client, ORRERY_EINVAL, "a container has changes, and nothing else has");
+        return client_refuse(client, ORRERY_EINVAL, "a container has changes, and nothing else has");
     query = query_new(client, CURSOR_CHANGES, &container_link, 1, key, options, &status);
     if (!query)
         return status;

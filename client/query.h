@@ -30,6 +30,7 @@ struct source {
     size_t told_count;
     int64_t from_lsn; /* of changes: those before it were told; 0: none were */
     bool ended, idle; /* idle: a change feed had nothing new */
+    bool is_divided;  /* its range is gone: those behind it go on where it stopped */
 };
 
 enum aggregate_kind {
@@ -111,6 +112,11 @@ int64_t change_lsn(struct json row); /* 0: it does not say */
 orrery_status plan_step(orrery_query *query);
 orrery_status ranges_step(orrery_query *query);
 void ranges_again(orrery_query *query); /* from the first on */
+
+/* Whether [min, max) has anything that the plan asks for. */
+bool ranges_want(const orrery_query *query, struct slice min, struct slice max);
+struct slice range_later(struct slice a, struct slice b); /* ends of ranges */
+struct slice range_earlier(struct slice a, struct slice b);
 
 /* A source's range is gone: it becomes the ranges that took its place. */
 orrery_status ranges_follow(orrery_query *query, struct source *source);

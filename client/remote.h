@@ -43,6 +43,9 @@ struct remote_calls {
     int64_t (*now_ms)(void *self);                     /* since 1970 */
     void (*sleep_ms)(void *self, int64_t ms);          /* waits */
     void (*name)(void *self, char *text, size_t size); /* one that nobody else has */
+
+    /* What a resolver is about to say holds for so long: a write that goes by it must have ended by then. */
+    void (*bound)(void *self, int64_t ms);
 };
 
 struct remote {

@@ -1,4 +1,5 @@
 /* client/remote_client.c - what managed resolvers and the manager ask, asked through a client. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "client.h"
@@ -148,6 +149,13 @@ static void client_name(void *self, char *text, size_t size)
     snprintf(text, size, "%016llx", (unsigned long long)env_random_u64(((orrery_client *)self)->env));
 }
 
+static void client_bound(void *self, int64_t ms)
+{
+    orrery_client *client = self;
+
+    client->write_ms_max = ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
 struct remote remote_of_client(orrery_client *client)
 {
     static const struct remote_calls calls = {
@@ -164,6 +172,7 @@ struct remote remote_of_client(orrery_client *client)
         .now_ms = client_now_ms,
         .sleep_ms = client_sleep_ms,
         .name = client_name,
+        .bound = client_bound,
     };
 
     return (struct remote){ &calls, client };

@@ -12,6 +12,8 @@ void scratch_init(struct op *op)
 orrery_status orrery_resolver_custom(const orrery_resolver_vtbl *calls, void *self,
                                      orrery_resolver **resolver)
 {
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!calls || calls->size < sizeof(*calls) || !calls->partition_key || !calls->for_create ||
         !calls->for_read)
@@ -47,6 +49,8 @@ orrery_status orrery_resolver_key(orrery_resolver *resolver, const char *json, s
     orrery_json *document = NULL;
     orrery_status status;
 
+    if (!key)
+        return ORRERY_EINVAL;
     *key = NULL;
     if (!resolver)
         return ORRERY_EINVAL;
@@ -84,6 +88,8 @@ orrery_status orrery_resolve_create(orrery_resolver *resolver, const orrery_key 
 {
     orrery_status status;
 
+    if (!links)
+        return ORRERY_EINVAL;
     *links = NULL;
     if (!resolver)
         return ORRERY_EINVAL;
@@ -98,6 +104,8 @@ orrery_status orrery_resolve_create(orrery_resolver *resolver, const orrery_key 
 
 orrery_status orrery_resolve_read(orrery_resolver *resolver, const orrery_key *key, orrery_links **links)
 {
+    if (!links)
+        return ORRERY_EINVAL;
     *links = NULL;
     return resolver ? resolve(resolver, resolver->calls.for_read, key, links) : ORRERY_EINVAL;
 }
@@ -106,9 +114,12 @@ orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *jso
                                       orrery_links **links)
 {
     orrery_held_key *key = NULL;
-    orrery_status status = orrery_resolver_key(resolver, json, size, &key);
+    orrery_status status;
 
+    if (!links)
+        return ORRERY_EINVAL;
     *links = NULL;
+    status = orrery_resolver_key(resolver, json, size, &key);
     if (status == ORRERY_OK)
         status = orrery_resolve_create(resolver, orrery_held_key_get(key), links);
     orrery_held_key_free(key);

@@ -140,6 +140,8 @@ orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char
     struct hash_resolver *made;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!links || count == 0 || count > RESOLVER_LINKS_MAX || (options && options->size < sizeof(*options)))
         return ORRERY_EINVAL;

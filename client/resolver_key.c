@@ -26,12 +26,12 @@ void orrery_held_key_free(orrery_held_key *held)
 
 const orrery_key *orrery_held_key_get(const orrery_held_key *held)
 {
-    return &held->key;
+    return held ? &held->key : NULL;
 }
 
 orrery_status orrery_held_key_put(orrery_held_key *held, const orrery_key *key)
 {
-    return key_copy(&held->arena, key, &held->key);
+    return held && key ? key_copy(&held->arena, key, &held->key) : ORRERY_EINVAL;
 }
 
 static orrery_status copy_at(struct arena *arena, const orrery_key *key, orrery_key *copy, int depth);

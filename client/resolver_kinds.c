@@ -179,6 +179,8 @@ orrery_status orrery_resolver_kinds(const char *property, const orrery_kind *kin
     struct kinds_resolver *made;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!kinds || count == 0 || count > RESOLVER_LINKS_MAX)
         return ORRERY_EINVAL;

@@ -70,6 +70,8 @@ bool link_is_database(const char *link)
 
 orrery_status orrery_links_new(orrery_links **links)
 {
+    if (!links)
+        return ORRERY_EINVAL;
     *links = malloc(sizeof(**links));
     if (!*links)
         return ORRERY_ENOMEM;
@@ -94,6 +96,8 @@ static bool grow(orrery_links *links)
 
 orrery_status orrery_links_add(orrery_links *links, const char *link)
 {
+    if (!links)
+        return ORRERY_EINVAL;
     if (!link)
         return ORRERY_ELINK;
     for (size_t i = 0; i < links->count; i++) /* a collection that is read twice gives its documents twice */

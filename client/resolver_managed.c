@@ -303,6 +303,8 @@ orrery_status managed_with(struct remote remote, const char *database_link, cons
     struct maker maker = { .remote = remote, .database_link = database_link, .options = options };
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!options || options->size < sizeof(*options) || options->count < 1 ||
         options->count > RESOLVER_LINKS_MAX)
@@ -319,5 +321,8 @@ orrery_status orrery_resolver_managed(orrery_client *client, const char *databas
                                       const orrery_extractor *extractor,
                                       const orrery_managed_options *options, orrery_resolver **resolver)
 {
-    return managed_with(remote_of_client(client), database_link, extractor, options, resolver);
+    if (resolver)
+        *resolver = NULL;
+    return client ? managed_with(remote_of_client(client), database_link, extractor, options, resolver)
+                  : ORRERY_EINVAL;
 }

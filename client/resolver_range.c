@@ -175,6 +175,8 @@ orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orr
     struct range_resolver *made;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if ((count && !ranges) || count > RESOLVER_ROWS_MAX)
         return ORRERY_EINVAL;
@@ -196,6 +198,8 @@ orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const or
     orrery_range *ranges;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if ((count && !rows) || count > RESOLVER_ROWS_MAX)
         return ORRERY_EINVAL;

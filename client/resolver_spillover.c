@@ -265,6 +265,8 @@ orrery_status spillover_with(struct remote remote, const char *database_link,
     struct spillover *made;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (options && options->size < sizeof(*options))
         return ORRERY_EINVAL;
@@ -288,5 +290,8 @@ orrery_status spillover_with(struct remote remote, const char *database_link,
 orrery_status orrery_resolver_spillover(orrery_client *client, const char *database_link,
                                         const orrery_spillover_options *options, orrery_resolver **resolver)
 {
-    return spillover_with(remote_of_client(client), database_link, options, resolver);
+    if (resolver)
+        *resolver = NULL;
+    return client ? spillover_with(remote_of_client(client), database_link, options, resolver)
+                  : ORRERY_EINVAL;
 }

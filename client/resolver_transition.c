@@ -72,6 +72,8 @@ orrery_status orrery_resolver_transition(orrery_resolver *current, orrery_resolv
     struct transition_resolver *made;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!current || !next || mode > ORRERY_READ_NONE)
         return ORRERY_EINVAL;

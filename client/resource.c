@@ -28,7 +28,7 @@ static orrery_status send_json(orrery_client *client, enum method method, const 
     if (response)
         *response = NULL;
     if (!client || !json)
-        return client ? client_fail(client, ORRERY_EINVAL, "there is no body") : ORRERY_EINVAL;
+        return client ? client_refuse(client, ORRERY_EINVAL, "there is no body") : ORRERY_EINVAL;
     call = begin(client, method, link, json, size, options, &status);
     if (!call)
         return status;
@@ -106,10 +106,8 @@ static orrery_status send_written(orrery_client *client, enum method method, con
     size_t size = 0;
     const char *text = orrery_writer_text(writer, &size);
 
-    if (response)
-        *response = NULL;
     if (status != ORRERY_OK)
-        return client_fail(client, status, "a policy is no JSON, or there is no id");
+        return client_refuse(client, status, "a policy is no JSON, or there is no id");
     call = call_new(client, method, options);
     if (!call)
         return ORRERY_ENOMEM;
@@ -130,8 +128,10 @@ orrery_status orrery_database_create(orrery_client *client, const char *id, cons
     orrery_writer *writer = NULL;
     orrery_status status;
 
-    if (!client)
-        return ORRERY_EINVAL;
+    if (response)
+        *response = NULL;
+    if (!client || !id || !*id)
+        return client ? client_refuse(client, ORRERY_EINVAL, "a database has an id") : ORRERY_EINVAL;
     orrery_writer_new(&writer);
     orrery_write_object(writer);
     orrery_write_name(writer, "id");
@@ -206,8 +206,10 @@ static orrery_status send_container(orrery_client *client, enum method method, c
     orrery_writer *writer = NULL;
     orrery_status status;
 
-    if (!client || !container || !container->id || !link)
-        return client ? client_fail(client, ORRERY_EINVAL, "a container has an id and a link")
+    if (response)
+        *response = NULL;
+    if (!client || !container || !container->id || !*container->id || !link)
+        return client ? client_refuse(client, ORRERY_EINVAL, "a container has an id and a link")
                       : ORRERY_EINVAL;
     orrery_writer_new(&writer);
     write_container(writer, container);
@@ -237,6 +239,7 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
                                    orrery_response **response)
 {
     const char *arguments = arguments_json ? arguments_json : "[]";
+    struct json list = json_undefined;
     struct call *call;
     orrery_status status;
 
@@ -247,7 +250,14 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
     call = begin(client, METHOD_POST, procedure_link, arguments, ORRERY_TEXT, options, &status);
     if (!call)
         return status;
-    status = call_key(call, key);
+    if (strcmp(call->target.type, "sprocs") != 0)
+        status = client_fail(client, ORRERY_EINVAL, "\"%s\" is no link of a procedure", procedure_link);
+    else
+        status = parse_json(&call->arena, slice_of(arguments), &list);
+    if (status == ORRERY_EJSON || (status == ORRERY_OK && json_kind(list) != JSON_ARRAY))
+        status = client_fail(client, ORRERY_EJSON, "a procedure's arguments are a JSON array");
+    if (status == ORRERY_OK)
+        status = call_key(call, key);
     if (status == ORRERY_OK)
         return call_dispatch(call, options, response);
     call_free(call);

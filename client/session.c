@@ -39,6 +39,17 @@ void session_forget(orrery_client *client, struct slice container)
     free_one(gone);
 }
 
+void session_forget_database(orrery_client *client, struct slice database)
+{
+    for (struct session **at = &client->sessions, *one; (one = *at);)
+        if (link_lies_in(one->container, database)) {
+            *at = one->next;
+            free_one(one);
+        } else {
+            at = &one->next;
+        }
+}
+
 void session_free(orrery_client *client)
 {
     while (client->sessions) {

@@ -106,6 +106,8 @@ orrery_status state_end(struct state_writer *writer, char **json)
 
 orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json)
 {
+    if (!json)
+        return ORRERY_EINVAL;
     *json = NULL;
     if (!resolver)
         return ORRERY_EINVAL;

@@ -103,6 +103,8 @@ orrery_status orrery_resolver_load_file(const char *path, const orrery_load_opti
     orrery_status status;
     int file;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!path)
         return ORRERY_EINVAL;

@@ -360,6 +360,8 @@ orrery_status resolver_load_json(struct json state, const orrery_load_options *o
     struct loader loader = { .options = options };
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (options && options->size < sizeof(*options))
         return ORRERY_EINVAL;
@@ -381,6 +383,8 @@ orrery_status orrery_resolver_load(const char *json, size_t size, const orrery_l
     enum status st;
     orrery_status status;
 
+    if (!resolver)
+        return ORRERY_EINVAL;
     *resolver = NULL;
     if (!json)
         return ORRERY_EINVAL;

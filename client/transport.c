@@ -340,10 +340,16 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
+/* Somebody is to be told already, of what ended while another call was waited for. */
+static int run_in_ms(const orrery_client *client)
+{
+    return client->ended ? 0 : pause_ms(client, env_monotonic_ms(client->env), bulk_pause_ms(client, -1));
+}
+
 size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms)
 {
     if (timeout_ms)
-        *timeout_ms = client ? pause_ms(client, env_monotonic_ms(client->env), -1) : -1;
+        *timeout_ms = client ? run_in_ms(client) : -1;
     for (size_t i = 0; client && i < client->fd_count && i < capacity; i++)
         fds[i] = client->fds[i];
     return client ? client->fd_count : 0;

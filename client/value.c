@@ -11,6 +11,8 @@ struct node {
     const struct node *end; /* behind its last child */
     const char *name, *text;
     size_t text_bytes, count;
+    const struct node *
+        *element; /* of an array: so that a loop over indices is one walk, and not one for each */
 };
 
 struct orrery_json {
@@ -19,11 +21,12 @@ struct orrery_json {
 };
 
 struct sizes {
-    size_t nodes, bytes;
+    size_t nodes, elements, bytes;
 };
 
 struct filler {
     struct node *node;
+    const struct node **element;
     char *text;
 };
 
@@ -43,6 +46,8 @@ static void measure(struct json value, struct sizes *sizes)
     sizes->nodes++;
     if (json_kind(value) == JSON_STRING)
         sizes->bytes += json_string(value).size + 1;
+    if (json_kind(value) == JSON_ARRAY)
+        sizes->elements += json_count(value);
     for (struct json_iter i = json_iter(value); json_next(&i);) {
         if (i.is_object)
             sizes->bytes += i.name.size + 1;
@@ -69,8 +74,15 @@ static void fill(struct filler *filler, struct json value, const char *name)
         node->text_bytes = json_string(value).size;
         node->text = fill_text(filler, json_string(value));
     }
-    for (struct json_iter i = json_iter(value); json_next(&i); node->count++)
+    if (json_kind(value) == JSON_ARRAY) {
+        node->element = filler->element;
+        filler->element += json_count(value);
+    }
+    for (struct json_iter i = json_iter(value); json_next(&i); node->count++) {
+        if (node->element)
+            node->element[node->count] = filler->node;
         fill(filler, i.value, i.is_object ? fill_text(filler, i.name) : NULL);
+    }
     node->end = filler->node;
 }
 
@@ -81,8 +93,9 @@ static bool make_nodes(orrery_json *json, struct json root)
 
     measure(root, &sizes);
     filler.node = arena_try_alloc(&json->arena, sizes.nodes * sizeof(struct node));
+    filler.element = arena_try_alloc(&json->arena, sizes.elements * sizeof(*filler.element) + 1);
     filler.text = arena_try_alloc(&json->arena, sizes.bytes + 1);
-    if (!filler.node || !filler.text)
+    if (!filler.node || !filler.element || !filler.text)
         return false;
     json->root = filler.node;
     fill(&filler, root, NULL);
@@ -207,14 +220,9 @@ orrery_value orrery_value_member(orrery_value object, const char *name)
 
 orrery_value orrery_value_element(orrery_value array, size_t index)
 {
-    orrery_value value;
+    const struct node *node = node_of(array);
 
-    if (orrery_value_type(array) != ORRERY_ARRAY)
-        return (orrery_value){ NULL };
-    for (size_t at = 0; orrery_value_next(array, &at, NULL, &value); index--)
-        if (index == 0)
-            return value;
-    return (orrery_value){ NULL };
+    return (orrery_value){ node->element && index < node->count ? node->element[index] : NULL };
 }
 
 orrery_status orrery_value_print(orrery_value value, char **text, size_t *size)
@@ -222,6 +230,8 @@ orrery_status orrery_value_print(orrery_value value, char **text, size_t *size)
     struct arena arena;
     struct buf out;
 
+    if (text)
+        *text = NULL;
     if (!text || !value.at)
         return ORRERY_EINVAL;
     arena_init(&arena, SIZE_MAX);

@@ -35,7 +35,7 @@ static orrery_manager_options arrangement(void)
                                      .extractor = &by_user,
                                      .managed = &two,
                                      .refresh_ms = 100,
-                                     .grace_ms = 1000 };
+                                     .grace_ms = 4000 };
 }
 
 static void write_profile(orrery_client *of, int number)

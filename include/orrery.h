@@ -392,7 +392,8 @@ orrery_status orrery_throughput_replace(orrery_client *client, const char *link,
  *     orrery_item_replace(client, orders, "42", text, size, &city, &new_only, NULL);     ORRERY_EPRECONDITION
  *
  * `key` is the item's partition key. Where there is a document it may be NULL: the library then reads the container's
- * definition, once, and takes the key out of the document. A create or upsert without an id gets one.
+ * definition, once, and takes the key out of the document; it reads it again where the server says that the container
+ * was made anew with another key. A create or upsert without an id gets one.
  * For creates and upserts the link may be a database's that has a resolver: see "Client-side partitioning".
  */
 
@@ -477,7 +478,11 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
                                const orrery_batch *batch, const orrery_options *options,
                                orrery_response **response);
 
-/* ORRERY_EBATCH: some operations failed; the response is there all the same. */
+/*
+ * ORRERY_EBATCH: some operations failed; the response is there all the same, and has a result for each. One whose whole
+ * request failed has that failure as its status (ORRERY_EIO, ORRERY_ETIMEOUT: it may have happened), with an http of 0 if
+ * there was no answer. Any other failure: nothing was sent. options->timeout_ms is each request's.
+ */
 orrery_status orrery_bulk_run(orrery_client *client, const char *container_link, const orrery_batch *batch,
                               const orrery_options *options, orrery_response **response);
 
@@ -521,6 +526,7 @@ orrery_status orrery_list_open(orrery_client *client, const char *link, const or
 /*
  * Items as they change, those of one range or key in the order of their changes. orrery_query_step() says
  * ORRERY_DONE when there is nothing new: ask again later, with the same cursor or with its continuation.
+ * ORRERY_FROM_NOW is from the first step on: the server is asked only then.
  */
 typedef enum orrery_start { ORRERY_FROM_BEGINNING, ORRERY_FROM_NOW, ORRERY_FROM_TIME } orrery_start;
 
@@ -557,9 +563,9 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
 
 /* ---- Calls that do not wait -------------------------------------------------------------------------------- *
  *
- * With options->done every call above that takes options and is one request returns at once: ORRERY_OK means that
- * it is under way, and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL.
- * (An item without a key waits for the container's definition, once. A bulk is several requests, and refuses.)
+ * With options->done every call above that takes options returns at once: ORRERY_OK means that it is under way,
+ * and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL. (An item without a key,
+ * and a bulk, wait for the container's definition, once.)
  *
  *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
  *     orrery_item_read(client, orders, "42", &city, &later, NULL);
@@ -835,11 +841,17 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  *
  * It keeps its state in an item of the database, so that it can be ended at any moment: the next manager goes on
  * where it was. A document is created in its new place, then deleted in the old one, unless it changed meanwhile:
- * then it is copied again. So it is never missing, and may be seen twice while it moves. What is copied is the
+ * then it is copied again. So it is never in neither place, and may be seen twice while it moves. What is copied is the
  * document without what the server adds: its _ts, and the time to live that counts from it, begin anew.
  *
  * Clients learn of a change by a following resolver. They look at the state every refresh_ms, and the manager leaves
- * them grace_ms before it relies on it: more than refresh_ms and the longest time that a create may take.
+ * them grace_ms before it relies on it. A create or upsert through such a resolver has ended within grace_ms of the
+ * last look, or is ORRERY_ETIMEOUT, whatever its own time is: so none that was sent by the old arrangement comes later.
+ * (Only a server that still carries out a request so long after its connection was closed could do that.) Creates that
+ * do not wait, of the manager's own client, should have ended before orrery_manager_begin().
+ *
+ * A read that asks the collections one after another never misses a document that moves. One that is ordered or
+ * parallel asks them at the same time, and may miss one that moves between its two questions.
  */
 typedef struct orrery_manager orrery_manager;
 
@@ -853,7 +865,7 @@ typedef struct orrery_manager_options {
     const char *owner; /* who may go on at once after being ended; NULL: nobody, others wait for the lease */
     int lease_ms;      /* 0: 60,000; renewed with every batch of documents */
     int refresh_ms;    /* 0: 1,000 */
-    int grace_ms;      /* 0: 5,000; clients that wait longer for a create (timeout_ms) need more */
+    int grace_ms;      /* 0: 5,000; more than refresh_ms, and what is left is the time that a create has */
     void (*progress)(void *context, size_t seen, size_t moved); /* after every batch */
     void *context;
 } orrery_manager_options;

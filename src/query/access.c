@@ -274,6 +274,23 @@ struct index_path access_keep_path(struct planner *planner, const struct item_pa
     return (struct index_path){ step, path->count };
 }
 
+bool access_same_path(const struct index_path *a, const struct index_path *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->step[i].element != b->step[i].element || !slice_equal(a->step[i].name, b->step[i].name))
+            return false;
+    return true;
+}
+
+/* A name is a computed property's or the document's, never both: steps tell paths apart. */
+bool access_is_of_path(const struct access *range, const struct index_path *path)
+{
+    return range->kind == ACCESS_RANGE && !range->is_cells && !range->joined &&
+           access_same_path(&range->path, path);
+}
+
 struct access *access_range(struct planner *planner, const struct item_path *path,
                             const struct interval *interval)
 {
@@ -449,10 +466,27 @@ static void print_interval(struct buf *out, const struct interval *interval, boo
     buf_byte(out, interval->high.is_set && interval->high.is_open ? ')' : ']');
 }
 
+static void print_joined(struct buf *out, const struct access *access)
+{
+    buf_byte(out, '[');
+    for (size_t i = 0; i < access->joined_used; i++) {
+        if (i)
+            buf_text(out, ", ");
+        access_print_path(out, &access->joined->part[i]);
+    }
+    buf_byte(out, ']');
+    if (!access->exact)
+        buf_byte(out, '~');
+}
+
 static void print_range(struct buf *out, const struct access *access)
 {
     if (access->is_left_out) {
         buf_text(out, "left out");
+        return;
+    }
+    if (access->joined) {
+        print_joined(out, access);
         return;
     }
     access_print_path(out, &access->path);

@@ -40,6 +40,8 @@ struct access {
     bool is_cells;    /* terms are where geometries lie, and no values */
     struct index_path path;
     struct interval interval;
+    const struct index_joined *joined; /* of a composite index, and then of no single path */
+    size_t joined_used;                /* so many of its parts */
     struct slice from, to;
     struct access **kid;
     size_t kid_count, kid_capacity;
@@ -106,6 +108,11 @@ struct access *access_range(struct planner *planner, const struct item_path *pat
                             const struct interval *interval);
 struct access *access_and(struct planner *planner, struct access *a, struct access *b);
 struct access *access_or(struct planner *planner, struct access *a, struct access *b);
+
+bool access_same_path(const struct index_path *a, const struct index_path *b);
+
+/* Whether it is a range of this path's values. */
+bool access_is_of_path(const struct access *range, const struct index_path *path);
 
 /* A copy that lives as long as an access; without steps when there is no memory. */
 struct index_path access_keep_path(struct planner *planner, const struct item_path *path);

@@ -1,6 +1,7 @@
 /* src/query/covered.c - which statements look at one path only, and rows made from its terms. */
 #include "index/set.h"
 #include "query/aggregate.h"
+#include "query/composite.h"
 #include "query/cost.h"
 #include "query/run_in.h"
 
@@ -100,12 +101,13 @@ static bool count_is_exact(struct run *run, struct access **counted)
 
     if (access && (access->kind == ACCESS_ANY || !access->exact))
         return false;
-    *counted = access;
+    *counted = access ? run->picks : NULL;
     if (planner->index->is_whole)
         return true;
     if (!planner->index->key_is_scope || planner->key->kind == ACCESS_ANY || !planner->key->exact)
         return false;
     *counted = access ? access_and(planner, planner->key, access) : planner->key;
+    *counted = access_with_composites(planner, *counted);
     return (*counted)->exact;
 }
 

@@ -32,7 +32,7 @@ void explain_plan(struct buf *out, const struct run *run)
     buf_init(&filter, &run->eval.op->arena);
     buf_printf(out, "{\"way\":\"%s\"", way_of(run));
     if (run->access) {
-        access_print(&filter, run->access);
+        access_print(&filter, run->picked.access ? run->picks : run->access);
         if (filter.size > PLAN_TEXT_MAX)
             filter.size = PLAN_TEXT_MAX;
         buf_text(out, ",\"filter\":");
@@ -55,7 +55,7 @@ struct indexes {
     size_t count;
     struct index_path order; /* ORDER BY's one path */
     struct item_path order_steps;
-    const struct index_joined *composite; /* that serves ORDER BY */
+    const struct index_joined *composite; /* that serves ORDER BY, or the filter */
 };
 
 static bool has_path(const struct indexes *indexes, const struct index_path *path)
@@ -94,6 +94,16 @@ static void add_order(struct indexes *indexes, struct run *run)
         return;
     indexes->order = (struct index_path){ indexes->order_steps.step, indexes->order_steps.count };
     add_path(indexes, &indexes->order, NULL);
+}
+
+/* The first composite index that serves the filter. */
+static const struct index_joined *composite_of(const struct access *access)
+{
+    const struct index_joined *joined = access->joined;
+
+    for (size_t i = 0; i < access->kid_count && !joined; i++)
+        joined = composite_of(access->kid[i]);
+    return joined;
 }
 
 static void print_spec(struct buf *out, const struct index_path *path, const char *end)
@@ -218,6 +228,8 @@ void explain_indexes(struct buf *out, struct run *run, bool v2)
     if (run->access) {
         add_ranges(&used, run->access);
         add_order(&used, run);
+        if (!used.composite)
+            used.composite = composite_of(run->picks);
         for (size_t i = 0; i < run->planner.missing_count; i++)
             add_path(&wanted, &run->planner.missing[i], NULL);
     }

@@ -1,5 +1,6 @@
 /* src/query/order.c - which index has rows in the order that is asked for. */
 #include "index/set.h"
+#include "query/composite.h"
 #include "query/order.h"
 
 /* The ranges that every item must lie in. */
@@ -9,25 +10,9 @@ static const struct access *const *ranges_of(const struct access *access, size_t
     return (const struct access *const *)access->kid;
 }
 
-static bool same_path(const struct index_path *a, const struct index_path *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->step[i].element != b->step[i].element || !slice_equal(a->step[i].name, b->step[i].name))
-            return false;
-    return true;
-}
-
-/* A name is a computed property's or the document's, never both: steps tell paths apart. */
-static bool is_of_path(const struct access *range, const struct index_path *path)
-{
-    return range->kind == ACCESS_RANGE && !range->is_cells && same_path(&range->path, path);
-}
-
 static void narrow(struct order_walk *walk, const struct access *range, const struct index_path *path)
 {
-    if (!is_of_path(range, path))
+    if (!access_is_of_path(range, path))
         return;
     walk->needs_value = false;
     if (slice_compare(range->from, walk->from) > 0)
@@ -76,20 +61,6 @@ static bool walk_of_path(struct planner *planner, const struct alias *alias, con
 
 /* ---- composite indexes ---- */
 
-/* The one value that the filter, or the scope, has for the path. */
-static const struct access *value_of_part(const struct access *access, const struct index_path *path)
-{
-    size_t count;
-    const struct access *const *range = ranges_of(access, &count);
-
-    if (access->kind == ACCESS_RANGE && access->one_term && access->exact && is_of_path(access, path))
-        return access;
-    for (size_t i = 0; i < count; i++)
-        if (range[i]->one_term && range[i]->exact && is_of_path(range[i], path))
-            return range[i];
-    return NULL;
-}
-
 /* The clause's paths, from that part to the index's last, in its directions or all the other way round. */
 static bool serves(const struct alias *alias, const struct select *select, const struct index_joined *joined,
                    size_t fixed, bool *reverse)
@@ -105,7 +76,7 @@ static bool serves(const struct alias *alias, const struct select *select, const
         if (!plain_path(alias, select->order[i].expr, &path))
             return false;
         steps = (struct index_path){ path.step, path.count };
-        if (!same_path(&joined->part[fixed + i], &steps))
+        if (!access_same_path(&joined->part[fixed + i], &steps))
             return false;
         if (i == 0)
             *reverse = turned;
@@ -115,79 +86,21 @@ static bool serves(const struct alias *alias, const struct select *select, const
     return true;
 }
 
-/* The path's prefix, and the value of each part that has but one, as far as they go. */
-static size_t fixed_prefix(struct planner *planner, const struct index_joined *joined,
-                           const struct access *access, size_t parts_max, struct buf *prefix)
-{
-    uint8_t path[TERM_PATH_BYTES], value[ORDERED_BYTES_MAX];
-    size_t i;
-
-    term_put_path(path, joined->id);
-    buf_append(prefix, path, sizeof(path));
-    for (i = 0; i < parts_max; i++) {
-        const struct access *part = value_of_part(access, &joined->part[i]);
-
-        if (!part)
-            part = value_of_part(planner->key, &joined->part[i]);
-        if (!part)
-            break;
-        buf_append(prefix, value,
-                   term_put_value(value, value_to_json(planner->op, part->interval.low.value),
-                                  joined->descending[i]));
-    }
-    return i;
-}
-
-/* What the filter says of the next part narrows the walk further. */
-static void narrow_part(struct planner *planner, const struct index_joined *joined, struct order_walk *walk,
-                        size_t part, const struct access *range)
-{
-    struct slice from, to;
-
-    if (!is_of_path(range, &joined->part[part]))
-        return;
-    interval_terms(planner->op, walk->prefix, &range->interval, joined->descending[part], &from, &to);
-    if (from.data && slice_compare(from, walk->from) > 0)
-        walk->from = from;
-    if (to.data && slice_compare(to, walk->to) < 0)
-        walk->to = to;
-}
-
-/* Whether every item has its entry, and in the place of its values. */
-static bool is_usable(struct planner *planner, const struct index_joined *joined)
-{
-    path_id id;
-
-    for (size_t i = 0; i < joined->part_count; i++) {
-        struct slice name = joined->part[i].step[0].name;
-
-        if (index_policy_query(planner->index->policy, name).data && !access_computes(planner, name, &id))
-            return false;
-    }
-    return planner->index->has_composite(planner->index, joined->id);
-}
-
 static bool walk_of_joined(struct planner *planner, const struct alias *alias, const struct select *select,
                            const struct access *access, const struct index_joined *joined,
                            struct order_walk *walk)
 {
-    size_t count, fixed = joined->part_count - select->order_count;
-    const struct access *const *range = ranges_of(access, &count);
-    struct buf prefix;
+    size_t fixed = joined->part_count - select->order_count;
+    struct composite_range range;
 
     *walk = (struct order_walk){ .joined = joined, .fixed = fixed };
     if (joined->part_count < select->order_count || !serves(alias, select, joined, fixed, &walk->reverse) ||
-        !is_usable(planner, joined))
+        !composite_range_of(planner, access, joined, fixed, &range) || range.fixed < fixed)
         return false;
-    buf_init(&prefix, &planner->op->arena);
-    if (fixed_prefix(planner, joined, access, fixed, &prefix) < fixed || prefix.failed)
-        return false;
-    walk->prefix = walk->from = buf_as_slice(&prefix);
-    walk->to = index_prefix_end(&planner->op->arena, walk->prefix);
+    walk->prefix = range.prefix;
+    walk->from = range.from;
+    walk->to = range.to;
     walk->ties_turned = walk->reverse != select->order[0].descending;
-    narrow_part(planner, joined, walk, fixed, access);
-    for (size_t i = 0; i < count; i++)
-        narrow_part(planner, joined, walk, fixed, range[i]);
     return true;
 }
 

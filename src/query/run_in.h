@@ -41,6 +41,7 @@ struct run {
     /* What the index makes of it: run_index.c. */
     struct planner planner;
     struct access *access;
+    struct access *picks; /* the same items, with what composite indexes have of the filter */
     struct picked_source picked;
     struct covered_source covered;
     struct ahead *ahead;              /* what calls user-defined functions together; NULL: nobody */

@@ -1,5 +1,6 @@
 /* src/query/run_index.c - which way a run takes: through the index, or past it. */
 #include "index/set.h"
+#include "query/composite.h"
 #include "query/cost.h"
 #include "query/run_in.h"
 
@@ -48,7 +49,7 @@ static enum status look(struct run *run, struct outlook *outlook)
     enum status st;
 
     TRY(cost_scope(&run->planner, run->access, &outlook->scope));
-    TRY(cost_access(&run->planner, run->access, outlook->scope, cost));
+    TRY(cost_access(&run->planner, run->picks, outlook->scope, cost));
     passing = outlook->scope > 0 && cost->items > 0 ? cost->items / outlook->scope : 1;
     outlook->scan = least(outlook->scope, wanted / passing);
     outlook->pick = cost->work + least(cost->items, wanted) * cost_of_fetch;
@@ -60,7 +61,7 @@ out:
 
 static void pick_items(struct run *run)
 {
-    picked_open(&run->picked, &run->planner, run->source, run->access, run->query->options.budget);
+    picked_open(&run->picked, &run->planner, run->source, run->picks, run->query->options.budget);
     run->source = &run->picked.base;
 }
 
@@ -190,6 +191,7 @@ enum status run_use_index(struct run *run, bool *done)
     run->planner.planar = run->query->options.planar;
     run->planner.key = access_of_key(&run->planner);
     run->access = access_with_left_out(&run->planner, access_of_select(&run->planner, run->select));
+    run->picks = access_with_composites(&run->planner, run->access);
     TRY(look(run, &outlook));
     if (!always(run) && index->documents < ITEMS_LOOKED_THROUGH)
         goto out;

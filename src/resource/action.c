@@ -166,6 +166,17 @@ void action_stamp(struct action *action, struct commit_stamp stamp)
 
 /* ---- in a transaction of its own ---- */
 
+struct action_attempt action_attempt_begin(const struct op *op)
+{
+    return (struct action_attempt){ op_mark(op), op->work };
+}
+
+void action_attempt_again(struct op *op, const struct action_attempt *begun)
+{
+    op_rewind(op, begun->mark);
+    op->work = begun->work;
+}
+
 enum status action_gave_up(struct op *op)
 {
     return op_fail(op, ST_RETRY_WITH,
@@ -175,15 +186,15 @@ enum status action_gave_up(struct op *op)
 enum status action_run(struct op *op, const struct call *call, struct action *action,
                        struct commit_stamp *stamp)
 {
+    struct action_attempt begun = action_attempt_begin(op);
     struct partition_txn *txn = NULL;
-    enum status st;
+    enum status st = ST_WRITE_CONFLICT;
 
-    for (int tries = 0; tries < ACTION_TRIES; tries++) {
+    for (int tries = 0; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
+        action_attempt_again(op, &begun);
         TRY(partition_begin(op, call->service->locks, call->container, &action->epk, action->id, &txn));
         TRY(action_take(op, call->container, txn, action));
         st = partition_commit(op, &txn, stamp);
-        if (st != ST_WRITE_CONFLICT)
-            break;
     }
     if (st == ST_PENDING) {
         action->txn = txn;

@@ -53,6 +53,15 @@ enum status action_run(struct op *op, const struct call *call, struct action *ac
 /* After an action_run() that was ST_PENDING. ST_WRITE_CONFLICT: nothing was written; it is for a thread that may wait. */
 enum status action_end(struct op *op, struct action *action, struct commit_stamp *stamp);
 
+/* What an attempt in vain has allocated and counted is given back before the next one: the client pays for one. */
+struct action_attempt {
+    struct op_mark mark;
+    struct work work;
+};
+
+struct action_attempt action_attempt_begin(const struct op *op);
+void action_attempt_again(struct op *op, const struct action_attempt *begun);
+
 /* A transaction that met others a few times is given up. */
 enum { ACTION_TRIES = 5 };
 enum status action_gave_up(struct op *op);

@@ -219,11 +219,11 @@ out:
 static enum status attempt_until_written(struct op *op, struct parts *parts, struct part **culprit,
                                          struct commit_stamp *stamp)
 {
-    struct op_mark mark = op_mark(op);
+    struct action_attempt begun = action_attempt_begin(op);
     enum status st = attempt(op, parts, false, culprit, stamp);
 
     for (int tries = 1; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
-        op_rewind(op, mark);
+        action_attempt_again(op, &begun);
         buf_init(reply_body(parts->reply), &op->arena);
         st = attempt(op, parts, true, culprit, stamp);
     }

@@ -327,6 +327,115 @@ TEST(what_is_gone_though_no_range_was_named_is_tried_again_and_given_up)
     rig_close(&rig);
 }
 
+/* A container that is made anew with another key, by somebody else, between two creates. */
+struct remade {
+    atomic_int reads;
+    char text[512];
+};
+
+static const char *remade_body(struct remade *remade, const char *request, const char **line)
+{
+    *line = "200 OK";
+    if (strncmp(request, "GET ", 4) == 0)
+        return remade->reads++ == 0 ? "{\"partitionKey\":{\"paths\":[\"/old\"]}}"
+                                    : "{\"partitionKey\":{\"paths\":[\"/new\"]}}";
+    if (remade->reads == 1 && strstr(request, "\"again\""))
+        *line = "400 No\r\nx-ms-substatus: 1001";
+    return "{}";
+}
+
+static void answer_remade(void *context, const char *request, struct fake_answer *answer)
+{
+    struct remade *remade = context;
+    const char *line, *body = remade_body(remade, request, &line);
+
+    snprintf(remade->text, sizeof(remade->text),
+             "HTTP/1.1 %s\r\nContent-Length: %zu\r\nx-ms-session-token: 0:-1#5\r\n\r\n%s", line, strlen(body),
+             body);
+    answer->bytes = remade->text;
+}
+
+static struct rig rig_remade(struct remade *remade)
+{
+    struct rig rig = { .fake = fake_start(answer_remade, remade) };
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+
+    CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    return rig;
+}
+
+TEST(a_container_that_was_made_anew_with_another_key_is_looked_at_again)
+{
+    struct remade remade = { .reads = 0 };
+    struct rig rig = rig_remade(&remade);
+
+    CHECK(orrery_item_create(rig.client, items, "{\"id\":\"1\",\"old\":\"o\"}", ORRERY_TEXT, NULL, NULL,
+                             NULL) == ORRERY_OK);
+    CHECK(orrery_item_create(rig.client, items, "{\"id\":\"again\",\"new\":\"n\"}", ORRERY_TEXT, NULL, NULL,
+                             NULL) == ORRERY_OK);
+    CHECK(fake_asked(rig.fake) == 5); /* definition, create; create, definition, create */
+    CHECK(strstr(fake_request(rig.fake, 4), "x-ms-documentdb-partitionkey: [\"n\"]"));
+    rig_close(&rig);
+}
+
+TEST(what_was_known_of_a_database_is_forgotten_when_it_is_deleted)
+{
+    struct remade remade = { .reads = 0 };
+    struct rig rig = rig_remade(&remade);
+    const char *document = "{\"id\":\"1\",\"new\":\"n\"}";
+
+    CHECK(orrery_item_create(rig.client, items, document, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK);
+    CHECK(orrery_item_create(rig.client, "dbs/dd/colls/c", document, ORRERY_TEXT, NULL, NULL, NULL) ==
+          ORRERY_OK);
+    CHECK(orrery_session_token(rig.client, items));
+    CHECK(orrery_delete(rig.client, "dbs/d", NULL, NULL) == ORRERY_OK);
+    CHECK(!orrery_session_token(rig.client, items) && orrery_session_token(rig.client, "dbs/dd/colls/c"));
+    CHECK(orrery_item_create(rig.client, items, document, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK);
+    CHECK(remade.reads == 3 && strstr(fake_request(rig.fake, 6), "x-ms-documentdb-partitionkey: [\"n\"]"));
+    rig_close(&rig);
+}
+
+/* The state of an arrangement whose manager leaves clients 300 ms; a create is never answered. */
+static void answer_arranged(void *context, const char *request, struct fake_answer *answer)
+{
+    static const char state[] =
+        "{\"id\":\"P\",\"version\":1,\"phase\":\"stable\",\"mode\":\"ReadBoth\",\"nodes\":128,\"hash\":"
+        "\"murmur3\","
+        "\"links\":[\"dbs/d/colls/"
+        "P0\"],\"next\":[],\"owner\":\"\",\"until\":0,\"since\":0,\"grace\":300,\"seen\":0,"
+        "\"moved\":0,\"intents\":[]}";
+    char *text = context;
+
+    if (strncmp(request, "POST ", 5) == 0) {
+        answer->stalls = 1;
+        return;
+    }
+    snprintf(text, 1024, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\netag: x\r\n\r\n%s", sizeof(state) - 1,
+             state);
+    answer->bytes = text;
+}
+
+TEST(a_create_through_a_following_resolver_is_out_of_time_when_what_it_goes_by_may_be_old)
+{
+    char text[1024];
+    struct rig rig = { .fake = fake_start(answer_arranged, text) };
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_extractor by_id = { sizeof(by_id), .property = "id" };
+    orrery_managed_options managed = { sizeof(managed), .count = 1, .prefix = "P" };
+    orrery_manager_options options = { sizeof(options), .extractor = &by_id, .managed = &managed,
+                                       .state_link = "dbs/d/colls/state" };
+    orrery_key key = orrery_key_text("1");
+    orrery_resolver *resolver = NULL;
+
+    CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    REQUIRE(orrery_resolver_follow(rig.client, "dbs/d", &options, &resolver) == ORRERY_OK);
+    CHECK(orrery_client_set_resolver(rig.client, "dbs/d", resolver) == ORRERY_OK);
+    CHECK(orrery_item_create(rig.client, "dbs/d", "{\"id\":\"1\"}", ORRERY_TEXT, &key, NULL, NULL) ==
+          ORRERY_ETIMEOUT);
+    orrery_resolver_unref(resolver);
+    rig_close(&rig);
+}
+
 TEST(settings_that_make_no_sense_open_nothing)
 {
     orrery_client *client = NULL;

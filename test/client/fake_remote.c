@@ -425,13 +425,18 @@ static void fake_name(void *self, char *text, size_t size)
     snprintf(text, size, "manager-%llu", (unsigned long long)++((struct fake *)self)->names);
 }
 
+static void fake_bound(void *self, int64_t ms)
+{
+    ((struct fake *)self)->bound_ms = ms;
+}
+
 struct remote fake_remote(struct fake *fake)
 {
     static const struct remote_calls calls = { fake_read,        fake_create,      fake_drop,
                                                fake_item_read,   fake_item_create, fake_item_replace,
                                                fake_item_delete, fake_list_open,   fake_list_next,
                                                fake_list_close,  fake_now_ms,      fake_sleep_ms,
-                                               fake_name };
+                                               fake_name,        fake_bound };
 
     return (struct remote){ &calls, fake };
 }

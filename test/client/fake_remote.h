@@ -27,6 +27,7 @@ struct fake {
     struct fake_collection *collections;
     uint64_t versions; /* given out so far */
     int64_t now_ms;
+    int64_t bound_ms; /* how long what a resolver said last may be gone by */
     uint64_t names;
     size_t requests;
     size_t fault_at; /* of the requests, counted from 1; 0: none */

@@ -559,6 +559,56 @@ TEST(a_follower_knows_of_a_change_before_the_manager_relies_on_it)
         check_follower(seed);
 }
 
+TEST(a_create_through_a_follower_has_as_long_as_the_manager_leaves_it)
+{
+    struct world world;
+    orrery_manager *manager = NULL;
+    orrery_manager_options options;
+    orrery_links *links = NULL;
+    orrery_key key = orrery_key_text("k");
+
+    world_init(&world, 3, 1);
+    options = options_of(&world, 2);
+    REQUIRE(manager_with(fake_remote(&world.fake), database, &options, NULL, NULL, &manager) == ORRERY_OK);
+    orrery_manager_close(manager);
+    orrery_resolver_unref(world.resolver);
+    world.resolver = NULL;
+    options.grace_ms = 20000; /* what the manager wrote down counts: 5,000 */
+    REQUIRE(follow_with(fake_remote(&world.fake), database, &options, &world.resolver) == ORRERY_OK);
+    world.fake.now_ms += 300; /* and each request takes its time */
+    CHECK(orrery_resolve_create(world.resolver, &key, &links) == ORRERY_OK && world.fake.bound_ms <= 4700 &&
+          world.fake.bound_ms > 4600);
+    orrery_links_free(links);
+    options.grace_ms = options.refresh_ms = 700;
+    CHECK(manager_with(fake_remote(&world.fake), database, &options, NULL, NULL, &manager) == ORRERY_EINVAL);
+    world_free(&world);
+}
+
+/* The manager of now leaves less time than the one whose words clients have read: it waits as long as that one would. */
+TEST(a_manager_waits_as_long_as_the_state_promised_clients)
+{
+    struct world world;
+    orrery_manager *manager = NULL;
+    orrery_manager_options options;
+
+    world_init(&world, 3, 1);
+    options = options_of(&world, 2);
+    REQUIRE(manager_with(fake_remote(&world.fake), database, &options, listen, &world, &manager) ==
+            ORRERY_OK);
+    orrery_manager_close(manager);
+    options.grace_ms = 2000;
+    REQUIRE(manager_with(fake_remote(&world.fake), database, &options, listen, &world, &manager) ==
+            ORRERY_OK);
+    CHECK(orrery_manager_begin(manager, 3) == ORRERY_OK);
+    world.fake.now_ms += 4900;
+    CHECK(orrery_manager_step(manager, 20) == ORRERY_WAIT);
+    world.fake.now_ms += 100;
+    CHECK(orrery_manager_step(manager, 20) == ORRERY_OK);
+    CHECK(orrery_manager_resize(manager, 3, NULL) == ORRERY_OK);
+    orrery_manager_close(manager);
+    world_free(&world);
+}
+
 TEST(reads_while_documents_move_meet_each_at_least_once)
 {
     struct world world;

@@ -36,6 +36,20 @@ class Query:
         return self.star and not (self.group or self.distinct or self.skip or self.take != math.inf)
 
 
+def joined(parts, word, join):
+    """Conditions with AND or OR between them."""
+    def test(row):
+        result = parts[0][1](row)
+        for _, part in parts[1:]:
+            result = join(result, part(row))
+        return result
+    return "(%s)" % (" %s " % word).join(text for text, _ in parts), test
+
+
+def all_of(parts):
+    return joined(parts, "AND", and_)
+
+
 class Maker:
     """Makes queries about the items of a container."""
 
@@ -43,6 +57,7 @@ class Maker:
         self.rng, self.items, self.definition, self.key_of = rng, items, model.definition, model.key_of
         self.served = [steps for steps in make.PATHS if model.is_indexed(steps)]
         self.computed = [one["name"] for one in self.definition.get("computedProperties", [])]
+        self.composites = self.definition.get("indexingPolicy", {}).get("compositeIndexes", [])
         self.query = None
 
     # ---- pieces of text ----
@@ -196,6 +211,23 @@ class Maker:
 
     # ---- conditions together ----
 
+    def composite(self):
+        """Values of an item at the first paths of a composite index, and mostly something about the next path."""
+        paths = [tuple(make.policy_steps(part["path"])) for part in self.rng.choice(self.composites)]
+        item = self.rng.choice(self.items)
+        parts = []
+        for steps in paths[:self.rng.randint(1, len(paths))]:
+            text, get, value = make.path_text(steps), lambda row, steps=steps: walk(row["c"], steps), walk(item, steps)
+            if value is UNDEFINED:
+                break
+            parts.append(("%s = %s" % (text, self.literal(value)), lambda row, get=get, value=value: equal(get(row), value)))
+        if len(parts) < len(paths):
+            steps = paths[len(parts)]
+            tests = [self.comparison, self.comparison, self.interval, self.membership, self.string_test, self.type_test, self.folded]
+            parts.append(self.rng.choice(tests)(make.path_text(steps), lambda row: walk(row["c"], steps), steps))
+        self.rng.shuffle(parts)
+        return all_of(parts)
+
     def simple(self):
         roll = self.rng.random()
         if roll < 0.12:
@@ -212,20 +244,15 @@ class Maker:
 
     def condition(self, depth=2):
         roll = self.rng.random()
+        if self.composites and self.items and self.rng.random() < 0.25:
+            return self.composite()
         if depth == 0 or roll < 0.5:
             return self.simple()
         if roll < 0.6:
             text, test = self.condition(depth - 1)
             return "NOT (%s)" % text, lambda row: not_(test(row))
-        word, join = ("AND", and_) if roll < 0.85 else ("OR", or_)
         parts = [self.condition(depth - 1) for _ in range(self.rng.randint(2, 3))]
-
-        def test(row):
-            result = parts[0][1](row)
-            for _, part in parts[1:]:
-                result = join(result, part(row))
-            return result
-        return "(%s)" % (" %s " % word).join(text for text, _ in parts), test
+        return all_of(parts) if roll < 0.85 else joined(parts, "OR", or_)
 
     # ---- clauses ----
 
@@ -373,10 +400,10 @@ class Maker:
     def order(self):
         """Served by the policy, mostly: it is the model's business to know."""
         rng, query = self.rng, self.query
-        indexes = self.definition.get("indexingPolicy", {}).get("compositeIndexes", [])
-        if indexes and rng.random() < 0.4:
+        if self.composites and rng.random() < 0.4:
             turned = rng.random() < 0.5
-            query.order = [(tuple(make.policy_steps(one["path"])), (one["order"] == "descending") != turned) for one in rng.choice(indexes)]
+            query.order = [(tuple(make.policy_steps(one["path"])), (one["order"] == "descending") != turned)
+                           for one in rng.choice(self.composites)]
         else:
             choices = make.ORDERABLE + ([("_ts",)] if rng.random() < 0.3 else [])
             query.order = [(rng.choice(choices), rng.random() < 0.5)]

@@ -40,6 +40,8 @@ def canon(value):
         return (what, tuple(canon(element) for element in value))
     if what == OBJECT:
         return (what, frozenset((name, canon(member)) for name, member in value.items()))
+    if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+        value = float(value)  # a double whose text has no point: JavaScript prints up to 1e21 so
     return (what, value if what in (NUMBER, STRING) else None)
 
 

@@ -44,6 +44,19 @@ static const char *const queries[] = {
     "[[[0, 0], [3, 0], [3, 3], [0, 3], [0, 0]]]})",
     "SELECT VALUE c.id FROM c WHERE NOT ST_INTERSECTS(c.loc, {'type':'Polygon','coordinates':"
     "[[[0, 0], [3, 0], [3, 3], [0, 3], [0, 0]]]})",
+    /* what composite indexes have of a filter */
+    "SELECT VALUE c.id FROM c WHERE c.s = 'x3' AND c.a > 1 AND c.a <= 4",
+    "SELECT VALUE c.id FROM c WHERE c.s = 'x3' AND c.a = 2 AND LOWER(c.s) = 'x3'",
+    "SELECT VALUE c.id FROM c WHERE LOWER(c.s) != 'x4' AND c.a = 2 AND c.mixed = [1] AND c.b < 50",
+    "SELECT VALUE c.id FROM c WHERE c.a = 2 AND c.mixed = {'x':2}",
+    "SELECT VALUE c.id FROM c WHERE c.a = 2 AND STARTSWITH(c.mixed, 'a')",
+    "SELECT VALUE c.id FROM c WHERE c.a = 2 AND NOT IS_DEFINED(c.mixed)",
+    "SELECT VALUE c.id FROM c WHERE c.a = 1 AND c.mixed = 7 OR c.s = 'x1' AND c.a < 2 OR c.flag",
+    "SELECT VALUE c.id FROM c WHERE c.b = 30.5 AND c.s >= 'x3' AND ARRAY_CONTAINS(c.list, 2)",
+    "SELECT VALUE c.id FROM c WHERE c.s = 'x3' AND c.a > 4 AND c.a < 2",
+    "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a >= 1 AND c.a < 4",
+    "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2 AND c.mixed = 7 AND c.b > 10",
+    "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2 AND c.mixed = 7 AND c.flag",
     /* order */
     "SELECT c.id FROM c ORDER BY c.a",
     "SELECT c.id, c.a FROM c ORDER BY c.a DESC",
@@ -226,7 +239,34 @@ TEST(a_query_that_the_index_knows_reads_few_items)
     shelf_close(&shelf);
 }
 
-/* All numbers of a filter, gathered so many at a time. */
+static uint64_t entries_read(struct shelf *shelf, const char *text)
+{
+    uint64_t before = test_op()->work.entries_read;
+
+    shelf_pages(shelf, shelf_compile(text, QUERY_BY_INDEX), SIZE_MAX, SIZE_MAX);
+    return test_op()->work.entries_read - before;
+}
+
+/* Two paths by their own entries would be at least as many as the first has. */
+TEST(of_a_filter_that_a_composite_index_has_few_entries_are_read)
+{
+    struct shelf shelf;
+    uint64_t alone, together;
+
+    shelf_open(&shelf, policy, 2000);
+    fill(&shelf);
+    alone = entries_read(&shelf, "SELECT * FROM c WHERE c.s = 'x3'");
+    together = entries_read(&shelf, "SELECT * FROM c WHERE c.s = 'x3' AND c.a > 2 AND c.a < 5");
+    CHECK(together > 0 && together < alone);
+    CHECK(entries_read(&shelf, "SELECT * FROM c WHERE c.a > 2 AND c.s = 'x3' AND c.a < 5") == together);
+    CHECK(entries_read(&shelf,
+                       "SELECT * FROM c WHERE c.s = 'x3' AND LOWER(c.s) = 'x3' AND c.a > 2 AND c.a < 5") ==
+          together);
+    CHECK(entries_read(&shelf, "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a > 2 AND c.a < 5") <
+          alone);
+    shelf_close(&shelf);
+}
+
 TEST(of_items_left_out_of_the_index_a_query_reads_them_all_and_of_others_few)
 {
     struct shelf shelf;
@@ -239,6 +279,7 @@ TEST(of_items_left_out_of_the_index_a_query_reads_them_all_and_of_others_few)
     shelf_close(&shelf);
 }
 
+/* All numbers of a filter, gathered so many at a time. */
 static struct slice numbers_of(struct shelf *shelf, const char *filter, size_t room)
 {
     struct planner planner = { .op = test_op(), .index = &shelf->index };

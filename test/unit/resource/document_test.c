@@ -342,6 +342,27 @@ TEST(an_upsert_with_if_match_is_decided_by_what_is_there_when_it_is_committed)
     ask_close(&ask);
 }
 
+/* Memory that entries of the index took counts against a limit of its own, which an item may fill alone. */
+TEST(an_attempt_in_vain_takes_no_memory_and_costs_nothing)
+{
+    struct ask ask;
+    struct meanwhile replaces = { &ask, document_upsert, "{'id':'1','pk':'a'}", 0 };
+    size_t before, taken;
+    const char *charge;
+
+    ask_open(&ask);
+    ask_item(&ask, "['a']", "{'id':'1','pk':'a'}");
+    before = ask.rig.op->index_bytes;
+    CHECK(ask_run(&ask, document_upsert, "{'id':'1','pk':'a'}") == 200);
+    charge = text_of(&ask, ask_answer(&ask, "x-ms-request-charge"));
+    taken = ask.rig.op->index_bytes - before;
+    before = ask.rig.op->index_bytes;
+    CHECK(upsert_while(&ask, &replaces) == 200 && replaces.status == 200);
+    CHECK(slice_is(ask_answer(&ask, "x-ms-request-charge"), charge));
+    CHECK(taken > 0 && ask.rig.op->index_bytes - before == taken);
+    ask_close(&ask);
+}
+
 /* --- addresses --- */
 
 TEST(an_item_is_addressed_by_its_rid_too_inside_its_own_partition)
