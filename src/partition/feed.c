@@ -438,7 +438,8 @@ enum status partition_feed_next(struct op *op, struct partition_feed *feed, stru
             break;
         TRY(give(op, feed, &feed->row[feed->at_row++], entry, found));
     } while (!*found);
-    op->work.documents_read += *found;
+    if (*found)
+        work_read(&op->work, entry->item.stored.size + entry->previous.stored.size);
 out:
     return st;
 }

@@ -46,7 +46,8 @@ enum status listing_scope(struct op *op, const struct call *call, struct reply *
     if (present) {
         partition_key_epk(call->container, key, &scope->prefix);
         scope->exact = call->container->system_key; /* where an item without a key has an empty one */
-        item_reply_key(reply, call, &scope->prefix);
+        if (scope->max.size == 0)                   /* else the range that was named answers, and no other */
+            item_reply_key(reply, call, &scope->prefix);
     }
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));
     TRY(read_epk(op, call_header(call, HEADER_END_EPK), -1, &scope->max));

@@ -56,6 +56,26 @@ static enum status find_container(struct op *op, struct catalog *catalog, struct
     return find_in(op, catalog, database, name, container);
 }
 
+/* ---- what is wished for ---- */
+
+static bool is_one_of(struct slice name, const char *const *names)
+{
+    for (; *names; names++)
+        if (slice_is(name, *names))
+            return true;
+    return false;
+}
+
+/* One that is misspelled would be another wish. `names` ends with NULL. */
+static enum status check_names(struct op *op, struct json wanted, const char *const *names)
+{
+    for (struct json_iter i = json_iter(wanted); json_next(&i);)
+        if (!is_one_of(i.name, names))
+            return op_fail(op, ST_BAD_REQUEST, "There is no \"%.*s\" to be wished for.",
+                           i.name.size > 100 ? 100 : (int)i.name.size, i.name.data);
+    return ST_OK;
+}
+
 /* ---- the answer ---- */
 
 static void print_epk(struct buf *out, const char *name, const struct epk *epk)
@@ -180,11 +200,13 @@ static enum status read_parts(struct op *op, struct json parts, struct range_spl
 
 enum status split_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
 {
+    static const char *const names[] = { "container", "range", "at", "parts", NULL };
     struct container *container = NULL, *after = NULL;
     struct range_split split = { 0 };
     struct epk cut = { 0 };
     enum status st;
 
+    TRY(check_names(op, wanted, names));
     TRY(find_container(op, service->catalog, json_get(wanted, "container"), &container));
     TRY(read_range(op, container, json_get(wanted, "range"), &split.id));
     TRY(read_cut(op, container, json_get(wanted, "at"), &split, &cut));
@@ -216,10 +238,12 @@ out:
 
 enum status merge_run(struct op *op, struct service *service, struct json wanted, struct buf *answer)
 {
+    static const char *const names[] = { "container", "ranges", NULL };
     struct container *container = NULL, *after = NULL;
     struct range_merge merge = { 0 };
     enum status st;
 
+    TRY(check_names(op, wanted, names));
     TRY(find_container(op, service->catalog, json_get(wanted, "container"), &container));
     TRY(read_ids(op, json_get(wanted, "ranges"), &merge));
     TRY(catalog_change_ranges(op, service->catalog, container, range_merge, &merge, &after));

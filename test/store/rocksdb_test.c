@@ -361,6 +361,41 @@ TEST(what_only_the_disk_has_would_block_a_loop_thread)
     store_close(f.store);
 }
 
+/* Even keys are there. Some of the blocks that would tell are in memory, most are not. */
+TEST(a_loop_thread_that_asks_for_several_keys_is_told_the_truth_or_to_wait)
+{
+    enum { ROWS = 20000, PAIRS = 20000 };
+    struct fixture f = { 0 };
+    struct snapshot *taken = NULL;
+    struct batch *batch;
+    struct commit_stamp stamp;
+    int told = 0;
+
+    REQUIRE(open_store(&f, false));
+    batch = batch_new(f.op, TEST_BUCKET);
+    for (uint64_t i = 0; i < ROWS; i += 2)
+        batch_put(batch, key_of(&f, i), slice_of("some bytes that fill blocks"));
+    CHECK(store_commit(f.op, f.bucket, batch, &stamp) == ST_OK);
+    store_close(f.store);
+    REQUIRE(open_store(&f, false));
+    REQUIRE(store_snapshot(f.op, f.bucket, &taken) == ST_OK);
+    for (int i = 0; i < PAIRS; i++) {
+        uint64_t number[2] = { env_random_u64(f.op->env) % ROWS, env_random_u64(f.op->env) % ROWS };
+        struct slice keys[2] = { key_of(&f, number[0]), key_of(&f, number[1]) }, values[2];
+
+        f.op->may_block = i % 1000 == 0;
+        if (store_get_many(f.op, taken, keys, 2, values) != ST_OK)
+            continue;
+        told++;
+        for (int k = 0; k < 2; k++)
+            CHECK(number[k] % 2 ? !values[k].data : slice_is(values[k], "some bytes that fill blocks"));
+    }
+    CHECK(told > PAIRS / 10);
+    f.op->may_block = true;
+    store_release(taken);
+    store_close(f.store);
+}
+
 /* RocksDB cannot lock a directory, so it cannot be opened for writing while this is there. */
 static void block_lock(struct fixture *f, bool block)
 {
