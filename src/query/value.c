@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "json/number.h"
 #include "query/value.h"
 
 struct value value_from_json(struct json json)
@@ -82,6 +83,14 @@ struct json value_to_json(struct op *op, struct value value)
     return json_built(&out);
 }
 
+/* An argument of a function is printed for each row, and for many of them it is all that is printed. */
+static void print_int(struct buf *out, int64_t number)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    buf_append(out, text, (size_t)(number_print_int(text, number) - text));
+}
+
 void value_print(struct buf *out, struct value value)
 {
     switch (value.kind) {
@@ -94,7 +103,7 @@ void value_print(struct buf *out, struct value value)
         break;
     case JSON_NUMBER:
         if (value.is_int)
-            buf_printf(out, "%lld", (long long)value.integer);
+            print_int(out, value.integer);
         else if (isfinite(value.number))
             json_print_double(out, value.number);
         else

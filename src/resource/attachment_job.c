@@ -4,7 +4,6 @@
  * in the Slug header: those are kept here, and /media/<the attachment's rid> leads to them.
  */
 #include "base/limits.h"
-#include "partition/key.h"
 #include "resource/attachment_in.h"
 #include "resource/system.h"
 
@@ -74,18 +73,13 @@ enum status attachment_read_address(struct op *op, const struct call *call, stru
                                     struct attachment_job *job)
 {
     struct call owner = *call;
-    struct partition_key key;
-    bool present;
     enum status st;
 
     *job = (struct attachment_job){ .call = call,
                                     .name = call->id,
                                     .if_match = call_header(call, HEADER_IF_MATCH) };
     item_reply_owner(reply, call);
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
-                           &present));
-    partition_key_epk(call->container, &key, &job->epk);
-    item_reply_key(reply, call, &job->epk);
+    TRY(item_read_key(op, call, reply, &job->epk));
     owner.id = call->item;
     TRY(item_address(op, &owner, &job->epk, &job->item_id));
 out:
@@ -102,6 +96,20 @@ static enum status check_type(struct op *op, struct slice type)
     if (!good)
         return op_fail(op, ST_BAD_REQUEST, "The content type of the attachment is invalid.");
     return ST_OK;
+}
+
+/* What stands before the slash is one of the few that there are: the service takes "application/text", and not "junk/text". */
+static enum status check_media_type(struct op *op, struct slice type)
+{
+    static const char *const kinds[] = { "application", "audio",     "font", "image", "message",
+                                         "model",       "multipart", "text", "video" };
+    const char *slash = memchr(type.data, '/', type.size);
+    struct slice kind = slice_make(type.data, slash ? (size_t)(slash - type.data) : 0);
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (slice_is_nocase(kind, kinds[i]))
+            return check_type(op, type);
+    return op_fail(op, ST_BAD_REQUEST, "The content type of the attachment is invalid.");
 }
 
 static bool is_json(struct slice type)
@@ -132,7 +140,7 @@ enum status attachment_read_media(struct op *op, const struct call *call, struct
         return op_fail(op, ST_TOO_LARGE, "Request size is too large");
     if (job->slug.size > ITEM_ID_BYTES_MAX)
         return op_fail(op, ST_BAD_REQUEST, "The Slug header is too long for an id.");
-    return check_type(op, job->type);
+    return check_media_type(op, job->type);
 }
 
 static enum status read_json(struct op *op, const struct call *call, struct attachment_job *job)

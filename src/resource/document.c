@@ -27,21 +27,6 @@ out:
     return st;
 }
 
-/* For operations without a document: the key is in the header, the id in the path. */
-static enum status read_address(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
-{
-    struct partition_key key;
-    bool present;
-    enum status st;
-
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
-                           &present));
-    partition_key_epk(call->container, &key, epk);
-    item_reply_key(reply, call, epk);
-out:
-    return st;
-}
-
 /* x-ms-indexing-directive, which route/ has checked. */
 static enum indexing_wish indexing_wish_of(const struct call *call)
 {
@@ -190,7 +175,7 @@ enum status document_patch(struct op *op, struct call *call, struct reply *reply
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_address(op, call, reply, &action->epk));
+    TRY(item_read_key(op, call, reply, &action->epk));
     TRY(read_patch(op, call, &action->patch));
     TRY(item_address(op, call, &action->epk, &action->id));
     TRY(run(op, call, reply, action));
@@ -204,7 +189,7 @@ enum status document_delete(struct op *op, struct call *call, struct reply *repl
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_address(op, call, reply, &action->epk));
+    TRY(item_read_key(op, call, reply, &action->epk));
     TRY(item_address(op, call, &action->epk, &action->id));
     TRY(run(op, call, reply, action));
 out:
@@ -221,7 +206,7 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     enum status st;
 
     item_reply_owner(reply, call);
-    TRY(read_address(op, call, reply, &epk));
+    TRY(item_read_key(op, call, reply, &epk));
     TRY(item_check_session(op, call, reply, lsn));
     TRY(item_address(op, call, &epk, &id));
     TRY(partition_read(op, call->service->hints, call->container, &epk, id, &item, &found));

@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/ranges.h"
+#include "partition/key.h"
 #include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/system.h"
@@ -229,6 +230,20 @@ void item_reply(struct reply *reply, const struct call *call, const struct recor
     reply_header_u64(reply, "x-ms-item-lsn", item->lsn);
     reply_session(reply, lsn);
     reply_status(reply, status);
+}
+
+enum status item_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
+{
+    struct partition_key key;
+    bool present;
+    enum status st;
+
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
+                           &present));
+    partition_key_epk(call->container, &key, epk);
+    item_reply_key(reply, call, epk);
+out:
+    return st;
 }
 
 enum status item_check_session(struct op *op, const struct call *call, const struct reply *reply,

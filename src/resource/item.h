@@ -21,6 +21,9 @@ enum status item_check_size(struct op *op, struct json document);
 /* Whether a top-level member of that name is ours to set. */
 bool item_is_system_name(struct slice name);
 
+/* For operations without a document: the partition key that the header names, which the reply tells, too. */
+enum status item_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk);
+
 /* The id that the path means: itself, or that of the document whose rid it is. */
 enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id);
 

@@ -38,7 +38,7 @@ static struct exchange *send_errand(struct sim *sim, const struct errand *errand
 
     snprintf(name, sizeof(name), "f%d", errand->file);
     snprintf(content, sizeof(content), "%d", errand->content);
-    snprintf(type, sizeof(type), "x/%s", content);
+    snprintf(type, sizeof(type), "text/%s", content);
     snprintf(key, sizeof(key), "[%s]", key_texts[errand->key]);
     snprintf(rest, sizeof(rest), "/docs/i%d/attachments%s%s", errand->id, puts ? "" : "/", puts ? "" : name);
     box_path(path, sizeof(path), errand->box, rest);
@@ -60,7 +60,7 @@ static bool holds(struct exchange *exchange, int file, int content)
     char name[8], type[24];
 
     snprintf(name, sizeof(name), "f%d", file);
-    snprintf(type, sizeof(type), "x/%d", content);
+    snprintf(type, sizeof(type), "text/%d", content);
     return member_is(body, "id", name) && member_is(body, "contentType", type);
 }
 
