@@ -171,19 +171,3 @@ void container_share_progress(const struct container *old, struct container *new
     atomic_fetch_add(&old->progress->references, 1);
     new->progress = old->progress;
 }
-
-struct json definition_without(struct arena *memory, struct json stored, const char *member)
-{
-    struct json_builder out;
-
-    json_builder_init(&out, memory);
-    json_begin_object(&out);
-    for (struct json_iter i = json_iter(stored); json_next(&i);) {
-        if (slice_is(i.name, member))
-            continue;
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
-    json_end(&out);
-    return json_built(&out);
-}

@@ -35,6 +35,3 @@ void container_share_progress(const struct container *old, struct container *new
 uint64_t container_number(const struct rid *rid);
 
 struct slice catalog_join(struct arena *arena, struct slice a, const char *middle, struct slice b);
-
-/* A stored definition without one of its members, which no client sees. */
-struct json definition_without(struct arena *memory, struct json stored, const char *member);

@@ -5,7 +5,6 @@
  * on it was gone.
  */
 #include "base/encode.h"
-#include "catalog/entry.h"
 #include "catalog/ranges.h"
 
 #define RANGES "_ranges"
@@ -45,10 +44,7 @@ struct json ranges_store(struct op *op, const struct range_table *table, struct 
 
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
-    for (struct json_iter i = json_iter(definition); json_next(&i);) {
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
+    json_add_members(&out, definition, NULL);
     json_add_name(&out, slice_of(RANGES));
     json_begin_object(&out);
     add_number(&out, "version", table->version);
@@ -151,7 +147,7 @@ enum status ranges_read(struct op *op, struct container *container, const struct
     }
     if (!read_table(memory, json_get(container->definition, RANGES), &container->ranges))
         return op_fail(op, ST_CORRUPT, "the catalog has a container with a malformed table of ranges");
-    container->definition = definition_without(memory, container->definition, RANGES);
+    container->definition = json_without(memory, container->definition, RANGES);
     container->id = json_string(json_get(container->definition, "id"));
     return ST_OK;
 }

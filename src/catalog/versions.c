@@ -1,5 +1,4 @@
 /* src/catalog/versions.c - which indexing policies a container has, from its record and into it. */
-#include "catalog/entry.h"
 #include "catalog/versions.h"
 
 /* No definition of a client's has it: container_define() takes over only what it knows. */
@@ -70,7 +69,7 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
     enum status st = ST_OK;
 
     if (json_kind(older) == JSON_ARRAY)
-        container->definition = definition_without(&container->memory, container->definition, OLDER);
+        container->definition = json_without(&container->memory, container->definition, OLDER);
     if (!bucket_keeps_entries(container->bucket))
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
@@ -119,10 +118,7 @@ static struct json with_older(struct op *op, const struct container *now, struct
 
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
-    for (struct json_iter i = json_iter(definition); json_next(&i);) {
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
+    json_add_members(&out, definition, NULL);
     json_add_name(&out, slice_of(OLDER));
     json_begin_array(&out);
     for (size_t i = 0; i < now->index_older_count; i++)

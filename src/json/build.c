@@ -131,6 +131,27 @@ void json_add(struct json_builder *builder, struct json value)
     grow_to(builder, to + size);
 }
 
+void json_add_members(struct json_builder *builder, struct json object, const char *but)
+{
+    for (struct json_iter i = json_iter(object); json_next(&i);) {
+        if (but && slice_is(i.name, but))
+            continue;
+        json_add_name(builder, i.name);
+        json_add(builder, i.value);
+    }
+}
+
+struct json json_without(struct arena *arena, struct json object, const char *name)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, arena);
+    json_begin_object(&out);
+    json_add_members(&out, object, name);
+    json_end(&out);
+    return json_built(&out);
+}
+
 struct json json_built(const struct json_builder *builder)
 {
     assert(builder->depth == 0);

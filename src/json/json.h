@@ -148,5 +148,11 @@ void json_add_double(struct json_builder *builder, double number); /* finite */
 void json_add_string(struct json_builder *builder, struct slice utf8);
 void json_add(struct json_builder *builder, struct json value); /* a copy */
 
+/* Copies of the members of an object, less the one that is named; NULL: all of them. */
+void json_add_members(struct json_builder *builder, struct json object, const char *but);
+
 /* The finished value; undefined when the arena's limit was reached on the way. */
 struct json json_built(const struct json_builder *builder);
+
+/* The object less one of its members; undefined likewise. */
+struct json json_without(struct arena *arena, struct json object, const char *name);

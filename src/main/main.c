@@ -9,8 +9,9 @@
 #include "main/serve.h"
 #include "main/settings.h"
 
-static int help(void)
+static int help_command(int argc, char **argv)
 {
+    (void)argc, (void)argv;
     puts("orrery " ORRERY_VERSION
          " - a document database that speaks the protocol of Azure Cosmos DB for NoSQL\n"
          "\n"
@@ -54,27 +55,32 @@ static int check_command(int argc, char **argv)
     return 2;
 }
 
+static int version_command(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    return puts("orrery " ORRERY_VERSION) < 0;
+}
+
+/* A new one also has its lines in help_command() and in docs/running.md; test/program/run looks for them. */
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* its words begin at argv[2]; the exit status */
+} commands[] = {
+    { "serve", serve_command },     { "check", check_command },       { "backup", backup_command },
+    { "admin", admin_command },     { "keys", keys_command },         { "help", help_command },
+    { "version", version_command }, { "--version", version_command },
+};
+
 int main(int argc, char **argv)
 {
-    const char *command = argc > 1 ? argv[1] : "help";
+    const char *name = argc > 1 ? argv[1] : "help";
 
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return help();
-    if (strcmp(command, "serve") == 0)
-        return serve_command(argc, argv);
-    if (strcmp(command, "check") == 0)
-        return check_command(argc, argv);
-    if (strcmp(command, "backup") == 0)
-        return backup_command(argc, argv);
-    if (strcmp(command, "admin") == 0)
-        return admin_command(argc, argv);
-    if (strcmp(command, "keys") == 0)
-        return keys_command(argc, argv);
-    if (strcmp(command, "help") == 0)
-        return help();
-    if (strcmp(command, "version") == 0 || strcmp(command, "--version") == 0)
-        return puts("orrery " ORRERY_VERSION) < 0;
-    fprintf(stderr, "orrery: no command named %s (orrery --help lists them)\n", command);
+            return help_command(argc, argv);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    fprintf(stderr, "orrery: no command named %s (orrery --help lists them)\n", name);
     return 2;
 }

@@ -18,6 +18,7 @@
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
+#include "main/statistics.h"
 #include "partition/recover.h"
 #include "partition/reindex.h"
 #include "partition/sweep.h"
@@ -53,142 +54,19 @@ struct server {
     _Atomic uint64_t items_expired, ranges_split;
 };
 
-/* --- metrics that are not the router's --- */
-
-static void gauge(struct buf *out, const char *name, const char *kind, uint64_t value)
-{
-    buf_printf(out, "# TYPE orrery_%s %s\norrery_%s %llu\n", name, kind, name, (unsigned long long)value);
-}
-
-/* As a label's value: Prometheus wants these three escaped. */
-static void print_label(struct buf *out, const char *name, struct slice text)
-{
-    buf_printf(out, "%s=\"", name);
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] == '\\' || text.data[i] == '"')
-            buf_byte(out, '\\');
-        if (text.data[i] == '\n')
-            buf_text(out, "\\n");
-        else
-            buf_byte(out, text.data[i]);
-    }
-    buf_byte(out, '"');
-}
-
-static void print_container_name(struct buf *out, const char *metric, const struct container *container)
-{
-    buf_printf(out, "orrery_%s{", metric);
-    print_label(out, "database", container->database->id);
-    buf_byte(out, ',');
-    print_label(out, "container", container->id);
-}
-
-static void print_item_bytes(struct buf *out, const struct container *container)
-{
-    print_container_name(out, "item_bytes_max", container);
-    buf_printf(out, "} %llu\n", (unsigned long long)container->shape->item_bytes);
-}
-
-static void print_array_count(struct buf *out, const struct container *container)
-{
-    char path[SHAPE_PATH_BYTES];
-
-    if (container->shape->array_count == 0)
-        return;
-    shape_path(container->shape, path);
-    print_container_name(out, "array_elements_max", container);
-    buf_byte(out, ',');
-    print_label(out, "path", slice_of(path));
-    buf_printf(out, "} %llu\n", (unsigned long long)container->shape->array_count);
-}
-
-/* The largest item and the longest array of each container since the start. */
-static void print_shapes(struct catalog *catalog, struct buf *out)
-{
-    struct container *list[METRIC_CONTAINERS_MAX];
-    size_t count = catalog_list_largest(catalog, list, METRIC_CONTAINERS_MAX);
-
-    buf_text(out, "# TYPE orrery_item_bytes_max gauge\n");
-    for (size_t i = 0; i < count; i++)
-        print_item_bytes(out, list[i]);
-    buf_text(out, "# TYPE orrery_array_elements_max gauge\n");
-    for (size_t i = 0; i < count; i++)
-        print_array_count(out, list[i]);
-    for (size_t i = 0; i < count; i++)
-        container_release(list[i]);
-}
-
-static void print_spending_of(struct buf *out, const struct container *container, const char *metric,
-                              double value)
-{
-    print_container_name(out, metric, container);
-    buf_printf(out, "} %.2f\n", value);
-}
-
-/* What each container has cost since the start, and how many of its requests were told to come back. */
-static void print_spending(struct catalog *catalog, struct buf *out)
-{
-    struct container *list[METRIC_CONTAINERS_MAX];
-    size_t count = catalog_list_spending(catalog, list, METRIC_CONTAINERS_MAX);
-
-    buf_text(out, "# TYPE orrery_request_units_total counter\n");
-    for (size_t i = 0; i < count; i++)
-        print_spending_of(out, list[i], "request_units_total",
-                          (double)list[i]->meter->spent_hundredths / 100);
-    buf_text(out, "# TYPE orrery_requests_throttled_total counter\n");
-    for (size_t i = 0; i < count; i++)
-        print_spending_of(out, list[i], "requests_throttled_total", (double)list[i]->meter->refused);
-    for (size_t i = 0; i < count; i++)
-        container_release(list[i]);
-}
-
+/* For the router, whose own metrics are those of requests. */
 static void print_metrics(void *context, struct buf *out)
 {
-    struct server *server = context;
-    struct store_stats store;
-    struct http_stats http;
-    struct script_stats scripts;
-    size_t databases, containers;
+    const struct server *server = context;
 
-    store_stats(server->store, &store);
-    http_stats(server->http, &http);
-    scripts_stats(server->scripts, &scripts);
-    catalog_count(server->catalog, &databases, &containers);
-    gauge(out, "databases", "gauge", databases);
-    gauge(out, "containers", "gauge", containers);
-    gauge(out, "items_expired_total", "counter", server->items_expired);
-    gauge(out, "ranges_split_total", "counter", server->ranges_split);
-    print_shapes(server->catalog, out);
-    print_spending(server->catalog, out);
-    gauge(out, "store_commits_total", "counter", store.commits);
-    gauge(out, "store_groups_total", "counter", store.groups);
-    gauge(out, "store_syncs_total", "counter", store.syncs);
-    gauge(out, "store_conflicts_total", "counter", store.conflicts);
-    gauge(out, "store_failures_total", "counter", store.failures);
-    gauge(out, "store_reopens_total", "counter", store.reopens);
-    gauge(out, "store_written_bytes_total", "counter", store.bytes_written);
-    gauge(out, "store_disk_bytes", "gauge", store.disk_bytes);
-    gauge(out, "index_memory_bytes", "gauge", store.index_memory_bytes);
-    gauge(out, "index_runs", "gauge", store.index_runs);
-    gauge(out, "index_run_bytes", "gauge", store.index_run_bytes);
-    gauge(out, "index_merges_total", "counter", store.index_merges);
-    gauge(out, "store_writable", "gauge", store_is_writable(server->store));
-    gauge(out, "connections", "gauge", http.connections_open);
-    gauge(out, "connections_total", "counter", http.connections_total);
-    gauge(out, "connections_refused_total", "counter", http.connections_refused);
-    gauge(out, "http_requests_total", "counter", http.requests);
-    gauge(out, "http_requests_on_pool_total", "counter", http.requests_on_pool);
-    gauge(out, "http_malformed_total", "counter", http.malformed);
-    gauge(out, "http_timeouts_total", "counter", http.timeouts);
-    gauge(out, "http_in_bytes_total", "counter", http.bytes_in);
-    gauge(out, "http_out_bytes_total", "counter", http.bytes_out);
-    gauge(out, "pool_threads", "gauge", http.pool_threads);
-    gauge(out, "pool_queued", "gauge", http.pool_queued);
-    gauge(out, "script_children", "gauge", scripts.children);
-    gauge(out, "script_waiting", "gauge", scripts.waiting);
-    gauge(out, "script_runs_total", "counter", scripts.runs);
-    gauge(out, "script_function_calls_total", "counter", scripts.calls);
-    gauge(out, "script_killed_total", "counter", scripts.killed);
+    statistics_print(out, &(struct statistics){
+                              .store = server->store,
+                              .catalog = server->catalog,
+                              .http = server->http,
+                              .scripts = server->scripts,
+                              .items_expired = server->items_expired,
+                              .ranges_split = server->ranges_split,
+                          });
 }
 
 /* --- the steps of starting --- */
@@ -435,33 +313,66 @@ out:
     explicit_bzero(&keys, sizeof(keys));
 }
 
+static enum status drop_containers(struct op *op, struct server *server)
+{
+    return catalog_sweep(op, server->catalog);
+}
+
+static enum status drop_expired(struct op *op, struct server *server)
+{
+    uint64_t expired = 0;
+    enum status st = sweep_expired(op, server->catalog, &expired);
+
+    server->items_expired += expired;
+    return st;
+}
+
+static enum status index_again(struct op *op, struct server *server)
+{
+    return reindex_items(op, server->catalog);
+}
+
+static enum status trim(struct op *op, struct server *server)
+{
+    return trim_logs(op, server->catalog, 3600 * 1000 * (int64_t)server->settings->change_retention_hours);
+}
+
+static enum status split_ranges(struct op *op, struct server *server)
+{
+    uint64_t split = 0;
+    enum status st = watch_ranges(op, server->catalog, server->watch, &split);
+
+    server->ranges_split += split;
+    return st;
+}
+
+static enum status tend_store(struct op *op, struct server *server)
+{
+    return store_upkeep(op, server->store);
+}
+
+/* What is done over and over, a little at a time. One that fails is told of, and keeps no other from being done. */
+static const struct chore {
+    enum status (*run)(struct op *op, struct server *server);
+    const char *failure;
+} chores[] = {
+    { drop_containers, "cannot remove dropped containers" },
+    { drop_expired, "cannot remove expired items" },
+    { index_again, "cannot index items again" },
+    { trim, "cannot trim the change logs" },
+    { split_ranges, "cannot split a range that is too large" },
+    { tend_store, "the store cannot be brought into fewer files" },
+};
+
 static void keep_house(struct op *op, struct server *server)
 {
-    uint64_t expired = 0, split = 0;
-
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
-    op_begin(op, OP_TIMEOUT_MS);
-    if (catalog_sweep(op, server->catalog) != ST_OK)
-        log_line(LOG_WARN, "cannot remove dropped containers: %s", op->error);
-    op_begin(op, OP_TIMEOUT_MS);
-    if (sweep_expired(op, server->catalog, &expired) != ST_OK)
-        log_line(LOG_WARN, "cannot remove expired items: %s", op->error);
-    server->items_expired += expired;
-    op_begin(op, OP_TIMEOUT_MS);
-    if (reindex_items(op, server->catalog) != ST_OK)
-        log_line(LOG_WARN, "cannot index items again: %s", op->error);
-    op_begin(op, OP_TIMEOUT_MS);
-    if (trim_logs(op, server->catalog, 3600 * 1000 * (int64_t)server->settings->change_retention_hours) !=
-        ST_OK)
-        log_line(LOG_WARN, "cannot trim the change logs: %s", op->error);
-    op_begin(op, OP_TIMEOUT_MS);
-    if (watch_ranges(op, server->catalog, server->watch, &split) != ST_OK)
-        log_line(LOG_WARN, "cannot split a range that is too large: %s", op->error);
-    server->ranges_split += split;
-    op_begin(op, OP_TIMEOUT_MS);
-    if (store_upkeep(op, server->store) != ST_OK)
-        log_line(LOG_WARN, "the store cannot be brought into fewer files: %s", op->error);
+    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]); i++) {
+        op_begin(op, OP_TIMEOUT_MS);
+        if (chores[i].run(op, server) != ST_OK)
+            log_line(LOG_WARN, "%s: %s", chores[i].failure, op->error);
+    }
 }
 
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */

@@ -108,14 +108,8 @@ struct value eval_plain(struct eval *eval, struct value value)
         return value;
     json_builder_init(&out, &eval->op->arena);
     json_begin_object(&out);
-    for (struct json_iter i = json_iter(value.row->body); json_next(&i);) {
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
-    for (struct json_iter i = json_iter(row_system(eval, value.row)); json_next(&i);) {
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
+    json_add_members(&out, value.row->body, NULL);
+    json_add_members(&out, row_system(eval, value.row), NULL);
     json_end(&out);
     return eval_built(eval, &out);
 }

@@ -327,9 +327,7 @@ static enum status begin_at(struct run *run, struct slice from)
     return continuation_malformed(run->eval.op);
 }
 
-static enum status run_select(struct op *op, struct query *query, const struct select *select,
-                              struct query_source *source, struct slice from,
-                              const struct query_limits *limits, bool nested, struct query_page *page);
+static enum status run_select(struct op *op, struct run *run, struct query_source *source, struct slice from);
 
 /* The rows of a subquery over all items, as a source of their own: numbered from 1, in an order that stays. */
 struct rows_source {
@@ -406,18 +404,29 @@ out:
     return st;
 }
 
+/* All rows of the subquery in FROM. */
+static enum status gather_rows(struct run *run, struct query_source *items, struct query_page *page)
+{
+    static const struct query_limits all = { SIZE_MAX, SIZE_MAX, 0 };
+    struct run inner = { .query = run->query,
+                         .select = run->select->source[0].select,
+                         .limits = &all,
+                         .page = page,
+                         .nested = true };
+
+    return run_select(run->eval.op, &inner, items, slice_of(""));
+}
+
 /* The subquery in FROM first, when it gathers rows of many items; then the statement over its rows. */
 static enum status open_source(struct run *run, struct query_source *items, struct rows_source *rows)
 {
-    static const struct query_limits all = { SIZE_MAX, SIZE_MAX, 0 };
     enum status st = ST_OK;
 
     run->source = items;
     if (run->select->whole) {
         *rows = (struct rows_source){ .base = { .next = rows_source_next, .seek = rows_source_seek } };
         run->source = &rows->base;
-        TRY(run_select(run->eval.op, run->query, run->select->source[0].select, items, slice_of(""), &all,
-                       true, &rows->page));
+        TRY(gather_rows(run, items, &rows->page));
     } else if (!run->query->bound.scans) {
         *rows = (struct rows_source){ .base = { .next = one_next, .seek = one_seek } };
         run->source = &rows->base;
@@ -444,48 +453,47 @@ static void explain(struct run *run)
     }
 }
 
-static enum status run_select(struct op *op, struct query *query, const struct select *select,
-                              struct query_source *source, struct slice from,
-                              const struct query_limits *limits, bool nested, struct query_page *page)
+/* `run` says what of which query to run, and how much of it; the rest of it is this function's. */
+static enum status run_select(struct op *op, struct run *run, struct query_source *source, struct slice from)
 {
-    struct run run = { .query = query, .select = select, .limits = limits, .page = page, .nested = nested };
     struct rows_source rows = { 0 };
     enum status st;
 
-    *page = (struct query_page){ 0 };
-    run_memory(&run, &page->memory);
-    run_memory(&run, &run.kept);
-    run_memory(&run, &run.item_memory);
-    run.began = op->work;
-    run.eval = make_eval(op, query);
-    run.eval.kept = &run.kept;
-    run.eval.item = &run.item_memory;
-    buf_init(&run.text, &run.kept);
-    TRY(begin_at(&run, from));
-    TRY(open_source(&run, source, &rows));
-    TRY(run_by_order(&run));
-    if (query->options.explain && !nested)
-        explain(&run);
+    *run->page = (struct query_page){ 0 };
+    run_memory(run, &run->page->memory);
+    run_memory(run, &run->kept);
+    run_memory(run, &run->item_memory);
+    run->began = op->work;
+    run->eval = make_eval(op, run->query);
+    run->eval.kept = &run->kept;
+    run->eval.item = &run->item_memory;
+    buf_init(&run->text, &run->kept);
+    TRY(begin_at(run, from));
+    TRY(open_source(run, source, &rows));
+    TRY(run_by_order(run));
+    if (run->query->options.explain && !run->nested)
+        explain(run);
 out:
     if (st != ST_OK && op->error)
-        op->error = arena_text(&page->memory, slice_of(op->error));
-    ahead_close(run.ahead);
+        op->error = arena_text(&run->page->memory, slice_of(op->error));
+    ahead_close(run->ahead);
     query_page_free(&rows.page);
-    picked_close(&run.picked);
-    covered_close(&run.covered);
-    arena_free(&run.kept);
-    arena_free(&run.item_memory);
+    picked_close(&run->picked);
+    covered_close(&run->covered);
+    arena_free(&run->kept);
+    arena_free(&run->item_memory);
     return st;
 }
 
 enum status query_run(struct op *op, struct query *query, struct query_source *source, struct slice from,
                       const struct query_limits *limits, struct query_page *page)
 {
+    struct run run = { .query = query, .select = query->select, .limits = limits, .page = page };
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st;
 
     op->arena.budget = query->options.budget;
-    st = run_select(op, query, query->select, source, from, limits, false, page);
+    st = run_select(op, &run, source, from);
     op->arena.budget = NULL;
     arena_rewind(&op->arena, mark); /* a query that used it all up leaves room for the answer that says so */
     if (st != ST_OK && op->error)

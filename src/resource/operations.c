@@ -82,12 +82,7 @@ enum status operations_give_id(struct op *op, struct json options, struct json *
     env_guid(op->env, guid);
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
-    for (struct json_iter i = json_iter(*document); json_next(&i);) {
-        if (slice_is(i.name, "id"))
-            continue;
-        json_add_name(&out, i.name);
-        json_add(&out, i.value);
-    }
+    json_add_members(&out, *document, "id");
     json_add_name(&out, slice_of("id"));
     json_add_string(&out, slice_make(guid, GUID_SIZE));
     json_end(&out);

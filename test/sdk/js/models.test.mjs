@@ -9,7 +9,7 @@ const { assert, endpoint, key, main, test } = harness;
 const CLIENTS = 100;
 const PAGE = 10000; // more than a partition ever has
 const seconds = Number(process.env.ORRERY_SECONDS ?? 12);
-const seed = Number(process.env.ORRERY_SEED ?? Date.now() % 1000000);
+const seed = Number(process.env.ORRERY_SEED ?? 1);
 const models = Object.values(all);
 console.log(`seed ${seed}, ${seconds} s`);
 

@@ -133,6 +133,16 @@ TEST(what_is_built_has_the_bytes_of_what_is_parsed)
     CHECK(slice_is(printed(json_built(&b)), text));
 }
 
+TEST(an_object_less_a_member_has_the_others_in_their_order)
+{
+    struct json object = parsed("{\"b\":1,\"a\":[2],\"c\":{}}");
+    struct arena *arena = &test_op()->arena;
+
+    CHECK(slice_is(printed(json_without(arena, object, "a")), "{\"b\":1,\"c\":{}}"));
+    CHECK(slice_is(printed(json_without(arena, object, "d")), "{\"b\":1,\"a\":[2],\"c\":{}}"));
+    CHECK(slice_is(printed(json_without(arena, parsed("{}"), "a")), "{}"));
+}
+
 TEST(a_builder_past_its_limit_gives_undefined)
 {
     for (size_t limit = 0; limit < 4096; limit += 64) {

@@ -91,3 +91,13 @@ bool gives(const struct builtin_family *family, const char *name, const char *ar
     printf("%s of %s gives %.*s\n", name, args, SLICE_ARGS(got));
     return false;
 }
+
+struct slice repeated(const char *text, size_t count)
+{
+    struct buf out;
+
+    buf_init(&out, &test_op()->arena);
+    for (size_t i = 0; i < count; i++)
+        buf_text(&out, text);
+    return buf_as_slice(&out);
+}

@@ -16,3 +16,6 @@ struct value call(const struct builtin_family *family, const char *name, const c
 
 /* Whether the call's result prints so; says what it was when it does not. */
 bool gives(const struct builtin_family *family, const char *name, const char *args, const char *expected);
+
+/* For arguments that are too long to write down. */
+struct slice repeated(const char *text, size_t count);

@@ -17,16 +17,6 @@ static bool like_escape(const char *text, const char *pattern, const char *escap
     return like_match(&eval, slice_of(text), slice_of(pattern), slice_of(escape));
 }
 
-static struct slice repeated(const char *text, size_t count)
-{
-    struct buf out;
-
-    buf_init(&out, &test_op()->arena);
-    for (size_t i = 0; i < count; i++)
-        buf_text(&out, text);
-    return buf_as_slice(&out);
-}
-
 TEST(a_pattern_without_wildcards_is_the_whole_text)
 {
     CHECK(like("abc", "abc"));

@@ -8,16 +8,6 @@ static bool regex(const char *name, const char *args, const char *expected)
     return gives(&builtins_regex, name, args, expected);
 }
 
-static struct slice repeated(const char *text, size_t count)
-{
-    struct buf out;
-
-    buf_init(&out, &test_op()->arena);
-    for (size_t i = 0; i < count; i++)
-        buf_text(&out, text);
-    return buf_as_slice(&out);
-}
-
 TEST(a_match_may_begin_anywhere)
 {
     CHECK(regex("REGEXMATCH", "['abcd', 'bc']", "true"));

@@ -211,25 +211,5 @@ struct query *shelf_compile_for(const struct shelf *shelf, const char *text, enu
 
 struct slice shelf_pages(struct shelf *shelf, struct query *query, size_t rows, size_t bytes)
 {
-    struct query_limits limits = { rows, bytes, 0 };
-    struct slice from = slice_of("");
-    struct query_page page;
-    struct buf lines;
-
-    buf_init(&lines, &test_op()->arena);
-    do {
-        if (query_run(test_op(), query, &shelf->table.base, from, &limits, &page) != ST_OK) {
-            test_failed(__FILE__, __LINE__, test_op()->error);
-            query_page_free(&page);
-            break;
-        }
-        for (size_t i = 0; i < page.count; i++) {
-            buf_slice(&lines, page.row[i]);
-            buf_byte(&lines, '\n');
-        }
-        buf_text(&lines, "---\n");
-        from = page.next.size ? arena_copy(&test_op()->arena, page.next) : slice_of("");
-        query_page_free(&page);
-    } while (from.size);
-    return buf_as_slice(&lines);
+    return table_pages(&shelf->table, query, rows, bytes, "---\n");
 }

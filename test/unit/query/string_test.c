@@ -26,16 +26,6 @@ static struct value run(struct eval *eval, const char *name, const struct value 
     return find(&builtins_string, name)->code(eval, arg, count);
 }
 
-static struct slice repeated(const char *text, size_t count)
-{
-    struct buf out;
-
-    buf_init(&out, &test_op()->arena);
-    for (size_t i = 0; i < count; i++)
-        buf_text(&out, text);
-    return buf_as_slice(&out);
-}
-
 TEST(a_part_is_found_wherever_it_stands)
 {
     CHECK(text("CONTAINS", "['AdventureWorks', 'Works']", "true"));

@@ -60,7 +60,7 @@ struct query *table_compile(const char *text)
     return query;
 }
 
-struct slice table_rows(struct table *table, struct query *query, size_t rows, size_t bytes)
+struct slice table_pages(struct table *table, struct query *query, size_t rows, size_t bytes, const char *end)
 {
     struct query_limits limits = { rows, bytes, 0 };
     struct slice from = slice_of("");
@@ -80,10 +80,16 @@ struct slice table_rows(struct table *table, struct query *query, size_t rows, s
             buf_slice(&lines, page.row[i]);
             buf_byte(&lines, '\n');
         }
+        buf_text(&lines, end);
         from = page.next.size ? arena_copy(&test_op()->arena, page.next) : slice_of("");
         query_page_free(&page);
     } while (from.size);
     return buf_as_slice(&lines);
+}
+
+struct slice table_rows(struct table *table, struct query *query, size_t rows, size_t bytes)
+{
+    return table_pages(table, query, rows, bytes, "");
 }
 
 static int by_bytes(const void *a, const void *b)

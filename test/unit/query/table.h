@@ -18,5 +18,9 @@ struct query *table_compile(const char *text);
 /* All pages of at most `rows` rows and `bytes` bytes, joined: one line a row. */
 struct slice table_rows(struct table *table, struct query *query, size_t rows, size_t bytes);
 
+/* The same with `end` behind each page. */
+struct slice table_pages(struct table *table, struct query *query, size_t rows, size_t bytes,
+                         const char *end);
+
 /* The same lines in byte order. */
 struct slice table_sorted(struct slice lines);

@@ -177,3 +177,21 @@ struct slice client_answer(struct client *client, const char *header)
 {
     return rig_header(&client->exchange.op, &client->exchange.answer, header);
 }
+
+void client_open_filled(struct client *client)
+{
+    client_open(client);
+    CHECK(client_send(client, METHOD_POST, "/dbs", "{'id':'d'}") == 201);
+    CHECK(client_send(client, METHOD_POST, "/dbs/d/colls",
+                      "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}") == 201);
+    client_header(client, HEADER_PARTITION_KEY, "['a']");
+    CHECK(client_send(client, METHOD_POST, "/dbs/d/colls/c/docs", "{'id':'1','pk':'a'}") == 201);
+}
+
+bool client_told(struct client *client, const char *code, const char *reason)
+{
+    struct slice message = json_string(client_member(client, "message"));
+
+    return slice_is(json_string(client_member(client, "code")), code) &&
+           memmem(message.data, message.size, reason, strlen(reason));
+}

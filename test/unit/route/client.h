@@ -31,6 +31,9 @@ void client_open(struct client *client);
 void client_open_with(struct client *client,
                       enum status (*backup)(void *context, struct op *op, struct slice directory),
                       void *context);
+
+/* With the container d/c and in it item 1 of key a; the header with that key stays. */
+void client_open_filled(struct client *client);
 void client_close(struct client *client);
 void client_header(struct client *client, enum header_id id, const char *value);
 void client_clear(struct client *client);
@@ -40,3 +43,6 @@ int client_send(struct client *client, enum method method, const char *target, c
 
 struct json client_member(struct client *client, const char *name);
 struct slice client_answer(struct client *client, const char *header);
+
+/* Whether the last answer's error has that code, and a message with that reason in it. */
+bool client_told(struct client *client, const char *code, const char *reason);

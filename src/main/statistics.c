@@ -1,0 +1,179 @@
+/* src/main/statistics.c - what the parts of the server count, as Prometheus reads it. */
+#include <stddef.h>
+
+#include "base/limits.h"
+#include "main/statistics.h"
+
+/* All figures of one moment. */
+struct figures {
+    struct store_stats store;
+    struct http_stats http;
+    struct script_stats scripts;
+    uint64_t databases, containers, items_expired, ranges_split, writable;
+};
+
+static void read_figures(const struct statistics *of, struct figures *figures)
+{
+    size_t databases, containers;
+
+    catalog_count(of->catalog, &databases, &containers);
+    *figures = (struct figures){
+        .databases = databases,
+        .containers = containers,
+        .items_expired = of->items_expired,
+        .ranges_split = of->ranges_split,
+        .writable = store_is_writable(of->store),
+    };
+    store_stats(of->store, &figures->store);
+    http_stats(of->http, &figures->http);
+    scripts_stats(of->scripts, &figures->scripts);
+}
+
+/* ---- one figure a row ---- */
+
+#define AT(member) offsetof(struct figures, member)
+#define GAUGE "gauge"
+#define COUNTER "counter"
+
+static const struct figure {
+    const char *name, *kind;
+    size_t offset; /* in struct figures, of 64 bits */
+} rows[] = {
+    { "databases", GAUGE, AT(databases) },
+    { "containers", GAUGE, AT(containers) },
+    { "items_expired_total", COUNTER, AT(items_expired) },
+    { "ranges_split_total", COUNTER, AT(ranges_split) },
+    { "store_commits_total", COUNTER, AT(store.commits) },
+    { "store_groups_total", COUNTER, AT(store.groups) },
+    { "store_syncs_total", COUNTER, AT(store.syncs) },
+    { "store_conflicts_total", COUNTER, AT(store.conflicts) },
+    { "store_failures_total", COUNTER, AT(store.failures) },
+    { "store_reopens_total", COUNTER, AT(store.reopens) },
+    { "store_written_bytes_total", COUNTER, AT(store.bytes_written) },
+    { "store_disk_bytes", GAUGE, AT(store.disk_bytes) },
+    { "index_memory_bytes", GAUGE, AT(store.index_memory_bytes) },
+    { "index_runs", GAUGE, AT(store.index_runs) },
+    { "index_run_bytes", GAUGE, AT(store.index_run_bytes) },
+    { "index_merges_total", COUNTER, AT(store.index_merges) },
+    { "store_writable", GAUGE, AT(writable) },
+    { "connections", GAUGE, AT(http.connections_open) },
+    { "connections_total", COUNTER, AT(http.connections_total) },
+    { "connections_refused_total", COUNTER, AT(http.connections_refused) },
+    { "http_requests_total", COUNTER, AT(http.requests) },
+    { "http_requests_on_pool_total", COUNTER, AT(http.requests_on_pool) },
+    { "http_malformed_total", COUNTER, AT(http.malformed) },
+    { "http_timeouts_total", COUNTER, AT(http.timeouts) },
+    { "http_in_bytes_total", COUNTER, AT(http.bytes_in) },
+    { "http_out_bytes_total", COUNTER, AT(http.bytes_out) },
+    { "pool_threads", GAUGE, AT(http.pool_threads) },
+    { "pool_queued", GAUGE, AT(http.pool_queued) },
+    { "script_children", GAUGE, AT(scripts.children) },
+    { "script_waiting", GAUGE, AT(scripts.waiting) },
+    { "script_runs_total", COUNTER, AT(scripts.runs) },
+    { "script_function_calls_total", COUNTER, AT(scripts.calls) },
+    { "script_killed_total", COUNTER, AT(scripts.killed) },
+};
+
+static void print_figures(struct buf *out, const struct figures *figures)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const uint64_t *value = (const uint64_t *)((const char *)figures + rows[i].offset);
+
+        buf_printf(out, "# TYPE orrery_%s %s\norrery_%s %llu\n", rows[i].name, rows[i].kind, rows[i].name,
+                   (unsigned long long)*value);
+    }
+}
+
+/* ---- of single containers ---- */
+
+/* As a label's value: Prometheus wants these three escaped. */
+static void print_label(struct buf *out, const char *name, struct slice text)
+{
+    buf_printf(out, "%s=\"", name);
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '\\' || text.data[i] == '"')
+            buf_byte(out, '\\');
+        if (text.data[i] == '\n')
+            buf_text(out, "\\n");
+        else
+            buf_byte(out, text.data[i]);
+    }
+    buf_byte(out, '"');
+}
+
+static void print_container_name(struct buf *out, const char *metric, const struct container *container)
+{
+    buf_printf(out, "orrery_%s{", metric);
+    print_label(out, "database", container->database->id);
+    buf_byte(out, ',');
+    print_label(out, "container", container->id);
+}
+
+static void print_item_bytes(struct buf *out, const struct container *container)
+{
+    print_container_name(out, "item_bytes_max", container);
+    buf_printf(out, "} %llu\n", (unsigned long long)container->shape->item_bytes);
+}
+
+static void print_array_count(struct buf *out, const struct container *container)
+{
+    char path[SHAPE_PATH_BYTES];
+
+    if (container->shape->array_count == 0)
+        return;
+    shape_path(container->shape, path);
+    print_container_name(out, "array_elements_max", container);
+    buf_byte(out, ',');
+    print_label(out, "path", slice_of(path));
+    buf_printf(out, "} %llu\n", (unsigned long long)container->shape->array_count);
+}
+
+/* The largest item and the longest array of each container since the start. */
+static void print_shapes(struct buf *out, struct catalog *catalog)
+{
+    struct container *list[METRIC_CONTAINERS_MAX];
+    size_t count = catalog_list_largest(catalog, list, METRIC_CONTAINERS_MAX);
+
+    buf_text(out, "# TYPE orrery_item_bytes_max gauge\n");
+    for (size_t i = 0; i < count; i++)
+        print_item_bytes(out, list[i]);
+    buf_text(out, "# TYPE orrery_array_elements_max gauge\n");
+    for (size_t i = 0; i < count; i++)
+        print_array_count(out, list[i]);
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i]);
+}
+
+static void print_spending_of(struct buf *out, const struct container *container, const char *metric,
+                              double value)
+{
+    print_container_name(out, metric, container);
+    buf_printf(out, "} %.2f\n", value);
+}
+
+/* What each container has cost since the start, and how many of its requests were told to come back. */
+static void print_spending(struct buf *out, struct catalog *catalog)
+{
+    struct container *list[METRIC_CONTAINERS_MAX];
+    size_t count = catalog_list_spending(catalog, list, METRIC_CONTAINERS_MAX);
+
+    buf_text(out, "# TYPE orrery_request_units_total counter\n");
+    for (size_t i = 0; i < count; i++)
+        print_spending_of(out, list[i], "request_units_total",
+                          (double)list[i]->meter->spent_hundredths / 100);
+    buf_text(out, "# TYPE orrery_requests_throttled_total counter\n");
+    for (size_t i = 0; i < count; i++)
+        print_spending_of(out, list[i], "requests_throttled_total", (double)list[i]->meter->refused);
+    for (size_t i = 0; i < count; i++)
+        container_release(list[i]);
+}
+
+void statistics_print(struct buf *out, const struct statistics *of)
+{
+    struct figures figures;
+
+    read_figures(of, &figures);
+    print_figures(out, &figures);
+    print_shapes(out, of->catalog);
+    print_spending(out, of->catalog);
+}

@@ -1,0 +1,136 @@
+/* test/unit/route/endpoints_test.c - our own paths: backups, readiness, metrics. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "client.h"
+
+#define DOCS "/dbs/d/colls/c/docs"
+
+/* --- backups --- */
+
+static enum status keep_path(void *context, struct op *op, struct slice directory)
+{
+    struct slice *kept = context;
+
+    *kept = slice_make(directory.data, directory.size);
+    return slice_is(directory, "/full") ? op_fail(op, ST_UNAVAILABLE, "no space") : ST_OK;
+}
+
+TEST(a_backup_wants_a_key_that_may_write_and_a_whole_path)
+{
+    static const char *const bad[] = { "{}",
+                                       "[]",
+                                       "{'directory':1}",
+                                       "{'directory':''}",
+                                       "{'directory':'a/b'}",
+                                       "{'directory':'/a\\u0000b'}",
+                                       "{" };
+    struct slice kept = { 0 };
+    struct client client;
+
+    client_open_with(&client, keep_path, &kept);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (client_send(&client, METHOD_POST, "/_orrery/backup", bad[i]) != 400 || kept.data)
+            test_failed(__FILE__, __LINE__, bad[i]);
+    client.key = CLIENT_READONLY_KEY;
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 401 && !kept.data);
+    client.key = auth_emulator_key;
+    client.unsigned_request = true;
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 401 && !kept.data);
+    client.unsigned_request = false;
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 201);
+    CHECK(slice_is(kept, "/b") && slice_is(json_string(client_member(&client, "directory")), "/b"));
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/full'}") == 503);
+    CHECK(client_told(&client, "ServiceUnavailable", "no space"));
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/backup", NULL) == 404);
+    client_close(&client);
+}
+
+TEST(a_server_that_keeps_nothing_on_disk_has_nothing_to_back_up)
+{
+    struct client client;
+
+    client_open(&client);
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/backup", "{'directory':'/b'}") == 501);
+    client_close(&client);
+}
+
+/* --- endpoints without a key --- */
+
+TEST(readiness_and_metrics_need_no_signature_but_a_name_we_answer_to)
+{
+    static const char *const targets[] = { "/_orrery/ready", "/_orrery/metrics" };
+    struct client client;
+
+    client_open(&client);
+    client.unsigned_request = true;
+    for (size_t i = 0; i < 2; i++) {
+        client_header(&client, HEADER_HOST, "localhost");
+        CHECK(client_send(&client, METHOD_GET, targets[i], NULL) == 200 &&
+              client.exchange.answer.body.size > 0);
+        client_header(&client, HEADER_HOST, "evil.example");
+        CHECK(client_send(&client, METHOD_GET, targets[i], NULL) == 403);
+    }
+    client_clear(&client);
+    client.unsigned_request = true;
+    CHECK(client_send(&client, METHOD_GET, "/_explorer/emulator.pem", NULL) == 404 && client.was_handed_on);
+    CHECK(client_send(&client, METHOD_POST, "/_orrery/ready", NULL) == 401);
+    client_close(&client);
+}
+
+TEST(a_store_that_takes_no_writes_is_not_ready)
+{
+    struct client client;
+
+    client_open(&client);
+    faulty_fail(&client.rig.controls, FAULTY_WRITE, 1);
+    client.rig.controls.reopen_failures = 1;
+    CHECK(client_send(&client, METHOD_POST, "/dbs", "{'id':'d'}") == 503);
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/ready", NULL) == 503);
+    CHECK(client_told(&client, "ServiceUnavailable", "takes no writes"));
+    CHECK(client_answer(&client, "x-ms-activity-id").size == ACTIVITY_ID_SIZE);
+    client_close(&client);
+}
+
+/* name{labels} value, or a comment: what Prometheus can read. */
+static bool is_metric_line(const char *line, size_t size)
+{
+    char copy[300], *space, *end, *brace;
+
+    if (size >= sizeof(copy))
+        return false;
+    memcpy(copy, line, size);
+    copy[size] = '\0';
+    if (strncmp(copy, "# TYPE orrery_", 14) == 0)
+        return strstr(copy, " counter") || strstr(copy, " gauge") || strstr(copy, " histogram");
+    space = strrchr(copy, ' ');
+    if (!space || strncmp(copy, "orrery_", 7) != 0)
+        return false;
+    brace = strchr(copy, '{');
+    if (brace && space[-1] != '}')
+        return false;
+    strtod(space + 1, &end);
+    return end > space + 1 && !*end;
+}
+
+TEST(every_line_of_the_metrics_can_be_read)
+{
+    const char *at, *end;
+    size_t lines = 0;
+    struct client client;
+
+    client_open_filled(&client);
+    CHECK(client_send(&client, METHOD_GET, DOCS "/none", NULL) == 404);
+    CHECK(client_send(&client, METHOD_GET, "/nothing", NULL) == 404);
+    CHECK(client_send(&client, METHOD_GET, "/_orrery/metrics", NULL) == 200);
+    at = arena_text(&client.exchange.op.arena, buf_as_slice(&client.exchange.answer.body));
+    CHECK(strstr(at, "orrery_requests_total{operation=\"document_create\",status=\"2xx\"} 1\n"));
+    CHECK(strstr(at, "orrery_requests_total{operation=\"document_read\",status=\"4xx\"} 1\n"));
+    CHECK(strstr(at, "orrery_requests_total{operation=\"none\",status=\"4xx\"} 1\n"));
+    CHECK(strstr(at, "orrery_request_seconds_count{operation=\"document_create\"} 1\n"));
+    CHECK(strstr(at, "orrery_other 1\n"));
+    for (; *at && (end = strchr(at, '\n')); at = end + 1, lines++)
+        CHECK(is_metric_line(at, (size_t)(end - at)));
+    CHECK(!*at && lines > 40);
+    client_close(&client);
+}
