@@ -337,17 +337,18 @@ static const struct {
     enum status (*check)(struct op *op, struct json value);
     const char *fallback;
     bool stays; /* a replace that leaves it out keeps it; the service wants unique keys said again */
+    bool refuses_null;
 } properties[] = {
-    { "uniqueKeyPolicy", check_unique_keys, "{\"uniqueKeys\":[]}", false },
-    { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS, true },
-    { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}", false },
-    { "defaultTtl", ttl_check, NULL, false },
-    { "analyticalStorageTtl", check_analytical_ttl, NULL, false },
-    { "vectorEmbeddingPolicy", embedding_policy_check, NULL, true },
-    { "fullTextPolicy", full_text_policy_check, NULL, false },
-    { "computedProperties", check_computed, NULL, false },
-    { "changeFeedPolicy", check_feed_policy, NULL, false },
-    { "clientEncryptionPolicy", check_object, NULL, true },
+    { "uniqueKeyPolicy", check_unique_keys, "{\"uniqueKeys\":[]}", false, false },
+    { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS, true, false },
+    { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}", false, false },
+    { "defaultTtl", ttl_check, NULL, false, true },
+    { "analyticalStorageTtl", check_analytical_ttl, NULL, false, false },
+    { "vectorEmbeddingPolicy", embedding_policy_check, NULL, true, false },
+    { "fullTextPolicy", full_text_policy_check, NULL, false, false },
+    { "computedProperties", check_computed, NULL, false, false },
+    { "changeFeedPolicy", check_feed_policy, NULL, false, false },
+    { "clientEncryptionPolicy", check_object, NULL, true, false },
 };
 
 static enum status define_others(struct op *op, struct json body, struct json old, struct json_builder *out)
@@ -359,7 +360,7 @@ static enum status define_others(struct op *op, struct json body, struct json ol
 
         if (is_absent(value) && properties[i].stays)
             value = json_get(old, properties[i].name);
-        if (is_absent(value)) {
+        if (is_absent(value) && !(properties[i].refuses_null && json_kind(value) == JSON_NULL)) {
             if (!properties[i].fallback)
                 continue;
             TRY(json_parse(op, slice_of(properties[i].fallback), &value));

@@ -23,11 +23,19 @@ static void print_self(struct buf *body, const struct container *container)
     buf_text(body, "/\"");
 }
 
-/* The service's order: it differs from that of databases and items. */
-static void print_container(struct buf *body, const struct container *container)
+static bool has_keys(const struct call *call)
 {
+    return call_version(call) >= VERSION_WITH_KEYS;
+}
+
+/* The service's order: it differs from that of databases and items. */
+static void print_container(struct buf *body, const struct call *call, const struct container *container)
+{
+    bool hides_key = container->system_key && !has_keys(call);
+
     buf_byte(body, '{');
-    json_print_members(body, container->definition);
+    json_print_members(body, hides_key ? json_without(body->arena, container->definition, "partitionKey")
+                                       : container->definition);
     buf_text(body, ",\"_rid\":\"");
     rid_print(body, &container->rid);
     buf_text(body, "\",");
@@ -41,9 +49,10 @@ static void print_container(struct buf *body, const struct container *container)
              "\"_conflicts\":\"conflicts/\"}");
 }
 
-static void reply_container(struct reply *reply, const struct container *container, int status)
+static void reply_container(struct reply *reply, const struct call *call, const struct container *container,
+                            int status)
 {
-    print_container(reply_body(reply), container);
+    print_container(reply_body(reply), call, container);
     reply_etag(reply, container->etag, container->ts_ms);
     reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
@@ -56,7 +65,7 @@ static void reply_container(struct reply *reply, const struct container *contain
 static enum status read_definition(struct op *op, const struct call *call, struct json old,
                                    struct json *definition)
 {
-    struct define_options options = { .key_required = call_version(call) >= VERSION_WITH_KEYS, .old = old };
+    struct define_options options = { .key_required = has_keys(call), .old = old };
     struct json body;
     enum status st;
 
@@ -122,7 +131,7 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
         ranges_for_throughput(throughput.units, call->service->range_units),
         throughput_offer(op, &throughput), &container));
     work_wrote(&op->work, 0);
-    reply_container(reply, container, 201);
+    reply_container(reply, call, container, 201);
 out:
     container_release(container);
     return st;
@@ -136,7 +145,7 @@ enum status container_read(struct op *op, struct call *call, struct reply *reply
     if (counts && !op->may_block) /* counting scripts walks the catalog: not on a loop thread */
         return ST_WOULD_BLOCK;
     TRY(call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms));
-    reply_container(reply, call->container, 200);
+    reply_container(reply, call, call->container, 200);
     if (counts)
         usage_of_container(reply, call);
 out:
@@ -155,7 +164,7 @@ enum status container_replace(struct op *op, struct call *call, struct reply *re
     TRY(catalog_replace_container(op, call->service->catalog, call->container, definition, &replaced));
     work_wrote(&op->work, 0);
     work_removed(&op->work, 0);
-    reply_container(reply, replaced, 200);
+    reply_container(reply, call, replaced, 200);
 out:
     container_release(replaced);
     return st;
@@ -177,7 +186,7 @@ enum status container_list(struct op *op, struct call *call, struct reply *reply
     feed_begin(&feed, reply, &call->database->rid, "DocumentCollections");
     for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
         feed_next(&feed);
-        print_container(reply_body(reply), list[i]);
+        print_container(reply_body(reply), call, list[i]);
     }
     feed_end(&feed);
     if (feed.count < count) {
@@ -192,8 +201,7 @@ out:
 
 static void print_row(struct buf *out, const void *resource, const void *context)
 {
-    (void)context;
-    print_container(out, resource);
+    print_container(out, context, resource);
 }
 
 static uint64_t number_of(const void *resource)
@@ -211,6 +219,7 @@ static const struct search_kind containers = { print_row, number_of, release };
 enum status container_query(struct op *op, struct call *call, struct reply *reply)
 {
     struct search_list rows = { .kind = &containers,
+                                .context = call,
                                 .resource = arena_alloc(&op->arena, CATALOG_QUERY_MAX * sizeof(void *)) };
 
     rows.count = catalog_list_containers(call->service->catalog, call->database, slice_of(""),

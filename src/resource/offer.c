@@ -274,6 +274,25 @@ static enum status read_migration(struct op *op, const struct call *call, const 
     return ST_OK;
 }
 
+/* A body that names an offer names this one. */
+static enum status check_names(struct op *op, struct json body, const struct child *old)
+{
+    static const char *const names[] = { "id", "_rid" };
+    struct buf rid;
+
+    buf_init(&rid, &op->arena);
+    rid_print(&rid, &old->rid);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct json name = json_get(body, names[i]);
+
+        if (json_kind(name) != JSON_UNDEFINED &&
+            (json_kind(name) != JSON_STRING || !slice_equal(json_string(name), buf_as_slice(&rid))))
+            return op_fail(op, ST_BAD_REQUEST, "The '%s' of the offer does not match the request's.",
+                           names[i]);
+    }
+    return ST_OK;
+}
+
 /* The service chooses the units when the way to pay changes; else the content has them. */
 static enum status read_wanted(struct op *op, const struct call *call, const struct child *old,
                                struct throughput *wanted)
@@ -283,6 +302,7 @@ static enum status read_wanted(struct op *op, const struct call *call, const str
     enum status st;
 
     TRY(call_body(op, call, &body));
+    TRY(check_names(op, body, old));
     content = json_get(body, "content");
     if (json_kind(content) != JSON_OBJECT)
         TRY(op_fail(
