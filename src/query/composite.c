@@ -44,6 +44,7 @@ static bool find_prefix(struct planner *planner, const struct access *access, si
     uint8_t path[TERM_PATH_BYTES], value[ORDERED_BYTES_MAX];
     const struct index_joined *joined = range->joined;
     struct buf prefix;
+    struct json json;
 
     buf_init(&prefix, &planner->op->arena);
     term_put_path(path, joined->id);
@@ -53,10 +54,12 @@ static bool find_prefix(struct planner *planner, const struct access *access, si
 
         if (!part)
             break;
+        json = value_to_json(planner->op, part->interval.low.value);
+        if (json_kind(json) != part->interval.low.value.kind) /* out of memory */
+            return false;
+        range->value[range->fixed] = part;
         range->exact &= part->exact;
-        buf_append(&prefix, value,
-                   term_put_value(value, value_to_json(planner->op, part->interval.low.value),
-                                  joined->descending[range->fixed]));
+        buf_append(&prefix, value, term_put_value(value, json, joined->descending[range->fixed]));
     }
     range->prefix = range->from = buf_as_slice(&prefix);
     range->to = index_prefix_end(&planner->op->arena, range->prefix);
@@ -111,12 +114,19 @@ bool composite_range_of(struct planner *planner, const struct access *access,
 
 /* ---- in place of single paths ---- */
 
+/* A filter may ask for another value of the path, too: then nothing passes, and the composite does not say that. */
+static bool is_fixed(const struct composite_range *range, size_t part, const struct access *kid)
+{
+    return is_value(kid, &range->joined->part[part]) &&
+           value_equal(kid->interval.low.value, range->value[part]->interval.low.value);
+}
+
 /* Whether the composite's range says all that this one says. */
 static bool is_said(const struct composite_range *range, const struct access *kid)
 {
     size_t i = 0;
 
-    while (i < range->fixed && !is_value(kid, &range->joined->part[i]))
+    while (i < range->fixed && !is_fixed(range, i, kid))
         i++;
     return i < range->fixed ||
            (range->narrowed && access_is_of_path(kid, &range->joined->part[range->fixed]));

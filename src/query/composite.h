@@ -7,10 +7,11 @@
 /* The terms of one composite index that can pass. */
 struct composite_range {
     const struct index_joined *joined;
-    size_t fixed;        /* so many of its first parts have one value each */
-    bool narrowed;       /* the filter says something of the part behind them, too */
-    bool exact;          /* no other item has one of these terms */
-    struct slice prefix; /* of all of them: path, and the values that are fixed */
+    size_t fixed;                                /* so many of its first parts have one value each */
+    const struct access *value[INDEX_PARTS_MAX]; /* of those */
+    bool narrowed;                               /* the filter says something of the part behind them, too */
+    bool exact;                                  /* no other item has one of these terms */
+    struct slice prefix;                         /* of all of them: path, and the values that are fixed */
     struct slice from, to;
 };
 

@@ -103,7 +103,7 @@ static bool count_is_exact(struct run *run, struct access **counted)
         return false;
     *counted = access ? run->picks : NULL;
     if (planner->index->is_whole)
-        return true;
+        return !*counted || (*counted)->exact;
     if (!planner->index->key_is_scope || planner->key->kind == ACCESS_ANY || !planner->key->exact)
         return false;
     *counted = access ? access_and(planner, planner->key, access) : planner->key;

@@ -167,14 +167,17 @@ static void find_media_owners(struct op *op, struct call *call)
     }
 }
 
-/* What reads goes on by what is known for as long as the store cannot write. */
+/* What reads goes on by what is known for as long as the store cannot write; it may turn out only here that it cannot. */
 static enum status settle_catalog(struct op *op, const struct routed *routed)
 {
     struct catalog *catalog = routed->call.service->catalog;
+    bool writes = route_writes(routed->route);
+    enum status st;
 
-    if (!route_writes(routed->route) && !store_is_writable(catalog_store(catalog)))
+    if (!writes && !store_is_writable(catalog_store(catalog)))
         return ST_OK;
-    return catalog_settle(op, catalog);
+    st = catalog_settle(op, catalog);
+    return writes || st == ST_WOULD_BLOCK ? st : ST_OK;
 }
 
 static enum status find_owners(struct op *op, struct routed *routed)

@@ -20,7 +20,7 @@ struct store {
     pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
     struct bucket **chains;
     size_t chain_count, bucket_count; /* the former a power of two */
-    uint64_t commits_seen;            /* by store_upkeep(), whose thread alone has these two */
+    uint64_t bytes_seen;              /* by store_upkeep(), whose thread alone has these two */
     uint64_t quiet_calls;             /* of it, in a row */
 };
 
@@ -593,18 +593,18 @@ bool store_is_writable(const struct store *store)
 /* A change from one to the other holds writers up for some milliseconds: what lies between the two changes nothing. */
 enum status store_upkeep(struct op *op, struct store *store)
 {
-    enum { FEW_COMMITS = 40, MANY_COMMITS = 400, CALLS_TO_REST = 5 };
+    enum { FEW_BYTES = 128 * 1024, MANY_BYTES = 1024 * 1024, CALLS_TO_REST = 5 };
     const struct backend_ops *ops = store->backend->ops;
     struct store_stats stats;
-    uint64_t commits;
+    uint64_t bytes;
 
     if (!ops->rest || !store_is_writable(store))
         return ST_OK;
     committer_stats(store->committer, &stats);
-    commits = stats.commits - store->commits_seen;
-    store->commits_seen = stats.commits;
-    store->quiet_calls = commits < FEW_COMMITS ? store->quiet_calls + 1 : 0;
-    if (commits >= MANY_COMMITS)
+    bytes = stats.bytes_written - store->bytes_seen;
+    store->bytes_seen = stats.bytes_written;
+    store->quiet_calls = bytes < FEW_BYTES ? store->quiet_calls + 1 : 0;
+    if (bytes >= MANY_BYTES)
         return ops->rest(op, store->backend, false);
     return store->quiet_calls >= CALLS_TO_REST ? ops->rest(op, store->backend, true) : ST_OK;
 }

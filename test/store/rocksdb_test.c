@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "store/backend.h"
 #include "store/folder.h"
 
 /* A store in the test's directory, with its bucket; NULL when it cannot be opened. */
@@ -394,6 +395,200 @@ TEST(a_loop_thread_that_asks_for_several_keys_is_told_the_truth_or_to_wait)
     f.op->may_block = true;
     store_release(taken);
     store_close(f.store);
+}
+
+/* Even keys below ROWS are there, less those that a later file deletes. */
+enum { SCANNED_ROWS = 20000, DELETED_EACH = 10 };
+
+static bool is_there(uint64_t number)
+{
+    return number % 2 == 0 && number % DELETED_EACH != 0;
+}
+
+static void fill_in_two_files(struct fixture *f)
+{
+    struct commit_stamp stamp;
+    struct batch *batch;
+
+    REQUIRE(open_store(f, false));
+    batch = batch_new(f->op, TEST_BUCKET);
+    for (uint64_t i = 0; i < SCANNED_ROWS; i += 2)
+        batch_put(batch, key_of(f, i), slice_of("some bytes that fill blocks"));
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+    store_close(f->store);
+    REQUIRE(open_store(f, false));
+    batch = batch_new(f->op, TEST_BUCKET);
+    for (uint64_t i = 0; i < SCANNED_ROWS; i += DELETED_EACH)
+        batch_delete(batch, key_of(f, i));
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK);
+    store_close(f->store);
+}
+
+/* The rows are all of the range's, in its order, up to the limit; and whether there are more. */
+static bool is_truth(struct fixture *f, uint64_t from, uint64_t to, bool reverse, size_t limit,
+                     const struct rows *rows)
+{
+    size_t found = 0;
+
+    for (uint64_t i = 0; i < to - from; i++) {
+        uint64_t number = reverse ? to - 1 - i : from + i;
+
+        if (!is_there(number))
+            continue;
+        if (found == limit)
+            return rows->count == limit && rows->more;
+        if (found == rows->count || !slice_equal(rows->row[found].key, key_of(f, number)))
+            return false;
+        found++;
+    }
+    return found == rows->count && !rows->more;
+}
+
+TEST(a_loop_thread_that_scans_is_told_the_truth_or_to_wait)
+{
+    enum { SCANS = 20000 };
+    struct fixture f = { 0 };
+    struct snapshot *taken = NULL;
+    int told = 0, waits = 0;
+
+    fill_in_two_files(&f);
+    REQUIRE(open_store(&f, false));
+    REQUIRE(store_snapshot(f.op, f.bucket, &taken) == ST_OK);
+    for (int i = 0; i < SCANS; i++) {
+        uint64_t from = env_random_u64(f.op->env) % SCANNED_ROWS, count = env_random_u64(f.op->env) % 300;
+        uint64_t to = from + count < SCANNED_ROWS ? from + count : SCANNED_ROWS;
+        size_t limit = 1 + env_random_u64(f.op->env) % 100;
+        struct arena_mark mark = arena_mark(&f.op->arena);
+        struct rows rows = { 0 };
+        bool reverse = i % 2;
+        enum status st;
+
+        f.op->may_block = i % 1000 == 0;
+        st = store_scan(f.op, taken, range_of(&f, from, to, reverse), (struct scan_limit){ limit, SIZE_MAX },
+                        &rows);
+        CHECK(st == ST_OK || st == ST_WOULD_BLOCK);
+        told += st == ST_OK;
+        waits += st == ST_WOULD_BLOCK;
+        if (st == ST_OK)
+            CHECK(is_truth(&f, from, to, reverse, limit, &rows));
+        arena_rewind(&f.op->arena, mark);
+    }
+    CHECK(told > SCANS / 20 && waits > SCANS / 20);
+    f.op->may_block = true;
+    store_release(taken);
+    store_close(f.store);
+}
+
+TEST(a_loop_thread_that_asks_for_the_latest_is_told_the_truth_or_to_wait)
+{
+    enum { TIMES = 20000 };
+    struct fixture f = { 0 };
+    int told = 0, waits = 0;
+
+    fill_in_two_files(&f);
+    REQUIRE(open_store(&f, false));
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t number = env_random_u64(f.op->env) % SCANNED_ROWS;
+        struct arena_mark mark = arena_mark(&f.op->arena);
+        struct slice value;
+        enum status st;
+
+        f.op->may_block = i % 1000 == 0;
+        st = store_get_latest(f.op, f.bucket, key_of(&f, number), &value);
+        CHECK(st == ST_OK || st == ST_WOULD_BLOCK);
+        told += st == ST_OK;
+        waits += st == ST_WOULD_BLOCK;
+        if (st == ST_OK)
+            CHECK(is_there(number) ? slice_is(value, "some bytes that fill blocks") : !value.data);
+        arena_rewind(&f.op->arena, mark);
+    }
+    CHECK(told > TIMES / 20 && waits > TIMES / 20);
+    f.op->may_block = true;
+    store_close(f.store);
+}
+
+static struct slice run_key(char key[8], uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        key[i] = (char)(number >> (56 - 8 * i));
+    return slice_make(key, 8);
+}
+
+static enum status open_backend(struct fixture *f, struct backend **backend)
+{
+    struct store_options options = { .directory = f->directory, .cache_bytes = 8 << 20 };
+
+    f->op = test_op();
+    snprintf(f->directory, sizeof(f->directory), "%s/data", test_directory());
+    return rocksdb_backend(f->op, &options, backend);
+}
+
+/* Even keys, in a run of their own. */
+static void write_run(struct op *op, struct backend *backend, uint64_t from, uint64_t to)
+{
+    const struct run_ops *runs = backend->ops->runs;
+    struct run_writer *writer = NULL;
+    char key[8];
+
+    REQUIRE(runs->begin(op, backend, &writer) == ST_OK);
+    for (uint64_t i = from; i < to; i += 2)
+        CHECK(runs->add(op, backend, writer, run_key(key, i), slice_of("some bytes that fill blocks")) ==
+              ST_OK);
+    CHECK(runs->finish(op, backend, writer) == ST_OK);
+}
+
+/* Whoever reads runs has asked before whether he may wait: a cursor need not know, but must not tell that there is nothing. */
+TEST(a_cursor_of_runs_tells_the_truth_or_to_wait)
+{
+    enum { ROWS = 20000, MOVES = 20000 };
+    struct backend *backend = NULL;
+    struct run_cursor *cursor = NULL;
+    const struct run_ops *runs;
+    struct run_row row = { 0 };
+    struct fixture f = { 0 };
+    bool placed = false;
+    uint64_t at = 0;
+
+    REQUIRE(open_backend(&f, &backend) == ST_OK);
+    write_run(f.op, backend, 0, ROWS / 2);
+    write_run(f.op, backend, ROWS / 2, ROWS);
+    backend->ops->close(backend);
+    REQUIRE(open_backend(&f, &backend) == ST_OK);
+    runs = backend->ops->runs;
+    REQUIRE(runs->open(f.op, backend, false, &cursor) == ST_OK);
+    for (int i = 0; i < MOVES; i++) {
+        enum run_move move = placed ? (enum run_move)(env_random_u64(f.op->env) % 4) : RUN_AT_OR_AFTER;
+        uint64_t number = env_random_u64(f.op->env) % (ROWS + 2), expected;
+        bool exists;
+        char key[8];
+
+        f.op->may_block = i % 1000 == 0;
+        if (move == RUN_AT_OR_AFTER) {
+            expected = number + number % 2;
+            exists = expected < ROWS;
+        } else if (move == RUN_BEFORE) {
+            exists = number > 0;
+            expected = exists ? (number - 1) & ~1ull : 0;
+            expected = expected >= ROWS ? ROWS - 2 : expected;
+        } else {
+            exists = move == RUN_NEXT ? at + 2 < ROWS : at > 0;
+            expected = move == RUN_NEXT ? at + 2 : at - 2;
+        }
+        placed = false;
+        if (runs->read(f.op, backend, cursor, move, run_key(key, number), &row) != ST_OK)
+            continue;
+        CHECK((row.key.data != NULL) == exists);
+        if (!row.key.data)
+            continue;
+        CHECK(slice_equal(row.key, run_key(key, expected)));
+        CHECK(slice_is(row.value, "some bytes that fill blocks"));
+        placed = true;
+        at = expected;
+    }
+    f.op->may_block = true;
+    runs->close(backend, cursor);
+    free(row.memory);
+    backend->ops->close(backend);
 }
 
 /* RocksDB cannot lock a directory, so it cannot be opened for writing while this is there. */

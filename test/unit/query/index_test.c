@@ -57,6 +57,8 @@ static const char *const queries[] = {
     "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a >= 1 AND c.a < 4",
     "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2 AND c.mixed = 7 AND c.b > 10",
     "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2 AND c.mixed = 7 AND c.flag",
+    "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a = 2 AND c.s = 'x4'",
+    "SELECT VALUE COUNT(1) FROM c WHERE c.s = 'x3' AND c.a = 2 AND c.a = 3 OR c.flag",
     /* order */
     "SELECT c.id FROM c ORDER BY c.a",
     "SELECT c.id, c.a FROM c ORDER BY c.a DESC",
