@@ -393,11 +393,14 @@ static struct op_mark begin_one(struct op *op, const struct operations *work, bo
     return op_mark(op);
 }
 
-/* One that failed may have taken the limit down to what its answer needs; the script goes on with what it had. */
+/*
+ * One that failed may have taken the limit down to what its answer needs; the script goes on with what it had, and with
+ * what its entries of the index came on top of.
+ */
 static void end_one(struct op *op, struct op_mark mark, bool keeps)
 {
     if (keeps)
-        op->arena.limit_bytes = mark.limit_bytes;
+        op->arena.limit_bytes = mark.limit_bytes + (op->index_bytes - mark.index_bytes);
     else
         op_rewind(op, mark);
 }
@@ -414,6 +417,7 @@ enum status operations_run(struct op *op, void *context, struct json operations,
         struct op_mark mark = begin_one(op, work, keeps);
         size_t before = answers->size + (answers->size > first);
 
+        TRY(op_check(op));
         if (answers->size > first)
             buf_byte(answers, ',');
         st = run_one(op, work, i.value, answers, &refused);

@@ -128,11 +128,14 @@ static enum status attempt(struct op *op, struct execution *execution, bool in_t
                               &work };
     enum status st;
 
-    *done = json_undefined; /* what an attempt before it has left lies in the session no more */
+    *done = json_undefined; /* what an attempt before it has left lies in the session no more, */
+    buf_init(reply_body(execution->reply), &op->arena); /* and its answer not in the arena */
     if (in_turn)
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->epk, &work.txn));
     else
         TRY(partition_begin_many(op, call->container, &execution->epk, &work.txn));
+    if (in_turn)
+        TRY(script_again(op, execution->session));
     TRY(script_run(op, execution->session, &run, done));
     TRY(write_answer(op, execution, *done));
     TRY(partition_commit(op, &work.txn, &execution->stamp));

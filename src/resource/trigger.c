@@ -266,6 +266,8 @@ static enum status attempt(struct op *op, struct firing *firing, bool in_turn, s
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, work->epk, &work->txn));
     else
         TRY(partition_begin_many(op, call->container, work->epk, &work->txn));
+    if (in_turn)
+        TRY(script_again(op, firing->session));
     TRY(find_going(op, firing));
     TRY(fire_before(op, firing));
     TRY(action_take(op, call->container, work->txn, firing->action));

@@ -15,10 +15,11 @@ struct scripts {
 struct script_session {
     struct scripts *scripts;
     struct script_child *child;
-    int64_t began_ms;            /* the first run; 0 until then */
-    bool runs;                   /* a script waits for its operations */
-    bool lost;                   /* the child is no good any more */
-    struct arena frames, called; /* what runs and what calls have received last */
+    int64_t began_ms;             /* the first run; 0 until then */
+    int64_t attempt_ms, ended_ms; /* when the present attempt began, and when its last run ended */
+    bool runs;                    /* a script waits for its operations */
+    bool lost;                    /* the child is no good any more */
+    struct arena frames, called;  /* what runs and what calls have received last */
 };
 
 struct scripts *scripts_open(const struct script_options *options)
@@ -261,6 +262,23 @@ static enum status print_run(struct op *op, const struct script_session *session
     return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
 }
 
+/* The session's time goes on while we work for it: no more of it is spent on operations than on the script itself. */
+static enum status operate_in_time(struct op *op, struct script_session *session,
+                                   const struct script_run *run, struct json operations, struct buf *answers,
+                                   bool *accept)
+{
+    int64_t deadline_ms = op->deadline_ms, until_ms = session->began_ms + session->scripts->options.run_ms;
+    enum status st;
+
+    if (until_ms < deadline_ms)
+        op->deadline_ms = until_ms;
+    st = run->operate(op, run->operate_context, operations, answers, accept);
+    op->deadline_ms = deadline_ms;
+    if (st == ST_TIMEOUT && until_ms < deadline_ms)
+        st = lose(op, session, CHILD_LATE);
+    return st;
+}
+
 /* The operations of one frame, done; their answers are on their way when it returns. */
 static enum status operate(struct op *op, struct script_session *session, const struct script_run *run,
                            struct slice text)
@@ -276,7 +294,7 @@ static enum status operate(struct op *op, struct script_session *session, const 
         TRY(lose(op, session, CHILD_GONE));
     buf_init(&answers, &session->frames);
     buf_text(&answers, "{\"answers\":[");
-    TRY(run->operate(op, run->operate_context, operations, &answers, &accept));
+    TRY(operate_in_time(op, session, run, operations, &answers, &accept));
     buf_printf(&answers, "]%s}", accept ? "" : ",\"accept\":false");
     if (answers.failed || answers.size >= FRAME_BYTES_MAX)
         TRY(op_fail(op, ST_TOO_LARGE, "The answers to the script's operations are too large."));
@@ -319,15 +337,29 @@ enum status script_run(struct op *op, struct script_session *session, const stru
 
     assert(!session->lost && !session->runs);
     if (!session->began_ms)
-        session->began_ms = now_ms(session);
+        session->began_ms = session->attempt_ms = now_ms(session);
     session->scripts->runs++;
     op->work.scripts++;
     TRY(print_run(op, session, run, &payload));
     TRY(ask(op, session, run->script, FRAME_RUN, buf_as_slice(&payload)));
     session->runs = true;
     TRY(converse(op, session, run, buf_as_slice(&payload), done));
+    session->ended_ms = now_ms(session);
 out:
     return st;
+}
+
+/* With less time than before, operations would be refused that were not: a script that does not look would do half. */
+enum status script_again(struct op *op, struct script_session *session)
+{
+    int64_t took_ms = session->ended_ms - session->attempt_ms;
+    int64_t accepts_ms = session->scripts->options.run_ms * SCRIPT_ACCEPT_PERCENT / 100;
+
+    session->attempt_ms = now_ms(session);
+    if (!session->began_ms || session->attempt_ms + took_ms - session->began_ms < accepts_ms)
+        return ST_OK;
+    return op_fail(op, ST_RETRY_WITH,
+                   "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
 }
 
 /* ---- functions ---- */

@@ -71,6 +71,12 @@ struct script_run {
 enum status script_run(struct op *op, struct script_session *session, const struct script_run *run,
                        struct json *done);
 
+/*
+ * Before what has run already is run anew, because another writer came first. ST_RETRY_WITH when less time is left than
+ * it took: nothing has run then, and the client may begin again.
+ */
+enum status script_again(struct op *op, struct script_session *session);
+
 /* `calls` is the JSON text of frames.h; `values` the array that comes back, of `count` elements. */
 enum status script_call(struct op *op, struct script_session *session, const struct script *script,
                         struct slice calls, size_t count, struct json *values);

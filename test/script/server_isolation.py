@@ -45,6 +45,13 @@ def a_script_that_asks_for_ever_is_ended_too(world):
     _expect(world, "(function again() { for (;;) c.queryDocuments(c.getSelfLink(), 'SELECT * FROM c'); })();", LATE)
 
 
+def a_script_whose_operations_take_long_is_ended_too(world):
+    _expect(world, """c.createDocument(c.getSelfLink(), {id: 'list', pk: 'a', list: Array.from({length: 500}, (_, i) => i)});
+        for (let i = 0; i < 2000; i++)
+            c.queryDocuments(c.getSelfLink(), "SELECT VALUE COUNT(1) FROM c JOIN a IN c.list JOIN b IN c.list WHERE a + b = -" + i);
+        """, LATE)
+
+
 def a_script_that_hoards_memory_is_ended(world):
     _expect(world, HOARD, (400, 0), seconds_max=MORE_SECONDS, served_min=2)
 

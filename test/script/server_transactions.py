@@ -3,6 +3,7 @@ import os
 import random
 import signal
 import threading
+import time
 
 from world import COLL, assert_ended, in_thread
 
@@ -118,3 +119,24 @@ def procedures_that_meet_run_again_and_none_is_lost(world):
     assert set(results) <= {200, 449}, set(results)
     n = world.ask("GET", COLL + "/docs/counter", None, "a")["n"]
     assert n == results.count(200) > 60, (n, results.count(200))
+
+
+def one_that_another_came_before_late_is_not_run_anew_with_less_time(world):
+    world.procedure("slow", """function () {
+        var c = getContext().getCollection(), began = Date.now();
+        c.readDocument(c.getAltLink() + '/docs/counter', function (e, d) {
+            if (e) throw e;
+            d.n++;
+            c.replaceDocument(d._self, d, function () {
+                while (Date.now() - began < 850);
+                getContext().getResponse().setBody(d.n);
+            });
+        }); }""")
+    world.ask("POST", COLL + "/docs", {"id": "counter", "pk": "a", "n": 0}, "a", expect=201)
+    call = in_thread(world.execute, "slow")
+    world.busy_child()  # it has read, and written
+    time.sleep(0.1)
+    world.ask("PUT", COLL + "/docs/counter", {"id": "counter", "pk": "a", "n": 100}, "a")
+    status, _, answer = call()
+    assert status in (449, 408), (status, answer)  # and not 200, with nothing done
+    assert world.ask("GET", COLL + "/docs/counter", None, "a")["n"] == 100
