@@ -2,8 +2,12 @@
 #include <stdlib.h>
 
 #include "bulk.h"
+#include "resolver.h"
 
-enum { PUT_OFF_MS = 20 /* when nobody says how long */ };
+enum {
+    PUT_OFF_MS = 20,       /* when nobody says how long; doubled each round */
+    PUT_OFF_DOUBLINGS = 6, /* at most */
+};
 
 /* ---- ranges */
 
@@ -69,6 +73,8 @@ static orrery_status start_group(struct bulk *bulk, struct bulk_group *group)
     if (!call)
         return ORRERY_ENOMEM;
     group->call = call;
+    for (size_t i = 0; i < group->count; i++) /* what an earlier round said does not hold from now on */
+        bulk->entries[group->numbers[i]].result = json_undefined;
     status = call_child(call, bulk->link, "docs", NULL);
     if (status != ORRERY_OK)
         return status;
@@ -110,11 +116,22 @@ static struct json made_result(struct bulk *bulk, orrery_status status, const or
 
 static void put_off(struct bulk *bulk, struct json wish)
 {
-    int ms =
-        json_kind(wish) == JSON_NUMBER && json_double(wish) < 60000 ? (int)json_double(wish) : PUT_OFF_MS;
+    double wished_ms = json_kind(wish) == JSON_NUMBER ? json_double(wish) : -1;
+    int ms = wished_ms >= 0 && wished_ms < 60000
+                 ? (int)wished_ms
+                 : PUT_OFF_MS << (bulk->rounds < PUT_OFF_DOUBLINGS ? bulk->rounds : PUT_OFF_DOUBLINGS);
 
     if (ms > bulk->wait_ms)
         bulk->wait_ms = ms;
+}
+
+/* A key that was taken out of the document by a definition of old: somebody has made the container anew. The next bulk, or
+   item, reads it again. */
+static bool had_old_definition(struct json result, int http)
+{
+    struct json sub_status = json_get(result, "subStatusCode");
+
+    return http == 400 && json_kind(sub_status) == JSON_NUMBER && json_double(sub_status) == 1001;
 }
 
 static orrery_status take_results(struct bulk *bulk, const struct bulk_group *group,
@@ -138,6 +155,8 @@ static orrery_status take_results(struct bulk *bulk, const struct bulk_group *gr
         if (!entry->is_done)
             put_off(bulk, json_get(i.value, "retryAfterMilliseconds"));
         bulk->is_gone = bulk->is_gone || http == 410;
+        if (had_old_definition(i.value, http))
+            definition_forget(bulk->client, link_trim(bulk->link));
     }
     return ORRERY_OK;
 }
@@ -153,6 +172,8 @@ static orrery_status note_failure(struct bulk *bulk, const struct bulk_group *gr
         bulk->entries[group->numbers[i]].result = result;
         bulk->entries[group->numbers[i]].is_done = why != ORRERY_EGONE;
     }
+    if (why == ORRERY_EGONE)
+        put_off(bulk, json_undefined);
     bulk->is_gone = bulk->is_gone || why == ORRERY_EGONE;
     return ORRERY_OK;
 }
@@ -315,7 +336,7 @@ static orrery_status join(const struct bulk *bulk, orrery_response **response)
         some_failed = some_failed || failed_http(bulk->entries[i].result);
     }
     buf_byte(&out, ']');
-    good = good && !out.failed && response_take_body(made, out.data, out.size) == out.size;
+    good = good && !out.failed && response_set_body(made, buf_as_slice(&out));
     arena_free(&arena);
     if (!good) {
         orrery_response_free(made);

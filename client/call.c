@@ -243,7 +243,7 @@ static orrery_status attempt_status(const struct call *call, CURLcode code)
     if (call->response->no_memory)
         return ORRERY_ENOMEM;
     if (code != CURLE_OK)
-        return curl_status(code);
+        return call->is_late ? ORRERY_ETIMEOUT : curl_status(code);
     return call->response->http ? http_status(call->response->http) : ORRERY_EIO;
 }
 
@@ -307,6 +307,7 @@ static const char *say(struct call *call, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
+    end_whole(line);
     buf_init(&text, &call->arena);
     buf_append(&text, line, strlen(line) + 1);
     return text.failed ? "out of memory" : text.data;
@@ -341,6 +342,8 @@ static const char *explain(struct call *call, CURLcode code)
         return "out of memory";
     if (call->response->too_large)
         return "the answer is larger than any of this service";
+    if (call->is_late)
+        return "its time was over before it could be sent";
     if (code == CURLE_ABORTED_BY_CALLBACK)
         return "the connection was lost before the answer came";
     if (code != CURLE_OK)
@@ -354,8 +357,10 @@ static void learn(struct call *call)
     orrery_client *client = call->client;
     struct slice container = call->target.container;
     bool is_container = strcmp(call->target.type, "colls") == 0;
+    bool is_deleted =
+        call->method == METHOD_DELETE && (!orrery_failed(call->status) || call->status == ORRERY_ENOTFOUND);
 
-    if (call->method == METHOD_DELETE && strcmp(call->target.type, "dbs") == 0) {
+    if (is_deleted && strcmp(call->target.type, "dbs") == 0) {
         session_forget_database(
             client, call->target.sign); /* its link; of a self-link, which is never used again, less */
         definition_forget_database(client, call->target.sign);
@@ -367,7 +372,7 @@ static void learn(struct call *call)
     if ((is_container && call->method != METHOD_GET) || call->response->sub_status == 1003 ||
         call->response->sub_status == 1001)
         definition_forget(client, container);
-    if ((is_container && call->method == METHOD_DELETE) ||
+    if ((is_container && is_deleted) ||
         (call->status == ORRERY_ENOTFOUND && call->response->sub_status == 1002))
         session_forget(client,
                        container); /* of one that was made anew, perhaps: the next call begins without */

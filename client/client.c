@@ -47,6 +47,18 @@ void client_begin(orrery_client *client)
     client->failed = NULL;
 }
 
+void end_whole(char *text)
+{
+    size_t size = strlen(text), tail = 0;
+    unsigned char lead;
+
+    while (tail < size && tail < 3 && ((unsigned char)text[size - 1 - tail] & 0xC0) == 0x80)
+        tail++;
+    lead = tail < size ? (unsigned char)text[size - 1 - tail] : 0;
+    if (lead >= 0xC0 && tail < (lead >= 0xF0 ? 3u : lead >= 0xE0 ? 2u : 1u))
+        text[size - 1 - tail] = '\0';
+}
+
 static orrery_status keep_error(orrery_client *client, orrery_status status, const char *line)
 {
     free(client->error);
@@ -63,6 +75,7 @@ orrery_status client_fail(orrery_client *client, orrery_status status, const cha
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
+    end_whole(line);
     return keep_error(client, status, line);
 }
 
@@ -74,6 +87,7 @@ orrery_status client_refuse(orrery_client *client, orrery_status status, const c
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
+    end_whole(line);
     client_begin(client); /* only now: the text may name what the last failed answer had */
     return keep_error(client, status, line);
 }

@@ -93,6 +93,7 @@ struct call {
     bool session_given;  /* by the caller: the client's own is not sent */
     bool failed;         /* it could not be built */
     bool is_part;        /* of a bulk, which is counted and told as one */
+    bool is_late;        /* its time was over before it could be sent */
     enum call_state state;
     orrery_status status;
     const char *error;  /* why it failed, in the arena */
@@ -174,6 +175,8 @@ orrery_status client_no_memory(orrery_client *client);
 
 orrery_response *response_new(void);
 size_t response_take_body(orrery_response *response, const char *bytes, size_t size);
+bool response_set_body(orrery_response *response,
+                       struct slice body); /* of our own making: as long as it is */
 size_t response_take_head(orrery_response *response, const char *line, size_t size);
 void response_clear(orrery_response *response); /* for the next attempt */
 orrery_status http_status(int http);
@@ -261,4 +264,5 @@ orrery_status writer_state(const orrery_writer *writer); /* of one that need not
 orrery_status patch_print(const orrery_patch *patch, struct buf *out);
 struct json value_json(orrery_value value);
 struct slice size_of(const char *text, size_t size);
+void end_whole(char *text); /* without half a character of UTF-8, where a line was too long */
 char *copy_text(const char *text, size_t size); /* NULL: no memory */

@@ -238,12 +238,28 @@ static orrery_status apply_to_wholes(orrery_query *query, struct json list)
     return status;
 }
 
+/* Of collections that are gone the documents have gone elsewhere, perhaps to where was read already. */
+static bool has_links(const orrery_query *query, struct json list)
+{
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        struct slice link = text_of(json_get(i.value, "link"));
+        size_t at = 0;
+
+        while (at < query->link_count && !slice_is(link, query->links[at]))
+            at++;
+        if (at == query->link_count)
+            return false;
+    }
+    return true;
+}
+
 static orrery_status apply(orrery_query *query, struct json saved)
 {
     struct json offset = json_get(saved, "offset"), limit = json_get(saved, "limit"),
                 list = json_get(saved, "sources");
 
-    if (json_kind(offset) != JSON_NUMBER || json_kind(limit) != JSON_NUMBER || json_kind(list) != JSON_ARRAY)
+    if (json_kind(offset) != JSON_NUMBER || json_kind(limit) != JSON_NUMBER ||
+        json_kind(list) != JSON_ARRAY || !has_links(query, list))
         return refuse(query);
     query->plan.offset = json_double(offset) > 0 ? (int64_t)json_double(offset) : 0;
     query->plan.limit = json_double(limit) < 0 ? -1 : (int64_t)json_double(limit);

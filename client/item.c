@@ -95,17 +95,6 @@ static bool had_old_definition(const orrery_client *client, const orrery_key *ke
     return !key && status == ORRERY_EBADREQUEST && client->failed && client->failed->sub_status == 1001;
 }
 
-static orrery_status write_item(orrery_client *client, enum method method, const char *link, const char *id,
-                                const char *json, size_t size, const orrery_key *key,
-                                const orrery_options *options, bool upsert, orrery_response **response)
-{
-    orrery_status status = write_once(client, method, link, id, json, size, key, options, upsert, response);
-
-    if (had_old_definition(client, key, status))
-        status = write_once(client, method, link, id, json, size, key, options, upsert, response);
-    return status;
-}
-
 static bool begins(orrery_client *client, const void *needed, orrery_response **response)
 {
     if (response)
@@ -138,16 +127,28 @@ static orrery_status place_and_write(orrery_client *client, const char *link, co
 {
     orrery_options bounded;
     char *collection = NULL;
+    orrery_status status = resolver_place(client, link, json, size, &collection);
+
+    if (status == ORRERY_OK)
+        status =
+            write_once(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
+                       collection ? bound_options(client, options, &bounded) : options, upsert, response);
+    free(collection);
+    return status;
+}
+
+/* A second attempt asks the resolver again: the time that its first word left is used up. */
+static orrery_status write_new(orrery_client *client, const char *link, const char *json, size_t size,
+                               const orrery_key *key, const orrery_options *options, bool upsert,
+                               orrery_response **response)
+{
     orrery_status status;
 
     if (!begins(client, link && json ? json : NULL, response))
         return ORRERY_EINVAL;
-    status = resolver_place(client, link, json, size, &collection);
-    if (status == ORRERY_OK)
-        status =
-            write_item(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
-                       collection ? bound_options(client, options, &bounded) : options, upsert, response);
-    free(collection);
+    status = place_and_write(client, link, json, size, key, options, upsert, response);
+    if (had_old_definition(client, key, status))
+        status = place_and_write(client, link, json, size, key, options, upsert, response);
     return status;
 }
 
@@ -155,23 +156,29 @@ orrery_status orrery_item_create(orrery_client *client, const char *link, const 
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response)
 {
-    return place_and_write(client, link, json, size, key, options, false, response);
+    return write_new(client, link, json, size, key, options, false, response);
 }
 
 orrery_status orrery_item_upsert(orrery_client *client, const char *link, const char *json, size_t size,
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response)
 {
-    return place_and_write(client, link, json, size, key, options, true, response);
+    return write_new(client, link, json, size, key, options, true, response);
 }
 
 orrery_status orrery_item_replace(orrery_client *client, const char *container_link, const char *id,
                                   const char *json, size_t size, const orrery_key *key,
                                   const orrery_options *options, orrery_response **response)
 {
+    orrery_status status;
+
     if (!begins(client, container_link && id ? json : NULL, response))
         return ORRERY_EINVAL;
-    return write_item(client, METHOD_PUT, container_link, id, json, size, key, options, false, response);
+    status = write_once(client, METHOD_PUT, container_link, id, json, size, key, options, false, response);
+    if (had_old_definition(client, key, status))
+        status =
+            write_once(client, METHOD_PUT, container_link, id, json, size, key, options, false, response);
+    return status;
 }
 
 /* A container with a system key writes "none" in another way: only then is its definition asked for. */

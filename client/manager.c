@@ -518,8 +518,8 @@ orrery_status manager_with(struct remote remote, const char *database_link,
     made->listener = listener;
     status = settings_init(&made->settings, remote, database_link, options);
     if (status == ORRERY_OK) {
-        made->progress = options->progress;
-        made->context = options->context;
+        made->progress = made->settings.progress;
+        made->context = made->settings.context;
         status = start(made);
     }
     if (status == ORRERY_OK)

@@ -59,6 +59,8 @@ struct manager_settings {
     orrery_read_mode mode;
     int64_t lease_ms, refresh_ms, grace_ms;
     bool makes_state; /* the state's container is ours to make */
+    void (*progress)(void *context, size_t seen, size_t moved);
+    void *context;
 };
 
 orrery_status settings_init(struct manager_settings *settings, struct remote remote,

@@ -25,6 +25,7 @@ static orrery_status refresh(struct follower *follower)
     orrery_status status;
 
     if (follower->resolver && now_ms - follower->read_ms < follower->settings.refresh_ms &&
+        now_ms - follower->read_ms < follower->grace_ms && /* the manager's, which may be less than it */
         now_ms >= follower->read_ms)
         return ORRERY_OK;
     status = arrangement_read(&arrangement, &follower->settings);

@@ -3,10 +3,14 @@
 
 static orrery_status copy_hash(struct manager_settings *settings, const orrery_hash_options *options)
 {
-    settings->hash = options && options->hash ? *options->hash : orrery_hash_murmur3;
+    orrery_hash_options known = { .size = 0 };
+
+    if ((options && !struct_take(&known, sizeof(known), options)) ||
+        !struct_take(&settings->hash, sizeof(settings->hash), known.hash ? known.hash : &orrery_hash_murmur3))
+        return ORRERY_EINVAL;
     settings->hash_options =
         (orrery_hash_options){ .size = sizeof(settings->hash_options), .hash = &settings->hash };
-    settings->hash_options.virtual_nodes = options ? options->virtual_nodes : 0;
+    settings->hash_options.virtual_nodes = known.virtual_nodes;
     if (settings->hash_options.virtual_nodes == 0) /* as orrery_resolver_hash() fills it in */
         settings->hash_options.virtual_nodes = settings->hash.hash == orrery_hash_md5.hash ? 16 : 128;
     if (!settings->hash.name)
@@ -42,29 +46,36 @@ static orrery_status copy_texts(struct manager_settings *settings, const char *d
                : ORRERY_ENOMEM;
 }
 
-static bool options_are_valid(const orrery_manager_options *options)
+/* Both as this library knows them; what was given of the second is what the first names. */
+static bool take_options(const orrery_manager_options *given, orrery_manager_options *options,
+                         orrery_managed_options *managed)
 {
-    const orrery_managed_options *managed = options ? options->managed : NULL;
-
-    if (!options || options->size < sizeof(*options) || options->mode > ORRERY_READ_NONE)
+    if (!given || !struct_take(options, sizeof(*options), given) || options->mode > ORRERY_READ_NONE)
         return false;
-    if (managed &&
-        (managed->size < sizeof(*managed) || managed->count < 1 || managed->count > RESOLVER_LINKS_MAX))
+    if (!options->managed)
+        return true;
+    if (!struct_take(managed, sizeof(*managed), options->managed) || managed->count < 1 ||
+        managed->count > RESOLVER_LINKS_MAX)
         return false;
-    return !managed ||
-           !managed->self_links; /* names are chosen before there is a collection to ask for its self-link */
+    options->managed = managed;
+    return !managed->self_links; /* names are chosen before there is a collection to ask for its self-link */
 }
 
 orrery_status settings_init(struct manager_settings *settings, struct remote remote,
-                            const char *database_link, const orrery_manager_options *options)
+                            const char *database_link, const orrery_manager_options *given)
 {
-    const orrery_managed_options *managed = options ? options->managed : NULL;
+    orrery_managed_options known_managed, *managed;
+    orrery_manager_options known, *options = &known;
     orrery_status status;
 
-    *settings = (struct manager_settings){ .remote = remote, .count = managed ? managed->count : 1 };
+    *settings = (struct manager_settings){ .remote = remote };
     arena_init(&settings->arena, RESOLVER_BYTES_MAX);
-    if (!options_are_valid(options))
+    if (!take_options(given, options, &known_managed))
         return ORRERY_EINVAL;
+    managed = options->managed ? &known_managed : NULL;
+    settings->count = managed ? managed->count : 1;
+    settings->progress = options->progress;
+    settings->context = options->context;
     if (!link_is_database(database_link) || (options->state_link && !link_is_collection(options->state_link)))
         return ORRERY_ELINK;
     settings->mode = options->mode;

@@ -9,20 +9,35 @@ void scratch_init(struct op *op)
     arena_init(&op->arena, SCRATCH_BYTES_MAX);
 }
 
+bool struct_take(void *to, size_t to_bytes, const void *from)
+{
+    size_t bytes;
+
+    memset(to, 0, to_bytes);
+    memcpy(&bytes, from, sizeof(bytes));
+    if (bytes < sizeof(bytes))
+        return false;
+    memcpy(to, from, bytes < to_bytes ? bytes : to_bytes);
+    memcpy(to, &to_bytes, sizeof(to_bytes));
+    return true;
+}
+
 orrery_status orrery_resolver_custom(const orrery_resolver_vtbl *calls, void *self,
                                      orrery_resolver **resolver)
 {
+    orrery_resolver_vtbl known;
+
     if (!resolver)
         return ORRERY_EINVAL;
     *resolver = NULL;
-    if (!calls || calls->size < sizeof(*calls) || !calls->partition_key || !calls->for_create ||
-        !calls->for_read)
+    if (!calls || !struct_take(&known, sizeof(known), calls) || !known.partition_key || !known.for_create ||
+        !known.for_read)
         return ORRERY_EINVAL;
     *resolver = malloc(sizeof(**resolver));
     if (!*resolver)
         return ORRERY_ENOMEM;
     atomic_init(&(*resolver)->references, 1);
-    (*resolver)->calls = *calls;
+    (*resolver)->calls = known;
     (*resolver)->self = self;
     return ORRERY_OK;
 }

@@ -42,6 +42,10 @@ enum {
 /* The memory of one call into json/; op_free() ends it. */
 void scratch_init(struct op *op);
 
+/* A struct that begins with its size, as this library knows it: of an older program's, which is shorter, the rest is zero.
+   False: it does not say its size. */
+bool struct_take(void *to, size_t to_bytes, const void *from);
+
 /* A copy in the arena, ended by a NUL; NULL past its limit. */
 char *resolver_text(struct arena *arena, struct slice text);
 

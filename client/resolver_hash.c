@@ -106,7 +106,8 @@ static orrery_status copy_links(struct hash_resolver *resolver, const char *cons
 static orrery_status copy_hash(struct hash_resolver *resolver, const orrery_hash_options *options,
                                orrery_hash *hash)
 {
-    *hash = options && options->hash ? *options->hash : orrery_hash_murmur3;
+    if (!struct_take(hash, sizeof(*hash), options && options->hash ? options->hash : &orrery_hash_murmur3))
+        return ORRERY_EINVAL;
     if (hash->name) {
         hash->name = resolver_text(&resolver->arena, slice_of(hash->name));
         if (!hash->name)
@@ -137,19 +138,21 @@ static orrery_status fill(struct hash_resolver *resolver, const orrery_extractor
 orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char *const *links, size_t count,
                                    const orrery_hash_options *options, orrery_resolver **resolver)
 {
+    orrery_hash_options known;
     struct hash_resolver *made;
     orrery_status status;
 
     if (!resolver)
         return ORRERY_EINVAL;
     *resolver = NULL;
-    if (!links || count == 0 || count > RESOLVER_LINKS_MAX || (options && options->size < sizeof(*options)))
+    if (!links || count == 0 || count > RESOLVER_LINKS_MAX ||
+        (options && !struct_take(&known, sizeof(known), options)))
         return ORRERY_EINVAL;
     made = calloc(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     arena_init(&made->arena, RESOLVER_BYTES_MAX);
-    status = fill(made, extractor, links, count, options);
+    status = fill(made, extractor, links, count, options ? &known : NULL);
     if (status == ORRERY_OK)
         status = orrery_resolver_custom(&hash_calls, made, resolver);
     if (status != ORRERY_OK)

@@ -147,7 +147,7 @@ static bool extractor_is_valid(const orrery_extractor *extractor)
 {
     int ways;
 
-    if (!extractor || extractor->size < sizeof(*extractor) || !type_is_known(extractor->as))
+    if (!type_is_known(extractor->as))
         return false;
     ways = (extractor->property != NULL) + (extractor->property_count > 0) + (extractor->extract != NULL);
     if (ways != 1 || (extractor->property_count && !extractor->properties))
@@ -175,14 +175,13 @@ static orrery_status copy_names(struct arena *arena, orrery_extractor *extractor
 
 orrery_status extractor_copy(struct arena *arena, const orrery_extractor *extractor, orrery_extractor *copy)
 {
-    if (!extractor_is_valid(extractor))
+    if (!extractor || !struct_take(copy, sizeof(*copy), extractor) || !extractor_is_valid(copy))
         return ORRERY_EINVAL;
-    *copy = *extractor;
-    copy->separator = resolver_text(arena, slice_of(extractor->separator ? extractor->separator : "-"));
+    copy->separator = resolver_text(arena, slice_of(copy->separator ? copy->separator : "-"));
     if (!copy->separator)
         return ORRERY_ENOMEM;
-    if (extractor->property) {
-        copy->property = resolver_text(arena, slice_of(extractor->property));
+    if (copy->property) {
+        copy->property = resolver_text(arena, slice_of(copy->property));
         return copy->property ? ORRERY_OK : ORRERY_ENOMEM;
     }
     return copy_names(arena, copy);

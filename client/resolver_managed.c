@@ -27,6 +27,22 @@ static const char *const *copy_list(struct arena *arena, const char *const *list
     return copy;
 }
 
+/* In a template of an older program the container may be shorter, and what follows it stands nearer. */
+static bool template_take(const orrery_template *from, orrery_template *to)
+{
+    size_t behind = sizeof(to->size) + sizeof(to->container), rest = sizeof(*to) - behind,
+           given = sizeof(to->size) + from->container.size;
+
+    _Static_assert(offsetof(orrery_template, throughput) == sizeof(size_t) + sizeof(orrery_container),
+                   "nothing lies between them");
+    if (from->size < given || !struct_take(&to->container, sizeof(to->container), &from->container))
+        return false;
+    if (rest > from->size - given)
+        rest = from->size - given;
+    memcpy((char *)to + behind, (const char *)from + given, rest);
+    return true;
+}
+
 orrery_status template_copy(struct arena *arena, const orrery_template *from, orrery_template *to)
 {
     bool failed = false;
@@ -36,11 +52,10 @@ orrery_status template_copy(struct arena *arena, const orrery_template *from, or
                              .container = { .size = sizeof(*shape), .partition_key = { "/id" } } };
     if (!from)
         return ORRERY_OK;
-    if (from->size < sizeof(*from) || from->container.size < sizeof(from->container))
+    if (!template_take(from, to))
         return ORRERY_EINVAL;
-    *to = *from;
     for (int i = 0; i < 3; i++)
-        shape->partition_key[i] = copy_or_null(arena, from->container.partition_key[i], &failed);
+        shape->partition_key[i] = copy_or_null(arena, shape->partition_key[i], &failed);
     if (!shape->partition_key[0])
         shape->partition_key[0] = "/id";
     shape->indexing_policy = copy_or_null(arena, shape->indexing_policy, &failed);
@@ -49,9 +64,9 @@ orrery_status template_copy(struct arena *arena, const orrery_template *from, or
     shape->computed_properties = copy_or_null(arena, shape->computed_properties, &failed);
     shape->vector_embedding_policy = copy_or_null(arena, shape->vector_embedding_policy, &failed);
     shape->change_feed_policy = copy_or_null(arena, shape->change_feed_policy, &failed);
-    to->procedures = copy_list(arena, from->procedures, &failed);
-    to->triggers = copy_list(arena, from->triggers, &failed);
-    to->functions = copy_list(arena, from->functions, &failed);
+    to->procedures = copy_list(arena, to->procedures, &failed);
+    to->triggers = copy_list(arena, to->triggers, &failed);
+    to->functions = copy_list(arena, to->functions, &failed);
     return failed ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
@@ -300,14 +315,15 @@ static orrery_status make_all(struct maker *maker, const orrery_extractor *extra
 orrery_status managed_with(struct remote remote, const char *database_link, const orrery_extractor *extractor,
                            const orrery_managed_options *options, orrery_resolver **resolver)
 {
-    struct maker maker = { .remote = remote, .database_link = database_link, .options = options };
+    orrery_managed_options known;
+    struct maker maker = { .remote = remote, .database_link = database_link, .options = &known };
     orrery_status status;
 
     if (!resolver)
         return ORRERY_EINVAL;
     *resolver = NULL;
-    if (!options || options->size < sizeof(*options) || options->count < 1 ||
-        options->count > RESOLVER_LINKS_MAX)
+    if (!options || !struct_take(&known, sizeof(known), options) || known.count < 1 ||
+        known.count > RESOLVER_LINKS_MAX)
         return ORRERY_EINVAL;
     if (!link_is_database(database_link))
         return ORRERY_ELINK;

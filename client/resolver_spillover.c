@@ -245,33 +245,33 @@ static const orrery_resolver_vtbl spillover_calls = {
 static orrery_status fill(struct spillover *spillover, const char *database_link,
                           const orrery_spillover_options *options)
 {
-    const char *prefix = options && options->prefix ? options->prefix : "Collection.";
+    const char *prefix = options->prefix ? options->prefix : "Collection.";
 
-    spillover->fill_factor = options && options->fill_factor > 0 ? options->fill_factor : 0.90;
-    spillover->check_ms =
-        options && options->check_seconds ? options->check_seconds * INT64_C(1000) : 3600 * 1000;
-    spillover->quota_kb = options ? (double)options->quota_kb : 0;
+    spillover->fill_factor = options->fill_factor > 0 ? options->fill_factor : 0.90;
+    spillover->check_ms = options->check_seconds ? options->check_seconds * INT64_C(1000) : 3600 * 1000;
+    spillover->quota_kb = (double)options->quota_kb;
     spillover->checked_ms = INT64_MIN;
     spillover->database_link = resolver_text(&spillover->arena, link_trim(database_link));
     spillover->prefix = resolver_text(&spillover->arena, slice_of(prefix));
     if (!spillover->database_link || !spillover->prefix)
         return ORRERY_ENOMEM;
-    return template_copy(&spillover->arena, options ? options->collection : NULL, &spillover->shape);
+    return template_copy(&spillover->arena, options->collection, &spillover->shape);
 }
 
 orrery_status spillover_with(struct remote remote, const char *database_link,
                              const orrery_spillover_options *options, orrery_resolver **resolver)
 {
+    orrery_spillover_options known = { .size = 0 };
     struct spillover *made;
     orrery_status status;
 
     if (!resolver)
         return ORRERY_EINVAL;
     *resolver = NULL;
-    if (options && options->size < sizeof(*options))
+    if (options && !struct_take(&known, sizeof(known), options))
         return ORRERY_EINVAL;
     if (!link_is_database(database_link) || strlen(database_link) > 500 ||
-        (options && options->prefix && strlen(options->prefix) > 255))
+        (known.prefix && strlen(known.prefix) > 255))
         return ORRERY_ELINK;
     made = calloc(1, sizeof(*made));
     if (!made)
@@ -279,7 +279,7 @@ orrery_status spillover_with(struct remote remote, const char *database_link,
     pthread_mutex_init(&made->lock, NULL);
     arena_init(&made->arena, RESOLVER_BYTES_MAX);
     made->remote = remote;
-    status = fill(made, database_link, options);
+    status = fill(made, database_link, &known);
     if (status == ORRERY_OK)
         status = orrery_resolver_custom(&spillover_calls, made, resolver);
     if (status != ORRERY_OK)

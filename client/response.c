@@ -60,6 +60,13 @@ size_t response_take_body(orrery_response *response, const char *bytes, size_t s
     return size;
 }
 
+bool response_set_body(orrery_response *response, struct slice body)
+{
+    response->body = copy_text(body.data, body.size);
+    response->body_bytes = body.size;
+    return response->body;
+}
+
 /* The value of a line that begins with the name; NULL: of another one. */
 static const char *value_in(const char *line, const char *name, size_t name_size)
 {

@@ -81,8 +81,7 @@ static orrery_status load_extractor(struct loader *loader, struct json state, or
         return load_names(loader, state, extractor);
     if (!loader->options || !loader->options->extractor)
         return ORRERY_ESTATE;
-    *extractor = *loader->options->extractor;
-    return ORRERY_OK;
+    return struct_take(extractor, sizeof(*extractor), loader->options->extractor) ? ORRERY_OK : ORRERY_ESTATE;
 }
 
 /* State that names no hash is the .NET SDK's, whose documentation says MD5. */
@@ -100,7 +99,8 @@ static orrery_status load_hash(struct loader *loader, struct json state, orrery_
     }
     if (!found)
         return ORRERY_ESTATE;
-    *hash = *found;
+    if (!struct_take(hash, sizeof(*hash), found))
+        return ORRERY_ESTATE;
     if (json_kind(first) != JSON_UNDEFINED)
         hash->msb_first = json_kind(first) == JSON_TRUE;
     return ORRERY_OK;
@@ -357,13 +357,14 @@ static orrery_status load(struct loader *loader, struct json state, orrery_resol
 orrery_status resolver_load_json(struct json state, const orrery_load_options *options,
                                  orrery_resolver **resolver)
 {
-    struct loader loader = { .options = options };
+    orrery_load_options known;
+    struct loader loader = { .options = options ? &known : NULL };
     orrery_status status;
 
     if (!resolver)
         return ORRERY_EINVAL;
     *resolver = NULL;
-    if (options && options->size < sizeof(*options))
+    if (options && !struct_take(&known, sizeof(known), options))
         return ORRERY_EINVAL;
     scratch_init(&loader.op);
     status = load(&loader, state, resolver);

@@ -115,12 +115,16 @@ static size_t head_came(char *bytes, size_t one, size_t size, void *user)
 }
 
 /* libcurl sends a request a second time by itself where a connection that it kept breaks before the answer: a write may have
-   happened by then. Whether to try again is for call.c to say. */
+   happened by then. Whether to try again is for call.c to say. And nothing is sent when its time is over: libcurl counts only
+   from where it begins, which of a call that does not wait is the next orrery_run(). */
 static int about_to_send(void *user, char *server_ip, char *own_ip, int server_port, int own_port)
 {
     struct call *call = user;
 
     (void)server_ip, (void)own_ip, (void)server_port, (void)own_port;
+    call->is_late = env_monotonic_ms(call->client->env) >= call->deadline_ms;
+    if (call->is_late)
+        return CURL_PREREQFUNC_ABORT;
     return call->sent++ == 0 || call->repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
@@ -208,6 +212,7 @@ static bool prepare(struct call *call)
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
     call->sent = 0;
+    call->is_late = false;
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_error);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(left_ms > 1 ? left_ms : 1));
     return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;
@@ -284,6 +289,8 @@ static int pause_ms(const orrery_client *client, int64_t now_ms, int timeout_ms)
     for (const struct call *call = client->calls; call; call = call->next)
         if (call->state == CALL_WAITING && call->due_ms < until)
             until = call->due_ms;
+        else if (call->state == CALL_SENT && call->deadline_ms < until)
+            until = call->deadline_ms;
     if (until == INT64_MAX)
         return -1;
     return until <= now_ms ? 0 : until - now_ms > 60000 ? 60000 : (int)(until - now_ms);
@@ -295,6 +302,18 @@ static void wake_waiting(orrery_client *client, int64_t now_ms)
         next = call->next;
         if (call->state == CALL_WAITING && call->due_ms <= now_ms)
             call_wake(call);
+    }
+}
+
+/* Whose answer has not come in their time, by our clock. */
+static void end_overdue(orrery_client *client, int64_t now_ms)
+{
+    for (struct call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        if (call->state != CALL_SENT || call->deadline_ms > now_ms)
+            continue;
+        release_handle(call);
+        call_attempt_ended(call, CURLE_OPERATION_TIMEDOUT);
     }
 }
 
@@ -337,6 +356,7 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     }
     wake_waiting(client, now_ms);
     take_ended(client);
+    end_overdue(client, now_ms);
     return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
 }
 

@@ -481,7 +481,8 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
 /*
  * ORRERY_EBATCH: some operations failed; the response is there all the same, and has a result for each. One whose whole
  * request failed has that failure as its status (ORRERY_EIO, ORRERY_ETIMEOUT: it may have happened), with an http of 0 if
- * there was no answer. Any other failure: nothing was sent. options->timeout_ms is each request's.
+ * there was no answer. ORRERY_ENOMEM: some may have happened, and there is no memory to say which. Any other failure:
+ * nothing was sent. options->timeout_ms is each request's.
  */
 orrery_status orrery_bulk_run(orrery_client *client, const char *container_link, const orrery_batch *batch,
                               const orrery_options *options, orrery_response **response);
@@ -850,8 +851,10 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  * (Only a server that still carries out a request so long after its connection was closed could do that.) Creates that
  * do not wait, of the manager's own client, should have ended before orrery_manager_begin().
  *
- * A read that asks the collections one after another never misses a document that moves. One that is ordered or
- * parallel asks them at the same time, and may miss one that moves between its two questions.
+ * A read that asks the collections one after another never misses a document that moves, if it was opened when the change
+ * had begun or has ended before documents move, grace_ms later: it asks the collections that there were when it was
+ * opened. A continuation is refused where collections are new or gone. A read that is ordered or parallel asks them at
+ * the same time, and may miss a document that moves between its two questions.
  */
 typedef struct orrery_manager orrery_manager;
 

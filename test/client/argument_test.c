@@ -206,3 +206,25 @@ TEST(nowhere_to_put_a_result_is_refused)
     CHECK(orrery_resolver_managed(NULL, "dbs/d", &by_id, NULL, &resolver) == ORRERY_EINVAL && !resolver);
     CHECK(orrery_manager_count(NULL) == 0 && orrery_manager_begin(NULL, 2) == ORRERY_EINVAL);
 }
+
+/* As a program has them that was compiled before the last members were there. */
+TEST(structs_of_an_older_program_are_shorter_and_welcome)
+{
+    const char *links[] = { "dbs/d/colls/a" };
+    struct {
+        size_t size;
+        const char *property;
+    } by_id = { sizeof(by_id), "id" };
+    struct {
+        size_t size;
+        const orrery_hash *hash;
+    } md5 = { sizeof(md5), &orrery_hash_md5 };
+    orrery_hash_options no_size = { .hash = NULL };
+    orrery_resolver *resolver = NULL;
+
+    CHECK(orrery_resolver_hash((const orrery_extractor *)&by_id, links, 1, (const orrery_hash_options *)&md5,
+                               &resolver) == ORRERY_OK);
+    orrery_resolver_unref(resolver);
+    CHECK(orrery_resolver_hash((const orrery_extractor *)&by_id, links, 1, &no_size, &resolver) ==
+          ORRERY_EINVAL);
+}

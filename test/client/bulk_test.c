@@ -18,6 +18,8 @@ struct world {
     const char *range_1; /* an answer's first line, with its line end; NULL: as range 0 */
     int closes, splits;
     int code; /* of each operation's first result */
+    const char *message;
+    atomic_int definitions_read;
     atomic_int ranges_read, batches;
     char *text[64]; /* answers, until the end */
     size_t said;
@@ -47,9 +49,9 @@ static void say_results(struct world *world, struct fake_answer *answer, const c
     size_t size = 1;
 
     for (const char *at = request; (at = strstr(at, "operationType")); at++)
-        size +=
-            (size_t)snprintf(body + size, sizeof(body) - size,
-                             "%s{\"statusCode\":%d,\"retryAfterMilliseconds\":1}", size > 1 ? "," : "", code);
+        size += (size_t)snprintf(body + size, sizeof(body) - size,
+                                 "%s{\"statusCode\":%d,\"subStatusCode\":%d,\"retryAfterMilliseconds\":1}",
+                                 size > 1 ? "," : "", code, code == 400 ? 1001 : 0);
     body[size] = ']';
     body[size + 1] = '\0';
     say(world, answer, HEAD("200 OK"), body);
@@ -67,6 +69,7 @@ static void serve(void *context, const char *request, struct fake_answer *answer
         return;
     }
     if (!strstr(request, "is-batch-request")) {
+        world->definitions_read++;
         say(world, answer, HEAD("200 OK"), "{\"partitionKey\":{\"paths\":[\"/pk\"],\"version\":2}}");
         return;
     }
@@ -74,7 +77,7 @@ static void serve(void *context, const char *request, struct fake_answer *answer
     if (world->range_1 && strstr(request, "partitionkeyrangeid: 1\r\n")) {
         answer->closes = world->closes;
         if (!world->closes)
-            say(world, answer, world->range_1, "{\"message\":\"no\"}");
+            say(world, answer, world->range_1, world->message ? world->message : "{\"message\":\"no\"}");
         return;
     }
     say_results(world, answer, request, batch == 0 && world->code ? world->code : 201);
@@ -144,6 +147,36 @@ TEST(a_request_of_a_bulk_that_is_refused_says_so_of_its_own_operations_only)
     struct rig rig = { .world = { .range_1 = HEAD("413 Too large") "x-ms-substatus: 7\r\n" } };
 
     check_one_range_fails(&rig, ORRERY_ETOOLARGE, 413);
+}
+
+/* The reason is kept within a line's length; it must not end in half a character. */
+TEST(a_request_of_a_bulk_that_is_refused_at_length_leaves_results_that_can_be_read)
+{
+    for (int shift = 0; shift < 2; shift++) {
+        struct rig rig = { .world = { .range_1 = HEAD("413 Too large") } };
+        char message[1300] = "{\"message\":\"xx";
+        size_t size = strlen(message) - (size_t)shift;
+
+        for (; size < 1200; size += 2)
+            memcpy(message + size, "\xc3\xa9", 2);
+        strcpy(message + size, "\"}");
+        rig.world.message = message;
+        check_one_range_fails(&rig, ORRERY_ETOOLARGE, 413);
+    }
+}
+
+TEST(a_bulk_whose_keys_were_taken_by_an_old_definition_has_it_read_again_by_the_next)
+{
+    struct rig rig = { .world = { .code = 400 } };
+    orrery_response *response = NULL;
+
+    rig_open(&rig, 0);
+    CHECK(orrery_bulk_run(rig.client, items, rig.batch, NULL, &response) == ORRERY_EBATCH);
+    CHECK(count_of(response, ORRERY_EBADREQUEST, 400) > 0 && rig.world.definitions_read == 1);
+    orrery_response_free(response);
+    CHECK(orrery_bulk_run(rig.client, items, rig.batch, NULL, NULL) == ORRERY_OK);
+    CHECK(rig.world.definitions_read == 2);
+    rig_close(&rig);
 }
 
 TEST(a_request_of_a_bulk_whose_connection_breaks_may_have_happened_and_the_others_have)

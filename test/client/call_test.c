@@ -286,6 +286,34 @@ TEST(a_client_that_is_closed_while_calls_are_under_way_tells_nobody)
     CHECK(ends == 0);
 }
 
+static void note_status(void *context, orrery_status status, orrery_response *response)
+{
+    *(orrery_status *)context = status;
+    orrery_response_free(response);
+}
+
+TEST(a_write_that_does_not_wait_is_not_sent_when_its_time_is_over)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_status told = ORRERY_WAIT;
+    orrery_options later = { sizeof(later), .timeout_ms = 50, .done = note_status, .context = &told };
+    orrery_key key = orrery_key_text("k");
+    size_t under_way = 1;
+
+    CHECK(orrery_item_delete(rig.client, items, "1", &key, &later, NULL) == ORRERY_OK);
+    while (under_way > 0)
+        CHECK(orrery_run(rig.client, 1000, &under_way) == ORRERY_OK);
+    CHECK(told == ORRERY_OK && fake_asked(rig.fake) == 1); /* and there is a connection that was kept */
+    CHECK(orrery_item_delete(rig.client, items, "1", &key, &later, NULL) == ORRERY_OK);
+    poll(NULL, 0, 100);
+    under_way = 1;
+    while (under_way > 0)
+        CHECK(orrery_run(rig.client, 1000, &under_way) == ORRERY_OK);
+    CHECK(told == ORRERY_ETIMEOUT && fake_asked(rig.fake) == 1);
+    rig_close(&rig);
+}
+
 TEST(a_loop_of_ones_own_drives_calls_by_the_set_it_is_told_to_poll)
 {
     struct script script = { .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 1\r\n\r\n{}" },

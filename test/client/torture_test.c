@@ -181,6 +181,40 @@ static bool do_later(orrery_client *client)
     return good;
 }
 
+struct later_bulk {
+    int told;
+    bool good;
+};
+
+static void end_bulk(void *context, orrery_status status, orrery_response *response)
+{
+    struct later_bulk *bulk = context;
+
+    bulk->told++;
+    bulk->good = status == ORRERY_OK;
+    orrery_response_free(response);
+}
+
+/* It is told once if it was begun, whatever fails; what was given to it may go before its end. */
+static bool do_later_bulk(orrery_client *client)
+{
+    struct later_bulk bulk = { .told = 0 };
+    orrery_key key = orrery_key_text("k");
+    orrery_options options = { sizeof(options), .done = end_bulk, .context = &bulk };
+    orrery_batch *batch = NULL;
+    orrery_status status = orrery_batch_new(&batch);
+    size_t under_way = 1;
+
+    orrery_batch_read(batch, "1", &key);
+    if (status == ORRERY_OK)
+        status = orrery_bulk_run(client, items, batch, &options, NULL);
+    orrery_batch_free(batch);
+    for (int turns = 0; status == ORRERY_OK && under_way > 0 && turns < 1000; turns++)
+        (void)orrery_run(client, 1000, &under_way); /* a turn that fails is not the end of the bulk */
+    CHECK(bulk.told == (status == ORRERY_OK));
+    return bulk.good;
+}
+
 static bool scenario(struct fake *fake)
 {
     orrery_settings settings = { sizeof(settings),         .endpoint = fake_url(fake), .key = KEY,
@@ -189,7 +223,7 @@ static bool scenario(struct fake *fake)
     bool good = orrery_open(&settings, &client) == ORRERY_OK && do_items(client) && do_builders(client) &&
                 do_query(client, "SELECT * FROM c ORDER BY c.x", 4) &&
                 do_query(client, "SELECT c.g, COUNT(1) AS n, MAX(c.m) AS m FROM c GROUP BY c.g", 2) &&
-                do_later(client);
+                do_later(client) && do_later_bulk(client);
 
     orrery_close(client);
     return good;
