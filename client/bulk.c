@@ -189,7 +189,7 @@ static orrery_status finish_group(struct bulk *bulk, struct bulk_group *group)
     status = call_take(call, &response);
     if (response)
         bulk->charge += response->charge;
-    if (status == ORRERY_OK)
+    if (response && status == ORRERY_OK)
         status = take_results(bulk, group, response);
     orrery_response_free(response);
     return status == ORRERY_OK ? ORRERY_OK : note_failure(bulk, group, status);
@@ -489,12 +489,15 @@ static void keep_running(struct bulk *bulk, const orrery_options *options)
 
 static bool keep_slice(struct arena *arena, struct slice *text)
 {
-    char *copy = text->data ? arena_try_alloc(arena, text->size + 1) : NULL;
+    const char *from = text->data;
+    char *copy;
 
-    if (text->data && !copy)
+    if (!from)
+        return true;
+    copy = arena_try_alloc(arena, text->size + 1);
+    if (!copy)
         return false;
-    if (copy && text->size)
-        memcpy(copy, text->data, text->size);
+    memcpy(copy, from, text->size);
     text->data = copy;
     return true;
 }
@@ -571,11 +574,13 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
         status = bulk_new(client, container_link, batch, options, &bulk);
     if (status == ORRERY_OK && !OPTION(options, done))
         return run_to_its_end(bulk, response);
-    if (status == ORRERY_OK)
+    if (status == ORRERY_OK) {
         status = read_ranges(bulk);
-    if (status == ORRERY_WAIT)
-        keep_running(bulk, options);
-    else
-        bulk_free(bulk);
-    return status == ORRERY_WAIT ? ORRERY_OK : status;
+        if (status == ORRERY_WAIT) {
+            keep_running(bulk, options);
+            return ORRERY_OK;
+        }
+    }
+    bulk_free(bulk);
+    return status;
 }
