@@ -54,6 +54,10 @@ static const char container_body[] = "{\"id\":\"c\",\"_rid\":\"x\",\"_self\":\"d
                                      "\",\"partitionKey\":{\"paths\":[\"/pk\",\"/q\"],\"version\":"
                                      "2}}";
 static const char batch_body[] = "[{\"statusCode\":201,\"eTag\":\"x\",\"resourceBody\":{\"id\":\"1\"}}]";
+static const char offers_body[] = "{\"Offers\":[{\"id\":\"o\",\"_rid\":\"o\",\"_self\":\"offers/o/"
+                                  "\",\"resource\":\"dbs/x/colls/y/\",\"content\":{"
+                                  "\"offerThroughput\":400}}]}";
+static const char documents_body[] = "{\"Documents\":[{\"id\":\"1\"},{\"id\":\"2\"}]}";
 static const char gone_body[] = "{\"code\":\"Gone\",\"message\":\"gone\"}";
 
 struct torture_server {
@@ -77,12 +81,23 @@ static const char *body_for(struct torture_server *server, const char *request, 
         *line = "410 Gone\r\nx-ms-substatus: 1002";
         return gone_body;
     }
+    if (strncmp(request, "POST /offers HTTP", 17) == 0)
+        return offers_body;
+    if (strncasecmp(request, "GET /dbs/d/colls/c/docs HTTP", 28) == 0) {
+        if (strstr(request, "If-None-Match: \"7\"") || strstr(request, "if-none-match: \"7\""))
+            *line = "304 Not Modified\r\netag: \"7\"";
+        else
+            *line = "200 OK\r\netag: \"7\"";
+        return documents_body;
+    }
     if (strstr(request, "documentdb-isquery"))
         return groups ? groups_body : rows_body;
     if (strncmp(request, "GET /dbs/d/colls/c HTTP", 23) == 0)
         return container_body;
     if (strstr(request, "/docs/missing"))
         *line = "404 No";
+    if (strncmp(request, "DELETE", 6) == 0)
+        *line = "204 No Content";
     return "{\"id\":\"1\",\"message\":\"words\"}";
 }
 
@@ -136,6 +151,83 @@ static bool do_builders(orrery_client *client)
            orrery_container_create(client, "dbs/d", &container, NULL, NULL) == ORRERY_OK;
     orrery_batch_free(batch);
     orrery_patch_free(patch);
+    return good;
+}
+
+static bool do_resources(orrery_client *client)
+{
+    static const char body[] = "{\"id\":\"1\",\"body\":\"function () {}\"}";
+    orrery_container container = { sizeof(container), .id = "c", .partition_key = { "/pk", "/q" } };
+    int units = 0;
+
+    return orrery_database_create(client, "d", NULL, NULL) == ORRERY_OK &&
+           orrery_create(client, "dbs/d/colls/c/sprocs", body, ORRERY_TEXT, NULL, NULL) == ORRERY_OK &&
+           orrery_upsert(client, "dbs/d/colls/c/sprocs", body, ORRERY_TEXT, NULL, NULL) == ORRERY_OK &&
+           orrery_replace(client, "dbs/d/colls/c/sprocs/1", body, ORRERY_TEXT, NULL, NULL) == ORRERY_OK &&
+           orrery_read(client, "dbs/d/colls/c/sprocs/1", NULL, NULL) == ORRERY_OK &&
+           orrery_delete(client, "dbs/d/colls/c/sprocs/1", NULL, NULL) == ORRERY_OK &&
+           orrery_container_replace(client, items, &container, NULL, NULL) == ORRERY_OK &&
+           orrery_throughput_read(client, items, &units, NULL) == ORRERY_OK && units == 400 &&
+           orrery_throughput_replace(client, items, 500, 0) == ORRERY_OK;
+}
+
+static bool do_other_items(orrery_client *client)
+{
+    static const char body[] = "{\"id\":\"1\",\"pk\":\"k\",\"q\":2}";
+    orrery_key key = orrery_key_text("k");
+
+    return orrery_item_upsert(client, items, body, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK &&
+           orrery_item_replace(client, items, "1", body, ORRERY_TEXT, &key, NULL, NULL) == ORRERY_OK &&
+           orrery_item_delete(client, items, "1", &key, NULL, NULL) == ORRERY_OK &&
+           orrery_procedure_run(client, "dbs/d/colls/c/sprocs/1", &key, "[1]", NULL, NULL) == ORRERY_OK;
+}
+
+/* All rows of a cursor that was opened, which is closed. */
+static bool do_rows(orrery_status status, orrery_query *query, int rows_wanted)
+{
+    int rows = 0;
+
+    while (status == ORRERY_OK || status == ORRERY_ROW) {
+        status = orrery_query_step(query);
+        rows += status == ORRERY_ROW;
+    }
+    orrery_query_close(query);
+    return status == ORRERY_DONE && rows == rows_wanted;
+}
+
+static bool do_feeds(orrery_client *client)
+{
+    orrery_key key = orrery_key_text("k");
+    orrery_query *query = NULL;
+    orrery_status status = orrery_list_open(client, items, &key, NULL, &query);
+
+    if (!do_rows(status, query, 2))
+        return false;
+    query = NULL;
+    status = orrery_changes_open(client, items, &key, ORRERY_FROM_BEGINNING, 0, NULL, &query);
+    return do_rows(status, query, 2);
+}
+
+static bool do_json(void)
+{
+    orrery_writer *writer = NULL;
+    orrery_json *json = NULL;
+    char *text = NULL;
+    size_t size;
+    bool good = orrery_json_parse("{\"a\":[1,\"x\"]}", ORRERY_TEXT, &json) == ORRERY_OK &&
+                orrery_value_print(orrery_json_root(json), &text, &size) == ORRERY_OK &&
+                orrery_writer_new(&writer) == ORRERY_OK;
+
+    if (good) {
+        orrery_write_object(writer);
+        orrery_write_name(writer, "a");
+        orrery_write_string(writer, text, ORRERY_TEXT);
+        orrery_write_end(writer);
+        good = orrery_writer_status(writer) == ORRERY_OK;
+    }
+    orrery_writer_free(writer);
+    orrery_free(text);
+    orrery_json_free(json);
     return good;
 }
 
@@ -229,7 +321,18 @@ static bool scenario(struct fake *fake)
     return good;
 }
 
-TEST(each_allocation_that_fails_is_an_error_and_nothing_else)
+static bool other_scenario(struct fake *fake)
+{
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(fake), .key = KEY, .retries_max = 1 };
+    orrery_client *client = NULL;
+    bool good = do_json() && orrery_open(&settings, &client) == ORRERY_OK && do_resources(client) &&
+                do_other_items(client) && do_feeds(client);
+
+    orrery_close(client);
+    return good;
+}
+
+static void fail_each(bool (*scenario)(struct fake *fake))
 {
     struct torture_server server = { .asked_ranges = 0 };
     struct fake *fake = fake_start(serve, &server);
@@ -249,6 +352,16 @@ TEST(each_allocation_that_fails_is_an_error_and_nothing_else)
     arenas_fail = false;
     CHECK(good && n > 200 && n < 20000);
     fake_stop(fake);
+}
+
+TEST(each_allocation_that_fails_is_an_error_and_nothing_else)
+{
+    fail_each(scenario);
+}
+
+TEST(each_allocation_that_fails_is_an_error_for_resources_feeds_and_json_too)
+{
+    fail_each(other_scenario);
 }
 
 /* Before anybody else: the first call decides what libcurl allocates with. */
