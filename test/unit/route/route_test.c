@@ -147,6 +147,25 @@ TEST(a_client_is_told_when_nobody_knows_whether_its_write_happened)
     client_close(&client);
 }
 
+/* It would be lost with the container. A read goes on by what is known only for as long as the store cannot tell. */
+TEST(a_write_finds_out_first_whether_its_container_was_dropped)
+{
+    for (int reads = 0; reads < 2; reads++) {
+        struct client client;
+
+        client_open_filled(&client);
+        faulty_fail(&client.rig.controls, FAULTY_WRITE, 1);
+        client.rig.controls.fail_after = true;
+        client.rig.controls.reopen_failures = 1;
+        CHECK(client_send(&client, METHOD_DELETE, "/dbs/d/colls/c", NULL) == 503);
+        if (reads)
+            CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200);
+        env_advance_ms(client.rig.op->env, 1000);
+        CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 404 && client.was_handed_on);
+        client_close(&client);
+    }
+}
+
 /* Every script of the account is looked at: too many for a thread that others wait for. */
 TEST(counting_for_the_quota_headers_is_handed_on)
 {
