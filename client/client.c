@@ -67,15 +67,20 @@ static orrery_status keep_error(orrery_client *client, orrery_status status, con
     return status;
 }
 
+static void print_line(char line[ERROR_BYTES_MAX], const char *fmt, va_list args)
+{
+    vsnprintf(line, ERROR_BYTES_MAX, fmt, args);
+    end_whole(line);
+}
+
 orrery_status client_fail(orrery_client *client, orrery_status status, const char *fmt, ...)
 {
     char line[ERROR_BYTES_MAX];
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(line, sizeof(line), fmt, args);
+    print_line(line, fmt, args);
     va_end(args);
-    end_whole(line);
     return keep_error(client, status, line);
 }
 
@@ -85,9 +90,8 @@ orrery_status client_refuse(orrery_client *client, orrery_status status, const c
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(line, sizeof(line), fmt, args);
+    print_line(line, fmt, args);
     va_end(args);
-    end_whole(line);
     client_begin(client); /* only now: the text may name what the last failed answer had */
     return keep_error(client, status, line);
 }

@@ -355,22 +355,28 @@ static void make_again(struct fake *fake, void *context)
     arena_free(&arena);
 }
 
+/* From two collections to three, with what a client does before some of the requests. */
+static void grow_beside(void (*client)(struct fake *fake, void *context), int every, int documents,
+                        uint64_t seed)
+{
+    struct world world;
+    orrery_manager *manager = NULL;
+
+    world_init(&world, documents, seed);
+    world.fake.before = client;
+    world.work_every = every;
+    REQUIRE(open_manager(&world, 2, &manager) == ORRERY_OK);
+    CHECK(orrery_manager_resize(manager, 3, NULL) == ORRERY_OK);
+    world.fake.before = NULL;
+    check_world(&world, 3, false);
+    orrery_manager_close(manager);
+    world_free(&world);
+}
+
 TEST(a_document_that_is_deleted_and_made_again_as_it_was_stays)
 {
-    for (int request = 1; request < 60; request++) {
-        struct world world;
-        orrery_manager *manager = NULL;
-
-        world_init(&world, 20, 7);
-        world.fake.before = make_again;
-        world.work_every = request;
-        REQUIRE(open_manager(&world, 2, &manager) == ORRERY_OK);
-        CHECK(orrery_manager_resize(manager, 3, NULL) == ORRERY_OK);
-        world.fake.before = NULL;
-        check_world(&world, 3, false);
-        orrery_manager_close(manager);
-        world_free(&world);
-    }
+    for (int request = 1; request < 60; request++)
+        grow_beside(make_again, request, 20, 7);
 }
 
 /* Every document is written anew with every request, where it lies, for a while. */
@@ -402,20 +408,8 @@ static void hurry(struct fake *fake, void *context)
 
 TEST(documents_that_change_faster_than_they_are_copied_keep_what_was_written_last)
 {
-    for (int requests = 100; requests <= 2000; requests += 190) {
-        struct world world;
-        orrery_manager *manager = NULL;
-
-        world_init(&world, 40, 9);
-        world.fake.before = hurry;
-        world.work_every = requests;
-        REQUIRE(open_manager(&world, 2, &manager) == ORRERY_OK);
-        CHECK(orrery_manager_resize(manager, 3, NULL) == ORRERY_OK);
-        world.fake.before = NULL;
-        check_world(&world, 3, false);
-        orrery_manager_close(manager);
-        world_free(&world);
-    }
+    for (int requests = 100; requests <= 2000; requests += 190)
+        grow_beside(hurry, requests, 40, 9);
 }
 
 /* One change of the arrangement that is cut off at a request, and one that finishes it. False: it was done before that. */
