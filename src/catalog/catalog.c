@@ -646,6 +646,11 @@ struct store *catalog_store(const struct catalog *catalog)
     return catalog->store;
 }
 
+bool catalog_is_writable(const struct catalog *catalog)
+{
+    return store_is_writable(catalog->store);
+}
+
 void catalog_close(struct catalog *catalog)
 {
     if (!catalog)

@@ -172,6 +172,9 @@ enum status catalog_open(struct op *op, struct store *store, struct catalog **ca
 enum status catalog_open_with(struct op *op, struct store *store, index_compute *compute,
                               struct catalog **catalog);
 struct store *catalog_store(const struct catalog *catalog);
+
+/* False while the store takes no writes, of items or of definitions. */
+bool catalog_is_writable(const struct catalog *catalog);
 void catalog_close(struct catalog *catalog); /* NULL is welcome; no references may be out */
 
 /*
@@ -200,6 +203,12 @@ void container_unpin(const struct container *container);
  */
 const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
+
+/* The last LSN of its items that readers can see. */
+uint64_t container_lsn(const struct container *container);
+
+/* How much its items take, as of the last commits; false when an older version began it, and did not count. */
+bool container_usage(const struct container *container, struct bucket_usage *usage);
 
 /* Nobody refers to an earlier version of the definition any more. */
 bool container_is_alone(const struct container *container);

@@ -171,3 +171,13 @@ void container_share_progress(const struct container *old, struct container *new
     atomic_fetch_add(&old->progress->references, 1);
     new->progress = old->progress;
 }
+
+uint64_t container_lsn(const struct container *container)
+{
+    return bucket_lsn(container->bucket);
+}
+
+bool container_usage(const struct container *container, struct bucket_usage *usage)
+{
+    return bucket_usage(container->bucket, usage);
+}

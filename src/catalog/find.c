@@ -258,7 +258,7 @@ static bool is_larger(const struct container *container, uint64_t than)
 {
     struct bucket_usage usage;
 
-    return bucket_usage(container->bucket, &usage) && usage.bytes > than;
+    return container_usage(container, &usage) && usage.bytes > than;
 }
 
 size_t catalog_list_larger(struct catalog *catalog, uint64_t bytes, struct container **list, size_t limit)

@@ -9,9 +9,9 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
-#include "index/cells.h"
+#include "geo/cells.h"
 #include "index/entries.h"
-#include "index/policy_body.h"
+#include "index/policy_private.h"
 #include "index/sort.h"
 #include "keys/keys.h"
 

@@ -1,7 +1,7 @@
 /* src/index/load.c - what the packed keeper finds when it is opened: the manifest's runs, and those that nobody lists. */
 #include <stdlib.h>
 
-#include "index/packed_body.h"
+#include "index/packed_private.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
 

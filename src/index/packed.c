@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "index/packed_body.h"
+#include "index/packed_private.h"
 #include "index/page.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"

@@ -4,7 +4,7 @@
 
 #include "base/thread.h"
 #include "index/join.h"
-#include "index/packed_body.h"
+#include "index/packed_private.h"
 #include "index/paths.h"
 #include "index/piece_source.h"
 #include "index/run_source.h"

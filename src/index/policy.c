@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "index/path.h"
-#include "index/policy_body.h"
+#include "index/policy_private.h"
 
 /* What a policy says of a path, before what it does not say is taken from the paths above. */
 enum verdict { SILENT, EXCLUDED, INCLUDED };

@@ -88,7 +88,7 @@ struct index_joined {
 const struct index_joined *index_policy_composites(const struct index_policy *policy, size_t *count);
 const struct index_joined *index_policy_tuples(const struct index_policy *policy, size_t *count);
 
-/* Geometries at the path have cells (index/cells.h). */
+/* Geometries at the path have cells (geo/cells.h). */
 struct index_spatial {
     path_id id;
     bool planar;

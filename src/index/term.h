@@ -3,7 +3,7 @@
  *
  *     range term      path id 8, value (keys/ordered.h)
  *     composite term  path id 8, a value for each path; those of a descending one with every bit turned over
- *     spatial term    path id 8, cell (index/cells.h)
+ *     spatial term    path id 8, cell (geo/cells.h)
  *
  * A path's id is a hash of its steps and of what it is for, so that documents need no dictionary of paths.
  * Array elements share one step: /tags/[] holds every tag. A member and an array step never have one id.

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "index/merge.h"
 #include "index/pack.h"
-#include "index/packed_body.h"
+#include "index/packed_private.h"
 #include "index/survey.h"
 #include "keys/keys.h"
 

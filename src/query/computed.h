@@ -1,7 +1,6 @@
 /* src/query/computed.h - computed properties: what their definitions may say, and their values. */
 #pragma once
 #include "index/policy.h"
-#include "query/tree.h"
 
 /*
  * Each of a container's computedProperties, which have a name and a query: SELECT VALUE <expression> FROM <name>, without anything that

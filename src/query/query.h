@@ -18,12 +18,12 @@
 #pragma once
 #include "index/policy.h"
 #include "json/json.h"
-#include "query/eval.h"
-#include "query/ranges.h"
+#include "query/value.h"
 #include "store/view.h"
 
 struct query;
 struct query_source;
+struct select;
 
 /* One item. `number` rises from row to row and names the item for good. */
 struct query_row {
@@ -79,6 +79,17 @@ struct query_source {
     enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
     const struct query_index *index; /* NULL: there is none */
 };
+
+/* Called for udf.name(...); made by whoever can run JavaScript. Failure is the query's failure. */
+typedef enum status query_udf(struct op *op, void *context, struct slice name, const struct value *arg,
+                              int count, struct value *result);
+
+/* Told of a call that will probably come, so that many can be made together. */
+typedef void query_udf_told(struct op *op, void *context, struct slice name, const struct value *arg,
+                            int count);
+
+/* Makes the calls that it was told of. Failure is the query's failure; that of one call waits until the call comes. */
+typedef enum status query_udf_settle(struct op *op, void *context);
 
 /* For tests, which compare the two: answers are the same. */
 enum query_way { QUERY_BY_COST, QUERY_BY_SCAN, QUERY_BY_INDEX };

@@ -1,7 +1,7 @@
 /* src/resource/attachment.c - attachments of items: create, upsert, read, replace, list, query, delete. */
 #include "base/limits.h"
 #include "reply/feed.h"
-#include "resource/attachment_in.h"
+#include "resource/attachment_private.h"
 #include "resource/resource.h"
 #include "resource/search.h"
 
@@ -121,7 +121,7 @@ out:
 
 enum status attachment_read(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = bucket_lsn(call->container->bucket);
+    uint64_t lsn = container_lsn(call->container);
     struct partition_txn *txn = NULL;
     struct attachment_job job;
     enum status st;
@@ -143,7 +143,7 @@ out:
 static enum status read_all(struct op *op, const struct call *call, struct reply *reply,
                             struct attachment_job *job, struct record **list, size_t *count)
 {
-    uint64_t lsn = bucket_lsn(call->container->bucket);
+    uint64_t lsn = container_lsn(call->container);
     struct partition_txn *txn = NULL;
     enum status st;
 

@@ -4,7 +4,7 @@
  * in the Slug header: those are kept here, and /media/<the attachment's rid> leads to them.
  */
 #include "base/limits.h"
-#include "resource/attachment_in.h"
+#include "resource/attachment_private.h"
 #include "resource/system.h"
 
 enum { CONFLICT_TRIES = 5 };

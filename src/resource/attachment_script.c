@@ -1,6 +1,6 @@
 /* src/resource/attachment_script.c - attachments as scripts ask for them, in the script's transaction. */
 #include "base/limits.h"
-#include "resource/attachment_in.h"
+#include "resource/attachment_private.h"
 #include "resource/operations.h"
 #include "resource/search.h"
 

@@ -239,7 +239,7 @@ static void blame(struct parts *parts, const struct part *culprit)
         parts->part[i].status = ST_FAILED_DEPENDENCY;
         parts->part[i].charge = 0;
     }
-    parts->lsn = bucket_lsn(parts->call->container->bucket);
+    parts->lsn = container_lsn(parts->call->container);
 }
 
 /* Whether it is the operation that is wrong, and not the moment. */
@@ -365,8 +365,7 @@ static enum status check_session(struct op *op, const struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         if (parts->part[i].action.kind == ACTION_READ)
-            return item_check_session(op, parts->call, parts->reply,
-                                      bucket_lsn(parts->call->container->bucket));
+            return item_check_session(op, parts->call, parts->reply, container_lsn(parts->call->container));
     return ST_OK;
 }
 

@@ -138,5 +138,5 @@ void bulk_run(struct op *op, struct parts *parts, bool stops)
         if (wave.count)
             failed |= end_wave(op, parts, &wave);
     } while (wave.count && !(failed && stops));
-    parts->lsn = bucket_lsn(parts->call->container->bucket);
+    parts->lsn = container_lsn(parts->call->container);
 }

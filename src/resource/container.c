@@ -58,7 +58,7 @@ static void reply_container(struct reply *reply, const struct call *call, const 
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
     reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
                      reindex_progress(container));
-    reply_session(reply, bucket_lsn(container->bucket));
+    reply_session(reply, container_lsn(container));
     reply_status(reply, status);
 }
 

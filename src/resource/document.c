@@ -198,7 +198,7 @@ out:
 
 enum status document_read(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = bucket_lsn(call->container->bucket); /* before the read, which sees at least this */
+    uint64_t lsn = container_lsn(call->container); /* before the read, which sees at least this */
     struct record item;
     struct slice id;
     struct epk epk;

@@ -264,7 +264,7 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
     TRY(read_mode(op, call, &mode));
     TRY(call_page_size(op, call, &limit));
     TRY(listing_scope(op, call, reply, &scope, &key));
-    TRY(item_check_session(op, call, reply, bucket_lsn(call->container->bucket)));
+    TRY(item_check_session(op, call, reply, container_lsn(call->container)));
     TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
     partition_feed_expect(&changes, limit + 1);
     TRY(seek(op, call, &changes));

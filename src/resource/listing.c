@@ -69,7 +69,7 @@ static void print_page(struct reply *reply, const struct call *call, const struc
 
 enum status document_list(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = bucket_lsn(call->container->bucket);
+    uint64_t lsn = container_lsn(call->container);
     struct continuation at;
     struct partition_scope scope;
     struct partition_page page;
@@ -337,7 +337,7 @@ out:
 
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
-    uint64_t lsn = bucket_lsn(call->container->bucket);
+    uint64_t lsn = container_lsn(call->container);
     struct query_options options = search_options(call);
     struct functions functions = functions_of(call, NULL);
     struct item_source items;

@@ -1,5 +1,5 @@
 /* src/resource/media.c - the media of attachments that are kept here: read and replaced at /media/{rid}. */
-#include "resource/attachment_in.h"
+#include "resource/attachment_private.h"
 #include "resource/resource.h"
 
 /* The path has the attachment's rid and nothing else, so the item is found by its number. */
@@ -51,7 +51,7 @@ enum status media_read(struct op *op, struct call *call, struct reply *reply)
     buf_slice(reply_body(reply), bytes);
     reply->content_type = json_string(json_get(job.old.document, "contentType"));
     reply_etag(reply, job.old.etag, job.old.ts_ms);
-    reply_session(reply, bucket_lsn(call->container->bucket));
+    reply_session(reply, container_lsn(call->container));
 out:
     partition_abort(txn);
     return st;

@@ -185,7 +185,7 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
     item_reply_owner(reply, call);
     TRY(check_headers(op, call));
     TRY(read_key(op, &execution));
-    TRY(item_check_session(op, call, reply, bucket_lsn(call->container->bucket)));
+    TRY(item_check_session(op, call, reply, container_lsn(call->container)));
     TRY(read_args(op, call, &execution.args));
     procedure =
         catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);

@@ -44,7 +44,7 @@ void usage_of_container(struct reply *reply, const struct call *call)
 
     buf_init(&quota, &reply->op->arena);
     buf_init(&usage, &reply->op->arena);
-    if (bucket_usage(call->container->bucket, &used)) {
+    if (container_usage(call->container, &used)) {
         buf_text(&quota, ITEMS_QUOTA);
         buf_text(&usage, ITEMS_USAGE);
         print_items(&used, &usage);
@@ -60,7 +60,7 @@ void usage_print_values(struct buf *out, const struct container *container)
     struct bucket_usage used;
 
     buf_text(out, "\"values\":{\"MaxResourceQuota\":\"" ITEMS_QUOTA "\",\"ResourceQuotaCurrentUsage\":\"");
-    if (bucket_usage(container->bucket, &used)) {
+    if (container_usage(container, &used)) {
         buf_text(out, ITEMS_USAGE);
         print_items(&used, out);
         buf_byte(out, ';');
@@ -73,7 +73,7 @@ void usage_of_items(struct reply *reply, const struct call *call)
     struct buf *head = &reply->answer->head;
     struct bucket_usage used;
 
-    if (!bucket_usage(call->container->bucket, &used))
+    if (!container_usage(call->container, &used))
         return;
     buf_text(head, "x-ms-resource-quota: " ITEMS_QUOTA "\r\nx-ms-resource-usage: " ITEMS_USAGE);
     print_items(&used, head);

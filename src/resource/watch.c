@@ -50,7 +50,7 @@ static uint64_t bytes_of(const struct container *container)
 {
     struct bucket_usage usage;
 
-    return bucket_usage(container->bucket, &usage) ? usage.bytes : 0;
+    return container_usage(container, &usage) ? usage.bytes : 0;
 }
 
 static bool is_due(const struct watch *watch, const struct container *container)

@@ -16,7 +16,7 @@ static enum status ready(const struct route_options *options, const struct route
                          struct exchange *exchange)
 {
     (void)metrics;
-    if (!store_is_writable(options->service->store))
+    if (!catalog_is_writable(options->service->catalog))
         return op_fail(&exchange->op, ST_UNAVAILABLE, "The store takes no writes at the moment.");
     buf_text(&exchange->answer.body, "{\"ready\":true}");
     answer_text(exchange, "application/json");

@@ -174,7 +174,7 @@ static enum status settle_catalog(struct op *op, const struct routed *routed)
     bool writes = route_writes(routed->route);
     enum status st;
 
-    if (!writes && !store_is_writable(catalog_store(catalog)))
+    if (!writes && !catalog_is_writable(catalog))
         return ST_OK;
     st = catalog_settle(op, catalog);
     return writes || st == ST_WOULD_BLOCK ? st : ST_OK;
@@ -328,7 +328,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
 
     if (st != ST_OK && routed->route && routed->route->flags & OF_ITEMS && routed->call.container)
-        reply_session(&routed->reply, bucket_lsn(routed->call.container->bucket));
+        reply_session(&routed->reply, container_lsn(routed->call.container));
     reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, reply_charge(&routed->reply, st));

@@ -4,7 +4,7 @@
 
 #include "keys/keys.h"
 #include "keys/ordered.h"
-#include "store/batch_body.h"
+#include "store/batch_private.h"
 
 /* `entry` is what callers see of it; `node.key` and `entry.key` are one key. */
 struct batch_node {

@@ -24,7 +24,7 @@
 
 #include "base/log.h"
 #include "keys/keys.h"
-#include "store/batch_body.h"
+#include "store/batch_private.h"
 #include "store/committer.h"
 #include "store/conflict.h"
 #include "store/keeper.h"

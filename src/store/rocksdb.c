@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "store/folder.h"
-#include "store/rocksdb_body.h"
+#include "store/rocksdb_private.h"
 
 /* Of our own cache in front of RocksDB's, which takes an eighth of what the store may have. */
 enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };

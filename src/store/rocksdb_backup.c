@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "store/folder.h"
-#include "store/rocksdb_body.h"
+#include "store/rocksdb_private.h"
 
 /* More than the log in use, which is the only thing that takes space beside the store. */
 static const uint64_t beside_bytes_min = 256 * 1024 * 1024;

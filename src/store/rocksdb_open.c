@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "store/folder.h"
-#include "store/rocksdb_body.h"
+#include "store/rocksdb_private.h"
 
 /* ---- options ---- */
 

@@ -1,7 +1,7 @@
 /* src/store/rocksdb_read.c - snapshots of RocksDB, gets and scans through them, and the latest value through our own cache. */
 #include <stdlib.h>
 
-#include "store/rocksdb_body.h"
+#include "store/rocksdb_private.h"
 #include "store/rows.h"
 
 /* ---- snapshots ---- */

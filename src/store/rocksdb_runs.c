@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/rocksdb_body.h"
+#include "store/rocksdb_private.h"
 
 /* A long run is several files, so that the index of each stays small. */
 enum { FILE_BYTES_MAX = 256 * 1024 * 1024, READAHEAD_BYTES = 1024 * 1024 };

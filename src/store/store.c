@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "keys/keys.h"
 #include "store/backend.h"
-#include "store/batch_body.h"
+#include "store/batch_private.h"
 #include "store/committer.h"
 #include "store/keeper.h"
 

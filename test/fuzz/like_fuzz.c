@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "query/like.h"
+#include "query/eval/like.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

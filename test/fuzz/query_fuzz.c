@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "query/parse.h"
+#include "query/text/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* test/unit/index/entries_test.c - which entries a document has, and what a change of it changes. */
 #include <stdlib.h>
 
-#include "index/cells.h"
+#include "geo/cells.h"
 #include "index/entries.h"
 #include "index/path.h"
 #include "keys/keys.h"

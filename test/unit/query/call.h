@@ -5,8 +5,8 @@
  * '<Infinity>' stand for what JSON cannot say; a result that is undefined is "undefined".
  */
 #pragma once
-#include "query/builtin.h"
-#include "query/eval.h"
+#include "query/function/builtins.h"
+#include "query/eval/eval.h"
 
 /* A fresh context on the test's op. */
 struct eval test_eval(void);

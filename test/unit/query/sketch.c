@@ -1,7 +1,7 @@
 /* test/unit/query/sketch.c - a tree in one line. */
 #include <math.h>
 
-#include "query/parse.h"
+#include "query/text/parse.h"
 #include "sketch.h"
 #include "test.h"
 

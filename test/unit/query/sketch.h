@@ -1,6 +1,6 @@
 /* test/unit/query/sketch.h - a tree in one line, for tests to compare. */
 #pragma once
-#include "query/tree.h"
+#include "query/value/tree.h"
 
 /*
  * The statement or its mistake: (SELECT a b FROM c WHERE (= (. c a) 1)), or code start-end message.

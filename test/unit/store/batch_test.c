@@ -1,6 +1,6 @@
 /* test/unit/store/batch_test.c - what a batch remembers. */
 #include "keys/keys.h"
-#include "store/batch_body.h"
+#include "store/batch_private.h"
 #include "test.h"
 
 enum { BUCKET = 3 << BUCKET_BITS };

@@ -1,0 +1,247 @@
+/* src/geo/bounds.c - the box around a GeoJSON object, on a plane and on the earth. */
+#include <math.h>
+
+#include "geo/bounds.h"
+
+static const double radians = M_PI / 180;
+
+/* No direction at any place of the earth has a smaller radius of curvature: north at the equator, WGS-84. */
+static const double least_radius_metres = 6335439;
+
+/* A tenth of a metre: more than rounding in exact tests or here can be. Nearer to a pole every longitude counts. */
+static const double slack_degrees = 1e-6, polar_degrees = 89.99;
+
+/* Edges whose ends differ by this much in longitude may go either way round. */
+static const double opposite_degrees = 179.999;
+
+/* An area that is less than this part of what it is the difference of has no sign to rely on. */
+static const double least_area = 1e-12;
+
+/* How deep the positions of each type lie inside `coordinates`. */
+static const struct {
+    const char *name;
+    int depth;
+    bool has_area;
+} types[] = {
+    { "Point", 0, false },
+    { "LineString", 1, false },
+    { "Polygon", 2, true },
+    { "MultiPolygon", 3, true },
+};
+
+struct reader {
+    bool planar, has_area;
+    bool any;        /* a position has been met */
+    bool everywhere; /* on the earth: it cannot be bounded */
+    struct bounds box;
+
+    /* The run of edges at hand, on the earth. Its longitudes go on past 180 where it does. */
+    struct bounds run;
+    bool begun;
+    double x, y;             /* the last position */
+    double area, area_terms; /* to the left of the run, and the sum of what that is the difference of */
+};
+
+/* ------- edges on the earth ------- */
+
+static void widen_run(struct reader *reader, double x, double y0, double y1)
+{
+    struct bounds *run = &reader->run;
+
+    run->x0 = fmin(run->x0, x);
+    run->x1 = fmax(run->x1, x);
+    run->y0 = fmin(run->y0, y0);
+    run->y1 = fmax(run->y1, y1);
+}
+
+/*
+ * The highest latitude that an arc can have whose ends are no higher than this: the arc between two places at this
+ * latitude is highest in the middle in the north, and at its ends in the south.
+ */
+static double highest(double latitude, double across)
+{
+    if (latitude <= 0)
+        return latitude;
+    return atan(tan(latitude * radians) / cos(across / 2 * radians)) / radians;
+}
+
+/* The area between an arc and the equator; the sum around a ring is what the ring encloses, clockwise. */
+static double area_below(double y0, double y1, double across)
+{
+    double a = tan(y0 / 2 * radians), b = tan(y1 / 2 * radians);
+
+    return 2 * atan2(tan(across / 2 * radians) * (a + b), 1 + a * b);
+}
+
+static void add_edge(struct reader *reader, double x, double y)
+{
+    double across = x - reader->x, low = fmin(y, reader->y), high = fmax(y, reader->y), below;
+
+    across -= 360 * round(across / 360);
+    if (fabs(across) > opposite_degrees) {
+        reader->everywhere = true;
+        return;
+    }
+    below = area_below(reader->y, y, across);
+    reader->area -= below;
+    reader->area_terms += fabs(below);
+    reader->x += across;
+    reader->y = y;
+    widen_run(reader, reader->x, -highest(-low, across), highest(high, across));
+}
+
+static void begin_run(struct reader *reader)
+{
+    reader->begun = false;
+    reader->area = reader->area_terms = 0;
+}
+
+/* Into the box of all runs, moved round the earth to where that is narrowest. */
+static void add_run(struct reader *reader)
+{
+    struct bounds *box = &reader->box, run = reader->run;
+    double apart = (run.x0 + run.x1) / 2 - (box->x0 + box->x1) / 2, turn;
+
+    if (!reader->any) {
+        *box = run;
+        reader->any = true;
+        return;
+    }
+    turn = reader->planar ? 0 : 360 * round(apart / 360);
+    box->x0 = fmin(box->x0, run.x0 - turn);
+    box->x1 = fmax(box->x1, run.x1 - turn);
+    box->y0 = fmin(box->y0, run.y0);
+    box->y1 = fmax(box->y1, run.y1);
+}
+
+/*
+ * A ring that is certain to run counter-clockwise, and around no pole, bounds what lies in its box. All others may
+ * bound anything.
+ */
+static void end_run(struct reader *reader, double first_x)
+{
+    if (!reader->begun)
+        return;
+    if (!reader->planar && reader->has_area &&
+        (fabs(reader->x - first_x) > 180 || !(reader->area > least_area * reader->area_terms)))
+        reader->everywhere = true;
+    add_run(reader);
+}
+
+/* ------- reading ------- */
+
+static bool read_position(struct reader *reader, struct json value)
+{
+    struct json first = json_element(value, 0), second = json_element(value, 1);
+    double x, y;
+
+    if (json_kind(first) != JSON_NUMBER || json_kind(second) != JSON_NUMBER)
+        return false;
+    x = json_double(first);
+    y = json_double(second);
+    if (!reader->planar && (fabs(x) > 180 || fabs(y) > 90))
+        return false;
+    if (!reader->begun) {
+        reader->run = (struct bounds){ x, y, x, y };
+        reader->begun = true;
+        reader->x = x;
+        reader->y = y;
+    } else if (reader->planar) {
+        widen_run(reader, x, y, y);
+    } else {
+        add_edge(reader, x, y);
+    }
+    return true;
+}
+
+static bool read_run(struct reader *reader, struct json list)
+{
+    struct json first = json_element(json_element(list, 0), 0);
+
+    begin_run(reader);
+    for (struct json_iter i = json_iter(list); json_next(&i);)
+        if (!read_position(reader, i.value))
+            return false;
+    end_run(reader, json_kind(first) == JSON_NUMBER ? json_double(first) : 0);
+    return true;
+}
+
+/* Holes only take away, so of a polygon's rings the first is enough. */
+static bool read_deep(struct reader *reader, struct json value, int depth)
+{
+    if (json_kind(value) != JSON_ARRAY)
+        return false;
+    if (depth == 1)
+        return read_run(reader, value);
+    for (struct json_iter i = json_iter(value); json_next(&i);) {
+        if (!read_deep(reader, i.value, depth - 1))
+            return false;
+        if (depth == 2)
+            break;
+    }
+    return true;
+}
+
+static bool read_point(struct reader *reader, struct json value)
+{
+    if (!read_position(reader, value))
+        return false;
+    add_run(reader);
+    return true;
+}
+
+static bool read_type(struct reader *reader, struct json geometry, struct json type)
+{
+    struct json coordinates = json_get(geometry, "coordinates");
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (!slice_is(json_string(type), types[i].name))
+            continue;
+        reader->has_area = types[i].has_area;
+        return types[i].depth ? read_deep(reader, coordinates, types[i].depth)
+                              : read_point(reader, coordinates);
+    }
+    return false;
+}
+
+bool bounds_of(struct json geometry, bool planar, struct bounds *box)
+{
+    struct reader reader = { .planar = planar };
+    struct json type = json_get(geometry, "type");
+
+    if (json_kind(type) != JSON_STRING || !read_type(&reader, geometry, type) || !reader.any)
+        return false;
+    *box = reader.everywhere ? (struct bounds){ -180, -90, 180, 90 } : reader.box;
+    return true;
+}
+
+/* ------- widening ------- */
+
+static void widen_on_earth(struct bounds *box, double reach)
+{
+    double degrees = reach / least_radius_metres / radians * 1.0001 + slack_degrees;
+    double farthest = fmax(fabs(box->y0), fabs(box->y1)), across = 180;
+
+    box->y0 = fmax(-90, box->y0 - degrees);
+    box->y1 = fmin(90, box->y1 + degrees);
+    if (degrees < 90 && farthest + degrees < polar_degrees)
+        across = asin(sin(degrees * radians) / cos(farthest * radians)) / radians * 1.0001;
+    box->x0 -= across;
+    box->x1 += across;
+}
+
+bool bounds_widen(struct bounds *box, double reach, bool planar)
+{
+    if (!(reach >= 0))
+        return false;
+    if (!planar) {
+        widen_on_earth(box, reach);
+        return true;
+    }
+    reach += 1e-9 * (reach + fabs(box->x0) + fabs(box->x1) + fabs(box->y0) + fabs(box->y1));
+    box->x0 -= reach;
+    box->x1 += reach;
+    box->y0 -= reach;
+    box->y1 += reach;
+    return true;
+}

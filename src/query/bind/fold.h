@@ -1,0 +1,9 @@
+/* src/query/bind/fold.h - what is the same for every row, computed once. */
+#pragma once
+#include "query/eval/eval.h"
+
+/*
+ * Evaluates the largest constant parts of a bound statement into the op's arena, and has the evaluator
+ * look at their values instead. The tree stays as it was written. What goes wrong is eval->status.
+ */
+void fold_select(struct eval *eval, struct select *select);

@@ -1,0 +1,488 @@
+/* src/query/eval/eval.c - expressions, one row at a time. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/limits.h"
+#include "query/eval/builtin.h"
+#include "query/eval/like.h"
+#include "query/eval/operator.h"
+#include "query/query.h"
+#include "query/eval/rows.h"
+
+enum { STEPS_BETWEEN_CHECKS = 1024, BYTES_OF_A_STEP = 256, ARGS_ON_STACK = 8 };
+
+/* The memory of all queries together is gone, though this one's share may not be. */
+static bool is_spent(struct arena_budget *budget)
+{
+    return atomic_load(&budget->used_bytes) > budget->limit_bytes - OP_MEMORY_BYTES_MAX / 4;
+}
+
+static void explain_memory(struct eval *eval)
+{
+    if (eval->kept->budget && is_spent(eval->kept->budget)) {
+        eval->status = ST_TOO_MANY_REQUESTS;
+        op_set_error(eval->op, "Too many large queries run at this time. Retry the request.");
+        return;
+    }
+    op_set_error(eval->op,
+                 "Query exceeded the maximum allowed memory usage of %d MB. Please consider adding more "
+                 "filters to reduce the query response size.",
+                 OP_MEMORY_BYTES_MAX / (1024 * 1024));
+}
+
+struct value eval_fail(struct eval *eval, enum status status)
+{
+    if (eval->status != ST_OK)
+        return value_undefined;
+    eval->status = status;
+    if (status == ST_QUERY_MEMORY)
+        explain_memory(eval);
+    if (eval->op->error) /* out of the memory that is given back row by row */
+        eval->op->error = arena_text(eval->kept, slice_of(eval->op->error));
+    return value_undefined;
+}
+
+void *eval_alloc(struct eval *eval, size_t bytes)
+{
+    void *memory = arena_try_alloc(&eval->op->arena, bytes);
+
+    if (!memory)
+        eval_fail(eval, ST_QUERY_MEMORY);
+    return memory;
+}
+
+struct value eval_built(struct eval *eval, struct json_builder *builder)
+{
+    struct json json = json_built(builder);
+
+    if (json_kind(json) == JSON_UNDEFINED)
+        return eval_fail(eval, ST_QUERY_MEMORY);
+    return value_from_json(json);
+}
+
+bool eval_spend(struct eval *eval, size_t bytes)
+{
+    eval->steps += 1 + bytes / BYTES_OF_A_STEP;
+    if (eval->steps >= eval->check_at && eval->status == ST_OK) {
+        enum status st = op_check(eval->op);
+
+        eval->check_at = eval->steps + STEPS_BETWEEN_CHECKS;
+        if (st != ST_OK)
+            eval_fail(eval, st);
+    }
+    return eval->status == ST_OK;
+}
+
+struct value eval_copy(struct eval *eval, struct value value)
+{
+    struct slice bytes = value.kind == JSON_STRING ? value.string : slice_of("");
+    char *copy;
+
+    if (value.kind >= JSON_ARRAY && !value.is_row)
+        bytes = json_bytes(value.json);
+    if (bytes.size == 0)
+        return value;
+    copy = eval_alloc(eval, bytes.size);
+    if (!copy)
+        return value_undefined;
+    memcpy(copy, bytes.data, bytes.size);
+    if (value.kind == JSON_STRING)
+        value.string.data = copy;
+    else
+        value.json.at = (const uint8_t *)copy;
+    return value;
+}
+
+static struct json row_system(struct eval *eval, struct query_row *row)
+{
+    if (!row->system.at && row->source->system)
+        row->system = row->source->system(row->source, row, eval->item);
+    return row->system;
+}
+
+struct value eval_plain(struct eval *eval, struct value value)
+{
+    struct json_builder out;
+
+    if (!value.is_row)
+        return value;
+    json_builder_init(&out, &eval->op->arena);
+    json_begin_object(&out);
+    json_add_members(&out, value.row->body, NULL);
+    json_add_members(&out, row_system(eval, value.row), NULL);
+    json_end(&out);
+    return eval_built(eval, &out);
+}
+
+static struct value member_of(struct eval *eval, struct value object, struct slice name)
+{
+    struct json found;
+
+    if (object.kind != JSON_OBJECT)
+        return value_undefined;
+    if (!object.is_row)
+        return value_from_json(json_member(object.json, name));
+    found = json_member(object.row->body, name);
+    if (!found.at && name.size && name.data[0] == '_')
+        found = json_member(row_system(eval, object.row), name);
+    return value_from_json(found);
+}
+
+static struct value eval_index(struct eval *eval, const struct expr *expr)
+{
+    struct value container = eval_expr(eval, expr->kid[0]);
+    struct value index = eval_expr(eval, expr->kid[1]);
+
+    if (index.kind == JSON_STRING)
+        return member_of(eval, container, index.string);
+    if (container.kind != JSON_ARRAY || index.kind != JSON_NUMBER || !index.is_int || index.integer < 0)
+        return value_undefined;
+    return value_from_json(json_element(container.json, (size_t)index.integer));
+}
+
+/* AND and OR over any number of operands: `decides` settles it, whatever the others are. */
+static struct value eval_logic(struct eval *eval, const struct expr *expr, enum json_kind decides)
+{
+    bool undefined = false;
+
+    for (size_t i = 0; i < expr->kid_count; i++) {
+        struct value value = eval_expr(eval, expr->kid[i]);
+
+        if (value.kind == decides)
+            return value;
+        undefined |= !value_is_bool(value);
+    }
+    return undefined ? value_undefined : value_bool(decides == JSON_FALSE);
+}
+
+static struct value eval_concat(struct eval *eval, struct value a, struct value b)
+{
+    char *text;
+
+    if (a.kind != JSON_STRING || b.kind != JSON_STRING)
+        return value_undefined;
+    text = eval_alloc(eval, a.string.size + b.string.size);
+    if (!text)
+        return value_undefined;
+    memcpy(text, a.string.data, a.string.size);
+    memcpy(text + a.string.size, b.string.data, b.string.size);
+    return value_string(slice_make(text, a.string.size + b.string.size));
+}
+
+static struct value eval_binary(struct eval *eval, const struct expr *expr)
+{
+    struct value a, b;
+
+    if (expr->operation == OPERATOR_AND)
+        return eval_logic(eval, expr, JSON_FALSE);
+    if (expr->operation == OPERATOR_OR)
+        return eval_logic(eval, expr, JSON_TRUE);
+    a = eval_expr(eval, expr->kid[0]);
+    if (expr->operation == OPERATOR_COALESCE)
+        return a.kind != JSON_UNDEFINED ? a : eval_expr(eval, expr->kid[1]);
+    b = eval_expr(eval, expr->kid[1]);
+    if (expr->operation == OPERATOR_CONCAT)
+        return eval_concat(eval, a, b);
+    if (a.is_row || b.is_row) {
+        a = eval_plain(eval, a);
+        b = eval_plain(eval, b);
+    }
+    return operator_binary(expr->operation, a, b);
+}
+
+static struct value negate_if(bool negated, struct value value)
+{
+    return negated ? operator_unary(OPERATOR_NOT, value) : value;
+}
+
+static struct value eval_between(struct eval *eval, const struct expr *expr)
+{
+    struct value x = eval_expr(eval, expr->kid[0]);
+    struct value low = operator_binary(OPERATOR_GREATER_EQUAL, x, eval_expr(eval, expr->kid[1]));
+    struct value high = operator_binary(OPERATOR_LESS_EQUAL, x, eval_expr(eval, expr->kid[2]));
+
+    if (low.kind == JSON_FALSE || high.kind == JSON_FALSE)
+        return value_bool(expr->negated);
+    if (low.kind == JSON_UNDEFINED || high.kind == JSON_UNDEFINED)
+        return value_undefined;
+    return value_bool(!expr->negated);
+}
+
+/* A long list of constants was sorted by the binder. */
+static bool in_sorted(const struct in_list *list, struct value x)
+{
+    size_t low = 0, high = list->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = value_compare(x, list->value[middle]);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+static struct value eval_in(struct eval *eval, const struct expr *expr)
+{
+    struct value x = eval_plain(eval, eval_expr(eval, expr->kid[0]));
+    bool undefined = false;
+
+    if (x.kind == JSON_UNDEFINED || (x.kind == JSON_NUMBER && isnan(x.number)))
+        return value_undefined;
+    if (expr->memo)
+        return value_bool(in_sorted(expr->memo, x) != expr->negated);
+    for (size_t i = 1; i < expr->kid_count; i++) {
+        struct value equal =
+            operator_binary(OPERATOR_EQUAL, x, eval_plain(eval, eval_expr(eval, expr->kid[i])));
+
+        if (equal.kind == JSON_TRUE)
+            return value_bool(!expr->negated);
+        undefined |= equal.kind == JSON_UNDEFINED;
+    }
+    return undefined ? value_undefined : value_bool(expr->negated);
+}
+
+static struct value eval_like(struct eval *eval, const struct expr *expr)
+{
+    struct value text = eval_expr(eval, expr->kid[0]), pattern = eval_expr(eval, expr->kid[1]);
+    struct value escape = expr->kid_count > 2 ? eval_expr(eval, expr->kid[2]) : value_undefined;
+
+    if (text.kind != JSON_STRING || pattern.kind != JSON_STRING)
+        return value_undefined;
+    return negate_if(expr->negated,
+                     value_bool(like_match(eval, text.string, pattern.string,
+                                           escape.kind == JSON_STRING ? escape.string : slice_of(""))));
+}
+
+/* What a function may have to look at. */
+static size_t bytes_of(struct value value)
+{
+    if (value.kind == JSON_STRING)
+        return value.string.size;
+    return value.kind >= JSON_ARRAY && !value.is_row ? json_size(value.json) : 0;
+}
+
+/* False when an argument is undefined and the function does not ask for it then, or when time is up. */
+static bool eval_arguments(struct eval *eval, const struct expr *expr, struct value *arg, unsigned flags)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < expr->kid_count; i++) {
+        arg[i] = eval_expr(eval, expr->kid[i]);
+        if (arg[i].kind == JSON_UNDEFINED && !(flags & TAKES_UNDEFINED))
+            return false;
+        if (flags & TAKES_ROW)
+            arg[i] = arg[i].is_row ? value_int((int64_t)arg[i].row->number) : value_undefined;
+        else
+            arg[i] = eval_plain(eval, arg[i]);
+        bytes += bytes_of(arg[i]);
+    }
+    return eval_spend(eval, bytes);
+}
+
+static struct value eval_udf(struct eval *eval, const struct expr *expr, const struct value *arg)
+{
+    struct value result = value_undefined;
+    enum status st;
+
+    if (eval->tells) {
+        eval->udf_told(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count);
+        return value_undefined;
+    }
+    st = eval->udf(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count, &result);
+    return st == ST_OK ? result : eval_fail(eval, st);
+}
+
+static struct value eval_call(struct eval *eval, struct expr *expr)
+{
+    struct value few[ARGS_ON_STACK];
+    struct value *arg = few;
+    unsigned flags = expr->kind == EXPR_UDF ? TAKES_UNDEFINED : expr->builtin->flags;
+    struct value result;
+    void **outer = eval->memo;
+
+    if (flags & AGGREGATE)
+        return eval->result[expr->slot];
+    if (expr->kid_count > ARGS_ON_STACK) {
+        arg = eval_alloc(eval, expr->kid_count * sizeof(*arg));
+        if (!arg)
+            return value_undefined;
+    }
+    if (!eval_arguments(eval, expr, arg, flags))
+        return value_undefined;
+    if (expr->kind == EXPR_UDF)
+        return eval_udf(eval, expr, arg);
+    if (expr->kept_run != eval->run) { /* the last run's memory is gone */
+        expr->kept_run = eval->run;
+        expr->kept = expr->memo;
+    }
+    eval->memo = &expr->kept;
+    result = expr->builtin->code(eval, arg, (int)expr->kid_count);
+    eval->memo = outer;
+    return result;
+}
+
+static struct value eval_array(struct eval *eval, const struct expr *expr)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &eval->op->arena);
+    json_begin_array(&out);
+    for (size_t i = 0; i < expr->kid_count; i++) {
+        struct value value = eval_plain(eval, eval_expr(eval, expr->kid[i]));
+
+        if (value.kind != JSON_UNDEFINED)
+            value_add(&out, value);
+    }
+    json_end(&out);
+    return eval_built(eval, &out);
+}
+
+static struct value eval_object(struct eval *eval, const struct expr *expr)
+{
+    struct json_builder out;
+
+    json_builder_init(&out, &eval->op->arena);
+    json_begin_object(&out);
+    for (size_t i = 0; i < expr->kid_count; i++) {
+        struct value value = eval_plain(eval, eval_expr(eval, expr->kid[i]));
+
+        if (value.kind == JSON_UNDEFINED)
+            continue;
+        json_add_name(&out, expr->names[i]);
+        value_add(&out, value);
+    }
+    json_end(&out);
+    return eval_built(eval, &out);
+}
+
+/* What became of a subquery's rows. */
+struct gathered {
+    size_t count;
+    bool all_true;
+    struct value last;
+    struct json_builder *array;
+};
+
+static bool gather_one(struct eval *eval, struct value value, void *context)
+{
+    struct gathered *got = context;
+
+    got->last = value;
+    if (++got->count <= 1)
+        return true;
+    if (eval->status == ST_OK)
+        op_set_error(eval->op, "The cardinality of a scalar subquery result set cannot be greater than one.");
+    eval_fail(eval, ST_BAD_REQUEST);
+    return false;
+}
+
+static bool gather_first(struct eval *eval, struct value value, void *context)
+{
+    struct gathered *got = context;
+
+    (void)eval;
+    got->last = value;
+    got->count++;
+    return false;
+}
+
+static bool gather_last(struct eval *eval, struct value value, void *context)
+{
+    (void)eval;
+    ((struct gathered *)context)->last = value;
+    return true;
+}
+
+static bool gather_all(struct eval *eval, struct value value, void *context)
+{
+    struct gathered *got = context;
+
+    (void)eval;
+    got->all_true &= value.kind == JSON_TRUE;
+    return got->all_true;
+}
+
+static bool gather_array(struct eval *eval, struct value value, void *context)
+{
+    struct gathered *got = context;
+
+    value_add(got->array, eval_plain(eval, value));
+    return eval->status == ST_OK;
+}
+
+static struct value eval_subquery(struct eval *eval, const struct expr *expr)
+{
+    struct gathered got = { .all_true = true, .last = value_undefined };
+    struct json_builder array;
+
+    switch (expr->kind) {
+    case EXPR_EXISTS:
+        rows_each(eval, expr->select, gather_first, &got);
+        return value_bool(got.count > 0);
+    case EXPR_ALL:
+        rows_each(eval, expr->select, gather_all, &got);
+        return value_bool(got.all_true);
+    case EXPR_FIRST:
+        rows_each(eval, expr->select, gather_first, &got);
+        return got.last;
+    case EXPR_LAST:
+        rows_each(eval, expr->select, gather_last, &got);
+        return got.last;
+    case EXPR_ARRAY_OF:
+        json_builder_init(&array, &eval->op->arena);
+        json_begin_array(&array);
+        got.array = &array;
+        rows_each(eval, expr->select, gather_array, &got);
+        json_end(&array);
+        return eval_built(eval, &array);
+    default:
+        rows_each(eval, expr->select, gather_one, &got);
+        return got.last;
+    }
+}
+
+struct value eval_expr(struct eval *eval, const struct expr *expr)
+{
+    if (expr->instead)
+        return eval_expr(eval, expr->instead);
+    switch (expr->kind) {
+    case EXPR_LITERAL:
+    case EXPR_PARAMETER:
+        return expr->value;
+    case EXPR_NAME:
+        return eval->slot[expr->slot];
+    case EXPR_RESULT:
+        return eval->result[expr->slot];
+    case EXPR_MEMBER:
+        return member_of(eval, eval_expr(eval, expr->kid[0]), expr->name);
+    case EXPR_INDEX:
+        return eval_index(eval, expr);
+    case EXPR_UNARY:
+        return operator_unary(expr->operation, eval_expr(eval, expr->kid[0]));
+    case EXPR_BINARY:
+        return eval_binary(eval, expr);
+    case EXPR_TERNARY:
+        return eval_expr(eval, expr->kid[eval_expr(eval, expr->kid[0]).kind == JSON_TRUE ? 1 : 2]);
+    case EXPR_BETWEEN:
+        return eval_between(eval, expr);
+    case EXPR_IN:
+        return eval_in(eval, expr);
+    case EXPR_LIKE:
+        return eval_like(eval, expr);
+    case EXPR_CALL:
+    case EXPR_UDF:
+        return eval_call(eval, (struct expr *)expr);
+    case EXPR_ARRAY:
+        return eval_array(eval, expr);
+    case EXPR_OBJECT:
+        return eval_object(eval, expr);
+    default:
+        return eval_subquery(eval, expr);
+    }
+}

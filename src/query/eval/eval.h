@@ -1,0 +1,46 @@
+/*
+ * src/query/eval/eval.h - computing one row: the context that built-ins see, and expressions.
+ * What goes wrong on the way (memory, time, a UDF that throws) is kept in `status`, because a value
+ * cannot say it: whoever walks the rows asks for it once a row.
+ */
+#pragma once
+#include "query/query.h"
+#include "query/value/tree.h"
+
+struct eval {
+    struct op *op;        /* memory, time, work */
+    enum status status;   /* the first thing that went wrong */
+    uint32_t run;         /* which run of the query this is */
+    void **memo;          /* the running call's own pointer, kept for the query's life; NULL at first */
+    struct arena *kept;   /* memory for what a memo points to: op->arena is rewound after each row */
+    struct arena *item;   /* memory for the item being looked at: reset before the next one */
+    int64_t static_ticks; /* 100 ns since 1970, the same for the whole query */
+    bool planar;          /* the container's geometry is a plane, not the earth */
+    query_udf *udf;       /* NULL: there are none */
+    query_udf_told *udf_told;
+    bool tells; /* calls are told, and not made */
+    void *udf_context;
+    struct value *slot;       /* the sources' values, by EXPR_NAME's slot */
+    struct value *result;     /* aggregates and keys of a group, by the slots of EXPR_CALL and EXPR_RESULT */
+    uint64_t steps, check_at; /* work done so far, and when to look at the clock again */
+};
+
+/* Records the first failure and gives back undefined, so that code may say return eval_fail(...). */
+struct value eval_fail(struct eval *eval, enum status status);
+
+/* Memory of a size the data chooses; NULL past the budget, which is then recorded as the failure. */
+void *eval_alloc(struct eval *eval, size_t bytes);
+
+/* What the builder built; undefined with the failure recorded when it ran out of memory. */
+struct value eval_built(struct eval *eval, struct json_builder *builder);
+
+struct value eval_expr(struct eval *eval, const struct expr *expr);
+
+/* A row as the object it stands for, system properties included; anything else as it is. */
+struct value eval_plain(struct eval *eval, struct value value);
+
+/* Counts work, a row or so many bytes: now and then it looks whether time is up. False: stop. */
+bool eval_spend(struct eval *eval, size_t bytes);
+
+/* A copy of what a value points to, in the op's arena. */
+struct value eval_copy(struct eval *eval, struct value value);

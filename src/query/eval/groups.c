@@ -1,0 +1,210 @@
+/* src/query/eval/groups.c - groups in a list, found through a table of their hashes. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "query/eval/groups.h"
+
+enum { TABLE_FIRST = 64, SPARE = 64 };
+
+int hash_compare(struct hash128 a, struct hash128 b)
+{
+    if (a.h1 != b.h1)
+        return a.h1 < b.h1 ? -1 : 1;
+    return a.h2 < b.h2 ? -1 : a.h2 > b.h2;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    return hash_compare((*(struct group *const *)a)->hash, (*(struct group *const *)b)->hash);
+}
+
+static uint32_t *place_of(const struct groups *groups, struct hash128 hash)
+{
+    size_t i = hash.h2 & (groups->table_size - 1);
+
+    assert(groups->table);
+    while (groups->table[i] && hash_compare(groups->list[groups->table[i] - 1]->hash, hash) != 0)
+        i = (i + 1) & (groups->table_size - 1);
+    return &groups->table[i];
+}
+
+static void fill_table(struct groups *groups)
+{
+    memset(groups->table, 0, groups->table_size * sizeof(*groups->table));
+    for (size_t i = 0; i < groups->count; i++)
+        *place_of(groups, groups->list[i]->hash) = (uint32_t)i + 1;
+}
+
+static bool grow(struct groups *groups)
+{
+    size_t size = groups->table_size ? 2 * groups->table_size : TABLE_FIRST;
+    uint32_t *table = arena_try_alloc(groups->memory, size * sizeof(*table));
+    struct group **list = arena_try_alloc(groups->memory, size / 2 * sizeof(struct group *));
+
+    if (!table || !list)
+        return false;
+    if (groups->count)
+        memcpy(list, groups->list, groups->count * sizeof(*list));
+    groups->list = list;
+    groups->table = table;
+    groups->table_size = size;
+    groups->capacity = size / 2;
+    fill_table(groups);
+    return true;
+}
+
+void groups_sort(struct groups *groups)
+{
+    if (groups->count > 1)
+        qsort(groups->list, groups->count, sizeof(*groups->list), by_hash);
+    if (groups->keep && groups->count > groups->keep) {
+        groups->count = groups->keep;
+        groups->bound = groups->list[groups->count - 1]->hash;
+        groups->has_bound = true;
+    }
+    if (groups->table)
+        fill_table(groups);
+}
+
+static struct group *new_group(struct groups *groups, struct hash128 hash)
+{
+    size_t bytes = sizeof(struct group) + groups->key_count * sizeof(struct value) +
+                   groups->state_count * sizeof(struct aggregate);
+    struct group *group = arena_try_alloc(groups->memory, bytes);
+
+    if (!group)
+        return NULL;
+    memset(group, 0, bytes);
+    group->hash = hash;
+    group->key = (struct value *)(group + 1);
+    group->state = (struct aggregate *)(group->key + groups->key_count);
+    for (size_t i = 0; i < groups->state_count; i++)
+        group->state[i].memory = groups->memory;
+    return group;
+}
+
+static bool is_wanted(const struct groups *groups, struct hash128 hash)
+{
+    return !(groups->has_after && hash_compare(hash, groups->after) <= 0) &&
+           !(groups->has_bound && hash_compare(hash, groups->bound) > 0);
+}
+
+struct group *groups_at(struct groups *groups, struct hash128 hash, bool *is_new)
+{
+    uint32_t *place;
+    struct group *group;
+
+    *is_new = false;
+    if (!is_wanted(groups, hash))
+        return NULL;
+    place = groups->table ? place_of(groups, hash) : NULL;
+    if (place && *place)
+        return groups->list[*place - 1];
+    if (groups->keep && groups->count >= 2 * groups->keep + SPARE) {
+        groups_sort(groups);
+        if (!is_wanted(groups, hash))
+            return NULL;
+    }
+    if (groups->count == groups->capacity && !grow(groups)) {
+        groups->failed = true;
+        return NULL;
+    }
+    group = new_group(groups, hash);
+    if (!group) {
+        groups->failed = true;
+        return NULL;
+    }
+    *place_of(groups, hash) = (uint32_t)groups->count + 1;
+    groups->list[groups->count++] = group;
+    *is_new = true;
+    return group;
+}
+
+void groups_init(struct eval *eval, struct groups *groups, const struct select *select, struct arena *memory)
+{
+    bool is_new;
+
+    *groups = (struct groups){ .memory = memory,
+                               .key_count = select->group_count,
+                               .state_count = select->aggregate_count };
+    if (select->group_count || !select->aggregate_count)
+        return;
+    groups_at(groups, (struct hash128){ 0 }, &is_new);
+    if (groups->failed)
+        eval_fail(eval, ST_QUERY_MEMORY);
+}
+
+enum { KEYS_ON_STACK = 16 };
+
+/* The key of the row in the slots, and its hash. */
+static struct hash128 evaluate_key(struct eval *eval, const struct select *select, struct value *key)
+{
+    struct hash128 hash = { 0, 0 }, parts[2];
+
+    for (size_t i = 0; i < select->group_count; i++) {
+        key[i] = eval_plain(eval, eval_expr(eval, select->group[i]));
+        parts[0] = hash;
+        parts[1] = value_hash(eval->op, key[i]);
+        hash = murmur3_128(parts, sizeof(parts));
+    }
+    return hash;
+}
+
+/* The key outlives its row. */
+static bool keep_key(struct eval *eval, struct groups *groups, struct group *group, const struct value *key)
+{
+    for (size_t i = 0; i < groups->key_count; i++) {
+        struct slice bytes = json_bytes(value_to_json(eval->op, key[i]));
+        char *copy;
+
+        if (key[i].kind == JSON_UNDEFINED)
+            continue;
+        copy = arena_try_alloc(groups->memory, bytes.size);
+        if (!copy || !bytes.size)
+            return false;
+        memcpy(copy, bytes.data, bytes.size);
+        group->key[i] = value_from_json(json_from_bytes(slice_make(copy, bytes.size)));
+    }
+    return true;
+}
+
+void groups_add(struct eval *eval, struct groups *groups, const struct select *select, uint64_t counter,
+                uint32_t index, uint64_t times)
+{
+    struct value few[KEYS_ON_STACK];
+    struct value *key = select->group_count <= KEYS_ON_STACK
+                            ? few
+                            : arena_alloc(&eval->op->arena, select->group_count * sizeof(*key));
+    struct hash128 hash = evaluate_key(eval, select, key);
+    bool is_new;
+    struct group *group = groups_at(groups, hash, &is_new);
+
+    assert(groups->key_count == select->group_count);
+    if (groups->failed || (is_new && !keep_key(eval, groups, group, key))) {
+        eval_fail(eval, ST_QUERY_MEMORY);
+        return;
+    }
+    if (!group)
+        return;
+    if (is_new || counter < group->counter) {
+        group->counter = counter;
+        group->index = index;
+    }
+    for (size_t i = 0; i < select->aggregate_count; i++) {
+        const struct expr *call = select->aggregate[i];
+
+        aggregate_add(eval, &group->state[i], call->builtin, eval_plain(eval, eval_expr(eval, call->kid[0])),
+                      times);
+    }
+}
+
+void groups_show(struct eval *eval, const struct group *group, const struct select *select)
+{
+    for (size_t i = 0; i < select->source_count; i++)
+        eval->slot[select->source[i].slot] = value_undefined;
+    for (size_t i = 0; i < select->group_count; i++)
+        eval->result[select->group_slot + (int)i] = group->key[i];
+    for (size_t i = 0; i < select->aggregate_count; i++)
+        eval->result[select->aggregate[i]->slot] =
+            aggregate_result(eval, &group->state[i], select->aggregate[i]->builtin);
+}

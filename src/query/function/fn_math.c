@@ -1,0 +1,314 @@
+/*
+ * src/query/function/fn_math.c - the built-in functions of numbers.
+ * Integers stay exact where the function allows it; what is outside a function's domain is NaN, as
+ * in C. The INT functions take nothing but 64-bit integers, and go on in doubles past their end.
+ */
+#include <math.h>
+
+#include "query/function/builtins.h"
+#include "query/eval/eval.h"
+
+static bool is_number(struct value value)
+{
+    return value.kind == JSON_NUMBER;
+}
+
+static struct value apply(struct value value, double (*function)(double))
+{
+    return is_number(value) ? value_double(function(value.number)) : value_undefined;
+}
+
+/* Functions that leave a whole number as it is. */
+static struct value apply_rounding(struct value value, double (*function)(double))
+{
+    return is_number(value) && value.is_int ? value : apply(value, function);
+}
+
+static double cotangent(double angle)
+{
+    return 1 / tan(angle);
+}
+
+static double to_degrees(double radians)
+{
+    return radians * 180 / M_PI;
+}
+
+static double to_radians(double degrees)
+{
+    return degrees * M_PI / 180;
+}
+
+static double squared(double number)
+{
+    return number * number;
+}
+
+static double sign_of(double number)
+{
+    return isnan(number) ? number : (number > 0) - (number < 0);
+}
+
+/* fn_cos() and the like: one number, to `how` with the C function. */
+#define ONE_NUMBER(name, how, function)                                                  \
+    static struct value fn_##name(struct eval *eval, const struct value *arg, int count) \
+    {                                                                                    \
+        (void)eval, (void)count;                                                         \
+        return how(arg[0], function);                                                    \
+    }
+
+ONE_NUMBER(acos, apply, acos)
+ONE_NUMBER(asin, apply, asin)
+ONE_NUMBER(atan, apply, atan)
+ONE_NUMBER(cos, apply, cos)
+ONE_NUMBER(cot, apply, cotangent)
+ONE_NUMBER(degrees, apply, to_degrees)
+ONE_NUMBER(exp, apply, exp)
+ONE_NUMBER(log10, apply, log10)
+ONE_NUMBER(radians, apply, to_radians)
+ONE_NUMBER(sign, apply, sign_of)
+ONE_NUMBER(sin, apply, sin)
+ONE_NUMBER(sqrt, apply, sqrt)
+ONE_NUMBER(square, apply, squared)
+ONE_NUMBER(tan, apply, tan)
+ONE_NUMBER(ceiling, apply_rounding, ceil)
+ONE_NUMBER(floor, apply_rounding, floor)
+ONE_NUMBER(trunc, apply_rounding, trunc)
+
+static struct value fn_abs(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (is_number(arg[0]) && arg[0].is_int && arg[0].integer > INT64_MIN)
+        return value_int(llabs(arg[0].integer));
+    return apply(arg[0], fabs);
+}
+
+static struct value fn_atn2(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (!is_number(arg[0]) || !is_number(arg[1]))
+        return value_undefined;
+    return value_double(atan2(arg[0].number, arg[1].number));
+}
+
+/* 10 and 2 have functions of their own, which are exact where a quotient of logarithms is not. */
+static double log_to_base(double number, double base)
+{
+    if (base == 10)
+        return log10(number);
+    if (base == 2)
+        return log2(number);
+    return log(number) / log(base);
+}
+
+static struct value fn_log(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval;
+    if (count == 1)
+        return apply(arg[0], log);
+    if (!is_number(arg[0]) || !is_number(arg[1]))
+        return value_undefined;
+    return value_double(log_to_base(arg[0].number, arg[1].number));
+}
+
+/* The remainder has the sign of the bin, so that what is left is a multiple of it, below the number. */
+static bool bin_integer(int64_t number, int64_t bin, int64_t *result)
+{
+    int64_t rest = bin == -1 ? 0 : number % bin; /* INT64_MIN % -1 traps */
+
+    if (rest != 0 && (rest < 0) != (bin < 0))
+        rest += bin;
+    return !__builtin_sub_overflow(number, rest, result);
+}
+
+/* NUMBERBIN(number [, bin = 1]) */
+static struct value fn_numberbin(struct eval *eval, const struct value *arg, int count)
+{
+    struct value bin = count > 1 ? arg[1] : value_int(1);
+    int64_t result;
+
+    (void)eval;
+    if (!is_number(arg[0]) || !is_number(bin) || bin.number == 0)
+        return value_undefined;
+    if (arg[0].is_int && bin.is_int && bin_integer(arg[0].integer, bin.integer, &result))
+        return value_int(result);
+    return value_double(floor(arg[0].number / bin.number) * bin.number);
+}
+
+static struct value fn_pi(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)arg, (void)count;
+    return value_double(M_PI);
+}
+
+static struct value fn_power(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (!is_number(arg[0]) || !is_number(arg[1]))
+        return value_undefined;
+    return value_double(pow(arg[0].number, arg[1].number));
+}
+
+/* From 0 up to 1, without it. */
+static struct value fn_rand(struct eval *eval, const struct value *arg, int count)
+{
+    (void)arg, (void)count;
+    return value_double((double)(env_random_u64(eval->op->env) >> 11) * 0x1p-53);
+}
+
+/* Halves go away from zero. ROUND(number, digits) keeps so many behind the point. */
+static struct value fn_round(struct eval *eval, const struct value *arg, int count)
+{
+    double scale, scaled;
+
+    (void)eval;
+    if (count == 1)
+        return apply_rounding(arg[0], round);
+    if (!is_number(arg[0]) || !is_number(arg[1]) || !arg[1].is_int || arg[1].integer < 0)
+        return value_undefined;
+    scale = pow(10, arg[1].number);
+    scaled = arg[0].number * scale;
+    if (arg[0].is_int || !isfinite(scaled)) /* nothing to round: no double has so many digits */
+        return arg[0];
+    return value_double(round(scaled) / scale);
+}
+
+static bool are_integers(const struct value *arg)
+{
+    return is_number(arg[0]) && arg[0].is_int && is_number(arg[1]) && arg[1].is_int;
+}
+
+static struct value fn_intadd(struct eval *eval, const struct value *arg, int count)
+{
+    int64_t result;
+
+    (void)eval, (void)count;
+    if (!are_integers(arg))
+        return value_undefined;
+    if (__builtin_add_overflow(arg[0].integer, arg[1].integer, &result))
+        return value_double(arg[0].number + arg[1].number);
+    return value_int(result);
+}
+
+static struct value fn_intsub(struct eval *eval, const struct value *arg, int count)
+{
+    int64_t result;
+
+    (void)eval, (void)count;
+    if (!are_integers(arg))
+        return value_undefined;
+    if (__builtin_sub_overflow(arg[0].integer, arg[1].integer, &result))
+        return value_double(arg[0].number - arg[1].number);
+    return value_int(result);
+}
+
+static struct value fn_intmul(struct eval *eval, const struct value *arg, int count)
+{
+    int64_t result;
+
+    (void)eval, (void)count;
+    if (!are_integers(arg))
+        return value_undefined;
+    if (__builtin_mul_overflow(arg[0].integer, arg[1].integer, &result))
+        return value_double(arg[0].number * arg[1].number);
+    return value_int(result);
+}
+
+static struct value fn_intdiv(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (!are_integers(arg) || arg[1].integer == 0)
+        return value_undefined;
+    if (arg[0].integer == INT64_MIN && arg[1].integer == -1)
+        return value_double(-arg[0].number);
+    return value_int(arg[0].integer / arg[1].integer);
+}
+
+static struct value fn_intmod(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (!are_integers(arg) || arg[1].integer == 0)
+        return value_undefined;
+    return value_int(arg[1].integer == -1 ? 0 : arg[0].integer % arg[1].integer);
+}
+
+static struct value fn_intbitnot(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    return is_number(arg[0]) && arg[0].is_int ? value_int(~arg[0].integer) : value_undefined;
+}
+
+/* Counts of 64 and more, and negative ones, begin anew: the low six bits count. */
+static int64_t shift_left(int64_t number, int64_t count)
+{
+    return (int64_t)((uint64_t)number << (count & 63));
+}
+
+static int64_t shift_right(int64_t number, int64_t count)
+{
+    return number >> (count & 63);
+}
+
+/* fn_intbitand() and the like: two integers to one. */
+#define TWO_INTEGERS(name, expression)                                                   \
+    static struct value fn_##name(struct eval *eval, const struct value *arg, int count) \
+    {                                                                                    \
+        int64_t a = arg[0].integer, b = arg[1].integer;                                  \
+                                                                                         \
+        (void)eval, (void)count;                                                         \
+        return are_integers(arg) ? value_int(expression) : value_undefined;              \
+    }
+
+TWO_INTEGERS(intbitand, (a & b))
+TWO_INTEGERS(intbitor, a | b)
+TWO_INTEGERS(intbitxor, a ^ b)
+TWO_INTEGERS(intbitleftshift, shift_left(a, b))
+TWO_INTEGERS(intbitrightshift, shift_right(a, b))
+
+/* The documentation says INTBITAND, the SDKs IntBitwiseAnd. */
+static const struct builtin rows[] = {
+    { "ABS", 1, 1, fn_abs, 0 },
+    { "ACOS", 1, 1, fn_acos, 0 },
+    { "ASIN", 1, 1, fn_asin, 0 },
+    { "ATAN", 1, 1, fn_atan, 0 },
+    { "ATN2", 2, 2, fn_atn2, 0 },
+    { "CEILING", 1, 1, fn_ceiling, 0 },
+    { "COS", 1, 1, fn_cos, 0 },
+    { "COT", 1, 1, fn_cot, 0 },
+    { "DEGREES", 1, 1, fn_degrees, 0 },
+    { "EXP", 1, 1, fn_exp, 0 },
+    { "FLOOR", 1, 1, fn_floor, 0 },
+    { "INTADD", 2, 2, fn_intadd, 0 },
+    { "INTBITAND", 2, 2, fn_intbitand, 0 },
+    { "INTBITLEFTSHIFT", 2, 2, fn_intbitleftshift, 0 },
+    { "INTBITNOT", 1, 1, fn_intbitnot, 0 },
+    { "INTBITOR", 2, 2, fn_intbitor, 0 },
+    { "INTBITRIGHTSHIFT", 2, 2, fn_intbitrightshift, 0 },
+    { "INTBITWISEAND", 2, 2, fn_intbitand, 0 },
+    { "INTBITWISELEFTSHIFT", 2, 2, fn_intbitleftshift, 0 },
+    { "INTBITWISENOT", 1, 1, fn_intbitnot, 0 },
+    { "INTBITWISEOR", 2, 2, fn_intbitor, 0 },
+    { "INTBITWISERIGHTSHIFT", 2, 2, fn_intbitrightshift, 0 },
+    { "INTBITWISEXOR", 2, 2, fn_intbitxor, 0 },
+    { "INTBITXOR", 2, 2, fn_intbitxor, 0 },
+    { "INTDIV", 2, 2, fn_intdiv, 0 },
+    { "INTMOD", 2, 2, fn_intmod, 0 },
+    { "INTMUL", 2, 2, fn_intmul, 0 },
+    { "INTSUB", 2, 2, fn_intsub, 0 },
+    { "LOG", 1, 2, fn_log, 0 },
+    { "LOG10", 1, 1, fn_log10, 0 },
+    { "NUMBERBIN", 1, 2, fn_numberbin, 0 },
+    { "PI", 0, 0, fn_pi, 0 },
+    { "POWER", 2, 2, fn_power, 0 },
+    { "RADIANS", 1, 1, fn_radians, 0 },
+    { "RAND", 0, 0, fn_rand, NOT_CONSTANT },
+    { "ROUND", 1, 2, fn_round, 0 },
+    { "SIGN", 1, 1, fn_sign, 0 },
+    { "SIN", 1, 1, fn_sin, 0 },
+    { "SQRT", 1, 1, fn_sqrt, 0 },
+    { "SQUARE", 1, 1, fn_square, 0 },
+    { "TAN", 1, 1, fn_tan, 0 },
+    { "TRUNC", 1, 1, fn_trunc, 0 },
+};
+
+const struct builtin_family builtins_math = { rows, sizeof(rows) / sizeof(rows[0]) };

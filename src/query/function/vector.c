@@ -1,0 +1,222 @@
+/* src/query/function/vector.c - VectorDistance before it runs: policies, options, and what is wrong with them. */
+#include "query/function/vector.h"
+#include "query/text/mistake.h"
+
+static const char *const functions[] = {
+    [VECTOR_COSINE] = "cosine",
+    [VECTOR_DOT_PRODUCT] = "dotproduct",
+    [VECTOR_EUCLIDEAN] = "euclidean",
+};
+
+static const char *const types[] = {
+    [VECTOR_FLOAT32] = "float32",
+    [VECTOR_FLOAT16] = "float16",
+    [VECTOR_INT8] = "int8",
+    [VECTOR_UINT8] = "uint8",
+};
+
+/* A number has a range; a name is one of a list. */
+struct option {
+    const char *name;
+    const char *const *names;
+    size_t name_count;
+    double low, high;
+    bool whole;
+};
+
+static const struct option options[] = {
+    /* name, names and their count, low and high, whole */
+    { "distanceFunction", functions, sizeof(functions) / sizeof(*functions), 0, 0, false },
+    { "dataType", types, sizeof(types) / sizeof(*types), 0, 0, false },
+    { "searchListSizeMultiplier", NULL, 0, 1, 100, true },
+    { "quantizedVectorListMultiplier", NULL, 0, 1, 100, true },
+    { "filterPriority", NULL, 0, 0, 1, false },
+};
+
+static int find_name(struct slice name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (slice_is_nocase(name, names[i]))
+            return (int)i;
+    return -1;
+}
+
+bool vector_function_named(struct slice name, enum vector_function *function)
+{
+    int found = find_name(name, functions, sizeof(functions) / sizeof(*functions));
+
+    if (found >= 0)
+        *function = (enum vector_function)found;
+    return found >= 0;
+}
+
+static bool type_named(struct slice name, enum vector_type *type)
+{
+    int found = find_name(name, types, sizeof(types) / sizeof(*types));
+
+    if (found >= 0)
+        *type = (enum vector_type)found;
+    return found >= 0;
+}
+
+/* ------- policies ------- */
+
+/* Whether the expression is the path, which may name properties in quotes: c.a["b"] and /a/"b". */
+static bool is_path(const struct expr *expr, struct slice path)
+{
+    struct slice last;
+    const char *slash;
+
+    if (expr->kind == EXPR_NAME)
+        return path.size == 0;
+    if (expr->kind != EXPR_MEMBER)
+        return false;
+    slash = memrchr(path.data, '/', path.size);
+    if (!slash)
+        return false;
+    last = slice_after(path, (size_t)(slash - path.data) + 1);
+    if (last.size >= 2 && last.data[0] == '"' && last.data[last.size - 1] == '"')
+        last = slice_make(last.data + 1, last.size - 2);
+    return slice_equal(expr->name, last) &&
+           is_path(expr->kid[0], slice_make(path.data, (size_t)(slash - path.data)));
+}
+
+static struct vector_policy read_policy(struct json embedding)
+{
+    struct vector_policy policy = { .function = VECTOR_COSINE, .type = VECTOR_FLOAT32 };
+    struct json function = json_get(embedding, "distanceFunction"), type = json_get(embedding, "dataType");
+    struct json dimensions = json_get(embedding, "dimensions");
+
+    if (json_kind(function) == JSON_STRING)
+        vector_function_named(json_string(function), &policy.function);
+    if (json_kind(type) == JSON_STRING)
+        type_named(json_string(type), &policy.type);
+    if (json_kind(dimensions) == JSON_NUMBER && json_double(dimensions) >= 1 &&
+        json_double(dimensions) <= UINT32_MAX)
+        policy.dimensions = (uint32_t)json_double(dimensions);
+    return policy;
+}
+
+const struct vector_policy *vector_policy_of(struct op *op, const struct expr *call, struct json vectors)
+{
+    for (size_t k = 0; k < call->kid_count && k < 2; k++)
+        for (struct json_iter i = json_iter(json_get(vectors, "vectorEmbeddings")); json_next(&i);) {
+            struct json path = json_get(i.value, "path");
+            struct vector_policy *policy;
+
+            if (json_kind(path) != JSON_STRING || !is_path(call->kid[k], json_string(path)))
+                continue;
+            policy = arena_alloc(&op->arena, sizeof(*policy));
+            *policy = read_policy(i.value);
+            return policy;
+        }
+    return NULL;
+}
+
+/* ------- options ------- */
+
+/* What an expression is before any row is seen; undefined when rows decide. */
+static struct value constant(const struct expr *expr)
+{
+    struct value value;
+
+    if (expr->kind == EXPR_LITERAL || expr->kind == EXPR_PARAMETER)
+        return expr->value;
+    if (expr->kind == EXPR_UNARY && expr->operation == OPERATOR_MINUS) {
+        value = constant(expr->kid[0]);
+        if (value.kind == JSON_NUMBER)
+            return value_double(-value.number);
+    }
+    return value_undefined;
+}
+
+static const char *value_text(struct op *op, struct value value)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    if (value.kind == JSON_STRING)
+        buf_slice(&text, value.string);
+    else
+        value_print(&text, value);
+    buf_byte(&text, '\0');
+    return text.failed ? "" : text.data;
+}
+
+static enum status check_value(struct op *op, struct span span, const struct option *option,
+                               struct value value)
+{
+    bool fits = option->names ? value.kind == JSON_STRING &&
+                                    find_name(value.string, option->names, option->name_count) >= 0
+                              : value.kind == JSON_NUMBER && (value.is_int || !option->whole);
+
+    if (!fits)
+        return mistake(
+            op, span, "SC2210",
+            "VectorDistance function options argument property value '%s' is not a valid value for option "
+            "'%s'.",
+            value_text(op, value), option->name);
+    if (!option->names && !(value.number >= option->low && value.number <= option->high))
+        return mistake(
+            op, span, "SC2213",
+            "VectorDistance function options argument property value '%s' is out of range for option '%s'. "
+            "It must be between %g and %g.",
+            value_text(op, value), option->name, option->low, option->high);
+    return ST_OK;
+}
+
+static enum status check_option(struct op *op, struct span span, struct slice name, struct value value)
+{
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (slice_is(name, options[i].name))
+            return value.kind == JSON_UNDEFINED ? ST_OK : check_value(op, span, &options[i], value);
+    return mistake(op, span, "SC2210",
+                   "'%.*s' is not a valid option name for VectorDistance function options argument.",
+                   SLICE_ARGS(name));
+}
+
+enum status vector_check_call(struct op *op, const struct expr *call, const struct vector_policy *policy)
+{
+    const struct expr *given = call->kid_count > 3 ? call->kid[3] : NULL;
+    enum status st = ST_OK;
+
+    (void)policy;
+    if (!given)
+        return ST_OK;
+    if (given->kind == EXPR_OBJECT) {
+        for (size_t i = 0; i < given->kid_count; i++)
+            TRY(check_option(op, given->span, given->names[i], constant(given->kid[i])));
+    } else if (constant(given).kind == JSON_OBJECT) {
+        for (struct json_iter i = json_iter(constant(given).json); json_next(&i);)
+            TRY(check_option(op, given->span, i.name, value_from_json(i.value)));
+    }
+out:
+    return st;
+}
+
+/* The value of distanceFunction among the call's options. */
+static struct value function_option(const struct expr *call)
+{
+    const struct expr *given = call->kid_count > 3 ? call->kid[3] : NULL;
+
+    if (!given)
+        return value_undefined;
+    if (given->kind == EXPR_OBJECT) {
+        for (size_t i = 0; i < given->kid_count; i++)
+            if (slice_is(given->names[i], options[0].name))
+                return constant(given->kid[i]);
+    } else if (constant(given).kind == JSON_OBJECT) {
+        return value_from_json(json_get(constant(given).json, options[0].name));
+    }
+    return value_undefined;
+}
+
+bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy)
+{
+    enum vector_function function = policy ? policy->function : VECTOR_COSINE;
+    struct value named = function_option(call);
+
+    if (named.kind == JSON_STRING)
+        vector_function_named(named.string, &function);
+    return function != VECTOR_EUCLIDEAN;
+}

@@ -1,0 +1,29 @@
+/*
+ * src/query/function/vector.h - VectorDistance: what the binder and ORDER BY need to know of it.
+ * The function is the one that the call's options name, else the path's policy, else cosine.
+ */
+#pragma once
+#include "query/value/tree.h"
+
+enum vector_function { VECTOR_COSINE, VECTOR_DOT_PRODUCT, VECTOR_EUCLIDEAN };
+enum vector_type { VECTOR_FLOAT32, VECTOR_FLOAT16, VECTOR_INT8, VECTOR_UINT8 };
+
+/* One element of a container's vectorEmbeddingPolicy. The binder leaves it in the call's memo. */
+struct vector_policy {
+    bool prepared; /* false: set by fn_vector.c alone, in a copy of its own */
+    enum vector_function function;
+    enum vector_type type;
+    uint32_t dimensions; /* 0: any */
+};
+
+/* Of the first argument that is a path with a policy, in the op's arena; NULL when there is none. */
+const struct vector_policy *vector_policy_of(struct op *op, const struct expr *call, struct json vectors);
+
+/* Options that the service refuses before it runs the query: their names, their values, their ranges. */
+enum status vector_check_call(struct op *op, const struct expr *call, const struct vector_policy *policy);
+
+/* Which way ORDER BY goes, since it always gives the nearest first: a similarity falls, a distance rises. */
+bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy);
+
+/* By its name in policies and options, in any case; false when it is no name. */
+bool vector_function_named(struct slice name, enum vector_function *function);

@@ -1,0 +1,407 @@
+/*
+ * src/query/plan/sdk_plan.c - what a client of several ranges has to do itself, as the service's planner says it.
+ * Where a filter names one key there is nothing to merge: ORDER BY and OFFSET LIMIT stay with the server.
+ * Aggregates, GROUP BY and DISTINCT are joined by the client even then.
+ */
+#include "base/encode.h"
+#include "json/json.h"
+#include "query/bind/bind_private.h"
+#include "query/text/parse.h"
+#include "query/plan/sdk_plan_private.h"
+
+/* What a plan can ask of a client, in the order in which the service names them. */
+enum feature {
+    AGGREGATES = 1 << 0,
+    DISTINCT = 1 << 1,
+    GROUP_BY = 1 << 2,
+    MULTIPLE_AGGREGATES = 1 << 3,
+    MULTIPLE_ORDER_BY = 1 << 4,
+    OFFSET_AND_LIMIT = 1 << 5,
+    ORDER_BY = 1 << 6,
+    TOP = 1 << 7,
+    NON_VALUE_AGGREGATE = 1 << 8,
+    DISTINCT_COUNT = 1 << 9,
+    NON_STREAMING_ORDER_BY = 1 << 10,
+    LIST_AND_SET_AGGREGATE = 1 << 11,
+    COUNT_IF = 1 << 12,
+};
+
+static const struct {
+    enum feature feature;
+    const char *name;
+} features_by_name[] = {
+    { AGGREGATES, "Aggregate" },
+    { DISTINCT, "Distinct" },
+    { GROUP_BY, "GroupBy" },
+    { MULTIPLE_AGGREGATES, "MultipleAggregates" },
+    { MULTIPLE_ORDER_BY, "MultipleOrderBy" },
+    { OFFSET_AND_LIMIT, "OffsetAndLimit" },
+    { ORDER_BY, "OrderBy" },
+    { TOP, "Top" },
+    { NON_VALUE_AGGREGATE, "NonValueAggregate" },
+    { DISTINCT_COUNT, "DCount" },
+    { NON_STREAMING_ORDER_BY, "NonStreamingOrderBy" },
+    { LIST_AND_SET_AGGREGATE, "ListAndSetAggregate" },
+    { COUNT_IF, "CountIf" },
+};
+enum { FEATURE_COUNT = sizeof(features_by_name) / sizeof(features_by_name[0]) };
+
+static bool holds_aggregate(const struct expr *expr)
+{
+    if (plan_is_aggregate(expr))
+        return true;
+    for (size_t i = 0; i < expr->kid_count; i++)
+        if (holds_aggregate(expr->kid[i]))
+            return true;
+    return false;
+}
+
+/* Clients join aggregates, and not what is computed from them. */
+static enum status check_aggregates(struct op *op, const struct select *select)
+{
+    for (size_t i = 0; i < select->item_count && select->aggregate_count; i++)
+        if (!plan_is_aggregate(select->item[i].expr) && holds_aggregate(select->item[i].expr))
+            return op_fail(op, ST_BAD_REQUEST,
+                           "Compositions of aggregates and other expressions are not allowed.");
+    return ST_OK;
+}
+
+/* Rows that a subquery in FROM gathers in each range would have to be gathered again, inside the statement. */
+static enum status check_subquery(struct op *op, const struct select *select, bool is_one_place)
+{
+    if (!select->whole || is_one_place)
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "Cross partition query with a subquery in the FROM clause that groups, aggregates or removes "
+        "duplicates is not supported.");
+}
+
+static bool is_selected(const struct select *select, const struct expr *expr)
+{
+    for (size_t i = 0; i < select->item_count; i++)
+        if (expr_equal(select->item[i].expr, expr))
+            return true;
+    return false;
+}
+
+static bool is_ordered_by(const struct select *select, const struct expr *expr, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (expr_equal(select->order[i].expr, expr))
+            return true;
+    return false;
+}
+
+/*
+ * Equal rows follow one another when the first things ordered by are all that is selected: the
+ * client then looks only at the last row it has seen.
+ */
+static enum distinct_type distinct_type(const struct select *select)
+{
+    if (!select->distinct)
+        return DISTINCT_NONE;
+    if (select->star || select->order_count < select->item_count)
+        return DISTINCT_UNORDERED;
+    for (size_t i = 0; i < select->item_count; i++)
+        if (!is_selected(select, select->order[i].expr) ||
+            !is_ordered_by(select, select->item[i].expr, select->item_count))
+            return DISTINCT_UNORDERED;
+    return DISTINCT_ORDERED;
+}
+
+/* SELECT COUNT(1) FROM (SELECT DISTINCT ...): rows that are equal may come from several ranges. */
+static bool counts_distinct(const struct select *select)
+{
+    const struct select *rows = select->source_count == 1 ? select->source[0].select : NULL;
+    const struct expr *count = select->item_count == 1 ? select->item[0].expr : NULL;
+
+    if (!rows || !rows->distinct || rows->source_count == 0 || rows->group_count || rows->aggregate_count)
+        return false;
+    if (select->where || select->group_count || select->order_count || select->top || select->limit)
+        return false;
+    return count && plan_is_aggregate(count) && strcmp(count->builtin->name, "COUNT") == 0 &&
+           count->kid[0]->kind == EXPR_LITERAL && count->kid[0]->value.kind != JSON_UNDEFINED;
+}
+
+/* One key, or none, so that one range has all of the answer. */
+static bool is_one_key(const struct query_key *key, const struct query_ranges *ranges)
+{
+    if (ranges->all || ranges->count > 1)
+        return false;
+    return ranges->count == 0 || !query_point_is_prefix(key, &ranges->point[0]);
+}
+
+static void make_plan(const struct select *select, bool is_one_place, struct plan *plan)
+{
+    bool client_drops_rows;
+
+    *plan = (struct plan){ .select = select, .has_value = select->value };
+    if (counts_distinct(select)) {
+        plan->distinct_count = &select->item[0];
+        plan->select = select = select->source[0].select;
+    }
+    plan->distinct = distinct_type(select);
+    plan->is_grouped = select->group_count || select->aggregate_count;
+    plan->is_ordered = select->order_count && !plan->is_grouped && !is_one_place;
+    client_drops_rows = plan->is_grouped || plan->distinct != DISTINCT_NONE;
+    if (select->source_count || client_drops_rows)
+        plan->top = select->top;
+    if (!is_one_place || client_drops_rows) {
+        plan->offset = select->offset;
+        plan->limit = select->limit;
+    }
+}
+
+static bool is_vector_order(const struct plan *plan)
+{
+    const struct expr *first = plan->is_ordered ? plan->select->order[0].expr : NULL;
+
+    return first && first->kind == EXPR_CALL && strcmp(first->builtin->name, "VECTORDISTANCE") == 0;
+}
+
+static unsigned aggregate_features(const struct select *select)
+{
+    unsigned needed = select->aggregate_count ? AGGREGATES : 0;
+
+    if (select->aggregate_count && !select->value)
+        needed |= NON_VALUE_AGGREGATE;
+    if (select->aggregate_count > 1)
+        needed |= MULTIPLE_AGGREGATES;
+    for (size_t i = 0; i < select->aggregate_count; i++) {
+        const char *name = select->aggregate[i]->builtin->name;
+
+        if (strcmp(name, "MAKELIST") == 0 || strcmp(name, "MAKESET") == 0)
+            needed |= LIST_AND_SET_AGGREGATE;
+        if (strcmp(name, "COUNTIF") == 0)
+            needed |= COUNT_IF;
+    }
+    return needed;
+}
+
+static unsigned needed_features(const struct plan *plan)
+{
+    unsigned needed = aggregate_features(plan->select);
+
+    if (plan->distinct != DISTINCT_NONE)
+        needed |= DISTINCT;
+    if (plan->distinct_count)
+        needed |= DISTINCT_COUNT;
+    if (plan->select->group_count)
+        needed |= GROUP_BY;
+    if (plan->is_ordered)
+        needed |= plan->select->order_count > 1 ? MULTIPLE_ORDER_BY : ORDER_BY;
+    if (is_vector_order(plan))
+        needed |= NON_STREAMING_ORDER_BY;
+    if (plan->top)
+        needed |= TOP;
+    if (plan->limit)
+        needed |= OFFSET_AND_LIMIT;
+    return needed;
+}
+
+/* "Distinct, GroupBy": what is not known here is ignored. */
+static unsigned read_features(struct slice list)
+{
+    unsigned features = 0;
+
+    while (list.size) {
+        const char *comma = memchr(list.data, ',', list.size);
+        size_t size = comma ? (size_t)(comma - list.data) : list.size;
+        struct slice name = slice_trim(slice_make(list.data, size));
+
+        for (size_t i = 0; i < FEATURE_COUNT; i++)
+            if (slice_is_nocase(name, features_by_name[i].name))
+                features |= features_by_name[i].feature;
+        list = slice_after(list, comma ? size + 1 : size);
+    }
+    return features;
+}
+
+/* The service begins its list with None, and ends each name with a blank. */
+static enum status check_features(struct op *op, unsigned missing)
+{
+    struct buf names;
+
+    if (!missing)
+        return ST_OK;
+    buf_init(&names, &op->arena);
+    for (size_t i = 0; i < FEATURE_COUNT; i++)
+        if (missing & features_by_name[i].feature)
+            buf_printf(&names, "%s ", features_by_name[i].name);
+    return op_fail(op, ST_BAD_HEADER,
+                   "Query contains the following features, which the calling client does not support:\n"
+                   "None %.*s",
+                   SLICE_ARGS(buf_as_slice(&names)));
+}
+
+static void print_count(struct buf *out, const char *name, const struct expr *count)
+{
+    if (count)
+        buf_printf(out, ",\"%s\":%lld", name, (long long)count->value.integer);
+    else
+        buf_printf(out, ",\"%s\":null", name);
+}
+
+/* An expression's text as a JSON string. */
+static void print_text(struct op *op, struct buf *out, const struct expr *expr)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    query_print_expr(&text, expr);
+    out->failed |= text.failed;
+    json_print_string(out, buf_as_slice(&text));
+}
+
+static void print_orders(struct op *op, const struct plan *plan, struct buf *out)
+{
+    size_t count = plan->is_ordered ? plan->select->order_count : 0;
+
+    buf_text(out, ",\"orderBy\":[");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "%s\"%s\"", i ? "," : "",
+                   plan->select->order[i].descending ? "Descending" : "Ascending");
+    buf_text(out, "],\"orderByExpressions\":[");
+    for (size_t i = 0; i < count; i++) {
+        buf_text(out, i ? "," : "");
+        print_text(op, out, plan->select->order[i].expr);
+    }
+    buf_text(out, "]");
+}
+
+/* The columns of a row that the client puts together; SELECT VALUE has none. */
+static size_t column_count(const struct plan *plan)
+{
+    return plan->is_grouped && !plan->select->value ? plan->select->item_count : 0;
+}
+
+static void print_groups(struct op *op, const struct plan *plan, struct buf *out)
+{
+    const struct select *select = plan->select;
+
+    buf_text(out, ",\"groupByExpressions\":[");
+    for (size_t i = 0; i < select->group_count; i++) {
+        buf_text(out, i ? "," : "");
+        print_text(op, out, select->group[i]);
+    }
+    buf_text(out, "],\"groupByAliases\":[");
+    for (size_t i = 0; i < column_count(plan); i++) {
+        buf_text(out, i ? "," : "");
+        json_print_string(out, select->item[i].name);
+    }
+    buf_text(out, "]");
+}
+
+static void print_aggregates(const struct plan *plan, struct buf *out)
+{
+    const struct select *select = plan->select;
+
+    buf_text(out, ",\"aggregates\":[");
+    if (select->value && plan_is_aggregate(select->item[0].expr))
+        buf_printf(out, "\"%s\"", plan_aggregate_type(select->item[0].expr));
+    buf_text(out, "],\"groupByAliasToAggregateType\":{");
+    for (size_t i = 0; i < column_count(plan); i++) {
+        const struct expr *expr = select->item[i].expr;
+
+        buf_text(out, i ? "," : "");
+        json_print_string(out, select->item[i].name);
+        if (plan_is_aggregate(expr))
+            buf_printf(out, ":\"%s\"", plan_aggregate_type(expr));
+        else
+            buf_text(out, ":null");
+    }
+    buf_text(out, "}");
+}
+
+static void print_rewritten(struct op *op, const struct plan *plan, struct buf *out)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    plan_rewrite(plan, &text);
+    out->failed |= text.failed;
+    buf_text(out, ",\"rewrittenQuery\":");
+    json_print_string(out, buf_as_slice(&text));
+}
+
+static void print_distinct_count(const struct plan *plan, struct buf *out)
+{
+    if (!plan->distinct_count) {
+        buf_text(out, ",\"dCountInfo\":null");
+        return;
+    }
+    buf_text(out, ",\"dCountInfo\":{\"dCountAlias\":");
+    json_print_string(out, plan->has_value ? slice_of("") : plan->distinct_count->name);
+    buf_text(out, "}");
+}
+
+static void print_info(struct op *op, const struct plan *plan, struct buf *out)
+{
+    static const char *const types[] = { "None", "Ordered", "Unordered" };
+
+    buf_printf(out, "{\"distinctType\":\"%s\"", types[plan->distinct]);
+    print_count(out, "top", plan->top);
+    print_count(out, "offset", plan->offset);
+    print_count(out, "limit", plan->limit);
+    print_orders(op, plan, out);
+    print_groups(op, plan, out);
+    print_aggregates(plan, out);
+    print_rewritten(op, plan, out);
+    buf_printf(out, ",\"hasSelectValue\":%s", plan->has_value ? "true" : "false");
+    print_distinct_count(plan, out);
+    buf_printf(out, ",\"hasNonStreamingOrderBy\":%s}", is_vector_order(plan) ? "true" : "false");
+}
+
+/* The upper end of a hierarchical key's prefix is the prefix and FF. */
+static void print_range(struct buf *out, struct slice min, struct slice max, const char *max_tail)
+{
+    buf_text(out, "{\"min\":\"");
+    hex_encode_upper(out, min);
+    buf_text(out, "\",\"max\":\"");
+    hex_encode_upper(out, max);
+    buf_printf(out, "%s\",\"isMinInclusive\":true,\"isMaxInclusive\":%s}", max_tail,
+               *max_tail ? "false" : "true");
+}
+
+static void print_ranges(const struct query_key *key, const struct query_ranges *ranges, struct buf *out)
+{
+    struct slice empty = slice_of("");
+
+    buf_text(out, ",\"queryRanges\":[");
+    if (ranges->all)
+        print_range(out, empty, empty, "FF");
+    else if (ranges->count == 0)
+        print_range(out, empty, empty, "");
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct slice point = epk_slice(&ranges->point[i]);
+
+        buf_text(out, i ? "," : "");
+        print_range(out, point, point, query_point_is_prefix(key, &ranges->point[i]) ? "FF" : "");
+    }
+    buf_text(out, "]");
+}
+
+enum status query_plan(struct op *op, const struct select *select, const struct query_key *key,
+                       const struct query_options *options, struct slice features, struct buf *out)
+{
+    struct query_ranges ranges;
+    struct plan plan;
+    bool is_one_place;
+    enum status st;
+
+    TRY(query_ranges(op, select, key, options, &ranges));
+    is_one_place = is_one_key(key, &ranges);
+    make_plan(select, is_one_place, &plan);
+    TRY(check_subquery(op, plan.select, is_one_place));
+    TRY(check_aggregates(op, plan.select));
+    TRY(check_features(op, needed_features(&plan) & ~read_features(features)));
+    buf_text(out, "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":");
+    print_info(op, &plan, out);
+    print_ranges(key, &ranges, out);
+    buf_text(out, ",\"hybridSearchQueryInfo\":null}");
+    if (out->failed)
+        TRY(op_fail(op, ST_TOO_LARGE, "The plan of the query is too large."));
+out:
+    return st;
+}

@@ -1,0 +1,23 @@
+/* src/query/plan/sdk_plan_private.h - what plan.c and plan_rewrite.c share. */
+#pragma once
+#include "query/plan.h"
+
+enum distinct_type { DISTINCT_NONE, DISTINCT_ORDERED, DISTINCT_UNORDERED };
+
+/* What is left to the client. A clause that is not here is the server's, in each range. */
+struct plan {
+    const struct select *select; /* what the ranges are asked for; of a distinct count, the subquery */
+    bool has_value;              /* SELECT VALUE, of the statement itself */
+    enum distinct_type distinct;
+    bool is_grouped; /* by GROUP BY, or by aggregates over everything */
+    bool is_ordered;
+    const struct expr *top, *offset, *limit;
+    const struct select_item *distinct_count; /* COUNT(1) over a subquery's distinct rows */
+};
+
+/* What an aggregate is called in a plan. */
+const char *plan_aggregate_type(const struct expr *call);
+bool plan_is_aggregate(const struct expr *expr);
+
+/* The text each range is asked; nothing when it is the statement itself. */
+void plan_rewrite(const struct plan *plan, struct buf *out);

@@ -1,0 +1,255 @@
+/* src/query/run/explain.c - plans and index metrics as JSON. */
+#include "query/run/explain.h"
+
+enum { PATHS_MAX = 16, PLAN_TEXT_MAX = 2000 };
+
+/* ---- the plan ---- */
+
+static const char *way_of(const struct run *run)
+{
+    if (run->walked)
+        return "walk";
+    if (run->covered.kind != COVERED_NOT)
+        return "entries";
+    return run->picked.access ? "pick" : "scan";
+}
+
+/* What this page has read, and given. */
+static void print_counts(struct buf *out, const struct run *run)
+{
+    const struct work *work = &run->eval.op->work;
+
+    buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu",
+               (unsigned long long)(work->entries_read - run->began.entries_read),
+               (unsigned long long)(work->documents_scanned - run->began.documents_scanned),
+               run->page->count);
+}
+
+void explain_plan(struct buf *out, const struct run *run)
+{
+    struct buf filter;
+
+    buf_init(&filter, &run->eval.op->arena);
+    buf_printf(out, "{\"way\":\"%s\"", way_of(run));
+    if (run->access) {
+        access_print(&filter, run->picked.access ? run->picks : run->access);
+        if (filter.size > PLAN_TEXT_MAX)
+            filter.size = PLAN_TEXT_MAX;
+        buf_text(out, ",\"filter\":");
+        json_print_string(out, buf_as_slice(&filter));
+        buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", run->scope_items, run->access_items);
+    }
+    print_counts(out, run);
+    buf_byte(out, '}');
+}
+
+/* ---- index metrics ---- */
+
+struct single {
+    const struct index_path *path;
+    const struct access *range; /* NULL: ORDER BY's */
+};
+
+struct indexes {
+    struct single single[PATHS_MAX];
+    size_t count;
+    struct index_path order; /* ORDER BY's one path */
+    struct item_path order_steps;
+    const struct index_joined *composite; /* that serves ORDER BY, or the filter */
+};
+
+static bool has_path(const struct indexes *indexes, const struct index_path *path)
+{
+    for (size_t i = 0; i < indexes->count; i++)
+        if (index_path_id(indexes->single[i].path) == index_path_id(path))
+            return true;
+    return false;
+}
+
+static void add_path(struct indexes *indexes, const struct index_path *path, const struct access *range)
+{
+    if (indexes->count < PATHS_MAX && !has_path(indexes, path))
+        indexes->single[indexes->count++] = (struct single){ path, range };
+}
+
+static void add_ranges(struct indexes *indexes, const struct access *access)
+{
+    if (access->kind == ACCESS_RANGE && !access->is_left_out)
+        add_path(indexes, &access->path, access);
+    for (size_t i = 0; i < access->kid_count; i++)
+        add_ranges(indexes, access->kid[i]);
+}
+
+static void add_order(struct indexes *indexes, struct run *run)
+{
+    const struct source *first = run->select->source;
+    struct alias alias = { 0 };
+    struct order_walk walk;
+
+    if (!run->select->order_count || !order_walk_of(&run->planner, run->select, run->access, &walk))
+        return;
+    indexes->composite = walk.joined;
+    alias = (struct alias){ .slot = first->slot, .path = first->path };
+    if (walk.joined || !item_path_of(&alias, run->select->order[0].expr, &indexes->order_steps))
+        return;
+    indexes->order = (struct index_path){ indexes->order_steps.step, indexes->order_steps.count };
+    add_path(indexes, &indexes->order, NULL);
+}
+
+/* The first composite index that serves the filter. */
+static const struct index_joined *composite_of(const struct access *access)
+{
+    const struct index_joined *joined = access->joined;
+
+    for (size_t i = 0; i < access->kid_count && !joined; i++)
+        joined = composite_of(access->kid[i]);
+    return joined;
+}
+
+static void print_spec(struct buf *out, const struct index_path *path, const char *end)
+{
+    struct buf text;
+
+    buf_init(&text, out->arena);
+    access_print_path(&text, path);
+    buf_text(&text, end);
+    json_print_string(out, buf_as_slice(&text));
+}
+
+/* (ROOT.a = 3), as far as a range tells. */
+static void print_expression(struct buf *out, const struct single *single)
+{
+    const struct interval *interval = single->range ? &single->range->interval : NULL;
+    const struct bound_value *low = interval ? &interval->low : NULL,
+                             *high = interval ? &interval->high : NULL;
+    const struct bound_value *bound = low && low->is_set ? low : high;
+    struct buf text;
+
+    buf_init(&text, out->arena);
+    buf_text(&text, "(ROOT");
+    for (size_t i = 0; i < single->path->count; i++) {
+        buf_text(&text, single->path->step[i].element ? "[]" : ".");
+        buf_slice(&text, single->path->step[i].name);
+    }
+    if (bound && bound->is_set &&
+        !(interval->is_prefix || (low->is_set && high->is_set && !single->range->one_term))) {
+        buf_text(&text, single->range->one_term ? " = " : bound == low ? " >" : " <");
+        if (!single->range->one_term)
+            buf_text(&text, bound->is_open ? " " : "= ");
+        value_print(&text, bound->value);
+    }
+    buf_byte(&text, ')');
+    json_print_string(out, buf_as_slice(&text));
+}
+
+static void print_single(struct buf *out, const struct single *single, bool v2, bool exact)
+{
+    if (v2) {
+        buf_text(out, "{\"IndexSpec\":");
+        print_spec(out, single->path, "/?");
+        buf_byte(out, '}');
+        return;
+    }
+    buf_text(out, "{\"FilterExpression\":");
+    print_expression(out, single);
+    buf_text(out, ",\"IndexSpec\":");
+    print_spec(out, single->path, "/?");
+    buf_printf(out, ",\"FilterPreciseSet\":%s,\"IndexPreciseSet\":true,\"IndexImpactScore\":\"High\"}",
+               exact ? "true" : "false");
+}
+
+static void print_singles(struct buf *out, const struct indexes *indexes, bool v2)
+{
+    buf_byte(out, '[');
+    for (size_t i = 0; i < indexes->count; i++) {
+        const struct access *range = indexes->single[i].range;
+
+        if (i)
+            buf_byte(out, ',');
+        print_single(out, &indexes->single[i], v2, !range || range->exact);
+    }
+    buf_byte(out, ']');
+}
+
+static void print_composite_end(struct buf *out, bool v2)
+{
+    buf_text(out, v2 ? "]}" : "],\"IndexPreciseSet\":true,\"IndexImpactScore\":\"High\"}");
+}
+
+static void print_joined(struct buf *out, const struct index_joined *joined, bool v2)
+{
+    buf_byte(out, '[');
+    if (joined) {
+        buf_text(out, "{\"IndexSpecs\":[");
+        for (size_t i = 0; i < joined->part_count; i++) {
+            if (i)
+                buf_byte(out, ',');
+            print_spec(out, &joined->part[i], joined->descending[i] ? " DESC" : " ASC");
+        }
+        print_composite_end(out, v2);
+    }
+    buf_byte(out, ']');
+}
+
+/* Values that the filter fixes and at most one range behind them would lie together in one index. */
+static void print_better(struct buf *out, const struct access *access, bool v2)
+{
+    struct indexes fixed = { 0 };
+    const struct access *range = NULL;
+
+    for (size_t i = 0; access->kind == ACCESS_AND && i < access->kid_count; i++) {
+        const struct access *kid = access->kid[i];
+
+        if (kid->kind == ACCESS_RANGE && !kid->of_element && kid->one_term)
+            add_path(&fixed, &kid->path, kid);
+        else if (kid->kind == ACCESS_RANGE && !kid->of_element && !range)
+            range = kid;
+    }
+    if (range)
+        add_path(&fixed, &range->path, range);
+    buf_byte(out, '[');
+    if (fixed.count > 1) {
+        buf_text(out, "{\"IndexSpecs\":[");
+        for (size_t i = 0; i < fixed.count; i++) {
+            if (i)
+                buf_byte(out, ',');
+            print_spec(out, fixed.single[i].path, " ASC");
+        }
+        print_composite_end(out, v2);
+    }
+    buf_byte(out, ']');
+}
+
+/* The four lists: their names differ between the two forms, and so does their order. */
+void explain_indexes(struct buf *out, struct run *run, bool v2)
+{
+    struct indexes used = { 0 }, wanted = { 0 };
+
+    if (run->access) {
+        add_ranges(&used, run->access);
+        add_order(&used, run);
+        if (!used.composite)
+            used.composite = composite_of(run->picks);
+        for (size_t i = 0; i < run->planner.missing_count; i++)
+            add_path(&wanted, &run->planner.missing[i], NULL);
+    }
+    buf_text(out, v2 ? "{\"Utilized\":{\"SingleIndexes\":" : "{\"UtilizedSingleIndexes\":");
+    print_singles(out, &used, v2);
+    if (v2) {
+        buf_text(out, ",\"CompositeIndexes\":");
+        print_joined(out, used.composite, v2);
+        buf_text(out, "},\"Potential\":{\"SingleIndexes\":");
+        print_singles(out, &wanted, v2);
+    } else {
+        buf_text(out, ",\"PotentialSingleIndexes\":");
+        print_singles(out, &wanted, v2);
+        buf_text(out, ",\"UtilizedCompositeIndexes\":");
+        print_joined(out, used.composite, v2);
+    }
+    buf_text(out, v2 ? ",\"CompositeIndexes\":" : ",\"PotentialCompositeIndexes\":");
+    if (run->access && !used.composite)
+        print_better(out, run->access, v2);
+    else
+        buf_text(out, "[]");
+    buf_text(out, v2 ? "}}" : "}");
+}

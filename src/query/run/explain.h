@@ -1,0 +1,13 @@
+/*
+ * src/query/run/explain.h - what a run did with the index, as text.
+ * The service's index metrics come from the statement and the policy, whatever a run chose: which single
+ * and composite indexes serve it, and which others would.
+ */
+#pragma once
+#include "query/run/run_private.h"
+
+/* {"way":"pick","filter":"/a = 3","scope":1000,"items":10}: the numbers are the planner's estimates. */
+void explain_plan(struct buf *out, const struct run *run);
+
+/* The service's JSON: by SDKs of today (`v2`), or with more to each index by older ones. */
+void explain_indexes(struct buf *out, struct run *run, bool v2);

@@ -1,0 +1,467 @@
+/*
+ * src/query/text/print.c - a tree back to text, as the service's planner writes it: keywords in upper
+ * case, a clause a line, every operator in parentheses, strings in double quotes, doubles with 17
+ * digits. Names and functions stay as they were written. What is printed parses to the same tree.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "json/json.h"
+#include "query/text/parse.h"
+#include "query/text/print.h"
+
+enum {
+    INDENT_SPACES = 4,
+    CHAIN_NESTED_MAX = 64, /* a longer a + b + c ... prints flat: the parser bounds parentheses */
+};
+
+struct printer {
+    struct buf *out;
+    int level; /* of subqueries, for the indent */
+};
+
+static void print_expr(struct printer *printer, const struct expr *expr);
+static void print_select(struct printer *printer, const struct select *select);
+
+/* Operators of one level stand in one chain, read from the left; 0 is in none. */
+static const struct {
+    const char *text;
+    int chain;
+} operators[] = {
+    [OPERATOR_OR] = { "OR", 1 },
+    [OPERATOR_AND] = { "AND", 2 },
+    [OPERATOR_NOT] = { "NOT", 0 },
+    [OPERATOR_COALESCE] = { "??", 0 },
+    [OPERATOR_CONCAT] = { "||", 3 },
+    [OPERATOR_BIT_OR] = { "|", 4 },
+    [OPERATOR_BIT_XOR] = { "^", 5 },
+    [OPERATOR_BIT_AND] = { "&", 6 },
+    [OPERATOR_BIT_NOT] = { "~", 0 },
+    [OPERATOR_EQUAL] = { "=", 7 },
+    [OPERATOR_NOT_EQUAL] = { "!=", 7 },
+    [OPERATOR_LESS] = { "<", 8 },
+    [OPERATOR_LESS_EQUAL] = { "<=", 8 },
+    [OPERATOR_GREATER] = { ">", 8 },
+    [OPERATOR_GREATER_EQUAL] = { ">=", 8 },
+    [OPERATOR_SHIFT_LEFT] = { "<<", 9 },
+    [OPERATOR_SHIFT_RIGHT] = { ">>", 9 },
+    [OPERATOR_SHIFT_RIGHT_UNSIGNED] = { ">>>", 9 },
+    [OPERATOR_ADD] = { "+", 10 },
+    [OPERATOR_SUBTRACT] = { "-", 10 },
+    [OPERATOR_MULTIPLY] = { "*", 11 },
+    [OPERATOR_DIVIDE] = { "/", 11 },
+    [OPERATOR_MODULO] = { "%", 11 },
+    [OPERATOR_PLUS] = { "+", 0 },
+    [OPERATOR_MINUS] = { "-", 0 },
+};
+
+static void text(struct printer *printer, const char *words)
+{
+    buf_text(printer->out, words);
+}
+
+static void line(struct printer *printer, const char *words)
+{
+    buf_byte(printer->out, '\n');
+    for (int i = 0; i < printer->level * INDENT_SPACES; i++)
+        buf_byte(printer->out, ' ');
+    text(printer, words);
+}
+
+static void print_size(struct printer *printer, struct value number)
+{
+    if (number.is_int)
+        buf_u64(printer->out, number.integer < 0 ? 0 - (uint64_t)number.integer : (uint64_t)number.integer);
+    else if (isnan(number.number))
+        text(printer, "NaN");
+    else if (isinf(number.number))
+        text(printer, "Infinity");
+    else
+        buf_printf(printer->out, "%.17g", fabs(number.number));
+}
+
+/* A sign is an operation of the language, so a number that has one prints as an operation. */
+static void print_number(struct printer *printer, struct value number)
+{
+    bool negative = number.number < 0;
+
+    text(printer, negative ? "(- " : "");
+    print_size(printer, number);
+    text(printer, negative ? ")" : "");
+}
+
+static void print_literal(struct printer *printer, struct value value)
+{
+    if (value.kind == JSON_UNDEFINED)
+        text(printer, "undefined");
+    else if (value.kind == JSON_NUMBER)
+        print_number(printer, value);
+    else
+        value_print(printer->out, value);
+}
+
+static void print_list(struct printer *printer, struct expr *const *kid, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            text(printer, ", ");
+        print_expr(printer, kid[i]);
+    }
+}
+
+static void print_member(struct printer *printer, const struct expr *expr)
+{
+    print_expr(printer, expr->kid[0]);
+    if (!expr->quoted) {
+        text(printer, ".");
+        buf_slice(printer->out, expr->name);
+        return;
+    }
+    text(printer, "[");
+    json_print_string(printer->out, expr->name);
+    text(printer, "]");
+}
+
+static void print_index(struct printer *printer, const struct expr *expr)
+{
+    print_expr(printer, expr->kid[0]);
+    text(printer, "[");
+    print_expr(printer, expr->kid[1]);
+    text(printer, "]");
+}
+
+static void print_unary(struct printer *printer, const struct expr *expr)
+{
+    text(printer, "(");
+    text(printer, operators[expr->operation].text);
+    text(printer, " ");
+    print_expr(printer, expr->kid[0]);
+    text(printer, ")");
+}
+
+static bool goes_on_left(const struct expr *expr)
+{
+    const struct expr *left = expr->kid[0];
+
+    return operators[expr->operation].chain != 0 && left->kind == EXPR_BINARY &&
+           operators[left->operation].chain == operators[expr->operation].chain;
+}
+
+static size_t chain_length(const struct expr *expr)
+{
+    size_t length = expr->kid_count - 1;
+
+    for (; goes_on_left(expr); expr = expr->kid[0])
+        length += expr->kid[0]->kid_count - 1;
+    return length;
+}
+
+/* The tree has the last operation on top; the text begins with the first. */
+static void print_chain(struct printer *printer, const struct expr *expr, const char *close)
+{
+    if (goes_on_left(expr))
+        print_chain(printer, expr->kid[0], close);
+    else
+        print_expr(printer, expr->kid[0]);
+    for (size_t i = 1; i < expr->kid_count; i++) {
+        buf_printf(printer->out, " %s ", operators[expr->operation].text);
+        print_expr(printer, expr->kid[i]);
+        text(printer, close);
+    }
+}
+
+static void print_binary(struct printer *printer, const struct expr *expr)
+{
+    size_t length = chain_length(expr);
+    bool nested = length <= CHAIN_NESTED_MAX;
+
+    for (size_t i = 0; i < (nested ? length : 1); i++)
+        text(printer, "(");
+    print_chain(printer, expr, nested ? ")" : "");
+    text(printer, nested ? "" : ")");
+}
+
+static void print_ternary(struct printer *printer, const struct expr *expr)
+{
+    text(printer, "(");
+    print_expr(printer, expr->kid[0]);
+    text(printer, " ? ");
+    print_expr(printer, expr->kid[1]);
+    text(printer, " : ");
+    print_expr(printer, expr->kid[2]);
+    text(printer, ")");
+}
+
+/* (a [NOT] WORD b ...) for the three that may be negated. */
+static void print_negatable(struct printer *printer, const struct expr *expr, const char *word)
+{
+    text(printer, "(");
+    print_expr(printer, expr->kid[0]);
+    text(printer, expr->negated ? " NOT " : " ");
+    text(printer, word);
+    text(printer, " ");
+    if (expr->kind == EXPR_IN) {
+        text(printer, "(");
+        print_list(printer, expr->kid + 1, expr->kid_count - 1);
+        text(printer, "))");
+        return;
+    }
+    print_expr(printer, expr->kid[1]);
+    if (expr->kid_count > 2) {
+        text(printer, expr->kind == EXPR_BETWEEN ? " AND " : " ESCAPE ");
+        print_expr(printer, expr->kid[2]);
+    }
+    text(printer, ")");
+}
+
+static void print_call(struct printer *printer, const struct expr *expr)
+{
+    if (expr->kind == EXPR_UDF)
+        text(printer, "udf.");
+    buf_slice(printer->out, expr->name);
+    text(printer, "(");
+    print_list(printer, expr->kid, expr->kid_count);
+    text(printer, ")");
+}
+
+static void print_array(struct printer *printer, const struct expr *expr)
+{
+    text(printer, "[");
+    print_list(printer, expr->kid, expr->kid_count);
+    text(printer, "]");
+}
+
+static void print_object(struct printer *printer, const struct expr *expr)
+{
+    text(printer, "{");
+    for (size_t i = 0; i < expr->kid_count; i++) {
+        if (i > 0)
+            text(printer, ", ");
+        json_print_string(printer->out, expr->names[i]);
+        text(printer, ": ");
+        print_expr(printer, expr->kid[i]);
+    }
+    text(printer, "}");
+}
+
+static void print_subquery(struct printer *printer, const char *word, const struct select *select)
+{
+    text(printer, word);
+    printer->level++;
+    line(printer, "(");
+    print_select(printer, select);
+    text(printer, ")");
+    printer->level--;
+    line(printer, "");
+}
+
+static const char *subquery_word(enum expr_kind kind)
+{
+    switch (kind) {
+    case EXPR_EXISTS:
+        return "EXISTS";
+    case EXPR_ARRAY_OF:
+        return "ARRAY";
+    case EXPR_ALL:
+        return "ALL";
+    case EXPR_FIRST:
+        return "FIRST";
+    case EXPR_LAST:
+        return "LAST";
+    default:
+        return "";
+    }
+}
+
+static void print_expr(struct printer *printer, const struct expr *expr)
+{
+    switch (expr->kind) {
+    case EXPR_LITERAL:
+        print_literal(printer, expr->value);
+        break;
+    case EXPR_PARAMETER:
+    case EXPR_NAME:
+        buf_slice(printer->out, expr->name);
+        break;
+    case EXPR_MEMBER:
+        print_member(printer, expr);
+        break;
+    case EXPR_INDEX:
+        print_index(printer, expr);
+        break;
+    case EXPR_UNARY:
+        print_unary(printer, expr);
+        break;
+    case EXPR_BINARY:
+        print_binary(printer, expr);
+        break;
+    case EXPR_TERNARY:
+        print_ternary(printer, expr);
+        break;
+    case EXPR_BETWEEN:
+        print_negatable(printer, expr, "BETWEEN");
+        break;
+    case EXPR_IN:
+        print_negatable(printer, expr, "IN");
+        break;
+    case EXPR_LIKE:
+        print_negatable(printer, expr, "LIKE");
+        break;
+    case EXPR_CALL:
+    case EXPR_UDF:
+        print_call(printer, expr);
+        break;
+    case EXPR_ARRAY:
+        print_array(printer, expr);
+        break;
+    case EXPR_OBJECT:
+        print_object(printer, expr);
+        break;
+    case EXPR_RESULT:
+        assert(!"a statement's own expressions are printed, not what the binder evaluates instead");
+        break;
+    default:
+        print_subquery(printer, subquery_word(expr->kind), expr->select);
+    }
+}
+
+static void print_items(struct printer *printer, const struct select *select)
+{
+    for (size_t i = 0; i < select->item_count; i++) {
+        if (i > 0)
+            text(printer, ", ");
+        print_expr(printer, select->item[i].expr);
+        if (select->item[i].alias.size == 0)
+            continue;
+        text(printer, " AS ");
+        buf_slice(printer->out, select->item[i].alias);
+    }
+}
+
+static void print_what(struct printer *printer, const struct select *select)
+{
+    if (select->value)
+        text(printer, "VALUE ");
+    if (select->star)
+        text(printer, "*");
+    else
+        print_items(printer, select);
+}
+
+static void print_source(struct printer *printer, const struct source *source)
+{
+    if (source->kind == SOURCE_ITERATE) {
+        buf_slice(printer->out, source->alias);
+        text(printer, " IN ");
+        print_expr(printer, source->path);
+        return;
+    }
+    if (source->kind == SOURCE_SUBQUERY)
+        print_subquery(printer, "", source->select);
+    else
+        print_expr(printer, source->path);
+    if (source->alias_written) {
+        text(printer, " AS ");
+        buf_slice(printer->out, source->alias);
+    }
+}
+
+static void print_from(struct printer *printer, const struct select *select)
+{
+    for (size_t i = 0; i < select->source_count; i++) {
+        line(printer, i == 0 ? "FROM " : "JOIN ");
+        print_source(printer, &select->source[i]);
+    }
+}
+
+static void print_where(struct printer *printer, const struct select *select)
+{
+    if (!select->where)
+        return;
+    line(printer, "WHERE ");
+    print_expr(printer, select->where);
+}
+
+static void print_group(struct printer *printer, const struct select *select)
+{
+    if (select->group_count == 0)
+        return;
+    line(printer, "GROUP BY ");
+    print_list(printer, select->group, select->group_count);
+}
+
+static void print_order(struct printer *printer, const struct select *select)
+{
+    for (size_t i = 0; i < select->order_count; i++) {
+        const struct order_item *item = &select->order[i];
+
+        if (i == 0)
+            line(printer, select->rank ? "ORDER BY RANK " : "ORDER BY ");
+        else
+            text(printer, ", ");
+        print_expr(printer, item->expr);
+        if (item->direction_written)
+            text(printer, item->descending ? " DESC" : " ASC");
+    }
+}
+
+static void print_limit(struct printer *printer, const struct select *select)
+{
+    if (!select->limit)
+        return;
+    line(printer, "OFFSET ");
+    print_expr(printer, select->offset);
+    text(printer, " LIMIT ");
+    print_expr(printer, select->limit);
+}
+
+static void print_select(struct printer *printer, const struct select *select)
+{
+    text(printer, select->distinct ? "SELECT DISTINCT " : "SELECT ");
+    if (select->top) {
+        text(printer, "TOP ");
+        print_expr(printer, select->top);
+        text(printer, " ");
+    }
+    print_what(printer, select);
+    print_from(printer, select);
+    print_where(printer, select);
+    print_group(printer, select);
+    print_order(printer, select);
+    print_limit(printer, select);
+}
+
+void query_print(struct buf *out, const struct select *select)
+{
+    print_select(&(struct printer){ .out = out }, select);
+}
+
+void query_print_expr(struct buf *out, const struct expr *expr)
+{
+    print_expr(&(struct printer){ .out = out }, expr);
+}
+
+void query_print_list(struct buf *out, const struct select *select)
+{
+    print_what(&(struct printer){ .out = out }, select);
+}
+
+void query_print_from(struct buf *out, const struct select *select)
+{
+    print_from(&(struct printer){ .out = out }, select);
+}
+
+void query_print_where(struct buf *out, const struct select *select)
+{
+    print_where(&(struct printer){ .out = out }, select);
+}
+
+void query_print_group(struct buf *out, const struct select *select)
+{
+    print_group(&(struct printer){ .out = out }, select);
+}
+
+void query_print_order(struct buf *out, const struct select *select)
+{
+    print_order(&(struct printer){ .out = out }, select);
+}

@@ -1,0 +1,44 @@
+/*
+ * src/store/batch_private.h - what a batch is made of, for batch.c and the committer only.
+ * While store_commit() waits, the batch belongs to the committer.
+ */
+#pragma once
+#include "store/batch.h"
+#include "store/sorted.h"
+
+/* Nothing was committed under `scope` after `lsn`. */
+struct expectation {
+    uint64_t scope, lsn;
+};
+
+struct batch_change {
+    struct batch_change *next;
+    uint8_t *value;
+    size_t size;
+};
+
+struct batch {
+    struct arena *arena;
+    uint64_t bucket;
+    struct expectation *expectation;
+    size_t expectation_count, expectation_capacity;
+    struct expectation first[2];       /* most batches name an item, and at most another id for it */
+    uint64_t counter;                  /* the largest in use; 0 when there is none */
+    int64_t documents, document_bytes; /* more, or less, than before */
+    struct sorted entries;
+    struct batch_change *changes, **changes_end;
+    struct batch_index_entry
+        *index; /* the first `index_sorted` in key order, each key once; the rest as it came */
+    size_t index_count, index_sorted, index_capacity;
+    size_t bytes; /* of keys and values, replaced ones included: what bounds a group */
+
+    /* Where the committer put it: 0 until then, and again once it is known not to be written. */
+    uint64_t lsn;
+    uint64_t incarnation; /* of the committer; see committer.c, "Outcomes" */
+};
+
+/*
+ * The time of writing is known: it goes into the keys that have one, which whoever asked for that made writable. Such a
+ * key may be one that the batch removes, when an item is written twice within a second.
+ */
+void batch_index_date(struct batch *batch, int64_t ts_ms);

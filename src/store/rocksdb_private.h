@@ -1,0 +1,143 @@
+/*
+ * src/store/rocksdb_private.h - what the RocksDB backend is made of, for the files rocksdb*.c only.
+ *
+ * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes. `snapshots_mutex` guards the
+ * lists of snapshots and cursors, what idle cursors have, and the snapshots' handles; it is taken last. `settle_mutex` is held by settling and
+ * while a backup finds out what there is to copy, and taken first; `backup_mutex`, before it, by a whole backup.
+ */
+#pragma once
+#include <pthread.h>
+#include <rocksdb/c.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "keys/keys.h"
+#include "store/backend.h"
+#include "store/cache.h"
+#include "store/tidy.h"
+
+/* How the names of files end that will be runs: those that are left over are of no use. */
+#define ROCKS_BUILDING ".building"
+
+enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
+
+struct backend_snapshot {
+    struct backend_snapshot *next, **link; /* in the list of all */
+    const rocksdb_snapshot_t *handle;      /* NULL once the database was reopened */
+    rocksdb_readoptions_t *read;
+};
+
+struct run_cursor {
+    struct run_cursor *next, **link; /* in the list of all */
+    rocksdb_iterator_t *at;          /* NULL at first, and once the database was reopened */
+    rocksdb_readoptions_t *read;
+    bool once;
+    uint64_t changes; /* of runs, when it was opened */
+    char *key;        /* of the row where it is, and a zero byte */
+    size_t key_bytes, key_capacity;
+};
+
+/* Cursors that nobody uses: making an iterator costs more than reading a page with it. */
+enum { ROCKS_IDLE_MAX = 16 };
+
+struct rocks {
+    struct backend backend;
+    char *directory;
+    bool read_only;
+    rocksdb_options_t *options, *index_options;
+    rocksdb_readoptions_t *read_latest, *read_latest_cached;
+    struct cache *cache; /* of documents that point reads asked for */
+    rocksdb_writeoptions_t *write_synced, *write_unsynced;
+    rocksdb_writebatch_t *batch; /* the committer's, reused */
+
+    pthread_rwlock_t handle_lock;
+    rocksdb_t *db;                         /* NULL when it could not be opened at all */
+    rocksdb_column_family_handle_t *rows;  /* the default one, which calls without a family mean too */
+    rocksdb_column_family_handle_t *index; /* NULL when an older store was opened for reading */
+    atomic_uint_least64_t reopens;
+    atomic_bool rests; /* as rocks_rest() was told last, since it was opened */
+
+    pthread_mutex_t snapshots_mutex;
+    struct backend_snapshot *snapshots;
+    struct run_cursor *cursors;
+    struct run_cursor *idle[ROCKS_IDLE_MAX]; /* of the cursors; they see all runs that are there */
+    size_t idle_count;
+    uint64_t run_changes; /* how many times a run came or went */
+
+    pthread_mutex_t backup_mutex;
+    pthread_mutex_t settle_mutex;
+    atomic_uint_least64_t files; /* of runs, that were begun */
+
+    struct tidy *tidy; /* gives back the space of what was dropped */
+};
+
+static inline struct rocks *rocks_of(struct backend *backend)
+{
+    return (struct rocks *)backend; /* its first member */
+}
+
+/* What point reads ask for; other keys are not worth keeping. */
+static inline bool rocks_is_cached(struct slice key)
+{
+    return key.size > BUCKET_KEY_BYTES && key.data[BUCKET_KEY_BYTES] == KEY_DOCUMENT;
+}
+
+/* RocksDB tells kinds of errors apart by the first words of their messages. */
+static inline bool rocks_says(const char *message, const char *first_words)
+{
+    return strncmp(message, first_words, strlen(first_words)) == 0;
+}
+
+/* ---- rocksdb.c ---- */
+
+/* Turns a message of RocksDB into a status, and frees it. */
+enum status rocks_failed(struct op *op, const char *what, char *message);
+
+/* Every call begins with this, and ends with rocks_leave(). A loop thread does not wait for a reopening. */
+enum status rocks_enter(struct op *op, struct rocks *rocks);
+void rocks_leave(struct rocks *rocks);
+
+/* ---- rocksdb_open.c ---- */
+
+rocksdb_options_t *rocks_options(const struct store_options *given, rocksdb_cache_t *cache);
+rocksdb_options_t *rocks_index_options(rocksdb_cache_t *cache);
+
+/* Sets `db` and the families, or leaves `db` NULL. The first also clears away what an earlier process left half done. */
+enum status rocks_open_handle(struct op *op, struct rocks *rocks);
+enum status rocks_open_for_writing(struct op *op, struct rocks *rocks);
+enum status rocks_open_for_reading(struct op *op, struct rocks *rocks);
+
+/* A call of backend.h: options change while it is open. */
+enum status rocks_rest(struct op *op, struct backend *backend, bool rests);
+
+/* Under the exclusive lock, or when nobody else is there. Ends snapshots and cursors first. */
+void rocks_close_handle(struct rocks *rocks);
+
+/* ---- rocksdb_read.c: calls of backend.h, and ---- */
+
+enum status rocks_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot);
+void rocks_release(struct backend *backend, struct backend_snapshot *snapshot);
+enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                           const struct slice *keys, size_t count, struct slice *values);
+enum status rocks_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
+                       struct range range, struct scan_limit limit, struct rows *rows);
+
+/* Before the handle is closed, under the exclusive lock. */
+void rocks_end_snapshots(struct rocks *rocks);
+
+/* ---- rocksdb_runs.c ---- */
+
+/* Idle cursors are closed. */
+void rocks_drop_idle(struct rocks *rocks);
+
+/* Before the handle is closed, under the exclusive lock. */
+void rocks_end_cursors(struct rocks *rocks);
+
+extern const struct run_ops rocks_run_ops;
+
+/* ---- rocksdb_backup.c ---- */
+
+enum status rocks_backup(struct op *op, struct backend *backend, const char *directory);
+
+/* What a backup that was cut off has left beside the store. */
+void rocks_clear_backup(const struct rocks *rocks);

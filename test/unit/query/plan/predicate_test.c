@@ -1,0 +1,135 @@
+/* test/unit/query/plan/predicate_test.c - which index ranges a filter becomes; ~ marks what may hold more. */
+#include "query/plan/access.h"
+#include "shelf.h"
+
+static bool has(const struct query_index *index, const struct index_path *path)
+{
+    (void)index;
+    return !slice_is(path->step[0].name, "hidden");
+}
+
+static bool has_no_spatial(const struct query_index *index, const struct index_path *path)
+{
+    (void)index, (void)path;
+    return false;
+}
+
+static void filter_is(const char *from, const char *filter, const char *expected)
+{
+    struct query_index index = { .has = has, .has_spatial = has_no_spatial };
+    struct planner planner = { .op = test_op(), .index = &index };
+    struct buf text, printed;
+
+    buf_init(&text, &test_op()->arena);
+    buf_printf(&text, "SELECT VALUE c.id FROM c%s WHERE %s", from, filter);
+    buf_init(&printed, &test_op()->arena);
+    access_print(&printed, access_of_select(&planner, query_select(shelf_compile(
+                                                          arena_text(&test_op()->arena, buf_as_slice(&text)),
+                                                          QUERY_BY_COST))));
+    if (!slice_is(buf_as_slice(&printed), expected)) {
+        fprintf(stderr, "%s becomes %.*s\n", filter, (int)printed.size, printed.data);
+        test_failed(__FILE__, __LINE__, expected);
+    }
+}
+
+struct pair {
+    const char *filter, *expected;
+};
+
+static void filters_are(const char *from, const struct pair *pair, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        filter_is(from, pair[i].filter, pair[i].expected);
+}
+
+#define FILTERS(from, pairs) filters_are(from, pairs, sizeof(pairs) / sizeof(pairs[0]))
+
+TEST(comparisons_become_ranges_of_one_kind)
+{
+    static const struct pair pairs[] = {
+        { "c.a = 5", "/a = 5" },
+        { "5 = c.a", "/a = 5" },
+        { "c.a.b['c'] = 'x'", "/a/b/c = \"x\"" },
+        { "c.a > 5", "/a (5, number]" },
+        { "5 > c.a", "/a [number, 5)" },
+        { "c.a <= 'x'", "/a [string, \"x\"]" },
+        { "c.a >= true", "/a [true, true]" },
+        { "c.a >= null", "/a [null, null]" },
+        { "c.a > null", "none" },
+        { "c.a > [1]", "none" },
+        { "c.a = undefined", "none" },
+        { "c.a = [1]", "/a = [1]~" },
+        { "c.a BETWEEN 1 AND 5", "/a [1, 5]" },
+        { "c.a BETWEEN 5 AND 1", "none" },
+        { "c.a NOT BETWEEN 1 AND 5", "(/a [number, 1) OR /a (5, number])" },
+        { "c.a != 5", "(/a [null, 5) OR /a (5, object])" },
+        { "NOT (c.a < 5)", "/a [5, number]" },
+        { "c.a IN (1, 'x')", "(/a = 1 OR /a = \"x\")" },
+        { "c.a NOT IN (1, 'x')", "/a [null, object]~" },
+        { "c.a", "/a = true" },
+        { "NOT c.a", "/a = false" },
+        { "c.a + 1 = 5", "any" },
+        { "c.a = c.b", "any" },
+        { "c.hidden = 1", "any" },
+        { "c.a[0] = 1", "/a/[] = 1~" },
+    };
+
+    FILTERS("", pairs);
+}
+
+TEST(and_leaves_out_what_has_no_index_and_or_does_not)
+{
+    static const struct pair pairs[] = {
+        { "c.a = 1 AND c.b = 2", "(/a = 1 AND /b = 2)" },
+        { "c.a = 1 OR c.b = 2", "(/a = 1 OR /b = 2)" },
+        { "c.a = 1 AND c.hidden = 2", "/a = 1~" },
+        { "c.a = 1 OR c.hidden = 2", "any" },
+        { "NOT (c.a = 1 AND c.b < 2)", "(/a [null, 1) OR /a (1, object] OR /b [2, number])" },
+        { "c.a = 1 AND false", "none" },
+    };
+
+    FILTERS("", pairs);
+}
+
+TEST(functions_become_ranges_of_kinds_and_prefixes)
+{
+    static const struct pair pairs[] = {
+        { "STARTSWITH(c.a, 'x')", "/a begins with \"x\"" },
+        { "STARTSWITH(c.a, 'x', true)", "/a [string, string]~" },
+        { "STRINGEQUALS(c.a, 'x', false)", "/a = \"x\"" },
+        { "c.a LIKE 'x%'", "/a begins with \"x\"" },
+        { "c.a LIKE 'x%y'", "/a begins with \"x\"~" },
+        { "c.a LIKE 'xy'", "/a = \"xy\"" },
+        { "c.a LIKE 'x!%%' ESCAPE '!'", "/a begins with \"x\"~" },
+        { "CONTAINS(c.a, 'x')", "/a [string, string]~" },
+        { "NOT STARTSWITH(c.a, 'x')", "any" },
+        { "IS_DEFINED(c.a)", "/a [null, object]" },
+        { "NOT IS_DEFINED(c.a)", "any" },
+        { "IS_BOOL(c.a)", "/a [false, true]" },
+        { "IS_INTEGER(c.a)", "/a [number, number]~" },
+        { "ARRAY_CONTAINS(c.a, 1)", "/a/[] = 1" },
+        { "ARRAY_CONTAINS([1, 2], c.a)", "(/a = 1 OR /a = 2)" },
+        { "ARRAY_CONTAINS(c.a, {'k':1}, true)", "(/a/[] [object, object]~ AND /a/[]/k = 1)~" },
+    };
+
+    FILTERS("", pairs);
+}
+
+TEST(elements_of_arrays_are_told_apart_only_by_themselves)
+{
+    static const struct pair pairs[] = {
+        { "EXISTS(SELECT VALUE t FROM t IN c.a WHERE t = 1)", "/a/[] = 1" },
+        { "EXISTS(SELECT VALUE t FROM t IN c.a WHERE t.k = 1 AND t.v = 2)",
+          "(/a/[]/k = 1 AND /a/[]/v = 2)~" },
+        { "EXISTS(SELECT VALUE t FROM t IN c.a WHERE c.b = 1)", "/b = 1~" },
+        { "EXISTS(SELECT VALUE t.k FROM t IN c.a WHERE t.v = 1)", "/a/[]/v = 1~" },
+        { "EXISTS(SELECT VALUE u FROM t IN c.a JOIN u IN t.b WHERE u = 1)", "/a/[]/b/[] = 1~" },
+    };
+    static const struct pair joined[] = {
+        { "t.k = 1 AND c.b = 2", "(/a/[]/k = 1 AND /b = 2)~" },
+        { "t.k = 1 OR t.v = 2", "(/a/[]/k = 1 OR /a/[]/v = 2)" },
+    };
+
+    FILTERS("", pairs);
+    FILTERS(" JOIN t IN c.a", joined);
+}
