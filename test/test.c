@@ -48,6 +48,14 @@ int64_t test_cpu_ms(void)
     return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
+const char *test_source_path(const char *path)
+{
+    static char whole[4096];
+
+    snprintf(whole, sizeof(whole), "%s/%s", SOURCE_DIRECTORY, path);
+    return whole;
+}
+
 const char *test_directory(void)
 {
     if (!directory[0]) {

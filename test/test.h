@@ -29,6 +29,9 @@ uint64_t test_random(void);
 /* What this thread has used of a processor: how long something takes, whatever else the machine does. */
 int64_t test_cpu_ms(void);
 
+/* A file or folder of the source tree, by its path from there. It lives until the next call. */
+const char *test_source_path(const char *path);
+
 /* A directory of the test's own, removed when the test ends. */
 const char *test_directory(void);
 

@@ -91,13 +91,9 @@ TEST(charges_of_parts_add_up_to_that_of_the_whole)
 
 static char *throughput_page(void)
 {
-    const char *folder = strstr(__FILE__, "reply/charge_test.c");
-    char path[512];
     char *text = calloc(1, 1 << 16);
-    FILE *file;
+    FILE *file = fopen(test_source_path("docs/throughput.md"), "r");
 
-    snprintf(path, sizeof(path), "%.*s/../../docs/throughput.md", (int)(folder - __FILE__), __FILE__);
-    file = fopen(path, "r");
     if (file) {
         size_t size = fread(text, 1, (1 << 16) - 1, file);
 

@@ -214,13 +214,7 @@ static void check_folder(const char *folder)
 
 TEST(every_query_of_the_cases_prints_as_itself)
 {
-    char path[1024];
-
-    snprintf(path, sizeof(path), "%.*s../../../query", (int)(strlen(__FILE__) - strlen("print_test.c")),
-             __FILE__);
-    check_folder(path);
-    snprintf(path, sizeof(path), "%.*s../../../plan", (int)(strlen(__FILE__) - strlen("print_test.c")),
-             __FILE__);
-    check_folder(path);
+    check_folder(test_source_path("test/query"));
+    check_folder(test_source_path("test/plan"));
     CHECK(queries_seen > 100);
 }
