@@ -28,7 +28,7 @@ enum key_kind {
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
-    KEY_RUNS = 'R',       /* nothing: which runs the index has (index/manifest.h; bucket 0) */
+    KEY_RUNS = 'R',       /* nothing: which runs the index has (packed/manifest.h; bucket 0) */
     KEY_SETTLED = 'W',    /* nothing: up to which LSN the bucket's entries are in runs */
     KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
 };

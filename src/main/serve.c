@@ -14,7 +14,6 @@
 #include "catalog/catalog.h"
 #include "http/certificate.h"
 #include "http/http.h"
-#include "index/packed.h"
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
@@ -106,7 +105,7 @@ static enum status open_store(struct op *op, struct server *server)
         .sync = strcmp(settings->durability, "sync") == 0,
         .cache_bytes = (size_t)settings->cache_mb << 20,
         .threads = true,
-        .keeper = server->has_directory ? packed_open : NULL,
+        .entries = server->has_directory ? ENTRIES_PACKED : ENTRIES_PLAIN,
     };
     enum status st;
 

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "keys/keys.h"
 #include "partition/trim.h"
+#include "store/entries.h"
 #include "store/view.h"
 
 /* A step is one commit, which other writers wait for. */
@@ -237,7 +238,7 @@ static enum status read_rows(struct op *op, struct step *step)
     if (trim->lsn > step->trimmed.lsn ||
         (trim->lsn == step->trimmed.lsn && trim->position > step->trimmed.position))
         step->trimmed = (struct log_place){ trim->lsn, trim->position };
-    TRY(store_index_settled(op, step->container->bucket, &step->settled_lsn));
+    TRY(store_entries_settled(op, step->container->bucket, &step->settled_lsn));
     if (step->settled_lsn > head.lsn)
         step->settled_lsn = head.lsn;
     range = (struct range){ key_log(&op->arena, step->bucket, step->trimmed.lsn, step->trimmed.position + 1),
@@ -389,7 +390,7 @@ enum status trim_logs(struct op *op, struct catalog *catalog, int64_t retention_
     op_init(&steps, op->env, OP_MEMORY_BYTES_MAX);
     st = trim_all(&steps, list, count, retention_ms, &unsettled);
     if (st == ST_OK && unsettled)
-        st = store_index_flush(&steps, catalog_store(catalog));
+        st = store_entries_flush(&steps, catalog_store(catalog));
     if (st != ST_OK)
         op_set_error(op, "%s", steps.error ? steps.error : error_row(st)->code);
     op_free(&steps);

@@ -6,7 +6,7 @@
  * Threads. write() and reopen() are called by the committer only; all else by anybody.
  */
 #pragma once
-#include "store/runs.h"
+#include "packed/run_space.h"
 #include "store/store.h"
 
 struct backend;
@@ -43,12 +43,11 @@ struct backend_ops {
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
     void (*close)(struct backend *backend);
-
-    const struct run_ops *runs; /* for a keeper */
 };
 
 struct backend {
     const struct backend_ops *ops;
+    struct run_space *runs; /* its own, for the packed index */
 };
 
 struct backend *memory_backend(void);

@@ -14,7 +14,7 @@
  * successful reopen therefore begins a new incarnation, a batch remembers the one that
  * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
  *
- * Entries of the index are keys like all others, or the keeper's (keeper.h). It has them before the group is
+ * Entries of the index are keys like all others, or the packed index's (packed/packed.h). It has them before the group is
  * written, and forgets those that were not when the heads are known again.
  */
 #include <assert.h>
@@ -27,7 +27,7 @@
 #include "store/batch_private.h"
 #include "store/committer.h"
 #include "store/conflict.h"
-#include "store/keeper.h"
+#include "store/packed_entries.h"
 
 enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
 
@@ -43,7 +43,7 @@ struct group {
 
 struct committer {
     struct backend *backend;
-    struct keeper *keeper; /* NULL: entries are mutations */
+    struct packed *packed; /* NULL: entries are mutations */
     struct conflicts *conflicts;
     struct op op; /* for calls of the backend; its arena lasts for one group */
     bool sync;
@@ -211,7 +211,7 @@ static void add_commit(struct committer *committer, struct request *request)
     batch->incarnation = committer->incarnation;
     add_entries(&committer->group, batch, request->stamp);
     batch_index_date(batch, request->stamp.ts_ms);
-    if (!committer->keeper)
+    if (!committer->packed)
         add_index(&committer->group, batch);
     touch(&committer->group, bucket);
     for (size_t i = 0; i < batch->expectation_count; i++) /* at once: the rest of this group must see it */
@@ -284,34 +284,22 @@ static void add_log(struct committer *committer)
             add_changes(committer, request);
 }
 
-/* Each commit is told, that without entries too: the keeper knows then up to which LSN it has all. */
-static enum status append_index(struct committer *committer, const struct request *request)
-{
-    size_t count;
-    const struct batch_index_entry *entry = batch_index_entries(request->batch, &count);
-    struct keeper_entry *list = arena_alloc(&committer->op.arena, (count + 1) * sizeof(*list));
-
-    for (size_t i = 0; i < count; i++)
-        list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
-    return committer->keeper->ops->append(&committer->op, committer->keeper, request->bucket->id,
-                                          request->stamp.lsn, list, count);
-}
-
 /* The catalog's bucket has no documents, and so no entries. */
 static bool has_index(const struct request *request)
 {
     return was_stamped(request) && bucket_container(request->bucket->id) != 0;
 }
 
+/* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
 static enum status append_all(struct committer *committer)
 {
     enum status st = ST_OK;
 
-    if (!committer->keeper)
+    if (!committer->packed)
         return ST_OK;
     for (struct request *request = committer->group.requests; request; request = request->next)
         if (has_index(request))
-            TRY(append_index(committer, request));
+            TRY(packed_entries_append(&committer->op, committer->packed, request->batch, request->stamp.lsn));
 out:
     return st;
 }
@@ -360,20 +348,20 @@ static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
     bucket_publish(bucket);
 }
 
-static void tell_keeper_committed(struct committer *committer)
+static void tell_packed_committed(struct committer *committer)
 {
-    if (committer->keeper)
-        committer->keeper->ops->committed(committer->keeper);
+    if (committer->packed)
+        packed_committed(committer->packed);
 }
 
-/* What the keeper was given of a group that was not written; the rest of it was. */
+/* What the packed index was given of a group that was not written; the rest of it was. */
 static void forget_lost(struct committer *committer)
 {
-    struct keeper *keeper = committer->keeper;
+    struct packed *packed = committer->packed;
 
-    for (struct bucket *bucket = committer->in_doubt; keeper && bucket; bucket = bucket->next_in_doubt)
-        keeper->ops->forget(keeper, bucket->id, bucket->head.lsn);
-    tell_keeper_committed(committer);
+    for (struct bucket *bucket = committer->in_doubt; packed && bucket; bucket = bucket->next_in_doubt)
+        packed_forget(packed, bucket->id, bucket->head.lsn);
+    tell_packed_committed(committer);
 }
 
 static void begin_incarnation(struct committer *committer)
@@ -513,7 +501,7 @@ static void group_write(struct committer *committer)
         st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
     count_group(committer, st != ST_OK);
     if (st == ST_OK) {
-        tell_keeper_committed(committer);
+        tell_packed_committed(committer);
         publish(group);
     } else {
         write_failed(committer);
@@ -581,7 +569,7 @@ static void start_thread(struct committer *committer)
     committer->threaded = true;
 }
 
-struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
+struct committer *committer_new(struct backend *backend, struct packed *packed, struct env *env, bool sync,
                                 bool thread)
 {
     struct committer *committer = calloc(1, sizeof(*committer));
@@ -589,7 +577,7 @@ struct committer *committer_new(struct backend *backend, struct keeper *keeper, 
     if (!committer)
         abort();
     committer->backend = backend;
-    committer->keeper = keeper;
+    committer->packed = packed;
     committer->sync = sync;
     committer->incarnation = 1;
     committer->last = &committer->first;

@@ -13,6 +13,7 @@
 #include "store/bucket.h"
 
 struct committer;
+struct packed;
 
 enum request_kind {
     REQUEST_COMMIT,
@@ -34,8 +35,8 @@ struct request {
     sem_t done;
 };
 
-/* The backend and the keeper, which may be NULL, stay the caller's. With `thread` it runs by itself until committer_free(). */
-struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
+/* The backend and the packed index, which may be NULL, stay the caller's. With `thread` it runs by itself until committer_free(). */
+struct committer *committer_new(struct backend *backend, struct packed *packed, struct env *env, bool sync,
                                 bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 

@@ -8,7 +8,7 @@
  * wait for the failed commit hold some. Calls under way are waited for.
  * If opening for writing fails (a full disk), it is opened for reading, so that reads go on.
  *
- * Runs of a keeper lie in a column family of their own, `index`, which was not there in older stores.
+ * Runs of the packed index lie in a column family of their own, `index`, which was not there in older stores.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -257,7 +257,6 @@ static const struct backend_ops rocks_ops = {
     .rest = rocks_rest,
     .backup = rocks_backup,
     .close = rocks_close,
-    .runs = &rocks_run_ops,
 };
 
 static struct rocks *rocks_new(const struct store_options *options)
@@ -267,7 +266,8 @@ static struct rocks *rocks_new(const struct store_options *options)
 
     if (!rocks)
         abort();
-    rocks->backend.ops = &rocks_ops;
+    rocks->backend = (struct backend){ .ops = &rocks_ops, .runs = &rocks->runs };
+    rocks->runs.ops = &rocks_run_ops;
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;
     rocks->options = rocks_options(options, cache);

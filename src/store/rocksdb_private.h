@@ -42,6 +42,7 @@ enum { ROCKS_IDLE_MAX = 16 };
 
 struct rocks {
     struct backend backend;
+    struct run_space runs;
     char *directory;
     bool read_only;
     rocksdb_options_t *options, *index_options;
@@ -74,6 +75,11 @@ struct rocks {
 static inline struct rocks *rocks_of(struct backend *backend)
 {
     return (struct rocks *)backend; /* its first member */
+}
+
+static inline struct rocks *rocks_of_runs(struct run_space *runs)
+{
+    return (struct rocks *)((char *)runs - offsetof(struct rocks, runs));
 }
 
 /* What point reads ask for; other keys are not worth keeping. */
@@ -133,7 +139,7 @@ void rocks_drop_idle(struct rocks *rocks);
 /* Before the handle is closed, under the exclusive lock. */
 void rocks_end_cursors(struct rocks *rocks);
 
-extern const struct run_ops rocks_run_ops;
+extern const struct run_space_ops rocks_run_ops;
 
 /* ---- rocksdb_backup.c ---- */
 

@@ -1,36 +1,12 @@
 /* src/store/store.c - the front of the store: opening, buckets, snapshots, reads, and the way to the committer. */
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/thread.h"
 #include "keys/keys.h"
-#include "store/backend.h"
 #include "store/batch_private.h"
-#include "store/committer.h"
-#include "store/keeper.h"
-
-struct store {
-    struct backend *backend;
-    struct env *env;
-    struct keeper *keeper; /* NULL: entries are plain keys */
-    struct committer *committer;
-    bool read_only, keeps_entries;
-    pthread_rwlock_t lock; /* guards the table of buckets, not the buckets */
-    struct bucket **chains;
-    size_t chain_count, bucket_count; /* the former a power of two */
-    uint64_t bytes_seen;              /* by store_upkeep(), whose thread alone has these two */
-    uint64_t quiet_calls;             /* of it, in a row */
-};
-
-struct snapshot {
-    struct bucket *bucket;
-    struct backend_snapshot *taken;
-    struct keeper_pin *pin;
-    struct head head; /* once has_head */
-    bool has_head;
-};
+#include "store/store_private.h"
 
 static void *allocate(size_t bytes)
 {
@@ -68,12 +44,14 @@ out:
     return st;
 }
 
-static enum status open_keeper(struct op *op, struct store *store, const struct store_options *options)
+static enum status open_packed(struct op *op, struct store *store, const struct store_options *options)
 {
-    store->keeps_entries = options->keeper || options->kind == STORE_MEMORY;
-    if (!options->keeper)
-        return ST_OK;
-    return options->keeper(op, store->backend, options, &store->keeper);
+    struct packed_options packed =
+        options->packed ? *options->packed : packed_options_for(options->cache_bytes);
+
+    packed.threads = options->threads;
+    packed.read_only = options->read_only;
+    return packed_open(op, store->backend->runs, &packed, &store->packed);
 }
 
 enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
@@ -81,15 +59,18 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
 {
     enum { CHAINS_FIRST = 64 };
     struct store *opened = allocate(sizeof(*opened));
-    enum status st;
+    enum status st = ST_OK;
 
-    *opened = (struct store){
-        .backend = backend, .env = op->env, .read_only = options->read_only, .chain_count = CHAINS_FIRST
-    };
+    *opened = (struct store){ .backend = backend,
+                              .env = op->env,
+                              .read_only = options->read_only,
+                              .keeps_entries = options->entries != ENTRIES_NONE,
+                              .chain_count = CHAINS_FIRST };
     opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
     thread_rwlock_init(&opened->lock);
-    TRY(open_keeper(op, opened, options));
-    opened->committer = committer_new(backend, opened->keeper, op->env, options->sync, options->threads);
+    if (options->entries == ENTRIES_PACKED)
+        TRY(open_packed(op, opened, options));
+    opened->committer = committer_new(backend, opened->packed, op->env, options->sync, options->threads);
     *store = opened;
     opened = NULL;
 out:
@@ -111,19 +92,19 @@ static void free_chain(struct bucket *bucket)
  * What is not written now is made again from the change log at the next start, so that a failure loses nothing. Nothing is
  * written while it is not known what became of the last group.
  */
-static void close_keeper(struct store *store, bool writable)
+static void close_packed(struct store *store, bool writable)
 {
     struct op op;
 
-    if (!store->keeper)
+    if (!store->packed)
         return;
     op_init(&op, store->env, SIZE_MAX / 2);
     op_begin(&op, INT64_MAX / 2);
     op.may_block = true;
-    if (writable && store->keeper->ops->flush(&op, store->keeper) != ST_OK)
+    if (writable && packed_flush(&op, store->packed) != ST_OK)
         log_line(LOG_WARN, "store: the index could not be written at the end: %s", op.error ? op.error : "");
     op_free(&op);
-    store->keeper->ops->close(store->keeper);
+    packed_close(store->packed);
 }
 
 void store_close(struct store *store)
@@ -134,7 +115,7 @@ void store_close(struct store *store)
         return;
     writable = store->committer && store_is_writable(store);
     committer_free(store->committer);
-    close_keeper(store, writable);
+    close_packed(store, writable);
     store->backend->ops->close(store->backend);
     for (size_t i = 0; i < store->chain_count; i++)
         free_chain(store->chains[i]);
@@ -263,25 +244,25 @@ bool bucket_keeps_entries(const struct bucket *bucket)
     return bucket->store->keeps_entries;
 }
 
-static void unpin(struct store *store, struct keeper_pin *pin)
+static void unpin(struct store *store, struct packed_pin *pin)
 {
     if (pin)
-        store->keeper->ops->unpin(store->keeper, pin);
+        packed_unpin(store->packed, pin);
 }
 
 /* A pin that a flush has overtaken may lack what the snapshot does not have either: both are taken again. */
 static enum status take(struct op *op, struct store *store, struct backend_snapshot **taken,
-                        struct keeper_pin **pin)
+                        struct packed_pin **pin)
 {
     struct backend *backend = store->backend;
-    struct keeper *keeper = store->keeper;
+    struct packed *packed = store->packed;
     bool current = false;
     enum status st = ST_OK;
 
     while (!current) {
-        *pin = keeper ? keeper->ops->pin(keeper) : NULL;
+        *pin = packed ? packed_pin(packed) : NULL;
         TRY(backend->ops->snapshot(op, backend, taken));
-        current = !keeper || keeper->ops->pin_is_current(keeper, *pin);
+        current = !packed || packed_pin_is_current(packed, *pin);
         if (current)
             break;
         backend->ops->release(backend, *taken);
@@ -296,7 +277,7 @@ out:
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
 {
     struct backend_snapshot *taken;
-    struct keeper_pin *pin;
+    struct packed_pin *pin;
     enum status st;
 
     TRY(take(op, bucket->store, &taken, &pin));
@@ -304,16 +285,6 @@ enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot
     **snapshot = (struct snapshot){ .bucket = bucket, .taken = taken, .pin = pin };
 out:
     return st;
-}
-
-struct keeper *store_snapshot_keeper(const struct snapshot *snapshot)
-{
-    return snapshot->bucket->store->keeper;
-}
-
-struct keeper_pin *store_snapshot_pin(const struct snapshot *snapshot)
-{
-    return snapshot->pin;
 }
 
 void store_release(struct snapshot *snapshot)
@@ -523,8 +494,8 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id)
 
     TRY(store_bucket(op, store, id, &request.bucket));
     TRY(run_request(op, store, &request)); /* after this no commit brings a key back */
-    if (store->keeper)
-        TRY(store->keeper->ops->drop(op, store->keeper, id));
+    if (store->packed)
+        TRY(packed_drop(op, store->packed, id));
     st = backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
                                     key_bucket_end(&op->arena, id));
     if (st != ST_OK) /* a backend that has failed refuses what others write, too */
@@ -533,44 +504,7 @@ out:
     return st;
 }
 
-/* ---- the keeper's entries after a crash ---- */
-
-enum status store_index_settled(struct op *op, struct bucket *bucket, uint64_t *lsn)
-{
-    struct keeper *keeper = bucket->store->keeper;
-
-    *lsn = UINT64_MAX;
-    return keeper ? keeper->ops->settled(op, keeper, bucket->id, lsn) : ST_OK;
-}
-
-enum status store_index_restore(struct op *op, struct bucket *bucket, struct batch *batch)
-{
-    struct keeper *keeper = bucket->store->keeper;
-    size_t count;
-    const struct batch_index_entry *entry = batch_index_entries(batch, &count);
-    struct keeper_entry *list = arena_alloc(&op->arena, (count + 1) * sizeof(*list));
-    enum status st;
-
-    for (size_t i = 0; i < count; i++)
-        list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
-    TRY(keeper->ops->append(op, keeper, bucket->id, bucket_lsn(bucket), list, count));
-out:
-    return st;
-}
-
-void store_index_restored(struct bucket *bucket)
-{
-    bucket->store->keeper->ops->committed(bucket->store->keeper);
-}
-
-enum status store_index_flush(struct op *op, struct store *store)
-{
-    if (!store->keeper)
-        return ST_OK;
-    if (!store_is_writable(store))
-        return op_fail(op, ST_UNAVAILABLE, "The store cannot write at the moment.");
-    return store->keeper->ops->flush(op, store->keeper);
-}
+/* ---- all of it ---- */
 
 enum status store_backup(struct op *op, struct store *store, const char *directory)
 {
@@ -609,10 +543,21 @@ enum status store_upkeep(struct op *op, struct store *store)
     return store->quiet_calls >= CALLS_TO_REST ? ops->rest(op, store->backend, true) : ST_OK;
 }
 
+static void add_packed_stats(struct packed *packed, struct store_stats *stats)
+{
+    struct packed_stats own;
+
+    packed_stats(packed, &own);
+    stats->index_memory_bytes = own.memory_bytes;
+    stats->index_runs = own.runs;
+    stats->index_run_bytes = own.run_bytes;
+    stats->index_merges = own.merges;
+}
+
 void store_stats(struct store *store, struct store_stats *stats)
 {
     committer_stats(store->committer, stats);
     stats->disk_bytes = store->backend->ops->disk_bytes(store->backend);
-    if (store->keeper)
-        store->keeper->ops->stats(store->keeper, stats);
+    if (store->packed)
+        add_packed_stats(store->packed, stats);
 }

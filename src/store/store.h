@@ -28,16 +28,12 @@ struct store;
 struct bucket;
 struct snapshot;
 
-struct backend;
-struct keeper; /* keeper.h */
-struct keeper_pin;
-
-struct store_options;
-
-typedef enum status keeper_open(struct op *op, struct backend *backend, const struct store_options *options,
-                                struct keeper **keeper);
+struct packed_options;
 
 enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
+
+/* How index entries (entries.h) are kept. None: batches should have none, and older versions wrote none. */
+enum entries_kept { ENTRIES_PLAIN, ENTRIES_PACKED, ENTRIES_NONE };
 
 struct store_options {
     enum store_kind kind;
@@ -46,7 +42,8 @@ struct store_options {
     size_t cache_bytes;    /* how much else is kept in memory follows it */
     bool read_only;        /* for orrery check: changes nothing on disk */
     bool threads;          /* false: store_commit() runs the committer itself, for simulation */
-    keeper_open *keeper;   /* of the index's entries; NULL: they are keys like all others */
+    enum entries_kept entries;
+    const struct packed_options *packed; /* sizes for tests; NULL: they follow cache_bytes */
 };
 
 enum status store_open(struct op *op, const struct store_options *options, struct store **store);
@@ -70,7 +67,7 @@ bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage);
 /* A counter for a new document: never given twice, not even after a crash, once committed with it. */
 uint64_t bucket_next_counter(struct bucket *bucket);
 
-/* Whether documents should have index entries here: not in RocksDB without a keeper, where each would cost too much. */
+/* Whether documents should have index entries here: not with ENTRIES_NONE. */
 bool bucket_keeps_entries(const struct bucket *bucket);
 
 /* One bucket as of one commit. Nothing promises a snapshot over several buckets. */
@@ -78,10 +75,6 @@ enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot
 
 /* The head as of the snapshot. One round trip, once for each snapshot. */
 enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head);
-
-/* Who keeps the entries, and what the snapshot holds on to there; NULL when they are plain keys. For index/. */
-struct keeper *store_snapshot_keeper(const struct snapshot *snapshot);
-struct keeper_pin *store_snapshot_pin(const struct snapshot *snapshot);
 
 /* values[i].data is NULL where keys[i] is absent: an answer, not an error. */
 enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
@@ -117,22 +110,6 @@ struct commit_stamp {
     uint64_t lsn;
     int64_t ts_ms;
 };
-
-/*
- * The keeper's entries that are only in memory are lost in a crash. Whoever opens the store makes them again: up
- * to `lsn` they are there. Without a keeper they are all there.
- */
-enum status store_index_settled(struct op *op, struct bucket *bucket, uint64_t *lsn);
-
-/*
- * Appends the entries of a batch to the keeper as of the bucket's last LSN; before anything else is written to it. They are
- * settled only once all were given, which store_index_restored() says.
- */
-enum status store_index_restore(struct op *op, struct bucket *bucket, struct batch *batch);
-void store_index_restored(struct bucket *bucket);
-
-/* Waits until the keeper has nothing in memory only. For tests, and before a copy is taken. */
-enum status store_index_flush(struct op *op, struct store *store);
 
 /*
  * All of the batch or none, if its expectation still holds. Waits for the sync.

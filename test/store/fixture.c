@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "index/packed.h"
+#include "packed/packed.h"
 
 static enum status make_memory(struct fixture *f, struct backend **backend)
 {
@@ -23,49 +23,33 @@ static enum status make_rocksdb(struct fixture *f, struct backend **backend)
 /* Every commit becomes a run, or some of them together. */
 enum { AT_ONCE = 1, NOW_AND_THEN = 90000 }; /* bytes of the delta */
 
-static enum status open_keeper(struct op *op, struct backend *backend, size_t delta_bytes, bool threads,
-                               struct keeper **keeper)
-{
-    struct packed_options options = {
-        .delta_bytes = delta_bytes, .filter_bytes = 4096, .merge_runs = 3, .threads = threads
-    };
-
-    return packed_open_with(op, backend, &options, keeper);
-}
-
-static enum status open_at_once(struct op *op, struct backend *backend, const struct store_options *given,
-                                struct keeper **keeper)
-{
-    return open_keeper(op, backend, AT_ONCE, given->threads, keeper);
-}
-
-static enum status open_now_and_then(struct op *op, struct backend *backend,
-                                     const struct store_options *given, struct keeper **keeper)
-{
-    return open_keeper(op, backend, NOW_AND_THEN, given->threads, keeper);
-}
-
 static const struct maker {
     const char *name;
     bool durable, faulty;
-    keeper_open *keeper;
+    size_t delta_bytes; /* of the packed index; 0: entries are plain keys */
     enum status (*make)(struct fixture *f, struct backend **backend);
 } makers[] = {
-    { "memory", false, false, NULL, make_memory },
-    { "memory-faulty", false, true, NULL, make_memory },
-    { "memory-packed", false, false, open_now_and_then, make_memory },
-    { "memory-packed-faulty", false, true, open_at_once, make_memory },
+    { "memory", false, false, 0, make_memory },
+    { "memory-faulty", false, true, 0, make_memory },
+    { "memory-packed", false, false, NOW_AND_THEN, make_memory },
+    { "memory-packed-faulty", false, true, AT_ONCE, make_memory },
 #ifdef ORRERY_ROCKSDB
-    { "rocksdb", true, false, NULL, make_rocksdb },
-    { "rocksdb-faulty", true, true, NULL, make_rocksdb },
-    { "rocksdb-packed", true, false, open_at_once, make_rocksdb },
-    { "rocksdb-packed-faulty", true, true, open_now_and_then, make_rocksdb },
+    { "rocksdb", true, false, 0, make_rocksdb },
+    { "rocksdb-faulty", true, true, 0, make_rocksdb },
+    { "rocksdb-packed", true, false, AT_ONCE, make_rocksdb },
+    { "rocksdb-packed-faulty", true, true, NOW_AND_THEN, make_rocksdb },
 #endif
 };
 
 static bool open_store(struct fixture *f, const struct maker *maker)
 {
-    struct store_options options = { .sync = true, .threads = f->threads, .keeper = maker->keeper };
+    struct packed_options packed = { .delta_bytes = maker->delta_bytes,
+                                     .filter_bytes = 4096,
+                                     .merge_runs = 3 };
+    struct store_options options = { .sync = true,
+                                     .threads = f->threads,
+                                     .entries = maker->delta_bytes ? ENTRIES_PACKED : ENTRIES_PLAIN,
+                                     .packed = &packed };
     struct backend *backend = NULL;
 
     if (maker->make(f, &backend) != ST_OK)
@@ -114,7 +98,7 @@ void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
     const char *only = getenv("ORRERY_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-        if ((packed || !makers[i].keeper) && (!only || strstr(makers[i].name, only)))
+        if ((packed || !makers[i].delta_bytes) && (!only || strstr(makers[i].name, only)))
             over_one(&makers[i], body, threads);
 }
 
