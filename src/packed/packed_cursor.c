@@ -12,12 +12,7 @@
 #include "keys/keys.h"
 #include "keys/ordered.h"
 
-enum {
-    KIND_AT = BUCKET_KEY_BYTES,
-    TERM_AT = BUCKET_KEY_BYTES + 1,
-    PATH_BYTES = 8,
-    VALUE_AT = TERM_AT + PATH_BYTES
-};
+enum { TERM_AT = KEY_INDEX_TERM, PATH_BYTES = 8, VALUE_AT = TERM_AT + PATH_BYTES };
 
 /* What part of the index is walked or counted: one bucket, one path, values between two. */
 struct part {
@@ -61,8 +56,8 @@ static void *allocate(size_t bytes)
 /* A key of the index without its kind: bucket, term. */
 static struct slice place_into(char *to, struct slice key)
 {
-    memcpy(to, key.data, BUCKET_KEY_BYTES);
-    memcpy(to + BUCKET_KEY_BYTES, key.data + TERM_AT, key.size - TERM_AT);
+    memcpy(to, key.data, PAGE_BUCKET_BYTES);
+    memcpy(to + PAGE_BUCKET_BYTES, key.data + TERM_AT, key.size - TERM_AT);
     return slice_make(to, key.size - 1);
 }
 
@@ -73,8 +68,8 @@ static struct slice end_into(char *to, const struct part *part, struct slice key
 
     if (key.size >= VALUE_AT && get_be(key.data + TERM_AT, PATH_BYTES) == part->path)
         return place_into(to, key);
-    put_be((uint8_t *)to, part->bucket, BUCKET_KEY_BYTES);
-    put_be((uint8_t *)to + BUCKET_KEY_BYTES, part->path, PATH_BYTES);
+    put_be((uint8_t *)to, part->bucket, PAGE_BUCKET_BYTES);
+    put_be((uint8_t *)to + PAGE_BUCKET_BYTES, part->path, PATH_BYTES);
     while (at > 0 && (uint8_t)to[at - 1] == 0xff)
         at--;
     to[at - 1]++;
@@ -84,9 +79,9 @@ static struct slice end_into(char *to, const struct part *part, struct slice key
 /* `memory` has room for both keys. */
 static void part_init(struct part *part, char *memory, struct slice from, struct slice to)
 {
-    assert(from.size >= VALUE_AT && from.data[KIND_AT] == KEY_INDEX && from.size <= PAGE_TERM_BYTES_MAX &&
+    assert(from.size >= VALUE_AT && key_is_index(from) && from.size <= PAGE_TERM_BYTES_MAX &&
            to.size <= PAGE_TERM_BYTES_MAX);
-    part->bucket = get_be(from.data, BUCKET_KEY_BYTES);
+    part->bucket = key_bucket(from);
     part->path = get_be(from.data + TERM_AT, PATH_BYTES);
     part->low = place_into(memory, from);
     part->high = end_into(memory + part->low.size, part, to);
@@ -99,12 +94,11 @@ static void part_init(struct part *part, char *memory, struct slice from, struct
 /* A path with all its values. */
 static void part_of_path(struct part *part, char *memory, uint64_t bucket, uint64_t path)
 {
-    uint8_t from[VALUE_AT], to[1] = { 0 };
+    uint8_t term[PATH_BYTES], from[VALUE_AT], to[1] = { 0 };
 
-    put_be(from, bucket, BUCKET_KEY_BYTES);
-    from[KIND_AT] = KEY_INDEX;
-    put_be(from + TERM_AT, path, PATH_BYTES);
-    part_init(part, memory, slice_make(from, sizeof(from)), slice_make(to, 0));
+    put_be(term, path, PATH_BYTES);
+    part_init(part, memory, key_index_term_put(from, bucket, slice_make(term, PATH_BYTES)),
+              slice_make(to, 0));
 }
 
 static size_t part_bytes(struct slice from, struct slice to)
@@ -260,7 +254,7 @@ static enum status begin_walk(struct op *op, struct packed_cursor *cursor, const
         part_init(&cursor->part, cursor->places, walk->from, walk->to);
         return open_part(op, cursor);
     }
-    cursor->part.bucket = get_be(walk->from.data, BUCKET_KEY_BYTES);
+    cursor->part.bucket = key_bucket(walk->from);
     return open_next_path(op, cursor, NULL, &found);
 }
 
@@ -290,7 +284,7 @@ enum status packed_cursor_open(struct op *op, struct packed *packed, struct pack
 
     TRY(check_may_block(op));
     opened = cursor_new(packed, pin, walk);
-    if (packed_is_dropped(packed, get_be(walk->from.data, BUCKET_KEY_BYTES)))
+    if (packed_is_dropped(packed, key_bucket(walk->from)))
         opened->spans = false; /* and nothing is in it */
     else
         TRY(begin_walk(op, opened, walk));
@@ -442,11 +436,11 @@ static int64_t count_deltas(const struct packed_pin *pin, const struct part *par
 /* All of a bucket. */
 static void part_of_bucket(struct part *part, char *memory, struct slice from)
 {
-    part->bucket = get_be(from.data, BUCKET_KEY_BYTES);
-    put_be((uint8_t *)memory, part->bucket, BUCKET_KEY_BYTES);
-    put_be((uint8_t *)memory + BUCKET_KEY_BYTES, part->bucket + 1, BUCKET_KEY_BYTES);
-    part->low = slice_make(memory, BUCKET_KEY_BYTES);
-    part->high = slice_make(memory + BUCKET_KEY_BYTES, BUCKET_KEY_BYTES);
+    part->bucket = key_bucket(from);
+    put_be((uint8_t *)memory, part->bucket, PAGE_BUCKET_BYTES);
+    put_be((uint8_t *)memory + PAGE_BUCKET_BYTES, part->bucket + 1, PAGE_BUCKET_BYTES);
+    part->low = slice_make(memory, PAGE_BUCKET_BYTES);
+    part->high = slice_make(memory + PAGE_BUCKET_BYTES, PAGE_BUCKET_BYTES);
     part->values = (struct value_range){ 0 };
 }
 
