@@ -103,7 +103,7 @@ static enum status open_store(struct op *op, struct server *server)
         .kind = server->has_directory ? STORE_ROCKSDB : STORE_MEMORY,
         .directory = server->has_directory ? server->directory.store : NULL,
         .sync = strcmp(settings->durability, "sync") == 0,
-        .cache_bytes = (size_t)settings->cache_mb << 20,
+        .cache_bytes = server->has_directory ? (size_t)settings->cache_mb << 20 : 0,
         .threads = true,
         .entries = server->has_directory ? ENTRIES_PACKED : ENTRIES_PLAIN,
     };

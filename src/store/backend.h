@@ -1,6 +1,6 @@
 /*
  * src/store/backend.h - what keeps the bytes: a snapshot-able ordered map with atomic writes.
- * store.c is written against this and nothing else; test/store/faulty.c wraps one to make
+ * The local store (local.c) is written against this and nothing else; test/store/faulty.c wraps one to make
  * calls fail. A backend knows nothing of buckets, LSNs or batches.
  *
  * Threads. write() and reopen() are called by the committer only; all else by anybody.
@@ -51,8 +51,11 @@ struct backend {
 };
 
 struct backend *memory_backend(void);
+
+/* The one that a kind of store has. */
+enum status backend_open(struct op *op, const struct store_options *options, struct backend **backend);
 enum status rocksdb_backend(struct op *op, const struct store_options *options, struct backend **backend);
 
-/* A store over any backend, which it then owns: how tests put a faulty one underneath. */
+/* A local store over any backend, which it then owns: how tests put a faulty one underneath. */
 enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
                             struct store **store);

@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
+#include "store/cache.h"
 #include "store/committer.h"
 #include "store/conflict.h"
 #include "store/packed_entries.h"
@@ -38,12 +39,13 @@ struct group {
     struct mutation *mutations;
     size_t count, capacity;
     size_t commits, conflicts, bytes;
-    struct bucket *touched;
+    struct local_bucket *touched;
 };
 
 struct committer {
     struct backend *backend;
     struct packed *packed; /* NULL: entries are mutations */
+    struct cache *cache;   /* NULL: there is none */
     struct conflicts *conflicts;
     struct op op; /* for calls of the backend; its arena lasts for one group */
     bool sync;
@@ -57,7 +59,7 @@ struct committer {
 
     pthread_mutex_t step_mutex; /* held for a whole step; guards what follows */
     struct group group;
-    struct bucket *in_doubt;
+    struct local_bucket *in_doubt;
     int64_t reopen_after_ms; /* on the monotonic clock */
 
     atomic_bool writable;
@@ -161,7 +163,7 @@ static void add_mutation(struct group *group, struct slice key, struct slice val
     group->bytes += key.size + value.size;
 }
 
-static void touch(struct group *group, struct bucket *bucket)
+static void touch(struct group *group, struct local_bucket *bucket)
 {
     if (bucket->touched)
         return;
@@ -202,7 +204,7 @@ static void add_index(struct group *group, struct batch *batch)
 
 static void add_commit(struct committer *committer, struct request *request)
 {
-    struct bucket *bucket = request->bucket;
+    struct local_bucket *bucket = request->bucket;
     struct batch *batch = request->batch;
 
     advance_head(&bucket->head, batch, committer->group.now_ms);
@@ -249,11 +251,12 @@ static enum status add_request(struct committer *committer, struct request *requ
 /* One head for each bucket, however many of its batches are in the group. */
 static void add_heads(struct committer *committer)
 {
-    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+    for (struct local_bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         uint8_t *bytes = arena_alloc(&committer->op.arena, HEAD_BYTES);
         size_t size = head_encode(&bucket->head, bytes);
 
-        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->id), slice_make(bytes, size));
+        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->base.id),
+                     slice_make(bytes, size));
     }
 }
 
@@ -287,7 +290,7 @@ static void add_log(struct committer *committer)
 /* The catalog's bucket has no documents, and so no entries. */
 static bool has_index(const struct request *request)
 {
-    return was_stamped(request) && bucket_container(request->bucket->id) != 0;
+    return was_stamped(request) && bucket_container(request->bucket->base.id) != 0;
 }
 
 /* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
@@ -304,10 +307,32 @@ out:
     return st;
 }
 
+static void announce(struct committer *committer, void (*change)(struct cache *cache, struct slice key))
+{
+    const struct group *group = &committer->group;
+
+    for (size_t i = 0; committer->cache && i < group->count; i++)
+        if (key_is_document(group->mutations[i].key))
+            change(committer->cache, group->mutations[i].key);
+}
+
+/* In between, no document of the group is found in the cache: nobody can tell which of two versions is the latest. */
+static enum status write_mutations(struct committer *committer)
+{
+    const struct group *group = &committer->group;
+    struct backend *backend = committer->backend;
+    enum status st;
+
+    announce(committer, cache_begin_change);
+    st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+    announce(committer, cache_end_change);
+    return st;
+}
+
 static void publish(struct group *group)
 {
-    for (struct bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
-        bucket_publish(bucket);
+    for (struct local_bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
+        local_bucket_publish(bucket);
 }
 
 /* ---- failure ---- */
@@ -329,7 +354,7 @@ out:
 
 static void doubt_touched(struct committer *committer)
 {
-    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+    for (struct local_bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         assert(!bucket->in_doubt); /* else this group would not have been written */
         bucket->in_doubt = true;
         bucket->next_in_doubt = committer->in_doubt;
@@ -338,14 +363,14 @@ static void doubt_touched(struct committer *committer)
 }
 
 /* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
-static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
+static void settle_bucket(struct local_bucket *bucket, uint64_t incarnation)
 {
     for (size_t i = ENDINGS_KEPT - 1; i > 0; i--)
         bucket->past[i] = bucket->past[i - 1];
     bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
     bucket->floor_lsn = bucket->head.lsn;
     bucket->in_doubt = false;
-    bucket_publish(bucket);
+    local_bucket_publish(bucket);
 }
 
 static void tell_packed_committed(struct committer *committer)
@@ -359,8 +384,8 @@ static void forget_lost(struct committer *committer)
 {
     struct packed *packed = committer->packed;
 
-    for (struct bucket *bucket = committer->in_doubt; packed && bucket; bucket = bucket->next_in_doubt)
-        packed_forget(packed, bucket->id, bucket->head.lsn);
+    for (struct local_bucket *bucket = committer->in_doubt; packed && bucket; bucket = bucket->next_in_doubt)
+        packed_forget(packed, bucket->base.id, bucket->head.lsn);
     tell_packed_committed(committer);
 }
 
@@ -368,9 +393,11 @@ static void begin_incarnation(struct committer *committer)
 {
     forget_lost(committer);
     pthread_mutex_lock(&committer->mutex);
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+    for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
         settle_bucket(bucket, committer->incarnation);
     committer->in_doubt = NULL;
+    if (committer->cache)
+        cache_resume(committer->cache);
     committer->incarnation++;
     committer->stats.reopens++;
     atomic_store(&committer->writable, true);
@@ -384,9 +411,11 @@ static enum status reopen(struct committer *committer)
     struct op *op = &committer->op;
     enum status st;
 
+    if (committer->cache) /* the failed write may turn out either way */
+        cache_pause(committer->cache);
     TRY(backend->ops->reopen(op, backend));
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
-        TRY(backend_read_head(op, backend, bucket->id, &bucket->head));
+    for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+        TRY(backend_read_head(op, backend, bucket->base.id, &bucket->head));
     begin_incarnation(committer);
 out:
     if (st != ST_OK)
@@ -489,7 +518,6 @@ static void group_end(struct committer *committer)
 static void group_write(struct committer *committer)
 {
     struct group *group = &committer->group;
-    struct backend *backend = committer->backend;
     enum status st;
 
     for (struct request *request = group->requests; request; request = request->next)
@@ -498,7 +526,7 @@ static void group_write(struct committer *committer)
     add_heads(committer);
     st = append_all(committer);
     if (st == ST_OK && group->count > 0)
-        st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+        st = write_mutations(committer);
     count_group(committer, st != ST_OK);
     if (st == ST_OK) {
         tell_packed_committed(committer);
@@ -569,15 +597,15 @@ static void start_thread(struct committer *committer)
     committer->threaded = true;
 }
 
-struct committer *committer_new(struct backend *backend, struct packed *packed, struct env *env, bool sync,
-                                bool thread)
+struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread)
 {
     struct committer *committer = calloc(1, sizeof(*committer));
 
     if (!committer)
         abort();
-    committer->backend = backend;
-    committer->packed = packed;
+    committer->backend = parts->backend;
+    committer->packed = parts->packed;
+    committer->cache = parts->cache;
     committer->sync = sync;
     committer->incarnation = 1;
     committer->last = &committer->first;
@@ -630,7 +658,7 @@ bool committer_is_writable(const struct committer *committer)
 }
 
 /* How the batch's own incarnation ended; NULL when it ended without doubt about this bucket. */
-static const struct ending *ending_of(const struct bucket *bucket, uint64_t incarnation)
+static const struct ending *ending_of(const struct local_bucket *bucket, uint64_t incarnation)
 {
     for (size_t i = 0; i < ENDINGS_KEPT; i++)
         if (bucket->past[i].incarnation == incarnation)
@@ -639,13 +667,13 @@ static const struct ending *ending_of(const struct bucket *bucket, uint64_t inca
 }
 
 /* Whether an ending as old as this might have been pushed out by later ones. */
-static bool is_forgotten(const struct bucket *bucket, uint64_t incarnation)
+static bool is_forgotten(const struct local_bucket *bucket, uint64_t incarnation)
 {
     return bucket->past[ENDINGS_KEPT - 1].incarnation > incarnation;
 }
 
-bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
-                       bool *committed)
+bool committer_outcome(struct committer *committer, const struct local_bucket *bucket,
+                       const struct batch *batch, bool *committed)
 {
     const struct ending *ending;
     bool known = true;

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "keys/keys.h"
-#include "store/entries_private.h"
 #include "store/plain.h"
 #include "store/store_private.h"
 

@@ -18,9 +18,6 @@
 #include "store/folder.h"
 #include "store/rocksdb_private.h"
 
-/* Of our own cache in front of RocksDB's, which takes an eighth of what the store may have. */
-enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };
-
 /* ---- errors ---- */
 
 /* What a reader must not see goes to the log. */
@@ -85,14 +82,6 @@ static void clear_batch(struct rocks *rocks)
     rocks->batch = rocksdb_writebatch_create();
 }
 
-static void announce(struct rocks *rocks, const struct mutation *mutations, size_t count,
-                     void (*change)(struct cache *cache, struct slice key))
-{
-    for (size_t i = 0; i < count; i++)
-        if (rocks_is_cached(mutations[i].key))
-            change(rocks->cache, mutations[i].key);
-}
-
 static enum status rocks_write(struct op *op, struct backend *backend, const struct mutation *mutations,
                                size_t count, bool sync)
 {
@@ -101,11 +90,9 @@ static enum status rocks_write(struct op *op, struct backend *backend, const str
     enum status st;
 
     TRY(rocks_enter(op, rocks));
-    announce(rocks, mutations, count, cache_begin_change);
     fill_batch(rocks->batch, mutations, count);
     rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
     clear_batch(rocks);
-    announce(rocks, mutations, count, cache_end_change);
     rocks_leave(rocks);
     if (message)
         st = rocks_failed(op, "writing", message);
@@ -188,7 +175,6 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
     stop_compacting(rocks);
     pthread_rwlock_wrlock(&rocks->handle_lock);
     atomic_fetch_add(&rocks->reopens, 1);
-    cache_clear(rocks->cache); /* the failed write may turn out either way */
     rocks_close_handle(rocks);
     st = rocks_open_for_writing(op, rocks);
     why = op->error;
@@ -230,7 +216,6 @@ static void rocks_close(struct backend *backend)
         flush(rocks);
     rocks_close_handle(rocks);
     rocksdb_writebatch_destroy(rocks->batch);
-    cache_close(rocks->cache);
     rocksdb_readoptions_destroy(rocks->read_latest_cached);
     rocksdb_readoptions_destroy(rocks->read_latest);
     rocksdb_writeoptions_destroy(rocks->write_synced);
@@ -275,8 +260,6 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocksdb_cache_destroy(cache); /* the tables have references of their own */
     pthread_mutex_init(&rocks->backup_mutex, NULL);
     pthread_mutex_init(&rocks->settle_mutex, NULL);
-    rocks->cache =
-        cache_open(options->cache_bytes / 8 < CACHE_BYTES_MAX ? options->cache_bytes / 8 : CACHE_BYTES_MAX);
     rocks->read_latest = rocksdb_readoptions_create();
     rocks->read_latest_cached = rocksdb_readoptions_create();
     rocksdb_readoptions_set_read_tier(rocks->read_latest_cached, READ_TIER_CACHE_ONLY);

@@ -11,9 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "keys/keys.h"
 #include "store/backend.h"
-#include "store/cache.h"
 #include "store/tidy.h"
 
 /* How the names of files end that will be runs: those that are left over are of no use. */
@@ -47,7 +45,6 @@ struct rocks {
     bool read_only;
     rocksdb_options_t *options, *index_options;
     rocksdb_readoptions_t *read_latest, *read_latest_cached;
-    struct cache *cache; /* of documents that point reads asked for */
     rocksdb_writeoptions_t *write_synced, *write_unsynced;
     rocksdb_writebatch_t *batch; /* the committer's, reused */
 
@@ -80,12 +77,6 @@ static inline struct rocks *rocks_of(struct backend *backend)
 static inline struct rocks *rocks_of_runs(struct run_space *runs)
 {
     return (struct rocks *)((char *)runs - offsetof(struct rocks, runs));
-}
-
-/* What point reads ask for; other keys are not worth keeping. */
-static inline bool rocks_is_cached(struct slice key)
-{
-    return key.size > BUCKET_KEY_BYTES && key.data[BUCKET_KEY_BYTES] == KEY_DOCUMENT;
 }
 
 /* RocksDB tells kinds of errors apart by the first words of their messages. */

@@ -1,218 +1,35 @@
-/* src/store/store.c - the front of the store: opening, buckets, snapshots, reads, and the way to the committer. */
+/* src/store/store.c - the front of every kind of store: what is checked and counted alike, and the way to the kind's own calls. */
 #include <assert.h>
-#include <stdlib.h>
 
-#include "base/log.h"
 #include "base/thread.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
 #include "store/store_private.h"
 
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes);
-
-    if (!memory)
-        abort();
-    return memory;
-}
-
-/* ---- open and close ---- */
-
-static enum status open_backend(struct op *op, const struct store_options *options, struct backend **backend)
-{
-    if (options->kind == STORE_MEMORY) {
-        *backend = memory_backend();
-        return ST_OK;
-    }
-#ifdef ORRERY_ROCKSDB
-    return rocksdb_backend(op, options, backend);
-#else
-    return op_fail(op, ST_NOT_BUILT,
-                   "This build has no RocksDB: it keeps data in memory only (--store memory).");
-#endif
-}
+/* A new kind of store is a row here, and one in test/store/fixture.c. */
+static enum status (*const open_kind[])(struct op *op, const struct store_options *options,
+                                        struct store **store) = {
+    [STORE_MEMORY] = local_open,
+    [STORE_ROCKSDB] = local_open,
+};
 
 enum status store_open(struct op *op, const struct store_options *options, struct store **store)
 {
-    struct backend *backend = NULL;
-    enum status st;
-
-    TRY(open_backend(op, options, &backend));
-    TRY(store_open_over(op, backend, options, store));
-out:
-    return st;
-}
-
-static enum status open_packed(struct op *op, struct store *store, const struct store_options *options)
-{
-    struct packed_options packed =
-        options->packed ? *options->packed : packed_options_for(options->cache_bytes);
-
-    packed.threads = options->threads;
-    packed.read_only = options->read_only;
-    return packed_open(op, store->backend->runs, &packed, &store->packed);
-}
-
-enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
-                            struct store **store)
-{
-    enum { CHAINS_FIRST = 64 };
-    struct store *opened = allocate(sizeof(*opened));
-    enum status st = ST_OK;
-
-    *opened = (struct store){ .backend = backend,
-                              .env = op->env,
-                              .read_only = options->read_only,
-                              .keeps_entries = options->entries != ENTRIES_NONE,
-                              .chain_count = CHAINS_FIRST };
-    opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
-    thread_rwlock_init(&opened->lock);
-    if (options->entries == ENTRIES_PACKED)
-        TRY(open_packed(op, opened, options));
-    opened->committer = committer_new(backend, opened->packed, op->env, options->sync, options->threads);
-    *store = opened;
-    opened = NULL;
-out:
-    store_close(opened);
-    return st;
-}
-
-static void free_chain(struct bucket *bucket)
-{
-    while (bucket) {
-        struct bucket *next = bucket->next;
-
-        free(bucket);
-        bucket = next;
-    }
-}
-
-/*
- * What is not written now is made again from the change log at the next start, so that a failure loses nothing. Nothing is
- * written while it is not known what became of the last group.
- */
-static void close_packed(struct store *store, bool writable)
-{
-    struct op op;
-
-    if (!store->packed)
-        return;
-    op_init(&op, store->env, SIZE_MAX / 2);
-    op_begin(&op, INT64_MAX / 2);
-    op.may_block = true;
-    if (writable && packed_flush(&op, store->packed) != ST_OK)
-        log_line(LOG_WARN, "store: the index could not be written at the end: %s", op.error ? op.error : "");
-    op_free(&op);
-    packed_close(store->packed);
+    assert(options->kind < sizeof(open_kind) / sizeof(open_kind[0]));
+    return open_kind[options->kind](op, options, store);
 }
 
 void store_close(struct store *store)
 {
-    bool writable;
-
-    if (!store)
-        return;
-    writable = store->committer && store_is_writable(store);
-    committer_free(store->committer);
-    close_packed(store, writable);
-    store->backend->ops->close(store->backend);
-    for (size_t i = 0; i < store->chain_count; i++)
-        free_chain(store->chains[i]);
-    pthread_rwlock_destroy(&store->lock);
-    free(store->chains);
-    free(store);
+    if (store)
+        store->ops->close(store);
 }
 
 /* ---- buckets ---- */
 
-static struct bucket **chain_of(const struct store *store, uint64_t id)
-{
-    uint64_t mixed = id * 0x9e3779b97f4a7c15u;
-
-    return &store->chains[mixed >> 32 & (store->chain_count - 1)];
-}
-
-/* Under the lock. */
-static struct bucket *find_bucket(const struct store *store, uint64_t id)
-{
-    struct bucket *bucket = *chain_of(store, id);
-
-    while (bucket && bucket->id != id)
-        bucket = bucket->next;
-    return bucket;
-}
-
-static void link_bucket(struct store *store, struct bucket *bucket)
-{
-    struct bucket **chain = chain_of(store, bucket->id);
-
-    bucket->next = *chain;
-    *chain = bucket;
-}
-
-static void grow_table(struct store *store)
-{
-    struct bucket **old = store->chains;
-    size_t old_count = store->chain_count;
-
-    store->chain_count *= 2;
-    store->chains = allocate(store->chain_count * sizeof(*old));
-    for (size_t i = 0; i < old_count; i++) {
-        for (struct bucket *bucket = old[i], *next; bucket; bucket = next) {
-            next = bucket->next;
-            link_bucket(store, bucket);
-        }
-    }
-    free(old);
-}
-
-static struct bucket *new_bucket(struct store *store, uint64_t id, const struct head *head)
-{
-    struct bucket *bucket = allocate(sizeof(*bucket));
-
-    bucket->store = store;
-    bucket->id = id;
-    bucket->head = *head;
-    bucket->floor_lsn = head->lsn; /* no transaction under way is older than this process */
-    bucket->counts = head->counts;
-    bucket_publish(bucket);
-    atomic_init(&bucket->last_counter, head->counter);
-    return bucket;
-}
-
-/* Somebody may have been faster. Until a bucket is in the table nobody commits to it, so its head holds. */
-static struct bucket *add_bucket(struct store *store, uint64_t id, const struct head *head)
-{
-    struct bucket *bucket;
-
-    pthread_rwlock_wrlock(&store->lock);
-    bucket = find_bucket(store, id);
-    if (!bucket) {
-        if (store->bucket_count == store->chain_count)
-            grow_table(store);
-        bucket = new_bucket(store, id, head);
-        link_bucket(store, bucket);
-        store->bucket_count++;
-    }
-    pthread_rwlock_unlock(&store->lock);
-    return bucket;
-}
-
 enum status store_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket)
 {
-    struct head head;
-    enum status st = ST_OK;
-
-    pthread_rwlock_rdlock(&store->lock);
-    *bucket = find_bucket(store, id);
-    pthread_rwlock_unlock(&store->lock);
-    if (*bucket)
-        return ST_OK;
-    TRY(backend_read_head(op, store->backend, id, &head));
-    *bucket = add_bucket(store, id, &head);
-out:
-    return st;
+    return store->ops->bucket(op, store, id, bucket);
 }
 
 uint64_t bucket_id(const struct bucket *bucket)
@@ -222,91 +39,44 @@ uint64_t bucket_id(const struct bucket *bucket)
 
 uint64_t bucket_lsn(const struct bucket *bucket)
 {
-    return atomic_load_explicit(&bucket->visible_lsn, memory_order_acquire);
+    return bucket->store->ops->lsn(bucket);
 }
 
 bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage)
 {
-    usage->documents = atomic_load_explicit(&bucket->visible_documents, memory_order_relaxed);
-    usage->bytes = atomic_load_explicit(&bucket->visible_bytes, memory_order_relaxed);
-    return bucket->counts;
+    return bucket->store->ops->usage(bucket, usage);
 }
 
 uint64_t bucket_next_counter(struct bucket *bucket)
 {
-    return atomic_fetch_add(&bucket->last_counter, 1) + 1;
+    return bucket->store->ops->next_counter(bucket);
 }
-
-/* ---- reading ---- */
 
 bool bucket_keeps_entries(const struct bucket *bucket)
 {
     return bucket->store->keeps_entries;
 }
 
-static void unpin(struct store *store, struct packed_pin *pin)
-{
-    if (pin)
-        packed_unpin(store->packed, pin);
-}
-
-/* A pin that a flush has overtaken may lack what the snapshot does not have either: both are taken again. */
-static enum status take(struct op *op, struct store *store, struct backend_snapshot **taken,
-                        struct packed_pin **pin)
-{
-    struct backend *backend = store->backend;
-    struct packed *packed = store->packed;
-    bool current = false;
-    enum status st = ST_OK;
-
-    while (!current) {
-        *pin = packed ? packed_pin(packed) : NULL;
-        TRY(backend->ops->snapshot(op, backend, taken));
-        current = !packed || packed_pin_is_current(packed, *pin);
-        if (current)
-            break;
-        backend->ops->release(backend, *taken);
-        unpin(store, *pin);
-    }
-out:
-    if (st != ST_OK)
-        unpin(store, *pin);
-    return st;
-}
+/* ---- reading ---- */
 
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
 {
-    struct backend_snapshot *taken;
-    struct packed_pin *pin;
-    enum status st;
-
-    TRY(take(op, bucket->store, &taken, &pin));
-    *snapshot = allocate(sizeof(**snapshot));
-    **snapshot = (struct snapshot){ .bucket = bucket, .taken = taken, .pin = pin };
-out:
-    return st;
+    return bucket->store->ops->snapshot(op, bucket, snapshot);
 }
 
 void store_release(struct snapshot *snapshot)
 {
-    struct backend *backend;
-
-    if (!snapshot)
-        return;
-    backend = snapshot->bucket->store->backend;
-    backend->ops->release(backend, snapshot->taken);
-    unpin(snapshot->bucket->store, snapshot->pin);
-    free(snapshot);
+    if (snapshot)
+        snapshot->bucket->store->ops->release(snapshot);
 }
 
 enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values)
 {
-    struct backend *backend = snapshot->bucket->store->backend;
     enum status st;
 
     op->work.round_trips++;
-    TRY(backend->ops->get_many(op, backend, snapshot->taken, keys, count, values));
+    TRY(snapshot->bucket->store->ops->get_many(op, snapshot, keys, count, values));
     for (size_t i = 0; i < count; i++)
         op->work.bytes_read += values[i].size;
 out:
@@ -315,11 +85,10 @@ out:
 
 enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value)
 {
-    struct backend *backend = bucket->store->backend;
     enum status st;
 
     op->work.round_trips++;
-    TRY(backend->ops->get_many(op, backend, NULL, &key, 1, value));
+    TRY(bucket->store->ops->get_latest(op, bucket, key, value));
     op->work.bytes_read += value->size;
 out:
     return st;
@@ -328,11 +97,10 @@ out:
 enum status store_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
                        struct rows *rows)
 {
-    struct backend *backend = snapshot->bucket->store->backend;
     enum status st;
 
     op->work.round_trips++;
-    TRY(backend->ops->scan(op, backend, snapshot->taken, range, limit, rows));
+    TRY(snapshot->bucket->store->ops->scan(op, snapshot, range, limit, rows));
     for (size_t i = 0; i < rows->count; i++)
         op->work.bytes_read += rows->row[i].value.size;
 out:
@@ -357,8 +125,7 @@ out:
 
 /* ---- writing ---- */
 
-/* What is told to a client of a commit that did not succeed; the log has the reason. */
-static enum status explain(struct op *op, enum status why)
+enum status store_explain(struct op *op, enum status why)
 {
     switch (why) {
     case ST_OK:
@@ -374,7 +141,7 @@ static enum status explain(struct op *op, enum status why)
     }
 }
 
-static enum status check_may_write(struct op *op, const struct store *store)
+enum status store_check_may_write(struct op *op, const struct store *store)
 {
     if (!op->may_block)
         return op_fail(op, ST_WOULD_BLOCK, "A write waits for the disk.");
@@ -384,61 +151,24 @@ static enum status check_may_write(struct op *op, const struct store *store)
     return ST_OK;
 }
 
-static enum status run_request(struct op *op, struct store *store, struct request *request)
-{
-    enum status st;
-
-    TRY(check_may_write(op, store));
-    committer_run(store->committer, request, 1);
-    st = explain(op, request->status);
-out:
-    return st;
-}
-
-static void take_outcome(struct op *op, const struct request *request, struct commit *commit)
-{
-    commit->status = explain(op, request->status);
-    commit->error = op->error;
-    commit->stamp = request->stamp; /* an ambiguous commit that turns out well has it too */
-}
-
-/* By a thread that may not wait, for somebody who will be told: the op's memory stays as it is until then. */
+/* By a thread that may not wait, for somebody who will be told. */
 static bool may_leave(const struct op *op, const struct store *store)
 {
-    return !op->may_block && op->resume && !store->read_only && committer_is_threaded(store->committer);
+    return !op->may_block && op->resume && !store->read_only && store->commits_later;
 }
 
 static void leave(struct op *op, struct bucket *bucket, struct commit *commit)
 {
-    struct request *request = arena_alloc(&op->arena, sizeof(*request));
-
-    assert(commit->batch->bucket == bucket->id);
-    *request =
-        (struct request){ .kind = REQUEST_COMMIT, .bucket = bucket, .batch = commit->batch, .waiting = op };
-    commit->pending = request;
     commit->status = ST_PENDING;
-    op->work.bytes_written += commit->batch->bytes;
-    committer_submit(bucket->store->committer, request, 1);
-}
-
-void store_commit_end(struct op *op, struct commit *commit)
-{
-    take_outcome(op, commit->pending, commit);
+    op->work.bytes_written += commit->batch->bytes; /* at once: the op may be another thread's in a moment */
+    bucket->store->ops->commit_later(op, bucket, commit);
 }
 
 static void run_commits(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
 {
-    struct request *requests = arena_alloc(&op->arena, count * sizeof(*requests));
-
-    for (size_t i = 0; i < count; i++) {
-        assert(commits[i].batch->bucket == bucket->id);
-        requests[i] = (struct request){ .kind = REQUEST_COMMIT, .bucket = bucket, .batch = commits[i].batch };
-    }
-    committer_run(bucket->store->committer, requests, count);
-    for (size_t i = 0; i < count; i++) {
-        take_outcome(op, &requests[i], &commits[i]);
+    bucket->store->ops->commit_many(op, bucket, commits, count);
+    for (size_t i = 0; i < count; i++)
         op->work.bytes_written += commits[i].batch->bytes;
-    }
 }
 
 void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
@@ -446,12 +176,14 @@ void store_commit_many(struct op *op, struct bucket *bucket, struct commit *comm
     enum status st;
 
     op->work.round_trips++;
+    for (size_t i = 0; i < count; i++)
+        commits[i].bucket = bucket;
     TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
     if (count == 1 && may_leave(op, bucket->store)) {
         leave(op, bucket, &commits[0]);
         goto out;
     }
-    TRY(check_may_write(op, bucket->store));
+    TRY(store_check_may_write(op, bucket->store));
     if (count > 0)
         run_commits(op, bucket, commits, count);
 out:
@@ -459,6 +191,12 @@ out:
         commits[i].status = st;
         commits[i].error = op->error;
     }
+}
+
+void store_commit_end(struct op *op, struct commit *commit)
+{
+    assert(commit->status == ST_PENDING);
+    commit->bucket->store->ops->commit_end(op, commit);
 }
 
 enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,
@@ -473,35 +211,12 @@ enum status store_commit(struct op *op, struct bucket *bucket, struct batch *bat
 
 enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed)
 {
-    struct request request = { .kind = REQUEST_RECOVER };
-    struct store *store = bucket->store;
-    enum status st = ST_OK;
-
-    if (committer_outcome(store->committer, bucket, batch, committed))
-        return ST_OK;
-    TRY(run_request(op, store, &request));
-    if (!committer_outcome(store->committer, bucket, batch, committed))
-        st = op_fail(op, ST_UNAVAILABLE, "What became of the write is no longer known.");
-out:
-    return st;
+    return bucket->store->ops->outcome(op, bucket, batch, committed);
 }
 
 enum status store_drop(struct op *op, struct store *store, uint64_t id)
 {
-    struct request request = { .kind = REQUEST_DROP };
-    struct backend *backend = store->backend;
-    enum status st;
-
-    TRY(store_bucket(op, store, id, &request.bucket));
-    TRY(run_request(op, store, &request)); /* after this no commit brings a key back */
-    if (store->packed)
-        TRY(packed_drop(op, store->packed, id));
-    st = backend->ops->remove_range(op, backend, key_bucket_first(&op->arena, id),
-                                    key_bucket_end(&op->arena, id));
-    if (st != ST_OK) /* a backend that has failed refuses what others write, too */
-        committer_suspect(store->committer);
-out:
-    return st;
+    return store->ops->drop(op, store, id);
 }
 
 /* ---- all of it ---- */
@@ -511,7 +226,7 @@ enum status store_backup(struct op *op, struct store *store, const char *directo
     if (!op->may_block)
         return op_fail(op, ST_WOULD_BLOCK, "A backup waits for the disk.");
     thread_assert_may_block();
-    return store->backend->ops->backup(op, store->backend, directory);
+    return store->ops->backup(op, store, directory);
 }
 
 bool store_is_read_only(const struct store *store)
@@ -521,43 +236,15 @@ bool store_is_read_only(const struct store *store)
 
 bool store_is_writable(const struct store *store)
 {
-    return !store->read_only && committer_is_writable(store->committer);
+    return !store->read_only && store->ops->is_writable(store);
 }
 
-/* A change from one to the other holds writers up for some milliseconds: what lies between the two changes nothing. */
 enum status store_upkeep(struct op *op, struct store *store)
 {
-    enum { FEW_BYTES = 128 * 1024, MANY_BYTES = 1024 * 1024, CALLS_TO_REST = 5 };
-    const struct backend_ops *ops = store->backend->ops;
-    struct store_stats stats;
-    uint64_t bytes;
-
-    if (!ops->rest || !store_is_writable(store))
-        return ST_OK;
-    committer_stats(store->committer, &stats);
-    bytes = stats.bytes_written - store->bytes_seen;
-    store->bytes_seen = stats.bytes_written;
-    store->quiet_calls = bytes < FEW_BYTES ? store->quiet_calls + 1 : 0;
-    if (bytes >= MANY_BYTES)
-        return ops->rest(op, store->backend, false);
-    return store->quiet_calls >= CALLS_TO_REST ? ops->rest(op, store->backend, true) : ST_OK;
-}
-
-static void add_packed_stats(struct packed *packed, struct store_stats *stats)
-{
-    struct packed_stats own;
-
-    packed_stats(packed, &own);
-    stats->index_memory_bytes = own.memory_bytes;
-    stats->index_runs = own.runs;
-    stats->index_run_bytes = own.run_bytes;
-    stats->index_merges = own.merges;
+    return store->ops->upkeep(op, store);
 }
 
 void store_stats(struct store *store, struct store_stats *stats)
 {
-    committer_stats(store->committer, stats);
-    stats->disk_bytes = store->backend->ops->disk_bytes(store->backend);
-    if (store->packed)
-        add_packed_stats(store->packed, stats);
+    store->ops->stats(store, stats);
 }

@@ -4,60 +4,55 @@
 #include "fixture.h"
 #include "packed/packed.h"
 
-static enum status make_memory(struct fixture *f, struct backend **backend)
-{
-    (void)f;
-    *backend = memory_backend();
-    return ST_OK;
-}
-
-#ifdef ORRERY_ROCKSDB
-static enum status make_rocksdb(struct fixture *f, struct backend **backend)
-{
-    struct store_options options = { .directory = f->directory, .cache_bytes = 8 << 20 };
-
-    return rocksdb_backend(f->op, &options, backend);
-}
-#endif
-
 /* Every commit becomes a run, or some of them together. */
 enum { AT_ONCE = 1, NOW_AND_THEN = 90000 }; /* bytes of the delta */
 
+/* A new kind of store is one more row: what it is opened with, and whether a restart keeps what was written. */
 static const struct maker {
     const char *name;
-    bool durable, faulty;
+    enum store_kind kind;
+    bool durable;
+    bool faulty;        /* a backend of the local store that fails when told to */
     size_t delta_bytes; /* of the packed index; 0: entries are plain keys */
-    enum status (*make)(struct fixture *f, struct backend **backend);
 } makers[] = {
-    { "memory", false, false, 0, make_memory },
-    { "memory-faulty", false, true, 0, make_memory },
-    { "memory-packed", false, false, NOW_AND_THEN, make_memory },
-    { "memory-packed-faulty", false, true, AT_ONCE, make_memory },
+    { "memory", STORE_MEMORY, false, false, 0 },
+    { "memory-faulty", STORE_MEMORY, false, true, 0 },
+    { "memory-packed", STORE_MEMORY, false, false, NOW_AND_THEN },
+    { "memory-packed-faulty", STORE_MEMORY, false, true, AT_ONCE },
 #ifdef ORRERY_ROCKSDB
-    { "rocksdb", true, false, 0, make_rocksdb },
-    { "rocksdb-faulty", true, true, 0, make_rocksdb },
-    { "rocksdb-packed", true, false, AT_ONCE, make_rocksdb },
-    { "rocksdb-packed-faulty", true, true, NOW_AND_THEN, make_rocksdb },
+    { "rocksdb", STORE_ROCKSDB, true, false, 0 },
+    { "rocksdb-faulty", STORE_ROCKSDB, true, true, 0 },
+    { "rocksdb-packed", STORE_ROCKSDB, true, false, AT_ONCE },
+    { "rocksdb-packed-faulty", STORE_ROCKSDB, true, true, NOW_AND_THEN },
 #endif
 };
+
+static enum status open_over_faulty(struct fixture *f, const struct store_options *options)
+{
+    struct backend *backend = NULL;
+    enum status st;
+
+    TRY(backend_open(f->op, options, &backend));
+    TRY(store_open_over(f->op, faulty_backend(backend, &f->controls), options, &f->store));
+out:
+    return st;
+}
 
 static bool open_store(struct fixture *f, const struct maker *maker)
 {
     struct packed_options packed = { .delta_bytes = maker->delta_bytes,
                                      .filter_bytes = 4096,
                                      .merge_runs = 3 };
-    struct store_options options = { .sync = true,
+    struct store_options options = { .kind = maker->kind,
+                                     .directory = f->directory,
+                                     .sync = true,
+                                     .cache_bytes = 8 << 20,
                                      .threads = f->threads,
                                      .entries = maker->delta_bytes ? ENTRIES_PACKED : ENTRIES_PLAIN,
                                      .packed = &packed };
-    struct backend *backend = NULL;
+    enum status st = maker->faulty ? open_over_faulty(f, &options) : store_open(f->op, &options, &f->store);
 
-    if (maker->make(f, &backend) != ST_OK)
-        return false;
-    if (maker->faulty)
-        backend = faulty_backend(backend, &f->controls);
-    return store_open_over(f->op, backend, &options, &f->store) == ST_OK &&
-           store_bucket(f->op, f->store, TEST_BUCKET, &f->bucket) == ST_OK;
+    return st == ST_OK && store_bucket(f->op, f->store, TEST_BUCKET, &f->bucket) == ST_OK;
 }
 
 static const struct maker *maker_named(const char *name)
