@@ -3,8 +3,7 @@
  * It is a script's: whatever it sends may be wrong, late or nothing at all. Whoever finds it so ends it.
  *
  * Ownership. A child is the caller's from child_start() to child_end(). Frames lie in the arena they were received into.
- * Threads. One at a time. child_start() must be called by a thread that lives as long as the child: the kernel
- *     kills a child when the thread that started it ends, which is how none outlives the server.
+ * Threads. One at a time. A child ends by itself when its socket's other end is closed: none outlives the server.
  */
 #pragma once
 #include "base/op.h"

@@ -4,7 +4,7 @@
  * to as many as there are cores; when nobody was served for so long, up to children_max. Those that are too many end
  * when they have been idle for a while. Whoever has to wait is served in turn.
  *
- * Threads. Any; a thread of its own starts and ends the idle ones (see child.h for why).
+ * Threads. Any. The keeper, a thread of its own, starts children and ends idle ones: no request waits for a start.
  */
 #pragma once
 #include "script/child.h"

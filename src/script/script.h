@@ -48,7 +48,7 @@ struct script {
     char key[SCRIPT_KEY_BYTES_MAX + 1];
 };
 
-/* ST_NOT_BUILT when no child can be started; ST_TIMEOUT when all are busy for too long. */
+/* ST_NOT_BUILT when no child can be started; ST_TOO_MANY_REQUESTS when all are busy for too long. */
 enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session);
 void script_end(struct script_session *session); /* NULL is welcome */
 
