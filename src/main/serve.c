@@ -54,7 +54,7 @@ struct server {
     _Atomic uint64_t items_expired, ranges_split;
 };
 
-/* For the router, whose own metrics are those of requests. */
+/* Adds the figures of the server's parts to the router's own, which are about requests. */
 static void print_metrics(void *context, struct buf *out)
 {
     const struct server *server = context;
@@ -351,7 +351,7 @@ static enum status tend_store(struct op *op, struct server *server)
     return store_upkeep(op, server->store);
 }
 
-/* What is done over and over, a little at a time. One that fails is told of, and keeps no other from being done. */
+/* Chores are done over and over, a little at a time. One that fails is logged, and the others are done all the same. */
 static const struct chore {
     enum status (*run)(struct op *op, struct server *server);
     const char *failure;
