@@ -7,6 +7,7 @@
 #include "catalog/entry.h"
 #include "catalog/split.h"
 #include "keys/bytes.h"
+#include "keys/kind.h"
 #include "token/token.h"
 
 /* Offers have three bytes for their number. */
@@ -33,11 +34,12 @@ static struct child *child_take(struct child *child)
 static struct rid parent_of(const struct rid *rid)
 {
     enum rid_type type = rid_type(rid);
+    const struct kind *kind = kind_of_type(type);
     struct rid parent = *rid;
 
     if (type == RID_TYPE_OFFER)
         parent.size = 0;
-    else if (type == RID_TYPE_USER || type == RID_TYPE_CLIENT_KEY)
+    else if (kind && kind->below == RID_TYPE_DATABASE)
         parent.size = RID_DATABASE_BYTES;
     else
         parent.size = RID_CONTAINER_BYTES;
@@ -258,10 +260,8 @@ enum status child_load(struct op *op, struct catalog *catalog, const struct rid 
                        const struct record *record)
 {
     struct rid parent = parent_of(rid);
-    enum rid_type type = rid_type(rid);
 
-    if (type == RID_TYPE_NONE || type == RID_TYPE_DOCUMENT || type == RID_TYPE_RANGE ||
-        type == RID_TYPE_OFFER || json_kind(json_get(record->document, "id")) != JSON_STRING)
+    if (!kind_of_type(rid_type(rid)) || json_kind(json_get(record->document, "id")) != JSON_STRING)
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
     if (catalog_check_owner(op, catalog, &parent) != ST_OK)
         return op_fail(op, ST_CORRUPT, "the catalog has a resource without its owner");
@@ -335,19 +335,6 @@ static bool is_granted(const struct catalog *catalog, enum rid_type type, const 
     return false;
 }
 
-static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
-{
-    if (type == RID_TYPE_USER)
-        return rid_user(parent, (uint32_t)number);
-    if (type == RID_TYPE_PERMISSION)
-        return rid_permission(parent, number);
-    if (type == RID_TYPE_CLIENT_KEY)
-        return rid_client_key(parent, (uint32_t)number);
-    if (type == RID_TYPE_PROCEDURE)
-        return rid_child(parent, RID_PROCEDURE, number);
-    return rid_child(parent, type == RID_TYPE_TRIGGER ? RID_TRIGGER : RID_UDF, number);
-}
-
 /* A rid that is no sibling's id. */
 static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type type,
                            const struct rid *parent, uint64_t *number)
@@ -356,7 +343,7 @@ static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type
 
     do {
         *number = bucket_next_counter(catalog->bucket);
-        rid = make_rid(type, parent, *number);
+        rid = rid_make(type, parent, *number);
     } while (with_name(catalog, type, parent, change_rid_text(op, &rid)));
     return rid;
 }

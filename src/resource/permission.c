@@ -16,12 +16,9 @@ static struct slice take_segment(struct slice *rest)
 
 static bool is_below_container(struct slice type)
 {
-    static const char *const types[] = { "docs", "sprocs", "triggers", "udfs" };
+    const struct kind *kind = kind_of_path(type);
 
-    for (size_t i = 0; i < 4; i++)
-        if (slice_is(type, types[i]))
-            return true;
-    return false;
+    return slice_is(type, "docs") || (kind && kind->below == RID_TYPE_CONTAINER);
 }
 
 bool resource_link_parse(struct slice text, struct resource_link *link)

@@ -1,4 +1,5 @@
 /* src/route/grant.c - resource tokens against requests. */
+#include "keys/kind.h"
 #include "resource/permission.h"
 #include "route/grant.h"
 
@@ -17,7 +18,9 @@ static bool is_preparation(const struct call *call, const struct route *route)
 /* Below a database the rights themselves are out of reach. */
 static bool is_about_rights(const struct call *call)
 {
-    return slice_is(call->type, "users") || slice_is(call->type, "permissions");
+    const struct kind *kind = kind_of_path(call->type);
+
+    return kind && kind->flags & KIND_OF_RIGHTS;
 }
 
 /* The same document by the same kind of name: an id may look like a rid. */
