@@ -4,6 +4,8 @@
  * an operation is a gap, answered with 501 and listed in docs/compat.md. Kinds of small resources have
  * one row in keys/kinds.def, which makes their seven routes.
  */
+#include <assert.h>
+
 #include "keys/kind.h"
 #include "resource/resource.h"
 #include "route/table.h"
@@ -19,7 +21,7 @@
 
 /* clang-format off */
 #define ROUTE(name, method, marker, shape, run, flags) \
-    { name, METHOD_##method, MARK_##marker, shape, run, flags },
+    { name, METHOD_##method, MARK_##marker, shape, sizeof(shape) - 1, run, flags },
 
 #define ROUTES(name, list, tells) \
     ROUTE(name "_create",  POST,   NONE,   list,      child_create,  0) \
@@ -116,17 +118,34 @@ bool route_wants_full_key(const struct route *route)
     return route_writes(route) || route->flags & TELLS_TOKENS;
 }
 
+static struct slice shape_of(const struct route *route)
+{
+    return slice_make(route->shape, route->shape_size);
+}
+
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path)
 {
     *known_path = false;
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &routes[i];
 
-        if (!slice_is(shape, route->shape))
+        if (!slice_equal(shape, shape_of(route)))
             continue;
         *known_path = true;
         if (route->method == method && route->marker == marker)
             return route;
     }
     return NULL;
+}
+
+void route_assert_owners(const struct route *route, const struct call *call)
+{
+    struct slice shape = shape_of(route);
+
+    if (slice_starts_with(shape, DB))
+        assert(call->database);
+    if (slice_starts_with(shape, COLL))
+        assert(call->container);
+    if (slice_starts_with(shape, BELOW_USER "/"))
+        assert(call->user);
 }
