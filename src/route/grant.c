@@ -1,4 +1,6 @@
 /* src/route/grant.c - resource tokens against requests. */
+#include <assert.h>
+
 #include "keys/kind.h"
 #include "resource/permission.h"
 #include "route/grant.h"
@@ -93,8 +95,10 @@ enum status grant_check(struct op *op, const struct grant *grant, struct call *c
                         const struct route *route)
 {
     struct child *permission = catalog_find_child_at(call->service->catalog, &grant->permission);
-    bool allowed = permission && (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
+    bool allowed = permission && permission->type == RID_TYPE_PERMISSION &&
+                   (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
 
+    assert(grant->permission.size > 0); /* of a master key nothing is asked here */
     child_release(permission);
     if (allowed)
         return ST_OK;
