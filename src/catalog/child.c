@@ -17,7 +17,13 @@ enum { OFFER_NUMBER_MAX = (1 << 24) - 1 };
 
 void child_release(struct child *child)
 {
-    if (!child || atomic_fetch_sub(&child->references, 1) > 1)
+    unsigned before;
+
+    if (!child)
+        return;
+    before = atomic_fetch_sub(&child->references, 1);
+    assert(before > 0);
+    if (before > 1)
         return;
     arena_free(&child->memory);
     free(child);
@@ -25,8 +31,11 @@ void child_release(struct child *child)
 
 static struct child *child_take(struct child *child)
 {
-    if (child)
-        atomic_fetch_add(&child->references, 1);
+    if (child) {
+        unsigned before = atomic_fetch_add(&child->references, 1);
+
+        assert(before > 0); /* the maps' own, or its maker's */
+    }
     return child;
 }
 
@@ -365,6 +374,7 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
     rid = next_rid(op, catalog, type, parent, &number);
+    assert(!child_at(catalog, &rid)); /* no number is used twice */
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));

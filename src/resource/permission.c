@@ -1,4 +1,6 @@
 /* src/resource/permission.c - permissions: the link to what they are for, and their tokens. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/permission.h"
 
@@ -150,6 +152,7 @@ void permission_print_token(struct buf *out, const struct child_printing *printi
                            .expires_ms = printing->now_ms + 1000 * printing->token_seconds };
     struct resource_link link;
 
+    assert(permission->type == RID_TYPE_PERMISSION);
     if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
         return;
     grant.resource = rid_of(service->catalog, &link);
