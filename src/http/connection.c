@@ -237,8 +237,8 @@ void connection_resume(struct job *job)
     struct connection *c = job->connection;
 
     assert(c->state == CONNECTION_POOL);
-    c->state = CONNECTION_WRITE;   /* the loop has it again, and may close it */
-    if (job->goes_on && !go_on(c)) /* also when the client has gone: the operation must end what it began */
+    c->state = CONNECTION_WRITE;   /* it is the loop's again, and may be closed */
+    if (job->goes_on && !go_on(c)) /* a client that has gone, too: the operation has its own things to end */
         return;
     if (c->gone) {
         close_connection(c);

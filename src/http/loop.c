@@ -93,14 +93,13 @@ void loop_return(struct job *job)
 {
     struct loop *loop = job->connection->loop;
 
-    if (push_returned(loop, job)) /* else it was woken for an earlier job, and has not looked yet */
+    if (push_returned(loop, job)) /* otherwise somebody has woken the loop, and it has not looked yet */
         loop_wake(loop);
 }
 
 /*
- * The jobs of a group are all given back before their loops are woken, because a wake for each job would cost more than
- * the rest. A loop that is awake and takes its jobs earlier is woken for nothing. `pending` falls last: until it has
- * fallen nobody closes the loops.
+ * Those of a group are given back before their loops are woken: a wake for each would cost more than the rest of it. One
+ * that is awake and takes them earlier is woken for nothing. `pending` falls last: until then the loops are there.
  */
 void loop_resume(struct op *op, bool last)
 {

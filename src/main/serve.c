@@ -351,7 +351,7 @@ static enum status tend_store(struct op *op, struct server *server)
     return store_upkeep(op, server->store);
 }
 
-/* Chores are done over and over, a little at a time. One that fails is logged, and the others are done all the same. */
+/* What is done over and over, a little at a time. One that fails is told of, and keeps no other from being done. */
 static const struct chore {
     enum status (*run)(struct op *op, struct server *server);
     const char *failure;
