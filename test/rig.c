@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "catalog/definition.h"
-#include "packed/packed.h"
 #include "keys/keys.h"
+#include "packed/packed.h"
 #include "partition/recover.h"
 #include "rig.h"
 

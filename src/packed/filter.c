@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "packed/filter.h"
 #include "keys/bytes.h"
 #include "keys/ordered.h"
+#include "packed/filter.h"
 
 enum { BLOCK_BYTES = 64, BLOCK_BITS = 512, TERM_BITS = 10, PROBES = 6, PATH_BYTES = 8, FOLDS_MAX = 6 };
 

@@ -1,9 +1,9 @@
 /* src/packed/load.c - what the packed index finds when it is opened: the manifest's runs, and those that nobody lists. */
 #include <stdlib.h>
 
-#include "packed/packed_private.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
+#include "packed/packed_private.h"
 
 static enum status read_manifest(struct op *op, struct packed *packed, struct manifest *manifest)
 {

@@ -1,7 +1,7 @@
 /* src/packed/manifest.c - the manifest as bytes and back. */
 #include "base/hash.h"
-#include "packed/manifest.h"
 #include "keys/bytes.h"
+#include "packed/manifest.h"
 
 enum { FORMAT = 1, FRONT_BYTES = 1 + 8 + 4, RUN_FIELDS = 8, RUN_BYTES = RUN_FIELDS * 8, CRC_BYTES = 4 };
 

@@ -1,12 +1,12 @@
 /* src/packed/merge.c - the runs as layers, joined (packed/join.h), into a builder. */
 #include <stdlib.h>
 
+#include "keys/bytes.h"
 #include "packed/join.h"
 #include "packed/merge.h"
 #include "packed/run_builder.h"
 #include "packed/run_source.h"
 #include "packed/survey.h"
-#include "keys/bytes.h"
 
 enum { BLOCKS_BETWEEN_PAUSES = 256 };
 

@@ -1,11 +1,11 @@
 /* src/packed/pack.c - walks the delta in the order of a run. */
 #include <stdlib.h>
 
+#include "keys/bytes.h"
 #include "packed/pack.h"
 #include "packed/page.h"
 #include "packed/piece.h"
 #include "packed/run_builder.h"
-#include "keys/bytes.h"
 
 /* ---- the paths in order ---- */
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "packed/packed_private.h"
-#include "packed/page.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
+#include "packed/packed_private.h"
+#include "packed/page.h"
 
 enum {
     DELTA_BYTES_MIN = 4 * 1024 * 1024,

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 
 #include "base/thread.h"
+#include "keys/bytes.h"
+#include "keys/keys.h"
+#include "keys/ordered.h"
 #include "packed/join.h"
 #include "packed/packed_private.h"
 #include "packed/paths.h"
 #include "packed/piece_source.h"
 #include "packed/run_source.h"
-#include "keys/bytes.h"
-#include "keys/keys.h"
-#include "keys/ordered.h"
 
 enum { TERM_AT = KEY_INDEX_TERM, PATH_BYTES = 8, VALUE_AT = TERM_AT + PATH_BYTES };
 

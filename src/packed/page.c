@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "packed/page.h"
 #include "keys/bytes.h"
+#include "packed/page.h"
 
 enum { FORMAT = 1, HEADER_BYTES = 1 + 8 + 4, VARINT_BYTES_MAX = 10, PATH_BYTES = 8 };
 

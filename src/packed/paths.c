@@ -1,9 +1,9 @@
 /* src/packed/paths.c - the nearest path of each layer, and of those the nearest. */
 #include <stdlib.h>
 
+#include "keys/bytes.h"
 #include "packed/paths.h"
 #include "packed/piece_source.h"
-#include "keys/bytes.h"
 
 enum { PATH_BYTES = 8 };
 

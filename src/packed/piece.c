@@ -1,8 +1,8 @@
 /* src/packed/piece.c - a merge sort over the first bytes of values, and merging of what is sorted. */
 #include <stdlib.h>
 
-#include "packed/piece.h"
 #include "keys/bytes.h"
+#include "packed/piece.h"
 
 enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
 

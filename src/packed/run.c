@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "packed/run.h"
 #include "keys/bytes.h"
+#include "packed/run.h"
 
 struct run {
     atomic_uint refs;

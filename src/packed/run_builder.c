@@ -1,9 +1,9 @@
 /* src/packed/run_builder.c - fills a page, writes it, begins the next one. */
 #include <stdlib.h>
 
+#include "keys/bytes.h"
 #include "packed/page.h"
 #include "packed/run_builder.h"
-#include "keys/bytes.h"
 
 enum { FILTER_ROW_BYTES = 32 * 1024, PLACE_BYTES_MAX = PAGE_BUCKET_BYTES + PAGE_TERM_BYTES_MAX };
 

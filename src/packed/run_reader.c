@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "packed/run_reader.h"
 #include "keys/bytes.h"
+#include "packed/run_reader.h"
 
 enum {
     NUMBER_BYTES = 8,

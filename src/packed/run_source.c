@@ -1,8 +1,8 @@
 /* src/packed/run_source.c - from page to page, and from record to record within it. */
 #include <assert.h>
 
-#include "packed/run_source.h"
 #include "keys/bytes.h"
+#include "packed/run_source.h"
 
 static struct run_source *source_of(struct source *source)
 {

@@ -1,9 +1,9 @@
 /* src/packed/survey.c - from bucket to bucket by one lookup each. */
 #include <stdlib.h>
 
+#include "keys/keys.h"
 #include "packed/run_source.h"
 #include "packed/survey.h"
-#include "keys/keys.h"
 
 enum status survey_is_dropped(struct op *op, struct run_space *space, uint64_t bucket, bool *dropped)
 {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "keys/keys.h"
 #include "packed/merge.h"
 #include "packed/pack.h"
 #include "packed/packed_private.h"
 #include "packed/survey.h"
-#include "keys/keys.h"
 
 enum { TRIES_MAX = 4 };
 

@@ -16,11 +16,11 @@ int main(void)
     return 1;
 }
 #else
-#include "packed/packed.h"
-#include "store/backend.h"
 #include "index/term.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
+#include "packed/packed.h"
+#include "store/backend.h"
 
 enum {
     BUCKET = 1 << BUCKET_BITS,

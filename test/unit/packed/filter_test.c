@@ -1,6 +1,6 @@
 /* test/unit/packed/filter_test.c - which terms a run may have. */
-#include "packed/filter.h"
 #include "keys/ordered.h"
+#include "packed/filter.h"
 #include "test.h"
 
 static struct slice term_of(char *bytes, unsigned value)

@@ -1,10 +1,10 @@
 /* test/unit/packed/packed_long_test.c - terms whose numbers fill many pages: bounds, seeks, both ways. */
 #include <stdlib.h>
 
-#include "packed/packed.h"
-#include "store/backend.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
+#include "packed/packed.h"
+#include "store/backend.h"
 #include "test.h"
 
 enum { TERMS = 3, NUMBERS = 4000, BUCKET = 9 << BUCKET_BITS, KEY_ROOM = 64, FLUSHES = 5 };

@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "packed/packed.h"
-#include "store/backend.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
+#include "packed/packed.h"
+#include "store/backend.h"
 #include "test.h"
 
 enum { COMMITS = 300, READERS = 3, BUCKET = 9 << BUCKET_BITS, KEY_ROOM = 64 };
