@@ -1,4 +1,5 @@
 /* src/packed/layers.c - counting who looks at what. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "packed/layers.h"
@@ -21,13 +22,21 @@ struct packed_pin *layers_new(struct delta *active, struct delta *sealed, struct
 
 struct packed_pin *layers_hold(struct packed_pin *layers)
 {
-    atomic_fetch_add(&layers->refs, 1);
+    unsigned before = atomic_fetch_add(&layers->refs, 1);
+
+    assert(before > 0); /* whoever holds it has a reference, or the lock under which it cannot go */
     return layers;
 }
 
 void layers_release(struct packed_pin *layers)
 {
-    if (!layers || atomic_fetch_sub(&layers->refs, 1) != 1)
+    unsigned before;
+
+    if (!layers)
+        return;
+    before = atomic_fetch_sub(&layers->refs, 1);
+    assert(before > 0);
+    if (before != 1)
         return;
     delta_release(layers->active);
     delta_release(layers->sealed);

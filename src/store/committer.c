@@ -71,6 +71,7 @@ struct committer {
 
 void committer_submit(struct committer *committer, struct request *requests, size_t count)
 {
+    assert(count > 0);
     for (size_t i = 0; i < count; i++) {
         requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
         sem_init(&requests[i].done, 0, 0);
@@ -207,6 +208,8 @@ static void add_commit(struct committer *committer, struct request *request)
     struct local_bucket *bucket = request->bucket;
     struct batch *batch = request->batch;
 
+    assert(batch->bucket == bucket->base.id);
+    assert(!bucket->in_doubt); /* nothing is stamped before its head was read again */
     advance_head(&bucket->head, batch, committer->group.now_ms);
     request->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
     batch->lsn = request->stamp.lsn;
@@ -365,6 +368,7 @@ static void doubt_touched(struct committer *committer)
 /* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
 static void settle_bucket(struct local_bucket *bucket, uint64_t incarnation)
 {
+    assert(bucket->in_doubt);
     for (size_t i = ENDINGS_KEPT - 1; i > 0; i--)
         bucket->past[i] = bucket->past[i - 1];
     bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
@@ -391,6 +395,7 @@ static void forget_lost(struct committer *committer)
 
 static void begin_incarnation(struct committer *committer)
 {
+    assert(!atomic_load(&committer->writable)); /* so that no group is under way but the one that failed */
     forget_lost(committer);
     pthread_mutex_lock(&committer->mutex);
     for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)

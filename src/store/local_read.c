@@ -1,4 +1,5 @@
 /* src/store/local_read.c - snapshots of the local store, reads through them, and the latest value through the cache of documents. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "keys/keys.h"
@@ -56,6 +57,7 @@ void local_release(struct snapshot *snapshot)
     struct local_snapshot *held = local_snapshot_of(snapshot);
     struct local *local = local_of(snapshot->bucket->store);
 
+    assert((held->pin != NULL) == (local->packed != NULL));
     local->backend->ops->release(local->backend, held->taken);
     unpin(local, held->pin);
     free(held);
