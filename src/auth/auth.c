@@ -6,6 +6,7 @@
 #include "auth/auth.h"
 #include "auth/hmac.h"
 #include "base/encode.h"
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/thread.h"
 
@@ -65,11 +66,9 @@ out:
 
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth)
 {
-    struct auth *made = calloc(1, sizeof(*made));
+    struct auth *made = heap_allocate(sizeof(*made));
     enum status st;
 
-    if (!made)
-        abort();
     thread_rwlock_init(&made->lock);
     TRY(read_keys(op, base64_keys, count, &made->keys));
     *auth = made;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT = 16 };
+enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT = 16, ITEMS_FIRST = 4 };
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -116,6 +116,33 @@ bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes,
         return false;
     chunk->used_bytes += more;
     arena->used_bytes += more;
+    return true;
+}
+
+size_t arena_list_capacity(size_t capacity, size_t wanted)
+{
+    size_t larger = capacity ? 2 * capacity : ITEMS_FIRST;
+
+    assert(wanted > capacity);
+    return larger < wanted ? wanted : larger;
+}
+
+bool arena_list_grow(struct arena *arena, void *list, size_t *capacity, size_t wanted, size_t item_bytes)
+{
+    size_t larger = arena_list_capacity(*capacity, wanted);
+    void *items, *moved;
+
+    memcpy(&items, list, sizeof(items)); /* a pointer to a type that is not known here */
+    assert(items || *capacity == 0);
+    if (!arena_try_extend(arena, items, *capacity * item_bytes, larger * item_bytes)) {
+        moved = arena_try_alloc(arena, larger * item_bytes);
+        if (!moved)
+            return false;
+        if (*capacity)
+            memcpy(moved, items, *capacity * item_bytes);
+        memcpy(list, &moved, sizeof(moved));
+    }
+    *capacity = larger;
     return true;
 }
 

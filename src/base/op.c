@@ -1,18 +1,20 @@
 /* src/base/op.c - the life of one operation. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/op.h"
 
 static const struct error_row error_rows[] = {
-    { "OK", 200, 0, "", false, false },
-#define ERROR(name, http, sub, code, retry, wrapped) { #name, http, sub, code, retry, wrapped },
+    { "OK", 200, 0, "", false, 0, NULL },
+#define ERROR(name, http, sub, code, retry, wrapped, text) { #name, http, sub, code, retry, wrapped, text },
 #include "base/errors.def"
 #undef ERROR
 };
 
 const struct error_row *error_row(enum status status)
 {
+    assert((size_t)status < sizeof(error_rows) / sizeof(error_rows[0]));
     return &error_rows[status];
 }
 
@@ -80,6 +82,19 @@ void op_set_error(struct op *op, const char *fmt, ...)
     vsnprintf(text, (size_t)size + 1, fmt, args);
     va_end(args);
     op->error = text;
+}
+
+void op_set_row_error(struct op *op, enum status why)
+{
+    const char *text = error_row(why)->text;
+
+    assert(text); /* the row has words */
+    op->error = text;
+}
+
+enum status op_may_take_long(struct op *op)
+{
+    return op->may_block ? ST_OK : op_fail_as(op, ST_WOULD_BLOCK);
 }
 
 enum status op_check(struct op *op)

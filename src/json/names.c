@@ -41,19 +41,6 @@ static bool same_name(const struct name_entry *entry, const uint8_t *output, str
     return slice_equal(string_at(output + entry->name_at), name);
 }
 
-static bool grow_entries(struct names *names)
-{
-    size_t bytes = names->capacity * sizeof(*names->entries);
-    struct name_entry *entries = arena_try_alloc(names->arena, 2 * bytes);
-
-    if (!entries)
-        return false;
-    memcpy(entries, names->entries, bytes);
-    names->entries = entries;
-    names->capacity *= 2;
-    return true;
-}
-
 static void table_insert(struct object_names *object, uint32_t hash, size_t number)
 {
     size_t slot = hash & (object->table_size - 1);
@@ -111,7 +98,8 @@ static bool make_room(struct names *names, struct object_names *object)
 {
     size_t count = names_count(names, object);
 
-    if (names->count == names->capacity && !grow_entries(names))
+    if (!arena_list_reserve(names->arena, &names->entries, &names->capacity, names->count + 1,
+                            sizeof(*names->entries)))
         return false;
     if (count < NAMES_DIRECT_MAX || (object->table && 2 * count < object->table_size))
         return true;

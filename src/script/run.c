@@ -159,7 +159,7 @@ static enum status lose(struct op *op, struct script_session *session, enum chil
     session->scripts->killed++;
     switch (end) {
     case CHILD_LATE:
-        return op_fail(op, ST_SCRIPT_TIMEOUT, "The requested operation exceeded maximum alloted time.");
+        return op_fail_as(op, ST_SCRIPT_TIMEOUT);
     case CHILD_LARGE:
         return unfinished(op, "Out of memory.");
     default:
@@ -214,7 +214,7 @@ static enum status ask(struct op *op, struct script_session *session, const stru
     send_source(op, session, script);
     arena_rewind(&op->arena, mark);
     if (payload.size >= FRAME_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     child_send(session->child, kind, payload);
     return ST_OK;
 }
@@ -259,7 +259,7 @@ static enum status print_run(struct op *op, const struct script_session *session
     buf_printf(payload, ",\"quota\":{\"ms\":%lld,\"operations\":%d,\"response_bytes\":%d}}}",
                (long long)(left_ms > 0 ? left_ms * SCRIPT_ACCEPT_PERCENT / 100 : 0), SCRIPT_OPERATIONS_MAX,
                SCRIPT_ANSWER_BYTES_MAX);
-    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+    return payload->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 /* The session's time goes on while we work for it: no more of it is spent on operations than on the script itself. */
@@ -358,8 +358,7 @@ enum status script_again(struct op *op, struct script_session *session)
     session->attempt_ms = now_ms(session);
     if (!session->began_ms || session->attempt_ms + took_ms - session->began_ms < accepts_ms)
         return ST_OK;
-    return op_fail(op, ST_RETRY_WITH,
-                   "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+    return op_fail_as(op, ST_RETRY_WITH);
 }
 
 /* ---- functions ---- */
@@ -371,7 +370,7 @@ static enum status print_call(struct op *op, const struct script *script, struct
     buf_printf(payload, "{\"key\":\"%s\",\"calls\":", script->key);
     buf_slice(payload, calls);
     buf_byte(payload, '}');
-    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+    return payload->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 enum status script_call(struct op *op, struct script_session *session, const struct script *script,
