@@ -54,6 +54,7 @@ void *arena_alloc_or_null(struct arena *arena, size_t bytes)
             return NULL;
         chunk = arena->newest;
     }
+    assert(chunk->size_bytes - chunk->used_bytes >= bytes);
     memory = chunk->memory + chunk->used_bytes;
     chunk->used_bytes += bytes;
     arena->used_bytes += bytes;
@@ -73,8 +74,12 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
 static void free_chunk(struct arena_chunk *chunk)
 {
-    if (chunk->budget)
-        atomic_fetch_sub_explicit(&chunk->budget->used_bytes, chunk->size_bytes, memory_order_relaxed);
+    if (chunk->budget) {
+        size_t before =
+            atomic_fetch_sub_explicit(&chunk->budget->used_bytes, chunk->size_bytes, memory_order_relaxed);
+
+        assert(before >= chunk->size_bytes); /* nothing is given back twice */
+    }
     free(chunk);
 }
 
@@ -171,13 +176,18 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
 {
     struct arena_chunk *chunk = arena->newest;
 
+    assert(arena->used_bytes >= mark.used_bytes); /* marks nest */
     while (chunk != mark.chunk) {
-        struct arena_chunk *older = chunk->older;
+        struct arena_chunk *older;
+
+        assert(chunk); /* the mark is one of this arena's */
+        older = chunk->older;
 
         free_chunk(chunk);
         chunk = older;
     }
     if (chunk) {
+        assert(chunk->used_bytes >= mark.chunk_used_bytes);
 #ifdef ORRERY_DEBUG
         memset(chunk->memory + mark.chunk_used_bytes, 0xdb, chunk->used_bytes - mark.chunk_used_bytes);
 #endif

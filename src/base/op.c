@@ -20,6 +20,7 @@ const struct error_row *error_row(enum status status)
 
 void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
 {
+    assert(env);
     *op = (struct op){ .env = env, .may_block = true };
     arena_init(&op->arena, memory_limit_bytes);
     op->memory_limit_bytes = memory_limit_bytes;
@@ -28,6 +29,7 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
 
 void op_begin(struct op *op, int64_t timeout_ms)
 {
+    assert(timeout_ms >= 0);
     arena_reset(&op->arena);
     op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more, or the index */
     op->index_bytes = 0;
@@ -49,6 +51,7 @@ struct op_mark op_mark(const struct op *op)
 
 void op_rewind(struct op *op, struct op_mark mark)
 {
+    assert(op->index_bytes >= mark.index_bytes);
     arena_rewind(&op->arena, mark.arena);
     op->arena.limit_bytes = mark.limit_bytes;
     op->index_bytes = mark.index_bytes;

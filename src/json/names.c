@@ -1,4 +1,6 @@
 /* src/json/names.c - finding a name that repeats, in constant time for each name. */
+#include <assert.h>
+
 #include "json/names.h"
 
 static const uint64_t MULTIPLIER = 0x9e3779b97f4a7c15u;
@@ -126,6 +128,7 @@ struct name_entry *names_add(struct names *names, struct object_names *object, c
     object->seen |= bit;
     if (object->table)
         table_insert(object, hash, names_count(names, object));
+    assert(names->count < names->capacity);
     entry = &names->entries[names->count++];
     *entry = (struct name_entry){ .hash = hash, .name_at = (uint32_t)name_at };
     return entry;
@@ -133,6 +136,7 @@ struct name_entry *names_add(struct names *names, struct object_names *object, c
 
 void names_end(struct names *names, struct object_names *object)
 {
+    assert(names->count >= object->first); /* objects end in turn */
     names->count = object->first;
     if (object->table_size > names->spare_size) {
         names->spare = object->table;

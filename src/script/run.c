@@ -86,6 +86,7 @@ void script_end(struct script_session *session)
 {
     if (!session)
         return;
+    assert(session->child);
     children_give_back(session->scripts->children, session->child, is_good(session));
     arena_free(&session->frames);
     arena_free(&session->called);
@@ -247,6 +248,7 @@ static enum status print_run(struct op *op, const struct script_session *session
 {
     int64_t left_ms = session->scripts->options.run_ms - (now_ms(session) - session->began_ms);
 
+    assert(run->context.size > 0); /* an object: its brace is taken off */
     buf_init(payload, &op->arena);
     buf_printf(payload, "{\"key\":\"%s\",", run->script->key);
     if (run->args.size) {
@@ -270,6 +272,7 @@ static enum status operate_in_time(struct op *op, struct script_session *session
     int64_t deadline_ms = op->deadline_ms, until_ms = session->began_ms + session->scripts->options.run_ms;
     enum status st;
 
+    assert(session->runs);
     if (until_ms < deadline_ms)
         op->deadline_ms = until_ms;
     st = run->operate(op, run->operate_context, operations, answers, accept);
@@ -335,7 +338,8 @@ enum status script_run(struct op *op, struct script_session *session, const stru
     struct buf payload;
     enum status st;
 
-    assert(!session->lost && !session->runs);
+    assert(!session->lost);
+    assert(!session->runs);
     if (!session->began_ms)
         session->began_ms = session->attempt_ms = now_ms(session);
     session->scripts->runs++;
