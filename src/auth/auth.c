@@ -240,7 +240,7 @@ static bool only_reads(size_t key)
     return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
 }
 
-/* The service tells a key for reading that was used to write from a wrong key by nothing. */
+/* As on the service, a key for reading that was used to write is answered like a wrong key. */
 static bool signed_by_any_key(const struct key_set *keys, struct slice text, bool writes,
                               const uint8_t signature[HMAC_BYTES])
 {
@@ -307,7 +307,7 @@ static struct slice grant_text(struct slice grant, char *room)
 
 enum { GRANT_TEXT_MAX = 32 + GRANT_BYTES_MAX };
 
-/* The first that may write: a key for reading signs no token. */
+/* The first key that may write: a key for reading signs no token. */
 static const struct hmac *signing_key(const struct key_set *keys)
 {
     return &keys->key[keys->is_there[AUTH_PRIMARY] ? AUTH_PRIMARY : AUTH_SECONDARY];
@@ -329,7 +329,7 @@ void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *
     buf_byte(out, ';');
 }
 
-/* What stands before the next semicolon, or all of it. */
+/* The text up to the next semicolon, or all of it where there is none. */
 static struct slice take_part(struct slice *rest)
 {
     const char *end = rest->size ? memchr(rest->data, ';', rest->size) : NULL;

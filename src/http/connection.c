@@ -64,7 +64,7 @@ static void release_input(struct connection *c)
     input_free(&c->input);
 }
 
-/* False without memory, or when all connections together hold as much as they may. */
+/* False when there is no memory, or when all connections together hold as much as they may. */
 static bool reserve_input(struct connection *c)
 {
     size_t before = c->input.capacity;
@@ -92,7 +92,7 @@ static enum wait close_connection(struct connection *c)
 
 static void watch(struct connection *c, int events);
 
-/* The pool still reads from the connection's buffer: it goes when the job is back. */
+/* The pool still reads from the connection's buffer, so the connection is closed when the job is back. */
 static void leave_to_pool(struct connection *c)
 {
     assert(c->job);
@@ -184,7 +184,7 @@ static void run_on_pool(struct pool_task *task)
     loop_return(job);
 }
 
-/* False when it was refused, and is answered. */
+/* Hands the request to the pool. False when the pool refused it; then it has its answer already. */
 static bool submit(struct connection *c)
 {
     struct job *job = c->job;
@@ -199,13 +199,13 @@ static bool submit(struct connection *c)
         count(&c->loop->counts.requests_on_pool, 1);
         return true;
     }
-    c->state = CONNECTION_WRITE; /* it is the loop's still, and may be closed */
+    c->state = CONNECTION_WRITE; /* the loop still has it, and may close it */
     job->exchange.refused = true;
     handle_again(job);
     return false;
 }
 
-/* It may have been given back already, but is taken up in its turn. */
+/* The job may have been given back already; the loop takes it up in its turn. */
 static enum wait wait_for_resume(struct connection *c)
 {
     atomic_fetch_add(&c->loop->pending, 1);
@@ -232,7 +232,7 @@ static enum wait serve(struct connection *c)
     return answer(c);
 }
 
-/* What was waited for has happened. False when the pool has it now. */
+/* The handler goes on after its wait. False when the pool has the request now. */
 static bool go_on(struct connection *c)
 {
     const struct http_options *options = &c->loop->server->options;
@@ -398,9 +398,9 @@ static enum wait step_linger(struct connection *c)
 }
 
 /*
- * Something came while the pool has the request: the next one, which is not read before its turn, or a
- * goodbye. A client that says it may have closed its sending side only, and then waits for its answer;
- * one that has gone for good resets the connection, which on_event() sees.
+ * Something came while the pool has the request: either the next request, which is not read before its turn,
+ * or the end of what the client sends. A client that ends it may have closed its sending side only, and wait
+ * for its answer. A client that has gone for good resets the connection, which on_event() sees.
  */
 static enum wait step_pool(struct connection *c)
 {
@@ -448,7 +448,7 @@ static void watch(struct connection *c, int events)
         uv_poll_start(&c->poll, events, on_event);
 }
 
-/* While the pool has the request, what was watched before stays: it is reading, and mostly nothing comes. */
+/* While the pool has the request, the connection goes on watching for reads: mostly nothing comes. */
 static void watch_for(struct connection *c, enum wait wait)
 {
     switch (wait) {

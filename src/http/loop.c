@@ -80,7 +80,7 @@ void job_release(struct loop *loop, struct job *job)
     loop->free_job_count++;
 }
 
-/* True when it is the only one there. After it the job is the loop's. */
+/* True when the job is the only one there. After this call the job belongs to the loop. */
 static bool push_returned(struct loop *loop, struct job *job)
 {
     struct job *before = atomic_load_explicit(&loop->returned, memory_order_relaxed);
@@ -122,7 +122,7 @@ void loop_resume(struct op *op, bool last)
     atomic_fetch_sub(&loop->pending, 1);
 }
 
-/* The oldest first. */
+/* All jobs that were given back, the oldest first. */
 static struct job *take_returned(struct loop *loop)
 {
     struct job *job = atomic_exchange_explicit(&loop->returned, NULL, memory_order_acquire);
@@ -171,7 +171,7 @@ void loop_connection_ended(struct loop *loop)
     assert(everywhere > 0);
 }
 
-/* It would have been another loop's, but who drops it counts it. */
+/* The connection was meant for the loop `to`; the loop that drops it counts it. */
 static void drop_connection(struct loop *loop, struct loop *to, int fd)
 {
     loop_connection_ended(to);
@@ -179,7 +179,10 @@ static void drop_connection(struct loop *loop, struct loop *to, int fd)
     close(fd);
 }
 
-/* The one with the fewest, itself if it can be: whoever is awake would else accept them all, and one core serve them. */
+/*
+ * The loop with the fewest connections, this one if it is among them. Otherwise a loop that is awake would accept all
+ * connections, and one core would serve them.
+ */
 static struct loop *least_loaded(struct loop *loop)
 {
     struct http_server *server = loop->server;
@@ -221,7 +224,7 @@ static void take_connection(struct loop *loop, int fd)
         drop_connection(loop, to, fd);
 }
 
-/* Those that came when it was about to stop have not been heard yet, and are closed. */
+/* Connections that other loops handed over. When this loop ends, nothing of them was read yet, and they are closed. */
 static void take_arrivals(struct loop *loop, bool ends)
 {
     struct arrival *next, *arrival = atomic_exchange_explicit(&loop->arrivals, NULL, memory_order_acquire);
@@ -236,7 +239,7 @@ static void take_arrivals(struct loop *loop, bool ends)
     }
 }
 
-/* One for each wake: every loop polls the same sockets. */
+/* Accepts one connection for each wake, because every loop polls the same sockets. */
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
     struct loop *loop = poll->loop->data;

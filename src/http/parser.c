@@ -126,7 +126,7 @@ static int on_header_value_complete(llhttp_t *llhttp)
     if (parser->value.at == 0) /* present and empty is not absent */
         parser->value = (struct span){ parser->name.at + parser->name.size, 0 };
     id = header_find(name);
-    if (id == HEADER_HOST && parser->header[id].at) /* which of them is meant others may read differently */
+    if (id == HEADER_HOST && parser->header[id].at) /* a proxy may take the other one */
         return refuse(parser, ST_BAD_REQUEST, "there is more than one Host header");
     if (id != HEADER_COUNT)
         parser->header[id] = parser->value;
@@ -193,8 +193,8 @@ void parser_begin(struct parser *parser, size_t head_bytes_max, size_t body_byte
 }
 
 /*
- * All that came in has been parsed: of the framing of chunks, extensions and trailers nothing is
- * kept, so that a request never takes more memory than its head and its body.
+ * All that came in has been parsed. Nothing is kept of chunk sizes, extensions and trailers, so that a request
+ * never takes more memory than its head and its body.
  */
 static void forget_framing(const struct parser *parser, struct input *input)
 {

@@ -144,7 +144,7 @@ static struct timespec after_idle_time(const struct pool *pool)
     return until;
 }
 
-/* The task that woke this worker, or NULL when it should end. Whoever hands a task over takes it off the stack. */
+/* The task that woke this worker; NULL when it should end. Who hands a task over takes the worker off the stack. */
 static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self)
 {
     struct timespec until = after_idle_time(pool);
@@ -165,7 +165,7 @@ static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self
     return self->task;
 }
 
-/* The mutex is held, and has been since nothing was found to do: nobody hands a task to a thread that is going. */
+/* The mutex has been held since the thread found nothing to do, so nobody hands a task to a thread that ends. */
 static void retire(struct pool *pool, struct worker *self)
 {
     thread_assert_locked(&pool->mutex);
@@ -176,7 +176,7 @@ static void retire(struct pool *pool, struct worker *self)
         pthread_cond_signal(&pool->ended);
 }
 
-/* After a task, which may be gone by now: what it was is told. */
+/* After a task of the class `was`; the task itself may be gone by now. */
 static struct pool_task *next_task(struct pool *pool, struct worker *self, enum exchange_class was)
 {
     struct pool_task *task;
@@ -254,7 +254,7 @@ static void wake_idle(struct pool *pool, struct pool_task *task)
     pthread_cond_signal(&worker->wake);
 }
 
-/* To a thread that is idle or new. */
+/* Gives the task to a thread that is idle, or to a new one. */
 static bool hand_over(struct pool *pool, struct pool_task *task)
 {
     enum exchange_class class = task->class; /* a new thread may be done with the task before we are */

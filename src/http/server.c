@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "http/server.h"
 
-/* Those this process may run on: fewer than there are, in a container or under taskset. */
+/* The cores that this process may run on: in a container or under taskset they are fewer than the machine has. */
 static size_t core_count(void)
 {
     cpu_set_t usable;
@@ -124,7 +124,7 @@ void http_stop(struct http_server *server, int64_t drain_ms)
     server->started = false;
 }
 
-/* The last ones have been given back, and who did it is about to let go of the loops. */
+/* The last jobs have been given back; the threads that did it still touch the loops for a moment. */
 static void wait_for_resumes(struct http_server *server)
 {
     for (size_t i = 0; i < server->loop_count; i++)
@@ -138,7 +138,7 @@ void http_free(struct http_server *server)
         return;
     http_stop(server, 0);
     pool_close(server->pool); /* before the loops: its threads wake them */
-    wait_for_resumes(server); /* and so do others */
+    wait_for_resumes(server); /* and so do the threads that resume jobs */
     for (size_t i = 0; i < server->loop_count; i++)
         loop_close(&server->loops[i]);
     assert(atomic_load(&server->connections_open) == 0);

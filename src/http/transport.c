@@ -144,7 +144,7 @@ enum io transport_send(struct transport *transport, struct slice parts[2], size_
     return IO_DONE;
 }
 
-/* A goodbye that does not fit into the socket now is not sent: nobody waits for it. */
+/* TLS's goodbye is sent only if it fits into the socket now: nobody waits for it. */
 static void say_goodbye(struct transport *transport)
 {
     if (!transport->ssl || !SSL_is_init_finished(transport->ssl))

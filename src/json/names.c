@@ -23,7 +23,7 @@ static uint64_t mix(uint64_t a)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Of the text, not of the tag in front: one load for both would wait for two stores. */
+/* The hash is of the text without the tag in front: one load of both would wait for two stores. */
 static uint32_t hash_name(uint64_t secret, struct slice name)
 {
     const uint8_t *at = (const uint8_t *)name.data;

@@ -99,7 +99,7 @@ static bool parse_number(struct parser *p)
     return true;
 }
 
-/* After an element or a member: past a comma, or past the end of the container. */
+/* After an element or a member: steps over a comma, or over the end of the container. */
 static inline bool parse_separator(struct parser *p, uint8_t close, bool *ended)
 {
     uint8_t c = next_token(p);

@@ -177,7 +177,7 @@ struct place {
     struct json value; /* undefined when there is none */
 };
 
-/* "-" is the place behind the last element; a number has no zeros in front. */
+/* An element's index: "-" is the place behind the last one, and a number has no zeros in front. */
 static size_t element_index(struct json array, struct slice segment)
 {
     uint64_t index;
@@ -237,7 +237,7 @@ static enum status bad_index(struct op *op, const struct patch_operation *operat
                    SHOWN(pointer->segment[pointer->count - 1]));
 }
 
-/* Everything but the last segment must be there. */
+/* Finds the place; everything but the last segment must exist. */
 static enum status find_place(struct op *op, const struct patch_operation *operation,
                               const struct pointer *pointer, struct json document, struct place *place)
 {
@@ -257,7 +257,7 @@ static enum status find_place(struct op *op, const struct patch_operation *opera
     return ST_OK;
 }
 
-/* The same, of something that is there. */
+/* The same for a place that must exist, the last segment too. */
 static enum status find_existing(struct op *op, const struct patch_operation *operation,
                                  const struct pointer *pointer, struct json document, struct place *place)
 {
@@ -348,7 +348,7 @@ static struct json string_value(struct op *op, struct slice text)
     return json_built(&out);
 }
 
-/* Over what is there, or as something new: there is nothing, or an element moves on to make room. */
+/* Puts a value over the one that is there, or as a new one; a new element makes those behind it move on. */
 static enum status put(struct op *op, const struct patch_operation *operation, const struct place *place,
                        bool over, struct json value, struct splice *splice)
 {
@@ -466,7 +466,7 @@ static void follow(struct place *place, const struct splice *splice, size_t grow
             place->open[i] += grown;
 }
 
-/* Puts first and takes out then, so that both pointers are read in the document as it was. */
+/* First puts, then takes out, so that both pointers are read in the document as it was before. */
 static enum status apply_move(struct op *op, const struct patch_operation *operation, struct draft *draft)
 {
     const struct pointer *path = &operation->path, *from = &operation->from;

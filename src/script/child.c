@@ -49,7 +49,7 @@ int64_t *child_idle_since_ms(struct script_child *child)
 
 /* ---- starting and ending ---- */
 
-/* Nothing of ours but its socket and the log: no file, no environment, no signals that we hold back. */
+/* The child gets its socket and our log, and nothing else: no file, no environment, no blocked signals. */
 static bool spawn(const char *program, int socket, pid_t *pid)
 {
     char *const argv[] = { "orrery-js", NULL }, *const envp[] = { NULL };
@@ -76,7 +76,7 @@ static bool spawn(const char *program, int socket, pid_t *pid)
     return failed == 0;
 }
 
-/* Behind the descriptors that the child gets, so that none of them is it. */
+/* Moves a descriptor above those that the child gets, so that it is none of them. */
 static int above(int descriptor)
 {
     int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, FRAME_FD + 1);
@@ -124,7 +124,7 @@ static bool says_hello(struct script_child *child, struct env *env)
     return hello;
 }
 
-/* Something ended it before we do. Its socket is closed a moment before the kernel can tell. */
+/* Whether a signal ended the child before we do. Its socket is closed a moment before the kernel knows how it ended. */
 static bool was_killed(const struct script_child *child)
 {
     siginfo_t how = { 0 };
@@ -228,7 +228,7 @@ void child_send(struct script_child *child, enum frame_kind kind, struct slice p
     buf_slice(&child->output, payload);
 }
 
-/* Until the socket is ready for it; now and then its memory is looked at, whether it waits or not. */
+/* Waits until the socket is ready. At least every MEMORY_LOOK_MS it looks at the child's memory. */
 static enum child_end wait_for(struct script_child *child, struct env *env, struct child_limits limits,
                                short events)
 {
@@ -294,7 +294,7 @@ static enum child_end read_some(struct script_child *child, struct env *env, str
     }
 }
 
-/* So many bytes: those at hand first; a long rest is read to where it belongs. */
+/* Takes `size` bytes: first those that are here already; a long rest is read straight to its place. */
 static enum child_end take(struct script_child *child, struct env *env, struct child_limits limits, char *to,
                            size_t size)
 {

@@ -20,7 +20,7 @@ enum {
     FAILURES_MAX = 5,
 };
 
-/* Somebody who waits, in a line: a child that is free is handed to the first, so that nobody else takes it. */
+/* A thread that waits in the line. A child that becomes free is handed to the first of the line and to nobody else. */
 struct waiter {
     struct waiter *next;
     int64_t since_ms;
@@ -114,8 +114,8 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /*
- * Where a core is left, one who waits is reason enough for another child. Where none is, more of them would share the
- * same cores, and are needed only when nobody is served: those that there are must be stuck.
+ * While a core has no child, one waiting thread is reason enough for another child. When every core has one, more
+ * children would only share the cores. They are needed only when nobody is served: then all children must be stuck.
  */
 static int64_t lacking_since_ms(const struct children *children)
 {
@@ -134,7 +134,7 @@ static bool wants_one(const struct children *children)
            now_ms(children) - lacking_since_ms(children) >= CHILD_PATIENCE_MS;
 }
 
-/* The mutex is held, but not while the child starts. */
+/* The mutex is held before and after, but not while the child starts. */
 static void start_one(struct children *children)
 {
     struct script_child *child;
@@ -162,7 +162,7 @@ static void start_one(struct children *children)
         pthread_cond_signal(&waiter->served);
 }
 
-/* The one that has been idle for longest, when it has been so for too long; NULL when there is none. */
+/* Takes out the child that has been idle for longest, if that is too long; otherwise NULL. */
 static struct script_child *take_tired(struct children *children)
 {
     struct script_child **at = &children->idle, *tired;
@@ -273,7 +273,7 @@ static void join_line(struct children *children, struct waiter *waiter)
     pthread_cond_signal(&children->wanted);
 }
 
-/* The mutex is held; it looks up now and then, because clients go away. */
+/* The mutex is held. The thread wakes now and then to look whether its client is still there. */
 static enum status wait_in_line(struct op *op, struct children *children, struct script_child **child)
 {
     struct waiter waiter;

@@ -75,7 +75,7 @@ out:
     return st;
 }
 
-/* One whose heap has grown large begins anew, before it is somebody else's trouble. */
+/* A child whose heap has grown large is not used again, so that no other script suffers from it. */
 static bool is_good(const struct script_session *session)
 {
     return !session->lost && !session->runs &&
@@ -108,7 +108,7 @@ static double time_used(const struct script_session *session)
 
 enum { REASON_BYTES_MAX = 16 * 1024 };
 
-/* What a script says of itself, as far as it may go into an answer. */
+/* A text that comes from a script, cut to what may go into an answer. */
 static struct slice text_of(struct json value)
 {
     struct slice text = json_kind(value) == JSON_STRING ? json_string(value) : slice_of("");
@@ -153,7 +153,7 @@ static enum status unfinished(struct op *op, const char *why)
                    "Encountered exception while executing function. Exception = Error: %s", why);
 }
 
-/* Why there is no frame, or none that was expected. The child is not asked again. */
+/* Tells why no frame came, or not the one that was expected. The child is not asked again. */
 static enum status lose(struct op *op, struct script_session *session, enum child_end end)
 {
     session->lost = true;
@@ -176,7 +176,7 @@ static struct child_limits limits_of(const struct script_session *session, int64
                                   session->scripts->options.memory_bytes };
 }
 
-/* Parsed in another arena than the op's, which has to last for longer. */
+/* Parses in another arena than the op's, whose memory must last for longer than one frame. */
 static enum status parse_in(struct op *op, struct arena *memory, struct slice text, struct json *value)
 {
     struct arena kept = op->arena;
@@ -206,7 +206,7 @@ static void send_source(struct op *op, struct script_session *session, const str
     child_send(session->child, FRAME_LOAD, buf_as_slice(&payload));
 }
 
-/* What is asked of it, behind the script's source where it may lack that. */
+/* Sends a question to the child; in front of it the script's source, if the child may lack it. */
 static enum status ask(struct op *op, struct script_session *session, const struct script *script,
                        enum frame_kind kind, struct slice payload)
 {
@@ -220,7 +220,7 @@ static enum status ask(struct op *op, struct script_session *session, const stru
     return ST_OK;
 }
 
-/* The answer to what was asked; when the child has forgotten the script, it is asked once more. */
+/* Receives the answer to a question. A child that has forgotten the script is asked once more, with its source. */
 static enum status receive(struct op *op, struct script_session *session, const struct script *script,
                            enum frame_kind kind, struct slice payload, struct arena *memory,
                            struct child_limits limits, struct frame *frame)
@@ -282,7 +282,7 @@ static enum status operate_in_time(struct op *op, struct script_session *session
     return st;
 }
 
-/* The operations of one frame, done; their answers are on their way when it returns. */
+/* Does the operations of one frame, and sends their answers. */
 static enum status operate(struct op *op, struct script_session *session, const struct script_run *run,
                            struct slice text)
 {
@@ -306,7 +306,7 @@ out:
     return st;
 }
 
-/* Until it is done. Whatever fails on our side leaves the child waiting for answers: it is not used again. */
+/* Until the script has ended. If something fails on our side, the child still waits for answers: it is not used again. */
 static enum status converse(struct op *op, struct script_session *session, const struct script_run *run,
                             struct slice asked, struct json *done)
 {
@@ -353,7 +353,10 @@ out:
     return st;
 }
 
-/* With less time than before, operations would be refused that were not: a script that does not look would do half. */
+/*
+ * With less time than before, operations would be refused that were accepted then, and a script that does not look at
+ * that would do half of its work.
+ */
 enum status script_again(struct op *op, struct script_session *session)
 {
     int64_t took_ms = session->ended_ms - session->attempt_ms;
