@@ -1,4 +1,5 @@
 /* src/auth/auth.c - master-key signatures and resource tokens. */
+#include <assert.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "auth/auth.h"
 #include "auth/hmac.h"
 #include "base/encode.h"
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/thread.h"
 
@@ -38,6 +40,7 @@ static enum status read_key(struct op *op, const char *base64, struct hmac *key)
 
     if (!base64_decode(slice_of(base64), bytes, sizeof(bytes), &size) || size == 0)
         return op_fail(op, ST_BAD_REQUEST, "a key must be base64 of 1 to %d bytes", AUTH_KEY_BYTES_MAX);
+    assert(size <= sizeof(bytes));
     hmac_init(key, slice_make(bytes, size));
     OPENSSL_cleanse(bytes, sizeof(bytes));
     return ST_OK;
@@ -65,11 +68,9 @@ out:
 
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth)
 {
-    struct auth *made = calloc(1, sizeof(*made));
+    struct auth *made = heap_allocate(sizeof(*made));
     enum status st;
 
-    if (!made)
-        abort();
     thread_rwlock_init(&made->lock);
     TRY(read_keys(op, base64_keys, count, &made->keys));
     *auth = made;
@@ -299,6 +300,7 @@ static struct slice grant_text(struct slice grant, char *room)
 {
     static const char mark[] = "resource token\n";
 
+    assert(grant.size <= GRANT_BYTES_MAX);
     memcpy(mempcpy(room, mark, sizeof(mark) - 1), grant.data, grant.size);
     return slice_make(room, sizeof(mark) - 1 + grant.size);
 }
@@ -389,6 +391,7 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
     struct credentials credentials;
     enum status st;
 
+    assert(auth);
     *grant = (struct grant){ 0 };
     TRY(read_credentials(op, request, &credentials));
     if (slice_is(credentials.type, "resource"))

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "http/server.h"
 
 enum {
@@ -43,17 +44,23 @@ static void on_closed(uv_handle_t *handle)
 
 static void unlink_connection(struct connection *c)
 {
-    if (c->previous)
+    if (c->previous) {
+        assert(c->previous->next == c);
         c->previous->next = c->next;
-    else
+    } else {
+        assert(c->loop->connections == c);
         c->loop->connections = c->next;
+    }
     if (c->next)
         c->next->previous = c->previous;
 }
 
 static void release_input(struct connection *c)
 {
-    atomic_fetch_sub_explicit(&c->loop->server->input_bytes, c->input.capacity, memory_order_relaxed);
+    uint64_t before =
+        atomic_fetch_sub_explicit(&c->loop->server->input_bytes, c->input.capacity, memory_order_relaxed);
+
+    assert(before >= c->input.capacity);
     input_free(&c->input);
 }
 
@@ -88,6 +95,7 @@ static void watch(struct connection *c, int events);
 /* The pool still reads from the connection's buffer, so the connection is closed when the job is back. */
 static void leave_to_pool(struct connection *c)
 {
+    assert(c->job);
     watch(c, 0);
     c->gone = true;
     atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
@@ -110,6 +118,8 @@ bool connection_is_idle(const struct connection *c)
 
 static enum wait answer(struct connection *c)
 {
+    assert(c->job);
+    assert(c->state != CONNECTION_POOL); /* the job is the loop's */
     c->last = c->last || !c->job->parser.keep_alive || c->loop->stopping;
     answer_compose(c->loop, c->job, c->last);
     enter(c, CONNECTION_WRITE);
@@ -144,6 +154,7 @@ static enum wait refuse_wrong(struct connection *c)
 
 static enum wait write_continue(struct connection *c)
 {
+    assert(!c->continues);
     c->job->parser.expects_continue = false;
     c->job->out[0] = slice_of("HTTP/1.1 100 Continue\r\n\r\n");
     c->job->out[1] = slice_of("");
@@ -167,6 +178,8 @@ static void run_on_pool(struct pool_task *task)
 {
     struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
 
+    assert(job->connection->state == CONNECTION_POOL);
+    assert(job->exchange.op.may_block);
     handle_again(job);
     loop_return(job);
 }
@@ -176,6 +189,7 @@ static bool submit(struct connection *c)
 {
     struct job *job = c->job;
 
+    assert(!job->exchange.op.may_block); /* it goes there once */
     job_reset_answer(job);
     job->exchange.op.may_block = true;
     job->task.run = run_on_pool;
@@ -205,6 +219,7 @@ static enum wait serve(struct connection *c)
     struct exchange *exchange = &c->job->exchange;
     enum status st;
 
+    assert(c->state == CONNECTION_READ);
     parser_request(&c->job->parser, &c->input, &exchange->request);
     exchange->request.tls = c->transport.ssl != NULL;
     count(&c->loop->counts.requests, 1);
@@ -224,6 +239,7 @@ static bool go_on(struct connection *c)
     struct job *job = c->job;
     enum status st;
 
+    assert(!job->exchange.resumed); /* it waits for one commit */
     job->goes_on = false;
     job_reset_answer(job);
     job->exchange.resumed = true;
@@ -237,6 +253,7 @@ void connection_resume(struct job *job)
     struct connection *c = job->connection;
 
     assert(c->state == CONNECTION_POOL);
+    assert(c->job == job);
     c->state = CONNECTION_WRITE;   /* it is the loop's again, and may be closed */
     if (job->goes_on && !go_on(c)) /* a client that has gone, too: the operation has its own things to end */
         return;
@@ -342,6 +359,7 @@ static enum wait linger(struct connection *c)
 
 static enum wait finish_answer(struct connection *c)
 {
+    assert(!c->continues);
     job_release(c->loop, c->job);
     c->job = NULL;
     if (c->last || c->loop->stopping) /* an answer that was begun before the stop did not say so */
@@ -422,6 +440,7 @@ static void watch(struct connection *c, int events)
 {
     if (events == c->watched)
         return;
+    assert(c->state != CONNECTION_CLOSED); /* libuv has its handle then */
     c->watched = events;
     if (events == 0)
         uv_poll_stop(&c->poll);
@@ -452,6 +471,7 @@ static void run(struct connection *c)
 {
     enum wait wait = GO_ON;
 
+    assert(!thread_may_block()); /* the loop's own thread */
     for (int left = STEPS_PER_WAKE; left > 0 && wait == GO_ON; left--)
         wait = steps[c->state](c);
     watch_for(c, wait);

@@ -10,6 +10,9 @@ static void input_compact(struct input *input)
 {
     size_t kept = input->size - input->start;
 
+    assert(input->start <= input->parsed);
+    assert(input->parsed <= input->size);
+    assert(input->size <= input->capacity);
     if (input->start == 0)
         return;
     memmove(input->data, input->data + input->start, kept);
@@ -38,6 +41,7 @@ bool input_reserve(struct input *input, size_t bytes)
 
 void input_next(struct input *input)
 {
+    assert(input->parsed <= input->size);
     input->start = input->parsed;
     if (input->start == input->size)
         input->start = input->parsed = input->size = 0;
@@ -216,6 +220,8 @@ enum parsed parser_feed(struct parser *parser, struct input *input)
     const char *from = input->data + input->parsed;
     llhttp_errno_t error;
 
+    assert(!parser->whole); /* one request at a time */
+    assert(input->parsed <= input->size);
     parser->input = input;
     error = llhttp_execute(&parser->llhttp, from, input->size - input->parsed);
     if (error == HPE_OK)

@@ -18,7 +18,7 @@ bool parser_fail(struct parser *p, const char *what)
 
 static bool fail_too_large(struct parser *p)
 {
-    p->status = op_fail(p->op, ST_TOO_LARGE, "Request size is too large");
+    p->status = op_fail_as(p->op, ST_TOO_LARGE);
     return false;
 }
 

@@ -2,15 +2,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "packed/layers.h"
 
 struct packed_pin *layers_new(struct delta *active, struct delta *sealed, struct run *const *run,
                               size_t run_count)
 {
-    struct packed_pin *layers = malloc(sizeof(*layers) + run_count * sizeof(layers->run[0]));
+    struct packed_pin *layers = heap_allocate_unset(sizeof(*layers) + run_count * sizeof(layers->run[0]));
 
-    if (!layers)
-        abort();
     atomic_init(&layers->refs, 1);
     layers->active = delta_hold(active);
     layers->sealed = sealed ? delta_hold(sealed) : NULL;

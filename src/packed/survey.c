@@ -1,6 +1,7 @@
 /* src/packed/survey.c - from bucket to bucket by one lookup each. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "keys/keys.h"
 #include "packed/run_source.h"
 #include "packed/survey.h"
@@ -25,10 +26,8 @@ struct survey {
 
 static struct survey *begin(struct run_space *space, const struct run *run)
 {
-    struct survey *survey = malloc(sizeof(*survey));
+    struct survey *survey = heap_allocate_unset(sizeof(*survey));
 
-    if (!survey)
-        abort();
     survey->reader = (struct run_reader){ .space = space };
     run_source_open(&survey->source, &survey->reader, run_facts(run)->id, slice_of(""), slice_of(""), 0,
                     (struct bounds){ 0 });

@@ -1,4 +1,5 @@
 /* src/script/child.c - a process over a socket pair: spawn, frames, deadline, memory. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "script/child.h"
 
 enum {
@@ -142,6 +144,7 @@ struct script_child *child_start(struct env *env, const char *program, bool *kil
 {
     struct script_child *child = calloc(1, sizeof(*child));
 
+    thread_assert_may_block();
     *killed = false;
     if (!child)
         return NULL;
@@ -231,6 +234,7 @@ static enum child_end wait_for(struct script_child *child, struct env *env, stru
 {
     struct pollfd socket = { .fd = child->socket, .events = events };
 
+    thread_assert_may_block();
     for (;;) {
         int64_t now_ms = env_monotonic_ms(env), left_ms = limits.until_ms - now_ms;
         int ready;
@@ -266,6 +270,7 @@ static enum child_end send_all(struct script_child *child, struct env *env, stru
         else if (errno != EINTR)
             end = CHILD_GONE;
     }
+    assert(sent <= child->output.size);
     arena_reset(&child->memory);
     buf_init(&child->output, &child->memory);
     return end;
@@ -298,6 +303,8 @@ static enum child_end take(struct script_child *child, struct env *env, struct c
     while (size && end == CHILD_ALIVE) {
         size_t here = child->input_to - child->input_from, got;
 
+        assert(child->input_from <= child->input_to);
+        assert(child->input_to <= INPUT_BYTES);
         if (here > 0) {
             got = here < size ? here : size;
             memcpy(to, child->input + child->input_from, got);

@@ -86,6 +86,7 @@ void script_end(struct script_session *session)
 {
     if (!session)
         return;
+    assert(session->child);
     children_give_back(session->scripts->children, session->child, is_good(session));
     arena_free(&session->frames);
     arena_free(&session->called);
@@ -159,7 +160,7 @@ static enum status lose(struct op *op, struct script_session *session, enum chil
     session->scripts->killed++;
     switch (end) {
     case CHILD_LATE:
-        return op_fail(op, ST_SCRIPT_TIMEOUT, "The requested operation exceeded maximum alloted time.");
+        return op_fail_as(op, ST_SCRIPT_TIMEOUT);
     case CHILD_LARGE:
         return unfinished(op, "Out of memory.");
     default:
@@ -214,7 +215,7 @@ static enum status ask(struct op *op, struct script_session *session, const stru
     send_source(op, session, script);
     arena_rewind(&op->arena, mark);
     if (payload.size >= FRAME_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     child_send(session->child, kind, payload);
     return ST_OK;
 }
@@ -247,6 +248,7 @@ static enum status print_run(struct op *op, const struct script_session *session
 {
     int64_t left_ms = session->scripts->options.run_ms - (now_ms(session) - session->began_ms);
 
+    assert(run->context.size > 0); /* an object: its brace is taken off */
     buf_init(payload, &op->arena);
     buf_printf(payload, "{\"key\":\"%s\",", run->script->key);
     if (run->args.size) {
@@ -259,7 +261,7 @@ static enum status print_run(struct op *op, const struct script_session *session
     buf_printf(payload, ",\"quota\":{\"ms\":%lld,\"operations\":%d,\"response_bytes\":%d}}}",
                (long long)(left_ms > 0 ? left_ms * SCRIPT_ACCEPT_PERCENT / 100 : 0), SCRIPT_OPERATIONS_MAX,
                SCRIPT_ANSWER_BYTES_MAX);
-    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+    return payload->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 /* The session's time goes on while we work for it: no more of it is spent on operations than on the script itself. */
@@ -270,6 +272,7 @@ static enum status operate_in_time(struct op *op, struct script_session *session
     int64_t deadline_ms = op->deadline_ms, until_ms = session->began_ms + session->scripts->options.run_ms;
     enum status st;
 
+    assert(session->runs);
     if (until_ms < deadline_ms)
         op->deadline_ms = until_ms;
     st = run->operate(op, run->operate_context, operations, answers, accept);
@@ -335,7 +338,8 @@ enum status script_run(struct op *op, struct script_session *session, const stru
     struct buf payload;
     enum status st;
 
-    assert(!session->lost && !session->runs);
+    assert(!session->lost);
+    assert(!session->runs);
     if (!session->began_ms)
         session->began_ms = session->attempt_ms = now_ms(session);
     session->scripts->runs++;
@@ -361,8 +365,7 @@ enum status script_again(struct op *op, struct script_session *session)
     session->attempt_ms = now_ms(session);
     if (!session->began_ms || session->attempt_ms + took_ms - session->began_ms < accepts_ms)
         return ST_OK;
-    return op_fail(op, ST_RETRY_WITH,
-                   "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+    return op_fail_as(op, ST_RETRY_WITH);
 }
 
 /* ---- functions ---- */
@@ -374,7 +377,7 @@ static enum status print_call(struct op *op, const struct script *script, struct
     buf_printf(payload, "{\"key\":\"%s\",\"calls\":", script->key);
     buf_slice(payload, calls);
     buf_byte(payload, '}');
-    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+    return payload->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 enum status script_call(struct op *op, struct script_session *session, const struct script *script,

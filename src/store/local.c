@@ -5,21 +5,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "store/local_private.h"
 
 /* Of the cache of documents, which takes an eighth of what the store may have. */
 enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };
-
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 /* ---- open and close ---- */
 
@@ -79,7 +71,7 @@ static const struct store_ops local_ops;
 static struct local *local_new(struct env *env, struct backend *backend, const struct store_options *options)
 {
     enum { CHAINS_FIRST = 64 };
-    struct local *local = allocate(sizeof(*local));
+    struct local *local = heap_allocate(sizeof(*local));
 
     *local = (struct local){ .base = { .ops = &local_ops,
                                        .read_only = options->read_only,
@@ -89,7 +81,7 @@ static struct local *local_new(struct env *env, struct backend *backend, const s
                              .env = env,
                              .cache = open_cache(options),
                              .chain_count = CHAINS_FIRST };
-    local->chains = allocate(CHAINS_FIRST * sizeof(local->chains[0]));
+    local->chains = heap_allocate(CHAINS_FIRST * sizeof(local->chains[0]));
     thread_rwlock_init(&local->lock);
     return local;
 }
@@ -190,7 +182,7 @@ static void grow_table(struct local *local)
     size_t old_count = local->chain_count;
 
     local->chain_count *= 2;
-    local->chains = allocate(local->chain_count * sizeof(*old));
+    local->chains = heap_allocate(local->chain_count * sizeof(*old));
     for (size_t i = 0; i < old_count; i++) {
         for (struct local_bucket *bucket = old[i], *next; bucket; bucket = next) {
             next = bucket->next;
@@ -202,7 +194,7 @@ static void grow_table(struct local *local)
 
 static struct local_bucket *new_bucket(struct local *local, uint64_t id, const struct head *head)
 {
-    struct local_bucket *bucket = allocate(sizeof(*bucket));
+    struct local_bucket *bucket = heap_allocate(sizeof(*bucket));
 
     bucket->base = (struct bucket){ &local->base, id };
     bucket->head = *head;

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "keys/keys.h"
 #include "store/local_private.h"
 
@@ -43,9 +44,7 @@ enum status local_snapshot(struct op *op, struct bucket *bucket, struct snapshot
     enum status st;
 
     TRY(take(op, local_of(bucket->store), &taken, &pin));
-    made = malloc(sizeof(*made));
-    if (!made)
-        abort();
+    made = heap_allocate_unset(sizeof(*made));
     *made = (struct local_snapshot){ .base = { .bucket = bucket }, .taken = taken, .pin = pin };
     *snapshot = &made->base;
 out:

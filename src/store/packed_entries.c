@@ -1,6 +1,7 @@
 /* src/store/packed_entries.c - from terms of a bucket to keys of the packed index, and as far as the snapshot's own LSN. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "keys/keys.h"
 #include "store/packed_entries.h"
 #include "store/store_private.h"
@@ -41,10 +42,8 @@ static const struct entries_ops packed_entries_ops = { next, seek, end };
 
 static struct entries_cursor *wrap(struct packed_cursor *packed)
 {
-    struct packed_entries *made = malloc(sizeof(*made));
+    struct packed_entries *made = heap_allocate_unset(sizeof(*made));
 
-    if (!made)
-        abort();
     *made = (struct packed_entries){ .cursor = { &packed_entries_ops }, .packed = packed };
     return &made->cursor;
 }

@@ -1,6 +1,7 @@
 /* src/store/plain.c - entries that are keys of the store: scanned in blocks, given out a term at a time. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "keys/keys.h"
 #include "store/plain.h"
 #include "store/store_private.h"
@@ -184,11 +185,9 @@ static const struct entries_ops plain_ops = { next, seek, end };
 enum status plain_open(struct op *op, struct snapshot *snapshot, const struct entries_walk *walk,
                        struct entries_cursor **cursor)
 {
-    struct plain_cursor *made = calloc(1, sizeof(*made));
+    struct plain_cursor *made = heap_allocate(sizeof(*made));
 
     (void)op;
-    if (!made)
-        abort();
     made->cursor.ops = &plain_ops;
     made->snapshot = snapshot;
     made->bucket = snapshot->bucket->id;

@@ -143,12 +143,14 @@ enum status store_explain(struct op *op, enum status why)
 
 enum status store_check_may_write(struct op *op, const struct store *store)
 {
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "A write waits for the disk.");
+    enum status st;
+
+    TRY(op_may_take_long(op));
     thread_assert_may_block();
     if (store->read_only)
-        return op_fail(op, ST_UNAVAILABLE, "The store was opened for reading only.");
-    return ST_OK;
+        TRY(op_fail(op, ST_UNAVAILABLE, "The store was opened for reading only."));
+out:
+    return st;
 }
 
 /* By a thread that may not wait, for somebody who will be told. */
@@ -223,10 +225,13 @@ enum status store_drop(struct op *op, struct store *store, uint64_t id)
 
 enum status store_backup(struct op *op, struct store *store, const char *directory)
 {
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "A backup waits for the disk.");
+    enum status st;
+
+    TRY(op_may_take_long(op));
     thread_assert_may_block();
-    return store->ops->backup(op, store, directory);
+    TRY(store->ops->backup(op, store, directory));
+out:
+    return st;
 }
 
 bool store_is_read_only(const struct store *store)

@@ -17,6 +17,7 @@ static size_t put_query(uint8_t *to, const struct continuation *continuation)
     uint8_t *at = to;
 
     assert(continuation->position.size <= CONTINUATION_POSITION_BYTES_MAX);
+    assert(owner->size <= RID_BYTES_MAX);
     *at++ = owner->size;
     at = mempcpy(at, owner->bytes, owner->size);
     put_be(at, continuation->query, HASH_BYTES);
@@ -37,6 +38,8 @@ static size_t put_body(uint8_t *to, const struct continuation *continuation)
     }
     if (continuation->kind == CONTINUATION_QUERY)
         return put_query(to, continuation);
+    assert(rid->size > 0);
+    assert(rid->size <= RID_BYTES_MAX);
     memcpy(to, rid->bytes, rid->size);
     return rid->size;
 }
@@ -46,6 +49,7 @@ void continuation_print(struct buf *out, const struct continuation *continuation
     uint8_t token[TOKEN_BYTES_MAX] = { CONTINUATION_VERSION, (uint8_t)continuation->kind };
     size_t size = AT_BODY + put_body(token + AT_BODY, continuation);
 
+    assert(size + CRC_BYTES <= sizeof(token));
     put_be(token + size, crc32c(0, token, size), CRC_BYTES);
     base64_encode(out, slice_make(token, size + CRC_BYTES));
 }
