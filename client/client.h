@@ -244,15 +244,23 @@ void operation_print(struct buf *out, const struct operation *operation, struct 
 
 /* ---- resolvers (resolver*.c); a link of a database that has one */
 
-orrery_status resolver_place(orrery_client *client, const char *link, const char *json, size_t size,
+orrery_status resolver_place(orrery_client *client, const char *link, struct slice document,
                              char **collection); /* NULL: the link is no database's */
-/* A cursor over the link's own rows, or over the collections that its resolver names. sql: NULL, a list. */
-orrery_status resolver_open(orrery_client *client, const char *link, const char *sql,
-                            const orrery_parameter *parameters, size_t count, const orrery_key *key,
-                            const orrery_options *options, orrery_query **query);
-orrery_status query_open_links(orrery_client *client, const char *const *links, size_t link_count,
-                               const char *sql, const orrery_parameter *parameters, size_t count,
-                               const orrery_key *key, const orrery_options *options, orrery_query **query);
+
+/* What a cursor is opened for, as the library's caller asked for it. */
+struct question {
+    const char *const *links;
+    size_t link_count;
+    const char *sql; /* NULL: all there is, a list */
+    const orrery_parameter *parameters;
+    size_t parameter_count;
+    const orrery_key *key;
+    const orrery_options *options;
+};
+
+/* A cursor over the rows of the question's one link, or over the collections that the link's resolver names. */
+orrery_status resolver_open(orrery_client *client, const struct question *question, orrery_query **query);
+orrery_status query_open_links(orrery_client *client, const struct question *question, orrery_query **query);
 void resolver_forget_all(orrery_client *client);
 
 /* ---- values */

@@ -87,9 +87,16 @@ struct stray {
     struct hash128 who, what;
 };
 
-/* manager_move.c: an item as it was listed; *stray says whether it lies in the wrong place. */
-orrery_status stray_of(struct arena *arena, orrery_resolver *target, const char *from,
-                       const struct key_paths *paths, struct json item, struct stray *stray, bool *is_stray);
+/* A collection that is gone through for them. */
+struct searched {
+    const char *link;
+    const struct key_paths *paths; /* where its items have their partition keys */
+    orrery_resolver *target;       /* where documents belong */
+};
+
+/* manager_move.c: an item as it was listed; *is_stray says whether it lies in the wrong place. */
+orrery_status stray_of(struct arena *arena, const struct searched *in, struct json item, struct stray *stray,
+                       bool *is_stray);
 
 struct mover {
     const struct manager_settings *settings;

@@ -114,21 +114,21 @@ static bool is_kept(orrery_resolver *target, const char *link)
     return found;
 }
 
-orrery_status stray_of(struct arena *arena, orrery_resolver *target, const char *from,
-                       const struct key_paths *paths, struct json item, struct stray *stray, bool *is_stray)
+orrery_status stray_of(struct arena *arena, const struct searched *in, struct json item, struct stray *stray,
+                       bool *is_stray)
 {
     orrery_status status;
 
-    *stray = (struct stray){ .from = from };
+    *stray = (struct stray){ .from = in->link };
     *is_stray = false;
-    status = place(arena, target, item, stray);
+    status = place(arena, in->target, item, stray);
     if (status == ORRERY_ENOKEY ||
         status == ORRERY_EKEYTYPE) /* nobody could have created it by the resolver */
-        return is_kept(target, from) ? ORRERY_OK : status;
-    if (status != ORRERY_OK || link_equal(stray->to, from))
+        return is_kept(in->target, in->link) ? ORRERY_OK : status;
+    if (status != ORRERY_OK || link_equal(stray->to, in->link))
         return status;
     *is_stray = true;
-    return describe(arena, paths, item, stray);
+    return describe(arena, in->paths, item, stray);
 }
 
 static bool same_hash(struct hash128 a, struct hash128 b)
@@ -153,14 +153,25 @@ struct copy {
     bool is_ours, is_made;
 };
 
+/* Where it goes to, and where it comes from; etag: what lies there must still have it, or NULL. */
+static struct remote_item new_place(const struct stray *stray, const char *etag)
+{
+    return (struct remote_item){ stray->to, stray->id.data, &stray->key, etag };
+}
+
+static struct remote_item old_place(const struct stray *stray, const char *etag)
+{
+    return (struct remote_item){ stray->from, stray->id.data, &stray->key, etag };
+}
+
 static orrery_status look(const struct mover *mover, struct arena *arena, const struct stray *stray,
                           struct copy *copy)
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
+    struct remote_item item = new_place(stray, NULL);
     struct stray there = { .from = stray->from };
-    orrery_status status =
-        remote->calls->item_read(remote->self, arena, stray->to, stray->id.data, &stray->key, &answer);
+    orrery_status status = remote->calls->item_read(remote->self, arena, &item, &answer);
 
     if (status == ORRERY_OK)
         status = strip(arena, answer.body, &there);
@@ -175,8 +186,8 @@ static orrery_status write_over(const struct mover *mover, struct arena *arena, 
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
-    orrery_status status = remote->calls->item_replace(remote->self, arena, stray->to, stray->id.data,
-                                                       stray->text, &stray->key, copy->etag.data, &answer);
+    struct remote_item item = new_place(stray, copy->etag.data);
+    orrery_status status = remote->calls->item_replace(remote->self, arena, &item, stray->text, &answer);
 
     if (status == ORRERY_OK)
         *copy = (struct copy){ answer.etag, stray->what, true, true };
@@ -210,11 +221,11 @@ static orrery_status put(const struct mover *mover, struct arena *arena, const s
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
+    struct remote_item item = new_place(stray, NULL);
     orrery_status status = ORRERY_ENOTFOUND;
 
     for (int i = 0; status == ORRERY_ENOTFOUND && i < PUT_ATTEMPTS_MAX; i++) {
-        status =
-            remote->calls->item_create(remote->self, arena, stray->to, stray->text, &stray->key, &answer);
+        status = remote->calls->item_create(remote->self, arena, &item, stray->text, &answer);
         if (status == ORRERY_OK)
             *copy = (struct copy){ answer.etag, stray->what, true, true };
         if (status != ORRERY_ECONFLICT)
@@ -225,6 +236,17 @@ static orrery_status put(const struct mover *mover, struct arena *arena, const s
     if (status == ORRERY_OK && copy->is_ours && !same_hash(copy->what, stray->what))
         status = write_over(mover, arena, stray, copy);
     return status == ORRERY_ENOTFOUND ? ORRERY_ECONFLICT : status;
+}
+
+/* A copy that is gone, or that somebody has changed since, is nothing to delete. */
+static orrery_status delete_copy(const struct mover *mover, const struct stray *stray,
+                                 const struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct remote_item item = new_place(stray, copy->etag.data);
+    orrery_status status = remote->calls->item_delete(remote->self, &item);
+
+    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
 }
 
 /*
@@ -240,10 +262,7 @@ static orrery_status take_back(const struct mover *mover, const struct stray *st
         return ORRERY_OK;
     mover->arrangement->until_ms = remote->calls->now_ms(remote->self) + mover->settings->lease_ms;
     status = arrangement_write(mover->arrangement, mover->settings);
-    if (status == ORRERY_OK)
-        status =
-            remote->calls->item_delete(remote->self, stray->to, stray->id.data, &stray->key, copy->etag.data);
-    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+    return status == ORRERY_OK ? delete_copy(mover, stray, copy) : status;
 }
 
 /* It changed here since it was copied: the copy is made anew, unless a client has written there. */
@@ -252,8 +271,8 @@ static orrery_status follow(const struct mover *mover, struct arena *arena, stru
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
-    orrery_status status =
-        remote->calls->item_read(remote->self, arena, stray->from, stray->id.data, &stray->key, &answer);
+    struct remote_item item = old_place(stray, NULL);
+    orrery_status status = remote->calls->item_read(remote->self, arena, &item, &answer);
 
     if (status == ORRERY_OK)
         status = strip(arena, answer.body, stray);
@@ -270,13 +289,7 @@ static orrery_status follow(const struct mover *mover, struct arena *arena, stru
    the next pass, which does not know any more what was copied. */
 static orrery_status withdraw(const struct mover *mover, const struct stray *stray, const struct copy *copy)
 {
-    const struct remote *remote = &mover->settings->remote;
-    orrery_status status = ORRERY_OK;
-
-    if (copy->is_ours)
-        status =
-            remote->calls->item_delete(remote->self, stray->to, stray->id.data, &stray->key, copy->etag.data);
-    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+    return copy->is_ours ? delete_copy(mover, stray, copy) : ORRERY_OK;
 }
 
 static orrery_status move(const struct mover *mover, struct arena *arena, struct stray *stray, bool *moved)
@@ -286,8 +299,9 @@ static orrery_status move(const struct mover *mover, struct arena *arena, struct
     orrery_status status = put(mover, arena, stray, &copy);
 
     for (int i = 0; status == ORRERY_OK && i < ITEM_ATTEMPTS_MAX; i++) {
-        status = remote->calls->item_delete(remote->self, stray->from, stray->id.data, &stray->key,
-                                            stray->etag.data);
+        struct remote_item item = old_place(stray, stray->etag.data);
+
+        status = remote->calls->item_delete(remote->self, &item);
         *moved = status == ORRERY_OK;
         if (*moved)
             return ORRERY_OK;

@@ -44,9 +44,9 @@ static orrery_status open_source(orrery_manager *manager)
 static orrery_status take_row(orrery_manager *manager, struct batch *batch, struct json row)
 {
     struct pass *pass = &manager->pass;
+    struct searched in = { manager->source[pass->source], &pass->paths, manager->target };
     bool is_stray;
-    orrery_status status = stray_of(&batch->arena, manager->target, manager->source[pass->source],
-                                    &pass->paths, row, &batch->stray[batch->count], &is_stray);
+    orrery_status status = stray_of(&batch->arena, &in, row, &batch->stray[batch->count], &is_stray);
 
     batch->seen++;
     if (status == ORRERY_OK && is_stray)

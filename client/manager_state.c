@@ -196,17 +196,23 @@ static orrery_status note_etag(struct arrangement *arrangement, struct slice eta
     return ORRERY_OK;
 }
 
+/* The item that an arrangement is written into. */
+static struct remote_item state_item(const struct manager_settings *settings, const orrery_key *key)
+{
+    return (struct remote_item){ .link = settings->state_link, .id = settings->prefix, .key = key };
+}
+
 orrery_status arrangement_read(struct arrangement *arrangement, const struct manager_settings *settings)
 {
     const struct remote *remote = &settings->remote;
     orrery_key key = orrery_key_text(settings->prefix);
+    struct remote_item item = state_item(settings, &key);
     struct remote_answer answer;
     orrery_status status;
 
     arrangement_free(arrangement);
     arena_init(&arrangement->arena, MANAGER_BYTES_MAX);
-    status = remote->calls->item_read(remote->self, &arrangement->arena, settings->state_link,
-                                      settings->prefix, &key, &answer);
+    status = remote->calls->item_read(remote->self, &arrangement->arena, &item, &answer);
     if (status != ORRERY_OK)
         return status;
     status = note_etag(arrangement, answer.etag);
@@ -215,45 +221,40 @@ orrery_status arrangement_read(struct arrangement *arrangement, const struct man
     return read_members(arrangement, settings, answer.body) ? ORRERY_OK : ORRERY_ESTATE;
 }
 
-orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings)
+/* if_match: the ETag of the item that is replaced; NULL: there is none yet, and it is created. */
+static orrery_status send_arrangement(struct arrangement *arrangement,
+                                      const struct manager_settings *settings, const char *if_match)
 {
     const struct remote *remote = &settings->remote;
     orrery_key key = orrery_key_text(settings->prefix);
+    struct remote_item item = state_item(settings, &key);
     struct remote_answer answer;
     struct arena arena;
     struct buf text;
     orrery_status status = ORRERY_ENOMEM;
 
+    item.if_match = if_match;
     arena_init(&arena, MANAGER_BYTES_MAX);
     buf_init(&text, &arena);
     print_arrangement(&text, arrangement, settings);
     if (!text.failed)
-        status = remote->calls->item_create(remote->self, &arena, settings->state_link, buf_as_slice(&text),
-                                            &key, &answer);
+        status = (if_match ? remote->calls->item_replace : remote->calls->item_create)(
+            remote->self, &arena, &item, buf_as_slice(&text), &answer);
     if (status == ORRERY_OK)
         status = note_etag(arrangement, answer.etag);
     arena_free(&arena);
     return status;
 }
 
+orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings)
+{
+    return send_arrangement(arrangement, settings, NULL);
+}
+
 orrery_status arrangement_write(struct arrangement *arrangement, const struct manager_settings *settings)
 {
-    const struct remote *remote = &settings->remote;
-    orrery_key key = orrery_key_text(settings->prefix);
-    struct remote_answer answer;
-    struct arena arena;
-    struct buf text;
-    orrery_status status = ORRERY_ENOMEM;
+    orrery_status status = send_arrangement(arrangement, settings, arrangement->etag);
 
-    arena_init(&arena, MANAGER_BYTES_MAX);
-    buf_init(&text, &arena);
-    print_arrangement(&text, arrangement, settings);
-    if (!text.failed)
-        status = remote->calls->item_replace(remote->self, &arena, settings->state_link, settings->prefix,
-                                             buf_as_slice(&text), &key, arrangement->etag, &answer);
-    if (status == ORRERY_OK)
-        status = note_etag(arrangement, answer.etag);
-    arena_free(&arena);
     return status == ORRERY_EPRECONDITION || status == ORRERY_ENOTFOUND ? ORRERY_EBUSY : status;
 }
 

@@ -60,22 +60,20 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
     return query->links && good;
 }
 
-static orrery_status keep_arguments(orrery_query *query, const char *const *links, size_t count,
-                                    const orrery_key *key, const orrery_options *options)
+static orrery_status keep_arguments(orrery_query *query, const struct question *question)
 {
     arena_init(&query->arena, SIZE_MAX);
-    if (!keep_links(query, links, count) || !keep_options(query, options))
+    if (!keep_links(query, question->links, question->link_count) || !keep_options(query, question->options))
         return ORRERY_ENOMEM;
-    return keep_key(query, key);
+    return keep_key(query, question->key);
 }
 
-static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const char *const *links,
-                               size_t count, const orrery_key *key, const orrery_options *options,
+static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const struct question *question,
                                orrery_status *status)
 {
     orrery_query *query = calloc(1, sizeof(*query));
 
-    *status = query ? keep_arguments(query, links, count, key, options) : ORRERY_ENOMEM;
+    *status = query ? keep_arguments(query, question) : ORRERY_ENOMEM;
     client_begin(client); /* only now: an option may be of the last failed answer, a session token for one */
     if (*status == ORRERY_OK) {
         query->client = client;
@@ -198,18 +196,16 @@ static orrery_status finish_open(orrery_query *query, orrery_status status, orre
     return status;
 }
 
-orrery_status query_open_links(orrery_client *client, const char *const *links, size_t link_count,
-                               const char *sql, const orrery_parameter *parameters, size_t count,
-                               const orrery_key *key, const orrery_options *options, orrery_query **out)
+orrery_status query_open_links(orrery_client *client, const struct question *question, orrery_query **out)
 {
+    const char *sql = question->sql;
     orrery_status status;
-    orrery_query *query =
-        query_new(client, sql ? CURSOR_QUERY : CURSOR_LIST, links, link_count, key, options, &status);
+    orrery_query *query = query_new(client, sql ? CURSOR_QUERY : CURSOR_LIST, question, &status);
 
     if (!query)
         return status;
     if (sql)
-        status = write_body(query, sql, parameters, count);
+        status = write_body(query, sql, question->parameters, question->parameter_count);
     return finish_open(query, status, out);
 }
 
@@ -217,29 +213,34 @@ orrery_status orrery_query_open(orrery_client *client, const char *link, const c
                                 const orrery_parameter *parameters, size_t count, const orrery_key *key,
                                 const orrery_options *options, orrery_query **query)
 {
+    struct question question = { &link, 1, sql, parameters, count, key, options };
+
     if (!client || !query)
         return ORRERY_EINVAL;
     *query = NULL;
     if (!link || !sql || (count > 0 && !parameters))
         return client_refuse(client, ORRERY_EINVAL, "a query has a link and a text");
-    return resolver_open(client, link, sql, parameters, count, key, options, query);
+    return resolver_open(client, &question, query);
 }
 
 orrery_status orrery_list_open(orrery_client *client, const char *link, const orrery_key *key,
                                const orrery_options *options, orrery_query **query)
 {
+    struct question question = { .links = &link, .link_count = 1, .key = key, .options = options };
+
     if (!client || !query)
         return ORRERY_EINVAL;
     *query = NULL;
     if (!link)
         return client_refuse(client, ORRERY_EINVAL, "a list has a link");
-    return resolver_open(client, link, NULL, NULL, 0, key, options, query);
+    return resolver_open(client, &question, query);
 }
 
 orrery_status orrery_changes_open(orrery_client *client, const char *container_link, const orrery_key *key,
                                   orrery_start start, int64_t unix_seconds, const orrery_options *options,
                                   orrery_query **out)
 {
+    struct question question = { .links = &container_link, .link_count = 1, .key = key, .options = options };
     orrery_query *query;
     orrery_status status;
 
@@ -248,7 +249,7 @@ orrery_status orrery_changes_open(orrery_client *client, const char *container_l
     *out = NULL;
     if (!is_container(container_link))
         return client_refuse(client, ORRERY_EINVAL, "a container has changes, and nothing else has");
-    query = query_new(client, CURSOR_CHANGES, &container_link, 1, key, options, &status);
+    query = query_new(client, CURSOR_CHANGES, &question, &status);
     if (!query)
         return status;
     query->start = start;
