@@ -34,28 +34,11 @@ static void fail(orrery_batch *batch, orrery_status status)
 
 static struct slice keep(orrery_batch *batch, struct slice bytes)
 {
-    char *copy = bytes.data ? arena_try_alloc(&batch->arena, bytes.size + 1) : NULL;
+    char *copy = bytes.data ? memory_text_in(&batch->arena, bytes) : NULL;
 
     if (bytes.data && !copy)
         fail(batch, ORRERY_ENOMEM);
-    if (copy && bytes.size)
-        memcpy(copy, bytes.data, bytes.size);
     return slice_make(copy, copy ? bytes.size : 0);
-}
-
-static bool make_room(orrery_batch *batch)
-{
-    size_t capacity = batch->capacity ? 2 * batch->capacity : 16;
-    struct operation *grown;
-
-    if (batch->count < batch->capacity)
-        return true;
-    grown = realloc(batch->operations, capacity * sizeof(*grown));
-    if (!grown)
-        return false;
-    batch->operations = grown;
-    batch->capacity = capacity;
-    return true;
 }
 
 static void keep_key(orrery_batch *batch, struct operation *operation, const orrery_key *key)
@@ -98,7 +81,7 @@ static void add(orrery_batch *batch, const struct wanted *wanted)
 
     if (!batch)
         return;
-    if (!make_room(batch)) {
+    if (!memory_grow(&batch->operations, &batch->capacity, batch->count + 1, sizeof(*operation))) {
         fail(batch, ORRERY_ENOMEM);
         return;
     }

@@ -489,23 +489,17 @@ static void keep_running(struct bulk *bulk, const orrery_options *options)
 
 static bool keep_slice(struct arena *arena, struct slice *text)
 {
-    const char *from = text->data;
-    char *copy;
+    bool given = text->data;
 
-    if (!from)
-        return true;
-    copy = arena_try_alloc(arena, text->size + 1);
-    if (!copy)
-        return false;
-    memcpy(copy, from, text->size);
-    text->data = copy;
-    return true;
+    if (given)
+        text->data = memory_text_in(arena, *text);
+    return !given || text->data;
 }
 
 /* The caller may change or free the batch while it runs. */
 static bool keep_operations(struct bulk *bulk)
 {
-    struct operation *kept = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*kept));
+    struct operation *kept = memory_list(&bulk->arena, bulk->count, sizeof(*kept));
     struct slice link = slice_make(bulk->link, strlen(bulk->link) + 1);
     bool good = kept && keep_slice(&bulk->arena, &link);
 

@@ -60,7 +60,7 @@ orrery_status bulk_find_keys(struct bulk *bulk)
 
     if (status != ORRERY_OK)
         return status;
-    bulk->entries = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*bulk->entries));
+    bulk->entries = memory_list(&bulk->arena, bulk->count, sizeof(*bulk->entries));
     if (!bulk->entries)
         return client_no_memory(bulk->client);
     memset(bulk->entries, 0, bulk->count * sizeof(*bulk->entries));
@@ -87,7 +87,7 @@ orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *respons
         status = ORRERY_EJSON;
     if (status != ORRERY_OK)
         return client_fail(bulk->client, status, "the collection's ranges make no sense");
-    bulk->ranges = arena_try_alloc(&bulk->arena, json_count(list) * sizeof(*bulk->ranges));
+    bulk->ranges = memory_list(&bulk->arena, json_count(list), sizeof(*bulk->ranges));
     bulk->range_count = 0;
     if (!bulk->ranges)
         return client_no_memory(bulk->client);
@@ -115,8 +115,8 @@ static size_t range_of(const struct bulk *bulk, struct slice hash)
 /* The numbers of what is not done yet, range by range, each range's in the order of the operations. */
 static size_t *sort_by_range(struct bulk *bulk, size_t *count)
 {
-    size_t *first = arena_try_alloc(&bulk->arena, (bulk->range_count + 1) * sizeof(*first));
-    size_t *numbers = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*numbers));
+    size_t *first = memory_list(&bulk->arena, bulk->range_count + 1, sizeof(*first));
+    size_t *numbers = memory_list(&bulk->arena, bulk->count, sizeof(*numbers));
 
     if (!first || !numbers)
         return NULL;
@@ -153,7 +153,7 @@ orrery_status bulk_group(struct bulk *bulk)
 {
     size_t count = 0, *numbers = sort_by_range(bulk, &count);
 
-    bulk->groups = numbers ? arena_try_alloc(&bulk->arena, (count + 1) * sizeof(*bulk->groups)) : NULL;
+    bulk->groups = numbers ? memory_list(&bulk->arena, count + 1, sizeof(*bulk->groups)) : NULL;
     bulk->group_count = bulk->started = bulk->taken = 0;
     if (!bulk->groups)
         return client_no_memory(bulk->client);

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/env.h"
 #include "json/json.h"
+#include "memory.h"
 
 enum {
     KEY_BYTES_MAX = 256,      /* of an account's key */
@@ -273,4 +274,3 @@ orrery_status patch_print(const orrery_patch *patch, struct buf *out);
 struct json value_json(orrery_value value);
 struct slice size_of(const char *text, size_t size);
 void end_whole(char *text); /* without half a character of UTF-8, where a line was too long */
-char *copy_text(const char *text, size_t size); /* NULL: no memory */

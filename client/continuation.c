@@ -110,7 +110,7 @@ orrery_status orrery_query_continuation(orrery_query *query, char **continuation
         buf_text(&out, query->options.continuation ? query->options.continuation : mark);
     else
         print_all(&out, query);
-    *continuation = out.failed ? NULL : copy_text(out.data, out.size);
+    *continuation = out.failed ? NULL : memory_text(buf_as_slice(&out));
     arena_free(&arena);
     return *continuation ? ORRERY_OK : client_no_memory(query->client);
 }
@@ -130,7 +130,7 @@ static orrery_status refuse(orrery_query *query)
 static bool set_token(struct source *source, struct slice token)
 {
     free(source->token);
-    source->token = token.data ? copy_text(token.data, token.size) : NULL;
+    source->token = token.data ? memory_text(token) : NULL;
     return !token.data || source->token;
 }
 

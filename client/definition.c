@@ -57,7 +57,7 @@ static char *print_copy(struct arena *arena, struct json value)
         json_print(&out, value);
     else
         buf_text(&out, "[]");
-    return out.failed ? NULL : copy_text(out.data, out.size);
+    return out.failed ? NULL : memory_text(buf_as_slice(&out));
 }
 
 static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
@@ -69,8 +69,8 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
 
     if (!made)
         return NULL;
-    made->link = copy_text(link.data, link.size);
-    made->rid = copy_text(rid_text.data, rid_text.size);
+    made->link = memory_text(link);
+    made->rid = memory_text(rid_text);
     made->paths = print_copy(arena, json_get(key, "paths"));
     made->system_key = json_kind(json_get(key, "systemKey")) == JSON_TRUE;
     made->version = json_kind(version) == JSON_NUMBER && json_double(version) == 2 ? 2 : 1;

@@ -36,7 +36,7 @@ static orrery_status add(orrery_client *client, struct registered **at, const ch
     struct slice trimmed = link_trim(link);
 
     if (made)
-        *made = (struct registered){ .link = copy_text(trimmed.data, trimmed.size) };
+        *made = (struct registered){ .link = memory_text(trimmed) };
     if (!made || !made->link) {
         free(made);
         return client_no_memory(client);
@@ -114,7 +114,7 @@ orrery_status resolver_place(orrery_client *client, const char *link, struct sli
     client->write_ms_max = 0;
     status = say_why(client, orrery_resolve_document(resolver, document.data, document.size, &links), link);
     if (status == ORRERY_OK) {
-        *collection = copy_text(orrery_links_at(links, 0), strlen(orrery_links_at(links, 0)));
+        *collection = memory_text(slice_of(orrery_links_at(links, 0)));
         if (!*collection)
             status = client_no_memory(client);
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "hash_ring.h"
+#include "memory.h"
 
 static void put_point(struct ring_point *point, const orrery_hash *hash, const unsigned char *digest)
 {
@@ -49,7 +50,7 @@ orrery_status ring_init(struct ring *ring, struct arena *arena, const orrery_has
         count > VIRTUAL_NODES_MAX)
         return ORRERY_EINVAL;
     *ring = (struct ring){ .hash = *hash };
-    ring->point = arena_try_alloc(arena, count * (size_t)virtual_nodes * sizeof(*ring->point));
+    ring->point = memory_list(arena, count * (size_t)virtual_nodes, sizeof(*ring->point));
     if (!ring->point)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++) {

@@ -98,7 +98,7 @@ static orrery_status find_sources(orrery_manager *manager)
     size_t count = is_dropping ? now->next_count : now->count;
     bool shrinks = is_dropping || now->next_count < now->count;
 
-    manager->source = arena_try_alloc(&manager->arena, count * sizeof(*manager->source) + 1);
+    manager->source = memory_list(&manager->arena, count, sizeof(*manager->source));
     if (!manager->source)
         return ORRERY_ENOMEM;
     manager->source_count = 0;
@@ -113,7 +113,7 @@ static orrery_status keep_earlier(orrery_manager *manager)
 {
     struct arrangement *now = &manager->now;
 
-    manager->earlier = arena_try_alloc(&manager->arena, now->intent_count * sizeof(*now->intent) + 1);
+    manager->earlier = memory_list(&manager->arena, now->intent_count, sizeof(*now->intent));
     if (!manager->earlier)
         return ORRERY_ENOMEM;
     if (now->intent_count)
@@ -181,7 +181,7 @@ static orrery_status all_moved(orrery_manager *manager)
     size_t count = now->count, gone_count = 0;
     orrery_status status;
 
-    gone = arena_try_alloc(&now->arena, count * sizeof(*gone));
+    gone = memory_list(&now->arena, count, sizeof(*gone));
     if (!gone)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++)
@@ -316,7 +316,7 @@ static orrery_status name_next(orrery_manager *manager, struct naming *naming, s
     struct arrangement *now = &manager->now;
     orrery_status status = ORRERY_OK;
 
-    naming->link = arena_try_alloc(&naming->arena, (count + now->count) * sizeof(*naming->link));
+    naming->link = memory_list(&naming->arena, count + now->count, sizeof(*naming->link));
     if (!naming->link)
         return ORRERY_ENOMEM;
     naming->count = naming->old_count = count < now->count ? count : now->count;
@@ -341,11 +341,11 @@ static orrery_status begin_move(orrery_manager *manager, const struct naming *na
 {
     struct arrangement *now = &manager->now;
 
-    now->next = arena_try_alloc(&now->arena, naming->count * sizeof(*now->next));
+    now->next = memory_list(&now->arena, naming->count, sizeof(*now->next));
     if (!now->next)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < naming->count; i++) {
-        now->next[i] = resolver_text(&now->arena, slice_of(naming->link[i]));
+        now->next[i] = memory_text_in(&now->arena, slice_of(naming->link[i]));
         if (!now->next[i])
             return ORRERY_ENOMEM;
     }
@@ -451,7 +451,7 @@ static orrery_status found(orrery_manager *manager)
     orrery_status status = ORRERY_OK;
 
     arena_init(&naming.arena, MANAGER_BYTES_MAX);
-    naming.link = arena_try_alloc(&naming.arena, settings->count * sizeof(*naming.link));
+    naming.link = memory_list(&naming.arena, settings->count, sizeof(*naming.link));
     if (!naming.link)
         status = ORRERY_ENOMEM;
     for (size_t i = 0; i < settings->count && status == ORRERY_OK; i++) {

@@ -39,9 +39,9 @@ static orrery_status strip(struct arena *arena, struct json item, struct stray *
     return text.failed ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
-static bool copy_text(struct arena *arena, struct json value, struct slice *text)
+static bool take_text(struct arena *arena, struct json value, struct slice *text)
 {
-    char *copy = json_kind(value) == JSON_STRING ? resolver_text(arena, json_string(value)) : NULL;
+    char *copy = json_kind(value) == JSON_STRING ? memory_text_in(arena, json_string(value)) : NULL;
 
     *text = slice_make(copy, copy ? json_string(value).size : 0);
     return copy;
@@ -57,8 +57,8 @@ static orrery_status describe(struct arena *arena, const struct key_paths *paths
 
     if (status != ORRERY_OK)
         return status;
-    if (!copy_text(arena, json_get(item, "id"), &stray->id) ||
-        !copy_text(arena, json_get(item, "_etag"), &stray->etag))
+    if (!take_text(arena, json_get(item, "id"), &stray->id) ||
+        !take_text(arena, json_get(item, "_etag"), &stray->etag))
         return ORRERY_EIO;
     status = key_paths_key(paths, arena, item, &key);
     if (status == ORRERY_OK)
@@ -93,7 +93,7 @@ static orrery_status place(struct arena *arena, orrery_resolver *target, struct 
         return ORRERY_ENOMEM;
     status = orrery_resolve_document(target, text.data, text.size, &links);
     if (status == ORRERY_OK) {
-        stray->to = resolver_text(arena, slice_of(orrery_links_at(links, 0)));
+        stray->to = memory_text_in(arena, slice_of(orrery_links_at(links, 0)));
         status = stray->to ? ORRERY_OK : ORRERY_ENOMEM;
     }
     orrery_links_free(links);

@@ -87,7 +87,7 @@ static orrery_status write_intents(orrery_manager *manager, struct batch *batch)
     struct arrangement *now = &manager->now;
     size_t capacity = manager->earlier_count + batch->count + INTENTS_SPARE;
 
-    now->intent = arena_try_alloc(&batch->arena, capacity * sizeof(*now->intent));
+    now->intent = memory_list(&batch->arena, capacity, sizeof(*now->intent));
     if (!now->intent)
         return ORRERY_ENOMEM;
     now->intent_capacity = capacity;

@@ -66,7 +66,7 @@ static void print_arrangement(struct buf *out, const struct arrangement *arrange
 
 static bool read_text(struct arena *arena, struct json value, struct slice *text)
 {
-    char *copy = json_kind(value) == JSON_STRING ? resolver_text(arena, json_string(value)) : NULL;
+    char *copy = json_kind(value) == JSON_STRING ? memory_text_in(arena, json_string(value)) : NULL;
 
     *text = copy ? slice_make(copy, json_string(value).size) : slice_make("", 0);
     return copy;
@@ -77,7 +77,7 @@ static bool read_links(struct arena *arena, struct json array, const char ***lin
     *count = 0;
     if (json_kind(array) != JSON_ARRAY || json_count(array) > RESOLVER_LINKS_MAX)
         return false;
-    *links = arena_try_alloc(arena, json_count(array) * sizeof(**links) + 1);
+    *links = memory_list(arena, json_count(array), sizeof(**links));
     if (!*links)
         return false;
     for (struct json_iter i = json_iter(array); json_next(&i);) {
@@ -117,7 +117,7 @@ static bool read_intents(struct arrangement *arrangement, struct json array)
 {
     if (json_kind(array) != JSON_ARRAY)
         return false;
-    arrangement->intent = arena_try_alloc(&arrangement->arena, json_count(array) * sizeof(struct intent) + 1);
+    arrangement->intent = memory_list(&arrangement->arena, json_count(array), sizeof(struct intent));
     if (!arrangement->intent)
         return false;
     for (struct json_iter i = json_iter(array); json_next(&i);) {

@@ -126,7 +126,7 @@ static bool read_columns(struct arena *arena, struct plan *plan)
     bool by_alias = is_list(aliases);
     size_t count = by_alias ? json_count(aliases) : 1;
 
-    plan->columns = arena_try_alloc(arena, count * sizeof(*plan->columns));
+    plan->columns = memory_list(arena, count, sizeof(*plan->columns));
     if (!plan->columns)
         return false;
     plan->column_count = count;
@@ -387,7 +387,7 @@ static orrery_status inherit(orrery_query *query, size_t first, const struct sou
         if (!told_copy(child, parent->told, parent->told_count))
             return client_no_memory(query->client);
         child->from_lsn = parent->from_lsn;
-        child->token = parent->token ? copy_text(parent->token, strlen(parent->token)) : NULL;
+        child->token = parent->token ? memory_text(slice_of(parent->token)) : NULL;
         if (parent->token && !child->token)
             return client_no_memory(query->client);
     }

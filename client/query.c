@@ -8,11 +8,8 @@
 
 static char *keep_text(orrery_query *query, const char *text, bool *good)
 {
-    size_t size = text ? strlen(text) + 1 : 0;
-    char *copy = text ? arena_try_alloc(&query->arena, size) : NULL;
+    char *copy = text ? memory_text_in(&query->arena, slice_of(text)) : NULL;
 
-    if (copy)
-        memcpy(copy, text, size);
     *good = *good && (!text || copy);
     return copy;
 }
@@ -53,7 +50,7 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
 {
     bool good = true;
 
-    query->links = arena_try_alloc(&query->arena, count * sizeof(*query->links));
+    query->links = memory_list(&query->arena, count, sizeof(*query->links));
     for (size_t i = 0; query->links && i < count; i++)
         query->links[i] = keep_text(query, links[i], &good);
     query->link_count = count;
@@ -279,17 +276,11 @@ static orrery_status print_row(orrery_query *query, struct json row)
 {
     struct arena arena;
     struct buf out;
-    char *grown;
 
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
     json_print(&out, row);
-    if (!out.failed && out.size + 1 > query->row_capacity &&
-        (grown = realloc(query->row, 2 * out.size + 64))) {
-        query->row = grown;
-        query->row_capacity = 2 * out.size + 64;
-    }
-    query->has_row = !out.failed && out.size < query->row_capacity;
+    query->has_row = !out.failed && memory_grow(&query->row, &query->row_capacity, out.size + 1, 1);
     if (query->has_row) {
         memcpy(query->row, out.data, out.size);
         query->row[out.size] = '\0';

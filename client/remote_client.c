@@ -11,9 +11,9 @@ static orrery_status take(struct arena *arena, orrery_response *response, struct
     const char *etag = orrery_response_etag(response);
     const char *quota = orrery_response_header(response, "x-ms-resource-quota");
     const char *usage = orrery_response_header(response, "x-ms-resource-usage");
-    char *copies[3] = { resolver_text(arena, slice_of(etag ? etag : "")),
-                        resolver_text(arena, slice_of(quota ? quota : "")),
-                        resolver_text(arena, slice_of(usage ? usage : "")) };
+    char *copies[3] = { memory_text_in(arena, slice_of(etag ? etag : "")),
+                        memory_text_in(arena, slice_of(quota ? quota : "")),
+                        memory_text_in(arena, slice_of(usage ? usage : "")) };
     size_t size;
     const char *body = orrery_response_body(response, &size);
 

@@ -8,8 +8,8 @@
 #pragma once
 #include <stdatomic.h>
 
-#include "base/arena.h"
 #include "json/json.h"
+#include "memory.h"
 #include "orrery.h"
 
 struct orrery_resolver {
@@ -45,9 +45,6 @@ void scratch_init(struct op *op);
 /* A struct that begins with its size, as this library knows it: of an older program's, which is shorter, the rest is zero.
    False: it does not say its size. */
 bool struct_take(void *to, size_t to_bytes, const void *from);
-
-/* A copy in the arena, ended by a NUL; NULL past its limit. */
-char *resolver_text(struct arena *arena, struct slice text);
 
 /* A link without slashes at its ends. */
 struct slice link_trim(const char *link);

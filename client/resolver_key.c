@@ -43,7 +43,7 @@ static orrery_status copy_items(struct arena *arena, const orrery_key *key, orre
     if (depth == KEY_DEPTH_MAX || key->count > HELD_KEY_BYTES_MAX / sizeof(*items) ||
         (key->count && !key->items))
         return ORRERY_EINVAL;
-    items = arena_try_alloc(arena, key->count * sizeof(*items) + 1);
+    items = memory_list(arena, key->count, sizeof(*items));
     if (!items)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < key->count; i++) {
@@ -65,7 +65,7 @@ static orrery_status copy_at(struct arena *arena, const orrery_key *key, orrery_
     if (key->type == ORRERY_KEY_TEXT) {
         if (!key->text)
             return ORRERY_EINVAL;
-        made.text = resolver_text(arena, slice_make(key->text, key->size));
+        made.text = memory_text_in(arena, slice_make(key->text, key->size));
         if (!made.text)
             return ORRERY_ENOMEM;
     }
@@ -160,12 +160,12 @@ static bool extractor_is_valid(const orrery_extractor *extractor)
 
 static orrery_status copy_names(struct arena *arena, orrery_extractor *extractor)
 {
-    const char **names = arena_try_alloc(arena, extractor->property_count * sizeof(*names) + 1);
+    const char **names = memory_list(arena, extractor->property_count, sizeof(*names));
 
     if (!names)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < extractor->property_count; i++) {
-        names[i] = resolver_text(arena, slice_of(extractor->properties[i]));
+        names[i] = memory_text_in(arena, slice_of(extractor->properties[i]));
         if (!names[i])
             return ORRERY_ENOMEM;
     }
@@ -177,11 +177,11 @@ orrery_status extractor_copy(struct arena *arena, const orrery_extractor *extrac
 {
     if (!extractor || !struct_take(copy, sizeof(*copy), extractor) || !extractor_is_valid(copy))
         return ORRERY_EINVAL;
-    copy->separator = resolver_text(arena, slice_of(copy->separator ? copy->separator : "-"));
+    copy->separator = memory_text_in(arena, slice_of(copy->separator ? copy->separator : "-"));
     if (!copy->separator)
         return ORRERY_ENOMEM;
     if (copy->property) {
-        copy->property = resolver_text(arena, slice_of(copy->property));
+        copy->property = memory_text_in(arena, slice_of(copy->property));
         return copy->property ? ORRERY_OK : ORRERY_ENOMEM;
     }
     return copy_names(arena, copy);

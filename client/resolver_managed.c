@@ -5,7 +5,7 @@
 
 static const char *copy_or_null(struct arena *arena, const char *text, bool *failed)
 {
-    char *copy = text ? resolver_text(arena, slice_of(text)) : NULL;
+    char *copy = text ? memory_text_in(arena, slice_of(text)) : NULL;
 
     *failed |= text && !copy;
     return copy;
@@ -20,7 +20,7 @@ static const char *const *copy_list(struct arena *arena, const char *const *list
         return NULL;
     while (list[count])
         count++;
-    copy = arena_try_alloc(arena, (count + 1) * sizeof(*copy));
+    copy = memory_list(arena, count + 1, sizeof(*copy));
     *failed |= !copy;
     for (size_t i = 0; copy && i <= count; i++)
         copy[i] = copy_or_null(arena, list[i], failed);
@@ -243,7 +243,7 @@ orrery_status key_paths_key(const struct key_paths *paths, struct arena *arena, 
         *key = key_at(paths->path[0], item);
         return ORRERY_OK;
     }
-    items = arena_try_alloc(arena, paths->count * sizeof(*items));
+    items = memory_list(arena, paths->count, sizeof(*items));
     if (!items)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < paths->count; i++)
@@ -277,7 +277,7 @@ static orrery_status link_of(struct maker *maker, const char *id, const char **l
         return status;
     if (json_kind(json_get(answer.body, "_self")) != JSON_STRING)
         return ORRERY_EIO;
-    *link = resolver_text(&maker->arena, json_string(json_get(answer.body, "_self")));
+    *link = memory_text_in(&maker->arena, json_string(json_get(answer.body, "_self")));
     return *link ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
@@ -302,7 +302,7 @@ static orrery_status make_all(struct maker *maker, const orrery_extractor *extra
     size_t count = maker->options->count;
     orrery_status status = template_copy(&maker->arena, maker->options->collection, &maker->shape);
 
-    maker->links = arena_try_alloc(&maker->arena, count * sizeof(*maker->links));
+    maker->links = memory_list(&maker->arena, count, sizeof(*maker->links));
     if (!maker->links)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count && status == ORRERY_OK; i++)

@@ -172,8 +172,8 @@ static struct session *add(orrery_client *client, struct slice container, const 
 
     if (!session)
         return NULL;
-    session->container = copy_text(container.data, container.size);
-    session->rid = copy_text(rid, strlen(rid));
+    session->container = memory_text(container);
+    session->rid = memory_text(slice_of(rid));
     if (!session->container || !session->rid) {
         free_one(session);
         return NULL;

@@ -26,21 +26,6 @@ static size_t find_fd(const orrery_client *client, curl_socket_t fd)
     return i;
 }
 
-static bool add_fd(orrery_client *client)
-{
-    size_t capacity = client->fd_capacity ? 2 * client->fd_capacity : 16;
-    struct pollfd *grown;
-
-    if (client->fd_count < client->fd_capacity)
-        return true;
-    grown = realloc(client->fds, capacity * sizeof(*grown));
-    if (!grown)
-        return false;
-    client->fds = grown;
-    client->fd_capacity = capacity;
-    return true;
-}
-
 /* libcurl asks for a socket to be watched, or no longer. */
 static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *of_socket)
 {
@@ -54,7 +39,7 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *of_so
         return 0;
     }
     if (i == client->fd_count) {
-        if (!add_fd(client))
+        if (!memory_grow(&client->fds, &client->fd_capacity, i + 1, sizeof(*client->fds)))
             return -1;
         client->fd_count++;
     }

@@ -92,8 +92,8 @@ static bool make_nodes(orrery_json *json, struct json root)
     struct filler filler;
 
     measure(root, &sizes);
-    filler.node = arena_try_alloc(&json->arena, sizes.nodes * sizeof(struct node));
-    filler.element = arena_try_alloc(&json->arena, sizes.elements * sizeof(*filler.element) + 1);
+    filler.node = memory_list(&json->arena, sizes.nodes, sizeof(struct node));
+    filler.element = memory_list(&json->arena, sizes.elements, sizeof(*filler.element));
     filler.text = arena_try_alloc(&json->arena, sizes.bytes + 1);
     if (!filler.node || !filler.element || !filler.text)
         return false;
@@ -237,7 +237,7 @@ orrery_status orrery_value_print(orrery_value value, char **text, size_t *size)
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
     json_print(&out, node_of(value)->value);
-    *text = out.failed ? NULL : copy_text(out.data, out.size);
+    *text = out.failed ? NULL : memory_text(buf_as_slice(&out));
     if (size)
         *size = out.size;
     arena_free(&arena);

@@ -99,7 +99,7 @@ static orrery_status show(struct arena *arena, const struct fake_item *item, str
         ",\"_rid\":\"r%llu\",\"_ts\":1,\"_self\":\"s\",\"_attachments\":\"a\",\"_etag\":\"\\\"v%llu\\\"\"}",
         (unsigned long long)item->number, (unsigned long long)item->version);
     *answer =
-        (struct remote_answer){ .etag = slice_make(resolver_text(arena, slice_of(etag)), strlen(etag)) };
+        (struct remote_answer){ .etag = slice_make(memory_text_in(arena, slice_of(etag)), strlen(etag)) };
     if (text.failed || !answer->etag.data)
         return ORRERY_ENOMEM;
     return parse(arena, text.data, text.size, &answer->body);
@@ -274,7 +274,7 @@ static orrery_status fake_item_create(void *self, struct arena *arena, const str
     status = parse(arena, json.data, json.size, &document);
     if (status != ORRERY_OK)
         return answered(lost, status);
-    if (!(id = resolver_text(arena, json_string(json_get(document, "id")))))
+    if (!(id = memory_text_in(arena, json_string(json_get(document, "id")))))
         return ORRERY_ENOMEM;
     at = find_item(collection, id);
     if (*at)
