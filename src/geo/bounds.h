@@ -10,7 +10,11 @@ struct bounds {
     double x0, y0, x1, y1;
 };
 
-/* False when it is no GeoJSON object, or has no position. It may be true of one that is not valid in other ways. */
+/*
+ * False when it is no GeoJSON object, or has no point. It is also true of some that geojson_read() finds not valid: it
+ * does not look at a polygon's holes, and asks neither whether rings are closed nor how many points they have.
+ * It allocates nothing: every write of an indexed geometry asks it.
+ */
 bool bounds_of(struct json geometry, bool planar, struct bounds *box);
 
 /*

@@ -1,4 +1,5 @@
 /* src/geo/cells.c - cells that cover a box, and the ranges of cells that may meet it. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,6 +55,7 @@ static uint64_t cell_around(uint64_t at, unsigned bits)
 {
     uint64_t size = 1ull << (2 * bits);
 
+    assert(bits <= AXIS_BITS);
     return 2 * (at & ~(size - 1)) + size;
 }
 
@@ -121,6 +123,7 @@ size_t cells_of(struct json geometry, const double *plane, uint64_t cell[CELLS_M
     pieces = pieces_of(&box, plane, piece);
     for (size_t i = 0; i < pieces; i++)
         count += add_cells(&piece[i], cell + count);
+    assert(count <= CELLS_MAX);
     return count;
 }
 
@@ -133,6 +136,7 @@ static void add_square(struct cell_ranges *ranges, uint64_t at, unsigned bits)
 {
     uint64_t last = at + (1ull << (2 * bits)) - 1;
 
+    assert(ranges->count <= (size_t)(SQUARES_MAX - 1) * PER_SQUARE);
     ranges->range[ranges->count++] = (struct cell_range){ 2 * at + 1, 2 * last + 1 };
     for (unsigned up = 0; up <= AXIS_BITS; up += LEVEL_BITS) {
         uint64_t cell = cell_around(at, up);

@@ -1,4 +1,5 @@
 /* src/geo/sphere.c - shapes on the earth: making them, and where a point lies in them. */
+#include <assert.h>
 #include <float.h>
 
 #include "geo/sphere.h"
@@ -188,9 +189,11 @@ static void add_ring(struct sphere *shape, const struct geojson *flat, const str
 {
     struct sphere_ring *ring = &shape->ring[shape->ring_count++];
 
+    assert(shape->ring_count <= flat->ring_count);
+    assert(from->count > 0);
     *ring = (struct sphere_ring){ .first = (uint32_t)shape->count, .part = from->part, .hole = from->hole };
     for (uint32_t i = 0; i < from->count; i++) {
-        struct position degrees = flat->at[from->first + i];
+        struct geo_point degrees = flat->at[from->first + i];
         struct vec p = vec_of_degrees(degrees.x, degrees.y);
 
         if (shape->count == ring->first || vec_apart(shape->at[shape->count - 1], p) >= vec_same)
@@ -227,6 +230,8 @@ static void set_edges(struct sphere *shape, const struct sphere_ring *ring)
 {
     size_t last = ring->first + ring->count - 1;
 
+    assert(ring->count > 0);
+    assert(last < shape->count);
     shape->length[last] = -1;
     for (size_t i = ring->first; i < last; i++) {
         struct vec normal = vec_cross(shape->at[i], shape->at[i + 1]);
@@ -327,6 +332,7 @@ enum status sphere_make(struct op *op, struct arena *memory, const struct geojso
 {
     enum status st = ST_OK;
 
+    assert(!flat->reason);
     if (!make_room(memory, flat, shape))
         return ST_QUERY_MEMORY;
     set_rings(shape, flat);
