@@ -219,9 +219,7 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
     struct call *call;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
     status = key ? batch_check(client, container_link, batch, BATCH_OPERATIONS_MAX)
                  : client_refuse(client, ORRERY_EINVAL, "a batch needs its partition key");

@@ -559,9 +559,7 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
     struct bulk *bulk = NULL;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
     status = batch_check(client, container_link, batch, SIZE_MAX);
     if (status == ORRERY_OK)

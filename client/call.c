@@ -72,6 +72,13 @@ static void option_headers(struct call *call, const orrery_options *options)
         add_line(call, *more);
 }
 
+bool call_begins(const orrery_client *client, orrery_response **response)
+{
+    if (response)
+        *response = NULL;
+    return client;
+}
+
 struct call *call_new(orrery_client *client, enum method method, const orrery_options *options)
 {
     const char *session = OPTION(options, session_token);

@@ -134,6 +134,9 @@ orrery_status call_start(struct call *call);
 orrery_status call_run(struct call *call, orrery_response **response);
 orrery_status call_take(struct call *call, orrery_response **response); /* of one that has ended */
 
+/* What a public call begins with: there is no response yet. False: there is no client either. */
+bool call_begins(const orrery_client *client, orrery_response **response);
+
 /* As call_run(), or call_start() if the options say so. */
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response);
 

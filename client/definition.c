@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "resolver.h"
 
 static void free_one(struct definition *definition)
 {
@@ -155,24 +156,6 @@ static struct json at_path(struct json document, struct slice path)
     return document;
 }
 
-/* Through a key, so that it is escaped as every other one. */
-static orrery_key component(struct json value)
-{
-    switch (json_kind(value)) {
-    case JSON_NULL:
-        return orrery_key_null();
-    case JSON_FALSE:
-    case JSON_TRUE:
-        return orrery_key_bool(json_kind(value) == JSON_TRUE);
-    case JSON_NUMBER:
-        return orrery_key_number(json_double(value));
-    case JSON_STRING:
-        return orrery_key_bytes(json_string(value).data, json_string(value).size);
-    default:
-        return orrery_key_none();
-    }
-}
-
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
                              struct buf *out)
 {
@@ -185,7 +168,7 @@ orrery_status definition_key(orrery_client *client, const struct definition *def
         return client_no_memory(client);
     for (struct json_iter i = json_iter(paths); json_next(&i) && count < LEVELS_MAX;)
         if (json_kind(i.value) == JSON_STRING)
-            levels[count++] = component(at_path(document, json_string(i.value)));
+            levels[count++] = key_of_value(at_path(document, json_string(i.value)));
     key = orrery_key_list(levels, count);
     if (definition->system_key && count == 1 && levels[0].type == ORRERY_KEY_NONE)
         key.count = 0;

@@ -105,9 +105,7 @@ static bool had_old_definition(const orrery_client *client, const orrery_key *ke
 
 static bool begins(orrery_client *client, const void *needed, orrery_response **response)
 {
-    if (response)
-        *response = NULL;
-    if (client && !needed)
+    if (call_begins(client, response) && !needed)
         client_refuse(client, ORRERY_EINVAL, "an argument is NULL that must not be");
     return client && needed;
 }

@@ -8,6 +8,18 @@ static const char features[] =
     "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
     "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount";
 
+/* Sends a call whose answer take_answer() waits for; one that could not be built is given back. */
+static orrery_status start(orrery_query *query, struct call *call, orrery_status status)
+{
+    if (status == ORRERY_OK)
+        status = call_start(call);
+    if (status == ORRERY_OK)
+        query->call = call;
+    else
+        call_free(call);
+    return status;
+}
+
 static orrery_status start_plan(orrery_query *query)
 {
     struct call *call = call_new(query->client, METHOD_POST, &query->options);
@@ -22,13 +34,7 @@ static orrery_status start_plan(orrery_query *query)
     call_header(call, "x-ms-cosmos-query-version", "1.4");
     call_header(call, "x-ms-documentdb-isquery", "true");
     call_body(call, "application/query+json", query->original);
-    if (status == ORRERY_OK)
-        status = call_start(call);
-    if (status == ORRERY_OK)
-        query->call = call;
-    else
-        call_free(call);
-    return status;
+    return start(query, call, status);
 }
 
 static orrery_status start_ranges(orrery_query *query)
@@ -40,13 +46,7 @@ static orrery_status start_ranges(orrery_query *query)
         return ORRERY_ENOMEM;
     status = call_child(call, query->links[query->link_at], "pkranges", NULL);
     call_header(call, "x-ms-max-item-count", "-1");
-    if (status == ORRERY_OK)
-        status = call_start(call);
-    if (status == ORRERY_OK)
-        query->call = call;
-    else
-        call_free(call);
-    return status;
+    return start(query, call, status);
 }
 
 /* The answer to query->call as JSON in the cursor's own arena. ORRERY_WAIT: not yet. */

@@ -56,6 +56,9 @@ bool link_is_database(const char *link);
 
 orrery_status held_key_new(orrery_held_key **held);
 
+/* The key that a value is; none, when it is undefined, an array or an object. Its text stays the value's. */
+orrery_key key_of_value(struct json value);
+
 /* A deep copy whose memory is the arena's. */
 orrery_status key_copy(struct arena *arena, const orrery_key *key, orrery_key *copy);
 

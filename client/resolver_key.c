@@ -187,23 +187,29 @@ orrery_status extractor_copy(struct arena *arena, const orrery_extractor *extrac
     return copy_names(arena, copy);
 }
 
-static orrery_key key_of_json(struct json value)
+orrery_key key_of_value(struct json value)
 {
-    struct slice text;
-
     switch (json_kind(value)) {
-    case JSON_UNDEFINED:
-        return (orrery_key){ .type = ORRERY_KEY_NONE };
     case JSON_NULL:
-        return (orrery_key){ .type = ORRERY_KEY_NULL };
+        return orrery_key_null();
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return orrery_key_bool(json_kind(value) == JSON_TRUE);
     case JSON_NUMBER:
         return orrery_key_number(json_double(value));
     case JSON_STRING:
-        text = json_string(value);
-        return (orrery_key){ .type = ORRERY_KEY_TEXT, .text = text.data, .size = text.size };
-    default: /* an array or an object is no key, and a truth value is not one of ours either */
-        return (orrery_key){ .type = ORRERY_KEY_BOOL, .number = json_kind(value) == JSON_TRUE };
+        return orrery_key_bytes(json_string(value).data, json_string(value).size);
+    default:
+        return orrery_key_none();
     }
+}
+
+/* An array or an object is no key: it becomes a truth value, which is not one of ours either. */
+static orrery_key key_of_json(struct json value)
+{
+    enum json_kind kind = json_kind(value);
+
+    return kind == JSON_ARRAY || kind == JSON_OBJECT ? orrery_key_bool(0) : key_of_value(value);
 }
 
 /* A number as JavaScript spells it, so that every client finds the same text. */

@@ -211,24 +211,10 @@ static struct slice next_name(struct slice *path)
 static orrery_key key_at(struct slice path, struct json item)
 {
     struct json value = item;
-    struct slice text;
 
     while (path.size > 0)
         value = json_member(value, next_name(&path));
-    switch (json_kind(value)) {
-    case JSON_NULL:
-        return orrery_key_null();
-    case JSON_FALSE:
-    case JSON_TRUE:
-        return orrery_key_bool(json_kind(value) == JSON_TRUE);
-    case JSON_NUMBER:
-        return orrery_key_number(json_double(value));
-    case JSON_STRING:
-        text = json_string(value);
-        return orrery_key_bytes(text.data, text.size);
-    default:
-        return orrery_key_none();
-    }
+    return key_of_value(value);
 }
 
 orrery_status key_paths_key(const struct key_paths *paths, struct arena *arena, struct json item,

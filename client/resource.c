@@ -37,9 +37,7 @@ static orrery_status send_request(orrery_client *client, const struct request *r
     struct call *call;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
     call = begin(client, request, &status);
     if (!call)
@@ -52,9 +50,7 @@ static orrery_status send_request(orrery_client *client, const struct request *r
 static orrery_status send_json(orrery_client *client, const struct request *request,
                                orrery_response **response)
 {
-    if (response)
-        *response = NULL;
-    if (client && !request->body.data)
+    if (call_begins(client, response) && !request->body.data)
         return client_refuse(client, ORRERY_EINVAL, "there is no body");
     return send_request(client, request, response);
 }
@@ -145,10 +141,10 @@ orrery_status orrery_database_create(orrery_client *client, const char *id, cons
     orrery_writer *writer = NULL;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client || !id || !*id)
-        return client ? client_refuse(client, ORRERY_EINVAL, "a database has an id") : ORRERY_EINVAL;
+    if (!call_begins(client, response))
+        return ORRERY_EINVAL;
+    if (!id || !*id)
+        return client_refuse(client, ORRERY_EINVAL, "a database has an id");
     orrery_writer_new(&writer);
     orrery_write_object(writer);
     orrery_write_name(writer, "id");
@@ -222,11 +218,10 @@ static orrery_status send_container(orrery_client *client, const struct request 
     orrery_writer *writer = NULL;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client || !container || !container->id || !*container->id || !request->link)
-        return client ? client_refuse(client, ORRERY_EINVAL, "a container has an id and a link")
-                      : ORRERY_EINVAL;
+    if (!call_begins(client, response))
+        return ORRERY_EINVAL;
+    if (!container || !container->id || !*container->id || !request->link)
+        return client_refuse(client, ORRERY_EINVAL, "a container has an id and a link");
     orrery_writer_new(&writer);
     write_container(writer, container);
     status = send_written(client, request, writer, response);
@@ -266,9 +261,7 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
     struct call *call;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
     call = begin(client, &run, &status);
     if (!call)

@@ -231,17 +231,21 @@ static orrery_status item_at(struct fake *fake, const struct remote_item *item, 
     return if_match && strcmp(if_match, etag) != 0 ? ORRERY_EPRECONDITION : ORRERY_OK;
 }
 
+/* The same for a request that is told whether it arrived, and whether its answer is lost. */
+static orrery_status reach(struct fake *fake, const struct remote_item *item, const char *if_match,
+                           struct fake_item ***at, bool *lost)
+{
+    return arrives(fake, lost) ? item_at(fake, item, if_match, at) : ORRERY_EIO;
+}
+
 static orrery_status fake_item_read(void *self, struct arena *arena, const struct remote_item *item,
                                     struct remote_answer *answer)
 {
     struct fake *fake = self;
     struct fake_item **at;
-    orrery_status status;
     bool lost;
+    orrery_status status = reach(fake, item, NULL, &at, &lost);
 
-    if (!arrives(fake, &lost))
-        return ORRERY_EIO;
-    status = item_at(fake, item, NULL, &at);
     return answered(lost, status == ORRERY_OK ? show(arena, *at, answer) : status);
 }
 
@@ -292,12 +296,9 @@ static orrery_status fake_item_replace(void *self, struct arena *arena, const st
 {
     struct fake *fake = self;
     struct fake_item **at;
-    orrery_status status;
     bool lost;
+    orrery_status status = reach(fake, item, item->if_match, &at, &lost);
 
-    if (!arrives(fake, &lost))
-        return ORRERY_EIO;
-    status = item_at(fake, item, item->if_match, &at);
     if (status != ORRERY_OK)
         return answered(lost, status);
     set_text(fake, *at, json);
@@ -308,12 +309,9 @@ static orrery_status fake_item_delete(void *self, const struct remote_item *item
 {
     struct fake *fake = self;
     struct fake_item **at, *gone;
-    orrery_status status;
     bool lost;
+    orrery_status status = reach(fake, item, item->if_match, &at, &lost);
 
-    if (!arrives(fake, &lost))
-        return ORRERY_EIO;
-    status = item_at(fake, item, item->if_match, &at);
     if (status != ORRERY_OK)
         return answered(lost, status);
     gone = *at;
