@@ -1,7 +1,7 @@
 /*
  * client/aggregate.c - COUNT and its like over what each range has counted, and GROUP BY.
- * A range gives a part of each aggregate: {"item": ...}, for MIN and MAX with how many values it took. A part that took
- * nothing is passed over; one whose value is undefined makes the whole undefined, as on the server.
+ * Each range gives its part of an aggregate: {"item": ...}. A part of MIN or MAX also says how many values it took. A part
+ * that took none is passed over. A part whose value is undefined makes the whole undefined, as it does on the server.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -246,7 +246,7 @@ static bool has_value(const struct cell *cell, enum aggregate_kind kind)
                                                                                     : true;
 }
 
-/* Lists have no order to keep; of a set, what another range has told already is left out. */
+/* The parts of a list may come in any order. Of a set, what another range has told already is left out. */
 static void build_list(struct json_builder *builder, const struct cell *cell, bool is_set)
 {
     json_begin_array(builder);

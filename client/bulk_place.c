@@ -99,7 +99,7 @@ orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *respons
     return ORRERY_OK;
 }
 
-/* Those that were divided stand beside their parts at times: the last that has the key is a part. */
+/* At times a range that was divided still stands beside its parts. The last one that has the key is a part. */
 static size_t range_of(const struct bulk *bulk, struct slice hash)
 {
     size_t found = 0;
@@ -112,7 +112,7 @@ static size_t range_of(const struct bulk *bulk, struct slice hash)
 
 /* ---- who goes together */
 
-/* The numbers of what is not done yet, range by range, each range's in the order of the operations. */
+/* The numbers of the operations that are not done yet, range by range, and within a range in their order. */
 static size_t *sort_by_range(struct bulk *bulk, size_t *count)
 {
     size_t *first = memory_list(&bulk->arena, bulk->range_count + 1, sizeof(*first));
@@ -135,7 +135,10 @@ static size_t *sort_by_range(struct bulk *bulk, size_t *count)
     return numbers;
 }
 
-/* How many of the next ones make one request: of one range, and neither too many nor too large. */
+/*
+ * How many of the next operations make one request: all are of one range, and they are neither too many nor too
+ * large.
+ */
 static size_t together(const struct bulk *bulk, const size_t *numbers, size_t count)
 {
     size_t range = bulk->entries[numbers[0]].range, bytes = 0, at = 0;

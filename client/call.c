@@ -320,7 +320,7 @@ static const char *say(struct call *call, const char *fmt, ...)
     return text.failed ? "out of memory" : text.data;
 }
 
-/* Of a message that goes over several lines the first: the others tell the request's number. */
+/* A message may have several lines. The first says why; the others have the request's number. */
 static struct slice first_line(struct slice text)
 {
     const char *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
@@ -519,7 +519,7 @@ static void tell(struct call *call)
     done(context, status, response);
 }
 
-/* Of those that have ended, the ones of cursors that have not taken them are nobody's to wait for. */
+/* Calls of cursors that have ended, and were not taken yet, are nobody's to wait for. */
 static size_t count(const struct call *call)
 {
     size_t counted = 0;

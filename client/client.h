@@ -3,8 +3,8 @@
  * A call is one request with all its attempts. It is filled in (call_new, call_header, call_body), then either
  * run to its end (call_run) or sent on its way (call_start), and given back (call_free).
  *
- * Memory. A call has an arena; whatever it builds fails once, at the end, as buffers do. Nothing here aborts:
- * arena_alloc(), arena_copy() and arena_text() are not for this folder.
+ * Memory. A call has an arena. What is built in it, as in a buffer, may fail at any step, and is looked at once, at the end.
+ * Nothing here aborts: memory.h has the ways to allocate; arena_alloc(), arena_copy() and arena_text() are not for this folder.
  */
 #pragma once
 #include <curl/curl.h>
@@ -130,7 +130,7 @@ orrery_status call_key(struct call *call, const orrery_key *key); /* its header;
 /* Sends it on its way: from now on the client's loop looks after it. */
 orrery_status call_start(struct call *call);
 
-/* The end of it: the response, if it is wanted, and the status. Takes the call away, whatever comes out. */
+/* Runs it to its end: gives the response, if it is wanted, and the status. Takes the call away, whatever comes out. */
 orrery_status call_run(struct call *call, orrery_response **response);
 orrery_status call_take(struct call *call, orrery_response **response); /* of one that has ended */
 
@@ -140,7 +140,7 @@ bool call_begins(const orrery_client *client, orrery_response **response);
 /* As call_run(), or call_start() if the options say so. */
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response);
 
-/* A member that the caller's struct, which may be an older one, has. */
+/* A member of the options; 0 where the caller's struct is an older and shorter one. */
 #define OPTION(options, member)                                                                   \
     ((options) && (options)->size >= offsetof(orrery_options, member) + sizeof((options)->member) \
          ? (options)->member                                                                      \
@@ -154,7 +154,7 @@ orrery_status transport_send(struct call *call);    /* begins one attempt */
 orrery_status transport_perform(struct call *call); /* one attempt to its end */
 void transport_cancel(struct call *call);
 
-/* Does what can be done and waits for it at most so long; -1: until something happened. */
+/* Does what can be done, and waits for more at most that long; -1: until something has happened. */
 orrery_status transport_turn(orrery_client *client, int timeout_ms);
 
 /* An attempt has come to its end: call.c decides what it means. */
@@ -170,7 +170,7 @@ __attribute__((format(printf, 3, 4))) orrery_status client_fail(orrery_client *c
                                                                 const char *fmt, ...);
 void client_begin(orrery_client *client); /* a call of the user's begins: what the last one said is over */
 
-/* Both at once, of a call that does nothing because of its arguments. */
+/* Both at once, for a call that does nothing because its arguments make no sense. */
 __attribute__((format(printf, 3, 4))) orrery_status client_refuse(orrery_client *client, orrery_status status,
                                                                   const char *fmt, ...);
 orrery_status client_no_memory(orrery_client *client);

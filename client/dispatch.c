@@ -76,8 +76,10 @@ void resolver_forget_all(orrery_client *client)
         forget(&client->resolvers);
 }
 
-/* NULL and ORRERY_OK: the link is no database's, and means itself. The reference is the caller's: a resolver that asks the
-   server may be exchanged while it does. */
+/*
+ * NULL and ORRERY_OK: the link is no database's, and means itself. The caller gets a reference of its own: a
+ * resolver that asks the server may be exchanged while it does.
+ */
 static orrery_status resolver_of(orrery_client *client, const char *link, orrery_resolver **resolver)
 {
     struct registered *found;
@@ -123,7 +125,7 @@ orrery_status resolver_place(orrery_client *client, const char *link, struct sli
     return status;
 }
 
-/* The key is the resolver's: it need not be that of the collections' partitions, so that it is not sent. */
+/* The key is for the resolver, and is not sent: the collections may be partitioned by something else. */
 orrery_status resolver_open(orrery_client *client, const struct question *question, orrery_query **query)
 {
     struct question asked = *question;

@@ -11,7 +11,7 @@ static void put_point(struct ring_point *point, const orrery_hash *hash, const u
         point->digest[i] = digest[hash->msb_first ? i : hash->digest_bytes - 1 - i];
 }
 
-/* Of equal points the later link's comes last, and that one is found. */
+/* Where two points are equal, the later link's comes last, and is the one that is found. */
 static int by_digest(const void *a, const void *b)
 {
     const struct ring_point *x = a, *y = b;

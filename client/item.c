@@ -4,7 +4,7 @@
 #include "client.h"
 #include "resolver.h"
 
-/* An id in front of the others: {"id":"...", as the document went on. */
+/* Puts an id in front of the other members: {"id":"...", and the document goes on. */
 static orrery_status add_id(struct call *call, struct json document)
 {
     char guid[GUID_SIZE + 1];
@@ -96,8 +96,10 @@ static orrery_status write_once(orrery_client *client, const struct request *req
     return status;
 }
 
-/* A key that was taken out of the document by a definition of old: somebody has made the container anew. The server did
-   nothing, and the definition is forgotten by now. */
+/*
+ * The key was taken out of the document by an old definition: somebody has made the container anew. The server did
+ * nothing, and the definition is forgotten by now.
+ */
 static bool had_old_definition(const orrery_client *client, const orrery_key *key, orrery_status status)
 {
     return !key && status == ORRERY_EBADREQUEST && client->failed && client->failed->sub_status == 1001;
@@ -110,7 +112,7 @@ static bool begins(orrery_client *client, const void *needed, orrery_response **
     return client && needed;
 }
 
-/* The options with less time, if what the resolver said does not hold as long as the call may take. */
+/* The options, with less time if the resolver's answer does not hold as long as the call may take. */
 static const orrery_options *bound_options(const orrery_client *client, const orrery_options *options,
                                            orrery_options *bounded)
 {
@@ -126,7 +128,7 @@ static const orrery_options *bound_options(const orrery_client *client, const or
     return bounded;
 }
 
-/* Creates and upserts: where a database's link is given, its resolver says where to. */
+/* Creates and upserts. If the link is a database's, its resolver says which collection to write to. */
 static orrery_status place_and_write(orrery_client *client, const struct request *request,
                                      orrery_response **response)
 {
@@ -145,7 +147,7 @@ static orrery_status place_and_write(orrery_client *client, const struct request
     return status;
 }
 
-/* A second attempt asks the resolver again: the time that its first word left is used up. */
+/* A second attempt asks the resolver again, because the time for which its first answer held is used up. */
 static orrery_status write_new(orrery_client *client, const struct request *request,
                                orrery_response **response)
 {
@@ -192,7 +194,7 @@ orrery_status orrery_item_replace(orrery_client *client, const char *container_l
     return status;
 }
 
-/* A container with a system key writes "none" in another way: only then is its definition asked for. */
+/* A container with a system key writes "none" in another way. Its definition is asked for only then. */
 static orrery_status key_header(struct call *call, const char *link, const orrery_key *key)
 {
     const struct definition *definition = NULL;

@@ -136,7 +136,7 @@ static bool same_hash(struct hash128 a, struct hash128 b)
     return a.h1 == b.h1 && a.h2 == b.h2;
 }
 
-/* Whether these are contents that a manager meant to copy: this one, or one that was ended. */
+/* Whether a manager meant to copy these contents: this one, or an earlier one that was ended. */
 static bool is_intended(const struct arrangement *arrangement, const struct stray *stray, struct hash128 what)
 {
     for (size_t i = 0; i < arrangement->intent_count; i++)
@@ -145,15 +145,17 @@ static bool is_intended(const struct arrangement *arrangement, const struct stra
     return false;
 }
 
-/* The copy as it lies in the new place: its ETag, what it has, and whether it is ours, and so may be written over. One that
-   was only found (is_made: false) looks like ours, but a client may have written the same. */
+/*
+ * The copy as it lies in the new place: its ETag, its contents, and whether it is ours, so that it may be written
+ * over. One that was only found (is_made is false) looks like ours, but a client may have written the same.
+ */
 struct copy {
     struct slice etag;
     struct hash128 what;
     bool is_ours, is_made;
 };
 
-/* Where it goes to, and where it comes from; etag: what lies there must still have it, or NULL. */
+/* The item where it goes to, and where it comes from. etag: what lies there must still have it; NULL: any. */
 static struct remote_item new_place(const struct stray *stray, const char *etag)
 {
     return (struct remote_item){ stray->to, stray->id.data, &stray->key, etag };
@@ -200,7 +202,7 @@ static orrery_status write_over(const struct mover *mover, struct arena *arena, 
     return ORRERY_OK;
 }
 
-/* Copies are made of what is written down only: so that one that is found after a kill is known for ours. */
+/* Only what is written down is copied. So a copy that is found after a kill is known to be ours. */
 static orrery_status note_intent(const struct mover *mover, const struct stray *stray)
 {
     struct arrangement *arrangement = mover->arrangement;
@@ -238,7 +240,7 @@ static orrery_status put(const struct mover *mover, struct arena *arena, const s
     return status == ORRERY_ENOTFOUND ? ORRERY_ECONFLICT : status;
 }
 
-/* A copy that is gone, or that somebody has changed since, is nothing to delete. */
+/* A copy that is gone, or that somebody has changed since, need not be deleted. */
 static orrery_status delete_copy(const struct mover *mover, const struct stray *stray,
                                  const struct copy *copy)
 {
@@ -250,8 +252,8 @@ static orrery_status delete_copy(const struct mover *mover, const struct stray *
 }
 
 /*
- * Somebody deleted it here while it was being copied: the copy goes too. First a look whether the move is still ours:
- * it may have been another manager that deleted it, having moved it.
+ * Somebody deleted the item here while it was being copied: the copy goes too. First it is made sure that the move is still
+ * ours: it may have been another manager that moved the item, and then deleted it.
  */
 static orrery_status take_back(const struct mover *mover, const struct stray *stray, const struct copy *copy)
 {
@@ -285,8 +287,10 @@ static orrery_status follow(const struct mover *mover, struct arena *arena, stru
     return status == ORRERY_OK ? write_over(mover, arena, stray, copy) : status;
 }
 
-/* It changes faster than it is copied. A copy that stayed would be taken for a client's, and later than what lies here, by
-   the next pass, which does not know any more what was copied. */
+/*
+ * The item changes faster than it is copied, so the copy is taken away. The next pass does not know what was
+ * copied: it would take a copy that stayed for a client's, and for later than what lies here.
+ */
 static orrery_status withdraw(const struct mover *mover, const struct stray *stray, const struct copy *copy)
 {
     return copy->is_ours ? delete_copy(mover, stray, copy) : ORRERY_OK;

@@ -46,7 +46,9 @@ static orrery_status copy_texts(struct manager_settings *settings, const char *d
                : ORRERY_ENOMEM;
 }
 
-/* Both as this library knows them; what was given of the second is what the first names. */
+/*
+ * Copies both structs as this library knows them: the options, and the managed options that they point to, if any.
+ */
 static bool take_options(const orrery_manager_options *given, orrery_manager_options *options,
                          orrery_managed_options *managed)
 {

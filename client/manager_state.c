@@ -266,7 +266,10 @@ static bool has_link(const char *const *links, size_t count, const char *link)
     return false;
 }
 
-/* The current ring with those that lose documents in front: who reads in this order meets each document at least once. */
+/*
+ * The current ring, with the collections that lose documents in front: who reads in this order meets each document
+ * at least once.
+ */
 static orrery_status current_ring(const struct arrangement *arrangement,
                                   const struct manager_settings *settings, orrery_resolver **resolver)
 {

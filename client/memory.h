@@ -16,7 +16,7 @@
 bool memory_grow(void *list, size_t *capacity, size_t needed, size_t element_bytes);
 bool memory_grow_in(struct arena *arena, void *list, size_t *capacity, size_t needed, size_t element_bytes);
 
-/* A list of so many elements, which are not set. NULL: no memory, and never because there are none. */
+/* A list of `count` elements, which are not set. NULL: no memory. An empty list is not NULL. */
 void *memory_list(struct arena *arena, size_t count, size_t element_bytes);
 
 /* A copy, ended by a NUL; NULL: no memory. */

@@ -394,7 +394,10 @@ static orrery_status inherit(orrery_query *query, size_t first, const struct sou
     return ORRERY_OK;
 }
 
-/* The children stand at the end: they are moved to where their parent was, so that the order of ranges stays. */
+/*
+ * The children were added at the end. They are moved to where their parent stands, so that the order of ranges
+ * stays.
+ */
 static void put_in_place(orrery_query *query, size_t at, size_t first)
 {
     for (size_t i = first; i < query->source_count; i++) {

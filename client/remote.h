@@ -40,8 +40,10 @@ struct remote_calls {
                                   struct slice json, struct remote_answer *answer);
     orrery_status (*item_delete)(void *self, const struct remote_item *item);
 
-    /* All items of a collection, or the collections of a database ("dbs/x/colls"); ORRERY_ROW, ORRERY_DONE. A row lives until
-       the next one. */
+    /*
+     * Lists the items of a collection, or the collections of a database ("dbs/x/colls"). The next row: ORRERY_ROW,
+     * or ORRERY_DONE. A row lives until the next one.
+     */
     orrery_status (*list_open)(void *self, const char *link, struct remote_cursor **cursor);
     orrery_status (*list_next)(struct remote_cursor *cursor, struct json *row);
     void (*list_close)(struct remote_cursor *cursor);
@@ -50,7 +52,7 @@ struct remote_calls {
     void (*sleep_ms)(void *self, int64_t ms);          /* waits */
     void (*name)(void *self, char *text, size_t size); /* one that nobody else has */
 
-    /* What a resolver is about to say holds for so long: a write that goes by it must have ended by then. */
+    /* Says for how long the resolver's next answer holds: a write that goes by it must have ended by then. */
     void (*bound)(void *self, int64_t ms);
 };
 

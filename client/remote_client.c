@@ -85,7 +85,10 @@ static orrery_status client_item_replace(void *self, struct arena *arena, const 
     return answer_of(status, arena, response, answer);
 }
 
-/* ORRERY_ENOTFOUND is somebody else's doing: a write that may have happened is never sent again (promise 2). */
+/*
+ * ORRERY_ENOTFOUND means that somebody else deleted it: a write that may have happened is never sent again (promise
+ * 2).
+ */
 static orrery_status client_item_delete(void *self, const struct remote_item *item)
 {
     orrery_options options = { .size = sizeof(options), .if_match = item->if_match };

@@ -97,8 +97,8 @@ bool key_is_absent(const orrery_key *key)
 }
 
 /*
- * UTF-8 bytes order as code points do, and UTF-16 units almost so: surrogates (a first byte of F0 and up) come
- * before U+E000 to U+FFFF (EE, EF).
+ * Bytes of UTF-8 have the order of code points. UTF-16 units have nearly the same order: only surrogates (a first
+ * byte of F0 and up) come before U+E000 to U+FFFF (EE, EF).
  */
 int text_compare_utf16(struct slice a, struct slice b)
 {

@@ -27,7 +27,7 @@ static const char *const *copy_list(struct arena *arena, const char *const *list
     return copy;
 }
 
-/* In a template of an older program the container may be shorter, and what follows it stands nearer. */
+/* In an older program's template the container may be shorter, and what follows it then stands nearer. */
 static bool template_take(const orrery_template *from, orrery_template *to)
 {
     size_t behind = sizeof(to->size) + sizeof(to->container), rest = sizeof(*to) - behind,
@@ -111,7 +111,7 @@ char *collection_link(struct arena *arena, const char *database_link, const char
     return link.failed ? NULL : link.data;
 }
 
-/* Those of one kind; one that another client put there meanwhile is welcome. */
+/* Puts the scripts of one kind. One that another client has put there meanwhile is welcome. */
 static orrery_status put_scripts(const struct remote *remote, struct arena *arena, const char *link,
                                  const char *kind, const char *const *scripts)
 {
@@ -247,7 +247,7 @@ struct maker {
     const char **links;
 };
 
-/* The link that goes into the ring: the server's own, if one asks for it, as the .NET sample took it. */
+/* The link that goes into the ring: the server's own, if that is asked for, as the .NET sample did. */
 static orrery_status link_of(struct maker *maker, const char *id, const char **link)
 {
     struct remote_answer answer;

@@ -139,8 +139,11 @@ static bool was_told(struct source *source, struct json row)
     return false;
 }
 
-/* What was told before goes to the front and is passed over: rows by what they are, since others may be gone meanwhile, or
-   new, or on another page; changes by their numbers, since what has changed again stands further behind. */
+/*
+ * Rows that were told before go to the front, and are passed over. Rows are known by their contents: meanwhile
+ * others may have gone, or come, or moved to another page. Changes are known by their numbers: what has changed
+ * again stands further behind.
+ */
 static void pass_over(struct source *source)
 {
     bool is_told = false;

@@ -99,9 +99,11 @@ static size_t head_came(char *bytes, size_t one, size_t size, void *user)
     return response_take_head(call->response, bytes, one * size);
 }
 
-/* libcurl sends a request a second time by itself where a connection that it kept breaks before the answer: a write may have
-   happened by then. Whether to try again is for call.c to say. And nothing is sent when its time is over: libcurl counts only
-   from where it begins, which of a call that does not wait is the next orrery_run(). */
+/*
+ * libcurl by itself sends a request a second time when a connection that it had kept breaks before the answer. By
+ * then a write may have happened: call.c decides whether to try again. Nothing is sent either when the call's time
+ * is over: libcurl counts from where it begins, which for a call that does not wait is the next orrery_run().
+ */
 static int about_to_send(void *user, char *server_ip, char *own_ip, int server_port, int own_port)
 {
     struct call *call = user;
@@ -218,7 +220,7 @@ orrery_status transport_send(struct call *call)
     return ORRERY_OK;
 }
 
-/* Calls that wait have a handle, and so a connection, of their own: without the loop a request costs a tenth less. */
+/* Calls that wait have a handle, and so a connection, of their own: without the loop, a request costs a tenth less. */
 orrery_status transport_perform(struct call *call)
 {
     orrery_client *client = call->client;
@@ -264,7 +266,7 @@ static void take_ended(orrery_client *client)
     }
 }
 
-/* How long there is nothing to do, at most `timeout_ms`; -1 as long as it takes. */
+/* How long there will be nothing to do, and `timeout_ms` at most; -1: for as long as it takes. */
 static int pause_ms(const orrery_client *client, int64_t now_ms, int timeout_ms)
 {
     int64_t until = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
@@ -345,7 +347,7 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
-/* Somebody is to be told already, of what ended while another call was waited for. */
+/* Somebody must be told of a call that ended while another one was waited for. */
 static int run_in_ms(const orrery_client *client)
 {
     return client->ended ? 0 : pause_ms(client, env_monotonic_ms(client->env), bulk_pause_ms(client, -1));

@@ -10,13 +10,16 @@ static const double radians = M_PI / 180;
 /* No direction at any place of the earth has a smaller radius of curvature: north at the equator, WGS-84. */
 static const double least_radius_metres = 6335439;
 
-/* A tenth of a metre: more than rounding in exact tests or here can be. Nearer to a pole every longitude counts. */
+/*
+ * A tenth of a metre: rounding, here or in exact tests, is less. Nearer to a pole than this, every longitude
+ * counts.
+ */
 static const double slack_degrees = 1e-6, polar_degrees = 89.99;
 
 /* Edges whose ends differ by this much in longitude may go either way round. */
 static const double opposite_degrees = 179.999;
 
-/* An area that is less than this part of what it is the difference of has no sign to rely on. */
+/* An area is a difference of sums. Where it is less than this part of them, its sign is not to be relied on. */
 static const double least_area = 1e-12;
 
 struct reader {
@@ -25,7 +28,7 @@ struct reader {
     bool everywhere; /* on the earth: it cannot be bounded */
     struct bounds box;
 
-    /* The run of edges at hand, on the earth. Its longitudes go on past 180 where it does. */
+    /* The run of edges that is being read. On the earth its longitudes may go on past 180. */
     struct bounds run;
     bool begun;
     double first_x;
@@ -46,8 +49,8 @@ static void widen_run(struct reader *reader, double x, double y0, double y1)
 }
 
 /*
- * The highest latitude that an arc can have whose ends are no higher than this: the arc between two places at this
- * latitude is highest in the middle in the north, and at its ends in the south.
+ * The highest latitude that an arc can reach when its ends are no higher than this. An arc between two places of one
+ * latitude is highest in its middle if it lies in the north, and at its ends if it lies in the south.
  */
 static double highest(double latitude, double across)
 {
@@ -90,7 +93,7 @@ static void begin_run(void *self, bool hole)
     reader->area = reader->area_terms = 0;
 }
 
-/* Into the box of all runs, moved round the earth to where that is narrowest. */
+/* Adds the run to the box of all runs, moved round the earth to where the box stays narrowest. */
 static void add_run(struct reader *reader)
 {
     struct bounds *box = &reader->box, run = reader->run;
@@ -109,7 +112,7 @@ static void add_run(struct reader *reader)
 }
 
 /*
- * A ring that is certain to run counter-clockwise, and around no pole, bounds what lies in its box. All others may
+ * A ring that certainly runs counter-clockwise, and around no pole, bounds what lies in its box. Any other ring may
  * bound anything.
  */
 static void end_run(void *self)

@@ -18,7 +18,7 @@ struct bounds {
 bool bounds_of(struct json geometry, bool planar, struct bounds *box);
 
 /*
- * Everything that is no farther from something in the box than `reach`, metres on the earth, and a little more, for
- * what rounding may do. False when nothing can be: the reach is below 0.
+ * Makes the box hold everything that is no farther from something in it than `reach` (metres on the earth), and a
+ * little more, because of rounding. False when nothing can be that near: the reach is below 0.
  */
 bool bounds_widen(struct bounds *box, double reach, bool planar);

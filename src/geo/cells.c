@@ -24,7 +24,7 @@ struct piece {
 
 /* ------- positions ------- */
 
-/* Monotonous, so that what lies between two places lies between their positions. */
+/* It never falls, so that what lies between two places lies between their positions. */
 static uint32_t on_axis(double at, double low, double high)
 {
     double part = high > low ? (at - low) / (high - low) : 0;
@@ -50,7 +50,7 @@ static uint64_t position(uint32_t x, uint32_t y)
     return spread(x) << 1 | spread(y);
 }
 
-/* The cell around a position whose sides are 2^bits: its first position doubled, and half of its size. */
+/* The number of the cell that has the position and sides of 2^bits: twice its first position, and half of its size. */
 static uint64_t cell_around(uint64_t at, unsigned bits)
 {
     uint64_t size = 1ull << (2 * bits);
@@ -90,7 +90,7 @@ static size_t pieces_of(const struct bounds *box, const double *plane, struct pi
 
 /* ------- the cells of a geometry ------- */
 
-/* How many bits to leave out, so that the piece is at most so many squares wider and higher than one. */
+/* How many bits to leave out, so that the piece is at most one square wider and higher than `squares`. */
 static unsigned bits_for(const struct piece *piece, uint32_t squares, unsigned step)
 {
     unsigned bits = 0;

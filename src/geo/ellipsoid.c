@@ -66,7 +66,7 @@ static double arc_metres(struct vec a, struct vec b)
 
 /* ------- from a place to an edge ------- */
 
-/* An edge as a path: start cos w + along sin w, for w from 0 to length. And where to. */
+/* An edge as a path, start cos w + along sin w for w from 0 to length, and the place to measure to. */
 struct path {
     struct vec start, along;
     double length;

@@ -151,7 +151,10 @@ static enum sphere_place place_in_line(const struct sphere *line, struct vec p)
     return SPHERE_OUTSIDE;
 }
 
-/* In a polygon is what lies to the left of all its rings; in several, what lies in any. */
+/*
+ * A point is in a polygon if it lies to the left of all its rings, and in several polygons if it lies in one of
+ * them.
+ */
 static enum sphere_place place_in_polygons(const struct sphere *shape, struct vec p)
 {
     enum sphere_place best = SPHERE_OUTSIDE;
@@ -184,7 +187,7 @@ enum sphere_place sphere_place(const struct sphere *shape, struct vec p)
 
 /* ------- making a shape ------- */
 
-/* Positions of one place (180 and -180 degrees, a pole's longitudes) become one. */
+/* Points that are one place (180 and -180 degrees, a pole's longitudes) become one. */
 static void add_ring(struct sphere *shape, const struct geojson *flat, const struct geojson_ring *from)
 {
     struct sphere_ring *ring = &shape->ring[shape->ring_count++];
