@@ -3,6 +3,7 @@
  * Each range gives its part of an aggregate: {"item": ...}. A part of MIN or MAX also says how many values it took. A part
  * that took none is passed over. A part whose value is undefined makes the whole undefined, as it does on the server.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ static void place(struct groups *groups, size_t number)
 {
     size_t at = groups->group[number].hash.h1 & (groups->table_size - 1);
 
+    assert(number < groups->table_size / 2);
     while (groups->table[at])
         at = (at + 1) & (groups->table_size - 1);
     groups->table[at] = number + 1;

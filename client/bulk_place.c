@@ -1,4 +1,6 @@
 /* client/bulk_place.c - where the operations of a bulk go: their keys, the ranges, and who goes together. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "bulk.h"
 #include "keys/epk.h"
@@ -118,6 +120,7 @@ static size_t *sort_by_range(struct bulk *bulk, size_t *count)
     size_t *first = memory_list(&bulk->arena, bulk->range_count + 1, sizeof(*first));
     size_t *numbers = memory_list(&bulk->arena, bulk->count, sizeof(*numbers));
 
+    assert(bulk->range_count > 0); /* bulk_take_ranges() refuses an empty list */
     if (!first || !numbers)
         return NULL;
     memset(first, 0, (bulk->range_count + 1) * sizeof(*first));

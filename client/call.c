@@ -1,4 +1,5 @@
 /* client/call.c - one request with all its attempts: built, sent, judged, tried again, told. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -399,6 +400,7 @@ static void queue_to_tell(struct call *call)
 
 static void end(struct call *call, orrery_status status, CURLcode code)
 {
+    assert(call->state != CALL_ENDED); /* it would be told, and given back, twice */
     call->state = CALL_ENDED;
     call->status = status;
     call->response->attempts = call->attempts;
@@ -448,6 +450,7 @@ orrery_status call_take(struct call *call, orrery_response **response)
     orrery_status status = call->status;
     bool handed = !orrery_failed(status) || call->hands_over;
 
+    assert(call->state == CALL_ENDED);
     if (orrery_failed(status))
         client_fail(client, status, "%s", call->error ? call->error : orrery_status_text(status));
     if (handed && response) {

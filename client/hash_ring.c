@@ -1,4 +1,5 @@
 /* client/hash_ring.c - the ring: points in order, looked up by halves. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "hash_ring.h"
@@ -72,6 +73,7 @@ orrery_status ring_find(const struct ring *ring, struct slice key, size_t *link)
 
     if (status != ORRERY_OK)
         return status;
+    assert(ring->count > 0); /* ring_init() refuses an empty one */
     put_point(&wanted, &ring->hash, digest);
     while (low < high) { /* ends at the first point above the key */
         size_t middle = low + (high - low) / 2;

@@ -1,4 +1,5 @@
 /* client/merge.c - rows of all sources as one: in order, once each, and only as many as are asked for. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "query.h"
@@ -93,6 +94,7 @@ static orrery_status start_more(orrery_query *query)
 
 static orrery_status take_row(orrery_query *query, struct source *source, struct json *row)
 {
+    assert(source->next_row < source->row_count);
     query->from = source;
     *row = source->rows[source->next_row++];
     return ORRERY_ROW;

@@ -1,4 +1,5 @@
 /* client/plan.c - the server's plan for a query, and the ranges of the collections that it goes to. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "query.h"
@@ -416,6 +417,7 @@ orrery_status ranges_follow(orrery_query *query, struct source *source)
     struct json body = json_undefined;
     orrery_status status = read_ranges(query, parent.link, &body);
 
+    assert(at < query->source_count);
     if (status == ORRERY_OK)
         status = add_ranges(query, parent.link, body, slice_of(parent.min ? parent.min : ""),
                             slice_of(parent.max ? parent.max : "FF"));

@@ -3,6 +3,7 @@
  * libcurl tells which sockets it waits for and until when; transport_turn() polls them. A program with a loop of
  * its own polls the same set (orrery_poll_set).
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -209,6 +210,7 @@ orrery_status transport_send(struct call *call)
 {
     orrery_client *client = call->client;
 
+    assert(!call->easy); /* libcurl would go on with the other one, for a call that may be gone */
     if (!sign_request(client, call) || !list_lines(call))
         return ORRERY_ENOMEM;
     call->curl_error[0] = '\0';

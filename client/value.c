@@ -2,6 +2,7 @@
  * client/value.c - reading JSON: one array of nodes in the order of the text, each container followed by its children.
  * Strings lie beside them with a NUL behind each, as C wants them. Once parsed, nothing allocates.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "client.h"
@@ -99,6 +100,7 @@ static bool make_nodes(orrery_json *json, struct json root)
         return false;
     json->root = filler.node;
     fill(&filler, root, NULL);
+    assert(filler.node == json->root + sizes.nodes); /* as many as were measured */
     return true;
 }
 
