@@ -173,43 +173,6 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-static void add_text(struct json_builder *out, const char *name, const struct buf *text)
-{
-    json_add_name(out, slice_of(name));
-    json_add_string(out, buf_as_slice(text));
-}
-
-struct json item_system(struct arena *memory, const struct container *container, const struct record *item)
-{
-    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
-    struct json_builder out;
-    struct buf rid_text, self, etag;
-
-    buf_init(&rid_text, memory);
-    rid_print(&rid_text, &rid);
-    buf_init(&self, memory);
-    buf_text(&self, "dbs/");
-    rid_print(&self, &container->database->rid);
-    buf_text(&self, "/colls/");
-    rid_print(&self, &container->rid);
-    buf_text(&self, "/docs/");
-    buf_slice(&self, buf_as_slice(&rid_text));
-    buf_byte(&self, '/');
-    buf_init(&etag, memory);
-    etag_print(&etag, item->etag, item->ts_ms);
-    json_builder_init(&out, memory);
-    json_begin_object(&out);
-    add_text(&out, "_rid", &rid_text);
-    add_text(&out, "_self", &self);
-    add_text(&out, "_etag", &etag);
-    json_add_name(&out, slice_of("_attachments"));
-    json_add_string(&out, slice_of("attachments/"));
-    json_add_name(&out, slice_of("_ts"));
-    json_add_int(&out, item->ts_ms / 1000);
-    json_end(&out);
-    return json_built(&out);
-}
-
 void item_reply_owner(struct reply *reply, const struct call *call)
 {
     reply_header_link(reply, "x-ms-alt-content-path", call->container->link);

@@ -37,9 +37,6 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status);
 
-/* The properties of ours that follow the user's, as one object in that memory. */
-struct json item_system(struct arena *memory, const struct container *container, const struct record *item);
-
 /* x-ms-content-path and its like: SDKs keep session tokens by them, from failures too. The reply is about all ranges. */
 void item_reply_owner(struct reply *reply, const struct call *call);
 
