@@ -30,10 +30,10 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
 
     if (call_header(call, HEADER_A_IM).data)
         return feed_read(op, call, reply);
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(call_page_size(op, call, &limit));
     TRY(scope_read(op, call, reply, &scope, &key));
-    TRY(item_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));
     print_page(reply, call, &page);

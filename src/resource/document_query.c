@@ -38,9 +38,9 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     enum status st;
 
     functions_offer(&functions, &options);
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(scope_read(op, call, reply, &scope, &key));
-    TRY(item_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply, lsn));
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &options, &scope));
@@ -64,7 +64,7 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
     enum status st;
 
     functions_offer(&functions, &options); /* a plan calls none */
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(query_plan(op, query_select(search.query), &key, &options, call_header(call, HEADER_QUERY_FEATURES),

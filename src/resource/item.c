@@ -1,12 +1,9 @@
 /* src/resource/item.c - what the operations on items share. */
 #include "base/limits.h"
 #include "catalog/definition.h"
-#include "catalog/ranges.h"
-#include "partition/key.h"
 #include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/system.h"
-#include "token/token.h"
 
 /* Ours to set: what a client sends under these names is dropped. */
 static const char *const system_names[] = { "_rid", "_self", "_etag", "_attachments", "_ts" };
@@ -173,18 +170,6 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-void item_reply_owner(struct reply *reply, const struct call *call)
-{
-    reply_header_link(reply, "x-ms-alt-content-path", call->container->link);
-    reply_header_rid(reply, "x-ms-content-path", &call->container->rid);
-    reply_ranges(reply, ranges_all(call->container));
-}
-
-void item_reply_key(struct reply *reply, const struct call *call, const struct epk *epk)
-{
-    reply_ranges(reply, ranges_of_prefix(call->container, epk));
-}
-
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status)
 {
@@ -193,37 +178,4 @@ void item_reply(struct reply *reply, const struct call *call, const struct recor
     reply_header_u64(reply, "x-ms-item-lsn", item->lsn);
     reply_session(reply, lsn);
     reply_status(reply, status);
-}
-
-enum status item_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
-{
-    struct partition_key key;
-    bool present;
-    enum status st;
-
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
-                           &present));
-    partition_key_epk(call->container, &key, epk);
-    item_reply_key(reply, call, epk);
-out:
-    return st;
-}
-
-enum status item_check_session(struct op *op, const struct call *call, const struct reply *reply,
-                               uint64_t lsn)
-{
-    struct slice header = call_header(call, HEADER_SESSION_TOKEN);
-    struct session_ranges ranges = { reply->ranges, ranges_all(call->container),
-                                     call->container->ranges.next_id };
-    uint64_t wanted = 0;
-    enum status st = ST_OK;
-
-    if (!header.data || header.size == 0)
-        return ST_OK;
-    TRY(session_token_lsn(op, header, &ranges, &wanted));
-    if (wanted > lsn)
-        TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
-                    "The read session is not available for the input session token."));
-out:
-    return st;
 }

@@ -1,8 +1,72 @@
-/* src/resource/scope.c - which part of its container a request on items is about. */
+/* src/resource/scope.c - which part of its container a request on items is about, and the session of those who ask. */
 #include "base/encode.h"
-#include "resource/item.h"
-#include "resource/range.h"
+#include "catalog/ranges.h"
 #include "resource/scope.h"
+
+/* ---- what the answer is about ---- */
+
+void scope_all(struct reply *reply, const struct call *call)
+{
+    reply_owner(reply, call->container->link, &call->container->rid);
+    reply_ranges(reply, ranges_all(call->container));
+}
+
+void scope_key(struct reply *reply, const struct call *call, const struct epk *epk)
+{
+    reply_ranges(reply, ranges_of_prefix(call->container, epk));
+}
+
+enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,
+                                uint64_t lsn)
+{
+    struct slice header = call_header(call, HEADER_SESSION_TOKEN);
+    struct session_ranges ranges = { reply->about.ranges, ranges_all(call->container),
+                                     call->container->ranges.next_id };
+    uint64_t wanted = 0;
+    enum status st = ST_OK;
+
+    if (!header.data || header.size == 0)
+        return ST_OK;
+    TRY(session_token_lsn(op, header, &ranges, &wanted));
+    if (wanted > lsn)
+        TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
+                    "The read session is not available for the input session token."));
+out:
+    return st;
+}
+
+/* ---- what the headers name ---- */
+
+enum status scope_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
+{
+    struct partition_key key;
+    bool present;
+    enum status st;
+
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
+                           &present));
+    partition_key_epk(call->container, &key, epk);
+    scope_key(reply, call, epk);
+out:
+    return st;
+}
+
+enum status scope_read_range(struct op *op, const struct call *call, struct reply *reply, struct epk *min,
+                             struct epk *max)
+{
+    struct slice header = call_header(call, HEADER_PARTITION_KEY_RANGE_ID);
+    uint32_t index;
+    enum status st = ST_OK;
+
+    min->size = max->size = 0;
+    if (!header.data)
+        return ST_OK;
+    TRY(range_parse(op, call->container, header, &index));
+    range_bounds(call->container, index, min, max);
+    reply_ranges(reply, range_at(call->container, index));
+out:
+    return st;
+}
 
 /* A bound of the client's own; it leaves alone a range's that is nearer (`order` is the sign of nearer). */
 static enum status read_epk(struct op *op, struct slice header, int order, struct epk *epk)
@@ -28,7 +92,7 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
     enum status st;
 
     *scope = (struct partition_scope){ 0 };
-    TRY(range_of_header(op, call, reply, &scope->min, &scope->max));
+    TRY(scope_read_range(op, call, reply, &scope->min, &scope->max));
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, key,
                            &present));
     if (!present)
@@ -37,7 +101,7 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
         partition_key_epk(call->container, key, &scope->prefix);
         scope->exact = call->container->system_key; /* where an item without a key has an empty one */
         if (scope->max.size == 0)                   /* else the range that was named answers, and no other */
-            item_reply_key(reply, call, &scope->prefix);
+            scope_key(reply, call, &scope->prefix);
     }
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));
     TRY(read_epk(op, call_header(call, HEADER_END_EPK), -1, &scope->max));
