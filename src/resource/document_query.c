@@ -1,6 +1,5 @@
 /* src/resource/document_query.c - queries over items, and the plans of them that SDKs ask for. */
 #include "resource/function.h"
-#include "resource/item.h"
 #include "resource/resource.h"
 #include "resource/scope.h"
 #include "resource/search.h"
