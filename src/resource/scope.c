@@ -29,8 +29,7 @@ enum status scope_check_session(struct op *op, const struct call *call, const st
         return ST_OK;
     TRY(session_token_lsn(op, header, &ranges, &wanted));
     if (wanted > lsn)
-        TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
-                    "The read session is not available for the input session token."));
+        TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
 out:
     return st;
 }
