@@ -156,14 +156,8 @@ struct container {
     struct meter *meter;
     struct container_progress *progress; /* a new version of the definition begins with a new one */
 
-    /* Private to catalog.c. */
-    struct arena memory;
-    atomic_uint references;
-    struct container *_Atomic successor; /* the version that replaced this one, and a reference to it */
-    atomic_uint predecessors;            /* versions that this one replaced and somebody still refers to */
-    struct container *next_dropped;
-    atomic_bool retiring; /* it has a successor, or is about to have one */
-    atomic_uint pins;
+    struct container_life *life; /* catalog/'s own: what changes of it while others use it (entry.h) */
+    struct arena memory;         /* catalog/'s own */
 };
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog);

@@ -1,4 +1,6 @@
 /* src/catalog/change.c - changes of the catalog: one at a time, durable before they can be found. */
+#include <assert.h>
+
 #include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
@@ -50,8 +52,12 @@ enum status change_commit(struct op *op, struct catalog *catalog, struct batch *
 
 void change_version(struct container *old, struct container *new)
 {
-    atomic_fetch_add(&new->predecessors, 1);
-    atomic_store(&old->successor, container_take(new));
+    assert(old != new);
+    assert(rid_equal(&old->rid, &new->rid));
+    assert(!atomic_load(&old->life->successor)); /* of versions each has one next */
+    assert(!atomic_load(&new->life->successor));
+    atomic_fetch_add(&new->life->predecessors, 1);
+    atomic_store(&old->life->successor, container_take(new));
 }
 
 void catalog_forget(struct catalog *catalog)
@@ -92,7 +98,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
             change_version(old, new);
             container_release(old); /* the maps' own reference */
         } else if (old) {
-            old->next_dropped = catalog->dropped;
+            old->life->next_dropped = catalog->dropped;
             catalog->dropped = old;
         }
     }

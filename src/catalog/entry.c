@@ -1,4 +1,5 @@
 /* src/catalog/entry.c - databases and containers as structs: made from records, counted by reference. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "catalog/definition.h"
@@ -14,9 +15,26 @@ static void *allocate(size_t size)
     return memory;
 }
 
+/* Only who has a reference takes another: one that nobody has leads to what is gone. */
+static void add_count(atomic_uint *count)
+{
+    unsigned before = atomic_fetch_add(count, 1);
+
+    assert(before > 0);
+}
+
+/* Whether that was the last. */
+static bool drop_count(atomic_uint *count)
+{
+    unsigned before = atomic_fetch_sub(count, 1);
+
+    assert(before > 0);
+    return before == 1;
+}
+
 void database_release(struct database *database)
 {
-    if (!database || atomic_fetch_sub(&database->references, 1) > 1)
+    if (!database || !drop_count(&database->references))
         return;
     meter_release(database->meter);
     arena_free(&database->memory);
@@ -31,10 +49,11 @@ static void progress_release(struct container_progress *progress)
 
 static void container_free(struct container *container)
 {
-    struct container *successor = atomic_load(&container->successor);
+    struct container *successor = atomic_load(&container->life->successor);
 
     if (successor)
-        atomic_fetch_sub(&successor->predecessors, 1);
+        drop_count(&successor->life->predecessors);
+    door_free(&container->life->pins);
     database_release(container->database);
     shape_release(container->shape);
     progress_release(container->progress);
@@ -45,8 +64,8 @@ static void container_free(struct container *container)
 
 void container_release(struct container *container)
 {
-    while (container && atomic_fetch_sub(&container->references, 1) == 1) {
-        struct container *successor = atomic_load(&container->successor);
+    while (container && drop_count(&container->life->references)) {
+        struct container *successor = atomic_load(&container->life->successor);
 
         container_free(container);
         container = successor;
@@ -56,15 +75,56 @@ void container_release(struct container *container)
 struct database *database_take(struct database *database)
 {
     if (database)
-        atomic_fetch_add(&database->references, 1);
+        add_count(&database->references);
     return database;
 }
 
 struct container *container_take(struct container *container)
 {
     if (container)
-        atomic_fetch_add(&container->references, 1);
+        add_count(&container->life->references);
     return container;
+}
+
+bool container_pin(const struct container *container)
+{
+    return door_enter(&container->life->pins);
+}
+
+void container_unpin(const struct container *container)
+{
+    door_leave(&container->life->pins);
+}
+
+void container_retire(const struct container *container)
+{
+    assert(!container_successor(container)); /* it is the version of now */
+    door_close(&container->life->pins);
+}
+
+void container_go_on(const struct container *container)
+{
+    assert(!container_successor(container));
+    door_open(&container->life->pins);
+}
+
+const struct container *container_successor(const struct container *container)
+{
+    return atomic_load(&container->life->successor);
+}
+
+const struct container *container_latest(const struct container *container)
+{
+    const struct container *next;
+
+    while ((next = container_successor(container)))
+        container = next;
+    return container;
+}
+
+bool container_is_alone(const struct container *container)
+{
+    return atomic_load(&container->life->predecessors) == 0;
 }
 
 struct slice catalog_join(struct arena *arena, struct slice a, const char *middle, struct slice b)
@@ -131,7 +191,10 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->progress = allocate(sizeof(*container->progress));
     atomic_init(&container->progress->references, 1);
     container->meter = meter_new();
-    atomic_init(&container->references, 1);
+    container->life = arena_alloc(memory, sizeof(*container->life));
+    *container->life = (struct container_life){ 0 };
+    atomic_init(&container->life->references, 1);
+    door_init(&container->life->pins);
     container_read_key(container);
     container_read_ttl(container);
     container_read_retention(container);

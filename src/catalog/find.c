@@ -1,4 +1,5 @@
 /* src/catalog/find.c - databases and containers in memory: put into the maps, found and listed. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -38,7 +39,9 @@ void catalog_retire_container(struct catalog *catalog, struct container *contain
     pthread_rwlock_wrlock(&catalog->lock);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
     map_remove(&catalog->known.containers_by_id, name);
-    container->next_dropped = catalog->dropped;
+    assert(!container->life->next_dropped); /* it is dropped once */
+    assert(catalog->dropped != container);
+    container->life->next_dropped = catalog->dropped;
     catalog->dropped = container;
     pthread_rwlock_unlock(&catalog->lock);
 }

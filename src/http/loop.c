@@ -99,7 +99,7 @@ void loop_return(struct job *job)
 
 /*
  * Those of a group are given back before their loops are woken: a wake for each would cost more than the rest of it. One
- * that is awake and takes them earlier is woken for nothing. `pending` falls last: until then the loops are there.
+ * that is awake and takes them earlier is woken for nothing. It leaves `pending` last: until then the loops are there.
  */
 void loop_resume(struct op *op, bool last)
 {
@@ -113,7 +113,7 @@ void loop_resume(struct op *op, bool last)
     for (size_t i = 0; last && i < server->loop_count; i++)
         if (atomic_exchange(&server->loops[i].owed, false))
             loop_wake(&server->loops[i]);
-    atomic_fetch_sub(&loop->pending, 1);
+    door_leave(&loop->pending);
 }
 
 /* The oldest first. */
@@ -384,6 +384,7 @@ enum status loop_open(struct op *op, struct http_server *server, struct loop *lo
     loop->date_second = -1;
     error = uv_loop_init(&loop->uv);
     if (error == 0) {
+        door_init(&loop->pending);
         error = init_handles(loop);
         if (error == 0)
             return ST_OK;
@@ -430,6 +431,7 @@ void loop_close(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     error = uv_loop_close(&loop->uv);
     assert(error == 0); /* every handle is closed */
+    door_free(&loop->pending);
     take_arrivals(loop, true);
     while (loop->free_jobs) {
         struct job *job = loop->free_jobs;
