@@ -286,9 +286,7 @@ static enum status take_over(struct op *op, struct catalog *catalog, struct cont
     enum status st;
 
     TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
-    container_share(now, *container);
-    if (same)
-        container_share_progress(now, *container);
+    container_share(now, *container, same);
     change_version(now, *container);
     catalog_add_container(catalog, container_take(*container));
     container_release(now); /* the maps' own reference */

@@ -94,7 +94,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 
         slot->value = NULL;
         if (new) {
-            container_share(old, new);
+            container_share(old, new, false);
             change_version(old, new);
             container_release(old); /* the maps' own reference */
         } else if (old) {

@@ -41,12 +41,6 @@ void database_release(struct database *database)
     free(database);
 }
 
-static void progress_release(struct container_progress *progress)
-{
-    if (atomic_fetch_sub(&progress->references, 1) == 1)
-        free(progress);
-}
-
 static void container_free(struct container *container)
 {
     struct container *successor = atomic_load(&container->life->successor);
@@ -56,7 +50,6 @@ static void container_free(struct container *container)
     door_free(&container->life->pins);
     database_release(container->database);
     shape_release(container->shape);
-    progress_release(container->progress);
     meter_release(container->meter);
     arena_free(&container->memory);
     free(container);
@@ -188,8 +181,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->database = database_take(database);
     container->bucket = bucket;
     container->shape = shape_new();
-    container->progress = allocate(sizeof(*container->progress));
-    atomic_init(&container->progress->references, 1);
+    container->edition = 1;
     container->meter = meter_new();
     container->life = arena_alloc(memory, sizeof(*container->life));
     *container->life = (struct container_life){ 0 };
@@ -220,19 +212,15 @@ out:
     return st;
 }
 
-void container_share(const struct container *old, struct container *new)
+void container_share(const struct container *old, struct container *new, bool same)
 {
     shape_release(new->shape);
     new->shape = shape_take(old->shape);
     meter_release(new->meter);
     new->meter = meter_take(old->meter);
-}
-
-void container_share_progress(const struct container *old, struct container *new)
-{
-    progress_release(new->progress);
-    atomic_fetch_add(&old->progress->references, 1);
-    new->progress = old->progress;
+    new->edition = same ? old->edition : old->edition + 1;
+    if (same)
+        container_note_indexed(new, atomic_load_explicit(&old->life->indexed, memory_order_relaxed));
 }
 
 uint64_t container_lsn(const struct container *container)

@@ -15,6 +15,7 @@ struct container_life {
     struct container *_Atomic successor; /* the version that replaced this one, and a reference to it */
     atomic_uint predecessors;            /* versions that this one replaced and somebody still refers to */
     struct container *next_dropped;      /* guarded by the catalog's lock */
+    _Atomic uint64_t indexed;            /* items that are known to be indexed by the policy of today */
 };
 
 /* One more reference to the same; NULL stays NULL. */
@@ -35,11 +36,11 @@ enum status container_make(struct op *op, index_compute *compute, struct databas
                            const struct rid *rid, const struct record *record, struct bucket *bucket,
                            struct container **container);
 
-/* A new version, which nobody can find yet, goes on with what was noted of the old one. */
-void container_share(const struct container *old, struct container *new);
-
-/* One that has the same definition goes on with housekeeping's work too. */
-void container_share_progress(const struct container *old, struct container *new);
+/*
+ * A new version, which nobody can find yet, goes on with what was noted of the old one. `same` is one whose definition did
+ * not change: it is the same edition, and as many of its items are indexed by the policy of today.
+ */
+void container_share(const struct container *old, struct container *new, bool same);
 
 /*
  * Inside a change: no pin is taken from now on, and those that are there, which last as long as a commit, are waited for.

@@ -176,6 +176,11 @@ enum status partition_scan_open_in(struct op *op, const struct partition_txn *tx
     return ST_OK;
 }
 
+uint64_t partition_scan_passed(const struct partition_scan *scan)
+{
+    return scan->from ? scan->from - 1 : 0;
+}
+
 void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 {
     scan->rows = (struct rows){ 0 };
