@@ -9,19 +9,14 @@ struct segments {
     size_t count;
 };
 
-static const char *const kinds[] = { "dbs",
-                                     "colls",
-                                     "docs",
-                                     "sprocs",
-                                     "triggers",
-                                     "udfs",
-                                     "users",
-                                     "permissions",
-                                     "attachments",
-                                     "pkranges",
-                                     "offers",
-                                     "conflicts",
-                                     "clientencryptionkeys" };
+/* clang-format off */
+static const char *const kinds[] = {
+    "dbs", "colls", "docs", "attachments", "pkranges", "offers", "conflicts",
+#define KIND(type, path, name, below, mark, collective, adds, flags, properties) path,
+#include "keys/kinds.def"
+#undef KIND
+};
+/* clang-format on */
 
 static const char *kind_of(struct slice segment)
 {

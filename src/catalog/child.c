@@ -7,6 +7,7 @@
 #include "catalog/entry.h"
 #include "catalog/split.h"
 #include "keys/bytes.h"
+#include "keys/kind.h"
 #include "token/token.h"
 
 /* Offers have three bytes for their number. */
@@ -16,7 +17,13 @@ enum { OFFER_NUMBER_MAX = (1 << 24) - 1 };
 
 void child_release(struct child *child)
 {
-    if (!child || atomic_fetch_sub(&child->references, 1) > 1)
+    unsigned before;
+
+    if (!child)
+        return;
+    before = atomic_fetch_sub(&child->references, 1);
+    assert(before > 0);
+    if (before > 1)
         return;
     arena_free(&child->memory);
     free(child);
@@ -24,8 +31,11 @@ void child_release(struct child *child)
 
 static struct child *child_take(struct child *child)
 {
-    if (child)
-        atomic_fetch_add(&child->references, 1);
+    if (child) {
+        unsigned before = atomic_fetch_add(&child->references, 1);
+
+        assert(before > 0); /* the maps' own, or its maker's */
+    }
     return child;
 }
 
@@ -33,11 +43,12 @@ static struct child *child_take(struct child *child)
 static struct rid parent_of(const struct rid *rid)
 {
     enum rid_type type = rid_type(rid);
+    const struct kind *kind = kind_of_type(type);
     struct rid parent = *rid;
 
     if (type == RID_TYPE_OFFER)
         parent.size = 0;
-    else if (type == RID_TYPE_USER || type == RID_TYPE_CLIENT_KEY)
+    else if (kind && kind->below == RID_TYPE_DATABASE)
         parent.size = RID_DATABASE_BYTES;
     else
         parent.size = RID_CONTAINER_BYTES;
@@ -258,10 +269,8 @@ enum status child_load(struct op *op, struct catalog *catalog, const struct rid 
                        const struct record *record)
 {
     struct rid parent = parent_of(rid);
-    enum rid_type type = rid_type(rid);
 
-    if (type == RID_TYPE_NONE || type == RID_TYPE_DOCUMENT || type == RID_TYPE_RANGE ||
-        type == RID_TYPE_OFFER || json_kind(json_get(record->document, "id")) != JSON_STRING)
+    if (!kind_of_type(rid_type(rid)) || json_kind(json_get(record->document, "id")) != JSON_STRING)
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
     if (catalog_check_owner(op, catalog, &parent) != ST_OK)
         return op_fail(op, ST_CORRUPT, "the catalog has a resource without its owner");
@@ -335,19 +344,6 @@ static bool is_granted(const struct catalog *catalog, enum rid_type type, const 
     return false;
 }
 
-static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
-{
-    if (type == RID_TYPE_USER)
-        return rid_user(parent, (uint32_t)number);
-    if (type == RID_TYPE_PERMISSION)
-        return rid_permission(parent, number);
-    if (type == RID_TYPE_CLIENT_KEY)
-        return rid_client_key(parent, (uint32_t)number);
-    if (type == RID_TYPE_PROCEDURE)
-        return rid_child(parent, RID_PROCEDURE, number);
-    return rid_child(parent, type == RID_TYPE_TRIGGER ? RID_TRIGGER : RID_UDF, number);
-}
-
 /* A rid that is no sibling's id. */
 static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type type,
                            const struct rid *parent, uint64_t *number)
@@ -356,7 +352,7 @@ static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type
 
     do {
         *number = bucket_next_counter(catalog->bucket);
-        rid = make_rid(type, parent, *number);
+        rid = rid_make(type, parent, *number);
     } while (with_name(catalog, type, parent, change_rid_text(op, &rid)));
     return rid;
 }
@@ -378,6 +374,7 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
     rid = next_rid(op, catalog, type, parent, &number);
+    assert(!child_at(catalog, &rid)); /* no number is used twice */
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));

@@ -99,8 +99,7 @@ static enum status collect(struct op *op, struct partition_scan *scan, struct pa
         }
     }
     progress->passing = found || scan->paused;
-    if (partition_scan_passed(scan))
-        progress->after = partition_scan_passed(scan);
+    progress->after = partition_scan_after(scan);
 out:
     return st;
 }

@@ -176,11 +176,6 @@ enum status partition_scan_open_in(struct op *op, const struct partition_txn *tx
     return ST_OK;
 }
 
-uint64_t partition_scan_passed(const struct partition_scan *scan)
-{
-    return scan->from ? scan->from - 1 : 0;
-}
-
 void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 {
     scan->rows = (struct rows){ 0 };
@@ -196,6 +191,11 @@ void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, si
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
     scan->pick_count = count;
+}
+
+uint64_t partition_scan_after(const struct partition_scan *scan)
+{
+    return scan->from ? scan->from - 1 : 0;
 }
 
 const struct view *partition_scan_view(const struct partition_scan *scan)

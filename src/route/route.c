@@ -418,6 +418,7 @@ static enum status run(struct exchange *exchange, struct routed *routed)
         return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
+    route_assert_owners(routed->route, &routed->call);
     begin_reply(exchange, routed);
     exchange->op.work =
         (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
