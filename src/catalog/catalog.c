@@ -285,6 +285,7 @@ static enum status take_over(struct op *op, struct catalog *catalog, struct cont
 {
     enum status st;
 
+    assert(catalog->in_change);
     TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
     container_share(now, *container, same);
     change_version(now, *container);
@@ -519,6 +520,7 @@ static struct container *take_unreferenced(struct catalog *catalog)
 
     pthread_rwlock_wrlock(&catalog->lock);
     for (link = &catalog->dropped; *link && !found;) {
+        assert(atomic_load(&(*link)->life->references) > 0); /* the list's own */
         if (atomic_load(&(*link)->life->references) == 1) {
             found = *link;
             *link = found->life->next_dropped;

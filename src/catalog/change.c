@@ -12,6 +12,7 @@ struct batch *change_begin(struct op *op, struct catalog *catalog)
 {
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
 
+    assert(catalog->in_change);
     batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
     return batch;
 }
@@ -83,6 +84,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
     struct known old_ones;
 
+    assert(catalog->in_change);
     pthread_rwlock_wrlock(&catalog->lock);
     old_ones = catalog->known;
     catalog->known = fresh->known;
@@ -128,11 +130,15 @@ out:
 enum status change_lock(struct op *op, struct catalog *catalog)
 {
     pthread_mutex_lock(&catalog->changing);
+    assert(!catalog->in_change);
+    catalog->in_change = true;
     return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
 }
 
 void change_unlock(struct catalog *catalog)
 {
+    assert(catalog->in_change);
+    catalog->in_change = false;
     pthread_mutex_unlock(&catalog->changing);
 }
 

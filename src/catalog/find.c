@@ -36,6 +36,7 @@ void catalog_retire_container(struct catalog *catalog, struct container *contain
 {
     struct slice name = container_name(&container->memory, container->database, container->id);
 
+    assert(catalog->in_change);
     pthread_rwlock_wrlock(&catalog->lock);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
     map_remove(&catalog->known.containers_by_id, name);
@@ -50,6 +51,7 @@ void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
 {
     struct database *database;
 
+    assert(catalog->in_change);
     pthread_rwlock_wrlock(&catalog->lock);
     database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
     map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));

@@ -137,6 +137,7 @@ static enum status take_step(struct op *op, const struct rounds *rounds, struct 
     visit->rest_ms = 0;
     op_begin(op, OP_TIMEOUT_MS);
     st = kind->advance(op, visit);
+    assert(visit->rest_ms >= 0);
     known->spent_us += env_monotonic_us(op->env) - began_us;
     share_ms = kind->share * known->spent_us / 1000;
     if (st != ST_OK)
