@@ -12,7 +12,7 @@ struct batch *change_begin(struct op *op, struct catalog *catalog)
 {
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
 
-    assert(catalog->in_change);
+    thread_assert_locked(&catalog->changing);
     batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
     return batch;
 }
@@ -34,7 +34,7 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
     record->etag = env_random_u64(op->env);
     value = record_encode(op, record, &size);
     if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     batch_put_stamped(batch, key, value, size);
     return ST_OK;
 }
@@ -84,7 +84,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
     struct known old_ones;
 
-    assert(catalog->in_change);
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     old_ones = catalog->known;
     catalog->known = fresh->known;
@@ -130,15 +130,11 @@ out:
 enum status change_lock(struct op *op, struct catalog *catalog)
 {
     pthread_mutex_lock(&catalog->changing);
-    assert(!catalog->in_change);
-    catalog->in_change = true;
     return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
 }
 
 void change_unlock(struct catalog *catalog)
 {
-    assert(catalog->in_change);
-    catalog->in_change = false;
     pthread_mutex_unlock(&catalog->changing);
 }
 
@@ -148,9 +144,9 @@ enum status catalog_settle(struct op *op, struct catalog *catalog)
 
     if (!atomic_load(&catalog->in_doubt))
         return ST_OK;
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "The catalog has to be read again.");
+    TRY(op_may_take_long(op));
     st = change_lock(op, catalog);
     change_unlock(catalog);
+out:
     return st;
 }

@@ -27,7 +27,6 @@ struct catalog {
     index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
     pthread_mutex_t changing; /* held over a whole change, its commit included */
-    bool in_change;           /* it is held; written by who holds it */
     pthread_rwlock_t lock;    /* guards what follows; never held over I/O, nor taken by one who holds it */
     struct known known;
     struct container *dropped; /* data still to be removed */

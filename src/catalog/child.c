@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
@@ -89,11 +90,9 @@ static struct slice name_key(char *key, enum rid_type type, const struct rid *pa
 
 static struct child *child_make(const struct rid *rid, const struct rid *parent, const struct record *record)
 {
-    struct child *child = calloc(1, sizeof(*child));
+    struct child *child = heap_allocate(sizeof(*child));
     char key[KEY_BYTES_MAX];
 
-    if (!child)
-        abort();
     arena_init(&child->memory, SIZE_MAX);
     child->type = rid_type(rid);
     child->rid = *rid;
@@ -299,11 +298,6 @@ static struct slice store_key(struct arena *arena, const struct child *child)
     return key_catalog(arena, rid_slice(&child->rid));
 }
 
-static enum status taken(struct op *op)
-{
-    return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
-}
-
 static struct slice link_of(struct json permission)
 {
     struct slice link = json_string(json_get(permission, "resource"));
@@ -369,7 +363,7 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
     TRY(catalog_check_owner(op, catalog, parent));
     if (called(catalog, type, parent, json_string(json_get(body, "id"))) ||
         is_granted(catalog, type, parent, body, NULL))
-        TRY(taken(op));
+        TRY(op_fail_as(op, ST_EXISTS));
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
@@ -399,8 +393,7 @@ static enum status check_match(struct op *op, struct slice if_match, const struc
 {
     if (!if_match.data || etag_matches(if_match, now->etag, now->ts_ms))
         return ST_OK;
-    return op_fail(op, ST_PRECONDITION_FAILED,
-                   "Operation cannot be performed because one of the specified precondition is not met.");
+    return op_fail_as(op, ST_PRECONDITION_FAILED);
 }
 
 /* The version of a child that is there now. */
@@ -409,8 +402,7 @@ static enum status current(struct op *op, struct catalog *catalog, const struct 
 {
     *now = child_at(catalog, &seen->rid);
     if (!*now)
-        return op_fail(op, ST_NOT_FOUND,
-                       "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+        return op_fail_as(op, ST_NOT_FOUND);
     return check_match(op, if_match, *now);
 }
 
@@ -423,7 +415,7 @@ static enum status check_replace(struct op *op, struct catalog *catalog, const s
         return ST_OK;
     other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
     if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
-        return taken(op);
+        return op_fail_as(op, ST_EXISTS);
     return ST_OK;
 }
 

@@ -2,18 +2,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "catalog/definition.h"
 #include "catalog/entry.h"
 #include "catalog/ranges.h"
-
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 /* Only who has a reference takes another: one that nobody has leads to what is gone. */
 static void add_count(atomic_uint *count)
@@ -133,7 +125,7 @@ struct slice catalog_join(struct arena *arena, struct slice a, const char *middl
 
 struct database *database_make(const struct rid *rid, const struct record *record)
 {
-    struct database *database = allocate(sizeof(*database));
+    struct database *database = heap_allocate(sizeof(*database));
 
     arena_init(&database->memory, SIZE_MAX);
     database->rid = *rid;
@@ -168,7 +160,7 @@ struct record container_record(struct op *op, const struct versions *versions,
 static struct container *make(struct database *database, const struct rid *rid, const struct record *record,
                               struct bucket *bucket)
 {
-    struct container *container = allocate(sizeof(*container));
+    struct container *container = heap_allocate(sizeof(*container));
     struct arena *memory = &container->memory;
 
     arena_init(memory, SIZE_MAX);

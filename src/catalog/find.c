@@ -2,7 +2,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
 
@@ -36,7 +38,7 @@ void catalog_retire_container(struct catalog *catalog, struct container *contain
 {
     struct slice name = container_name(&container->memory, container->database, container->id);
 
-    assert(catalog->in_change);
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
     map_remove(&catalog->known.containers_by_id, name);
@@ -51,7 +53,7 @@ void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
 {
     struct database *database;
 
-    assert(catalog->in_change);
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
     map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
@@ -113,10 +115,8 @@ static int by_key(const void *a, const void *b)
 
 struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
 {
-    struct map_slot *list = calloc(map->count + 1, sizeof(*list));
+    struct map_slot *list = heap_allocate((map->count + 1) * sizeof(*list));
 
-    if (!list)
-        abort();
     *count = 0;
     for (size_t i = 0; i < map->capacity; i++) {
         struct map_slot slot = map->slot[i];

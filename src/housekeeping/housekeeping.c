@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "housekeeping/housekeeping.h"
@@ -21,10 +22,8 @@ struct housekeeping {
 
 struct housekeeping *housekeeping_open(const struct housekeeping_options *options)
 {
-    struct housekeeping *made = calloc(1, sizeof(*made));
+    struct housekeeping *made = heap_allocate(sizeof(*made));
 
-    if (!made)
-        abort();
     made->options = *options;
     made->sweep = sweep_open(options->catalog);
     made->reindex = reindex_open(options->catalog);

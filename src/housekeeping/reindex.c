@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "housekeeping/reindex.h"
@@ -139,10 +140,8 @@ static const struct rounds_kind kind = {
 
 struct reindex *reindex_open(struct catalog *catalog)
 {
-    struct reindex *reindex = calloc(1, sizeof(*reindex));
+    struct reindex *reindex = heap_allocate(sizeof(*reindex));
 
-    if (!reindex)
-        abort();
     reindex->catalog = catalog;
     reindex->rounds = rounds_open(&kind, catalog, reindex);
     return reindex;

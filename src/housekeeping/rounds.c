@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "catalog/map.h"
 #include "housekeeping/rounds.h"
@@ -25,18 +26,9 @@ struct rounds {
     struct map known; /* by rid */
 };
 
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        abort();
-    return memory;
-}
-
 struct rounds *rounds_open(const struct rounds_kind *kind, struct catalog *catalog, void *context)
 {
-    struct rounds *rounds = allocate(sizeof(*rounds));
+    struct rounds *rounds = heap_allocate(sizeof(*rounds));
 
     assert(kind->is_due);
     assert(kind->advance);
@@ -62,7 +54,7 @@ static struct known *know(struct rounds *rounds, const struct container *contain
     struct known *known = map_find(&rounds->known, rid_slice(&container->rid));
 
     if (!known) {
-        known = allocate(bytes);
+        known = heap_allocate(bytes);
         *known = (struct known){ .rid = container->rid, .edition = container->edition };
         map_put(&rounds->known, rid_slice(&known->rid), known);
     }

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "housekeeping/rounds.h"
 #include "housekeeping/sweep.h"
@@ -180,10 +181,8 @@ static const struct rounds_kind kind = {
 
 struct sweep *sweep_open(struct catalog *catalog)
 {
-    struct sweep *sweep = calloc(1, sizeof(*sweep));
+    struct sweep *sweep = heap_allocate(sizeof(*sweep));
 
-    if (!sweep)
-        abort();
     sweep->rounds = rounds_open(&kind, catalog, sweep);
     return sweep;
 }

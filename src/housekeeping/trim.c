@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "housekeeping/rounds.h"
 #include "housekeeping/trim.h"
@@ -389,10 +390,8 @@ static const struct rounds_kind kind = {
 
 struct trim *trim_open(struct catalog *catalog)
 {
-    struct trim *trim = calloc(1, sizeof(*trim));
+    struct trim *trim = heap_allocate(sizeof(*trim));
 
-    if (!trim)
-        abort();
     trim->catalog = catalog;
     trim->rounds = rounds_open(&kind, catalog, trim);
     return trim;

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/ranges.h"
@@ -190,10 +191,8 @@ static const struct rounds_kind kind = {
 
 struct watch *watch_open(struct catalog *catalog, uint64_t range_bytes_max)
 {
-    struct watch *watch = calloc(1, sizeof(*watch));
+    struct watch *watch = heap_allocate(sizeof(*watch));
 
-    if (!watch)
-        abort();
     watch->catalog = catalog;
     watch->range_bytes_max = range_bytes_max;
     watch->rounds = rounds_open(&kind, catalog, watch);

@@ -50,7 +50,7 @@ struct server {
     bool has_directory;
 };
 
-/* For the router, whose own metrics are those of requests. */
+/* Adds the figures of the server's parts to the router's own, which are about requests. */
 static void print_metrics(void *context, struct buf *out)
 {
     const struct server *server = context;

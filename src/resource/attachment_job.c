@@ -137,7 +137,7 @@ enum status attachment_read_media(struct op *op, const struct call *call, struct
     job->media = call->request->body.size ? call->request->body : slice_of("");
     job->type = type.data && type.size ? type : slice_of("application/octet-stream");
     if (job->media.size > MEDIA_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     if (job->slug.size > ITEM_ID_BYTES_MAX)
         return op_fail(op, ST_BAD_REQUEST, "The Slug header is too long for an id.");
     return check_media_type(op, job->type);
@@ -148,7 +148,7 @@ static enum status read_json(struct op *op, const struct call *call, struct atta
     enum status st;
 
     if (call->request->body.size > ATTACHMENT_BODY_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(item_read_body(op, call, &job->body));
     TRY(attachment_check_body(op, job));
 out:
@@ -322,8 +322,7 @@ enum status attachment_run(struct op *op, struct attachment_job *job, attachment
             break;
     }
     if (st == ST_WRITE_CONFLICT)
-        st = op_fail(op, ST_RETRY_WITH,
-                     "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+        st = op_fail_as(op, ST_RETRY_WITH);
 out:
     partition_abort(txn);
     return st;

@@ -227,7 +227,7 @@ static enum status attempt_until_written(struct op *op, struct parts *parts, str
         buf_init(reply_body(parts->reply), &op->arena);
         st = attempt(op, parts, true, culprit, stamp);
     }
-    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+    return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
 /* One operation cannot be done: it tells why, and the others that they depended on it. */

@@ -93,7 +93,7 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     *child = catalog_find_child(call->service->catalog, place->kind->type, place->parent, call->id);
     if (*child)
         return ST_OK;
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    return op_fail_as(op, ST_NOT_FOUND);
 }
 
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
@@ -103,7 +103,7 @@ static enum status read_body(struct op *op, const struct call *call, const struc
     enum status st;
 
     if (call->request->body.size > ITEM_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     TRY(call_body(op, call, &body));
     TRY(child_define(op, call, place->kind, body, defined));
 out:

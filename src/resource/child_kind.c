@@ -104,7 +104,7 @@ static enum status check_properties(struct op *op, const struct kind *kind, stru
                 "The input content is invalid because the required properties - '%s; ' - are missing",
                 property->name);
         if (!is_absent(value) && !has_form(property, value))
-            return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+            return op_fail_as(op, ST_BAD_REQUEST);
     }
     return ST_OK;
 }
@@ -136,7 +136,7 @@ enum status child_define(struct op *op, const struct call *call, const struct ki
     json_end(&out);
     *defined = json_built(&out);
     if (json_kind(*defined) == JSON_UNDEFINED)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
 out:
     return st;
 }

@@ -42,7 +42,6 @@ enum status partition_delete_items(struct op *op, struct call *call, struct repl
     reply_status(reply, 200);
 out:
     if (st == ST_WRITE_CONFLICT)
-        st = op_fail(op, ST_RETRY_WITH,
-                     "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+        st = op_fail_as(op, ST_RETRY_WITH);
     return st;
 }

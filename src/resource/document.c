@@ -162,7 +162,7 @@ static enum status read_patch(struct op *op, const struct call *call, struct ite
     enum status st;
 
     if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(json_parse(op, call->request->body, &body));
     TRY(item_patch_read(op, call, body, patch));
 out:
@@ -211,7 +211,7 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     TRY(item_address(op, call, &epk, &id));
     TRY(partition_read(op, call->service->hints, call->container, &epk, id, &item, &found));
     if (!found)
-        TRY(item_not_found(op));
+        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
     TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));
     item_reply(reply, call, &item, lsn, 200);
     usage_of_items(reply, call);

@@ -39,8 +39,7 @@ static enum status seek_etag(struct op *op, struct slice etag, struct partition_
         return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
                        etag.size > 200 ? 200 : (int)etag.size, etag.data);
     if (lsn > feed->head_lsn)
-        return op_fail(op, ST_SESSION_UNAVAILABLE,
-                       "The read session is not available for the input session token.");
+        return op_fail_as(op, ST_SESSION_UNAVAILABLE);
     partition_feed_after(feed, lsn);
     return ST_OK;
 }

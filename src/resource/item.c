@@ -41,7 +41,7 @@ static enum status drop_system_names(struct op *op, struct json *document)
     json_end(&out);
     *document = json_built(&out);
     if (json_kind(*document) == JSON_UNDEFINED)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     return ST_OK;
 }
 
@@ -51,7 +51,7 @@ static enum status check_id(struct op *op, struct json id)
         return op_fail(op, ST_BAD_REQUEST,
                        "The input content is invalid because the required properties - 'id; ' - are missing");
     if (json_kind(id) != JSON_STRING)
-        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (json_string(id).size == 0 || json_string(id).size > ITEM_ID_BYTES_MAX)
         return op_fail(
             op, ST_BAD_REQUEST,
@@ -78,18 +78,11 @@ enum status item_read_body(struct op *op, const struct call *call, struct json *
     enum status st;
 
     if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(call_body(op, call, document));
     TRY(item_check_document(op, document));
 out:
     return st;
-}
-
-enum status item_not_found(struct op *op)
-{
-    return op_fail(op, ST_ITEM_NOT_FOUND,
-                   "Entity with the specified id does not exist in the system. More info: "
-                   "https://aka.ms/cosmosdb-tsg-not-found");
 }
 
 /* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
@@ -112,7 +105,7 @@ enum status item_check_size(struct op *op, struct json document)
 {
     if (item_text_bytes(op, document, ITEM_BYTES_MAX) <= ITEM_BYTES_MAX)
         return ST_OK;
-    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    return op_fail_as(op, ST_TOO_LARGE);
 }
 
 static bool is_rid_here(const struct call *call, uint64_t *number)
@@ -259,8 +252,7 @@ enum status item_check_session(struct op *op, const struct call *call, const str
         return ST_OK;
     TRY(session_token_lsn(op, header, &ranges, &wanted));
     if (wanted > lsn)
-        TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
-                    "The read session is not available for the input session token."));
+        TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
 out:
     return st;
 }

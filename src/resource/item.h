@@ -9,9 +9,6 @@ enum status item_read_body(struct op *op, const struct call *call, struct json *
 /* The same for an object that came as part of a body. */
 enum status item_check_document(struct op *op, struct json *document);
 
-/* In the service's words. */
-enum status item_not_found(struct op *op);
-
 /* How many bytes of text a document has; more than it has, but not more than `enough`, where that is sooner told. */
 size_t item_text_bytes(struct op *op, struct json document, size_t enough);
 

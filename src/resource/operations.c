@@ -49,11 +49,6 @@ static enum indexing_wish wish_of(struct json options)
     return action.data && slice_is_nocase(action, "exclude") ? INDEXING_EXCLUDE : INDEXING_DEFAULT;
 }
 
-static enum status invalid(struct op *op)
-{
-    return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
-}
-
 /* What JavaScript takes for nothing. */
 static bool is_falsy(struct json value)
 {
@@ -87,8 +82,7 @@ enum status operations_give_id(struct op *op, struct json options, struct json *
     json_add_string(&out, slice_make(guid, GUID_SIZE));
     json_end(&out);
     *document = json_built(&out);
-    return json_kind(*document) == JSON_UNDEFINED ? op_fail(op, ST_TOO_LARGE, "Request size is too large")
-                                                  : ST_OK;
+    return json_kind(*document) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 static enum status check_partition(struct op *op, const struct operations *work, const struct action *action)
@@ -107,7 +101,7 @@ static enum status read_document(struct op *op, const struct operations *work, s
 
     action->document = json_get(asked, "body");
     if (json_kind(action->document) != JSON_OBJECT)
-        TRY(invalid(op));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (action->kind != ACTION_REPLACE)
         TRY(operations_give_id(op, json_get(asked, "options"), &action->document));
     TRY(item_check_document(op, &action->document));
@@ -136,7 +130,7 @@ enum status operations_item(struct op *op, const struct operations *work, struct
     if (rid.data && number_of(work->call->container, rid, &number))
         TRY(partition_id_in(op, work->txn, number, id));
     if (!id->data)
-        TRY(item_not_found(op));
+        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
 out:
     return st;
 }
@@ -208,7 +202,7 @@ static enum status read_query(struct op *op, struct json asked, struct search *s
     if (!search->text.data ||
         (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
          json_kind(search->parameters) != JSON_ARRAY))
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     return ST_OK;
 }
 
@@ -220,11 +214,11 @@ static enum status read_page(struct op *op, struct json options, size_t *rows)
     if (json_kind(size) == JSON_NUMBER && json_is_int(size))
         wanted = json_int(size);
     else if (json_kind(size) != JSON_UNDEFINED)
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (wanted == -1)
         wanted = PAGE_ITEMS_DYNAMIC;
     if (wanted <= 0)
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     *rows = wanted > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : (size_t)wanted;
     return ST_OK;
 }
@@ -374,7 +368,7 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     if (way)
         return act(op, work, way, asked, answers, refused);
     if (!name.data || (!slice_is(name, "query") && !slice_is(name, "readAll")))
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     st = query(op, work, asked, answers);
     *refused = is_its_own(st);
     return st;

@@ -52,15 +52,17 @@ static enum status compile_condition(struct op *op, const struct call *call, str
                                      struct query **condition)
 {
     struct query_options options = search_options(call);
+    enum status st;
 
     if (json_kind(text) == JSON_UNDEFINED || json_kind(text) == JSON_NULL)
         return ST_OK;
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
-    if (!op->may_block) /* it may join what is in the item with itself, which takes seconds */
-        return op_fail(op, ST_WOULD_BLOCK, "A condition may take long.");
-    return query_compile(op, json_string(text), json_undefined, &options, condition);
+    TRY(op_may_take_long(op)); /* it may join what is in the item with itself, which takes seconds */
+    TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
+out:
+    return st;
 }
 
 enum status item_patch_read(struct op *op, const struct call *call, struct json body,
@@ -133,7 +135,7 @@ static enum status check_condition(struct op *op, const struct container *contai
         return ST_OK;
     TRY(query_run(op, condition, &one.base, slice_of(""), &limits, &page));
     if (page.count == 0)
-        TRY(precondition_failed(op));
+        TRY(op_fail_as(op, ST_PRECONDITION_FAILED));
 out:
     query_page_free(&page);
     return st;

@@ -129,12 +129,11 @@ enum status permission_check(struct op *op, const struct call *call, struct json
     enum status st = ST_OK;
 
     if (!resource_link_parse(json_string(json_get(body, "resource")), &link) || !is_key(key))
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (!find_target(call->service->catalog, &link, &target))
-        TRY(op_fail(op, ST_NOT_FOUND,
-                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+        TRY(op_fail_as(op, ST_NOT_FOUND));
     if (!fits(target.container, key))
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
 out:
     release_target(&target);
     return st;

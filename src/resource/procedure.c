@@ -29,7 +29,7 @@ static enum status check_headers(struct op *op, const struct call *call)
 {
     if (call_header(call, HEADER_PRE_TRIGGER).size == 0 && call_header(call, HEADER_POST_TRIGGER).size == 0)
         return ST_OK;
-    return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    return op_fail_as(op, ST_BAD_REQUEST);
 }
 
 /* No body is no arguments. */
@@ -42,7 +42,7 @@ static enum status read_args(struct op *op, const struct call *call, struct slic
     if (args->size == 0)
         goto out;
     if (args->size > ITEM_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(json_parse(op, *args, &list));
     if (json_kind(list) != JSON_ARRAY)
         TRY(op_fail(op, ST_BAD_REQUEST,
@@ -154,7 +154,7 @@ static enum status run_until_committed(struct op *op, struct execution *executio
         op_rewind(op, mark);
         st = attempt(op, execution, true, done);
     }
-    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+    return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
 /* What a script has logged is wanted most when it has failed. */
@@ -190,8 +190,7 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
     procedure =
         catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
     if (!procedure)
-        TRY(op_fail(op, ST_NOT_FOUND,
-                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+        TRY(op_fail_as(op, ST_NOT_FOUND));
     execution.script = script_of("sproc", procedure);
     TRY(run(op, &execution));
     reply_session(reply, execution.stamp.lsn);

@@ -102,5 +102,5 @@ enum status grant_check(struct op *op, const struct grant *grant, struct call *c
     child_release(permission);
     if (allowed)
         return ST_OK;
-    return call_forbidden(op);
+    return op_fail_as(op, ST_FORBIDDEN);
 }

@@ -50,7 +50,7 @@ static enum status keep(struct ahead *ahead, const struct query_row *found)
     struct query_row *item = &ahead->item[ahead->count];
 
     if (!copy)
-        return op_fail(ahead->run->eval.op, ST_QUERY_MEMORY, "The query needs too much memory.");
+        return op_fail_as(ahead->run->eval.op, ST_QUERY_MEMORY);
     memcpy(copy, body.data, body.size);
     *item = *found;
     item->source = &ahead->base;

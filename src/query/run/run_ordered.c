@@ -293,7 +293,7 @@ static enum status sort_the_rest(struct ordered *ordered)
         run->page->next = (struct slice){ 0 };
         run->first = false;
         if (!position_parse(run->begun, &run->at))
-            TRY(op_fail(run->eval.op, ST_QUERY_MEMORY, "The query needs too much memory."));
+            TRY(op_fail_as(run->eval.op, ST_QUERY_MEMORY));
     }
     TRY(run_sort_instead(run));
 out:

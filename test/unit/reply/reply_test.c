@@ -3,7 +3,7 @@
 #include "rig.h"
 
 static const struct error_row all_rows[] = {
-#define ERROR(name, http, sub, code, retry, wrapped) { #name, http, sub, code, retry, wrapped },
+#define ERROR(name, http, sub, code, retry, wrapped, text) { #name, http, sub, code, retry, wrapped, text },
 #include "base/errors.def"
 #undef ERROR
 };
