@@ -68,12 +68,23 @@ void rig_open(struct rig *rig, bool threads)
     rig_open_with(rig, threads, RIG_PLAIN);
 }
 
+static void close_chores(struct rig *rig)
+{
+    sweep_close(rig->sweep);
+    reindex_close(rig->reindex);
+    trim_close(rig->trim);
+    rig->sweep = NULL;
+    rig->reindex = NULL;
+    rig->trim = NULL;
+}
+
 static void close_all(struct rig *rig)
 {
     while (rig->made_count)
         container_release(rig->made[--rig->made_count]);
     database_release(rig->database);
     rig->database = NULL;
+    close_chores(rig);
     catalog_close(rig->catalog);
     rig->catalog = NULL;
     store_close(rig->store);
@@ -134,6 +145,27 @@ struct container *rig_redefine(struct rig *rig, struct container *old, const cha
                                    (struct define_options){ .key_required = false }, &defined));
     must(rig->op, catalog_replace_container(rig->op, rig->catalog, old, defined, &container));
     return keep(rig, container);
+}
+
+enum status rig_sweep(struct rig *rig, uint64_t *removed)
+{
+    if (!rig->sweep)
+        rig->sweep = sweep_open(rig->catalog);
+    return sweep_expired(rig->op, rig->sweep, removed);
+}
+
+enum status rig_reindex(struct rig *rig)
+{
+    if (!rig->reindex)
+        rig->reindex = reindex_open(rig->catalog);
+    return reindex_items(rig->op, rig->reindex);
+}
+
+enum status rig_trim(struct rig *rig, int64_t retention_ms)
+{
+    if (!rig->trim)
+        rig->trim = trim_open(rig->catalog);
+    return trim_logs(rig->op, rig->trim, retention_ms);
 }
 
 void rig_advance_ms(struct rig *rig, int64_t ms)
