@@ -57,12 +57,23 @@ void rig_open(struct rig *rig, bool threads)
     rig_open_with(rig, threads, ENTRIES_PLAIN);
 }
 
+static void close_chores(struct rig *rig)
+{
+    sweep_close(rig->sweep);
+    reindex_close(rig->reindex);
+    trim_close(rig->trim);
+    rig->sweep = NULL;
+    rig->reindex = NULL;
+    rig->trim = NULL;
+}
+
 static void close_all(struct rig *rig)
 {
     while (rig->made_count)
         container_release(rig->made[--rig->made_count]);
     database_release(rig->database);
     rig->database = NULL;
+    close_chores(rig);
     catalog_close(rig->catalog);
     rig->catalog = NULL;
     store_close(rig->store);
@@ -123,6 +134,27 @@ struct container *rig_redefine(struct rig *rig, struct container *old, const cha
                                    (struct define_options){ .key_required = false }, &defined));
     must(rig->op, catalog_replace_container(rig->op, rig->catalog, old, defined, &container));
     return keep(rig, container);
+}
+
+enum status rig_sweep(struct rig *rig, uint64_t *removed)
+{
+    if (!rig->sweep)
+        rig->sweep = sweep_open(rig->catalog);
+    return sweep_expired(rig->op, rig->sweep, removed);
+}
+
+enum status rig_reindex(struct rig *rig)
+{
+    if (!rig->reindex)
+        rig->reindex = reindex_open(rig->catalog);
+    return reindex_items(rig->op, rig->reindex);
+}
+
+enum status rig_trim(struct rig *rig, int64_t retention_ms)
+{
+    if (!rig->trim)
+        rig->trim = trim_open(rig->catalog);
+    return trim_logs(rig->op, rig->trim, retention_ms);
 }
 
 void rig_advance_ms(struct rig *rig, int64_t ms)
@@ -188,6 +220,36 @@ struct slice rig_header(struct op *op, const struct answer *answer, const char *
         if (strncmp(line, name, size) == 0 && line[size] == ':')
             return slice_make(line + size + 2, (size_t)(end - line) - size - 2);
     return (struct slice){ 0 };
+}
+
+/* Takes the first line off; its name, and data NULL when it is no line. */
+static struct slice next_name(struct slice *head)
+{
+    const char *end = memmem(head->data, head->size, "\r\n", 2);
+    const char *colon = end ? memchr(head->data, ':', (size_t)(end - head->data)) : NULL;
+    struct slice name = { 0 };
+
+    if (colon)
+        name = slice_make(head->data, (size_t)(colon - head->data));
+    *head = slice_after(*head, end ? (size_t)(end - head->data) + 2 : head->size);
+    return name;
+}
+
+void rig_check_head(const struct answer *answer)
+{
+    struct slice head = buf_as_slice(&answer->head);
+
+    if (answer->head.failed) /* http/ sends another */
+        return;
+    while (head.size) {
+        struct slice name = next_name(&head);
+
+        if (!name.data)
+            test_failed(__FILE__, __LINE__, "a head of whole lines");
+        for (struct slice left = head; left.size;)
+            if (slice_equal(next_name(&left), name))
+                test_failed(__FILE__, __LINE__, "a head without two headers of one name");
+    }
 }
 
 struct json rig_body(struct op *op, const struct answer *answer)

@@ -8,6 +8,9 @@
 #pragma once
 #include "base/exchange.h"
 #include "catalog/catalog.h"
+#include "housekeeping/reindex.h"
+#include "housekeeping/sweep.h"
+#include "housekeeping/trim.h"
 #include "partition/locks.h"
 #include "store/faulty.h"
 #include "test.h"
@@ -25,6 +28,9 @@ struct rig {
     struct store *store;
     struct catalog *catalog;
     struct locks *locks;
+    struct sweep *sweep; /* these three when they were first asked for, until the catalog is closed */
+    struct reindex *reindex;
+    struct trim *trim;
     struct database *database; /* "db" */
     struct container *made[RIG_CONTAINERS_MAX];
     size_t made_count;
@@ -49,6 +55,11 @@ struct container *rig_container(struct rig *rig, const char *definition);
 /* The container as it is after its definition was replaced; `old` stays the rig's too. */
 struct container *rig_redefine(struct rig *rig, struct container *old, const char *definition);
 
+/* The chores of housekeeping, over the rig's catalog. */
+enum status rig_sweep(struct rig *rig, uint64_t *removed);
+enum status rig_reindex(struct rig *rig);
+enum status rig_trim(struct rig *rig, int64_t retention_ms);
+
 /* Moves the clock, for the rig's own operation too. */
 void rig_advance_ms(struct rig *rig, int64_t ms);
 
@@ -59,6 +70,9 @@ struct slice rig_quoted(struct op *op, const char *text);
 /* An answer's header, data NULL when it has none; its body, undefined and a failure when it is no JSON. */
 struct slice rig_header(struct op *op, const struct answer *answer, const char *name);
 struct json rig_body(struct op *op, const struct answer *answer);
+
+/* Two headers of one name in an answer, or half of one, are a failure of the test. */
+void rig_check_head(const struct answer *answer);
 
 /* How many rows the store has under a bucket. */
 size_t rig_rows(struct rig *rig, uint64_t bucket);

@@ -7,9 +7,6 @@
 #include "base/limits.h"
 #include "packed/packed.h"
 #include "partition/recover.h"
-#include "partition/reindex.h"
-#include "partition/sweep.h"
-#include "partition/trim.h"
 #include "route/path.h"
 #include "world.h"
 
@@ -133,10 +130,16 @@ static void open_server(struct world *world)
         world->starts_cut++;
     }
     open_router(world);
+    world->sweep = sweep_open(world->catalog);
+    world->reindex = reindex_open(world->catalog);
+    world->trim = trim_open(world->catalog);
 }
 
 static void close_server(struct world *world)
 {
+    sweep_close(world->sweep);
+    reindex_close(world->reindex);
+    trim_close(world->trim);
     route_close(world->router);
     auth_close(world->auth);
     hints_close(world->service.hints);
@@ -254,12 +257,12 @@ enum status world_sweep(struct world *world)
     st = catalog_sweep(&world->op, world->catalog);
     world->holds_catalog = false;
     TRY(st);
-    TRY(sweep_expired(&world->op, world->catalog, &world->expired));
+    TRY(sweep_expired(&world->op, world->sweep, &world->expired));
     world->reindexing = true;
-    st = reindex_items(&world->op, world->catalog);
+    st = reindex_items(&world->op, world->reindex);
     world->reindexing = false;
     TRY(st);
-    TRY(trim_logs(&world->op, world->catalog, TRIM_AFTER_MS));
+    TRY(trim_logs(&world->op, world->trim, TRIM_AFTER_MS));
 out:
     return st;
 }

@@ -4,6 +4,9 @@
  */
 #pragma once
 #include "disk.h"
+#include "housekeeping/reindex.h"
+#include "housekeeping/sweep.h"
+#include "housekeeping/trim.h"
 #include "route/route.h"
 #include "store/faulty.h"
 
@@ -18,6 +21,9 @@ struct world {
     struct op op; /* for what is no request: opening, housekeeping */
     struct store *store;
     struct catalog *catalog;
+    struct sweep *sweep;
+    struct reindex *reindex;
+    struct trim *trim;
     struct auth *auth;
     struct router *router;
     struct service service;

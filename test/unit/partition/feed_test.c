@@ -2,9 +2,6 @@
 #include "items.h"
 #include "keys/keys.h"
 #include "partition/feed.h"
-#include "partition/reindex.h"
-#include "partition/sweep.h"
-#include "partition/trim.h"
 #include "partition/verify.h"
 
 #define EXPIRING "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':-1}"
@@ -122,7 +119,7 @@ static void expire(struct world *world)
     uint64_t removed = 0;
 
     rig_advance_ms(&world->rig, 11 * MINUTE_MS);
-    CHECK(sweep_expired(world->rig.op, world->rig.catalog, &removed) == ST_OK);
+    CHECK(rig_sweep(&world->rig, &removed) == ST_OK);
     for (unsigned id = 0; id < IDS; id++)
         if (world->item[id].live && world->item[id].expires_ms <= world->rig.op->now_ms)
             note(world, CHANGE_DELETE, id, 0, true);
@@ -139,7 +136,7 @@ static bool has_expired(const struct world *world)
 static void trim(struct world *world, int64_t retention_ms)
 {
     for (int i = 0; i < 3; i++) { /* the second time the index is settled, and the pass has rested */
-        CHECK(trim_logs(world->rig.op, world->rig.catalog, retention_ms) == ST_OK);
+        CHECK(rig_trim(&world->rig, retention_ms) == ST_OK);
         rig_advance_ms(&world->rig, 61 * 1000);
     }
 }
@@ -456,7 +453,7 @@ TEST(indexing_again_is_no_change_and_leaves_no_trace_once_it_is_old)
     create(&world, "{'id':'1','pk':'a','n':1}");
     rig_redefine(&world.rig, world.container, ONLY_N);
     restart(&world, false); /* nobody works by the old definition any more */
-    CHECK(reindex_items(world.rig.op, world.rig.catalog) == ST_OK);
+    CHECK(rig_reindex(&world.rig) == ST_OK);
     find_container(&world);
     lsn = bucket_lsn(world.container->bucket);
     CHECK(lsn == 2 && rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
@@ -498,7 +495,7 @@ TEST(what_the_index_may_be_made_again_from_is_not_trimmed_before_it_is_settled)
     create(&world, "{'id':'1','pk':'a','n':1}");
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
     rig_advance_ms(&world.rig, HOUR_MS);
-    CHECK(trim_logs(world.rig.op, world.rig.catalog, 0) == ST_OK); /* asks for it to be settled */
+    CHECK(rig_trim(&world.rig, 0) == ST_OK); /* asks for it to be settled */
     CHECK(rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
     restart(&world, true);
     CHECK(index_is_right(&world));
@@ -548,10 +545,10 @@ TEST(a_policy_of_its_own_says_how_long_a_container_keeps_changes)
     create(&world, "{'id':'1','pk':'a','n':1}");
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
     rig_advance_ms(&world.rig, 29 * MINUTE_MS);
-    CHECK(trim_logs(world.rig.op, world.rig.catalog, 0) == ST_OK);
+    CHECK(rig_trim(&world.rig, 0) == ST_OK);
     CHECK(rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
     rig_advance_ms(&world.rig, 2 * MINUTE_MS);
-    CHECK(trim_logs(world.rig.op, world.rig.catalog, 0) == ST_OK);
+    CHECK(rig_trim(&world.rig, 0) == ST_OK);
     CHECK(rows_of_kind(&world.rig, world.container, KEY_LOG).count == 1);
     rig_close(&world.rig);
 }

@@ -1,6 +1,5 @@
 /* test/unit/partition/recover_test.c - index entries that a crash took are made again from the change log. */
 #include "items.h"
-#include "partition/reindex.h"
 #include "partition/verify.h"
 #include "store/entries.h"
 
@@ -116,12 +115,12 @@ TEST(a_crash_while_items_are_indexed_again_loses_nothing)
         rig_crash(&rig);
         CHECK(is_right(&rig));
         faulty_fail(&rig.controls, FAULTY_ANY, 1 + test_random() % 12);
-        (void)!reindex_items(rig.op, rig.catalog);
+        (void)!rig_reindex(&rig);
         faulty_fail(&rig.controls, FAULTY_ANY, 0);
         rig_crash(&rig);
         CHECK(is_right(&rig));
         if (test_random() % 2) {
-            CHECK(reindex_items(rig.op, rig.catalog) == ST_OK);
+            CHECK(rig_reindex(&rig) == ST_OK);
             rig_crash(&rig);
             CHECK(is_right(&rig));
         }

@@ -1,4 +1,4 @@
-/* test/unit/partition/items.c - short ways to write and read items. */
+/* test/items.c - short ways to write and read items. */
 #include "items.h"
 #include "keys/keys.h"
 #include "partition/verify.h"

@@ -1,7 +1,6 @@
-/* test/unit/partition/sweep_test.c - expired items are removed in small steps, when they are due, and only they. */
+/* test/unit/housekeeping/sweep_test.c - expired items are removed in small steps, when they are due, and only they. */
 #include "items.h"
 #include "keys/keys.h"
-#include "partition/sweep.h"
 
 #define TTL(seconds) "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':" #seconds "}"
 #define KEY_A "['a']"
@@ -10,7 +9,7 @@ static uint64_t sweep(struct rig *rig)
 {
     uint64_t removed = 0;
 
-    CHECK(sweep_expired(rig->op, rig->catalog, &removed) == ST_OK);
+    CHECK(rig_sweep(rig, &removed) == ST_OK);
     return removed;
 }
 
@@ -202,7 +201,7 @@ TEST(after_a_failure_a_container_rests_for_a_minute)
     fill(&rig, container, 5, "");
     rig_advance_ms(&rig, 10000);
     faulty_fail(&rig.controls, FAULTY_SCAN, 1);
-    CHECK(sweep_expired(rig.op, rig.catalog, &removed) != ST_OK && rig.op->error && removed == 0);
+    CHECK(rig_sweep(&rig, &removed) != ST_OK && rig.op->error && removed == 0);
     rig_advance_ms(&rig, 59999);
     CHECK(scans_of_sweep(&rig) == 0);
     rig_advance_ms(&rig, 1);

@@ -1,9 +1,12 @@
-/* src/partition/trim.c - passes over the logs of containers, in steps that each commit. */
+/* src/housekeeping/trim.c - passes over the logs of containers, in steps that each commit. */
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
+#include "housekeeping/rounds.h"
+#include "housekeeping/trim.h"
 #include "keys/keys.h"
-#include "partition/trim.h"
 #include "store/entries.h"
 #include "store/view.h"
 
@@ -19,6 +22,22 @@ enum {
         64 * 1024, /* what needed no trimming is passed over without a commit, but not for ever */
 };
 
+/* How far it is with a container's log. */
+struct progress {
+    uint64_t lsn; /* up to this entry of the log nothing is left to trim */
+    uint32_t position;
+    size_t unwritten; /* entries that it passed since it wrote down how far it is */
+    bool unsettled;   /* what comes next waits for the index */
+    int64_t due_ms;   /* before then nothing is old enough */
+};
+
+struct trim {
+    struct rounds *rounds;
+    struct catalog *catalog;
+    int64_t retention_ms; /* of the call at hand */
+    bool unsettled;       /* a container waits for the index */
+};
+
 /* A version that was ended: its own entry goes. */
 struct ended {
     uint64_t lsn, number;
@@ -26,6 +45,7 @@ struct ended {
 
 struct step {
     const struct container *container;
+    struct progress *progress;
     uint64_t bucket;
     struct view view;
     struct batch *batch;
@@ -226,7 +246,7 @@ out:
 /* The log behind what was trimmed or passed over, as far as it is settled. */
 static enum status read_rows(struct op *op, struct step *step)
 {
-    const struct container_trim *trim = &step->container->progress->trim;
+    const struct progress *progress = step->progress;
     struct slice key = key_trimmed(&op->arena, step->bucket), value;
     struct head head;
     struct range range;
@@ -235,9 +255,9 @@ static enum status read_rows(struct op *op, struct step *step)
     TRY(store_snapshot_head(op, step->view.snapshot, &head));
     TRY(view_get(op, &step->view, key, &value));
     TRY(trimmed_decode(op, value, &step->trimmed));
-    if (trim->lsn > step->trimmed.lsn ||
-        (trim->lsn == step->trimmed.lsn && trim->position > step->trimmed.position))
-        step->trimmed = (struct log_place){ trim->lsn, trim->position };
+    if (progress->lsn > step->trimmed.lsn ||
+        (progress->lsn == step->trimmed.lsn && progress->position > step->trimmed.position))
+        step->trimmed = (struct log_place){ progress->lsn, progress->position };
     TRY(store_entries_settled(op, step->container->bucket, &step->settled_lsn));
     if (step->settled_lsn > head.lsn)
         step->settled_lsn = head.lsn;
@@ -278,39 +298,40 @@ static enum status commit(struct op *op, struct step *step)
 }
 
 /* What is kept of how far it is: a commit whose fate is not known is read from the store the next time. */
-static enum status conclude(struct op *op, struct container *container, struct step *step)
+static enum status conclude(struct op *op, struct step *step)
 {
-    struct container_trim *trim = &container->progress->trim;
+    struct progress *progress = step->progress;
     enum status st = ST_OK;
 
-    trim->unwritten += step->old_count;
-    if (step->removals || trim->unwritten >= UNWRITTEN_ROWS_MAX) {
+    assert(step->trimmed.lsn >= progress->lsn);
+    progress->unwritten += step->old_count;
+    if (step->removals || progress->unwritten >= UNWRITTEN_ROWS_MAX) {
         TRY(commit(op, step));
-        trim->unwritten = 0;
+        progress->unwritten = 0;
     }
-    trim->lsn = step->trimmed.lsn;
-    trim->position = step->trimmed.position;
+    progress->lsn = step->trimmed.lsn;
+    progress->position = step->trimmed.position;
 out:
     return st;
 }
 
 /* `next_ms` is when the first change was made that is left to trim: that of none is yet to come. */
-static enum status take_step(struct op *op, struct container *container, struct step *step, int64_t *next_ms)
+static enum status take_step(struct op *op, struct step *step, int64_t *next_ms)
 {
     bool unsettled = false;
     enum status st;
 
     step->batch = batch_new(op, step->bucket);
     *next_ms = op->now_ms;
-    TRY(view_open(op, container->bucket, NULL, &step->view));
+    TRY(view_open(op, step->container->bucket, NULL, &step->view));
     TRY(read_rows(op, step));
     TRY(trim_rows(op, step, next_ms));
     TRY(remove_ended(op, step));
     if (step->old_count)
-        TRY(conclude(op, container, step));
+        TRY(conclude(op, step));
     if (step->old_count == step->rows.count && !step->rows.more)
         TRY(is_unsettled(op, step, &unsettled, next_ms));
-    container->progress->trim.unsettled = unsettled;
+    step->progress->unsettled = unsettled;
 out:
     view_close(&step->view);
     return st;
@@ -325,76 +346,75 @@ static int64_t retention_of(const struct container *container, int64_t otherwise
     return 60 * 1000 * (int64_t)container->retention_minutes;
 }
 
-static bool is_due(const struct container *container, struct env *env)
+static bool is_due(const struct visit *visit, struct env *env)
 {
-    return container->progress->trim.due_ms <= env_now_ms(env) &&
-           container->progress->trim.rested_after_ms <= env_monotonic_ms(env);
+    const struct progress *progress = visit->state;
+
+    return progress->due_ms <= env_now_ms(env);
 }
 
 /* When the next step is due: at once while there is more, else when something is old. */
-static enum status advance(struct op *op, struct container *container, int64_t retention_ms)
+static enum status advance(struct op *op, struct visit *visit)
 {
-    struct step step = { .container = container, .bucket = bucket_id(container->bucket) };
-    struct container_trim *trim = &container->progress->trim;
-    int64_t next_ms, rest_ms = 0;
+    struct progress *progress = visit->state;
+    struct trim *trim = visit->context;
+    struct step step = { .container = visit->container,
+                         .progress = progress,
+                         .bucket = bucket_id(visit->container->bucket) };
+    int64_t retention_ms = retention_of(visit->container, trim->retention_ms), next_ms;
     enum status st;
 
-    op_begin(op, OP_TIMEOUT_MS);
-    op->may_block = true;
     arena_init(&step.memory, OP_MEMORY_BYTES_MAX);
     step.cutoff_ms = op->now_ms - retention_ms;
-    st = take_step(op, container, &step, &next_ms);
+    progress->due_ms = 0;
+    st = take_step(op, &step, &next_ms);
     arena_free(&step.memory);
     if (st != ST_OK)
-        rest_ms = REST_MS_FAILED;
-    else if (trim->unsettled)
-        rest_ms = REST_MS_UNSETTLED;
-    else if (step.old_count < step.rows.count || !step.rows.more)
-        rest_ms = REST_MS_MIN;
-    trim->due_ms = st == ST_OK && rest_ms == REST_MS_MIN ? next_ms + retention_ms : 0;
-    trim->rested_after_ms = env_monotonic_ms(op->env) + rest_ms;
-    return st == ST_OWNER_NOT_FOUND ? ST_OK : st; /* it was dropped meanwhile */
-}
-
-/* A step for each container that is due, in turn, from any on, until none is or the time is up. */
-static enum status trim_all(struct op *op, struct container **list, size_t count, int64_t retention_ms,
-                            bool *unsettled)
-{
-    int64_t until_ms = env_monotonic_ms(op->env) + CALL_MS_MAX;
-    size_t at = count ? (size_t)(env_random_u64(op->env) % count) : 0, idle = 0;
-    enum status st = ST_OK;
-
-    for (; idle < count && env_monotonic_ms(op->env) <= until_ms; at = (at + 1) % count) {
-        idle++;
-        if (!is_due(list[at], op->env))
-            continue;
-        idle = 0;
-        TRY(advance(op, list[at], retention_of(list[at], retention_ms)));
-        *unsettled |= list[at]->progress->trim.unsettled;
+        return st;
+    trim->unsettled |= progress->unsettled;
+    if (progress->unsettled) {
+        visit->rest_ms = REST_MS_UNSETTLED;
+    } else if (step.old_count < step.rows.count || !step.rows.more) {
+        visit->rest_ms = REST_MS_MIN;
+        progress->due_ms = next_ms + retention_ms;
     }
-out:
-    return st;
+    return ST_OK;
 }
 
-enum status trim_logs(struct op *op, struct catalog *catalog, int64_t retention_ms)
+static const struct rounds_kind kind = {
+    .state_bytes = sizeof(struct progress),
+    .call_ms_max = CALL_MS_MAX,
+    .failed_ms = REST_MS_FAILED,
+    .is_due = is_due,
+    .advance = advance,
+};
+
+struct trim *trim_open(struct catalog *catalog)
 {
-    size_t databases, most, count;
-    struct container **list;
-    bool unsettled = false;
-    struct op steps;
+    struct trim *trim = heap_allocate(sizeof(*trim));
+
+    trim->catalog = catalog;
+    trim->rounds = rounds_open(&kind, catalog, trim);
+    return trim;
+}
+
+void trim_close(struct trim *trim)
+{
+    if (!trim)
+        return;
+    rounds_close(trim->rounds);
+    free(trim);
+}
+
+enum status trim_logs(struct op *op, struct trim *trim, int64_t retention_ms)
+{
     enum status st;
 
-    catalog_count(catalog, &databases, &most);
-    list = arena_alloc(&op->arena, (most + 1) * sizeof(*list));
-    count = catalog_list_all(catalog, list, most);
-    op_init(&steps, op->env, OP_MEMORY_BYTES_MAX);
-    st = trim_all(&steps, list, count, retention_ms, &unsettled);
-    if (st == ST_OK && unsettled)
-        st = store_entries_flush(&steps, catalog_store(catalog));
-    if (st != ST_OK)
-        op_set_error(op, "%s", steps.error ? steps.error : error_row(st)->code);
-    op_free(&steps);
-    for (size_t i = 0; i < count; i++)
-        container_release(list[i]);
+    trim->retention_ms = retention_ms;
+    trim->unsettled = false;
+    TRY(rounds_run(op, trim->rounds));
+    if (trim->unsettled)
+        TRY(store_entries_flush(op, catalog_store(trim->catalog)));
+out:
     return st;
 }

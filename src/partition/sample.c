@@ -1,8 +1,8 @@
-/* src/resource/sample.c - a few of many keys, each with the same chance, and the middle of them. */
+/* src/partition/sample.c - a few of many keys, each with the same chance, and the middle of them. */
 #include <stdlib.h>
 
 #include "base/env.h"
-#include "resource/sample.h"
+#include "partition/sample.h"
 
 void sample_add(struct op *op, struct sample *sample, struct slice epk)
 {

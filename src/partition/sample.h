@@ -1,4 +1,4 @@
-/* src/resource/sample.h - the keys of some items, taken by chance: where half of them lie. */
+/* src/partition/sample.h - the keys of some items, taken by chance: where half of them lie. */
 #pragma once
 #include "base/op.h"
 #include "keys/epk.h"

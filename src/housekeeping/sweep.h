@@ -1,6 +1,6 @@
 /*
- * src/partition/sweep.h - removes items whose time to live is over, a little at a time.
- * Readers do not wait for it: an expired item is gone for them at once (expiry.h). It gives back the
+ * src/housekeeping/sweep.h - removes items whose time to live is over, a little at a time.
+ * Readers do not wait for it: an expired item is gone for them at once (partition/expiry.h). It gives back the
  * space, and puts the removal into the change log as a delete that says why.
  *
  * A container is walked from its first item to its last, in steps; each step removes what it found in one
@@ -16,5 +16,10 @@
 #pragma once
 #include "catalog/catalog.h"
 
+struct sweep;
+
+struct sweep *sweep_open(struct catalog *catalog); /* which outlives it */
+void sweep_close(struct sweep *sweep);             /* NULL is welcome */
+
 /* Does what is due, for a fraction of a second. Adds up what was removed; a failure is tried again later. */
-enum status sweep_expired(struct op *op, struct catalog *catalog, uint64_t *removed);
+enum status sweep_expired(struct op *op, struct sweep *sweep, uint64_t *removed);

@@ -1,4 +1,4 @@
-/* test/unit/partition/items.h - short ways to write and read items, for the tests of this folder. */
+/* test/items.h - short ways to write and read items, for tests above the store. */
 #pragma once
 #include "partition/key.h"
 #include "partition/partition.h"
