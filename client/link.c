@@ -50,7 +50,10 @@ static bool cut(struct slice link, struct segments *segments)
     return true;
 }
 
-/* A database's _rid is four bytes in base64, with a dash for the slash: the service tells links of ids from others by it. */
+/*
+ * A database's _rid is four bytes in base64, with a dash in place of a slash. By it the service tells links of rids
+ * from links of ids.
+ */
 static bool looks_like_rid(struct slice segment)
 {
     char text[8];

@@ -5,6 +5,7 @@
  */
 #include "base/limits.h"
 #include "resource/attachment_private.h"
+#include "resource/scope.h"
 #include "resource/system.h"
 
 enum { CONFLICT_TRIES = 5 };
@@ -78,8 +79,8 @@ enum status attachment_read_address(struct op *op, const struct call *call, stru
     *job = (struct attachment_job){ .call = call,
                                     .name = call->id,
                                     .if_match = call_header(call, HEADER_IF_MATCH) };
-    item_reply_owner(reply, call);
-    TRY(item_read_key(op, call, reply, &job->epk));
+    scope_all(reply, call);
+    TRY(scope_read_key(op, call, reply, &job->epk));
     owner.id = call->item;
     TRY(item_address(op, &owner, &job->epk, &job->item_id));
 out:

@@ -5,7 +5,7 @@
 #include "reply/feed.h"
 #include "resource/feed.h"
 #include "resource/item.h"
-#include "resource/listing.h"
+#include "resource/scope.h"
 #include "resource/usage.h"
 
 /* --- what is asked for --- */
@@ -259,11 +259,11 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
     size_t limit;
     enum status st;
 
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(read_mode(op, call, &mode));
     TRY(call_page_size(op, call, &limit));
-    TRY(listing_scope(op, call, reply, &scope, &key));
-    TRY(item_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_read(op, call, reply, &scope, &key));
+    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
     partition_feed_expect(&changes, limit + 1);
     TRY(seek(op, call, &changes));

@@ -5,8 +5,8 @@
 #include "resource/action.h"
 #include "resource/function.h"
 #include "resource/item.h"
-#include "resource/listing.h"
 #include "resource/search.h"
+#include "source/items.h"
 
 enum { SCANNED_ITEMS_MAX = 500 * 1000, PAGE_ITEMS_DYNAMIC = 1000 };
 
@@ -296,15 +296,13 @@ enum status operations_search(struct op *op, const struct operations *work, stru
 static enum status query(struct op *op, const struct operations *work, struct json asked, struct buf *answers)
 {
     struct partition_scope scope = { .prefix = *work->epk, .exact = work->call->container->system_key };
-    struct item_source items;
+    struct item_source *items = NULL;
     enum status st;
 
-    item_source_init(&items);
-    TRY(partition_scan_open_in(op, work->txn, &scope, &items.scan));
-    TRY(item_source_offer_index(op, &items, work->key));
-    TRY(operations_search(op, work, asked, &items.base, &work->call->container->rid, answers));
+    TRY(item_source_open_in(op, work->txn, &scope, work->key, &items));
+    TRY(operations_search(op, work, asked, item_source_rows(items), &work->call->container->rid, answers));
 out:
-    partition_scan_close(&items.scan);
+    item_source_close(items);
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include "resource/function.h"
 #include "resource/operations.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/usage.h"
 
 struct execution {
@@ -62,7 +63,7 @@ static enum status read_key(struct op *op, struct execution *execution)
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM,
                            &execution->key, &present));
     partition_key_epk(call->container, &execution->key, &execution->epk);
-    item_reply_key(execution->reply, call, &execution->epk);
+    scope_key(execution->reply, call, &execution->epk);
 out:
     return st;
 }
@@ -182,10 +183,10 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
     enum status st;
 
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(check_headers(op, call));
     TRY(read_key(op, &execution));
-    TRY(item_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(read_args(op, call, &execution.args));
     procedure =
         catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);

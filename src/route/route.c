@@ -311,12 +311,26 @@ out:
 /* Session tokens had another form before this version of the protocol. */
 enum { VERSION_WITH_VECTORS = 20180618 };
 
+/* Anew for each attempt; one that goes on with what it has written knows already what its answer is about. */
 static void begin_reply(struct exchange *exchange, struct routed *routed)
 {
     uint64_t version = call_version(&routed->call);
 
+    if (routed->call.resume) {
+        reply_resume(&routed->reply);
+        return;
+    }
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
+}
+
+/* A failure on items tells how far its container is, unless the operation has told how far it saw. */
+static void note_session(struct routed *routed)
+{
+    const struct route *route = routed->route;
+
+    if (route && route->flags & OF_ITEMS && routed->call.container && !reply_has_session(&routed->reply))
+        reply_session(&routed->reply, container_lsn(routed->call.container));
 }
 
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
@@ -324,8 +338,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
 
-    if (st != ST_OK && routed->route && routed->route->flags & OF_ITEMS && routed->call.container)
-        reply_session(&routed->reply, container_lsn(routed->call.container));
+    if (st != ST_OK)
+        note_session(routed);
     reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, reply_charge(&routed->reply, st));
@@ -417,7 +431,6 @@ static enum status run(struct exchange *exchange, struct routed *routed)
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
     route_assert_owners(routed->route, &routed->call);
-    begin_reply(exchange, routed);
     exchange->op.work =
         (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
