@@ -271,6 +271,7 @@ static enum status open_cursor(struct covered_source *covered, bool reverse)
 
     index_cursor_close(covered->cursor);
     covered->cursor = NULL;
+    covered->picking = false; /* the numbers of its last block are gone */
     covered->turned = reverse;
     covered->passed_before = covered->run->passed;
     return index_cursor_open(covered->run->eval.op, covered->run->planner.index->view, &walk,
