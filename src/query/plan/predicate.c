@@ -264,7 +264,7 @@ static bool minds_case(const struct expr *call)
 static struct access *string_test(struct planner *planner, const struct alias *aliases,
                                   const struct expr *call)
 {
-    bool starts = strcmp(call->builtin->name, "STARTSWITH") == 0;
+    bool starts = call->builtin->claim.kind == CLAIM_BEGINS;
     struct value part;
 
     if (!access_constant(call->kid[1], &part) || part.kind != JSON_STRING || !minds_case(call))
@@ -273,39 +273,14 @@ static struct access *string_test(struct planner *planner, const struct alias *a
                   : equals(planner, aliases, call->kid[0], part);
 }
 
-/* CONTAINS and the like are true of strings only. */
-static struct access *any_string(struct planner *planner, const struct alias *aliases,
-                                 const struct expr *call)
-{
-    return wider(planner, kinds_of(planner, aliases, call->kid[0], JSON_STRING, JSON_STRING));
-}
-
 /* ---- kinds ---- */
-
-struct kind_test {
-    const char *name;
-    enum json_kind first, last;
-    bool exact;
-};
-
-static const struct kind_test kind_tests[] = {
-    { "IS_ARRAY", JSON_ARRAY, JSON_ARRAY, true },      { "IS_BOOL", JSON_FALSE, JSON_TRUE, true },
-    { "IS_BOOLEAN", JSON_FALSE, JSON_TRUE, true },     { "IS_DATETIME", JSON_STRING, JSON_STRING, false },
-    { "IS_DEFINED", JSON_NULL, JSON_OBJECT, true },    { "IS_FINITE_NUMBER", JSON_NUMBER, JSON_NUMBER, true },
-    { "IS_INTEGER", JSON_NUMBER, JSON_NUMBER, false }, { "IS_NULL", JSON_NULL, JSON_NULL, true },
-    { "IS_NUMBER", JSON_NUMBER, JSON_NUMBER, true },   { "IS_OBJECT", JSON_OBJECT, JSON_OBJECT, true },
-    { "IS_PRIMITIVE", JSON_NULL, JSON_STRING, true },  { "IS_STRING", JSON_STRING, JSON_STRING, true },
-};
 
 static struct access *kind_test(struct planner *planner, const struct alias *aliases, const struct expr *call)
 {
-    const struct kind_test *test = kind_tests;
-    struct access *access;
+    const struct builtin_claim *claim = &call->builtin->claim;
+    struct access *access = kinds_of(planner, aliases, call->kid[0], claim->first, claim->last);
 
-    while (strcmp(test->name, call->builtin->name) != 0)
-        test++;
-    access = kinds_of(planner, aliases, call->kid[0], test->first, test->last);
-    return test->exact ? access : wider(planner, access);
+    return claim->exact ? access : wider(planner, access);
 }
 
 /* ---- arrays ---- */
@@ -387,7 +362,7 @@ static struct access *array_contains(struct planner *planner, const struct alias
 static struct access *array_contains_each(struct planner *planner, const struct alias *aliases,
                                           const struct expr *call)
 {
-    bool all = strcmp(call->builtin->name, "ARRAY_CONTAINS_ALL") == 0;
+    bool all = call->builtin->claim.kind == CLAIM_HOLDS_ALL;
     struct access *access = all ? access_any() : access_none(planner);
     struct value wanted;
 
@@ -403,43 +378,27 @@ static struct access *array_contains_each(struct planner *planner, const struct 
 
 /* ---- calls ---- */
 
-struct call_row {
-    const char *name;
-    struct access *(*code)(struct planner *planner, const struct alias *aliases, const struct expr *call);
-};
+typedef struct access *claim_code(struct planner *planner, const struct alias *aliases,
+                                  const struct expr *call);
 
-static const struct call_row calls[] = {
-    { "ARRAY_CONTAINS", array_contains },
-    { "ARRAY_CONTAINS_ALL", array_contains_each },
-    { "ARRAY_CONTAINS_ANY", array_contains_each },
-    { "CONTAINS", any_string },
-    { "ENDSWITH", any_string },
-    { "IS_ARRAY", kind_test },
-    { "IS_BOOL", kind_test },
-    { "IS_BOOLEAN", kind_test },
-    { "IS_DATETIME", kind_test },
-    { "IS_DEFINED", kind_test },
-    { "IS_FINITE_NUMBER", kind_test },
-    { "IS_INTEGER", kind_test },
-    { "IS_NULL", kind_test },
-    { "IS_NUMBER", kind_test },
-    { "IS_OBJECT", kind_test },
-    { "IS_PRIMITIVE", kind_test },
-    { "IS_STRING", kind_test },
-    { "REGEXMATCH", any_string },
-    { "STARTSWITH", string_test },
-    { "STRINGEQUALS", string_test },
-    { "ST_INTERSECTS", predicate_area },
-    { "ST_WITHIN", predicate_area },
+/* What is not here tells nothing where it is true. */
+static claim_code *const claims[] = {
+    [CLAIM_KINDS] = kind_test,
+    [CLAIM_BEGINS] = string_test,
+    [CLAIM_EQUALS] = string_test,
+    [CLAIM_HOLDS] = array_contains,
+    [CLAIM_HOLDS_ALL] = array_contains_each,
+    [CLAIM_HOLDS_ANY] = array_contains_each,
+    [CLAIM_TOUCHES] = predicate_area,
+    [CLAIM_MAGNITUDE] = NULL,
 };
 
 static struct access *call(struct planner *planner, const struct alias *aliases, const struct expr *expr,
                            bool truth)
 {
-    for (size_t i = 0; truth && i < sizeof(calls) / sizeof(calls[0]); i++)
-        if (strcmp(calls[i].name, expr->builtin->name) == 0)
-            return calls[i].code(planner, aliases, expr);
-    return access_any();
+    claim_code *code = claims[expr->builtin->claim.kind];
+
+    return truth && code ? code(planner, aliases, expr) : access_any();
 }
 
 /* ---- logic ---- */

@@ -70,7 +70,7 @@ struct access *predicate_area(struct planner *planner, const struct alias *alias
 
 bool predicate_is_distance(const struct expr *expr)
 {
-    return expr->kind == EXPR_CALL && strcmp(expr->builtin->name, "ST_DISTANCE") == 0;
+    return expr->kind == EXPR_CALL && expr->builtin->claim.kind == CLAIM_DISTANCE;
 }
 
 struct access *predicate_distance(struct planner *planner, const struct alias *aliases,

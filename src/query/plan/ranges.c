@@ -236,16 +236,17 @@ static struct keys keys_of_absolute(struct inference *inference, int path, struc
     return keys;
 }
 
-static bool is_call(const struct expr *expr, const char *name)
+/* Whether it is a call that says so of keys. */
+static bool claims(const struct expr *expr, enum claim_kind kind)
 {
-    return expr->kind == EXPR_CALL && strcmp(expr->builtin->name, name) == 0;
+    return expr->kind == EXPR_CALL && expr->builtin->claim.names_keys && expr->builtin->claim.kind == kind;
 }
 
 /* `side` = `other`, where `side` may be the key and `other` a constant. */
 static struct keys keys_of_side(struct inference *inference, const struct alias *aliases,
                                 const struct expr *side, const struct expr *other)
 {
-    bool absolute = is_call(side, "ABS");
+    bool absolute = claims(side, CLAIM_MAGNITUDE);
     int path = key_path(inference, aliases, absolute ? side->kid[0] : side);
     struct keys keys = no_key;
     struct value value;
@@ -335,20 +336,17 @@ static struct keys keys_of_contains(struct inference *inference, const struct al
     return keys;
 }
 
-static struct keys keys_of_type(struct inference *inference, const struct alias *aliases,
-                                const struct expr *expr)
+/* Of kinds that have one value each: null, false, true. */
+static struct keys keys_of_kinds(struct inference *inference, const struct alias *aliases,
+                                 const struct expr *expr)
 {
     int path = key_path(inference, aliases, expr->kid[0]);
     struct keys keys = no_key;
 
     if (path < 0)
         return every_key;
-    if (is_call(expr, "IS_NULL")) {
-        add_value(inference, &keys, path, value_null);
-        return keys;
-    }
-    add_value(inference, &keys, path, value_bool(false));
-    add_value(inference, &keys, path, value_bool(true));
+    for (enum json_kind kind = expr->builtin->claim.first; kind <= expr->builtin->claim.last; kind++)
+        add_value(inference, &keys, path, (struct value){ .kind = (uint8_t)kind });
     return keys;
 }
 
@@ -357,10 +355,10 @@ static struct keys keys_of_call(struct inference *inference, const struct alias 
 {
     if (!truth)
         return every_key;
-    if (is_call(expr, "ARRAY_CONTAINS"))
+    if (claims(expr, CLAIM_HOLDS))
         return keys_of_contains(inference, aliases, expr);
-    if (is_call(expr, "IS_NULL") || is_call(expr, "IS_BOOL") || is_call(expr, "IS_BOOLEAN"))
-        return keys_of_type(inference, aliases, expr);
+    if (claims(expr, CLAIM_KINDS))
+        return keys_of_kinds(inference, aliases, expr);
     return every_key;
 }
 

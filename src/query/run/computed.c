@@ -112,8 +112,7 @@ static bool is_of_document(const struct expr *expr)
         expr = expr->instead;
     if ((expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX) && is_stored_member(expr))
         return true;
-    if (expr->kind == EXPR_NAME ||
-        (expr->kind == EXPR_CALL && strcmp(expr->builtin->name, "VECTORDISTANCE") == 0))
+    if (expr->kind == EXPR_NAME || (expr->kind == EXPR_CALL && expr->builtin->flags & NOT_OF_ITEM))
         return false;
     for (size_t i = 0; i < expr->kid_count; i++)
         if (!is_of_document(expr->kid[i]))

@@ -65,7 +65,7 @@ static bool select_looks_at_path(struct looking *looking, const struct select *s
         if (!looks_at_path(looking, select->item[i].expr))
             return false;
     for (size_t i = 0; i < select->aggregate_count; i++)
-        if (aggregate_keeps_order(select->aggregate[i]->builtin))
+        if (select->aggregate[i]->builtin->aggregate.keeps_order)
             return false;
     return !select->star;
 }
@@ -87,7 +87,7 @@ static bool only_counts(const struct select *select)
     struct value value;
 
     for (size_t i = 0; i < select->aggregate_count; i++)
-        if (!aggregate_is_count(select->aggregate[i]->builtin) ||
+        if (!select->aggregate[i]->builtin->aggregate.counts ||
             !access_constant(select->aggregate[i]->kid[0], &value) || value.kind == JSON_UNDEFINED)
             return false;
     return select->aggregate_count && select->group_count == 0;
@@ -208,7 +208,8 @@ static bool only_ends(const struct select *select, const struct looking *looking
         const struct expr *call = select->aggregate[i];
         struct item_path path = { .count = 0 };
 
-        if (!aggregate_is_extreme(call->builtin) || !item_path_of(&looking->alias, call->kid[0], &path))
+        if (call->builtin->aggregate.shape != SHAPE_EXTREME ||
+            !item_path_of(&looking->alias, call->kid[0], &path))
             return false;
     }
     return select->aggregate_count && select->group_count == 0;
