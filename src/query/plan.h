@@ -37,7 +37,7 @@ struct query_ranges {
     size_t count;
 };
 
-/* The statement has been bound; `options` are those it was bound with. Never too narrow. */
+/* The statement has been bound and folded; `options` are those it was bound with. Never too narrow. */
 enum status query_ranges(struct op *op, const struct select *select, const struct query_key *key,
                          const struct query_options *options, struct query_ranges *ranges);
 
@@ -45,7 +45,7 @@ enum status query_ranges(struct op *op, const struct select *select, const struc
 bool query_point_is_prefix(const struct query_key *key, const struct epk *point);
 
 /*
- * Prints the plan of a bound statement: {"partitionedQueryExecutionInfoVersion":2,...}.
+ * Prints the plan of a bound and folded statement: {"partitionedQueryExecutionInfoVersion":2,...}.
  * `options` are those it was bound with; `features` is what the client says it can do
  * (x-ms-cosmos-supported-query-features; absent: nothing). ST_BAD_HEADER when the plan needs more,
  * ST_BAD_REQUEST when no client can join the answers.

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/limits.h"
+#include "query/bind/fold.h"
 #include "query/eval/builtin.h"
 #include "query/computed.h"
 #include "query/text/parse.h"
@@ -99,7 +100,7 @@ static bool is_stored_member(const struct expr *expr)
 {
     struct value name = value_string(expr->name);
 
-    if (expr->kind == EXPR_INDEX && !access_constant(expr->kid[1], &name))
+    if (expr->kind == EXPR_INDEX && !fold_constant(expr->kid[1], &name))
         return false;
     return expr->kid[0]->kind == EXPR_NAME && name.kind == JSON_STRING &&
            !(name.string.size && name.string.data[0] == '_');

@@ -1,5 +1,6 @@
 /* src/query/run/covered.c - which statements look at one path only, and rows made from its terms. */
 #include "index/set.h"
+#include "query/bind/fold.h"
 #include "query/eval/aggregate.h"
 #include "query/plan/composite.h"
 #include "query/plan/cost.h"
@@ -26,7 +27,7 @@ static bool same_path(const struct item_path *a, const struct item_path *b)
 /* A path of members, the same as before. */
 static bool is_the_path(struct looking *looking, const struct item_path *path)
 {
-    if (path->count == 0 || path->has_place || path->has_elements || path->computed)
+    if (path->count == 0 || path->traits.has_place || path->traits.has_elements || path->traits.computed)
         return false;
     if (looking->has_path)
         return same_path(&looking->path, path);
@@ -88,7 +89,7 @@ static bool only_counts(const struct select *select)
 
     for (size_t i = 0; i < select->aggregate_count; i++)
         if (!select->aggregate[i]->builtin->aggregate.counts ||
-            !access_constant(select->aggregate[i]->kid[0], &value) || value.kind == JSON_UNDEFINED)
+            !fold_constant(select->aggregate[i]->kid[0], &value) || value.kind == JSON_UNDEFINED)
             return false;
     return select->aggregate_count && select->group_count == 0;
 }
