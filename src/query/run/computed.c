@@ -6,7 +6,7 @@
 #include "query/eval/builtin.h"
 #include "query/computed.h"
 #include "query/text/parse.h"
-#include "query/run/run_private.h"
+#include "query/run/compile.h"
 
 static enum status refuse(struct op *op, struct slice name, const char *why)
 {
