@@ -76,25 +76,36 @@ struct filter *filter_with(struct arena *arena, struct filter *a, struct filter 
 
 /* ---- values at a path ---- */
 
+/* In one piece, because most conditions are of this kind: the condition, its intervals, the steps of its path. */
 struct filter *filter_at_path(struct arena *arena, const struct item_path *path,
                               const struct interval *interval, size_t count, unsigned readers)
 {
-    struct filter made = { .kind = FILTER_VALUES, .readers = readers, .interval_count = count };
-    struct interval *copy = arena_try_alloc(arena, count * sizeof(*copy));
+    size_t intervals_bytes = count * sizeof(*interval), steps_bytes = path->count * sizeof(path->step[0]);
+    struct filter *made = arena_try_alloc(arena, sizeof(*made) + intervals_bytes + steps_bytes);
+    struct interval *intervals;
+    struct index_step *steps;
 
-    if (!copy || !item_path_keep(arena, path, &made.path))
+    if (!made)
         return filter_any();
+    intervals = (struct interval *)(made + 1);
+    steps = (struct index_step *)(intervals + count);
+    *made = (struct filter){ .kind = FILTER_VALUES,
+                             .readers = readers,
+                             .interval = intervals,
+                             .interval_count = count,
+                             .path = { { steps, path->count }, path->traits } };
     if (count)
-        memcpy(copy, interval, count * sizeof(*copy));
-    made.interval = copy;
-    return filter_make(arena, made);
+        memcpy(intervals, interval, intervals_bytes);
+    memcpy(steps, path->step, steps_bytes);
+    return made;
 }
 
 struct filter *filter_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                          const struct interval *interval, size_t count, unsigned readers)
 {
-    struct item_path path = { .count = 0 };
+    struct item_path path;
 
+    item_path_begin(&path);
     if (!item_path_of(aliases, expr, &path))
         return filter_any();
     return filter_at_path(arena, &path, interval, count, readers);

@@ -115,9 +115,10 @@ static struct filter *element_has(struct arena *arena, struct item_path *path, s
 static struct filter *holds(struct arena *arena, const struct alias *aliases, const struct expr *array,
                             struct value wanted, bool partly)
 {
-    struct item_path path = { .count = 0 };
     struct interval interval = interval_of_value(wanted);
+    struct item_path path;
 
+    item_path_begin(&path);
     if (!item_path_of(aliases, array, &path) || !item_path_add(&path, (struct index_step){ .element = true }))
         return filter_any();
     if (wanted.kind == JSON_UNDEFINED || !filter_is_finite(wanted))
@@ -188,8 +189,9 @@ struct filter *filter_near(struct arena *arena, const struct alias *aliases, con
     struct value geometry;
 
     for (size_t i = 0; i < 2; i++) {
-        struct item_path path = { .count = 0 };
+        struct item_path path;
 
+        item_path_begin(&path);
         if (!fold_constant(call->kid[1 - i], &geometry) || !item_path_of(aliases, call->kid[i], &path))
             continue;
         if (geometry.kind != JSON_OBJECT)

@@ -37,7 +37,14 @@ struct kept_path {
     struct path_traits traits;
 };
 
-/* False when the expression is no path below the item. */
+/* Of no steps yet. Clearing all that there may be would cost more than finding those that there are. */
+static inline void item_path_begin(struct item_path *path)
+{
+    path->count = 0;
+    path->traits = (struct path_traits){ 0 };
+}
+
+/* Steps are added. False when the expression is no path below the item. */
 bool item_path_of(const struct alias *aliases, const struct expr *expr, struct item_path *path);
 
 /* False when it is long enough. */
