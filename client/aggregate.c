@@ -1,8 +1,9 @@
 /*
  * client/aggregate.c - COUNT and its like over what each range has counted, and GROUP BY.
- * A range gives a part of each aggregate: {"item": ...}, for MIN and MAX with how many values it took. A part that took
- * nothing is passed over; one whose value is undefined makes the whole undefined, as on the server.
+ * Each range gives its part of an aggregate: {"item": ...}. A part of MIN or MAX also says how many values it took. A part
+ * that took none is passed over. A part whose value is undefined makes the whole undefined, as it does on the server.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +26,8 @@ struct group {
 struct groups {
     struct group *group;
     size_t count, capacity, next;
-    size_t *table, table_size; /* number + 1, by hash */
+    size_t *table;     /* number + 1, by hash */
+    size_t table_size; /* twice the capacity, and so a power of two */
 };
 
 void groups_free(struct groups *groups)
@@ -43,32 +45,32 @@ static void place(struct groups *groups, size_t number)
 {
     size_t at = groups->group[number].hash.h1 & (groups->table_size - 1);
 
+    assert(number < groups->table_size / 2);
     while (groups->table[at])
         at = (at + 1) & (groups->table_size - 1);
     groups->table[at] = number + 1;
 }
 
-static bool make_room(struct groups *groups)
+/* At most half full: whoever looks for a hash that is not there meets a free place. */
+static bool make_table(struct groups *groups, size_t size)
 {
-    size_t capacity = groups->capacity ? 2 * groups->capacity : 16;
-    struct group *grown;
+    size_t *table = calloc(size, sizeof(*table));
 
-    if (groups->count < groups->capacity)
-        return true;
-    grown = realloc(groups->group, capacity * sizeof(*grown));
-    if (!grown)
+    if (!table)
         return false;
-    groups->group = grown;
     free(groups->table);
-    groups->table_size = 0;
-    groups->table = calloc(2 * capacity, sizeof(*groups->table));
-    if (!groups->table)
-        return false;
-    groups->table_size = 2 * capacity;
-    groups->capacity = capacity;
+    groups->table = table;
+    groups->table_size = size;
     for (size_t i = 0; i < groups->count; i++)
         place(groups, i);
     return true;
+}
+
+static bool make_room(struct groups *groups)
+{
+    if (!memory_grow(&groups->group, &groups->capacity, groups->count + 1, sizeof(*groups->group)))
+        return false;
+    return groups->table_size == 2 * groups->capacity || make_table(groups, 2 * groups->capacity);
 }
 
 static struct group *find(struct groups *groups, struct hash128 hash)
@@ -88,17 +90,18 @@ static struct group *find_or_add(orrery_query *query, struct hash128 hash)
 {
     struct groups *groups = query->groups;
     struct group *group = find(groups, hash);
-    size_t bytes = query->plan.column_count * sizeof(struct cell);
+    size_t columns = query->plan.column_count;
 
     if (group)
         return group;
     if (!make_room(groups))
         return NULL;
     group = &groups->group[groups->count];
-    *group = (struct group){ .hash = hash, .cells = arena_try_alloc(&query->arena, bytes) };
+    *group =
+        (struct group){ .hash = hash, .cells = memory_list(&query->arena, columns, sizeof(struct cell)) };
     if (!group->cells)
         return NULL;
-    memset(group->cells, 0, bytes);
+    memset(group->cells, 0, columns * sizeof(struct cell));
     place(groups, groups->count++);
     return group;
 }
@@ -168,22 +171,15 @@ static void add_average(struct cell *cell, struct json part)
 
 static bool add_list(orrery_query *query, struct cell *cell, struct json part)
 {
-    struct json list = json_get(part, "item"), *grown;
-    size_t capacity = cell->list_capacity ? 2 * cell->list_capacity : 8;
+    struct json list = json_get(part, "item");
 
     if (json_kind(list) != JSON_ARRAY) {
         cell->undefined = true;
         return true;
     }
-    if (cell->list_count == cell->list_capacity) {
-        grown = arena_try_alloc(&query->arena, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        if (cell->list_count)
-            memcpy(grown, cell->list, cell->list_count * sizeof(*grown));
-        cell->list = grown;
-        cell->list_capacity = capacity;
-    }
+    if (!memory_grow_in(&query->arena, &cell->list, &cell->list_capacity, cell->list_count + 1,
+                        sizeof(*cell->list)))
+        return false;
     return keep(query, list, &cell->list[cell->list_count++]);
 }
 
@@ -252,7 +248,7 @@ static bool has_value(const struct cell *cell, enum aggregate_kind kind)
                                                                                     : true;
 }
 
-/* Lists have no order to keep; of a set, what another range has told already is left out. */
+/* The parts of a list may come in any order. Of a set, what another range has told already is left out. */
 static void build_list(struct json_builder *builder, const struct cell *cell, bool is_set)
 {
     json_begin_array(builder);

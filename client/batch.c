@@ -34,28 +34,11 @@ static void fail(orrery_batch *batch, orrery_status status)
 
 static struct slice keep(orrery_batch *batch, struct slice bytes)
 {
-    char *copy = bytes.data ? arena_try_alloc(&batch->arena, bytes.size + 1) : NULL;
+    char *copy = bytes.data ? memory_text_in(&batch->arena, bytes) : NULL;
 
     if (bytes.data && !copy)
         fail(batch, ORRERY_ENOMEM);
-    if (copy && bytes.size)
-        memcpy(copy, bytes.data, bytes.size);
     return slice_make(copy, copy ? bytes.size : 0);
-}
-
-static bool make_room(orrery_batch *batch)
-{
-    size_t capacity = batch->capacity ? 2 * batch->capacity : 16;
-    struct operation *grown;
-
-    if (batch->count < batch->capacity)
-        return true;
-    grown = realloc(batch->operations, capacity * sizeof(*grown));
-    if (!grown)
-        return false;
-    batch->operations = grown;
-    batch->capacity = capacity;
-    return true;
 }
 
 static void keep_key(orrery_batch *batch, struct operation *operation, const orrery_key *key)
@@ -85,47 +68,50 @@ static void check_body(orrery_batch *batch, struct slice body)
     arena_free(&arena);
 }
 
-static void add(orrery_batch *batch, const char *type, const char *id, const char *etag, struct slice body,
-                const orrery_key *key)
+/* One operation, as the library's caller asked for it. */
+struct wanted {
+    const char *type, *id, *etag; /* id, etag: may be NULL */
+    struct slice body;            /* data NULL: none */
+    const orrery_key *key;
+};
+
+static void add(orrery_batch *batch, const struct wanted *wanted)
 {
     struct operation *operation;
 
     if (!batch)
         return;
-    if (!make_room(batch)) {
+    if (!memory_grow(&batch->operations, &batch->capacity, batch->count + 1, sizeof(*operation))) {
         fail(batch, ORRERY_ENOMEM);
         return;
     }
     operation = &batch->operations[batch->count++];
-    *operation = (struct operation){ .type = type };
-    operation->id = keep(batch, size_of(id, ORRERY_TEXT));
-    operation->etag = keep(batch, size_of(etag, ORRERY_TEXT));
-    operation->body = keep(batch, body);
-    keep_key(batch, operation, key);
+    *operation = (struct operation){ .type = wanted->type };
+    operation->id = keep(batch, size_of(wanted->id, ORRERY_TEXT));
+    operation->etag = keep(batch, size_of(wanted->etag, ORRERY_TEXT));
+    operation->body = keep(batch, wanted->body);
+    keep_key(batch, operation, wanted->key);
 }
 
-static void add_with_body(orrery_batch *batch, const char *type, const char *id, const char *etag,
-                          const char *json, size_t size, const orrery_key *key)
+static void add_with_body(orrery_batch *batch, const struct wanted *wanted)
 {
-    struct slice body = size_of(json, size);
-
     if (!batch)
         return;
-    if (!body.data)
+    if (!wanted->body.data)
         fail(batch, ORRERY_EINVAL);
     else
-        check_body(batch, body);
-    add(batch, type, id, etag, body, key);
+        check_body(batch, wanted->body);
+    add(batch, wanted);
 }
 
 void orrery_batch_create(orrery_batch *batch, const char *json, size_t size, const orrery_key *key)
 {
-    add_with_body(batch, "Create", NULL, NULL, json, size, key);
+    add_with_body(batch, &(struct wanted){ "Create", NULL, NULL, size_of(json, size), key });
 }
 
 void orrery_batch_upsert(orrery_batch *batch, const char *json, size_t size, const orrery_key *key)
 {
-    add_with_body(batch, "Upsert", NULL, NULL, json, size, key);
+    add_with_body(batch, &(struct wanted){ "Upsert", NULL, NULL, size_of(json, size), key });
 }
 
 static void need_id(orrery_batch *batch, const char *id)
@@ -138,19 +124,19 @@ void orrery_batch_replace(orrery_batch *batch, const char *id, const char *json,
                           const char *etag, const orrery_key *key)
 {
     need_id(batch, id);
-    add_with_body(batch, "Replace", id, etag, json, size, key);
+    add_with_body(batch, &(struct wanted){ "Replace", id, etag, size_of(json, size), key });
 }
 
 void orrery_batch_read(orrery_batch *batch, const char *id, const orrery_key *key)
 {
     need_id(batch, id);
-    add(batch, "Read", id, NULL, slice_make(NULL, 0), key);
+    add(batch, &(struct wanted){ .type = "Read", .id = id, .key = key });
 }
 
 void orrery_batch_delete(orrery_batch *batch, const char *id, const char *etag, const orrery_key *key)
 {
     need_id(batch, id);
-    add(batch, "Delete", id, etag, slice_make(NULL, 0), key);
+    add(batch, &(struct wanted){ .type = "Delete", .id = id, .etag = etag, .key = key });
 }
 
 void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch *patch, const char *etag,
@@ -166,7 +152,7 @@ void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch 
     status = patch ? patch_print(patch, &text) : ORRERY_EINVAL;
     if (status != ORRERY_OK || text.failed)
         fail(batch, status != ORRERY_OK ? status : ORRERY_ENOMEM);
-    add(batch, "Patch", id, etag, buf_as_slice(&text), key);
+    add(batch, &(struct wanted){ "Patch", id, etag, buf_as_slice(&text), key });
 }
 
 /* ---- sending */
@@ -233,9 +219,7 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
     struct call *call;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
     status = key ? batch_check(client, container_link, batch, BATCH_OPERATIONS_MAX)
                  : client_refuse(client, ORRERY_EINVAL, "a batch needs its partition key");

@@ -125,8 +125,10 @@ static void put_off(struct bulk *bulk, struct json wish)
         bulk->wait_ms = ms;
 }
 
-/* A key that was taken out of the document by a definition of old: somebody has made the container anew. The next bulk, or
-   item, reads it again. */
+/*
+ * The key was taken out of the document by an old definition: somebody has made the container anew. The next bulk,
+ * or item, reads the definition again.
+ */
 static bool had_old_definition(struct json result, int http)
 {
     struct json sub_status = json_get(result, "subStatusCode");
@@ -161,7 +163,7 @@ static orrery_status take_results(struct bulk *bulk, const struct bulk_group *gr
     return ORRERY_OK;
 }
 
-/* A request that failed says nothing of the others: each operation of it is told why, and they go on. */
+/* A request that failed says nothing of the others: its operations are told why, and the other requests go on. */
 static orrery_status note_failure(struct bulk *bulk, const struct bulk_group *group, orrery_status why)
 {
     struct json result = made_result(bulk, why, bulk->client->failed);
@@ -197,7 +199,7 @@ static orrery_status finish_group(struct bulk *bulk, struct bulk_group *group)
 
 /* ---- rounds */
 
-/* What cannot even be begun has failed as a request that was: others are on their way. */
+/* A request that cannot even be begun counts as one that has failed: others are on their way. */
 static orrery_status start_more(struct bulk *bulk)
 {
     orrery_status status = ORRERY_OK;
@@ -216,7 +218,10 @@ static orrery_status start_more(struct bulk *bulk)
     return status;
 }
 
-/* In the order they were begun in, which is enough: none is waited for longer than the others need. */
+/*
+ * Requests are waited for in the order they were begun in. That is enough: none is waited for longer than the
+ * others need.
+ */
 static orrery_status take_ended(struct bulk *bulk)
 {
     orrery_status status = ORRERY_OK;
@@ -280,7 +285,10 @@ static orrery_status end_pause(struct bulk *bulk)
     return bulk->phase == BULK_SEND ? bulk_group(bulk) : ORRERY_OK;
 }
 
-/* As far as it goes. ORRERY_WAIT: not to its end. ORRERY_OK: there is a result for each operation. */
+/*
+ * Goes on as far as it can. ORRERY_WAIT: it has not come to its end. ORRERY_OK: there is a result for each
+ * operation.
+ */
 static orrery_status step(struct bulk *bulk)
 {
     orrery_status status;
@@ -307,7 +315,7 @@ static bool failed_http(struct json result)
     return json_kind(code) != JSON_NUMBER || json_double(code) < 200 || json_double(code) >= 300;
 }
 
-/* What was not sent when the bulk had to stop: for the same reason. */
+/* Operations that were not sent when the bulk had to stop fail for the same reason. */
 static orrery_status fill_in(struct bulk *bulk, orrery_status why)
 {
     struct json result = made_result(bulk, why, bulk->client->failed);
@@ -350,8 +358,10 @@ static orrery_status join(const struct bulk *bulk, orrery_response **response)
                        : ORRERY_OK;
 }
 
-/* Of a bulk that has come as far as it does. Nothing was sent before the first ranges were known: then there is only a
-   status. */
+/*
+ * The answer of a bulk that goes no further. Before the first ranges are known nothing is sent: then there is only
+ * a status.
+ */
 static orrery_status conclude(struct bulk *bulk, orrery_status status, orrery_response **response)
 {
     bool nothing_sent = bulk->rounds == 0 && bulk->started == 0;
@@ -453,7 +463,7 @@ static void tell(struct bulk *bulk, orrery_status status)
     done(context, status, response);
 }
 
-/* A callback may begin further ones: the list is looked through from its beginning after each. */
+/* A callback may begin further bulks: after each the list is looked through from its beginning. */
 size_t bulk_turn(orrery_client *client)
 {
     size_t told = 0;
@@ -489,23 +499,17 @@ static void keep_running(struct bulk *bulk, const orrery_options *options)
 
 static bool keep_slice(struct arena *arena, struct slice *text)
 {
-    const char *from = text->data;
-    char *copy;
+    bool given = text->data;
 
-    if (!from)
-        return true;
-    copy = arena_try_alloc(arena, text->size + 1);
-    if (!copy)
-        return false;
-    memcpy(copy, from, text->size);
-    text->data = copy;
-    return true;
+    if (given)
+        text->data = memory_text_in(arena, *text);
+    return !given || text->data;
 }
 
 /* The caller may change or free the batch while it runs. */
 static bool keep_operations(struct bulk *bulk)
 {
-    struct operation *kept = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*kept));
+    struct operation *kept = memory_list(&bulk->arena, bulk->count, sizeof(*kept));
     struct slice link = slice_make(bulk->link, strlen(bulk->link) + 1);
     bool good = kept && keep_slice(&bulk->arena, &link);
 
@@ -565,9 +569,7 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
     struct bulk *bulk = NULL;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
     status = batch_check(client, container_link, batch, SIZE_MAX);
     if (status == ORRERY_OK)

@@ -2,8 +2,9 @@
  * client/bulk.h - many operations, each by itself, from the inside: where each goes, and the rounds in which they are sent.
  *     bulk_place.c  keys, ranges, and which operation goes with which
  *     bulk.c        rounds: sent, taken, put off; the results as one answer
- * A round sends what is not done yet, a request for up to a hundred operations of one range, as many requests side by
- * side as the client has connections. What a range puts off (429, 449) or no longer has (410) is sent again in another.
+ * A round sends all operations that are not done yet. A request has up to a hundred operations of one range, and as many
+ * requests run side by side as the client has connections. What a range puts off (429, 449), or has no longer (410), is
+ * sent again in the next round.
  */
 #pragma once
 #include "client.h"

@@ -1,4 +1,6 @@
 /* client/bulk_place.c - where the operations of a bulk go: their keys, the ranges, and who goes together. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "bulk.h"
 #include "keys/epk.h"
@@ -60,7 +62,7 @@ orrery_status bulk_find_keys(struct bulk *bulk)
 
     if (status != ORRERY_OK)
         return status;
-    bulk->entries = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*bulk->entries));
+    bulk->entries = memory_list(&bulk->arena, bulk->count, sizeof(*bulk->entries));
     if (!bulk->entries)
         return client_no_memory(bulk->client);
     memset(bulk->entries, 0, bulk->count * sizeof(*bulk->entries));
@@ -87,7 +89,7 @@ orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *respons
         status = ORRERY_EJSON;
     if (status != ORRERY_OK)
         return client_fail(bulk->client, status, "the collection's ranges make no sense");
-    bulk->ranges = arena_try_alloc(&bulk->arena, json_count(list) * sizeof(*bulk->ranges));
+    bulk->ranges = memory_list(&bulk->arena, json_count(list), sizeof(*bulk->ranges));
     bulk->range_count = 0;
     if (!bulk->ranges)
         return client_no_memory(bulk->client);
@@ -99,7 +101,7 @@ orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *respons
     return ORRERY_OK;
 }
 
-/* Those that were divided stand beside their parts at times: the last that has the key is a part. */
+/* At times a range that was divided still stands beside its parts. The last one that has the key is a part. */
 static size_t range_of(const struct bulk *bulk, struct slice hash)
 {
     size_t found = 0;
@@ -112,12 +114,13 @@ static size_t range_of(const struct bulk *bulk, struct slice hash)
 
 /* ---- who goes together */
 
-/* The numbers of what is not done yet, range by range, each range's in the order of the operations. */
+/* The numbers of the operations that are not done yet, range by range, and within a range in their order. */
 static size_t *sort_by_range(struct bulk *bulk, size_t *count)
 {
-    size_t *first = arena_try_alloc(&bulk->arena, (bulk->range_count + 1) * sizeof(*first));
-    size_t *numbers = arena_try_alloc(&bulk->arena, bulk->count * sizeof(*numbers));
+    size_t *first = memory_list(&bulk->arena, bulk->range_count + 1, sizeof(*first));
+    size_t *numbers = memory_list(&bulk->arena, bulk->count, sizeof(*numbers));
 
+    assert(bulk->range_count > 0); /* bulk_take_ranges() refuses an empty list */
     if (!first || !numbers)
         return NULL;
     memset(first, 0, (bulk->range_count + 1) * sizeof(*first));
@@ -135,7 +138,10 @@ static size_t *sort_by_range(struct bulk *bulk, size_t *count)
     return numbers;
 }
 
-/* How many of the next ones make one request: of one range, and neither too many nor too large. */
+/*
+ * How many of the next operations make one request: all are of one range, and they are neither too many nor too
+ * large.
+ */
 static size_t together(const struct bulk *bulk, const size_t *numbers, size_t count)
 {
     size_t range = bulk->entries[numbers[0]].range, bytes = 0, at = 0;
@@ -153,7 +159,7 @@ orrery_status bulk_group(struct bulk *bulk)
 {
     size_t count = 0, *numbers = sort_by_range(bulk, &count);
 
-    bulk->groups = numbers ? arena_try_alloc(&bulk->arena, (count + 1) * sizeof(*bulk->groups)) : NULL;
+    bulk->groups = numbers ? memory_list(&bulk->arena, count + 1, sizeof(*bulk->groups)) : NULL;
     bulk->group_count = bulk->started = bulk->taken = 0;
     if (!bulk->groups)
         return client_no_memory(bulk->client);

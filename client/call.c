@@ -1,4 +1,5 @@
 /* client/call.c - one request with all its attempts: built, sent, judged, tried again, told. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -70,6 +71,13 @@ static void option_headers(struct call *call, const orrery_options *options)
         call_header(call, "x-ms-documentdb-script-enable-logging", "true");
     for (; more && *more; more++)
         add_line(call, *more);
+}
+
+bool call_begins(const orrery_client *client, orrery_response **response)
+{
+    if (response)
+        *response = NULL;
+    return client;
 }
 
 struct call *call_new(orrery_client *client, enum method method, const orrery_options *options)
@@ -313,7 +321,7 @@ static const char *say(struct call *call, const char *fmt, ...)
     return text.failed ? "out of memory" : text.data;
 }
 
-/* Of a message that goes over several lines the first: the others tell the request's number. */
+/* A message may have several lines. The first says why; the others have the request's number. */
 static struct slice first_line(struct slice text)
 {
     const char *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
@@ -392,6 +400,7 @@ static void queue_to_tell(struct call *call)
 
 static void end(struct call *call, orrery_status status, CURLcode code)
 {
+    assert(call->state != CALL_ENDED); /* it would be told, and given back, twice */
     call->state = CALL_ENDED;
     call->status = status;
     call->response->attempts = call->attempts;
@@ -441,6 +450,7 @@ orrery_status call_take(struct call *call, orrery_response **response)
     orrery_status status = call->status;
     bool handed = !orrery_failed(status) || call->hands_over;
 
+    assert(call->state == CALL_ENDED);
     if (orrery_failed(status))
         client_fail(client, status, "%s", call->error ? call->error : orrery_status_text(status));
     if (handed && response) {
@@ -512,7 +522,7 @@ static void tell(struct call *call)
     done(context, status, response);
 }
 
-/* Of those that have ended, the ones of cursors that have not taken them are nobody's to wait for. */
+/* Calls of cursors that have ended, and were not taken yet, are nobody's to wait for. */
 static size_t count(const struct call *call)
 {
     size_t counted = 0;

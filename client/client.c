@@ -21,18 +21,6 @@ struct slice size_of(const char *text, size_t size)
     return slice_make(text, size == ORRERY_TEXT ? strlen(text) : size);
 }
 
-char *copy_text(const char *text, size_t size)
-{
-    char *copy = malloc(size + 1);
-
-    if (!copy)
-        return NULL;
-    if (size)
-        memcpy(copy, text, size);
-    copy[size] = '\0';
-    return copy;
-}
-
 void orrery_free(void *memory)
 {
     free(memory);
@@ -62,7 +50,7 @@ void end_whole(char *text)
 static orrery_status keep_error(orrery_client *client, orrery_status status, const char *line)
 {
     free(client->error);
-    client->error = copy_text(line, strlen(line));
+    client->error = memory_text(slice_of(line));
     client->plain_error = client->error ? NULL : orrery_status_text(status);
     return status;
 }
@@ -140,7 +128,7 @@ static void set_numbers(orrery_client *client, const orrery_settings *settings)
 
 static bool set_text(char **to, const char *text)
 {
-    *to = text ? copy_text(text, strlen(text)) : NULL;
+    *to = text ? memory_text(slice_of(text)) : NULL;
     return !text || *to;
 }
 
@@ -158,7 +146,7 @@ static bool set_texts(orrery_client *client, const orrery_settings *settings)
 
     while (size > 0 && settings->endpoint[size - 1] == '/')
         size--;
-    client->endpoint = copy_text(settings->endpoint, size);
+    client->endpoint = memory_text(slice_make(settings->endpoint, size));
     return client->endpoint && set_text(&client->token, SETTING(settings, resource_token)) &&
            set_text(&client->consistency, SETTING(settings, consistency)) &&
            set_text(&client->ca_file, SETTING(settings, ca_file)) &&

@@ -3,8 +3,8 @@
  * A call is one request with all its attempts. It is filled in (call_new, call_header, call_body), then either
  * run to its end (call_run) or sent on its way (call_start), and given back (call_free).
  *
- * Memory. A call has an arena; whatever it builds fails once, at the end, as buffers do. Nothing here aborts:
- * arena_alloc(), arena_copy() and arena_text() are not for this folder.
+ * Memory. A call has an arena. What is built in it, as in a buffer, may fail at any step, and is looked at once, at the end.
+ * Nothing here aborts: memory.h has the ways to allocate; arena_alloc(), arena_copy() and arena_text() are not for this folder.
  */
 #pragma once
 #include <curl/curl.h>
@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/env.h"
 #include "json/json.h"
+#include "memory.h"
 
 enum {
     KEY_BYTES_MAX = 256,      /* of an account's key */
@@ -129,14 +130,17 @@ orrery_status call_key(struct call *call, const orrery_key *key); /* its header;
 /* Sends it on its way: from now on the client's loop looks after it. */
 orrery_status call_start(struct call *call);
 
-/* The end of it: the response, if it is wanted, and the status. Takes the call away, whatever comes out. */
+/* Runs it to its end: gives the response, if it is wanted, and the status. Takes the call away, whatever comes out. */
 orrery_status call_run(struct call *call, orrery_response **response);
 orrery_status call_take(struct call *call, orrery_response **response); /* of one that has ended */
+
+/* What a public call begins with: there is no response yet. False: there is no client either. */
+bool call_begins(const orrery_client *client, orrery_response **response);
 
 /* As call_run(), or call_start() if the options say so. */
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response);
 
-/* A member that the caller's struct, which may be an older one, has. */
+/* A member of the options; 0 where the caller's struct is an older and shorter one. */
 #define OPTION(options, member)                                                                   \
     ((options) && (options)->size >= offsetof(orrery_options, member) + sizeof((options)->member) \
          ? (options)->member                                                                      \
@@ -150,7 +154,7 @@ orrery_status transport_send(struct call *call);    /* begins one attempt */
 orrery_status transport_perform(struct call *call); /* one attempt to its end */
 void transport_cancel(struct call *call);
 
-/* Does what can be done and waits for it at most so long; -1: until something happened. */
+/* Does what can be done, and waits for more at most that long; -1: until something has happened. */
 orrery_status transport_turn(orrery_client *client, int timeout_ms);
 
 /* An attempt has come to its end: call.c decides what it means. */
@@ -166,7 +170,7 @@ __attribute__((format(printf, 3, 4))) orrery_status client_fail(orrery_client *c
                                                                 const char *fmt, ...);
 void client_begin(orrery_client *client); /* a call of the user's begins: what the last one said is over */
 
-/* Both at once, of a call that does nothing because of its arguments. */
+/* Both at once, for a call that does nothing because its arguments make no sense. */
 __attribute__((format(printf, 3, 4))) orrery_status client_refuse(orrery_client *client, orrery_status status,
                                                                   const char *fmt, ...);
 orrery_status client_no_memory(orrery_client *client);
@@ -244,15 +248,23 @@ void operation_print(struct buf *out, const struct operation *operation, struct 
 
 /* ---- resolvers (resolver*.c); a link of a database that has one */
 
-orrery_status resolver_place(orrery_client *client, const char *link, const char *json, size_t size,
+orrery_status resolver_place(orrery_client *client, const char *link, struct slice document,
                              char **collection); /* NULL: the link is no database's */
-/* A cursor over the link's own rows, or over the collections that its resolver names. sql: NULL, a list. */
-orrery_status resolver_open(orrery_client *client, const char *link, const char *sql,
-                            const orrery_parameter *parameters, size_t count, const orrery_key *key,
-                            const orrery_options *options, orrery_query **query);
-orrery_status query_open_links(orrery_client *client, const char *const *links, size_t link_count,
-                               const char *sql, const orrery_parameter *parameters, size_t count,
-                               const orrery_key *key, const orrery_options *options, orrery_query **query);
+
+/* What a cursor is opened for, as the library's caller asked for it. */
+struct question {
+    const char *const *links;
+    size_t link_count;
+    const char *sql; /* NULL: all there is, a list */
+    const orrery_parameter *parameters;
+    size_t parameter_count;
+    const orrery_key *key;
+    const orrery_options *options;
+};
+
+/* A cursor over the rows of the question's one link, or over the collections that the link's resolver names. */
+orrery_status resolver_open(orrery_client *client, const struct question *question, orrery_query **query);
+orrery_status query_open_links(orrery_client *client, const struct question *question, orrery_query **query);
 void resolver_forget_all(orrery_client *client);
 
 /* ---- values */
@@ -265,4 +277,3 @@ orrery_status patch_print(const orrery_patch *patch, struct buf *out);
 struct json value_json(orrery_value value);
 struct slice size_of(const char *text, size_t size);
 void end_whole(char *text); /* without half a character of UTF-8, where a line was too long */
-char *copy_text(const char *text, size_t size); /* NULL: no memory */

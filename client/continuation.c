@@ -1,6 +1,6 @@
 /*
- * client/continuation.c - where a cursor goes on: of a single source the server's own word, where a page has been read
- * to its end; else a JSON text of ours behind a mark.
+ * client/continuation.c - where a cursor goes on, as a text. A cursor with one source, whose page was read to its end,
+ * goes on by the server's own continuation. Every other one has a JSON text of ours, behind a mark:
  *
  *     orrery1:{"offset":0,"limit":-1,"sources":[{"from":0,"ended":false,"link":..,"min":"","max":"1F","token":"..","told":".."}]}
  *
@@ -35,7 +35,10 @@ static void print_told(struct buf *out, const struct source *source, size_t rows
     buf_byte(out, '"');
 }
 
-/* In the middle of a page the page is named, and what of it was told; of changes, the one that comes next. */
+/*
+ * In the middle of a page the text names the page, and the rows of it that were told; for changes, the change that
+ * comes next.
+ */
 static void print_source(struct buf *out, const struct source *source, bool is_changes)
 {
     bool within = source->next_row < source->row_count;
@@ -110,7 +113,7 @@ orrery_status orrery_query_continuation(orrery_query *query, char **continuation
         buf_text(&out, query->options.continuation ? query->options.continuation : mark);
     else
         print_all(&out, query);
-    *continuation = out.failed ? NULL : copy_text(out.data, out.size);
+    *continuation = out.failed ? NULL : memory_text(buf_as_slice(&out));
     arena_free(&arena);
     return *continuation ? ORRERY_OK : client_no_memory(query->client);
 }
@@ -130,7 +133,7 @@ static orrery_status refuse(orrery_query *query)
 static bool set_token(struct source *source, struct slice token)
 {
     free(source->token);
-    source->token = token.data ? copy_text(token.data, token.size) : NULL;
+    source->token = token.data ? memory_text(token) : NULL;
     return !token.data || source->token;
 }
 
@@ -162,8 +165,10 @@ static orrery_status apply_to(orrery_query *query, struct source *source, struct
     return ORRERY_OK;
 }
 
-/* What one saved part has of a range becomes a source of its own: a range that was divided has less than the part, one that
-   was put together has several, each read up to another place. */
+/*
+ * Each saved part of a range becomes a source of its own. A range that was divided has less than the part; a range
+ * that was put together has several parts, each read up to another place.
+ */
 static orrery_status add_part(orrery_query *query, const struct source *range, struct json saved)
 {
     struct slice low = slice_of(range->min), high = slice_of(range->max),
@@ -178,7 +183,7 @@ static orrery_status add_part(orrery_query *query, const struct source *range, s
     return status == ORRERY_OK ? apply_to(query, &query->sources[query->source_count - 1], saved) : status;
 }
 
-/* Whether the saved parts have every key of the range that the query is about: they lie in their order. */
+/* Whether the saved parts, which lie in order, have every key of the range that the query is about. */
 static bool covers(const orrery_query *query, size_t first, struct source range)
 {
     struct slice at = slice_of(range.min);
@@ -204,7 +209,7 @@ static orrery_status divide(orrery_query *query, struct source range, struct jso
     return status == ORRERY_OK && !covers(query, first, range) ? refuse(query) : status;
 }
 
-/* Each of the ranges as they are now makes place for what was saved of it. */
+/* Each range of today is replaced by the parts of it that were saved. */
 static orrery_status apply_to_ranges(orrery_query *query, struct json list)
 {
     size_t ranges = query->source_count;
@@ -238,7 +243,7 @@ static orrery_status apply_to_wholes(orrery_query *query, struct json list)
     return status;
 }
 
-/* Of collections that are gone the documents have gone elsewhere, perhaps to where was read already. */
+/* The documents of a collection that is gone have gone elsewhere, perhaps to a place that was read already. */
 static bool has_links(const orrery_query *query, struct json list)
 {
     for (struct json_iter i = json_iter(list); json_next(&i);) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "resolver.h"
 
 static void free_one(struct definition *definition)
 {
@@ -57,7 +58,7 @@ static char *print_copy(struct arena *arena, struct json value)
         json_print(&out, value);
     else
         buf_text(&out, "[]");
-    return out.failed ? NULL : copy_text(out.data, out.size);
+    return out.failed ? NULL : memory_text(buf_as_slice(&out));
 }
 
 static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
@@ -69,8 +70,8 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
 
     if (!made)
         return NULL;
-    made->link = copy_text(link.data, link.size);
-    made->rid = copy_text(rid_text.data, rid_text.size);
+    made->link = memory_text(link);
+    made->rid = memory_text(rid_text);
     made->paths = print_copy(arena, json_get(key, "paths"));
     made->system_key = json_kind(json_get(key, "systemKey")) == JSON_TRUE;
     made->version = json_kind(version) == JSON_NUMBER && json_double(version) == 2 ? 2 : 1;
@@ -155,24 +156,6 @@ static struct json at_path(struct json document, struct slice path)
     return document;
 }
 
-/* Through a key, so that it is escaped as every other one. */
-static orrery_key component(struct json value)
-{
-    switch (json_kind(value)) {
-    case JSON_NULL:
-        return orrery_key_null();
-    case JSON_FALSE:
-    case JSON_TRUE:
-        return orrery_key_bool(json_kind(value) == JSON_TRUE);
-    case JSON_NUMBER:
-        return orrery_key_number(json_double(value));
-    case JSON_STRING:
-        return orrery_key_bytes(json_string(value).data, json_string(value).size);
-    default:
-        return orrery_key_none();
-    }
-}
-
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
                              struct buf *out)
 {
@@ -185,7 +168,7 @@ orrery_status definition_key(orrery_client *client, const struct definition *def
         return client_no_memory(client);
     for (struct json_iter i = json_iter(paths); json_next(&i) && count < LEVELS_MAX;)
         if (json_kind(i.value) == JSON_STRING)
-            levels[count++] = component(at_path(document, json_string(i.value)));
+            levels[count++] = key_of_value(at_path(document, json_string(i.value)));
     key = orrery_key_list(levels, count);
     if (definition->system_key && count == 1 && levels[0].type == ORRERY_KEY_NONE)
         key.count = 0;

@@ -36,7 +36,7 @@ static orrery_status add(orrery_client *client, struct registered **at, const ch
     struct slice trimmed = link_trim(link);
 
     if (made)
-        *made = (struct registered){ .link = copy_text(trimmed.data, trimmed.size) };
+        *made = (struct registered){ .link = memory_text(trimmed) };
     if (!made || !made->link) {
         free(made);
         return client_no_memory(client);
@@ -76,8 +76,10 @@ void resolver_forget_all(orrery_client *client)
         forget(&client->resolvers);
 }
 
-/* NULL and ORRERY_OK: the link is no database's, and means itself. The reference is the caller's: a resolver that asks the
-   server may be exchanged while it does. */
+/*
+ * NULL and ORRERY_OK: the link is no database's, and means itself. The caller gets a reference of its own: a
+ * resolver that asks the server may be exchanged while it does.
+ */
 static orrery_status resolver_of(orrery_client *client, const char *link, orrery_resolver **resolver)
 {
     struct registered *found;
@@ -100,7 +102,7 @@ static orrery_status say_why(orrery_client *client, orrery_status status, const 
     return status;
 }
 
-orrery_status resolver_place(orrery_client *client, const char *link, const char *json, size_t size,
+orrery_status resolver_place(orrery_client *client, const char *link, struct slice document,
                              char **collection)
 {
     orrery_resolver *resolver;
@@ -112,9 +114,9 @@ orrery_status resolver_place(orrery_client *client, const char *link, const char
         return status;
     client_begin(client);
     client->write_ms_max = 0;
-    status = say_why(client, orrery_resolve_document(resolver, json, size, &links), link);
+    status = say_why(client, orrery_resolve_document(resolver, document.data, document.size, &links), link);
     if (status == ORRERY_OK) {
-        *collection = copy_text(orrery_links_at(links, 0), strlen(orrery_links_at(links, 0)));
+        *collection = memory_text(slice_of(orrery_links_at(links, 0)));
         if (!*collection)
             status = client_no_memory(client);
     }
@@ -123,11 +125,11 @@ orrery_status resolver_place(orrery_client *client, const char *link, const char
     return status;
 }
 
-/* The key is the resolver's: it need not be that of the collections' partitions, so that it is not sent. */
-orrery_status resolver_open(orrery_client *client, const char *link, const char *sql,
-                            const orrery_parameter *parameters, size_t count, const orrery_key *key,
-                            const orrery_options *options, orrery_query **query)
+/* The key is for the resolver, and is not sent: the collections may be partitioned by something else. */
+orrery_status resolver_open(orrery_client *client, const struct question *question, orrery_query **query)
 {
+    struct question asked = *question;
+    const char *link = question->links[0];
     orrery_resolver *resolver;
     orrery_links *links = NULL;
     orrery_status status = resolver_of(client, link, &resolver);
@@ -135,12 +137,15 @@ orrery_status resolver_open(orrery_client *client, const char *link, const char 
     if (status != ORRERY_OK)
         return status;
     if (!resolver)
-        return query_open_links(client, &link, 1, sql, parameters, count, key, options, query);
+        return query_open_links(client, question, query);
     client_begin(client);
-    status = say_why(client, orrery_resolve_read(resolver, key, &links), link);
-    if (status == ORRERY_OK)
-        status =
-            query_open_links(client, links->link, links->count, sql, parameters, count, NULL, options, query);
+    status = say_why(client, orrery_resolve_read(resolver, question->key, &links), link);
+    if (status == ORRERY_OK) {
+        asked.links = links->link;
+        asked.link_count = links->count;
+        asked.key = NULL;
+        status = query_open_links(client, &asked, query);
+    }
     orrery_links_free(links);
     orrery_resolver_unref(resolver);
     return status;

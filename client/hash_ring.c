@@ -1,7 +1,9 @@
 /* client/hash_ring.c - the ring: points in order, looked up by halves. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "hash_ring.h"
+#include "memory.h"
 
 static void put_point(struct ring_point *point, const orrery_hash *hash, const unsigned char *digest)
 {
@@ -10,7 +12,7 @@ static void put_point(struct ring_point *point, const orrery_hash *hash, const u
         point->digest[i] = digest[hash->msb_first ? i : hash->digest_bytes - 1 - i];
 }
 
-/* Of equal points the later link's comes last, and that one is found. */
+/* Where two points are equal, the later link's comes last, and is the one that is found. */
 static int by_digest(const void *a, const void *b)
 {
     const struct ring_point *x = a, *y = b;
@@ -49,7 +51,7 @@ orrery_status ring_init(struct ring *ring, struct arena *arena, const orrery_has
         count > VIRTUAL_NODES_MAX)
         return ORRERY_EINVAL;
     *ring = (struct ring){ .hash = *hash };
-    ring->point = arena_try_alloc(arena, count * (size_t)virtual_nodes * sizeof(*ring->point));
+    ring->point = memory_list(arena, count * (size_t)virtual_nodes, sizeof(*ring->point));
     if (!ring->point)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -71,6 +73,7 @@ orrery_status ring_find(const struct ring *ring, struct slice key, size_t *link)
 
     if (status != ORRERY_OK)
         return status;
+    assert(ring->count > 0); /* ring_init() refuses an empty one */
     put_point(&wanted, &ring->hash, digest);
     while (low < high) { /* ends at the first point above the key */
         size_t middle = low + (high - low) / 2;

@@ -4,7 +4,7 @@
 #include "client.h"
 #include "resolver.h"
 
-/* An id in front of the others: {"id":"...", as the document went on. */
+/* Puts an id in front of the other members: {"id":"...", and the document goes on. */
 static orrery_status add_id(struct call *call, struct json document)
 {
     char guid[GUID_SIZE + 1];
@@ -34,8 +34,18 @@ static orrery_status key_of_document(struct call *call, const char *link, struct
     return status;
 }
 
-/* What must be known of the document before it is sent; nothing is, if the key and the id were given. */
-static orrery_status look_into(struct call *call, const char *link, const orrery_key *key, bool needs_id)
+/* One request about an item, as the library's caller asked for it. */
+struct request {
+    enum method method;
+    const char *link, *id; /* of the container, or for a new item of a database; id: NULL, the item is new */
+    struct slice body;     /* data NULL: none */
+    const orrery_key *key; /* NULL: the document has it */
+    const orrery_options *options;
+    bool upsert;
+};
+
+/* What must be known of the document before it is sent. If the key and the id were given, nothing is looked for in it. */
+static orrery_status look_into(struct call *call, const struct request *request)
 {
     struct slice text = buf_as_slice(&call->body);
     struct json document = json_undefined;
@@ -45,51 +55,51 @@ static orrery_status look_into(struct call *call, const char *link, const orrery
     if (status != ORRERY_OK || json_kind(document) != JSON_OBJECT)
         return client_fail(call->client, status == ORRERY_ENOMEM ? status : ORRERY_EJSON,
                            "the document is no JSON object");
-    status = key ? call_key(call, key) : key_of_document(call, link, document);
-    if (status == ORRERY_OK && needs_id && !json_get(document, "id").at)
+    status = request->key ? call_key(call, request->key) : key_of_document(call, request->link, document);
+    if (status == ORRERY_OK && !request->id && !json_get(document, "id").at)
         status = add_id(call, document);
     return status;
 }
 
 /* A call for the items of a container, or for one of them; NULL: the client was told why. */
-static struct call *call_for(orrery_client *client, enum method method, const char *link, const char *id,
-                             const orrery_options *options, orrery_status *status)
+static struct call *call_for(orrery_client *client, const struct request *request, orrery_status *status)
 {
     struct call *call = NULL;
 
-    if (!link_is_collection(link)) {
-        *status = client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container", link);
+    if (!link_is_collection(request->link)) {
+        *status = client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container", request->link);
         return NULL;
     }
-    call = call_new(client, method, options);
-    *status = call ? call_child(call, link, "docs", id) : ORRERY_ENOMEM;
+    call = call_new(client, request->method, request->options);
+    *status = call ? call_child(call, request->link, "docs", request->id) : ORRERY_ENOMEM;
     if (*status == ORRERY_OK)
         return call;
     call_free(call);
     return NULL;
 }
 
-static orrery_status write_once(orrery_client *client, enum method method, const char *link, const char *id,
-                                const char *json, size_t size, const orrery_key *key,
-                                const orrery_options *options, bool upsert, orrery_response **response)
+static orrery_status write_once(orrery_client *client, const struct request *request,
+                                orrery_response **response)
 {
     orrery_status status;
-    struct call *call = call_for(client, method, link, id, options, &status);
+    struct call *call = call_for(client, request, &status);
 
     if (!call)
         return status;
-    call_body(call, "application/json", size_of(json, size));
-    if (upsert)
+    call_body(call, "application/json", request->body);
+    if (request->upsert)
         call_header(call, "x-ms-documentdb-is-upsert", "true");
-    status = call->body.failed ? client_no_memory(client) : look_into(call, link, key, !id);
+    status = call->body.failed ? client_no_memory(client) : look_into(call, request);
     if (status == ORRERY_OK)
-        return call_dispatch(call, options, response);
+        return call_dispatch(call, request->options, response);
     call_free(call);
     return status;
 }
 
-/* A key that was taken out of the document by a definition of old: somebody has made the container anew. The server did
-   nothing, and the definition is forgotten by now. */
+/*
+ * The key was taken out of the document by an old definition: somebody has made the container anew. The server did
+ * nothing, and the definition is forgotten by now.
+ */
 static bool had_old_definition(const orrery_client *client, const orrery_key *key, orrery_status status)
 {
     return !key && status == ORRERY_EBADREQUEST && client->failed && client->failed->sub_status == 1001;
@@ -97,14 +107,12 @@ static bool had_old_definition(const orrery_client *client, const orrery_key *ke
 
 static bool begins(orrery_client *client, const void *needed, orrery_response **response)
 {
-    if (response)
-        *response = NULL;
-    if (client && !needed)
+    if (call_begins(client, response) && !needed)
         client_refuse(client, ORRERY_EINVAL, "an argument is NULL that must not be");
     return client && needed;
 }
 
-/* The options with less time, if what the resolver said does not hold as long as the call may take. */
+/* The options, with less time if the resolver's answer does not hold as long as the call may take. */
 static const orrery_options *bound_options(const orrery_client *client, const orrery_options *options,
                                            orrery_options *bounded)
 {
@@ -120,35 +128,36 @@ static const orrery_options *bound_options(const orrery_client *client, const or
     return bounded;
 }
 
-/* Creates and upserts: where a database's link is given, its resolver says where to. */
-static orrery_status place_and_write(orrery_client *client, const char *link, const char *json, size_t size,
-                                     const orrery_key *key, const orrery_options *options, bool upsert,
+/* Creates and upserts. If the link is a database's, its resolver says which collection to write to. */
+static orrery_status place_and_write(orrery_client *client, const struct request *request,
                                      orrery_response **response)
 {
+    struct request placed = *request;
     orrery_options bounded;
     char *collection = NULL;
-    orrery_status status = resolver_place(client, link, json, size, &collection);
+    orrery_status status = resolver_place(client, request->link, request->body, &collection);
 
+    if (collection) {
+        placed.link = collection;
+        placed.options = bound_options(client, request->options, &bounded);
+    }
     if (status == ORRERY_OK)
-        status =
-            write_once(client, METHOD_POST, collection ? collection : link, NULL, json, size, key,
-                       collection ? bound_options(client, options, &bounded) : options, upsert, response);
+        status = write_once(client, &placed, response);
     free(collection);
     return status;
 }
 
-/* A second attempt asks the resolver again: the time that its first word left is used up. */
-static orrery_status write_new(orrery_client *client, const char *link, const char *json, size_t size,
-                               const orrery_key *key, const orrery_options *options, bool upsert,
+/* A second attempt asks the resolver again, because the time for which its first answer held is used up. */
+static orrery_status write_new(orrery_client *client, const struct request *request,
                                orrery_response **response)
 {
     orrery_status status;
 
-    if (!begins(client, link && json ? json : NULL, response))
+    if (!begins(client, request->link ? request->body.data : NULL, response))
         return ORRERY_EINVAL;
-    status = place_and_write(client, link, json, size, key, options, upsert, response);
-    if (had_old_definition(client, key, status))
-        status = place_and_write(client, link, json, size, key, options, upsert, response);
+    status = place_and_write(client, request, response);
+    if (had_old_definition(client, request->key, status))
+        status = place_and_write(client, request, response);
     return status;
 }
 
@@ -156,32 +165,36 @@ orrery_status orrery_item_create(orrery_client *client, const char *link, const 
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response)
 {
-    return write_new(client, link, json, size, key, options, false, response);
+    struct request create = { METHOD_POST, link, NULL, size_of(json, size), key, options, false };
+
+    return write_new(client, &create, response);
 }
 
 orrery_status orrery_item_upsert(orrery_client *client, const char *link, const char *json, size_t size,
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response)
 {
-    return write_new(client, link, json, size, key, options, true, response);
+    struct request upsert = { METHOD_POST, link, NULL, size_of(json, size), key, options, true };
+
+    return write_new(client, &upsert, response);
 }
 
 orrery_status orrery_item_replace(orrery_client *client, const char *container_link, const char *id,
                                   const char *json, size_t size, const orrery_key *key,
                                   const orrery_options *options, orrery_response **response)
 {
+    struct request replace = { METHOD_PUT, container_link, id, size_of(json, size), key, options, false };
     orrery_status status;
 
     if (!begins(client, container_link && id ? json : NULL, response))
         return ORRERY_EINVAL;
-    status = write_once(client, METHOD_PUT, container_link, id, json, size, key, options, false, response);
+    status = write_once(client, &replace, response);
     if (had_old_definition(client, key, status))
-        status =
-            write_once(client, METHOD_PUT, container_link, id, json, size, key, options, false, response);
+        status = write_once(client, &replace, response);
     return status;
 }
 
-/* A container with a system key writes "none" in another way: only then is its definition asked for. */
+/* A container with a system key writes "none" in another way. Its definition is asked for only then. */
 static orrery_status key_header(struct call *call, const char *link, const orrery_key *key)
 {
     const struct definition *definition = NULL;
@@ -196,46 +209,53 @@ static orrery_status key_header(struct call *call, const char *link, const orrer
     return status;
 }
 
-static orrery_status by_id(orrery_client *client, enum method method, const char *link, const char *id,
-                           const orrery_key *key, const char *body, const orrery_options *options,
-                           orrery_response **response)
+static orrery_status by_id(orrery_client *client, const struct request *request, orrery_response **response)
 {
     struct call *call;
     orrery_status status;
 
-    if (!begins(client, link && id ? key : NULL, response))
+    if (!begins(client, request->link && request->id ? request->key : NULL, response))
         return ORRERY_EINVAL;
-    call = call_for(client, method, link, id, options, &status);
+    call = call_for(client, request, &status);
     if (!call)
         return status;
-    status = key_header(call, link, key);
+    status = key_header(call, request->link, request->key);
     if (status != ORRERY_OK) {
         call_free(call);
         return status;
     }
-    if (body)
-        call_body(call, "application/json", slice_of(body));
-    return call_dispatch(call, options, response);
+    if (request->body.data)
+        call_body(call, "application/json", request->body);
+    return call_dispatch(call, request->options, response);
 }
 
 orrery_status orrery_item_read(orrery_client *client, const char *container_link, const char *id,
                                const orrery_key *key, const orrery_options *options,
                                orrery_response **response)
 {
-    return by_id(client, METHOD_GET, container_link, id, key, NULL, options, response);
+    struct request read = {
+        .method = METHOD_GET, .link = container_link, .id = id, .key = key, .options = options
+    };
+
+    return by_id(client, &read, response);
 }
 
 orrery_status orrery_item_delete(orrery_client *client, const char *container_link, const char *id,
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response)
 {
-    return by_id(client, METHOD_DELETE, container_link, id, key, NULL, options, response);
+    struct request delete = {
+        .method = METHOD_DELETE, .link = container_link, .id = id, .key = key, .options = options
+    };
+
+    return by_id(client, &delete, response);
 }
 
 orrery_status orrery_item_patch(orrery_client *client, const char *container_link, const char *id,
                                 const orrery_key *key, const orrery_patch *patch,
                                 const orrery_options *options, orrery_response **response)
 {
+    struct request request = { METHOD_PATCH, container_link, id, { 0 }, key, options, false };
     struct arena arena;
     struct buf text;
     orrery_status status;
@@ -245,13 +265,11 @@ orrery_status orrery_item_patch(orrery_client *client, const char *container_lin
     arena_init(&arena, SIZE_MAX);
     buf_init(&text, &arena);
     status = patch_print(patch, &text);
-    buf_byte(&text, '\0');
+    request.body = buf_as_slice(&text);
     if (status != ORRERY_OK)
         status = client_refuse(client, status, "the patch: %s", orrery_status_text(status));
     else
-        status = text.failed
-                     ? client_no_memory(client)
-                     : by_id(client, METHOD_PATCH, container_link, id, key, text.data, options, response);
+        status = text.failed ? client_no_memory(client) : by_id(client, &request, response);
     arena_free(&arena);
     return status;
 }

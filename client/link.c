@@ -9,19 +9,14 @@ struct segments {
     size_t count;
 };
 
-static const char *const kinds[] = { "dbs",
-                                     "colls",
-                                     "docs",
-                                     "sprocs",
-                                     "triggers",
-                                     "udfs",
-                                     "users",
-                                     "permissions",
-                                     "attachments",
-                                     "pkranges",
-                                     "offers",
-                                     "conflicts",
-                                     "clientencryptionkeys" };
+/* clang-format off */
+static const char *const kinds[] = {
+    "dbs", "colls", "docs", "attachments", "pkranges", "offers", "conflicts",
+#define KIND(type, path, name, below, mark, collective, adds, flags, properties) path,
+#include "keys/kinds.def"
+#undef KIND
+};
+/* clang-format on */
 
 static const char *kind_of(struct slice segment)
 {
@@ -55,7 +50,10 @@ static bool cut(struct slice link, struct segments *segments)
     return true;
 }
 
-/* A database's _rid is four bytes in base64, with a dash for the slash: the service tells links of ids from others by it. */
+/*
+ * A database's _rid is four bytes in base64, with a dash in place of a slash. By it the service tells links of rids
+ * from links of ids.
+ */
 static bool looks_like_rid(struct slice segment)
 {
     char text[8];

@@ -6,7 +6,10 @@
 
 enum { STEP_ITEMS = 1000, WAIT_MS = 50 };
 
-/* More than this part of what an even share would be is not moved to new collections: another name is tried. */
+/*
+ * New collections may get at most so many even shares of the documents. Where they would get more, another name is
+ * tried.
+ */
 #define SHARE_MAX 1.25
 
 static void drop_work(orrery_manager *manager)
@@ -89,7 +92,7 @@ static bool has_link(const char *const *links, size_t count, const char *link)
     return false;
 }
 
-/* Those that may hold documents of others: the ones that go, or all of them if only new ones come. */
+/* The collections that may hold documents of others: those that go, or all of them if collections only come. */
 static orrery_status find_sources(orrery_manager *manager)
 {
     struct arrangement *now = &manager->now;
@@ -98,7 +101,7 @@ static orrery_status find_sources(orrery_manager *manager)
     size_t count = is_dropping ? now->next_count : now->count;
     bool shrinks = is_dropping || now->next_count < now->count;
 
-    manager->source = arena_try_alloc(&manager->arena, count * sizeof(*manager->source) + 1);
+    manager->source = memory_list(&manager->arena, count, sizeof(*manager->source));
     if (!manager->source)
         return ORRERY_ENOMEM;
     manager->source_count = 0;
@@ -108,12 +111,12 @@ static orrery_status find_sources(orrery_manager *manager)
     return ORRERY_OK;
 }
 
-/* What a manager that was ended had written down is kept until the first pass has met it all. */
+/* What a manager wrote down before it was ended is kept until the first pass has met it all. */
 static orrery_status keep_earlier(orrery_manager *manager)
 {
     struct arrangement *now = &manager->now;
 
-    manager->earlier = arena_try_alloc(&manager->arena, now->intent_count * sizeof(*now->intent) + 1);
+    manager->earlier = memory_list(&manager->arena, now->intent_count, sizeof(*now->intent));
     if (!manager->earlier)
         return ORRERY_ENOMEM;
     if (now->intent_count)
@@ -173,7 +176,10 @@ static orrery_status become_stable(orrery_manager *manager)
     return status == ORRERY_OK ? ORRERY_DONE : status;
 }
 
-/* All documents are in their new places. Collections that go have a phase of their own, so that every client forgets them. */
+/*
+ * All documents are in their new places. Collections that go have a phase of their own, so that every client
+ * forgets them first.
+ */
 static orrery_status all_moved(orrery_manager *manager)
 {
     struct arrangement *now = &manager->now;
@@ -181,7 +187,7 @@ static orrery_status all_moved(orrery_manager *manager)
     size_t count = now->count, gone_count = 0;
     orrery_status status;
 
-    gone = arena_try_alloc(&now->arena, count * sizeof(*gone));
+    gone = memory_list(&now->arena, count, sizeof(*gone));
     if (!gone)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++)
@@ -252,7 +258,7 @@ struct naming {
     size_t count, old_count;
 };
 
-/* What part of all documents the new collections together would get, in parts of an even share. */
+/* What a new collection would get on average, as a multiple of an even share of all documents. */
 static orrery_status overload(const orrery_manager *manager, const struct naming *naming, double *ratio)
 {
     struct ring ring;
@@ -280,7 +286,7 @@ static char *numbered_link(const orrery_manager *manager, struct arena *arena, s
     return id.failed ? NULL : collection_link(arena, manager->settings.database_link, id.data);
 }
 
-/* One link more: the first number whose points on the ring do not happen to take too much. */
+/* Adds one link: the first number whose points on the ring do not happen to take too much. */
 static orrery_status name_one(const orrery_manager *manager, struct naming *naming)
 {
     char *best = NULL;
@@ -316,7 +322,7 @@ static orrery_status name_next(orrery_manager *manager, struct naming *naming, s
     struct arrangement *now = &manager->now;
     orrery_status status = ORRERY_OK;
 
-    naming->link = arena_try_alloc(&naming->arena, (count + now->count) * sizeof(*naming->link));
+    naming->link = memory_list(&naming->arena, count + now->count, sizeof(*naming->link));
     if (!naming->link)
         return ORRERY_ENOMEM;
     naming->count = naming->old_count = count < now->count ? count : now->count;
@@ -341,11 +347,11 @@ static orrery_status begin_move(orrery_manager *manager, const struct naming *na
 {
     struct arrangement *now = &manager->now;
 
-    now->next = arena_try_alloc(&now->arena, naming->count * sizeof(*now->next));
+    now->next = memory_list(&now->arena, naming->count, sizeof(*now->next));
     if (!now->next)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < naming->count; i++) {
-        now->next[i] = resolver_text(&now->arena, slice_of(naming->link[i]));
+        now->next[i] = memory_text_in(&now->arena, slice_of(naming->link[i]));
         if (!now->next[i])
             return ORRERY_ENOMEM;
     }
@@ -418,7 +424,7 @@ orrery_status orrery_manager_resize(orrery_manager *manager, size_t count, size_
     return status;
 }
 
-/* Finishes what was interrupted; *count is how many there are then. */
+/* Finishes a change that was interrupted. *count is how many collections there are then. */
 static orrery_status settle(orrery_manager *manager, size_t *count)
 {
     orrery_status status = run(manager);
@@ -451,7 +457,7 @@ static orrery_status found(orrery_manager *manager)
     orrery_status status = ORRERY_OK;
 
     arena_init(&naming.arena, MANAGER_BYTES_MAX);
-    naming.link = arena_try_alloc(&naming.arena, settings->count * sizeof(*naming.link));
+    naming.link = memory_list(&naming.arena, settings->count, sizeof(*naming.link));
     if (!naming.link)
         status = ORRERY_ENOMEM;
     for (size_t i = 0; i < settings->count && status == ORRERY_OK; i++) {

@@ -1,14 +1,14 @@
 /*
  * client/manager.h - the partitioning manager's parts: what is written down, what is moving, who is told.
  *
- * The arrangement is one item. Whoever changes it does so with the ETag that was read, so that of two managers one is
- * told; the lease only spares them the attempt. Phases:
+ * The arrangement is one item. It is changed only with the ETag that was read: of two managers that do so at once, one is
+ * refused. The lease only spares them the attempt. Phases:
  *     stable     documents lie by `link`
  *     moving     from `link` to `next`; creates go to `next`, reads as the mode says
  *     dropping   documents lie by `link`; the collections in `next` are empty and about to go
  *
- * What is being moved is written down before it is copied (struct intent): after a kill it tells a copy of ours, which
- * may be written over, from what a client wrote there since, which may not.
+ * Before an item is copied, it is written down as a struct intent. After a kill the intents tell a copy of ours, which
+ * may be written over, from what a client has written there since, which may not.
  */
 #pragma once
 #include "resolver_managed.h"
@@ -69,7 +69,7 @@ void settings_free(struct manager_settings *settings);
 orrery_status settings_ring(const struct manager_settings *settings, const char *const *links, size_t count,
                             orrery_resolver **resolver);
 
-/* manager_state.c: reads it, ORRERY_ENOTFOUND when there is none; writes it, ORRERY_EBUSY when somebody else did. */
+/* manager_state.c. Reading: ORRERY_ENOTFOUND, there is none. Writing: ORRERY_EBUSY, somebody else has written it. */
 void arrangement_free(struct arrangement *arrangement);
 orrery_status arrangement_read(struct arrangement *arrangement, const struct manager_settings *settings);
 orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings);
@@ -87,16 +87,23 @@ struct stray {
     struct hash128 who, what;
 };
 
-/* manager_move.c: an item as it was listed; *stray says whether it lies in the wrong place. */
-orrery_status stray_of(struct arena *arena, orrery_resolver *target, const char *from,
-                       const struct key_paths *paths, struct json item, struct stray *stray, bool *is_stray);
+/* A collection that is gone through for them. */
+struct searched {
+    const char *link;
+    const struct key_paths *paths; /* where its items have their partition keys */
+    orrery_resolver *target;       /* where documents belong */
+};
+
+/* manager_move.c: an item as it was listed; *is_stray says whether it lies in the wrong place. */
+orrery_status stray_of(struct arena *arena, const struct searched *in, struct json item, struct stray *stray,
+                       bool *is_stray);
 
 struct mover {
     const struct manager_settings *settings;
     struct arrangement *arrangement;
 };
 
-/* Creates it there and deletes it here. *moved says whether it did, or found that it had gone. */
+/* Creates it there and deletes it here. *moved: it did; false where it was found to have gone. */
 orrery_status stray_move(const struct mover *mover, const struct stray *stray, bool *moved);
 
 struct pass {

@@ -12,8 +12,8 @@ struct follower {
 };
 
 /*
- * What it goes by was read at most refresh_ms ago: the manager relies on it. So an answer counts from its request, and a
- * write that goes by it ends within the grace that the manager leaves, or is out of time.
+ * The arrangement that it goes by was asked for at most refresh_ms ago: the manager relies on that, and so the time counts
+ * from the request, and not from the answer. A write that goes by it ends within the manager's grace, or is out of time.
  */
 static orrery_status refresh(struct follower *follower)
 {

@@ -39,9 +39,9 @@ static orrery_status strip(struct arena *arena, struct json item, struct stray *
     return text.failed ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
-static bool copy_text(struct arena *arena, struct json value, struct slice *text)
+static bool take_text(struct arena *arena, struct json value, struct slice *text)
 {
-    char *copy = json_kind(value) == JSON_STRING ? resolver_text(arena, json_string(value)) : NULL;
+    char *copy = json_kind(value) == JSON_STRING ? memory_text_in(arena, json_string(value)) : NULL;
 
     *text = slice_make(copy, copy ? json_string(value).size : 0);
     return copy;
@@ -57,8 +57,8 @@ static orrery_status describe(struct arena *arena, const struct key_paths *paths
 
     if (status != ORRERY_OK)
         return status;
-    if (!copy_text(arena, json_get(item, "id"), &stray->id) ||
-        !copy_text(arena, json_get(item, "_etag"), &stray->etag))
+    if (!take_text(arena, json_get(item, "id"), &stray->id) ||
+        !take_text(arena, json_get(item, "_etag"), &stray->etag))
         return ORRERY_EIO;
     status = key_paths_key(paths, arena, item, &key);
     if (status == ORRERY_OK)
@@ -93,7 +93,7 @@ static orrery_status place(struct arena *arena, orrery_resolver *target, struct 
         return ORRERY_ENOMEM;
     status = orrery_resolve_document(target, text.data, text.size, &links);
     if (status == ORRERY_OK) {
-        stray->to = resolver_text(arena, slice_of(orrery_links_at(links, 0)));
+        stray->to = memory_text_in(arena, slice_of(orrery_links_at(links, 0)));
         status = stray->to ? ORRERY_OK : ORRERY_ENOMEM;
     }
     orrery_links_free(links);
@@ -114,21 +114,21 @@ static bool is_kept(orrery_resolver *target, const char *link)
     return found;
 }
 
-orrery_status stray_of(struct arena *arena, orrery_resolver *target, const char *from,
-                       const struct key_paths *paths, struct json item, struct stray *stray, bool *is_stray)
+orrery_status stray_of(struct arena *arena, const struct searched *in, struct json item, struct stray *stray,
+                       bool *is_stray)
 {
     orrery_status status;
 
-    *stray = (struct stray){ .from = from };
+    *stray = (struct stray){ .from = in->link };
     *is_stray = false;
-    status = place(arena, target, item, stray);
+    status = place(arena, in->target, item, stray);
     if (status == ORRERY_ENOKEY ||
         status == ORRERY_EKEYTYPE) /* nobody could have created it by the resolver */
-        return is_kept(target, from) ? ORRERY_OK : status;
-    if (status != ORRERY_OK || link_equal(stray->to, from))
+        return is_kept(in->target, in->link) ? ORRERY_OK : status;
+    if (status != ORRERY_OK || link_equal(stray->to, in->link))
         return status;
     *is_stray = true;
-    return describe(arena, paths, item, stray);
+    return describe(arena, in->paths, item, stray);
 }
 
 static bool same_hash(struct hash128 a, struct hash128 b)
@@ -136,7 +136,7 @@ static bool same_hash(struct hash128 a, struct hash128 b)
     return a.h1 == b.h1 && a.h2 == b.h2;
 }
 
-/* Whether these are contents that a manager meant to copy: this one, or one that was ended. */
+/* Whether a manager meant to copy these contents: this one, or an earlier one that was ended. */
 static bool is_intended(const struct arrangement *arrangement, const struct stray *stray, struct hash128 what)
 {
     for (size_t i = 0; i < arrangement->intent_count; i++)
@@ -145,22 +145,35 @@ static bool is_intended(const struct arrangement *arrangement, const struct stra
     return false;
 }
 
-/* The copy as it lies in the new place: its ETag, what it has, and whether it is ours, and so may be written over. One that
-   was only found (is_made: false) looks like ours, but a client may have written the same. */
+/*
+ * The copy as it lies in the new place: its ETag, its contents, and whether it is ours, so that it may be written
+ * over. One that was only found (is_made is false) looks like ours, but a client may have written the same.
+ */
 struct copy {
     struct slice etag;
     struct hash128 what;
     bool is_ours, is_made;
 };
 
+/* The item where it goes to, and where it comes from. etag: what lies there must still have it; NULL: any. */
+static struct remote_item new_place(const struct stray *stray, const char *etag)
+{
+    return (struct remote_item){ stray->to, stray->id.data, &stray->key, etag };
+}
+
+static struct remote_item old_place(const struct stray *stray, const char *etag)
+{
+    return (struct remote_item){ stray->from, stray->id.data, &stray->key, etag };
+}
+
 static orrery_status look(const struct mover *mover, struct arena *arena, const struct stray *stray,
                           struct copy *copy)
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
+    struct remote_item item = new_place(stray, NULL);
     struct stray there = { .from = stray->from };
-    orrery_status status =
-        remote->calls->item_read(remote->self, arena, stray->to, stray->id.data, &stray->key, &answer);
+    orrery_status status = remote->calls->item_read(remote->self, arena, &item, &answer);
 
     if (status == ORRERY_OK)
         status = strip(arena, answer.body, &there);
@@ -175,8 +188,8 @@ static orrery_status write_over(const struct mover *mover, struct arena *arena, 
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
-    orrery_status status = remote->calls->item_replace(remote->self, arena, stray->to, stray->id.data,
-                                                       stray->text, &stray->key, copy->etag.data, &answer);
+    struct remote_item item = new_place(stray, copy->etag.data);
+    orrery_status status = remote->calls->item_replace(remote->self, arena, &item, stray->text, &answer);
 
     if (status == ORRERY_OK)
         *copy = (struct copy){ answer.etag, stray->what, true, true };
@@ -189,7 +202,7 @@ static orrery_status write_over(const struct mover *mover, struct arena *arena, 
     return ORRERY_OK;
 }
 
-/* Copies are made of what is written down only: so that one that is found after a kill is known for ours. */
+/* Only what is written down is copied. So a copy that is found after a kill is known to be ours. */
 static orrery_status note_intent(const struct mover *mover, const struct stray *stray)
 {
     struct arrangement *arrangement = mover->arrangement;
@@ -210,11 +223,11 @@ static orrery_status put(const struct mover *mover, struct arena *arena, const s
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
+    struct remote_item item = new_place(stray, NULL);
     orrery_status status = ORRERY_ENOTFOUND;
 
     for (int i = 0; status == ORRERY_ENOTFOUND && i < PUT_ATTEMPTS_MAX; i++) {
-        status =
-            remote->calls->item_create(remote->self, arena, stray->to, stray->text, &stray->key, &answer);
+        status = remote->calls->item_create(remote->self, arena, &item, stray->text, &answer);
         if (status == ORRERY_OK)
             *copy = (struct copy){ answer.etag, stray->what, true, true };
         if (status != ORRERY_ECONFLICT)
@@ -227,9 +240,20 @@ static orrery_status put(const struct mover *mover, struct arena *arena, const s
     return status == ORRERY_ENOTFOUND ? ORRERY_ECONFLICT : status;
 }
 
+/* A copy that is gone, or that somebody has changed since, need not be deleted. */
+static orrery_status delete_copy(const struct mover *mover, const struct stray *stray,
+                                 const struct copy *copy)
+{
+    const struct remote *remote = &mover->settings->remote;
+    struct remote_item item = new_place(stray, copy->etag.data);
+    orrery_status status = remote->calls->item_delete(remote->self, &item);
+
+    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+}
+
 /*
- * Somebody deleted it here while it was being copied: the copy goes too. First a look whether the move is still ours:
- * it may have been another manager that deleted it, having moved it.
+ * Somebody deleted the item here while it was being copied: the copy goes too. First it is made sure that the move is still
+ * ours: it may have been another manager that moved the item, and then deleted it.
  */
 static orrery_status take_back(const struct mover *mover, const struct stray *stray, const struct copy *copy)
 {
@@ -240,10 +264,7 @@ static orrery_status take_back(const struct mover *mover, const struct stray *st
         return ORRERY_OK;
     mover->arrangement->until_ms = remote->calls->now_ms(remote->self) + mover->settings->lease_ms;
     status = arrangement_write(mover->arrangement, mover->settings);
-    if (status == ORRERY_OK)
-        status =
-            remote->calls->item_delete(remote->self, stray->to, stray->id.data, &stray->key, copy->etag.data);
-    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+    return status == ORRERY_OK ? delete_copy(mover, stray, copy) : status;
 }
 
 /* It changed here since it was copied: the copy is made anew, unless a client has written there. */
@@ -252,8 +273,8 @@ static orrery_status follow(const struct mover *mover, struct arena *arena, stru
 {
     const struct remote *remote = &mover->settings->remote;
     struct remote_answer answer;
-    orrery_status status =
-        remote->calls->item_read(remote->self, arena, stray->from, stray->id.data, &stray->key, &answer);
+    struct remote_item item = old_place(stray, NULL);
+    orrery_status status = remote->calls->item_read(remote->self, arena, &item, &answer);
 
     if (status == ORRERY_OK)
         status = strip(arena, answer.body, stray);
@@ -266,17 +287,13 @@ static orrery_status follow(const struct mover *mover, struct arena *arena, stru
     return status == ORRERY_OK ? write_over(mover, arena, stray, copy) : status;
 }
 
-/* It changes faster than it is copied. A copy that stayed would be taken for a client's, and later than what lies here, by
-   the next pass, which does not know any more what was copied. */
+/*
+ * The item changes faster than it is copied, so the copy is taken away. The next pass does not know what was
+ * copied: it would take a copy that stayed for a client's, and for later than what lies here.
+ */
 static orrery_status withdraw(const struct mover *mover, const struct stray *stray, const struct copy *copy)
 {
-    const struct remote *remote = &mover->settings->remote;
-    orrery_status status = ORRERY_OK;
-
-    if (copy->is_ours)
-        status =
-            remote->calls->item_delete(remote->self, stray->to, stray->id.data, &stray->key, copy->etag.data);
-    return status == ORRERY_ENOTFOUND || status == ORRERY_EPRECONDITION ? ORRERY_OK : status;
+    return copy->is_ours ? delete_copy(mover, stray, copy) : ORRERY_OK;
 }
 
 static orrery_status move(const struct mover *mover, struct arena *arena, struct stray *stray, bool *moved)
@@ -286,8 +303,9 @@ static orrery_status move(const struct mover *mover, struct arena *arena, struct
     orrery_status status = put(mover, arena, stray, &copy);
 
     for (int i = 0; status == ORRERY_OK && i < ITEM_ATTEMPTS_MAX; i++) {
-        status = remote->calls->item_delete(remote->self, stray->from, stray->id.data, &stray->key,
-                                            stray->etag.data);
+        struct remote_item item = old_place(stray, stray->etag.data);
+
+        status = remote->calls->item_delete(remote->self, &item);
         *moved = status == ORRERY_OK;
         if (*moved)
             return ORRERY_OK;

@@ -23,7 +23,10 @@ static void close_cursor(orrery_manager *manager)
     manager->pass.cursor = NULL;
 }
 
-/* The next source's items, and what they are found by. One that is gone has none. */
+/*
+ * Begins with the next source: lists its items, and reads what they are partitioned by. A source that is gone has
+ * none.
+ */
 static orrery_status open_source(orrery_manager *manager)
 {
     const struct remote *remote = &manager->settings.remote;
@@ -44,9 +47,9 @@ static orrery_status open_source(orrery_manager *manager)
 static orrery_status take_row(orrery_manager *manager, struct batch *batch, struct json row)
 {
     struct pass *pass = &manager->pass;
+    struct searched in = { manager->source[pass->source], &pass->paths, manager->target };
     bool is_stray;
-    orrery_status status = stray_of(&batch->arena, manager->target, manager->source[pass->source],
-                                    &pass->paths, row, &batch->stray[batch->count], &is_stray);
+    orrery_status status = stray_of(&batch->arena, &in, row, &batch->stray[batch->count], &is_stray);
 
     batch->seen++;
     if (status == ORRERY_OK && is_stray)
@@ -81,13 +84,13 @@ static orrery_status collect(orrery_manager *manager, struct batch *batch, size_
     return status;
 }
 
-/* What is about to be copied, and what a manager that was ended may have copied. */
+/* Writes down what is about to be copied, and what a manager that was ended may have copied. */
 static orrery_status write_intents(orrery_manager *manager, struct batch *batch)
 {
     struct arrangement *now = &manager->now;
     size_t capacity = manager->earlier_count + batch->count + INTENTS_SPARE;
 
-    now->intent = arena_try_alloc(&batch->arena, capacity * sizeof(*now->intent));
+    now->intent = memory_list(&batch->arena, capacity, sizeof(*now->intent));
     if (!now->intent)
         return ORRERY_ENOMEM;
     now->intent_capacity = capacity;
@@ -127,8 +130,8 @@ static orrery_status move_batch(orrery_manager *manager, struct batch *batch)
 }
 
 /*
- * A pass begins only when no client can know the old arrangement any more: what one wrote to a place that was passed
- * already would be older, or newer, than what lies in the new one, and nobody could tell.
+ * A pass begins only when no client can know the old arrangement any more. A client that did could write to a place that
+ * the pass is through with, and nobody could tell whether that is older or newer than what lies in the new place.
  */
 static orrery_status begin(orrery_manager *manager)
 {
@@ -142,7 +145,10 @@ static orrery_status begin(orrery_manager *manager)
     return ORRERY_OK;
 }
 
-/* All is in place once a pass has found nothing that was not: an item that changed too often is left for the next. */
+/*
+ * All is in place once a pass has found nothing out of place. An item that changed too often is left for the next
+ * pass.
+ */
 static orrery_status finish(orrery_manager *manager)
 {
     struct pass *pass = &manager->pass;

@@ -15,7 +15,7 @@ static orrery_status copy_hash(struct manager_settings *settings, const orrery_h
         settings->hash_options.virtual_nodes = settings->hash.hash == orrery_hash_md5.hash ? 16 : 128;
     if (!settings->hash.name)
         return ORRERY_OK;
-    settings->hash.name = resolver_text(&settings->arena, slice_of(settings->hash.name));
+    settings->hash.name = memory_text_in(&settings->arena, slice_of(settings->hash.name));
     return settings->hash.name ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
@@ -33,12 +33,12 @@ static orrery_status copy_texts(struct manager_settings *settings, const char *d
     char name[64];
 
     settings->remote.calls->name(settings->remote.self, name, sizeof(name));
-    settings->database_link = resolver_text(arena, link_trim(database_link));
-    settings->prefix = resolver_text(arena, slice_of(prefix));
-    settings->owner = resolver_text(arena, slice_of(options->owner ? options->owner : name));
+    settings->database_link = memory_text_in(arena, link_trim(database_link));
+    settings->prefix = memory_text_in(arena, slice_of(prefix));
+    settings->owner = memory_text_in(arena, slice_of(options->owner ? options->owner : name));
     settings->makes_state = !options->state_link;
     if (options->state_link)
-        settings->state_link = resolver_text(arena, link_trim(options->state_link));
+        settings->state_link = memory_text_in(arena, link_trim(options->state_link));
     else
         settings->state_link = collection_link(arena, database_link, "orrery.partitioning");
     return settings->database_link && settings->prefix && settings->owner && settings->state_link
@@ -46,7 +46,9 @@ static orrery_status copy_texts(struct manager_settings *settings, const char *d
                : ORRERY_ENOMEM;
 }
 
-/* Both as this library knows them; what was given of the second is what the first names. */
+/*
+ * Copies both structs as this library knows them: the options, and the managed options that they point to, if any.
+ */
 static bool take_options(const orrery_manager_options *given, orrery_manager_options *options,
                          orrery_managed_options *managed)
 {

@@ -66,7 +66,7 @@ static void print_arrangement(struct buf *out, const struct arrangement *arrange
 
 static bool read_text(struct arena *arena, struct json value, struct slice *text)
 {
-    char *copy = json_kind(value) == JSON_STRING ? resolver_text(arena, json_string(value)) : NULL;
+    char *copy = json_kind(value) == JSON_STRING ? memory_text_in(arena, json_string(value)) : NULL;
 
     *text = copy ? slice_make(copy, json_string(value).size) : slice_make("", 0);
     return copy;
@@ -77,7 +77,7 @@ static bool read_links(struct arena *arena, struct json array, const char ***lin
     *count = 0;
     if (json_kind(array) != JSON_ARRAY || json_count(array) > RESOLVER_LINKS_MAX)
         return false;
-    *links = arena_try_alloc(arena, json_count(array) * sizeof(**links) + 1);
+    *links = memory_list(arena, json_count(array), sizeof(**links));
     if (!*links)
         return false;
     for (struct json_iter i = json_iter(array); json_next(&i);) {
@@ -117,7 +117,7 @@ static bool read_intents(struct arrangement *arrangement, struct json array)
 {
     if (json_kind(array) != JSON_ARRAY)
         return false;
-    arrangement->intent = arena_try_alloc(&arrangement->arena, json_count(array) * sizeof(struct intent) + 1);
+    arrangement->intent = memory_list(&arrangement->arena, json_count(array), sizeof(struct intent));
     if (!arrangement->intent)
         return false;
     for (struct json_iter i = json_iter(array); json_next(&i);) {
@@ -196,17 +196,23 @@ static orrery_status note_etag(struct arrangement *arrangement, struct slice eta
     return ORRERY_OK;
 }
 
+/* The item that an arrangement is written into. */
+static struct remote_item state_item(const struct manager_settings *settings, const orrery_key *key)
+{
+    return (struct remote_item){ .link = settings->state_link, .id = settings->prefix, .key = key };
+}
+
 orrery_status arrangement_read(struct arrangement *arrangement, const struct manager_settings *settings)
 {
     const struct remote *remote = &settings->remote;
     orrery_key key = orrery_key_text(settings->prefix);
+    struct remote_item item = state_item(settings, &key);
     struct remote_answer answer;
     orrery_status status;
 
     arrangement_free(arrangement);
     arena_init(&arrangement->arena, MANAGER_BYTES_MAX);
-    status = remote->calls->item_read(remote->self, &arrangement->arena, settings->state_link,
-                                      settings->prefix, &key, &answer);
+    status = remote->calls->item_read(remote->self, &arrangement->arena, &item, &answer);
     if (status != ORRERY_OK)
         return status;
     status = note_etag(arrangement, answer.etag);
@@ -215,45 +221,40 @@ orrery_status arrangement_read(struct arrangement *arrangement, const struct man
     return read_members(arrangement, settings, answer.body) ? ORRERY_OK : ORRERY_ESTATE;
 }
 
-orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings)
+/* if_match: the ETag of the item that is replaced; NULL: there is none yet, and it is created. */
+static orrery_status send_arrangement(struct arrangement *arrangement,
+                                      const struct manager_settings *settings, const char *if_match)
 {
     const struct remote *remote = &settings->remote;
     orrery_key key = orrery_key_text(settings->prefix);
+    struct remote_item item = state_item(settings, &key);
     struct remote_answer answer;
     struct arena arena;
     struct buf text;
     orrery_status status = ORRERY_ENOMEM;
 
+    item.if_match = if_match;
     arena_init(&arena, MANAGER_BYTES_MAX);
     buf_init(&text, &arena);
     print_arrangement(&text, arrangement, settings);
     if (!text.failed)
-        status = remote->calls->item_create(remote->self, &arena, settings->state_link, buf_as_slice(&text),
-                                            &key, &answer);
+        status = (if_match ? remote->calls->item_replace : remote->calls->item_create)(
+            remote->self, &arena, &item, buf_as_slice(&text), &answer);
     if (status == ORRERY_OK)
         status = note_etag(arrangement, answer.etag);
     arena_free(&arena);
     return status;
 }
 
+orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings)
+{
+    return send_arrangement(arrangement, settings, NULL);
+}
+
 orrery_status arrangement_write(struct arrangement *arrangement, const struct manager_settings *settings)
 {
-    const struct remote *remote = &settings->remote;
-    orrery_key key = orrery_key_text(settings->prefix);
-    struct remote_answer answer;
-    struct arena arena;
-    struct buf text;
-    orrery_status status = ORRERY_ENOMEM;
+    orrery_status status = send_arrangement(arrangement, settings, arrangement->etag);
 
-    arena_init(&arena, MANAGER_BYTES_MAX);
-    buf_init(&text, &arena);
-    print_arrangement(&text, arrangement, settings);
-    if (!text.failed)
-        status = remote->calls->item_replace(remote->self, &arena, settings->state_link, settings->prefix,
-                                             buf_as_slice(&text), &key, arrangement->etag, &answer);
-    if (status == ORRERY_OK)
-        status = note_etag(arrangement, answer.etag);
-    arena_free(&arena);
     return status == ORRERY_EPRECONDITION || status == ORRERY_ENOTFOUND ? ORRERY_EBUSY : status;
 }
 
@@ -265,7 +266,10 @@ static bool has_link(const char *const *links, size_t count, const char *link)
     return false;
 }
 
-/* The current ring with those that lose documents in front: who reads in this order meets each document at least once. */
+/*
+ * The current ring, with the collections that lose documents in front: who reads in this order meets each document
+ * at least once.
+ */
 static orrery_status current_ring(const struct arrangement *arrangement,
                                   const struct manager_settings *settings, orrery_resolver **resolver)
 {

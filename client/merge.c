@@ -1,4 +1,5 @@
 /* client/merge.c - rows of all sources as one: in order, once each, and only as many as are asked for. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "query.h"
@@ -66,8 +67,11 @@ static orrery_status note_row(orrery_query *query, struct json row)
 
 /* ---- the next row of any source */
 
-/* As many requests as the caller allows, for those that are read next. Without his leave none is asked before the one in
-   front of it has ended: a document that moves to a collection further behind is met there at the latest. */
+/*
+ * Begins as many requests as the caller allows, for the sources that are read next. If the caller allows only one,
+ * a source is asked when the one in front of it has ended: a document that moves to a collection further behind is
+ * then met there at the latest.
+ */
 static orrery_status start_more(orrery_query *query)
 {
     int parallel = OPTION(&query->options, parallel), under_way = 0;
@@ -90,6 +94,7 @@ static orrery_status start_more(orrery_query *query)
 
 static orrery_status take_row(orrery_query *query, struct source *source, struct json *row)
 {
+    assert(source->next_row < source->row_count);
     query->from = source;
     *row = source->rows[source->next_row++];
     return ORRERY_ROW;
@@ -143,7 +148,7 @@ static int compare_rows(const struct plan *plan, struct json a, struct json b)
     return 0;
 }
 
-/* Every source must show its next row, or its end, before the least can be told. */
+/* Every source must have shown its next row, or its end, before the least row is known. */
 static orrery_status fill_all(orrery_query *query)
 {
     orrery_status status = start_more(query), outcome = ORRERY_DONE;
@@ -226,7 +231,7 @@ static orrery_status count_distinct(orrery_query *query, struct json *row)
     return row->at ? ORRERY_ROW : client_no_memory(query->client);
 }
 
-/* What is left when rows that were there already, and those that OFFSET passes over, are gone. */
+/* The next row that is neither a repetition (DISTINCT) nor passed over (OFFSET). */
 static orrery_status next_kept(orrery_query *query, struct json *row)
 {
     struct plan *plan = &query->plan;

@@ -105,7 +105,7 @@ void orrery_patch_condition(orrery_patch *patch, const char *condition)
     if (!patch)
         return;
     free(patch->condition);
-    patch->condition = condition ? copy_text(condition, strlen(condition)) : NULL;
+    patch->condition = condition ? memory_text(slice_of(condition)) : NULL;
     patch->failed = patch->failed || (condition && !patch->condition);
 }
 

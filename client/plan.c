@@ -1,4 +1,5 @@
 /* client/plan.c - the server's plan for a query, and the ranges of the collections that it goes to. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "query.h"
@@ -7,6 +8,18 @@
 static const char features[] =
     "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
     "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount";
+
+/* Sends a call whose answer take_answer() waits for; one that could not be built is given back. */
+static orrery_status start(orrery_query *query, struct call *call, orrery_status status)
+{
+    if (status == ORRERY_OK)
+        status = call_start(call);
+    if (status == ORRERY_OK)
+        query->call = call;
+    else
+        call_free(call);
+    return status;
+}
 
 static orrery_status start_plan(orrery_query *query)
 {
@@ -22,13 +35,7 @@ static orrery_status start_plan(orrery_query *query)
     call_header(call, "x-ms-cosmos-query-version", "1.4");
     call_header(call, "x-ms-documentdb-isquery", "true");
     call_body(call, "application/query+json", query->original);
-    if (status == ORRERY_OK)
-        status = call_start(call);
-    if (status == ORRERY_OK)
-        query->call = call;
-    else
-        call_free(call);
-    return status;
+    return start(query, call, status);
 }
 
 static orrery_status start_ranges(orrery_query *query)
@@ -40,13 +47,7 @@ static orrery_status start_ranges(orrery_query *query)
         return ORRERY_ENOMEM;
     status = call_child(call, query->links[query->link_at], "pkranges", NULL);
     call_header(call, "x-ms-max-item-count", "-1");
-    if (status == ORRERY_OK)
-        status = call_start(call);
-    if (status == ORRERY_OK)
-        query->call = call;
-    else
-        call_free(call);
-    return status;
+    return start(query, call, status);
 }
 
 /* The answer to query->call as JSON in the cursor's own arena. ORRERY_WAIT: not yet. */
@@ -126,7 +127,7 @@ static bool read_columns(struct arena *arena, struct plan *plan)
     bool by_alias = is_list(aliases);
     size_t count = by_alias ? json_count(aliases) : 1;
 
-    plan->columns = arena_try_alloc(arena, count * sizeof(*plan->columns));
+    plan->columns = memory_list(arena, count, sizeof(*plan->columns));
     if (!plan->columns)
         return false;
     plan->column_count = count;
@@ -387,14 +388,17 @@ static orrery_status inherit(orrery_query *query, size_t first, const struct sou
         if (!told_copy(child, parent->told, parent->told_count))
             return client_no_memory(query->client);
         child->from_lsn = parent->from_lsn;
-        child->token = parent->token ? copy_text(parent->token, strlen(parent->token)) : NULL;
+        child->token = parent->token ? memory_text(slice_of(parent->token)) : NULL;
         if (parent->token && !child->token)
             return client_no_memory(query->client);
     }
     return ORRERY_OK;
 }
 
-/* The children stand at the end: they are moved to where their parent was, so that the order of ranges stays. */
+/*
+ * The children were added at the end. They are moved to where their parent stands, so that the order of ranges
+ * stays.
+ */
 static void put_in_place(orrery_query *query, size_t at, size_t first)
 {
     for (size_t i = first; i < query->source_count; i++) {
@@ -413,6 +417,7 @@ orrery_status ranges_follow(orrery_query *query, struct source *source)
     struct json body = json_undefined;
     orrery_status status = read_ranges(query, parent.link, &body);
 
+    assert(at < query->source_count);
     if (status == ORRERY_OK)
         status = add_ranges(query, parent.link, body, slice_of(parent.min ? parent.min : ""),
                             slice_of(parent.max ? parent.max : "FF"));

@@ -8,11 +8,8 @@
 
 static char *keep_text(orrery_query *query, const char *text, bool *good)
 {
-    size_t size = text ? strlen(text) + 1 : 0;
-    char *copy = text ? arena_try_alloc(&query->arena, size) : NULL;
+    char *copy = text ? memory_text_in(&query->arena, slice_of(text)) : NULL;
 
-    if (copy)
-        memcpy(copy, text, size);
     *good = *good && (!text || copy);
     return copy;
 }
@@ -53,29 +50,27 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
 {
     bool good = true;
 
-    query->links = arena_try_alloc(&query->arena, count * sizeof(*query->links));
+    query->links = memory_list(&query->arena, count, sizeof(*query->links));
     for (size_t i = 0; query->links && i < count; i++)
         query->links[i] = keep_text(query, links[i], &good);
     query->link_count = count;
     return query->links && good;
 }
 
-static orrery_status keep_arguments(orrery_query *query, const char *const *links, size_t count,
-                                    const orrery_key *key, const orrery_options *options)
+static orrery_status keep_arguments(orrery_query *query, const struct question *question)
 {
     arena_init(&query->arena, SIZE_MAX);
-    if (!keep_links(query, links, count) || !keep_options(query, options))
+    if (!keep_links(query, question->links, question->link_count) || !keep_options(query, question->options))
         return ORRERY_ENOMEM;
-    return keep_key(query, key);
+    return keep_key(query, question->key);
 }
 
-static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const char *const *links,
-                               size_t count, const orrery_key *key, const orrery_options *options,
+static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const struct question *question,
                                orrery_status *status)
 {
     orrery_query *query = calloc(1, sizeof(*query));
 
-    *status = query ? keep_arguments(query, links, count, key, options) : ORRERY_ENOMEM;
+    *status = query ? keep_arguments(query, question) : ORRERY_ENOMEM;
     client_begin(client); /* only now: an option may be of the last failed answer, a session token for one */
     if (*status == ORRERY_OK) {
         query->client = client;
@@ -198,18 +193,16 @@ static orrery_status finish_open(orrery_query *query, orrery_status status, orre
     return status;
 }
 
-orrery_status query_open_links(orrery_client *client, const char *const *links, size_t link_count,
-                               const char *sql, const orrery_parameter *parameters, size_t count,
-                               const orrery_key *key, const orrery_options *options, orrery_query **out)
+orrery_status query_open_links(orrery_client *client, const struct question *question, orrery_query **out)
 {
+    const char *sql = question->sql;
     orrery_status status;
-    orrery_query *query =
-        query_new(client, sql ? CURSOR_QUERY : CURSOR_LIST, links, link_count, key, options, &status);
+    orrery_query *query = query_new(client, sql ? CURSOR_QUERY : CURSOR_LIST, question, &status);
 
     if (!query)
         return status;
     if (sql)
-        status = write_body(query, sql, parameters, count);
+        status = write_body(query, sql, question->parameters, question->parameter_count);
     return finish_open(query, status, out);
 }
 
@@ -217,29 +210,34 @@ orrery_status orrery_query_open(orrery_client *client, const char *link, const c
                                 const orrery_parameter *parameters, size_t count, const orrery_key *key,
                                 const orrery_options *options, orrery_query **query)
 {
+    struct question question = { &link, 1, sql, parameters, count, key, options };
+
     if (!client || !query)
         return ORRERY_EINVAL;
     *query = NULL;
     if (!link || !sql || (count > 0 && !parameters))
         return client_refuse(client, ORRERY_EINVAL, "a query has a link and a text");
-    return resolver_open(client, link, sql, parameters, count, key, options, query);
+    return resolver_open(client, &question, query);
 }
 
 orrery_status orrery_list_open(orrery_client *client, const char *link, const orrery_key *key,
                                const orrery_options *options, orrery_query **query)
 {
+    struct question question = { .links = &link, .link_count = 1, .key = key, .options = options };
+
     if (!client || !query)
         return ORRERY_EINVAL;
     *query = NULL;
     if (!link)
         return client_refuse(client, ORRERY_EINVAL, "a list has a link");
-    return resolver_open(client, link, NULL, NULL, 0, key, options, query);
+    return resolver_open(client, &question, query);
 }
 
 orrery_status orrery_changes_open(orrery_client *client, const char *container_link, const orrery_key *key,
                                   orrery_start start, int64_t unix_seconds, const orrery_options *options,
                                   orrery_query **out)
 {
+    struct question question = { .links = &container_link, .link_count = 1, .key = key, .options = options };
     orrery_query *query;
     orrery_status status;
 
@@ -248,7 +246,7 @@ orrery_status orrery_changes_open(orrery_client *client, const char *container_l
     *out = NULL;
     if (!is_container(container_link))
         return client_refuse(client, ORRERY_EINVAL, "a container has changes, and nothing else has");
-    query = query_new(client, CURSOR_CHANGES, &container_link, 1, key, options, &status);
+    query = query_new(client, CURSOR_CHANGES, &question, &status);
     if (!query)
         return status;
     query->start = start;
@@ -278,17 +276,11 @@ static orrery_status print_row(orrery_query *query, struct json row)
 {
     struct arena arena;
     struct buf out;
-    char *grown;
 
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
     json_print(&out, row);
-    if (!out.failed && out.size + 1 > query->row_capacity &&
-        (grown = realloc(query->row, 2 * out.size + 64))) {
-        query->row = grown;
-        query->row_capacity = 2 * out.size + 64;
-    }
-    query->has_row = !out.failed && out.size < query->row_capacity;
+    query->has_row = !out.failed && memory_grow(&query->row, &query->row_capacity, out.size + 1, 1);
     if (query->has_row) {
         memcpy(query->row, out.data, out.size);
         query->row[out.size] = '\0';

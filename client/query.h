@@ -101,8 +101,10 @@ orrery_status source_add(orrery_query *query, const char *link, struct slice ran
                          struct slice max, bool part_of_range);
 void source_free(struct source *source);
 
-/* ORRERY_ROW: there is a row at next_row. ORRERY_DONE: no more. ORRERY_WAIT: a page is under way.
-   ORRERY_OK: something has come; look again, at query->sources, which may have moved, and at query->phase. */
+/*
+ * ORRERY_ROW: there is a row at next_row. ORRERY_DONE: there are no more. ORRERY_WAIT: a page is under way.
+ * ORRERY_OK: something has come; look again at query->sources, which may have moved, and at query->phase.
+ */
 orrery_status source_fill(orrery_query *query, struct source *source);
 bool source_wants_page(const struct source *source);
 orrery_status source_start(orrery_query *query, struct source *source);

@@ -16,6 +16,13 @@ struct remote_answer {
     struct slice quota, usage; /* "documentsSize=10;..." of a collection; empty: the server does not say */
 };
 
+/* Which item a request is about. */
+struct remote_item {
+    const char *link, *id; /* of its collection, and its own; a create needs no id: the document has it */
+    const orrery_key *key;
+    const char *if_match; /* the ETag that it must still have; NULL: any */
+};
+
 struct remote_cursor;
 
 struct remote_calls {
@@ -24,18 +31,19 @@ struct remote_calls {
                             const orrery_options *options);
     orrery_status (*drop)(void *self, const char *link);
 
-    orrery_status (*item_read)(void *self, struct arena *arena, const char *link, const char *id,
-                               const orrery_key *key, struct remote_answer *answer);
-    orrery_status (*item_create)(void *self, struct arena *arena, const char *link, struct slice json,
-                                 const orrery_key *key, struct remote_answer *answer);
-    orrery_status (*item_replace)(void *self, struct arena *arena, const char *link, const char *id,
-                                  struct slice json, const orrery_key *key, const char *if_match,
-                                  struct remote_answer *answer);
-    orrery_status (*item_delete)(void *self, const char *link, const char *id, const orrery_key *key,
-                                 const char *if_match);
+    /* Reads and creates do not look at if_match. */
+    orrery_status (*item_read)(void *self, struct arena *arena, const struct remote_item *item,
+                               struct remote_answer *answer);
+    orrery_status (*item_create)(void *self, struct arena *arena, const struct remote_item *item,
+                                 struct slice json, struct remote_answer *answer);
+    orrery_status (*item_replace)(void *self, struct arena *arena, const struct remote_item *item,
+                                  struct slice json, struct remote_answer *answer);
+    orrery_status (*item_delete)(void *self, const struct remote_item *item);
 
-    /* All items of a collection, or the collections of a database ("dbs/x/colls"); ORRERY_ROW, ORRERY_DONE. A row lives until
-       the next one. */
+    /*
+     * Lists the items of a collection, or the collections of a database ("dbs/x/colls"). The next row: ORRERY_ROW,
+     * or ORRERY_DONE. A row lives until the next one.
+     */
     orrery_status (*list_open)(void *self, const char *link, struct remote_cursor **cursor);
     orrery_status (*list_next)(struct remote_cursor *cursor, struct json *row);
     void (*list_close)(struct remote_cursor *cursor);
@@ -44,7 +52,7 @@ struct remote_calls {
     void (*sleep_ms)(void *self, int64_t ms);          /* waits */
     void (*name)(void *self, char *text, size_t size); /* one that nobody else has */
 
-    /* What a resolver is about to say holds for so long: a write that goes by it must have ended by then. */
+    /* Says for how long the resolver's next answer holds: a write that goes by it must have ended by then. */
     void (*bound)(void *self, int64_t ms);
 };
 

@@ -11,9 +11,9 @@ static orrery_status take(struct arena *arena, orrery_response *response, struct
     const char *etag = orrery_response_etag(response);
     const char *quota = orrery_response_header(response, "x-ms-resource-quota");
     const char *usage = orrery_response_header(response, "x-ms-resource-usage");
-    char *copies[3] = { resolver_text(arena, slice_of(etag ? etag : "")),
-                        resolver_text(arena, slice_of(quota ? quota : "")),
-                        resolver_text(arena, slice_of(usage ? usage : "")) };
+    char *copies[3] = { memory_text_in(arena, slice_of(etag ? etag : "")),
+                        memory_text_in(arena, slice_of(quota ? quota : "")),
+                        memory_text_in(arena, slice_of(usage ? usage : "")) };
     size_t size;
     const char *body = orrery_response_body(response, &size);
 
@@ -55,43 +55,45 @@ static orrery_status client_drop(void *self, const char *link)
     return orrery_delete(self, link, NULL, NULL);
 }
 
-static orrery_status client_item_read(void *self, struct arena *arena, const char *link, const char *id,
-                                      const orrery_key *key, struct remote_answer *answer)
+static orrery_status client_item_read(void *self, struct arena *arena, const struct remote_item *item,
+                                      struct remote_answer *answer)
 {
     orrery_response *response = NULL;
-    orrery_status status = orrery_item_read(self, link, id, key, NULL, &response);
+    orrery_status status = orrery_item_read(self, item->link, item->id, item->key, NULL, &response);
 
     return answer_of(status, arena, response, answer);
 }
 
-static orrery_status client_item_create(void *self, struct arena *arena, const char *link, struct slice json,
-                                        const orrery_key *key, struct remote_answer *answer)
+static orrery_status client_item_create(void *self, struct arena *arena, const struct remote_item *item,
+                                        struct slice json, struct remote_answer *answer)
 {
-    orrery_response *response = NULL;
-    orrery_status status = orrery_item_create(self, link, json.data, json.size, key, NULL, &response);
-
-    return answer_of(status, arena, response, answer);
-}
-
-static orrery_status client_item_replace(void *self, struct arena *arena, const char *link, const char *id,
-                                         struct slice json, const orrery_key *key, const char *if_match,
-                                         struct remote_answer *answer)
-{
-    orrery_options options = { .size = sizeof(options), .if_match = if_match };
     orrery_response *response = NULL;
     orrery_status status =
-        orrery_item_replace(self, link, id, json.data, json.size, key, &options, &response);
+        orrery_item_create(self, item->link, json.data, json.size, item->key, NULL, &response);
 
     return answer_of(status, arena, response, answer);
 }
 
-/* ORRERY_ENOTFOUND is somebody else's doing: a write that may have happened is never sent again (promise 2). */
-static orrery_status client_item_delete(void *self, const char *link, const char *id, const orrery_key *key,
-                                        const char *if_match)
+static orrery_status client_item_replace(void *self, struct arena *arena, const struct remote_item *item,
+                                         struct slice json, struct remote_answer *answer)
 {
-    orrery_options options = { .size = sizeof(options), .if_match = if_match };
+    orrery_options options = { .size = sizeof(options), .if_match = item->if_match };
+    orrery_response *response = NULL;
+    orrery_status status =
+        orrery_item_replace(self, item->link, item->id, json.data, json.size, item->key, &options, &response);
 
-    return orrery_item_delete(self, link, id, key, &options, NULL);
+    return answer_of(status, arena, response, answer);
+}
+
+/*
+ * ORRERY_ENOTFOUND means that somebody else deleted it: a write that may have happened is never sent again (promise
+ * 2).
+ */
+static orrery_status client_item_delete(void *self, const struct remote_item *item)
+{
+    orrery_options options = { .size = sizeof(options), .if_match = item->if_match };
+
+    return orrery_item_delete(self, item->link, item->id, item->key, &options, NULL);
 }
 
 struct remote_cursor {

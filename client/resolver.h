@@ -8,8 +8,8 @@
 #pragma once
 #include <stdatomic.h>
 
-#include "base/arena.h"
 #include "json/json.h"
+#include "memory.h"
 #include "orrery.h"
 
 struct orrery_resolver {
@@ -42,22 +42,24 @@ enum {
 /* The memory of one call into json/; op_free() ends it. */
 void scratch_init(struct op *op);
 
-/* A struct that begins with its size, as this library knows it: of an older program's, which is shorter, the rest is zero.
-   False: it does not say its size. */
+/*
+ * Copies a struct that begins with its size into one as this library knows it. An older program's struct is
+ * shorter: the rest is zero. False: it does not say its size.
+ */
 bool struct_take(void *to, size_t to_bytes, const void *from);
-
-/* A copy in the arena, ended by a NUL; NULL past its limit. */
-char *resolver_text(struct arena *arena, struct slice text);
 
 /* A link without slashes at its ends. */
 struct slice link_trim(const char *link);
 bool link_equal(const char *a, const char *b);
 
-/* Whether it is "dbs/x/colls/y", as the Node SDK looks at it; that of a database: "dbs/x". */
+/* Whether it is "dbs/x/colls/y", as the Node SDK looks at it; whether it is "dbs/x". */
 bool link_is_collection(const char *link);
 bool link_is_database(const char *link);
 
 orrery_status held_key_new(orrery_held_key **held);
+
+/* The key that a value is; none, when it is undefined, an array or an object. Its text stays the value's. */
+orrery_key key_of_value(struct json value);
 
 /* A deep copy whose memory is the arena's. */
 orrery_status key_copy(struct arena *arena, const orrery_key *key, orrery_key *copy);

@@ -83,7 +83,7 @@ static const orrery_resolver_vtbl hash_calls = { sizeof(hash_calls), hash_key,  
 /* Copies the links, each once: a second one would only add the same points. */
 static orrery_status copy_links(struct hash_resolver *resolver, const char *const *links, size_t count)
 {
-    resolver->link = arena_try_alloc(&resolver->arena, count * sizeof(*resolver->link));
+    resolver->link = memory_list(&resolver->arena, count, sizeof(*resolver->link));
     if (!resolver->link)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -95,7 +95,7 @@ static orrery_status copy_links(struct hash_resolver *resolver, const char *cons
             is_known = strcmp(resolver->link[j], links[i]) == 0;
         if (is_known)
             continue;
-        resolver->link[resolver->count] = resolver_text(&resolver->arena, slice_of(links[i]));
+        resolver->link[resolver->count] = memory_text_in(&resolver->arena, slice_of(links[i]));
         if (!resolver->link[resolver->count++])
             return ORRERY_ENOMEM;
     }
@@ -109,7 +109,7 @@ static orrery_status copy_hash(struct hash_resolver *resolver, const orrery_hash
     if (!struct_take(hash, sizeof(*hash), options && options->hash ? options->hash : &orrery_hash_murmur3))
         return ORRERY_EINVAL;
     if (hash->name) {
-        hash->name = resolver_text(&resolver->arena, slice_of(hash->name));
+        hash->name = memory_text_in(&resolver->arena, slice_of(hash->name));
         if (!hash->name)
             return ORRERY_ENOMEM;
     }

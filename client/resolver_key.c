@@ -43,7 +43,7 @@ static orrery_status copy_items(struct arena *arena, const orrery_key *key, orre
     if (depth == KEY_DEPTH_MAX || key->count > HELD_KEY_BYTES_MAX / sizeof(*items) ||
         (key->count && !key->items))
         return ORRERY_EINVAL;
-    items = arena_try_alloc(arena, key->count * sizeof(*items) + 1);
+    items = memory_list(arena, key->count, sizeof(*items));
     if (!items)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < key->count; i++) {
@@ -65,7 +65,7 @@ static orrery_status copy_at(struct arena *arena, const orrery_key *key, orrery_
     if (key->type == ORRERY_KEY_TEXT) {
         if (!key->text)
             return ORRERY_EINVAL;
-        made.text = resolver_text(arena, slice_make(key->text, key->size));
+        made.text = memory_text_in(arena, slice_make(key->text, key->size));
         if (!made.text)
             return ORRERY_ENOMEM;
     }
@@ -97,8 +97,8 @@ bool key_is_absent(const orrery_key *key)
 }
 
 /*
- * UTF-8 bytes order as code points do, and UTF-16 units almost so: surrogates (a first byte of F0 and up) come
- * before U+E000 to U+FFFF (EE, EF).
+ * Bytes of UTF-8 have the order of code points. UTF-16 units have nearly the same order: only surrogates (a first
+ * byte of F0 and up) come before U+E000 to U+FFFF (EE, EF).
  */
 int text_compare_utf16(struct slice a, struct slice b)
 {
@@ -160,12 +160,12 @@ static bool extractor_is_valid(const orrery_extractor *extractor)
 
 static orrery_status copy_names(struct arena *arena, orrery_extractor *extractor)
 {
-    const char **names = arena_try_alloc(arena, extractor->property_count * sizeof(*names) + 1);
+    const char **names = memory_list(arena, extractor->property_count, sizeof(*names));
 
     if (!names)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < extractor->property_count; i++) {
-        names[i] = resolver_text(arena, slice_of(extractor->properties[i]));
+        names[i] = memory_text_in(arena, slice_of(extractor->properties[i]));
         if (!names[i])
             return ORRERY_ENOMEM;
     }
@@ -177,33 +177,39 @@ orrery_status extractor_copy(struct arena *arena, const orrery_extractor *extrac
 {
     if (!extractor || !struct_take(copy, sizeof(*copy), extractor) || !extractor_is_valid(copy))
         return ORRERY_EINVAL;
-    copy->separator = resolver_text(arena, slice_of(copy->separator ? copy->separator : "-"));
+    copy->separator = memory_text_in(arena, slice_of(copy->separator ? copy->separator : "-"));
     if (!copy->separator)
         return ORRERY_ENOMEM;
     if (copy->property) {
-        copy->property = resolver_text(arena, slice_of(copy->property));
+        copy->property = memory_text_in(arena, slice_of(copy->property));
         return copy->property ? ORRERY_OK : ORRERY_ENOMEM;
     }
     return copy_names(arena, copy);
 }
 
-static orrery_key key_of_json(struct json value)
+orrery_key key_of_value(struct json value)
 {
-    struct slice text;
-
     switch (json_kind(value)) {
-    case JSON_UNDEFINED:
-        return (orrery_key){ .type = ORRERY_KEY_NONE };
     case JSON_NULL:
-        return (orrery_key){ .type = ORRERY_KEY_NULL };
+        return orrery_key_null();
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return orrery_key_bool(json_kind(value) == JSON_TRUE);
     case JSON_NUMBER:
         return orrery_key_number(json_double(value));
     case JSON_STRING:
-        text = json_string(value);
-        return (orrery_key){ .type = ORRERY_KEY_TEXT, .text = text.data, .size = text.size };
-    default: /* an array or an object is no key, and a truth value is not one of ours either */
-        return (orrery_key){ .type = ORRERY_KEY_BOOL, .number = json_kind(value) == JSON_TRUE };
+        return orrery_key_bytes(json_string(value).data, json_string(value).size);
+    default:
+        return orrery_key_none();
     }
+}
+
+/* An array or an object is no key: it becomes a truth value, which is not one of ours either. */
+static orrery_key key_of_json(struct json value)
+{
+    enum json_kind kind = json_kind(value);
+
+    return kind == JSON_ARRAY || kind == JSON_OBJECT ? orrery_key_bool(0) : key_of_value(value);
 }
 
 /* A number as JavaScript spells it, so that every client finds the same text. */

@@ -149,7 +149,7 @@ static orrery_status copy_kind(struct kinds_resolver *resolver, const orrery_kin
         return ORRERY_EINVAL;
     *to = *from;
     if (from->name) {
-        to->name = resolver_text(&resolver->arena, slice_of(from->name));
+        to->name = memory_text_in(&resolver->arena, slice_of(from->name));
         if (!to->name)
             return ORRERY_ENOMEM;
     }
@@ -163,9 +163,9 @@ static orrery_status fill(struct kinds_resolver *resolver, const char *property,
 {
     orrery_status status = ORRERY_OK;
 
-    resolver->kind = arena_try_alloc(&resolver->arena, count * sizeof(*kinds));
+    resolver->kind = memory_list(&resolver->arena, count, sizeof(*kinds));
     if (property)
-        resolver->property = resolver_text(&resolver->arena, slice_of(property));
+        resolver->property = memory_text_in(&resolver->arena, slice_of(property));
     if (!resolver->kind || (property && !resolver->property))
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count && status == ORRERY_OK; i++)

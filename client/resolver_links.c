@@ -3,18 +3,6 @@
 
 #include "resolver.h"
 
-char *resolver_text(struct arena *arena, struct slice text)
-{
-    char *copy = arena_try_alloc(arena, text.size + 1);
-
-    if (!copy)
-        return NULL;
-    if (text.size)
-        memcpy(copy, text.data, text.size);
-    copy[text.size] = '\0';
-    return copy;
-}
-
 struct slice link_trim(const char *link)
 {
     struct slice text = slice_of(link);
@@ -80,20 +68,6 @@ orrery_status orrery_links_new(orrery_links **links)
     return ORRERY_OK;
 }
 
-static bool grow(orrery_links *links)
-{
-    size_t capacity = links->capacity ? 2 * links->capacity : 16;
-    const char **wider = arena_try_alloc(&links->arena, capacity * sizeof(*wider));
-
-    if (!wider)
-        return false;
-    if (links->count)
-        memcpy(wider, links->link, links->count * sizeof(*wider));
-    links->link = wider;
-    links->capacity = capacity;
-    return true;
-}
-
 orrery_status orrery_links_add(orrery_links *links, const char *link)
 {
     if (!links)
@@ -103,9 +77,10 @@ orrery_status orrery_links_add(orrery_links *links, const char *link)
     for (size_t i = 0; i < links->count; i++) /* a collection that is read twice gives its documents twice */
         if (link_equal(links->link[i], link))
             return ORRERY_OK;
-    if (links->count == links->capacity && !grow(links))
+    if (!memory_grow_in(&links->arena, &links->link, &links->capacity, links->count + 1,
+                        sizeof(*links->link)))
         return ORRERY_ENOMEM;
-    links->link[links->count] = resolver_text(&links->arena, slice_of(link));
+    links->link[links->count] = memory_text_in(&links->arena, slice_of(link));
     if (!links->link[links->count])
         return ORRERY_ENOMEM;
     links->count++;

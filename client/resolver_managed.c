@@ -5,7 +5,7 @@
 
 static const char *copy_or_null(struct arena *arena, const char *text, bool *failed)
 {
-    char *copy = text ? resolver_text(arena, slice_of(text)) : NULL;
+    char *copy = text ? memory_text_in(arena, slice_of(text)) : NULL;
 
     *failed |= text && !copy;
     return copy;
@@ -20,14 +20,14 @@ static const char *const *copy_list(struct arena *arena, const char *const *list
         return NULL;
     while (list[count])
         count++;
-    copy = arena_try_alloc(arena, (count + 1) * sizeof(*copy));
+    copy = memory_list(arena, count + 1, sizeof(*copy));
     *failed |= !copy;
     for (size_t i = 0; copy && i <= count; i++)
         copy[i] = copy_or_null(arena, list[i], failed);
     return copy;
 }
 
-/* In a template of an older program the container may be shorter, and what follows it stands nearer. */
+/* In an older program's template the container may be shorter, and what follows it then stands nearer. */
 static bool template_take(const orrery_template *from, orrery_template *to)
 {
     size_t behind = sizeof(to->size) + sizeof(to->container), rest = sizeof(*to) - behind,
@@ -111,7 +111,7 @@ char *collection_link(struct arena *arena, const char *database_link, const char
     return link.failed ? NULL : link.data;
 }
 
-/* Those of one kind; one that another client put there meanwhile is welcome. */
+/* Puts the scripts of one kind. One that another client has put there meanwhile is welcome. */
 static orrery_status put_scripts(const struct remote *remote, struct arena *arena, const char *link,
                                  const char *kind, const char *const *scripts)
 {
@@ -211,24 +211,10 @@ static struct slice next_name(struct slice *path)
 static orrery_key key_at(struct slice path, struct json item)
 {
     struct json value = item;
-    struct slice text;
 
     while (path.size > 0)
         value = json_member(value, next_name(&path));
-    switch (json_kind(value)) {
-    case JSON_NULL:
-        return orrery_key_null();
-    case JSON_FALSE:
-    case JSON_TRUE:
-        return orrery_key_bool(json_kind(value) == JSON_TRUE);
-    case JSON_NUMBER:
-        return orrery_key_number(json_double(value));
-    case JSON_STRING:
-        text = json_string(value);
-        return orrery_key_bytes(text.data, text.size);
-    default:
-        return orrery_key_none();
-    }
+    return key_of_value(value);
 }
 
 orrery_status key_paths_key(const struct key_paths *paths, struct arena *arena, struct json item,
@@ -243,7 +229,7 @@ orrery_status key_paths_key(const struct key_paths *paths, struct arena *arena, 
         *key = key_at(paths->path[0], item);
         return ORRERY_OK;
     }
-    items = arena_try_alloc(arena, paths->count * sizeof(*items));
+    items = memory_list(arena, paths->count, sizeof(*items));
     if (!items)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < paths->count; i++)
@@ -261,7 +247,7 @@ struct maker {
     const char **links;
 };
 
-/* The link that goes into the ring: the server's own, if one asks for it, as the .NET sample took it. */
+/* The link that goes into the ring: the server's own, if that is asked for, as the .NET sample did. */
 static orrery_status link_of(struct maker *maker, const char *id, const char **link)
 {
     struct remote_answer answer;
@@ -277,7 +263,7 @@ static orrery_status link_of(struct maker *maker, const char *id, const char **l
         return status;
     if (json_kind(json_get(answer.body, "_self")) != JSON_STRING)
         return ORRERY_EIO;
-    *link = resolver_text(&maker->arena, json_string(json_get(answer.body, "_self")));
+    *link = memory_text_in(&maker->arena, json_string(json_get(answer.body, "_self")));
     return *link ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
@@ -302,7 +288,7 @@ static orrery_status make_all(struct maker *maker, const orrery_extractor *extra
     size_t count = maker->options->count;
     orrery_status status = template_copy(&maker->arena, maker->options->collection, &maker->shape);
 
-    maker->links = arena_try_alloc(&maker->arena, count * sizeof(*maker->links));
+    maker->links = memory_list(&maker->arena, count, sizeof(*maker->links));
     if (!maker->links)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count && status == ORRERY_OK; i++)

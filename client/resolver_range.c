@@ -148,7 +148,7 @@ static orrery_status copy_range(struct range_resolver *resolver, const orrery_ra
     status = key_copy(&resolver->arena, &from->low, &to->low);
     if (status == ORRERY_OK)
         status = key_copy(&resolver->arena, high, &to->high);
-    to->link = resolver_text(&resolver->arena, slice_of(from->link));
+    to->link = memory_text_in(&resolver->arena, slice_of(from->link));
     return status == ORRERY_OK && !to->link ? ORRERY_ENOMEM : status;
 }
 
@@ -159,7 +159,7 @@ static orrery_status fill(struct range_resolver *resolver, const orrery_extracto
 
     if (status != ORRERY_OK)
         return status;
-    resolver->range = arena_try_alloc(&resolver->arena, count * sizeof(*resolver->range) + 1);
+    resolver->range = memory_list(&resolver->arena, count, sizeof(*resolver->range));
     if (!resolver->range)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count && status == ORRERY_OK; i++) {

@@ -33,17 +33,9 @@ static orrery_status add_link(struct spillover *spillover, uint64_t number)
     struct buf id;
     char *link;
 
-    if (spillover->count == spillover->capacity) {
-        size_t capacity = spillover->capacity ? 2 * spillover->capacity : 16;
-        const char **wider = arena_try_alloc(&spillover->arena, capacity * sizeof(*wider));
-
-        if (!wider)
-            return ORRERY_ENOMEM;
-        if (spillover->count)
-            memcpy(wider, spillover->link, spillover->count * sizeof(*wider));
-        spillover->link = wider;
-        spillover->capacity = capacity;
-    }
+    if (!memory_grow_in(&spillover->arena, &spillover->link, &spillover->capacity, spillover->count + 1,
+                        sizeof(*spillover->link)))
+        return ORRERY_ENOMEM;
     buf_init(&id, &spillover->arena);
     buf_printf(&id, "%s%llu", spillover->prefix, (unsigned long long)number);
     buf_append(&id, "", 1);
@@ -79,15 +71,8 @@ static bool number_of(const struct spillover *spillover, struct json row, uint64
 
 static orrery_status note(struct numbers *numbers, uint64_t number)
 {
-    if (numbers->count == numbers->capacity) {
-        size_t capacity = numbers->capacity ? 2 * numbers->capacity : 64;
-        uint64_t *wider = realloc(numbers->number, capacity * sizeof(*wider));
-
-        if (!wider)
-            return ORRERY_ENOMEM;
-        numbers->number = wider;
-        numbers->capacity = capacity;
-    }
+    if (!memory_grow(&numbers->number, &numbers->capacity, numbers->count + 1, sizeof(number)))
+        return ORRERY_ENOMEM;
     numbers->number[numbers->count++] = number;
     return ORRERY_OK;
 }
@@ -251,8 +236,8 @@ static orrery_status fill(struct spillover *spillover, const char *database_link
     spillover->check_ms = options->check_seconds ? options->check_seconds * INT64_C(1000) : 3600 * 1000;
     spillover->quota_kb = (double)options->quota_kb;
     spillover->checked_ms = INT64_MIN;
-    spillover->database_link = resolver_text(&spillover->arena, link_trim(database_link));
-    spillover->prefix = resolver_text(&spillover->arena, slice_of(prefix));
+    spillover->database_link = memory_text_in(&spillover->arena, link_trim(database_link));
+    spillover->prefix = memory_text_in(&spillover->arena, slice_of(prefix));
     if (!spillover->database_link || !spillover->prefix)
         return ORRERY_ENOMEM;
     return template_copy(&spillover->arena, options->collection, &spillover->shape);

@@ -3,82 +3,96 @@
 
 #include "client.h"
 
-/* A call with a link and perhaps a body, up to where it can be sent; NULL: client_fail() was told why. */
-static struct call *begin(orrery_client *client, enum method method, const char *link, const char *json,
-                          size_t size, const orrery_options *options, orrery_status *status)
-{
-    struct call *call = call_new(client, method, options);
+/* One request about a resource, as the library's caller asked for it. */
+struct request {
+    enum method method;
+    const char *link, *kind; /* kind: of what is made under the link; NULL: the link itself is meant */
+    struct slice body;       /* data NULL: none */
+    const orrery_options *options;
+    bool upsert;
+};
 
-    *status = call ? call_target(call, link) : ORRERY_ENOMEM;
-    if (*status == ORRERY_OK && json)
-        call_body(call, "application/json", size_of(json, size));
+/* A call with a link and perhaps a body, up to where it can be sent; NULL: client_fail() was told why. */
+static struct call *begin(orrery_client *client, const struct request *request, orrery_status *status)
+{
+    struct call *call = call_new(client, request->method, request->options);
+
+    if (!call)
+        *status = ORRERY_ENOMEM;
+    else if (request->kind)
+        *status = call_child(call, request->link, request->kind, NULL);
+    else
+        *status = call_target(call, request->link);
+    if (*status == ORRERY_OK && request->body.data)
+        call_body(call, "application/json", request->body);
     if (*status == ORRERY_OK)
         return call;
     call_free(call);
     return NULL;
 }
 
-static orrery_status send_json(orrery_client *client, enum method method, const char *link, const char *json,
-                               size_t size, const orrery_options *options, bool upsert,
-                               orrery_response **response)
+static orrery_status send_request(orrery_client *client, const struct request *request,
+                                  orrery_response **response)
 {
     struct call *call;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client || !json)
-        return client ? client_refuse(client, ORRERY_EINVAL, "there is no body") : ORRERY_EINVAL;
-    call = begin(client, method, link, json, size, options, &status);
+    if (!call_begins(client, response))
+        return ORRERY_EINVAL;
+    call = begin(client, request, &status);
     if (!call)
         return status;
-    if (upsert)
+    if (request->upsert)
         call_header(call, "x-ms-documentdb-is-upsert", "true");
-    return call_dispatch(call, options, response);
+    return call_dispatch(call, request->options, response);
+}
+
+static orrery_status send_json(orrery_client *client, const struct request *request,
+                               orrery_response **response)
+{
+    if (call_begins(client, response) && !request->body.data)
+        return client_refuse(client, ORRERY_EINVAL, "there is no body");
+    return send_request(client, request, response);
 }
 
 orrery_status orrery_create(orrery_client *client, const char *feed_link, const char *json, size_t size,
                             const orrery_options *options, orrery_response **response)
 {
-    return send_json(client, METHOD_POST, feed_link, json, size, options, false, response);
+    struct request create = { METHOD_POST, feed_link, NULL, size_of(json, size), options, false };
+
+    return send_json(client, &create, response);
 }
 
 orrery_status orrery_upsert(orrery_client *client, const char *feed_link, const char *json, size_t size,
                             const orrery_options *options, orrery_response **response)
 {
-    return send_json(client, METHOD_POST, feed_link, json, size, options, true, response);
+    struct request upsert = { METHOD_POST, feed_link, NULL, size_of(json, size), options, true };
+
+    return send_json(client, &upsert, response);
 }
 
 orrery_status orrery_replace(orrery_client *client, const char *link, const char *json, size_t size,
                              const orrery_options *options, orrery_response **response)
 {
-    return send_json(client, METHOD_PUT, link, json, size, options, false, response);
-}
+    struct request replace = { METHOD_PUT, link, NULL, size_of(json, size), options, false };
 
-static orrery_status send_plain(orrery_client *client, enum method method, const char *link,
-                                const orrery_options *options, orrery_response **response)
-{
-    struct call *call;
-    orrery_status status;
-
-    if (response)
-        *response = NULL;
-    if (!client)
-        return ORRERY_EINVAL;
-    call = begin(client, method, link, NULL, 0, options, &status);
-    return call ? call_dispatch(call, options, response) : status;
+    return send_json(client, &replace, response);
 }
 
 orrery_status orrery_read(orrery_client *client, const char *link, const orrery_options *options,
                           orrery_response **response)
 {
-    return send_plain(client, METHOD_GET, link, options, response);
+    struct request read = { .method = METHOD_GET, .link = link, .options = options };
+
+    return send_request(client, &read, response);
 }
 
 orrery_status orrery_delete(orrery_client *client, const char *link, const orrery_options *options,
                             orrery_response **response)
 {
-    return send_plain(client, METHOD_DELETE, link, options, response);
+    struct request delete = { .method = METHOD_DELETE, .link = link, .options = options };
+
+    return send_request(client, &delete, response);
 }
 
 /* ---- databases and containers */
@@ -97,47 +111,46 @@ static orrery_status offer_headers(struct call *call, const orrery_options *opti
     return ORRERY_OK;
 }
 
-static orrery_status send_written(orrery_client *client, enum method method, const char *link,
-                                  const char *kind, orrery_writer *writer, const orrery_options *options,
+/* The request has no body yet: it is what was written. */
+static orrery_status send_written(orrery_client *client, const struct request *request, orrery_writer *writer,
                                   orrery_response **response)
 {
     orrery_status status = orrery_writer_status(writer);
-    struct call *call = NULL;
+    struct call *call;
     size_t size = 0;
     const char *text = orrery_writer_text(writer, &size);
 
     if (status != ORRERY_OK)
         return client_refuse(client, status, "a policy is no JSON, or there is no id");
-    call = call_new(client, method, options);
+    call = begin(client, request, &status);
     if (!call)
-        return ORRERY_ENOMEM;
-    status = kind ? call_child(call, link, kind, NULL) : call_target(call, link);
-    if (status == ORRERY_OK)
-        status = offer_headers(call, options);
+        return status;
+    status = offer_headers(call, request->options);
     if (status != ORRERY_OK) {
         call_free(call);
         return status;
     }
     call_body(call, "application/json", slice_make(text, size));
-    return call_dispatch(call, options, response);
+    return call_dispatch(call, request->options, response);
 }
 
 orrery_status orrery_database_create(orrery_client *client, const char *id, const orrery_options *options,
                                      orrery_response **response)
 {
+    struct request create = { .method = METHOD_POST, .link = "dbs", .options = options };
     orrery_writer *writer = NULL;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client || !id || !*id)
-        return client ? client_refuse(client, ORRERY_EINVAL, "a database has an id") : ORRERY_EINVAL;
+    if (!call_begins(client, response))
+        return ORRERY_EINVAL;
+    if (!id || !*id)
+        return client_refuse(client, ORRERY_EINVAL, "a database has an id");
     orrery_writer_new(&writer);
     orrery_write_object(writer);
     orrery_write_name(writer, "id");
     orrery_write_string(writer, id, ORRERY_TEXT);
     orrery_write_end(writer);
-    status = send_written(client, METHOD_POST, "dbs", NULL, writer, options, response);
+    status = send_written(client, &create, writer, response);
     orrery_writer_free(writer);
     return status;
 }
@@ -199,21 +212,19 @@ static void write_container(orrery_writer *writer, const orrery_container *conta
     orrery_write_end(writer);
 }
 
-static orrery_status send_container(orrery_client *client, enum method method, const char *link,
-                                    const char *kind, const orrery_container *container,
-                                    const orrery_options *options, orrery_response **response)
+static orrery_status send_container(orrery_client *client, const struct request *request,
+                                    const orrery_container *container, orrery_response **response)
 {
     orrery_writer *writer = NULL;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client || !container || !container->id || !*container->id || !link)
-        return client ? client_refuse(client, ORRERY_EINVAL, "a container has an id and a link")
-                      : ORRERY_EINVAL;
+    if (!call_begins(client, response))
+        return ORRERY_EINVAL;
+    if (!container || !container->id || !*container->id || !request->link)
+        return client_refuse(client, ORRERY_EINVAL, "a container has an id and a link");
     orrery_writer_new(&writer);
     write_container(writer, container);
-    status = send_written(client, method, link, kind, writer, options, response);
+    status = send_written(client, request, writer, response);
     orrery_writer_free(writer);
     return status;
 }
@@ -222,14 +233,20 @@ orrery_status orrery_container_create(orrery_client *client, const char *databas
                                       const orrery_container *container, const orrery_options *options,
                                       orrery_response **response)
 {
-    return send_container(client, METHOD_POST, database_link, "colls", container, options, response);
+    struct request create = {
+        .method = METHOD_POST, .link = database_link, .kind = "colls", .options = options
+    };
+
+    return send_container(client, &create, container, response);
 }
 
 orrery_status orrery_container_replace(orrery_client *client, const char *container_link,
                                        const orrery_container *container, const orrery_options *options,
                                        orrery_response **response)
 {
-    return send_container(client, METHOD_PUT, container_link, NULL, container, options, response);
+    struct request replace = { .method = METHOD_PUT, .link = container_link, .options = options };
+
+    return send_container(client, &replace, container, response);
 }
 
 /* ---- stored procedures */
@@ -238,22 +255,21 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
                                    const char *arguments_json, const orrery_options *options,
                                    orrery_response **response)
 {
-    const char *arguments = arguments_json ? arguments_json : "[]";
+    struct slice arguments = slice_of(arguments_json ? arguments_json : "[]");
+    struct request run = { METHOD_POST, procedure_link, NULL, arguments, options, false };
     struct json list = json_undefined;
     struct call *call;
     orrery_status status;
 
-    if (response)
-        *response = NULL;
-    if (!client)
+    if (!call_begins(client, response))
         return ORRERY_EINVAL;
-    call = begin(client, METHOD_POST, procedure_link, arguments, ORRERY_TEXT, options, &status);
+    call = begin(client, &run, &status);
     if (!call)
         return status;
     if (strcmp(call->target.type, "sprocs") != 0)
         status = client_fail(client, ORRERY_EINVAL, "\"%s\" is no link of a procedure", procedure_link);
     else
-        status = parse_json(&call->arena, slice_of(arguments), &list);
+        status = parse_json(&call->arena, arguments, &list);
     if (status == ORRERY_EJSON || (status == ORRERY_OK && json_kind(list) != JSON_ARRAY))
         status = client_fail(client, ORRERY_EJSON, "a procedure's arguments are a JSON array");
     if (status == ORRERY_OK)

@@ -30,23 +30,16 @@ void response_clear(orrery_response *response)
 static bool make_room(orrery_response *response, char **bytes, size_t used, size_t *capacity, size_t more,
                       size_t limit)
 {
-    size_t wanted = used + more + 1, larger = *capacity ? 2 * *capacity : 2048;
-    char *grown;
+    enum { LEAST_BYTES = 2048 };
+    size_t wanted = used + more + 1;
 
-    if (wanted > limit) {
+    if (wanted > limit)
         response->too_large = true;
-        return false;
-    }
-    if (wanted <= *capacity)
+    else if (memory_grow(bytes, capacity, wanted > LEAST_BYTES ? wanted : LEAST_BYTES, 1))
         return true;
-    grown = realloc(*bytes, larger > wanted ? larger : wanted);
-    if (!grown) {
+    else
         response->no_memory = true;
-        return false;
-    }
-    *bytes = grown;
-    *capacity = larger > wanted ? larger : wanted;
-    return true;
+    return false;
 }
 
 size_t response_take_body(orrery_response *response, const char *bytes, size_t size)
@@ -62,7 +55,7 @@ size_t response_take_body(orrery_response *response, const char *bytes, size_t s
 
 bool response_set_body(orrery_response *response, struct slice body)
 {
-    response->body = copy_text(body.data, body.size);
+    response->body = memory_text(body);
     response->body_bytes = body.size;
     return response->body;
 }

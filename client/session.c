@@ -142,7 +142,7 @@ static void append_part(char *to, size_t *size, struct slice part)
     *size += part.size;
 }
 
-/* Both lists in one, of each range the newer part, once; NULL: no memory. The old list is one that was merged. */
+/* Both lists in one: each range once, with its newer part. NULL: no memory. The old list was made in the same way. */
 static char *merge(struct slice old, struct slice fresh)
 {
     char *merged = malloc(old.size + fresh.size + 2);
@@ -172,8 +172,8 @@ static struct session *add(orrery_client *client, struct slice container, const 
 
     if (!session)
         return NULL;
-    session->container = copy_text(container.data, container.size);
-    session->rid = copy_text(rid, strlen(rid));
+    session->container = memory_text(container);
+    session->rid = memory_text(slice_of(rid));
     if (!session->container || !session->rid) {
         free_one(session);
         return NULL;
@@ -183,7 +183,10 @@ static struct session *add(orrery_client *client, struct slice container, const 
     return session;
 }
 
-/* Without memory for it a session is weaker for a while; that is no reason to fail a request that has succeeded. */
+/*
+ * Without memory for its token a session is weaker for a while. That is no reason to fail a request that has
+ * succeeded.
+ */
 void session_note(orrery_client *client, struct slice container, const orrery_response *response)
 {
     const char *token = orrery_response_session(response);

@@ -5,26 +5,11 @@
 
 static char *copy_slice(struct slice text, bool *good)
 {
-    char *copy = text.data ? copy_text(text.data, text.size) : NULL;
+    char *copy = text.data ? memory_text(text) : NULL;
 
     if (text.data && !copy)
         *good = false;
     return copy;
-}
-
-static bool make_room(orrery_query *query)
-{
-    size_t capacity = query->source_capacity ? 2 * query->source_capacity : 8;
-    struct source *grown;
-
-    if (query->source_count < query->source_capacity)
-        return true;
-    grown = realloc(query->sources, capacity * sizeof(*grown));
-    if (!grown)
-        return false;
-    query->sources = grown;
-    query->source_capacity = capacity;
-    return true;
 }
 
 orrery_status source_add(orrery_query *query, const char *link, struct slice range, struct slice min,
@@ -33,7 +18,7 @@ orrery_status source_add(orrery_query *query, const char *link, struct slice ran
     struct source *source;
     bool good = true;
 
-    if (!make_room(query))
+    if (!memory_grow(&query->sources, &query->source_capacity, query->source_count + 1, sizeof(*source)))
         return client_no_memory(query->client);
     source = &query->sources[query->source_count++];
     *source = (struct source){ .part_of_range = part_of_range };
@@ -154,8 +139,11 @@ static bool was_told(struct source *source, struct json row)
     return false;
 }
 
-/* What was told before goes to the front and is passed over: rows by what they are, since others may be gone meanwhile, or
-   new, or on another page; changes by their numbers, since what has changed again stands further behind. */
+/*
+ * Rows that were told before go to the front, and are passed over. Rows are known by their contents: meanwhile
+ * others may have gone, or come, or moved to another page. Changes are known by their numbers: what has changed
+ * again stands further behind.
+ */
 static void pass_over(struct source *source)
 {
     bool is_told = false;
@@ -198,7 +186,7 @@ static orrery_status take_rows(struct source *source, struct slice body)
     rows = rows_of(root);
     if (!rows.at)
         return ORRERY_EJSON;
-    source->rows = arena_try_alloc(&source->arena, (json_count(rows) + 1) * sizeof(*source->rows));
+    source->rows = memory_list(&source->arena, json_count(rows), sizeof(*source->rows));
     if (!source->rows)
         return ORRERY_ENOMEM;
     for (struct json_iter i = json_iter(rows); json_next(&i);)
@@ -226,7 +214,7 @@ static orrery_status take_page(orrery_query *query, struct source *source, const
 {
     bool changes = query->kind == CURSOR_CHANGES;
     const char *next = changes ? orrery_response_etag(response) : orrery_response_continuation(response);
-    char *token = next ? copy_text(next, strlen(next)) : NULL;
+    char *token = next ? memory_text(slice_of(next)) : NULL;
 
     query->charge += orrery_response_charge(response);
     drop_page(source);

@@ -23,7 +23,7 @@ static bool write_all(int file, const char *text, size_t size)
     return fsync(file) == 0;
 }
 
-/* So that the new name survives a power cut; a file system that cannot do it has no such promise to break. */
+/* Makes the new name survive a power cut. A file system that cannot do that has not promised it. */
 static void sync_folder(char *path)
 {
     int folder = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -23,7 +23,7 @@ static const char *text_of(struct loader *loader, struct json value)
     text = json_string(value);
     if (text.size && memchr(text.data, '\0', text.size))
         return NULL;
-    copy = resolver_text(&loader->op.arena, text);
+    copy = memory_text_in(&loader->op.arena, text);
     loader->no_memory |= !copy;
     return copy;
 }
@@ -31,7 +31,7 @@ static const char *text_of(struct loader *loader, struct json value)
 /* The same for an array of them; NULL when an element is none. */
 static const char **texts_of(struct loader *loader, struct json array)
 {
-    const char **texts = arena_try_alloc(&loader->op.arena, json_count(array) * sizeof(*texts) + 1);
+    const char **texts = memory_list(&loader->op.arena, json_count(array), sizeof(*texts));
     size_t count = 0;
 
     loader->no_memory |= !texts;
@@ -246,7 +246,7 @@ static orrery_status load_map(struct loader *loader, struct json state, orrery_r
     if (!state_type_name(type) || (json_kind(map) != JSON_ARRAY && json_kind(map) != JSON_OBJECT) ||
         json_count(map) > RESOLVER_ROWS_MAX)
         return ORRERY_ESTATE;
-    ranges = arena_try_alloc(&loader->op.arena, json_count(map) * sizeof(*ranges) + 1);
+    ranges = memory_list(&loader->op.arena, json_count(map), sizeof(*ranges));
     if (!ranges)
         return ORRERY_ENOMEM;
     status = load_ranges(loader, map, type, ranges);
@@ -274,7 +274,7 @@ static orrery_status load_kinds(struct loader *loader, struct json state, orrery
 
     if (!is_array(list, RESOLVER_LINKS_MAX) || (!name && json_kind(property) != JSON_UNDEFINED))
         return ORRERY_ESTATE;
-    kinds = arena_try_alloc(&loader->op.arena, json_count(list) * sizeof(*kinds) + 1);
+    kinds = memory_list(&loader->op.arena, json_count(list), sizeof(*kinds));
     if (!kinds)
         return ORRERY_ENOMEM;
     for (struct json_iter i = json_iter(list); status == ORRERY_OK && json_next(&i); count++) {

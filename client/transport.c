@@ -3,6 +3,7 @@
  * libcurl tells which sockets it waits for and until when; transport_turn() polls them. A program with a loop of
  * its own polls the same set (orrery_poll_set).
  */
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,21 +27,6 @@ static size_t find_fd(const orrery_client *client, curl_socket_t fd)
     return i;
 }
 
-static bool add_fd(orrery_client *client)
-{
-    size_t capacity = client->fd_capacity ? 2 * client->fd_capacity : 16;
-    struct pollfd *grown;
-
-    if (client->fd_count < client->fd_capacity)
-        return true;
-    grown = realloc(client->fds, capacity * sizeof(*grown));
-    if (!grown)
-        return false;
-    client->fds = grown;
-    client->fd_capacity = capacity;
-    return true;
-}
-
 /* libcurl asks for a socket to be watched, or no longer. */
 static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *of_socket)
 {
@@ -54,7 +40,7 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *of_so
         return 0;
     }
     if (i == client->fd_count) {
-        if (!add_fd(client))
+        if (!memory_grow(&client->fds, &client->fd_capacity, i + 1, sizeof(*client->fds)))
             return -1;
         client->fd_count++;
     }
@@ -114,9 +100,11 @@ static size_t head_came(char *bytes, size_t one, size_t size, void *user)
     return response_take_head(call->response, bytes, one * size);
 }
 
-/* libcurl sends a request a second time by itself where a connection that it kept breaks before the answer: a write may have
-   happened by then. Whether to try again is for call.c to say. And nothing is sent when its time is over: libcurl counts only
-   from where it begins, which of a call that does not wait is the next orrery_run(). */
+/*
+ * libcurl by itself sends a request a second time when a connection that it had kept breaks before the answer. By
+ * then a write may have happened: call.c decides whether to try again. Nothing is sent either when the call's time
+ * is over: libcurl counts from where it begins, which for a call that does not wait is the next orrery_run().
+ */
 static int about_to_send(void *user, char *server_ip, char *own_ip, int server_port, int own_port)
 {
     struct call *call = user;
@@ -222,6 +210,7 @@ orrery_status transport_send(struct call *call)
 {
     orrery_client *client = call->client;
 
+    assert(!call->easy); /* libcurl would go on with the other one, for a call that may be gone */
     if (!sign_request(client, call) || !list_lines(call))
         return ORRERY_ENOMEM;
     call->curl_error[0] = '\0';
@@ -233,7 +222,7 @@ orrery_status transport_send(struct call *call)
     return ORRERY_OK;
 }
 
-/* Calls that wait have a handle, and so a connection, of their own: without the loop a request costs a tenth less. */
+/* Calls that wait have a handle, and so a connection, of their own: without the loop, a request costs a tenth less. */
 orrery_status transport_perform(struct call *call)
 {
     orrery_client *client = call->client;
@@ -279,7 +268,7 @@ static void take_ended(orrery_client *client)
     }
 }
 
-/* How long there is nothing to do, at most `timeout_ms`; -1 as long as it takes. */
+/* How long there will be nothing to do, and `timeout_ms` at most; -1: for as long as it takes. */
 static int pause_ms(const orrery_client *client, int64_t now_ms, int timeout_ms)
 {
     int64_t until = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
@@ -360,7 +349,7 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
-/* Somebody is to be told already, of what ended while another call was waited for. */
+/* Somebody must be told of a call that ended while another one was waited for. */
 static int run_in_ms(const orrery_client *client)
 {
     return client->ended ? 0 : pause_ms(client, env_monotonic_ms(client->env), bulk_pause_ms(client, -1));

@@ -2,6 +2,7 @@
  * client/value.c - reading JSON: one array of nodes in the order of the text, each container followed by its children.
  * Strings lie beside them with a NUL behind each, as C wants them. Once parsed, nothing allocates.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "client.h"
@@ -92,13 +93,14 @@ static bool make_nodes(orrery_json *json, struct json root)
     struct filler filler;
 
     measure(root, &sizes);
-    filler.node = arena_try_alloc(&json->arena, sizes.nodes * sizeof(struct node));
-    filler.element = arena_try_alloc(&json->arena, sizes.elements * sizeof(*filler.element) + 1);
+    filler.node = memory_list(&json->arena, sizes.nodes, sizeof(struct node));
+    filler.element = memory_list(&json->arena, sizes.elements, sizeof(*filler.element));
     filler.text = arena_try_alloc(&json->arena, sizes.bytes + 1);
     if (!filler.node || !filler.element || !filler.text)
         return false;
     json->root = filler.node;
     fill(&filler, root, NULL);
+    assert(filler.node == json->root + sizes.nodes); /* as many as were measured */
     return true;
 }
 
@@ -237,7 +239,7 @@ orrery_status orrery_value_print(orrery_value value, char **text, size_t *size)
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
     json_print(&out, node_of(value)->value);
-    *text = out.failed ? NULL : copy_text(out.data, out.size);
+    *text = out.failed ? NULL : memory_text(buf_as_slice(&out));
     if (size)
         *size = out.size;
     arena_free(&arena);

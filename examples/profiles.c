@@ -2,29 +2,18 @@
  * examples/profiles.c - profiles by hash: from two collections to eight while others write, and none is lost.
  *     cc examples/profiles.c -pthread $(pkg-config --cflags --libs orrery) -o profiles && ./profiles http://localhost:8081 KEY
  */
-#include <orrery.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+
+#include "example.h"
 
 enum { WRITERS = 2, PROFILES_FIRST = 120 };
 
 static orrery_settings settings = { .size = sizeof(settings), .trust_any_certificate = 1 };
 static const orrery_extractor by_user = { .size = sizeof(by_user), .property = "id" };
-static orrery_client *client; /* the main thread's: each thread has its own */
 static atomic_bool finished;
 static atomic_int written;
-
-/* Ends the program where going on makes no sense. */
-static void must(orrery_status status, const orrery_client *of)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), of ? orrery_error(of) : "");
-    exit(1);
-}
 
 /* Two collections at first, partitioned by /id, whose clients look every tenth of a second whether that has changed. */
 static orrery_manager_options arrangement(void)
@@ -43,10 +32,11 @@ static void write_profile(orrery_client *of, int number)
     char json[96];
 
     snprintf(json, sizeof(json), "{\"id\":\"user%d\",\"name\":\"User number %d\"}", number, number);
-    must(orrery_item_create(of, "dbs/people", json, ORRERY_TEXT, NULL, NULL, NULL), of);
+    must_of(orrery_item_create(of, "dbs/people", json, ORRERY_TEXT, NULL, NULL, NULL), of);
 }
 
-/* A writer knows only the database; its resolver follows what the manager does. */
+/* A writer has a client of its own: example.h's is the main thread's. It knows only the database, and its resolver
+   follows what the manager does. */
 static void *write_on(void *argument)
 {
     orrery_manager_options options = arrangement();
@@ -54,9 +44,9 @@ static void *write_on(void *argument)
     orrery_resolver *resolver = NULL;
 
     (void)argument;
-    must(orrery_open(&settings, &mine), NULL);
-    must(orrery_resolver_follow(mine, "dbs/people", &options, &resolver), mine);
-    must(orrery_client_set_resolver(mine, "dbs/people", resolver), mine);
+    must_of(orrery_open(&settings, &mine), NULL);
+    must_of(orrery_resolver_follow(mine, "dbs/people", &options, &resolver), mine);
+    must_of(orrery_client_set_resolver(mine, "dbs/people", resolver), mine);
     orrery_resolver_unref(resolver);
     while (!finished)
         write_profile(mine, written++);
@@ -69,8 +59,8 @@ static int count_profiles(void)
     orrery_query *query = NULL;
     int count = -1;
 
-    must(orrery_query_open(client, "dbs/people", "SELECT VALUE COUNT(1) FROM c", NULL, 0, NULL, NULL, &query),
-         client);
+    must(
+        orrery_query_open(client, "dbs/people", "SELECT VALUE COUNT(1) FROM c", NULL, 0, NULL, NULL, &query));
     if (orrery_query_step(query) == ORRERY_ROW)
         count = (int)orrery_value_int(orrery_query_value(query));
     orrery_query_close(query);
@@ -93,8 +83,7 @@ static int count_found(void)
         parameter.value = json;
         key = orrery_key_text(id);
         must(orrery_query_open(client, "dbs/people", "SELECT VALUE c.id FROM c WHERE c.id = @id", &parameter,
-                               1, &key, NULL, &query),
-             client);
+                               1, &key, NULL, &query));
         while (orrery_query_step(query) == ORRERY_ROW)
             found++;
         orrery_query_close(query);
@@ -111,17 +100,17 @@ int main(int argc, char **argv)
 
     settings.endpoint = argc > 1 ? argv[1] : NULL;
     settings.key = argc > 2 ? argv[2] : NULL;
-    must(orrery_open(&settings, &client), NULL);
+    must(orrery_open(&settings, &client));
     orrery_delete(client, "dbs/people", NULL, NULL); /* from an earlier run */
-    must(orrery_database_create(client, "people", NULL, NULL), client);
-    must(orrery_manager_open(client, "dbs/people", &options, &manager), client);
+    must(orrery_database_create(client, "people", NULL, NULL));
+    must(orrery_manager_open(client, "dbs/people", &options, &manager));
     while (written < PROFILES_FIRST)
         write_profile(client, written++);
     for (int i = 0; i < WRITERS; i++)
         pthread_create(&writers[i], NULL, write_on, NULL);
-    must(orrery_manager_add(manager, &moved), client); /* one more */
+    must(orrery_manager_add(manager, &moved)); /* one more */
     printf("%zu collections\n", orrery_manager_count(manager));
-    must(orrery_manager_resize(manager, 8, &moved), client); /* and to eight at once */
+    must(orrery_manager_resize(manager, 8, &moved)); /* and to eight at once */
     printf("%zu collections\n", orrery_manager_count(manager));
     finished = true;
     for (int i = 0; i < WRITERS; i++)
@@ -129,7 +118,7 @@ int main(int argc, char **argv)
     printf("all there: %s\n", count_profiles() == written ? "yes" : "no");
     printf("each found once: %s\n", count_found() == written ? "yes" : "no");
     orrery_manager_close(manager);
-    must(orrery_delete(client, "dbs/people", NULL, NULL), client);
+    must(orrery_delete(client, "dbs/people", NULL, NULL));
     orrery_close(client);
     return 0;
 }

@@ -2,21 +2,9 @@
  * examples/regions.c - a resolver of one's own: the region says which country's collections, a hash which of them.
  *     cc examples/regions.c $(pkg-config --cflags --libs orrery) -o regions && ./regions http://localhost:8081 KEY
  */
-#include <orrery.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static orrery_client *client;
-
-/* Ends the program where going on makes no sense. */
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), client ? orrery_error(client) : "");
-    exit(1);
-}
+#include "example.h"
 
 /* ---- the resolver: it knows the regions, and asks another resolver for the place within one */
 
@@ -125,12 +113,10 @@ static void count(const char *what, const char *text)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL, .trust_any_certificate = 1 };
     struct regions regions = { { NULL, NULL } };
     char json[128];
 
-    must(orrery_open(&settings, &client));
+    open_client(argc, argv);
     make_collections();
     register_regions(&regions);
     for (int i = 0; i < 30; i++) {

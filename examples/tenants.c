@@ -2,21 +2,9 @@
  * examples/tenants.c - tenants by lookup: a large tenant has a collection of its own, the small ones share one.
  *     cc examples/tenants.c $(pkg-config --cflags --libs orrery) -o tenants && ./tenants http://localhost:8081 KEY
  */
-#include <orrery.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "example.h"
 
 static const char large[] = "dbs/tenants/colls/contoso", shared[] = "dbs/tenants/colls/shared";
-static orrery_client *client;
-
-/* Ends the program where going on makes no sense. */
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), client ? orrery_error(client) : "");
-    exit(1);
-}
 
 static void make_collections(void)
 {
@@ -89,10 +77,7 @@ static void try_unknown(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL, .trust_any_certificate = 1 };
-
-    must(orrery_open(&settings, &client));
+    open_client(argc, argv);
     make_collections();
     register_table();
     add_invoice("1", "contoso", 900);

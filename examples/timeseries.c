@@ -2,24 +2,12 @@
  * examples/timeseries.c - readings by time: the last month in a fast collection, all that is older in a slow one.
  *     cc examples/timeseries.c $(pkg-config --cflags --libs orrery) -o timeseries && ./timeseries http://localhost:8081 KEY
  */
-#include <orrery.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "example.h"
 
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
 
 static const char fast[] = "dbs/plant/colls/fast", slow[] = "dbs/plant/colls/slow";
 static const int64_t may_2015 = INT64_C(1430438400000); /* 2015-05-01T00:00:00Z */
-static orrery_client *client;
-
-/* Ends the program where going on makes no sense. */
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), client ? orrery_error(client) : "");
-    exit(1);
-}
 
 /* The fast one may do ten times as much in a second. */
 static void make_collections(void)
@@ -94,10 +82,7 @@ static void print_average(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL, .trust_any_certificate = 1 };
-
-    must(orrery_open(&settings, &client));
+    open_client(argc, argv);
     make_collections();
     register_ranges(may_2015);
     add_reading(1, "2015-03-09T08:00:00Z", 71);

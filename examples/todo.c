@@ -2,21 +2,9 @@
  * examples/todo.c - a list of things to do: items, queries, patches, and what happens when two people change one.
  *     cc examples/todo.c $(pkg-config --cflags --libs orrery) -o todo && ./todo http://localhost:8081 KEY
  */
-#include <orrery.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "example.h"
 
 static const char things[] = "dbs/todo/colls/things";
-static orrery_client *client;
-
-/* Ends the program where going on makes no sense. */
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), client ? orrery_error(client) : "");
-    exit(1);
-}
 
 static void make_container(void)
 {
@@ -111,10 +99,7 @@ static void print_total(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL, .trust_any_certificate = 1 };
-
-    must(orrery_open(&settings, &client));
+    open_client(argc, argv);
     make_container();
     add("1", "house", "water the plants", 10);
     add("2", "house", "mend the tap", 45);

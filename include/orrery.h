@@ -23,7 +23,7 @@
  * Threads. Objects have no hidden ties: two threads may use two clients at the same time. One object is used by one
  *     thread at a time. A resolver does not change once it is made, and may be shared. There is no global
  *     state but libcurl's own, which the first orrery_open() prepares, once for the process.
- * Errors. A call returns an orrery_status. Zero and below never mean failure, above does: orrery_failed(status).
+ * Errors. A call returns an orrery_status. A status above zero is a failure, and no other is: orrery_failed(status).
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
  * Text is UTF-8. Where a size goes along with a text, (size_t)-1, ORRERY_TEXT, means "ends with a NUL".
@@ -112,10 +112,10 @@ typedef struct orrery_settings {
     const char *user_agent;     /* put in front of the library's own; NULL: nothing */
 } orrery_settings;
 
-/* Says nothing to the server yet. ORRERY_EINVAL: no endpoint, neither key nor token, or the key is no base64. */
+/* Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64. */
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client);
 
-/* Calls that are under way end without their callbacks. Close queries before. */
+/* Calls that are under way end, and their callbacks are not called. Close the client's queries first. */
 void orrery_close(orrery_client *client);
 
 /* Why the client's last call failed, in words; "" when it did not. Valid until the client's next call. */
@@ -124,8 +124,8 @@ const char *orrery_error(const orrery_client *client);
 /* The server's answer to the client's last call, if it failed and there was an answer; else NULL. Valid as above. */
 const orrery_response *orrery_failed_response(const orrery_client *client);
 
-/* The session token of a container as this client knows it; NULL: none yet. Give it to orrery_options.session_token
-   of another client, and that one reads what this one wrote. Valid until the client's next call. */
+/* The session token of a container as this client knows it; NULL: none yet. Another client that is given it, as
+   orrery_options.session_token, reads what this one wrote. Valid until the client's next call. */
 const char *orrery_session_token(const orrery_client *client, const char *container_link);
 
 /*
@@ -134,7 +134,8 @@ const char *orrery_session_token(const orrery_client *client, const char *contai
  */
 typedef void orrery_done(void *context, orrery_status status, orrery_response *response);
 
-/* What a call may be told besides its arguments. NULL, or a member of zero: as the service has it. */
+/* What a call may be told besides its arguments. Without options, and where a member is zero, the client's
+   settings and the service's defaults hold. */
 typedef struct orrery_options {
     size_t size;
     const char *if_match, *if_none_match;     /* ETags as a response has them, or "*" */
@@ -239,7 +240,8 @@ int orrery_value_next(orrery_value container, size_t *at, const char **name, orr
 /* The value as text again, without white space; free it with orrery_free(). */
 orrery_status orrery_value_print(orrery_value value, char **text, size_t *size);
 
-/* Of a whole answer: parsed when it is first asked for, and owned by the response. Undefined: no JSON, or no memory. */
+/* The whole answer. It is parsed when it is first asked for, and owned by the response. Undefined: it is no JSON, or
+   there is no memory. */
 orrery_value orrery_response_json(orrery_response *response);
 
 /* Gives back what the library handed out as plain memory. */
@@ -258,8 +260,9 @@ void orrery_free(void *memory);
  *     ...
  *     orrery_writer_free(writer);
  *
- * Mistakes (a value without a name in an object, an end too many, no UTF-8, no memory) are kept and told at the end,
- * so that nothing need be looked at in between. A NULL writer has failed for lack of memory, and may be written to.
+ * Mistakes (a value without a name in an object, an end too many, no UTF-8, no memory) are kept and told at the end:
+ * there is no need to look at anything in between. A NULL writer is one that there was no memory for. It may be
+ * written to, and says so at the end.
  */
 
 typedef struct orrery_writer orrery_writer;
@@ -391,9 +394,9 @@ orrery_status orrery_throughput_replace(orrery_client *client, const char *link,
  *     orrery_item_create(client, orders, "{\"id\":\"42\",\"city\":\"Lyon\"}", ORRERY_TEXT, &city, NULL, NULL);
  *     orrery_item_replace(client, orders, "42", text, size, &city, &new_only, NULL);     ORRERY_EPRECONDITION
  *
- * `key` is the item's partition key. Where there is a document it may be NULL: the library then reads the container's
- * definition, once, and takes the key out of the document; it reads it again where the server says that the container
- * was made anew with another key. A create or upsert without an id gets one.
+ * `key` is the item's partition key. Where there is a document, `key` may be NULL: the library then reads the container's
+ * definition, once, and takes the key out of the document. It reads the definition again when the server says that the
+ * container was made anew with another key. A document that is created or upserted without an id gets one.
  * For creates and upserts the link may be a database's that has a resolver: see "Client-side partitioning".
  */
 
@@ -440,8 +443,8 @@ orrery_status orrery_item_patch(orrery_client *client, const char *container_lin
 
 /* ---- Batches --------------------------------------------------------------------------------------------- *
  *
- * Up to 100 operations on items. orrery_batch_run(): all or none, on the items of one partition key.
- * orrery_bulk_run(): each by itself, whatever their keys and however many; those of one range go together.
+ * Operations on items. orrery_batch_run() does all of them or none: up to 100, on the items of one partition key.
+ * orrery_bulk_run() does each by itself, whatever their keys and however many there are; those of one range go together.
  *
  *     orrery_batch_new(&batch);
  *     orrery_batch_create(batch, "{\"id\":\"1\",\"city\":\"Lyon\"}", ORRERY_TEXT, NULL);
@@ -449,7 +452,8 @@ orrery_status orrery_item_patch(orrery_client *client, const char *container_lin
  *     status = orrery_batch_run(client, orders, &city, batch, NULL, &results);
  *     orrery_batch_result(results, 0, &first);
  *
- * `key` of an operation is for bulk; in a batch it is NULL. `etag` may be NULL. Mistakes are told when it is run.
+ * `key` of an operation is for orrery_bulk_run(); for orrery_batch_run() it is NULL. `etag` may be NULL. Mistakes are
+ * told when the batch is run.
  */
 
 typedef struct orrery_batch orrery_batch;
@@ -473,16 +477,16 @@ typedef struct orrery_result {
     orrery_value body;
 } orrery_result;
 
-/* ORRERY_EBATCH: nothing was done; the response is there all the same. */
+/* ORRERY_EBATCH: nothing was done, and there is a response all the same. */
 orrery_status orrery_batch_run(orrery_client *client, const char *container_link, const orrery_key *key,
                                const orrery_batch *batch, const orrery_options *options,
                                orrery_response **response);
 
 /*
- * ORRERY_EBATCH: some operations failed; the response is there all the same, and has a result for each. One whose whole
- * request failed has that failure as its status (ORRERY_EIO, ORRERY_ETIMEOUT: it may have happened), with an http of 0 if
- * there was no answer. ORRERY_ENOMEM: some may have happened, and there is no memory to say which. Any other failure:
- * nothing was sent. options->timeout_ms is each request's.
+ * ORRERY_EBATCH: some operations failed, and there is a response all the same, with a result for each operation. An
+ * operation whose whole request failed has that failure as its status, and an http of 0 if there was no answer. With
+ * ORRERY_EIO or ORRERY_ETIMEOUT it may have happened. ORRERY_ENOMEM: some operations may have happened, and there is no
+ * memory to say which. Any other failure: nothing was sent. options->timeout_ms is the time of each request.
  */
 orrery_status orrery_bulk_run(orrery_client *client, const char *container_link, const orrery_batch *batch,
                               const orrery_options *options, orrery_response **response);
@@ -501,11 +505,11 @@ orrery_status orrery_batch_result(orrery_response *response, size_t index, orrer
  *         fprintf(stderr, "%s\n", orrery_error(client));
  *     orrery_query_close(query);
  *
- * With a key the query stays within it (a part of a hierarchical key is welcome too). With none it concerns the
- * whole container: the server answers it whole, or, where it cannot or where options->parallel asks for it, the
- * library gets a plan and the container's ranges, asks each and merges: ORDER BY, TOP, OFFSET and LIMIT, DISTINCT,
- * aggregates, GROUP BY. Ranges that split meanwhile are followed. On a database's link that has a resolver the
- * query goes to the collections that it names for `key`, and is merged in the same way.
+ * With a key the query stays within that key; a part of a hierarchical key is welcome too. Without a key it is about
+ * the whole container, and the server answers it whole. Where the server cannot, or where options->parallel asks for
+ * it, the library gets a plan and the container's ranges, asks each range and merges the answers: ORDER BY, TOP, OFFSET
+ * and LIMIT, DISTINCT, aggregates, GROUP BY. Ranges that split meanwhile are followed. If the link is that of a database
+ * with a resolver, the query goes to the collections that the resolver names for `key`, and is merged in the same way.
  */
 
 typedef struct orrery_query orrery_query;
@@ -525,9 +529,9 @@ orrery_status orrery_list_open(orrery_client *client, const char *link, const or
                                const orrery_options *options, orrery_query **query);
 
 /*
- * Items as they change, those of one range or key in the order of their changes. orrery_query_step() says
+ * Items as they change. Those of one range or key come in the order of their changes. orrery_query_step() says
  * ORRERY_DONE when there is nothing new: ask again later, with the same cursor or with its continuation.
- * ORRERY_FROM_NOW is from the first step on: the server is asked only then.
+ * ORRERY_FROM_NOW means from the first step on: the server is asked only then.
  */
 typedef enum orrery_start { ORRERY_FROM_BEGINNING, ORRERY_FROM_NOW, ORRERY_FROM_TIME } orrery_start;
 
@@ -535,7 +539,7 @@ orrery_status orrery_changes_open(orrery_client *client, const char *container_l
                                   orrery_start start, int64_t unix_seconds, const orrery_options *options,
                                   orrery_query **query);
 
-/* ORRERY_ROW, ORRERY_DONE, ORRERY_WAIT (options->no_wait), or why it failed: then the same step may be tried again. */
+/* ORRERY_ROW, ORRERY_DONE, ORRERY_WAIT (options->no_wait), or a failure, after which the same step may be tried again. */
 orrery_status orrery_query_step(orrery_query *query);
 
 /* The row of the last step as JSON, until the next step; NULL when there is none. */
@@ -545,9 +549,9 @@ const char *orrery_query_link(const orrery_query *query); /* the collection that
 double orrery_query_charge(const orrery_query *query);    /* request units, so far */
 
 /*
- * Where to go on after the last row, with options->continuation of a cursor for the same query. orrery_free() it.
- * NULL and ORRERY_OK: there is nothing more. ORRERY_EUNSUPPORTED: of a merged query with DISTINCT, aggregates or
- * GROUP BY, which would have to carry along what they have seen.
+ * Where to go on after the last row: the options->continuation of another cursor for the same query. orrery_free() it.
+ * NULL and ORRERY_OK: there is nothing more. ORRERY_EUNSUPPORTED: this is a merged query with DISTINCT, aggregates or
+ * GROUP BY, and its continuation would have to carry along all that was seen.
  */
 orrery_status orrery_query_continuation(orrery_query *query, char **continuation);
 void orrery_query_close(orrery_query *query);
@@ -565,15 +569,15 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
 /* ---- Calls that do not wait -------------------------------------------------------------------------------- *
  *
  * With options->done every call above that takes options returns at once: ORRERY_OK means that it is under way,
- * and that `done` will be called, once, by orrery_run(). Its `response` argument is then NULL. (An item without a key,
- * and a bulk, wait for the container's definition, once.)
+ * and that `done` will be called, once, by orrery_run(). The call's `response` argument is then NULL. (A call for an
+ * item without a key, and a bulk, wait for the container's definition, once.)
  *
  *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
  *     orrery_item_read(client, orders, "42", &city, &later, NULL);
  *     while (under_way > 0)
  *         orrery_run(client, 1000, &under_way);
  *
- * A callback may begin further calls, also such as wait; it must not close the client. In a loop of your own:
+ * A callback may begin further calls, also calls that wait; it must not close the client. In a loop of your own:
  *
  *     count = orrery_poll_set(client, fds, 64, &timeout_ms);
  *     poll(fds, count, timeout_ms);
@@ -581,19 +585,19 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
  */
 struct pollfd;
 
-/* Does what can be done, waiting for it up to timeout_ms (-1: as long as anything is under way), and calls callbacks.
-   `under_way` may be NULL: how many calls have not ended. */
+/* Does what can be done, waits for more up to timeout_ms (-1: as long as anything is under way), and calls callbacks.
+   `under_way` becomes how many calls have not ended; it may be NULL. */
 orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way);
 
-/* How many descriptors there are, of which up to `capacity` were written; and when to call orrery_run() at the latest
-   (-1: whenever one of them is ready). */
+/* Returns how many descriptors there are, and writes up to `capacity` of them to `fds`. timeout_ms becomes when to call
+   orrery_run() at the latest (-1: whenever one of them is ready). */
 size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms);
 
 /* ---- Client-side partitioning ------------------------------------------------------------------------------ *
  *
- * A resolver says which collection of a database a document belongs in, as the DocumentDB SDKs had it. Registered for
- * a database's link, it is asked by orrery_item_create(), orrery_item_upsert(), orrery_query_open() and
- * orrery_list_open() whenever they are given that link. Replaces, deletes, patches and point reads name their
+ * A resolver says which collection of a database a document belongs in, as the DocumentDB SDKs had it. When it is
+ * registered for a database's link, orrery_item_create(), orrery_item_upsert(), orrery_query_open() and
+ * orrery_list_open() ask it whenever they are given that link. Replaces, deletes, patches and point reads name their
  * collection, and are never routed.
  *
  *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
@@ -625,8 +629,9 @@ const orrery_key *orrery_held_key_get(const orrery_held_key *held);
 void orrery_held_key_free(orrery_held_key *held);
 
 /*
- * How a document's key is found, by exactly one of: one property by its flat name ("a.b" is no path), several as a
- * composite key (their texts with a separator between them), or a function of yours, which puts what it found.
+ * How a document's key is found. Exactly one of three is given: one property by its flat name ("a.b" is no path); several
+ * properties as a composite key, which is their texts with a separator between them; or a function of yours, which puts
+ * the key that it found (orrery_held_key_put).
  * `as` says what a property's value is turned into: ORRERY_KEY_NONE leaves it; ORRERY_KEY_TEXT spells numbers as
  * JavaScript does; ORRERY_KEY_TIME reads texts as ISO 8601 and numbers as seconds since 1970, as _ts has them.
  */
@@ -643,8 +648,8 @@ typedef struct orrery_extractor {
 
 /*
  * A resolver of your own. Every function gets `self`, and may be called by each thread that uses the resolver.
- * for_create adds exactly one link; for_read is asked for all with a key of ORRERY_KEY_NONE. One that holds others
- * (orrery_resolver_ref) and asks them is how resolvers are chained.
+ * for_create adds exactly one link. for_read adds all links when the key is ORRERY_KEY_NONE. To chain resolvers, make
+ * one that holds others (orrery_resolver_ref) and asks them.
  *
  *     static orrery_status by_region(void *self, const orrery_key *key, orrery_links *links)
  *     {
@@ -676,8 +681,8 @@ typedef struct orrery_hash {
 /* MurmurHash3, 32 bits: keys lie where the Node, Python and Java SDKs put them. */
 extern const orrery_hash orrery_hash_murmur3;
 
-/* As the text about the .NET SDK says; the last byte weighs most, as where MD5 is plugged into the Python and Java SDKs.
-   A copy with msb_first = 1 is the other way. Which one the .NET SDK itself takes has not been verified. */
+/* MD5, as the text about the .NET SDK says. The last byte weighs most, as it does where MD5 is plugged into the Python and
+   Java SDKs. A copy with msb_first = 1 is the other way. Which one the .NET SDK itself takes has not been verified. */
 extern const orrery_hash orrery_hash_md5;
 
 typedef struct orrery_hash_options {
@@ -687,8 +692,9 @@ typedef struct orrery_hash_options {
 } orrery_hash_options;
 
 /*
- * Keys are texts: others are ORRERY_EKEYTYPE, none is ORRERY_ENOKEY for a create and all collections for a read. The empty
- * text is a key. No links: ORRERY_EINVAL; what is no link of a collection: ORRERY_ELINK. A link that repeats counts once.
+ * Keys are texts, and the empty text is a key. A key of another type is ORRERY_EKEYTYPE. Without a key, a create is
+ * ORRERY_ENOKEY and a read asks all collections. No links: ORRERY_EINVAL; a text that is no link of a collection:
+ * ORRERY_ELINK. A link that repeats counts once.
  */
 orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char *const *links, size_t count,
                                    const orrery_hash_options *options, orrery_resolver **resolver);
@@ -700,10 +706,11 @@ typedef struct orrery_range {
 } orrery_range;
 
 /*
- * All ends are numbers, all texts (ordered by UTF-16 units, as the Node and Java SDKs order them) or all times, and so
- * are keys: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the whole of a key that is a
- * range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (a list: any of its keys), in
- * their order; none: no collection. Ranges may overlap. low above high is ORRERY_EINVAL.
+ * All ends are numbers, or all are texts (ordered by UTF-16 units, as the Node and Java SDKs order them), or all are
+ * times. Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
+ * whole of a key that is a range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (of a list:
+ * that any of its keys meets), in their order; where the key meets none, no collection is asked. Ranges may overlap. A
+ * low above its high is ORRERY_EINVAL.
  */
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
                                     size_t count, orrery_resolver **resolver);
@@ -718,10 +725,10 @@ orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const or
                                      size_t count, orrery_resolver **resolver);
 
 /*
- * Different kinds of document placed differently, each kind by a resolver of its own. A document is of the first kind whose
- * `matches` says 1 or, where that is NULL, whose name its `property` has; a kind with neither takes what is left, and
- * without one the rest is ORRERY_ENORANGE. Reads are given orrery_key_of_kind(), the name and a key of that kind; a
- * key without a kind asks every kind that takes such keys.
+ * Different kinds of document are placed differently, each kind by a resolver of its own. A document is of the first kind
+ * whose `matches` says 1 or, where that is NULL, whose name the document has as its `property`. A kind with neither takes
+ * what is left; without such a kind the rest is ORRERY_ENORANGE. Reads are given orrery_key_of_kind(): the name, and a
+ * key of that kind. A key without a kind asks every kind that takes such keys.
  */
 typedef struct orrery_kind {
     const char *name;
@@ -758,7 +765,7 @@ orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *jso
 /*
  * A resolver as JSON; orrery_free() it. What was found by a function, or hashed by one without a name, cannot be saved:
  * ORRERY_ESTATE. Reading takes the .NET SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by
- * "low,high"). A file is written beside its place and put there at once.
+ * "low,high"). A file is written beside its place, and then put there in one step.
  */
 typedef struct orrery_load_options {
     size_t size;
@@ -841,9 +848,9 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  *     orrery_manager_close(manager);
  *
  * It keeps its state in an item of the database, so that it can be ended at any moment: the next manager goes on
- * where it was. A document is created in its new place, then deleted in the old one, unless it changed meanwhile:
- * then it is copied again. So it is never in neither place, and may be seen twice while it moves. What is copied is the
- * document without what the server adds: its _ts, and the time to live that counts from it, begin anew.
+ * where it was. A document is created in its new place, then deleted in the old one; if it changed meanwhile, it is
+ * copied again first. So it always is in at least one place, and may be seen twice while it moves. The document is copied
+ * without what the server adds: its _ts, and the time to live that counts from it, begin anew.
  *
  * Clients learn of a change by a following resolver. They look at the state every refresh_ms, and the manager leaves
  * them grace_ms before it relies on it. A create or upsert through such a resolver has ended within grace_ms of the
@@ -851,10 +858,10 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  * (Only a server that still carries out a request so long after its connection was closed could do that.) Creates that
  * do not wait, of the manager's own client, should have ended before orrery_manager_begin().
  *
- * A read that asks the collections one after another never misses a document that moves, if it was opened when the change
- * had begun or has ended before documents move, grace_ms later: it asks the collections that there were when it was
- * opened. A continuation is refused where collections are new or gone. A read that is ordered or parallel asks them at
- * the same time, and may miss a document that moves between its two questions.
+ * A read asks the collections that there were when it was opened. One that asks them one after another never misses a
+ * document that moves, if it was opened after the change had begun, or if it ends before documents move, which is grace_ms
+ * after that. A continuation is refused where collections are new or gone. A read that is ordered or parallel asks the
+ * collections at the same time, and may miss a document that moves between its two questions.
  */
 typedef struct orrery_manager orrery_manager;
 
@@ -878,14 +885,14 @@ orrery_status orrery_manager_open(orrery_client *client, const char *database_li
                                   const orrery_manager_options *options, orrery_manager **manager);
 void orrery_manager_close(orrery_manager *manager);
 
-/* Until it is done; `moved` may be NULL. ORRERY_EBUSY: another manager is at work. After any other failure the same call
-   goes on where this one stopped. An interrupted change is finished first. */
+/* Each returns when it is done; `moved` may be NULL. ORRERY_EBUSY: another manager is at work. After any other failure the
+   same call goes on where this one stopped. A change that was interrupted is finished first. */
 orrery_status orrery_manager_add(orrery_manager *manager, size_t *moved);
 orrery_status orrery_manager_remove(orrery_manager *manager, size_t *moved);
 orrery_status orrery_manager_resize(orrery_manager *manager, size_t count, size_t *moved);
 
-/* The same in small pieces: orrery_manager_begin(), then steps of so many documents until ORRERY_DONE; ORRERY_WAIT: clients
-   have their time, ask again later. */
+/* The same in small pieces: orrery_manager_begin(), then steps of at most documents_max documents, until ORRERY_DONE.
+   ORRERY_WAIT: clients are given their time; ask again later. */
 orrery_status orrery_manager_begin(orrery_manager *manager, size_t count);
 orrery_status orrery_manager_step(orrery_manager *manager, size_t documents_max);
 size_t orrery_manager_count(const orrery_manager *manager); /* of collections, when all is done */

@@ -201,6 +201,36 @@ struct slice rig_header(struct op *op, const struct answer *answer, const char *
     return (struct slice){ 0 };
 }
 
+/* Takes the first line off; its name, and data NULL when it is no line. */
+static struct slice next_name(struct slice *head)
+{
+    const char *end = memmem(head->data, head->size, "\r\n", 2);
+    const char *colon = end ? memchr(head->data, ':', (size_t)(end - head->data)) : NULL;
+    struct slice name = { 0 };
+
+    if (colon)
+        name = slice_make(head->data, (size_t)(colon - head->data));
+    *head = slice_after(*head, end ? (size_t)(end - head->data) + 2 : head->size);
+    return name;
+}
+
+void rig_check_head(const struct answer *answer)
+{
+    struct slice head = buf_as_slice(&answer->head);
+
+    if (answer->head.failed) /* http/ sends another */
+        return;
+    while (head.size) {
+        struct slice name = next_name(&head);
+
+        if (!name.data)
+            test_failed(__FILE__, __LINE__, "a head of whole lines");
+        for (struct slice left = head; left.size;)
+            if (slice_equal(next_name(&left), name))
+                test_failed(__FILE__, __LINE__, "a head without two headers of one name");
+    }
+}
+
 struct json rig_body(struct op *op, const struct answer *answer)
 {
     struct json body = json_undefined;

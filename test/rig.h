@@ -63,5 +63,8 @@ struct slice rig_quoted(struct op *op, const char *text);
 struct slice rig_header(struct op *op, const struct answer *answer, const char *name);
 struct json rig_body(struct op *op, const struct answer *answer);
 
+/* Two headers of one name in an answer, or half of one, are a failure of the test. */
+void rig_check_head(const struct answer *answer);
+
 /* How many rows the store has under a bucket. */
 size_t rig_rows(struct rig *rig, uint64_t bucket);

@@ -1,6 +1,7 @@
 /* test/test.c - finds, runs and counts the tests of one program. */
 #include <dirent.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,15 @@ static struct env *current_env;
 static char directory[64];
 static uint64_t seed = 1;
 static int failures_now;
+
+/* For the line that says how to run the present test again. */
+static const char *program;
+static const struct test *running;
+static uint64_t seed_before;
+static pid_t process;
+
+/* The sanitizers' own; not there without them. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 void test_register(struct test *test)
 {
@@ -72,9 +82,38 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return remove(path);
 }
 
+/* The random numbers of a test go on from those before it, unless it begins with the seed that it had. */
+static void print_repeat(void)
+{
+    size_t root = strlen(SOURCE_DIRECTORY);
+    bool inside = strncmp(program, SOURCE_DIRECTORY, root) == 0 && program[root] == '/';
+
+    printf("repeat: ");
+    if (seed != seed_before)
+        printf("ORRERY_TEST_SEED=%llu ", (unsigned long long)seed_before);
+    printf("%s %s\n", program + (inside ? root + 1 : 0), running->name);
+}
+
+/* A test that ends the process; a child of one that means to end says nothing. */
+static void on_death(void)
+{
+    if (!running || getpid() != process)
+        return;
+    print_repeat();
+    fflush(stdout);
+}
+
+static void on_abort(int signal)
+{
+    (void)signal;
+    on_death();
+}
+
 static bool run(const struct test *test)
 {
     failures_now = 0;
+    running = test;
+    seed_before = seed;
     current_env = env_seeded(1, 1700000000000);
     op_init(&current_op, current_env, (size_t)1 << 30);
     test->run();
@@ -83,8 +122,11 @@ static bool run(const struct test *test)
     if (directory[0])
         nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     directory[0] = '\0';
-    if (failures_now)
+    if (failures_now) {
         printf("FAILED %s (%s)\n", test->name, test->file);
+        print_repeat();
+    }
+    running = NULL;
     return failures_now == 0;
 }
 
@@ -94,6 +136,11 @@ int main(int argc, char **argv)
     int passed = 0, failed = 0;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    program = argv[0];
+    process = getpid();
+    signal(SIGABRT, on_abort);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(on_death);
     if (start)
         seed = strtoull(start, NULL, 10);
     for (const struct test *test = tests; test; test = test->next)

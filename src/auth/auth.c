@@ -1,4 +1,5 @@
 /* src/auth/auth.c - master-key signatures and resource tokens. */
+#include <assert.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "auth/auth.h"
 #include "auth/hmac.h"
 #include "base/encode.h"
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/thread.h"
 
@@ -38,6 +40,7 @@ static enum status read_key(struct op *op, const char *base64, struct hmac *key)
 
     if (!base64_decode(slice_of(base64), bytes, sizeof(bytes), &size) || size == 0)
         return op_fail(op, ST_BAD_REQUEST, "a key must be base64 of 1 to %d bytes", AUTH_KEY_BYTES_MAX);
+    assert(size <= sizeof(bytes));
     hmac_init(key, slice_make(bytes, size));
     OPENSSL_cleanse(bytes, sizeof(bytes));
     return ST_OK;
@@ -65,11 +68,9 @@ out:
 
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth)
 {
-    struct auth *made = calloc(1, sizeof(*made));
+    struct auth *made = heap_allocate(sizeof(*made));
     enum status st;
 
-    if (!made)
-        abort();
     thread_rwlock_init(&made->lock);
     TRY(read_keys(op, base64_keys, count, &made->keys));
     *auth = made;
@@ -239,7 +240,7 @@ static bool only_reads(size_t key)
     return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
 }
 
-/* The service tells a key for reading that was used to write from a wrong key by nothing. */
+/* As on the service, a key for reading that was used to write is answered like a wrong key. */
 static bool signed_by_any_key(const struct key_set *keys, struct slice text, bool writes,
                               const uint8_t signature[HMAC_BYTES])
 {
@@ -299,13 +300,14 @@ static struct slice grant_text(struct slice grant, char *room)
 {
     static const char mark[] = "resource token\n";
 
+    assert(grant.size <= GRANT_BYTES_MAX);
     memcpy(mempcpy(room, mark, sizeof(mark) - 1), grant.data, grant.size);
     return slice_make(room, sizeof(mark) - 1 + grant.size);
 }
 
 enum { GRANT_TEXT_MAX = 32 + GRANT_BYTES_MAX };
 
-/* The first that may write: a key for reading signs no token. */
+/* The first key that may write: a key for reading signs no token. */
 static const struct hmac *signing_key(const struct key_set *keys)
 {
     return &keys->key[keys->is_there[AUTH_PRIMARY] ? AUTH_PRIMARY : AUTH_SECONDARY];
@@ -327,7 +329,7 @@ void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *
     buf_byte(out, ';');
 }
 
-/* What stands before the next semicolon, or all of it. */
+/* The text up to the next semicolon, or all of it where there is none. */
 static struct slice take_part(struct slice *rest)
 {
     const char *end = rest->size ? memchr(rest->data, ';', rest->size) : NULL;
@@ -389,6 +391,7 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
     struct credentials credentials;
     enum status st;
 
+    assert(auth);
     *grant = (struct grant){ 0 };
     TRY(read_credentials(op, request, &credentials));
     if (slice_is(credentials.type, "resource"))

@@ -36,7 +36,7 @@ enum { AUTH_KEY_BYTES_MAX = 256, AUTH_KEY_TEXT_MAX = (AUTH_KEY_BYTES_MAX + 2) / 
 enum status auth_open(struct op *op, const char *const *base64_keys, size_t count, struct auth **auth);
 void auth_close(struct auth *auth); /* NULL is welcome */
 
-/* These keys instead of those it has; when one of them is no key, nothing changes. */
+/* Replaces all keys by these. When one of them is no key, nothing changes. */
 enum status auth_replace(struct op *op, struct auth *auth, const char *const *base64_keys, size_t count);
 
 /* What is asked for, in the words of a signature. */
@@ -49,8 +49,8 @@ struct auth_subject {
 };
 
 /*
- * ST_UNAUTHORIZED or ST_FORBIDDEN, with the service's words. With a resource token, `grant` says what it says;
- * with a master key the grant's permission is of size 0.
+ * ST_UNAUTHORIZED or ST_FORBIDDEN, with the service's words. For a resource token `grant` is what the token grants;
+ * for a master key the grant's permission is of size 0.
  */
 enum status auth_check(struct op *op, struct auth *auth, const struct request *request,
                        const struct auth_subject *subject, struct grant *grant);
@@ -58,6 +58,6 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
 /* type=resource&ver=1&sig=<signature>;<grant>; */
 void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *out);
 
-/* The other side of it: the authorization header for a request that has its x-ms-date. */
+/* What a client does: the authorization header for a request that has its x-ms-date. */
 enum status auth_sign(struct op *op, const char *base64_key, const struct request *request,
                       const struct auth_subject *subject, struct slice *header);

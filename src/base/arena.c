@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT = 16 };
+enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT = 16, ITEMS_FIRST = 4 };
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -54,6 +54,7 @@ void *arena_alloc_or_null(struct arena *arena, size_t bytes)
             return NULL;
         chunk = arena->newest;
     }
+    assert(chunk->size_bytes - chunk->used_bytes >= bytes);
     memory = chunk->memory + chunk->used_bytes;
     chunk->used_bytes += bytes;
     arena->used_bytes += bytes;
@@ -73,8 +74,12 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
 static void free_chunk(struct arena_chunk *chunk)
 {
-    if (chunk->budget)
-        atomic_fetch_sub_explicit(&chunk->budget->used_bytes, chunk->size_bytes, memory_order_relaxed);
+    if (chunk->budget) {
+        size_t before =
+            atomic_fetch_sub_explicit(&chunk->budget->used_bytes, chunk->size_bytes, memory_order_relaxed);
+
+        assert(before >= chunk->size_bytes); /* nothing is given back twice */
+    }
     free(chunk);
 }
 
@@ -119,6 +124,33 @@ bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes,
     return true;
 }
 
+size_t arena_list_capacity(size_t capacity, size_t wanted)
+{
+    size_t larger = capacity ? 2 * capacity : ITEMS_FIRST;
+
+    assert(wanted > capacity);
+    return larger < wanted ? wanted : larger;
+}
+
+bool arena_list_grow(struct arena *arena, void *list, size_t *capacity, size_t wanted, size_t item_bytes)
+{
+    size_t larger = arena_list_capacity(*capacity, wanted);
+    void *items, *moved;
+
+    memcpy(&items, list, sizeof(items)); /* a pointer to a type that is not known here */
+    assert(items || *capacity == 0);
+    if (!arena_try_extend(arena, items, *capacity * item_bytes, larger * item_bytes)) {
+        moved = arena_try_alloc(arena, larger * item_bytes);
+        if (!moved)
+            return false;
+        if (*capacity)
+            memcpy(moved, items, *capacity * item_bytes);
+        memcpy(list, &moved, sizeof(moved));
+    }
+    *capacity = larger;
+    return true;
+}
+
 struct slice arena_copy(struct arena *arena, struct slice bytes)
 {
     char *copy = arena_alloc(arena, bytes.size + 1);
@@ -144,13 +176,18 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
 {
     struct arena_chunk *chunk = arena->newest;
 
+    assert(arena->used_bytes >= mark.used_bytes); /* marks nest */
     while (chunk != mark.chunk) {
-        struct arena_chunk *older = chunk->older;
+        struct arena_chunk *older;
+
+        assert(chunk); /* the mark is one of this arena's */
+        older = chunk->older;
 
         free_chunk(chunk);
         chunk = older;
     }
     if (chunk) {
+        assert(chunk->used_bytes >= mark.chunk_used_bytes);
 #ifdef ORRERY_DEBUG
         memset(chunk->memory + mark.chunk_used_bytes, 0xdb, chunk->used_bytes - mark.chunk_used_bytes);
 #endif

@@ -38,6 +38,20 @@ void *arena_try_alloc(struct arena *arena, size_t bytes);
 /* Makes the newest allocation larger where it lies, if it is the newest and there is room. */
 bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes, size_t new_bytes);
 
+/*
+ * Room for `wanted` items in a list: `list` is the address of its pointer, which is NULL while `capacity` is 0. Grows to twice
+ * what there was at least. False past the limit, and the list is as it was.
+ *     if (!arena_list_reserve(&op->arena, &set->item, &set->capacity, set->count + 1, sizeof(*set->item))) ...
+ */
+bool arena_list_grow(struct arena *arena, void *list, size_t *capacity, size_t wanted, size_t item_bytes);
+size_t arena_list_capacity(size_t capacity, size_t wanted);
+
+static inline bool arena_list_reserve(struct arena *arena, void *list, size_t *capacity, size_t wanted,
+                                      size_t item_bytes)
+{
+    return wanted <= *capacity || arena_list_grow(arena, list, capacity, wanted, item_bytes);
+}
+
 /* A copy that lives as long as the arena; arena_text() ends it with a NUL. */
 struct slice arena_copy(struct arena *arena, struct slice bytes);
 char *arena_text(struct arena *arena, struct slice bytes);

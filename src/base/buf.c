@@ -1,4 +1,5 @@
 /* src/base/buf.c - growing bytes. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -16,6 +17,8 @@ static bool grow(struct buf *buf, size_t wanted)
     size_t capacity = buf->capacity ? 2 * buf->capacity : CAPACITY_FIRST;
     char *data;
 
+    assert(buf->size <= buf->capacity);
+    assert(wanted > buf->capacity);
     if (capacity < wanted)
         capacity = wanted;
     if (arena_try_extend(buf->arena, buf->data, buf->capacity, capacity)) {

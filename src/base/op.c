@@ -1,23 +1,26 @@
 /* src/base/op.c - the life of one operation. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/op.h"
 
 static const struct error_row error_rows[] = {
-    { "OK", 200, 0, "", false, false },
-#define ERROR(name, http, sub, code, retry, wrapped) { #name, http, sub, code, retry, wrapped },
+    { "OK", 200, 0, "", false, 0, NULL },
+#define ERROR(name, http, sub, code, retry, wrapped, text) { #name, http, sub, code, retry, wrapped, text },
 #include "base/errors.def"
 #undef ERROR
 };
 
 const struct error_row *error_row(enum status status)
 {
+    assert((size_t)status < sizeof(error_rows) / sizeof(error_rows[0]));
     return &error_rows[status];
 }
 
 void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
 {
+    assert(env);
     *op = (struct op){ .env = env, .may_block = true };
     arena_init(&op->arena, memory_limit_bytes);
     op->memory_limit_bytes = memory_limit_bytes;
@@ -26,6 +29,7 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
 
 void op_begin(struct op *op, int64_t timeout_ms)
 {
+    assert(timeout_ms >= 0);
     arena_reset(&op->arena);
     op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more, or the index */
     op->index_bytes = 0;
@@ -47,6 +51,7 @@ struct op_mark op_mark(const struct op *op)
 
 void op_rewind(struct op *op, struct op_mark mark)
 {
+    assert(op->index_bytes >= mark.index_bytes);
     arena_rewind(&op->arena, mark.arena);
     op->arena.limit_bytes = mark.limit_bytes;
     op->index_bytes = mark.index_bytes;
@@ -80,6 +85,19 @@ void op_set_error(struct op *op, const char *fmt, ...)
     vsnprintf(text, (size_t)size + 1, fmt, args);
     va_end(args);
     op->error = text;
+}
+
+void op_set_row_error(struct op *op, enum status why)
+{
+    const char *text = error_row(why)->text;
+
+    assert(text); /* the row has words */
+    op->error = text;
+}
+
+enum status op_may_take_long(struct op *op)
+{
+    return op->may_block ? ST_OK : op_fail_as(op, ST_WOULD_BLOCK);
 }
 
 enum status op_check(struct op *op)

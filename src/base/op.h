@@ -15,7 +15,7 @@
 enum [[nodiscard]] status{
     /* the compiler complains wherever one is dropped */
     ST_OK = 0,
-#define ERROR(name, http, sub, code, retry, wrapped) ST_##name,
+#define ERROR(name, http, sub, code, retry, wrapped, text) ST_##name,
 #include "base/errors.def"
 #undef ERROR
 };
@@ -26,6 +26,7 @@ struct error_row {
     const char *code;
     bool retry;
     int wrapped;
+    const char *text; /* NULL: op_fail() tells it each time */
 };
 
 const struct error_row *error_row(enum status status);
@@ -98,7 +99,8 @@ struct op {
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
     struct spent spent;
-    const char *error;      /* for the client, in the arena; written by op_fail() only */
+    const char
+        *error; /* for the client, in the arena; or the row's; written by op_fail() and op_fail_as() only */
     int sub_status;         /* of a script's own choice; 0: the error's row has it */
     int64_t retry_after_ms; /* what a client that is told to come back should wait; 0: as usual */
 };
@@ -127,6 +129,13 @@ __attribute__((format(printf, 2, 3))) void op_set_error(struct op *op, const cha
 /* Records the reason and gives back the status: return op_fail(op, ST_CONFLICT, "..."). A macro, so
    that compilers and analysers see that it is never ST_OK. */
 #define op_fail(op, why, ...) (op_set_error((op), __VA_ARGS__), (why))
+
+/* The same in the words of the error's row. */
+void op_set_row_error(struct op *op, enum status why);
+#define op_fail_as(op, why) (op_set_row_error((op), (why)), (why))
+
+/* Asked before what waits or takes long: ST_WOULD_BLOCK on a loop thread, and a thread that may wait does all of it again. */
+enum status op_may_take_long(struct op *op);
 
 /* ST_TIMEOUT or ST_UNAVAILABLE when the operation should stop; long loops ask now and then. */
 enum status op_check(struct op *op);

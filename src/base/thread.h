@@ -5,6 +5,7 @@
  */
 #pragma once
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -12,6 +13,9 @@ void thread_forbid_blocking(void);
 bool thread_may_block(void);
 
 #define thread_assert_may_block() assert(thread_may_block())
+
+/* For what is called with the mutex held. It sees only that somebody holds it: who forgot to is found when nobody does. */
+#define thread_assert_locked(mutex) assert(pthread_mutex_trylock(mutex) == EBUSY)
 
 /*
  * Readers come and go without end: a writer must not wait for a moment without any, so those who come after him

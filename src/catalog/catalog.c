@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -10,15 +11,6 @@
 #include "catalog/definition.h"
 #include "catalog/entry.h"
 #include "catalog/ranges.h"
-
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 /* --- reading the definitions from the store --- */
 
@@ -155,7 +147,7 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
 
     if (existing) {
         database_release(existing);
-        return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
+        return op_fail_as(op, ST_EXISTS);
     }
     do {
         number = bucket_next_counter(catalog->bucket);
@@ -203,7 +195,7 @@ enum status catalog_check_owner(struct op *op, struct catalog *catalog, const st
     else
         found = child_at(catalog, owner) != NULL;
     pthread_rwlock_unlock(&catalog->lock);
-    return found ? ST_OK : op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
+    return found ? ST_OK : op_fail_as(op, ST_OWNER_NOT_FOUND);
 }
 
 static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
@@ -221,7 +213,7 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
 
     if (existing) {
         container_release(existing);
-        return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
+        return op_fail_as(op, ST_EXISTS);
     }
     TRY(catalog_check_owner(op, catalog, &database->rid));
     do {
@@ -272,8 +264,7 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
     *now = container_take(map_find(&catalog->known.containers_by_rid, rid_slice(&old->rid)));
     pthread_rwlock_unlock(&catalog->lock);
     if (!*now)
-        return op_fail(op, ST_NOT_FOUND,
-                       "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+        return op_fail_as(op, ST_NOT_FOUND);
     return ST_OK;
 }
 
@@ -370,7 +361,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     record->ts_ms = container->ts_ms;
     value = record_encode(op, record, &size);
     if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     value_stamp(value, size, 0, record->ts_ms);
     batch_put(batch, key_catalog(&op->arena, rid_slice(&container->rid)), slice_make(value, size));
     return ST_OK;
@@ -495,8 +486,7 @@ static enum status drop_container(struct op *op, struct catalog *catalog, struct
 
     TRY(current_container(op, catalog, container, &now));
     if (same && now->etag != container->etag)
-        TRY(op_fail(op, ST_PRECONDITION_FAILED,
-                    "Operation cannot be performed because one of the specified precondition is not met."));
+        TRY(op_fail_as(op, ST_PRECONDITION_FAILED));
     drop_in_batch(op, batch, &now->rid);
     children_drop(op, catalog, batch, &now->rid);
     TRY(change_commit(op, catalog, batch, NULL));
@@ -528,8 +518,7 @@ static enum status drop_database(struct op *op, struct catalog *catalog, struct 
     catalog_count(catalog, &databases, &most);
     list = arena_alloc(&op->arena, (most + 1) * sizeof(*list));
     if (catalog_check_owner(op, catalog, &database->rid) != ST_OK)
-        TRY(op_fail(op, ST_NOT_FOUND,
-                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+        TRY(op_fail_as(op, ST_NOT_FOUND));
     count = catalog_list_containers(catalog, database, slice_of(""), list, most);
     batch_delete(batch, key_catalog(&op->arena, rid_slice(&database->rid)));
     for (size_t i = 0; i < count; i++)
@@ -623,7 +612,7 @@ enum status catalog_open(struct op *op, struct store *store, struct catalog **ca
 enum status catalog_open_with(struct op *op, struct store *store, index_compute *compute,
                               struct catalog **catalog)
 {
-    struct catalog *made = allocate(sizeof(*made));
+    struct catalog *made = heap_allocate(sizeof(*made));
     enum status st;
 
     made->store = store;

@@ -31,7 +31,7 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
     record->etag = env_random_u64(op->env);
     value = record_encode(op, record, &size);
     if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     batch_put_stamped(batch, key, value, size);
     return ST_OK;
 }
@@ -136,9 +136,9 @@ enum status catalog_settle(struct op *op, struct catalog *catalog)
 
     if (!atomic_load(&catalog->in_doubt))
         return ST_OK;
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "The catalog has to be read again.");
+    TRY(op_may_take_long(op));
     st = change_lock(op, catalog);
     change_unlock(catalog);
+out:
     return st;
 }

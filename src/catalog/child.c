@@ -2,11 +2,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
 #include "catalog/split.h"
 #include "keys/bytes.h"
+#include "keys/kind.h"
 #include "token/token.h"
 
 /* Offers have three bytes for their number. */
@@ -16,7 +18,13 @@ enum { OFFER_NUMBER_MAX = (1 << 24) - 1 };
 
 void child_release(struct child *child)
 {
-    if (!child || atomic_fetch_sub(&child->references, 1) > 1)
+    unsigned before;
+
+    if (!child)
+        return;
+    before = atomic_fetch_sub(&child->references, 1);
+    assert(before > 0);
+    if (before > 1)
         return;
     arena_free(&child->memory);
     free(child);
@@ -24,8 +32,11 @@ void child_release(struct child *child)
 
 static struct child *child_take(struct child *child)
 {
-    if (child)
-        atomic_fetch_add(&child->references, 1);
+    if (child) {
+        unsigned before = atomic_fetch_add(&child->references, 1);
+
+        assert(before > 0); /* the maps' own, or its maker's */
+    }
     return child;
 }
 
@@ -33,11 +44,12 @@ static struct child *child_take(struct child *child)
 static struct rid parent_of(const struct rid *rid)
 {
     enum rid_type type = rid_type(rid);
+    const struct kind *kind = kind_of_type(type);
     struct rid parent = *rid;
 
     if (type == RID_TYPE_OFFER)
         parent.size = 0;
-    else if (type == RID_TYPE_USER || type == RID_TYPE_CLIENT_KEY)
+    else if (kind && kind->below == RID_TYPE_DATABASE)
         parent.size = RID_DATABASE_BYTES;
     else
         parent.size = RID_CONTAINER_BYTES;
@@ -78,11 +90,9 @@ static struct slice name_key(char *key, enum rid_type type, const struct rid *pa
 
 static struct child *child_make(const struct rid *rid, const struct rid *parent, const struct record *record)
 {
-    struct child *child = calloc(1, sizeof(*child));
+    struct child *child = heap_allocate(sizeof(*child));
     char key[KEY_BYTES_MAX];
 
-    if (!child)
-        abort();
     arena_init(&child->memory, SIZE_MAX);
     child->type = rid_type(rid);
     child->rid = *rid;
@@ -258,10 +268,8 @@ enum status child_load(struct op *op, struct catalog *catalog, const struct rid 
                        const struct record *record)
 {
     struct rid parent = parent_of(rid);
-    enum rid_type type = rid_type(rid);
 
-    if (type == RID_TYPE_NONE || type == RID_TYPE_DOCUMENT || type == RID_TYPE_RANGE ||
-        type == RID_TYPE_OFFER || json_kind(json_get(record->document, "id")) != JSON_STRING)
+    if (!kind_of_type(rid_type(rid)) || json_kind(json_get(record->document, "id")) != JSON_STRING)
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
     if (catalog_check_owner(op, catalog, &parent) != ST_OK)
         return op_fail(op, ST_CORRUPT, "the catalog has a resource without its owner");
@@ -288,11 +296,6 @@ static struct slice store_key(struct arena *arena, const struct child *child)
     if (child->type == RID_TYPE_OFFER)
         return key_offer(arena, rid_slice(&child->parent));
     return key_catalog(arena, rid_slice(&child->rid));
-}
-
-static enum status taken(struct op *op)
-{
-    return op_fail(op, ST_EXISTS, "Resource with specified id, name, or unique index already exists.");
 }
 
 static struct slice link_of(struct json permission)
@@ -335,19 +338,6 @@ static bool is_granted(const struct catalog *catalog, enum rid_type type, const 
     return false;
 }
 
-static struct rid make_rid(enum rid_type type, const struct rid *parent, uint64_t number)
-{
-    if (type == RID_TYPE_USER)
-        return rid_user(parent, (uint32_t)number);
-    if (type == RID_TYPE_PERMISSION)
-        return rid_permission(parent, number);
-    if (type == RID_TYPE_CLIENT_KEY)
-        return rid_client_key(parent, (uint32_t)number);
-    if (type == RID_TYPE_PROCEDURE)
-        return rid_child(parent, RID_PROCEDURE, number);
-    return rid_child(parent, type == RID_TYPE_TRIGGER ? RID_TRIGGER : RID_UDF, number);
-}
-
 /* A rid that is no sibling's id. */
 static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type type,
                            const struct rid *parent, uint64_t *number)
@@ -356,7 +346,7 @@ static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type
 
     do {
         *number = bucket_next_counter(catalog->bucket);
-        rid = make_rid(type, parent, *number);
+        rid = rid_make(type, parent, *number);
     } while (with_name(catalog, type, parent, change_rid_text(op, &rid)));
     return rid;
 }
@@ -373,11 +363,12 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
     TRY(catalog_check_owner(op, catalog, parent));
     if (called(catalog, type, parent, json_string(json_get(body, "id"))) ||
         is_granted(catalog, type, parent, body, NULL))
-        TRY(taken(op));
+        TRY(op_fail_as(op, ST_EXISTS));
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
     rid = next_rid(op, catalog, type, parent, &number);
+    assert(!child_at(catalog, &rid)); /* no number is used twice */
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
@@ -402,8 +393,7 @@ static enum status check_match(struct op *op, struct slice if_match, const struc
 {
     if (!if_match.data || etag_matches(if_match, now->etag, now->ts_ms))
         return ST_OK;
-    return op_fail(op, ST_PRECONDITION_FAILED,
-                   "Operation cannot be performed because one of the specified precondition is not met.");
+    return op_fail_as(op, ST_PRECONDITION_FAILED);
 }
 
 /* The version of a child that is there now. */
@@ -412,8 +402,7 @@ static enum status current(struct op *op, struct catalog *catalog, const struct 
 {
     *now = child_at(catalog, &seen->rid);
     if (!*now)
-        return op_fail(op, ST_NOT_FOUND,
-                       "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+        return op_fail_as(op, ST_NOT_FOUND);
     return check_match(op, if_match, *now);
 }
 
@@ -426,7 +415,7 @@ static enum status check_replace(struct op *op, struct catalog *catalog, const s
         return ST_OK;
     other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
     if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
-        return taken(op);
+        return op_fail_as(op, ST_EXISTS);
     return ST_OK;
 }
 

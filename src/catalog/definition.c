@@ -42,7 +42,7 @@ enum status resource_id_check(struct op *op, struct json id)
         return op_fail(op, ST_BAD_REQUEST,
                        "The input content is invalid because the required properties - 'id; ' - are missing");
     if (json_kind(id) != JSON_STRING)
-        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+        return op_fail_as(op, ST_BAD_REQUEST);
     text = json_string(id);
     if (text.size == 0 || utf16_length(text) > RESOURCE_ID_CHARS_MAX)
         return op_fail(
@@ -301,7 +301,7 @@ static enum status check_computed(struct op *op, struct json list)
 static enum status check_object(struct op *op, struct json value)
 {
     if (json_kind(value) != JSON_OBJECT)
-        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+        return op_fail_as(op, ST_BAD_REQUEST);
     return ST_OK;
 }
 
@@ -311,7 +311,7 @@ static enum status check_feed_policy(struct op *op, struct json policy)
     struct json minutes = json_get(policy, "retentionDuration");
 
     if (json_kind(policy) != JSON_OBJECT)
-        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (!is_absent(minutes) && (json_kind(minutes) != JSON_NUMBER || !json_is_int(minutes) ||
                                 json_int(minutes) < 0 || json_int(minutes) > INT32_MAX))
         return op_fail(op, ST_BAD_REQUEST,
@@ -413,7 +413,7 @@ enum status container_define(struct op *op, struct json body, struct define_opti
     json_end(&out);
     *definition = json_built(&out);
     if (json_kind(*definition) == JSON_UNDEFINED)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(check_together(op, *definition, body));
 out:
     return st;

@@ -1,18 +1,10 @@
 /* src/catalog/entry.c - databases and containers as structs: made from records, counted by reference. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "catalog/definition.h"
 #include "catalog/entry.h"
 #include "catalog/ranges.h"
-
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 void database_release(struct database *database)
 {
@@ -80,7 +72,7 @@ struct slice catalog_join(struct arena *arena, struct slice a, const char *middl
 
 struct database *database_make(const struct rid *rid, const struct record *record)
 {
-    struct database *database = allocate(sizeof(*database));
+    struct database *database = heap_allocate(sizeof(*database));
 
     arena_init(&database->memory, SIZE_MAX);
     database->rid = *rid;
@@ -115,7 +107,7 @@ struct record container_record(struct op *op, const struct versions *versions,
 static struct container *make(struct database *database, const struct rid *rid, const struct record *record,
                               struct bucket *bucket)
 {
-    struct container *container = allocate(sizeof(*container));
+    struct container *container = heap_allocate(sizeof(*container));
     struct arena *memory = &container->memory;
 
     arena_init(memory, SIZE_MAX);
@@ -128,7 +120,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->database = database_take(database);
     container->bucket = bucket;
     container->shape = shape_new();
-    container->progress = allocate(sizeof(*container->progress));
+    container->progress = heap_allocate(sizeof(*container->progress));
     atomic_init(&container->progress->references, 1);
     container->meter = meter_new();
     atomic_init(&container->references, 1);

@@ -1,6 +1,7 @@
 /* src/catalog/find.c - databases and containers in memory: put into the maps, found and listed. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
@@ -108,10 +109,8 @@ static int by_key(const void *a, const void *b)
 
 struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after, size_t *count)
 {
-    struct map_slot *list = calloc(map->count + 1, sizeof(*list));
+    struct map_slot *list = heap_allocate((map->count + 1) * sizeof(*list));
 
-    if (!list)
-        abort();
     *count = 0;
     for (size_t i = 0; i < map->capacity; i++) {
         struct map_slot slot = map->slot[i];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/heap.h"
 #include "catalog/map.h"
 
 enum { CAPACITY_FIRST = 64 };
@@ -24,9 +25,7 @@ static void rebuild(struct map *map)
 
     while (capacity < 4 * (old.count + 1))
         capacity *= 2;
-    *map = (struct map){ .slot = calloc(capacity, sizeof(struct map_slot)), .capacity = capacity };
-    if (!map->slot)
-        abort();
+    *map = (struct map){ .slot = heap_allocate(capacity * sizeof(struct map_slot)), .capacity = capacity };
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slot[i].value)
             map_put(map, old.slot[i].key, old.slot[i].value);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "catalog/meter.h"
 
 enum { SECOND_NS = 1000 * 1000 * 1000, BUCKETS_FIRST = 4 };
@@ -27,10 +28,8 @@ struct meter_buckets {
 
 struct meter *meter_new(void)
 {
-    struct meter *meter = calloc(1, sizeof(*meter));
+    struct meter *meter = heap_allocate(sizeof(*meter));
 
-    if (!meter)
-        abort();
     pthread_mutex_init(&meter->changing, NULL);
     atomic_init(&meter->references, 1);
     return meter;
@@ -71,9 +70,7 @@ static struct meter_buckets *grow(struct meter *meter, uint32_t index)
         goto out;
     while (count <= index)
         count *= 2;
-    longer = calloc(1, sizeof(*longer) + count * sizeof(longer->bucket[0]));
-    if (!longer)
-        abort();
+    longer = heap_allocate(sizeof(*longer) + count * sizeof(longer->bucket[0]));
     longer->count = count;
     longer->shorter = now;
     for (uint32_t i = 0; now && i < now->count; i++) {

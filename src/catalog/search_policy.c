@@ -2,8 +2,6 @@
 #include "base/limits.h"
 #include "catalog/search_policy.h"
 
-#define INVALID_INPUT "One of the specified inputs is invalid"
-
 /* A value of any kind, as it stands in a message. */
 static struct slice shown(struct op *op, struct json value)
 {
@@ -45,7 +43,7 @@ static struct json of_path(struct json list, struct json path)
 static enum status check_dimensions(struct op *op, struct json dimensions)
 {
     if (json_kind(dimensions) != JSON_NUMBER || !json_is_int(dimensions))
-        return op_fail(op, ST_BAD_REQUEST, INVALID_INPUT);
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (json_int(dimensions) < 1)
         return op_fail(op, ST_BAD_REQUEST,
                        "The Vector Embedding Policy has Dimensions:%lld which is less than the minimum "
@@ -99,7 +97,7 @@ static enum status check_range(struct op *op, struct json index, const char *mem
     if (json_kind(value) == JSON_UNDEFINED || json_kind(value) == JSON_NULL)
         return ST_OK;
     if (json_kind(value) != JSON_NUMBER || !json_is_int(value))
-        return op_fail(op, ST_BAD_REQUEST, INVALID_INPUT);
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (json_int(value) >= min && json_int(value) <= max)
         return ST_OK;
     return op_fail(
@@ -114,7 +112,7 @@ static enum status check_shard_key(struct op *op, struct json paths)
     if (json_kind(paths) == JSON_UNDEFINED || json_kind(paths) == JSON_NULL)
         return ST_OK;
     if (json_kind(paths) != JSON_ARRAY)
-        return op_fail(op, ST_BAD_REQUEST, INVALID_INPUT);
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (json_count(paths) > VECTOR_SHARD_PATHS_MAX)
         return op_fail(op, ST_BAD_REQUEST,
                        "The number of shard paths defined in the Vector Indexing Policy: %zu exceeds the "

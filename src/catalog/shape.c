@@ -2,15 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "catalog/shape.h"
 
 struct container_shape *shape_new(void)
 {
-    struct container_shape *shape = calloc(1, sizeof(*shape));
+    struct container_shape *shape = heap_allocate(sizeof(*shape));
 
-    if (!shape)
-        abort();
     pthread_mutex_init(&shape->changing, NULL);
     atomic_init(&shape->references, 1);
     return shape;

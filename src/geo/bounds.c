@@ -1,44 +1,38 @@
 /* src/geo/bounds.c - the box around a GeoJSON object, on a plane and on the earth. */
+#include <assert.h>
 #include <math.h>
 
 #include "geo/bounds.h"
+#include "geo/geojson.h"
 
 static const double radians = M_PI / 180;
 
 /* No direction at any place of the earth has a smaller radius of curvature: north at the equator, WGS-84. */
 static const double least_radius_metres = 6335439;
 
-/* A tenth of a metre: more than rounding in exact tests or here can be. Nearer to a pole every longitude counts. */
+/*
+ * A tenth of a metre: rounding, here or in exact tests, is less. Nearer to a pole than this, every longitude
+ * counts.
+ */
 static const double slack_degrees = 1e-6, polar_degrees = 89.99;
 
 /* Edges whose ends differ by this much in longitude may go either way round. */
 static const double opposite_degrees = 179.999;
 
-/* An area that is less than this part of what it is the difference of has no sign to rely on. */
+/* An area is a difference of sums. Where it is less than this part of them, its sign is not to be relied on. */
 static const double least_area = 1e-12;
-
-/* How deep the positions of each type lie inside `coordinates`. */
-static const struct {
-    const char *name;
-    int depth;
-    bool has_area;
-} types[] = {
-    { "Point", 0, false },
-    { "LineString", 1, false },
-    { "Polygon", 2, true },
-    { "MultiPolygon", 3, true },
-};
 
 struct reader {
     bool planar, has_area;
-    bool any;        /* a position has been met */
+    bool any;        /* a point has been met */
     bool everywhere; /* on the earth: it cannot be bounded */
     struct bounds box;
 
-    /* The run of edges at hand, on the earth. Its longitudes go on past 180 where it does. */
+    /* The run of edges that is being read. On the earth its longitudes may go on past 180. */
     struct bounds run;
     bool begun;
-    double x, y;             /* the last position */
+    double first_x;
+    double x, y;             /* the last point */
     double area, area_terms; /* to the left of the run, and the sum of what that is the difference of */
 };
 
@@ -55,8 +49,8 @@ static void widen_run(struct reader *reader, double x, double y0, double y1)
 }
 
 /*
- * The highest latitude that an arc can have whose ends are no higher than this: the arc between two places at this
- * latitude is highest in the middle in the north, and at its ends in the south.
+ * The highest latitude that an arc can reach when its ends are no higher than this. An arc between two places of one
+ * latitude is highest in its middle if it lies in the north, and at its ends if it lies in the south.
  */
 static double highest(double latitude, double across)
 {
@@ -90,13 +84,16 @@ static void add_edge(struct reader *reader, double x, double y)
     widen_run(reader, reader->x, -highest(-low, across), highest(high, across));
 }
 
-static void begin_run(struct reader *reader)
+static void begin_run(void *self, bool hole)
 {
+    struct reader *reader = self;
+
+    assert(!hole);
     reader->begun = false;
     reader->area = reader->area_terms = 0;
 }
 
-/* Into the box of all runs, moved round the earth to where that is narrowest. */
+/* Adds the run to the box of all runs, moved round the earth to where the box stays narrowest. */
 static void add_run(struct reader *reader)
 {
     struct bounds *box = &reader->box, run = reader->run;
@@ -115,101 +112,55 @@ static void add_run(struct reader *reader)
 }
 
 /*
- * A ring that is certain to run counter-clockwise, and around no pole, bounds what lies in its box. All others may
+ * A ring that certainly runs counter-clockwise, and around no pole, bounds what lies in its box. Any other ring may
  * bound anything.
  */
-static void end_run(struct reader *reader, double first_x)
+static void end_run(void *self)
 {
+    struct reader *reader = self;
+
     if (!reader->begun)
         return;
     if (!reader->planar && reader->has_area &&
-        (fabs(reader->x - first_x) > 180 || !(reader->area > least_area * reader->area_terms)))
+        (fabs(reader->x - reader->first_x) > 180 || !(reader->area > least_area * reader->area_terms)))
         reader->everywhere = true;
     add_run(reader);
 }
 
 /* ------- reading ------- */
 
-static bool read_position(struct reader *reader, struct json value)
+static bool add_point(void *self, struct geo_point p)
 {
-    struct json first = json_element(value, 0), second = json_element(value, 1);
-    double x, y;
+    struct reader *reader = self;
 
-    if (json_kind(first) != JSON_NUMBER || json_kind(second) != JSON_NUMBER)
-        return false;
-    x = json_double(first);
-    y = json_double(second);
-    if (!reader->planar && (fabs(x) > 180 || fabs(y) > 90))
+    if (!reader->planar && (fabs(p.x) > 180 || fabs(p.y) > 90))
         return false;
     if (!reader->begun) {
-        reader->run = (struct bounds){ x, y, x, y };
+        reader->run = (struct bounds){ p.x, p.y, p.x, p.y };
         reader->begun = true;
-        reader->x = x;
-        reader->y = y;
+        reader->x = reader->first_x = p.x;
+        reader->y = p.y;
     } else if (reader->planar) {
-        widen_run(reader, x, y, y);
+        widen_run(reader, p.x, p.y, p.y);
     } else {
-        add_edge(reader, x, y);
+        add_edge(reader, p.x, p.y);
     }
-    return true;
-}
-
-static bool read_run(struct reader *reader, struct json list)
-{
-    struct json first = json_element(json_element(list, 0), 0);
-
-    begin_run(reader);
-    for (struct json_iter i = json_iter(list); json_next(&i);)
-        if (!read_position(reader, i.value))
-            return false;
-    end_run(reader, json_kind(first) == JSON_NUMBER ? json_double(first) : 0);
     return true;
 }
 
 /* Holes only take away, so of a polygon's rings the first is enough. */
-static bool read_deep(struct reader *reader, struct json value, int depth)
-{
-    if (json_kind(value) != JSON_ARRAY)
-        return false;
-    if (depth == 1)
-        return read_run(reader, value);
-    for (struct json_iter i = json_iter(value); json_next(&i);) {
-        if (!read_deep(reader, i.value, depth - 1))
-            return false;
-        if (depth == 2)
-            break;
-    }
-    return true;
-}
-
-static bool read_point(struct reader *reader, struct json value)
-{
-    if (!read_position(reader, value))
-        return false;
-    add_run(reader);
-    return true;
-}
-
-static bool read_type(struct reader *reader, struct json geometry, struct json type)
-{
-    struct json coordinates = json_get(geometry, "coordinates");
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (!slice_is(json_string(type), types[i].name))
-            continue;
-        reader->has_area = types[i].has_area;
-        return types[i].depth ? read_deep(reader, coordinates, types[i].depth)
-                              : read_point(reader, coordinates);
-    }
-    return false;
-}
-
 bool bounds_of(struct json geometry, bool planar, struct bounds *box)
 {
+    static const struct geojson_visitor visitor = {
+        .outlines_only = true, .ring_begins = begin_run, .point = add_point, .ring_ends = end_run
+    };
     struct reader reader = { .planar = planar };
-    struct json type = json_get(geometry, "type");
+    enum geojson_kind kind;
 
-    if (json_kind(type) != JSON_STRING || !read_type(&reader, geometry, type) || !reader.any)
+    if (!geojson_find_kind(geometry, &kind))
+        return false;
+    reader.has_area = kind >= GEOJSON_POLYGON;
+    if (!geojson_walk(geometry, kind, &visitor, &reader) || !reader.any)
         return false;
     *box = reader.everywhere ? (struct bounds){ -180, -90, 180, 90 } : reader.box;
     return true;

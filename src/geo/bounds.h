@@ -10,11 +10,15 @@ struct bounds {
     double x0, y0, x1, y1;
 };
 
-/* False when it is no GeoJSON object, or has no position. It may be true of one that is not valid in other ways. */
+/*
+ * False when it is no GeoJSON object, or has no point. It is also true of some that geojson_read() finds not valid: it
+ * does not look at a polygon's holes, and asks neither whether rings are closed nor how many points they have.
+ * It allocates nothing: every write of an indexed geometry asks it.
+ */
 bool bounds_of(struct json geometry, bool planar, struct bounds *box);
 
 /*
- * Everything that is no farther from something in the box than `reach`, metres on the earth, and a little more, for
- * what rounding may do. False when nothing can be: the reach is below 0.
+ * Makes the box hold everything that is no farther from something in it than `reach` (metres on the earth), and a
+ * little more, because of rounding. False when nothing can be that near: the reach is below 0.
  */
 bool bounds_widen(struct bounds *box, double reach, bool planar);

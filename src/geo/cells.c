@@ -1,4 +1,5 @@
 /* src/geo/cells.c - cells that cover a box, and the ranges of cells that may meet it. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ struct piece {
 
 /* ------- positions ------- */
 
-/* Monotonous, so that what lies between two places lies between their positions. */
+/* It never falls, so that what lies between two places lies between their positions. */
 static uint32_t on_axis(double at, double low, double high)
 {
     double part = high > low ? (at - low) / (high - low) : 0;
@@ -49,11 +50,12 @@ static uint64_t position(uint32_t x, uint32_t y)
     return spread(x) << 1 | spread(y);
 }
 
-/* The cell around a position whose sides are 2^bits: its first position doubled, and half of its size. */
+/* The number of the cell that has the position and sides of 2^bits: twice its first position, and half of its size. */
 static uint64_t cell_around(uint64_t at, unsigned bits)
 {
     uint64_t size = 1ull << (2 * bits);
 
+    assert(bits <= AXIS_BITS);
     return 2 * (at & ~(size - 1)) + size;
 }
 
@@ -88,7 +90,7 @@ static size_t pieces_of(const struct bounds *box, const double *plane, struct pi
 
 /* ------- the cells of a geometry ------- */
 
-/* How many bits to leave out, so that the piece is at most so many squares wider and higher than one. */
+/* How many bits to leave out, so that the piece is at most one square wider and higher than `squares`. */
 static unsigned bits_for(const struct piece *piece, uint32_t squares, unsigned step)
 {
     unsigned bits = 0;
@@ -121,6 +123,7 @@ size_t cells_of(struct json geometry, const double *plane, uint64_t cell[CELLS_M
     pieces = pieces_of(&box, plane, piece);
     for (size_t i = 0; i < pieces; i++)
         count += add_cells(&piece[i], cell + count);
+    assert(count <= CELLS_MAX);
     return count;
 }
 
@@ -133,6 +136,7 @@ static void add_square(struct cell_ranges *ranges, uint64_t at, unsigned bits)
 {
     uint64_t last = at + (1ull << (2 * bits)) - 1;
 
+    assert(ranges->count <= (size_t)(SQUARES_MAX - 1) * PER_SQUARE);
     ranges->range[ranges->count++] = (struct cell_range){ 2 * at + 1, 2 * last + 1 };
     for (unsigned up = 0; up <= AXIS_BITS; up += LEVEL_BITS) {
         uint64_t cell = cell_around(at, up);

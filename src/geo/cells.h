@@ -21,8 +21,8 @@
 enum { CELLS_MAX = 8, CELL_BYTES = 8 };
 
 /*
- * The cells of a GeoJSON object, how many; none when it is not valid. `plane` is min x, min y, max x, max y: what
- * lies outside counts as lying at the edge. NULL: on the earth.
+ * Writes the cells of a GeoJSON object and returns how many they are; none when it has no box (geo/bounds.h).
+ * `plane` is min x, min y, max x, max y, and what lies outside counts as lying at the edge. NULL: on the earth.
  */
 size_t cells_of(struct json geometry, const double *plane, uint64_t cell[CELLS_MAX]);
 
@@ -37,8 +37,8 @@ struct cell_ranges {
 };
 
 /*
- * Where the cells of geometries are that meet this one, or are no farther from it than `reach` (metres on the earth).
- * None when this one is not valid. In the op's arena.
+ * Where to look for cells of geometries that meet this one, or are no farther from it than `reach` (metres on the
+ * earth). None when this one has no box. In the op's arena.
  */
 enum status cells_near(struct op *op, struct json geometry, double reach, const double *plane,
                        struct cell_ranges *ranges);

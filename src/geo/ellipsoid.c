@@ -1,4 +1,6 @@
 /* src/geo/ellipsoid.c - distances and areas on WGS-84, along great ellipses. */
+#include <assert.h>
+
 #include "geo/ellipsoid.h"
 
 /*
@@ -64,7 +66,7 @@ static double arc_metres(struct vec a, struct vec b)
 
 /* ------- from a place to an edge ------- */
 
-/* An edge as a path: start cos w + along sin w, for w from 0 to length. And where to. */
+/* An edge as a path, start cos w + along sin w for w from 0 to length, and the place to measure to. */
 struct path {
     struct vec start, along;
     double length;
@@ -262,7 +264,7 @@ static double above_arc(double half_a, double half_b, double longitudes)
     return longitudes - 2 * atan2(tan(longitudes / 2) * (half_a + half_b), 1 + half_a * half_b);
 }
 
-static double above_short_edge(struct position a, struct position b)
+static double above_short_edge(struct geo_point a, struct geo_point b)
 {
     double longitudes =
         remainder(b.x - a.x, 360) * (M_PI / 180); /* exact before it is scaled: small areas need it */
@@ -272,7 +274,7 @@ static double above_short_edge(struct position a, struct position b)
 }
 
 /* An edge is no great circle on the authalic sphere, but a piece of a degree is one to all digits that count. */
-static double above_edge(struct position start, struct position end)
+static double above_edge(struct geo_point start, struct geo_point end)
 {
     struct vec a = vec_of_degrees(start.x, start.y), b = vec_of_degrees(end.x, end.y), from = a;
     double angle = 2 * asin(fmin(1, vec_apart(a, b) / 2)), sum = 0;
@@ -306,6 +308,7 @@ double ellipsoid_area(const struct geojson *shape)
 {
     double sum = 0;
 
+    assert(!shape->reason);
     if (!geojson_has_area(shape))
         return 0;
     for (size_t i = 0; i < shape->ring_count; i++) {

@@ -1,28 +1,150 @@
 /*
- * src/geo/geojson.c - reading GeoJSON.
- * Two passes: the first counts positions and rings, so that the second fills arrays of the right
- * size. Both descend by the depth that the type gives `coordinates`.
+ * src/geo/geojson.c - walking over GeoJSON, and reading it.
+ * Reading walks twice: the first time points and rings are counted, so that the second fills arrays of the right size.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 
 #include "geo/geojson.h"
 
+/* ------- walking ------- */
+
+static const char *const kinds[] = {
+    [GEOJSON_POINT] = "Point",
+    [GEOJSON_LINE] = "LineString",
+    [GEOJSON_POLYGON] = "Polygon",
+    [GEOJSON_MULTIPOLYGON] = "MultiPolygon",
+};
+
+bool geojson_find_kind(struct json object, enum geojson_kind *kind)
+{
+    struct json type = json_get(object, "type");
+
+    if (json_kind(type) != JSON_STRING)
+        return false;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (slice_is(json_string(type), kinds[i])) {
+            *kind = (enum geojson_kind)i;
+            return true;
+        }
+    return false;
+}
+
+struct walk {
+    const struct geojson_visitor *visitor;
+    void *self;
+    enum geojson_kind kind;
+};
+
+static bool walk_point(const struct walk *walk, struct json value)
+{
+    struct json x = json_element(value, 0), y = json_element(value, 1);
+
+    if (json_kind(x) != JSON_NUMBER || json_kind(y) != JSON_NUMBER)
+        return false;
+    return walk->visitor->point(walk->self, (struct geo_point){ json_double(x), json_double(y) });
+}
+
+static bool walk_line(const struct walk *walk, struct json value)
+{
+    if (json_kind(value) != JSON_ARRAY)
+        return false;
+    for (struct json_iter i = json_iter(value); json_next(&i);)
+        if (!walk_point(walk, i.value))
+            return false;
+    return true;
+}
+
+static bool walk_ring(const struct walk *walk, struct json value, bool hole)
+{
+    if (walk->visitor->ring_begins)
+        walk->visitor->ring_begins(walk->self, hole);
+    if (!(walk->kind == GEOJSON_POINT ? walk_point(walk, value) : walk_line(walk, value)))
+        return false;
+    if (walk->visitor->ring_ends)
+        walk->visitor->ring_ends(walk->self);
+    return true;
+}
+
+static bool walk_rings(const struct walk *walk, struct json value)
+{
+    bool hole = false;
+
+    if (json_kind(value) != JSON_ARRAY)
+        return false;
+    for (struct json_iter i = json_iter(value); json_next(&i) && !(hole && walk->visitor->outlines_only);
+         hole = true)
+        if (!walk_ring(walk, i.value, hole))
+            return false;
+    return true;
+}
+
+static bool walk_part(const struct walk *walk, struct json value)
+{
+    if (walk->visitor->part_begins)
+        walk->visitor->part_begins(walk->self);
+    if (!(walk->kind >= GEOJSON_POLYGON ? walk_rings(walk, value) : walk_ring(walk, value, false)))
+        return false;
+    if (walk->visitor->part_ends)
+        walk->visitor->part_ends(walk->self);
+    return true;
+}
+
+bool geojson_walk(struct json object, enum geojson_kind kind, const struct geojson_visitor *visitor,
+                  void *self)
+{
+    struct walk walk = { visitor, self, kind };
+    struct json coordinates = json_get(object, "coordinates");
+
+    assert(visitor->point);
+    assert(kind <= GEOJSON_MULTIPOLYGON);
+    if (kind != GEOJSON_MULTIPOLYGON)
+        return walk_part(&walk, coordinates);
+    if (json_kind(coordinates) != JSON_ARRAY)
+        return false;
+    for (struct json_iter i = json_iter(coordinates); json_next(&i);)
+        if (!walk_part(&walk, i.value))
+            return false;
+    return true;
+}
+
+/* ------- counting ------- */
+
+static void count_ring(void *self, bool hole)
+{
+    struct geojson *shape = self;
+
+    (void)hole;
+    shape->ring_count++;
+}
+
+static bool count_point(void *self, struct geo_point at)
+{
+    struct geojson *shape = self;
+
+    (void)at;
+    shape->count++;
+    return true;
+}
+
+/* The form is found good here, so that reading, which walks the same way, meets nothing else. */
+static bool count_all(struct json object, struct geojson *shape)
+{
+    static const struct geojson_visitor counting = { .ring_begins = count_ring, .point = count_point };
+
+    return geojson_walk(object, shape->kind, &counting, shape);
+}
+
+/* ------- reading ------- */
+
 struct reader {
     struct arena *memory;
     struct geojson *shape;
+    struct geojson_ring *ring; /* at hand */
     bool planar;
-};
-
-/* How deep the positions of each type lie inside `coordinates`. */
-static const struct {
-    const char *name;
-    int depth;
-} kinds[] = {
-    [GEOJSON_POINT] = { "Point", 0 },
-    [GEOJSON_LINE] = { "LineString", 1 },
-    [GEOJSON_POLYGON] = { "Polygon", 2 },
-    [GEOJSON_MULTIPOLYGON] = { "MultiPolygon", 3 },
+    size_t point_room, ring_room;   /* as they were counted */
+    size_t part_points, part_rings; /* of the part at hand, before repeated ones were dropped */
 };
 
 const char *geojson_reason(struct arena *memory, const char *fmt, ...)
@@ -43,58 +165,40 @@ const char *geojson_reason(struct arena *memory, const char *fmt, ...)
 #define invalid(reader, ...) \
     ((reader)->shape->reason = (reader)->shape->reason ?: geojson_reason((reader)->memory, __VA_ARGS__))
 
-static bool is_position(struct json value)
-{
-    return json_kind(value) == JSON_ARRAY && json_count(value) >= 2 &&
-           json_kind(json_element(value, 0)) == JSON_NUMBER &&
-           json_kind(json_element(value, 1)) == JSON_NUMBER;
-}
-
-/* Counts what lies `depth` arrays deep; false when something is not what it should be. */
-static bool count_positions(struct geojson *shape, struct json value, int depth)
-{
-    if (depth == 0) {
-        shape->count++;
-        return is_position(value);
-    }
-    if (json_kind(value) != JSON_ARRAY)
-        return false;
-    shape->ring_count += depth == 1;
-    for (struct json_iter i = json_iter(value); json_next(&i);)
-        if (!count_positions(shape, i.value, depth - 1))
-            return false;
-    return true;
-}
-
-static bool same(struct position a, struct position b)
+static bool same(struct geo_point a, struct geo_point b)
 {
     return a.x == b.x && a.y == b.y;
 }
 
-static void widen(struct geojson *shape, struct position p)
+static void widen(struct geojson *shape, struct geo_point p)
 {
-    shape->low = (struct position){ fmin(shape->low.x, p.x), fmin(shape->low.y, p.y) };
-    shape->high = (struct position){ fmax(shape->high.x, p.x), fmax(shape->high.y, p.y) };
+    shape->low = (struct geo_point){ fmin(shape->low.x, p.x), fmin(shape->low.y, p.y) };
+    shape->high = (struct geo_point){ fmax(shape->high.x, p.x), fmax(shape->high.y, p.y) };
 }
 
-static void read_position(struct reader *reader, struct json value)
+static bool read_point(void *self, struct geo_point p)
 {
-    struct position p = { json_double(json_element(value, 0)), json_double(json_element(value, 1)) };
+    struct reader *reader = self;
+    struct geojson *shape = reader->shape;
 
+    assert(shape->count < reader->point_room);
     if (!reader->planar && fabs(p.y) > 90)
         invalid(reader, "Latitude values must be between -90 and 90 degrees.");
     if (!reader->planar && fabs(p.x) > 180)
         invalid(reader, "Longitude values must be between -180 and 180 degrees.");
-    reader->shape->at[reader->shape->count++] = p;
-    widen(reader->shape, p);
+    shape->at[shape->count++] = p;
+    reader->part_points++;
+    widen(shape, p);
+    return true;
 }
 
-/* Positions that repeat the one before say nothing, and would be edges without a direction. */
+/* Points that repeat the one before say nothing, and would be edges without a direction. */
 static void drop_repeated(struct geojson *shape, struct geojson_ring *ring)
 {
-    struct position *at = shape->at + ring->first;
+    struct geo_point *at = shape->at + ring->first;
     uint32_t kept = 0;
 
+    assert(ring->first + ring->count == shape->count); /* nothing lies behind it yet */
     for (uint32_t i = 0; i < ring->count; i++)
         if (kept == 0 || !same(at[kept - 1], at[i]))
             at[kept++] = at[i];
@@ -115,7 +219,7 @@ static void check_line(struct reader *reader, struct geojson_ring *line)
 
 static void check_ring(struct reader *reader, struct geojson_ring *ring)
 {
-    const struct position *at = reader->shape->at + ring->first;
+    const struct geo_point *at = reader->shape->at + ring->first;
     unsigned number = (unsigned)(ring - reader->shape->ring) + 1;
 
     if (ring->count < 4)
@@ -133,72 +237,73 @@ static void check_ring(struct reader *reader, struct geojson_ring *ring)
         invalid(reader, "Not valid because polygon ring (%u) collapses to a line at point (1).", number);
 }
 
-static void read_ring(struct reader *reader, struct json value, uint32_t part, bool hole)
+static void begin_ring(void *self, bool hole)
 {
+    struct reader *reader = self;
     struct geojson *shape = reader->shape;
-    struct geojson_ring *ring = &shape->ring[shape->ring_count++];
 
-    *ring = (struct geojson_ring){ .first = (uint32_t)shape->count, .part = part, .hole = hole };
-    if (shape->kind == GEOJSON_POINT)
-        read_position(reader, value);
-    else
-        for (struct json_iter i = json_iter(value); json_next(&i);)
-            read_position(reader, i.value);
-    ring->count = (uint32_t)shape->count - ring->first;
-    if (shape->kind == GEOJSON_LINE)
-        check_line(reader, ring);
-    else if (geojson_has_area(shape))
-        check_ring(reader, ring);
+    assert(shape->ring_count < reader->ring_room);
+    reader->ring = &shape->ring[shape->ring_count++];
+    reader->part_rings++;
+    *reader->ring = (struct geojson_ring){ .first = (uint32_t)shape->count,
+                                           .part = (uint32_t)shape->part_count - 1,
+                                           .hole = hole };
 }
 
-static void read_polygon(struct reader *reader, struct json value)
+static void end_ring(void *self)
 {
-    uint32_t part = (uint32_t)reader->shape->part_count++;
-    size_t points = 0;
-    bool hole = false;
+    struct reader *reader = self;
+    struct geojson *shape = reader->shape;
 
-    if (json_count(value) == 0)
+    reader->ring->count = (uint32_t)shape->count - reader->ring->first;
+    if (shape->kind == GEOJSON_LINE)
+        check_line(reader, reader->ring);
+    else if (geojson_has_area(shape))
+        check_ring(reader, reader->ring);
+}
+
+static void begin_part(void *self)
+{
+    struct reader *reader = self;
+
+    reader->shape->part_count++;
+    reader->part_points = reader->part_rings = 0;
+}
+
+static void end_part(void *self)
+{
+    struct reader *reader = self;
+
+    if (!geojson_has_area(reader->shape))
+        return;
+    if (reader->part_rings == 0)
         invalid(reader, "The Polygon input is not valid because it has no rings.");
-    for (struct json_iter i = json_iter(value); json_next(&i); hole = true) {
-        points += json_count(i.value);
-        read_ring(reader, i.value, part, hole);
-    }
-    if (points > POLYGON_POINTS_MAX)
+    if (reader->part_points > POLYGON_POINTS_MAX)
         invalid(reader, "The Polygon input is not valid because it has more than %d points.",
                 POLYGON_POINTS_MAX);
 }
 
-static void read_parts(struct reader *reader, struct json coordinates)
+static void read_all(struct reader *reader, struct json object)
 {
-    if (reader->shape->kind == GEOJSON_MULTIPOLYGON) {
-        for (struct json_iter i = json_iter(coordinates); json_next(&i);)
-            read_polygon(reader, i.value);
-    } else if (reader->shape->kind == GEOJSON_POLYGON) {
-        read_polygon(reader, coordinates);
-    } else {
-        reader->shape->part_count = 1;
-        read_ring(reader, coordinates, 0, false);
-    }
+    static const struct geojson_visitor reading = {
+        .part_begins = begin_part,
+        .ring_begins = begin_ring,
+        .point = read_point,
+        .ring_ends = end_ring,
+        .part_ends = end_part,
+    };
+    bool good = geojson_walk(object, reader->shape->kind, &reading, reader);
+
+    assert(good); /* the form was found good when it was counted */
 }
 
-static bool find_kind(struct json type, enum geojson_kind *kind)
-{
-    if (json_kind(type) != JSON_STRING)
-        return false;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (slice_is(json_string(type), kinds[i].name)) {
-            *kind = (enum geojson_kind)i;
-            return true;
-        }
-    return false;
-}
-
-/* The second pass counts again, so both counts start over. */
+/* Reading counts again, so both counts start over. */
 static bool make_room(struct reader *reader)
 {
     struct geojson *shape = reader->shape;
 
-    shape->ring_count += shape->kind == GEOJSON_POINT;
+    reader->point_room = shape->count;
+    reader->ring_room = shape->ring_count;
     shape->at = arena_try_alloc(reader->memory, shape->count * sizeof(*shape->at) + 1);
     shape->ring = arena_try_alloc(reader->memory, shape->ring_count * sizeof(*shape->ring) + 1);
     shape->count = shape->ring_count = 0;
@@ -208,18 +313,17 @@ static bool make_room(struct reader *reader)
 bool geojson_read(struct arena *memory, struct json object, bool planar, struct geojson *shape)
 {
     struct reader reader = { .memory = memory, .shape = shape, .planar = planar };
-    struct json coordinates = json_get(object, "coordinates");
 
     *shape = (struct geojson){ .low = { INFINITY, INFINITY }, .high = { -INFINITY, -INFINITY } };
-    if (!find_kind(json_get(object, "type"), &shape->kind))
+    if (!geojson_find_kind(object, &shape->kind))
         invalid(&reader,
                 "The type of the GeoJSON object must be Point, LineString, Polygon or MultiPolygon.");
-    else if (!count_positions(shape, coordinates, kinds[shape->kind].depth))
+    else if (!count_all(object, shape))
         invalid(&reader,
                 "The coordinates of the GeoJSON object are not arrays of numbers as its type wants.");
     else if (!make_room(&reader))
         return false;
     else
-        read_parts(&reader, coordinates);
+        read_all(&reader, object);
     return true;
 }

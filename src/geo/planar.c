@@ -1,4 +1,5 @@
 /* src/geo/planar.c - shapes on a plane. The only file that knows GEOS. */
+#include <assert.h>
 #include <dlfcn.h>
 #include <geos_c.h>
 #include <math.h>
@@ -141,6 +142,8 @@ static enum status plane_begin(struct op *op, const struct geojson *a, const str
 {
     enum status st;
 
+    assert(!a->reason);
+    assert(!b || !b->reason);
     TRY(need_geos(op));
     plane->handle = geos.GEOS_init_r();
     plane->a = geometry_of(op, plane->handle, a);

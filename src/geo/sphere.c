@@ -1,4 +1,5 @@
 /* src/geo/sphere.c - shapes on the earth: making them, and where a point lies in them. */
+#include <assert.h>
 #include <float.h>
 
 #include "geo/sphere.h"
@@ -150,7 +151,10 @@ static enum sphere_place place_in_line(const struct sphere *line, struct vec p)
     return SPHERE_OUTSIDE;
 }
 
-/* In a polygon is what lies to the left of all its rings; in several, what lies in any. */
+/*
+ * A point is in a polygon if it lies to the left of all its rings, and in several polygons if it lies in one of
+ * them.
+ */
 static enum sphere_place place_in_polygons(const struct sphere *shape, struct vec p)
 {
     enum sphere_place best = SPHERE_OUTSIDE;
@@ -183,14 +187,16 @@ enum sphere_place sphere_place(const struct sphere *shape, struct vec p)
 
 /* ------- making a shape ------- */
 
-/* Positions of one place (180 and -180 degrees, a pole's longitudes) become one. */
+/* Points that are one place (180 and -180 degrees, a pole's longitudes) become one. */
 static void add_ring(struct sphere *shape, const struct geojson *flat, const struct geojson_ring *from)
 {
     struct sphere_ring *ring = &shape->ring[shape->ring_count++];
 
+    assert(shape->ring_count <= flat->ring_count);
+    assert(from->count > 0);
     *ring = (struct sphere_ring){ .first = (uint32_t)shape->count, .part = from->part, .hole = from->hole };
     for (uint32_t i = 0; i < from->count; i++) {
-        struct position degrees = flat->at[from->first + i];
+        struct geo_point degrees = flat->at[from->first + i];
         struct vec p = vec_of_degrees(degrees.x, degrees.y);
 
         if (shape->count == ring->first || vec_apart(shape->at[shape->count - 1], p) >= vec_same)
@@ -227,6 +233,8 @@ static void set_edges(struct sphere *shape, const struct sphere_ring *ring)
 {
     size_t last = ring->first + ring->count - 1;
 
+    assert(ring->count > 0);
+    assert(last < shape->count);
     shape->length[last] = -1;
     for (size_t i = ring->first; i < last; i++) {
         struct vec normal = vec_cross(shape->at[i], shape->at[i + 1]);
@@ -327,6 +335,7 @@ enum status sphere_make(struct op *op, struct arena *memory, const struct geojso
 {
     enum status st = ST_OK;
 
+    assert(!flat->reason);
     if (!make_room(memory, flat, shape))
         return ST_QUERY_MEMORY;
     set_rings(shape, flat);

@@ -1,4 +1,6 @@
 /* src/geo/sphere_relate.c - two shapes on the earth: whether they meet, whether one holds the other. */
+#include <assert.h>
+
 #include "geo/sphere.h"
 
 static bool has_edge(const struct sphere *shape, size_t i)
@@ -39,6 +41,8 @@ enum status sphere_intersects(struct op *op, const struct sphere *a, const struc
 {
     enum status st = ST_OK;
 
+    assert(!a->reason);
+    assert(!b->reason);
     *yes = any_ring_in(a, b) || any_ring_in(b, a);
     for (size_t i = 0; i + 1 < a->count && !*yes; i++) {
         TRY(op_check(op));
@@ -132,6 +136,8 @@ enum status sphere_within(struct op *op, const struct sphere *a, const struct sp
     bool a_in_b[SPHERE_INSIDE + 1] = { false }, b_in_a[SPHERE_INSIDE + 1] = { false };
     enum status st = ST_OK;
 
+    assert(!a->reason);
+    assert(!b->reason);
     *yes = false;
     if (dimension(a) > dimension(b) || a->count == 0)
         return ST_OK;

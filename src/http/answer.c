@@ -38,7 +38,7 @@ static const struct {
     { 503, "Service Unavailable" },
 };
 
-/* The text is for people; a status without a row has none. */
+/* The text is for people to read; a status that has no row here is sent without one. */
 static const char *reason_of(int status)
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
@@ -84,7 +84,7 @@ static void write_lines(struct buf *out, struct loop *loop, const struct job *jo
     buf_text(out, "\r\n");
 }
 
-/* What the handler wrote did not fit: the memory is given back, and the client is told. */
+/* The handler's answer did not fit into memory: its memory is given back, and the client is told so. */
 static void replace_failed(struct loop *loop, struct job *job)
 {
     op_begin(&job->exchange.op, OP_TIMEOUT_MS);

@@ -147,7 +147,7 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* All of it under its own name, or nothing. */
+/* Writes the whole file under its own name, or leaves nothing there. */
 static enum status write_file(struct op *op, const char *file, BIO *text, mode_t mode)
 {
     struct buf temporary;
@@ -158,7 +158,7 @@ static enum status write_file(struct op *op, const char *file, BIO *text, mode_t
 
     buf_init(&temporary, &op->arena);
     buf_printf(&temporary, "%s.new", file);
-    unlink(temporary.data); /* an earlier try's; its mode may be another */
+    unlink(temporary.data); /* an earlier try may have left it, with another mode */
     fd = open(temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
         return io_fail(op, temporary.data);
@@ -182,7 +182,7 @@ static enum status write_pair(struct op *op, X509 *cert, EVP_PKEY *key, const ch
         st = op_fail(op, ST_INTERNAL, "the certificate cannot be written as PEM");
         goto out;
     }
-    /* Both there means that both belong together: the old certificate goes before the new key comes. */
+    /* Two files that are there must belong together: so the old certificate goes before the new key comes. */
     unlink(cert_file);
     TRY(write_file(op, key_file, key_text, 0600));
     TRY(write_file(op, cert_file, cert_text, 0644));

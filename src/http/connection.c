@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "http/server.h"
 
 enum {
@@ -43,21 +44,27 @@ static void on_closed(uv_handle_t *handle)
 
 static void unlink_connection(struct connection *c)
 {
-    if (c->previous)
+    if (c->previous) {
+        assert(c->previous->next == c);
         c->previous->next = c->next;
-    else
+    } else {
+        assert(c->loop->connections == c);
         c->loop->connections = c->next;
+    }
     if (c->next)
         c->next->previous = c->previous;
 }
 
 static void release_input(struct connection *c)
 {
-    atomic_fetch_sub_explicit(&c->loop->server->input_bytes, c->input.capacity, memory_order_relaxed);
+    uint64_t before =
+        atomic_fetch_sub_explicit(&c->loop->server->input_bytes, c->input.capacity, memory_order_relaxed);
+
+    assert(before >= c->input.capacity);
     input_free(&c->input);
 }
 
-/* False without memory, or when all connections together hold as much as they may. */
+/* False when there is no memory, or when all connections together hold as much as they may. */
 static bool reserve_input(struct connection *c)
 {
     size_t before = c->input.capacity;
@@ -85,9 +92,10 @@ static enum wait close_connection(struct connection *c)
 
 static void watch(struct connection *c, int events);
 
-/* The pool still reads from the connection's buffer: it goes when the job is back. */
+/* The pool still reads from the connection's buffer, so the connection is closed when the job is back. */
 static void leave_to_pool(struct connection *c)
 {
+    assert(c->job);
     watch(c, 0);
     c->gone = true;
     atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
@@ -110,6 +118,8 @@ bool connection_is_idle(const struct connection *c)
 
 static enum wait answer(struct connection *c)
 {
+    assert(c->job);
+    assert(c->state != CONNECTION_POOL); /* the job is the loop's */
     c->last = c->last || !c->job->parser.keep_alive || c->loop->stopping;
     answer_compose(c->loop, c->job, c->last);
     enter(c, CONNECTION_WRITE);
@@ -144,6 +154,7 @@ static enum wait refuse_wrong(struct connection *c)
 
 static enum wait write_continue(struct connection *c)
 {
+    assert(!c->continues);
     c->job->parser.expects_continue = false;
     c->job->out[0] = slice_of("HTTP/1.1 100 Continue\r\n\r\n");
     c->job->out[1] = slice_of("");
@@ -167,15 +178,18 @@ static void run_on_pool(struct pool_task *task)
 {
     struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
 
+    assert(job->connection->state == CONNECTION_POOL);
+    assert(job->exchange.op.may_block);
     handle_again(job);
     loop_return(job);
 }
 
-/* False when it was refused, and is answered. */
+/* Hands the request to the pool. False when the pool refused it; then it has its answer already. */
 static bool submit(struct connection *c)
 {
     struct job *job = c->job;
 
+    assert(!job->exchange.op.may_block); /* it goes there once */
     job_reset_answer(job);
     job->exchange.op.may_block = true;
     job->task.run = run_on_pool;
@@ -185,13 +199,13 @@ static bool submit(struct connection *c)
         count(&c->loop->counts.requests_on_pool, 1);
         return true;
     }
-    c->state = CONNECTION_WRITE; /* it is the loop's still, and may be closed */
+    c->state = CONNECTION_WRITE; /* the loop still has it, and may close it */
     job->exchange.refused = true;
     handle_again(job);
     return false;
 }
 
-/* It may have been given back already, but is taken up in its turn. */
+/* The job may have been given back already; the loop takes it up in its turn. */
 static enum wait wait_for_resume(struct connection *c)
 {
     atomic_fetch_add(&c->loop->pending, 1);
@@ -205,6 +219,7 @@ static enum wait serve(struct connection *c)
     struct exchange *exchange = &c->job->exchange;
     enum status st;
 
+    assert(c->state == CONNECTION_READ);
     parser_request(&c->job->parser, &c->input, &exchange->request);
     exchange->request.tls = c->transport.ssl != NULL;
     count(&c->loop->counts.requests, 1);
@@ -217,13 +232,14 @@ static enum wait serve(struct connection *c)
     return answer(c);
 }
 
-/* What was waited for has happened. False when the pool has it now. */
+/* The handler goes on after its wait. False when the pool has the request now. */
 static bool go_on(struct connection *c)
 {
     const struct http_options *options = &c->loop->server->options;
     struct job *job = c->job;
     enum status st;
 
+    assert(!job->exchange.resumed); /* it waits for one commit */
     job->goes_on = false;
     job_reset_answer(job);
     job->exchange.resumed = true;
@@ -237,6 +253,7 @@ void connection_resume(struct job *job)
     struct connection *c = job->connection;
 
     assert(c->state == CONNECTION_POOL);
+    assert(c->job == job);
     c->state = CONNECTION_WRITE;   /* it is the loop's again, and may be closed */
     if (job->goes_on && !go_on(c)) /* a client that has gone, too: the operation has its own things to end */
         return;
@@ -342,6 +359,7 @@ static enum wait linger(struct connection *c)
 
 static enum wait finish_answer(struct connection *c)
 {
+    assert(!c->continues);
     job_release(c->loop, c->job);
     c->job = NULL;
     if (c->last || c->loop->stopping) /* an answer that was begun before the stop did not say so */
@@ -380,9 +398,9 @@ static enum wait step_linger(struct connection *c)
 }
 
 /*
- * Something came while the pool has the request: the next one, which is not read before its turn, or a
- * goodbye. A client that says it may have closed its sending side only, and then waits for its answer;
- * one that has gone for good resets the connection, which on_event() sees.
+ * Something came while the pool has the request: either the next request, which is not read before its turn,
+ * or the end of what the client sends. A client that ends it may have closed its sending side only, and wait
+ * for its answer. A client that has gone for good resets the connection, which on_event() sees.
  */
 static enum wait step_pool(struct connection *c)
 {
@@ -422,6 +440,7 @@ static void watch(struct connection *c, int events)
 {
     if (events == c->watched)
         return;
+    assert(c->state != CONNECTION_CLOSED); /* libuv has its handle then */
     c->watched = events;
     if (events == 0)
         uv_poll_stop(&c->poll);
@@ -429,7 +448,7 @@ static void watch(struct connection *c, int events)
         uv_poll_start(&c->poll, events, on_event);
 }
 
-/* While the pool has the request, what was watched before stays: it is reading, and mostly nothing comes. */
+/* While the pool has the request, the connection goes on watching for reads: mostly nothing comes. */
 static void watch_for(struct connection *c, enum wait wait)
 {
     switch (wait) {
@@ -452,6 +471,7 @@ static void run(struct connection *c)
 {
     enum wait wait = GO_ON;
 
+    assert(!thread_may_block()); /* the loop's own thread */
     for (int left = STEPS_PER_WAKE; left > 0 && wait == GO_ON; left--)
         wait = steps[c->state](c);
     watch_for(c, wait);

@@ -116,7 +116,7 @@ static bool is_absent_here(int error)
     return error == EADDRNOTAVAIL || error == EAFNOSUPPORT;
 }
 
-/* Every address of one name, on one port. The address that failed is told with errno. */
+/* Listens on every address of one name, on one port. A failure tells the address, and errno. */
 static bool add_all(struct listeners *listeners, const struct addrinfo *infos, uint16_t port,
                     char failed[LISTEN_ADDRESS_SIZE])
 {

@@ -44,7 +44,9 @@ struct job *job_take(struct loop *loop)
     const struct http_options *options = &loop->server->options;
     struct job *job = loop->free_jobs;
 
+    assert(!thread_may_block()); /* the loop's own thread */
     if (job) {
+        assert(loop->free_job_count > 0);
         loop->free_jobs = job->next;
         loop->free_job_count--;
     } else {
@@ -67,6 +69,7 @@ struct job *job_take(struct loop *loop)
 
 void job_release(struct loop *loop, struct job *job)
 {
+    assert(!thread_may_block());
     if (loop->free_job_count >= FREE_JOBS_MAX) {
         job_free(job);
         return;
@@ -77,7 +80,7 @@ void job_release(struct loop *loop, struct job *job)
     loop->free_job_count++;
 }
 
-/* True when it is the only one there. After it the job is the loop's. */
+/* True when the job is the only one there. After this call the job belongs to the loop. */
 static bool push_returned(struct loop *loop, struct job *job)
 {
     struct job *before = atomic_load_explicit(&loop->returned, memory_order_relaxed);
@@ -93,6 +96,7 @@ void loop_return(struct job *job)
 {
     struct loop *loop = job->connection->loop;
 
+    thread_assert_may_block();    /* a pool thread's */
     if (push_returned(loop, job)) /* otherwise somebody has woken the loop, and it has not looked yet */
         loop_wake(loop);
 }
@@ -107,6 +111,8 @@ void loop_resume(struct op *op, bool last)
     struct loop *loop = job->connection->loop;
     struct http_server *server = loop->server;
 
+    assert(op->resume == loop_resume);
+    assert(!job->goes_on); /* once */
     job->goes_on = true;
     atomic_store(&loop->owed, true);
     push_returned(loop, job);
@@ -116,7 +122,7 @@ void loop_resume(struct op *op, bool last)
     atomic_fetch_sub(&loop->pending, 1);
 }
 
-/* The oldest first. */
+/* All jobs that were given back, the oldest first. */
 static struct job *take_returned(struct loop *loop)
 {
     struct job *job = atomic_exchange_explicit(&loop->returned, NULL, memory_order_acquire);
@@ -158,11 +164,14 @@ static void refuse_with_reserve(struct loop *loop, uv_poll_t *poll, int listenin
 
 void loop_connection_ended(struct loop *loop)
 {
-    atomic_fetch_sub(&loop->open, 1);
-    atomic_fetch_sub(&loop->server->connections_open, 1);
+    uint64_t here = atomic_fetch_sub(&loop->open, 1);
+    uint64_t everywhere = atomic_fetch_sub(&loop->server->connections_open, 1);
+
+    assert(here > 0);
+    assert(everywhere > 0);
 }
 
-/* It would have been another loop's, but who drops it counts it. */
+/* The connection was meant for the loop `to`; the loop that drops it counts it. */
 static void drop_connection(struct loop *loop, struct loop *to, int fd)
 {
     loop_connection_ended(to);
@@ -170,7 +179,10 @@ static void drop_connection(struct loop *loop, struct loop *to, int fd)
     close(fd);
 }
 
-/* The one with the fewest, itself if it can be: whoever is awake would else accept them all, and one core serve them. */
+/*
+ * The loop with the fewest connections, this one if it is among them. Otherwise a loop that is awake would accept all
+ * connections, and one core would serve them.
+ */
 static struct loop *least_loaded(struct loop *loop)
 {
     struct http_server *server = loop->server;
@@ -212,7 +224,7 @@ static void take_connection(struct loop *loop, int fd)
         drop_connection(loop, to, fd);
 }
 
-/* Those that came when it was about to stop have not been heard yet, and are closed. */
+/* Connections that other loops handed over. When this loop ends, nothing of them was read yet, and they are closed. */
 static void take_arrivals(struct loop *loop, bool ends)
 {
     struct arrival *next, *arrival = atomic_exchange_explicit(&loop->arrivals, NULL, memory_order_acquire);
@@ -227,7 +239,7 @@ static void take_arrivals(struct loop *loop, bool ends)
     }
 }
 
-/* One for each wake: every loop polls the same sockets. */
+/* Accepts one connection for each wake, because every loop polls the same sockets. */
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
     struct loop *loop = poll->loop->data;
@@ -309,10 +321,13 @@ void loop_end_if_done(struct loop *loop)
 static void stop_accepting(struct loop *loop)
 {
     struct http_server *server = loop->server;
+    size_t accepting;
 
     for (size_t i = 0; i < server->listeners.count; i++)
         uv_close((uv_handle_t *)&loop->accept[i], NULL);
-    if (atomic_fetch_sub(&server->accepting, 1) == 1)
+    accepting = atomic_fetch_sub(&server->accepting, 1);
+    assert(accepting > 0);
+    if (accepting == 1)
         listen_close(&server->listeners);
 }
 
@@ -321,6 +336,7 @@ static void begin_stop(struct loop *loop)
     uint64_t drain_ms = (uint64_t)loop->server->drain_ms;
     struct connection *next;
 
+    assert(!loop->stopping);
     loop->stopping = true;
     stop_accepting(loop);
     for (struct connection *c = loop->connections; c; c = next) {
@@ -430,6 +446,8 @@ void loop_close(struct loop *loop)
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     error = uv_loop_close(&loop->uv);
     assert(error == 0); /* every handle is closed */
+    assert(!loop->connections);
+    assert(!atomic_load(&loop->returned)); /* no job is on its way */
     take_arrivals(loop, true);
     while (loop->free_jobs) {
         struct job *job = loop->free_jobs;

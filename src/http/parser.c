@@ -10,6 +10,9 @@ static void input_compact(struct input *input)
 {
     size_t kept = input->size - input->start;
 
+    assert(input->start <= input->parsed);
+    assert(input->parsed <= input->size);
+    assert(input->size <= input->capacity);
     if (input->start == 0)
         return;
     memmove(input->data, input->data + input->start, kept);
@@ -38,6 +41,7 @@ bool input_reserve(struct input *input, size_t bytes)
 
 void input_next(struct input *input)
 {
+    assert(input->parsed <= input->size);
     input->start = input->parsed;
     if (input->start == input->size)
         input->start = input->parsed = input->size = 0;
@@ -122,7 +126,7 @@ static int on_header_value_complete(llhttp_t *llhttp)
     if (parser->value.at == 0) /* present and empty is not absent */
         parser->value = (struct span){ parser->name.at + parser->name.size, 0 };
     id = header_find(name);
-    if (id == HEADER_HOST && parser->header[id].at) /* which of them is meant others may read differently */
+    if (id == HEADER_HOST && parser->header[id].at) /* a proxy may take the other one */
         return refuse(parser, ST_BAD_REQUEST, "there is more than one Host header");
     if (id != HEADER_COUNT)
         parser->header[id] = parser->value;
@@ -189,8 +193,8 @@ void parser_begin(struct parser *parser, size_t head_bytes_max, size_t body_byte
 }
 
 /*
- * All that came in has been parsed: of the framing of chunks, extensions and trailers nothing is
- * kept, so that a request never takes more memory than its head and its body.
+ * All that came in has been parsed. Nothing is kept of chunk sizes, extensions and trailers, so that a request
+ * never takes more memory than its head and its body.
  */
 static void forget_framing(const struct parser *parser, struct input *input)
 {
@@ -216,6 +220,8 @@ enum parsed parser_feed(struct parser *parser, struct input *input)
     const char *from = input->data + input->parsed;
     llhttp_errno_t error;
 
+    assert(!parser->whole); /* one request at a time */
+    assert(input->parsed <= input->size);
     parser->input = input;
     error = llhttp_execute(&parser->llhttp, from, input->size - input->parsed);
     if (error == HPE_OK)

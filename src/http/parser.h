@@ -20,7 +20,7 @@ struct input {
 /* Room for at least `bytes` behind data + size; what earlier requests left is moved away. False without memory. */
 bool input_reserve(struct input *input, size_t bytes);
 
-/* The request is done with; what follows it, if anything, is the next one. */
+/* The request has been served; bytes that follow it, if there are any, belong to the next one. */
 void input_next(struct input *input);
 
 static inline bool input_has_more(const struct input *input)
@@ -55,7 +55,7 @@ enum parsed parser_feed(struct parser *parser, struct input *input);
 /* After PARSED_WHOLE. Headers that the request lacks are left as they are. */
 void parser_request(const struct parser *parser, const struct input *input, struct request *request);
 
-/* Its headers are here, it waits for "100 Continue" and has sent nothing of the body yet. */
+/* True when the headers are here, the client waits for "100 Continue", and has sent nothing of the body yet. */
 static inline bool parser_awaits_continue(const struct parser *parser)
 {
     return parser->expects_continue && parser->head_done && parser->body.size == 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/thread.h"
 #include "http/pool.h"
 
 struct worker {
@@ -55,6 +56,8 @@ static bool enqueue(struct pool *pool, struct pool_task *task)
 {
     struct queue *queue = &pool->queue[task->class];
 
+    thread_assert_locked(&pool->mutex);
+    assert(pool->threads > 0); /* somebody comes to take it */
     if (queue->count >= pool->limits.class[task->class].queue)
         return false;
     task->next = NULL;
@@ -89,8 +92,10 @@ static struct pool_task *dequeue(struct pool *pool)
     struct queue *queue = next_queue(pool);
     struct pool_task *task;
 
+    thread_assert_locked(&pool->mutex);
     if (!queue)
         return NULL;
+    assert(queue->count > 0);
     task = queue->first;
     queue->first = task->next;
     if (!queue->first)
@@ -118,8 +123,10 @@ static void leave_idle(struct pool *pool, const struct worker *worker)
 {
     struct worker **at = &pool->idle;
 
-    while (*at != worker)
+    while (*at != worker) {
+        assert(*at); /* it is on the stack */
         at = &(*at)->next_idle;
+    }
     *at = worker->next_idle;
 }
 
@@ -137,11 +144,12 @@ static struct timespec after_idle_time(const struct pool *pool)
     return until;
 }
 
-/* The task that woke this worker, or NULL when it should end. Whoever hands a task over takes it off the stack. */
+/* The task that woke this worker; NULL when it should end. Who hands a task over takes the worker off the stack. */
 static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self)
 {
     struct timespec until = after_idle_time(pool);
 
+    thread_assert_locked(&pool->mutex);
     self->task = NULL;
     self->next_idle = pool->idle;
     pool->idle = self;
@@ -157,21 +165,24 @@ static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self
     return self->task;
 }
 
-/* The mutex is held, and has been since nothing was found to do: nobody hands a task to a thread that is going. */
+/* The mutex has been held since the thread found nothing to do, so nobody hands a task to a thread that ends. */
 static void retire(struct pool *pool, struct worker *self)
 {
+    thread_assert_locked(&pool->mutex);
+    assert(pool->threads > 0);
     self->ended_before = pool->finished;
     pool->finished = self;
     if (--pool->threads == 0)
         pthread_cond_signal(&pool->ended);
 }
 
-/* After a task, which may be gone by now: what it was is told. */
+/* After a task of the class `was`; the task itself may be gone by now. */
 static struct pool_task *next_task(struct pool *pool, struct worker *self, enum exchange_class was)
 {
     struct pool_task *task;
 
     pthread_mutex_lock(&pool->mutex);
+    assert(pool->running[was] > 0);
     pool->running[was]--;
     task = dequeue(pool);
     if (!task && !pool->stopping)
@@ -190,6 +201,7 @@ static void *work(void *argument)
     while (task) {
         enum exchange_class class = task->class;
 
+        thread_assert_may_block(); /* that is what it is for */
         task->run(task);
         task = next_task(self->pool, self, class);
     }
@@ -218,6 +230,8 @@ static bool start_worker(struct pool *pool, struct pool_task *task)
 {
     struct worker *worker = worker_new(pool, task);
 
+    thread_assert_locked(&pool->mutex);
+    assert(pool->threads < pool->limits.threads);
     if (!worker)
         return false;
     if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
@@ -232,12 +246,15 @@ static void wake_idle(struct pool *pool, struct pool_task *task)
 {
     struct worker *worker = pool->idle;
 
+    thread_assert_locked(&pool->mutex);
+    assert(worker);
+    assert(!worker->task);
     pool->idle = worker->next_idle;
     worker->task = task;
     pthread_cond_signal(&worker->wake);
 }
 
-/* To a thread that is idle or new. */
+/* Gives the task to a thread that is idle, or to a new one. */
 static bool hand_over(struct pool *pool, struct pool_task *task)
 {
     enum exchange_class class = task->class; /* a new thread may be done with the task before we are */
@@ -258,6 +275,8 @@ bool pool_submit(struct pool *pool, struct pool_task *task)
 
     pthread_mutex_lock(&pool->mutex);
     assert(!pool->stopping);
+    assert(task->run);
+    assert(task->class < CLASS_COUNT);
     taken = hand_over(pool, task) || (pool->threads > 0 && enqueue(pool, task));
     pthread_mutex_unlock(&pool->mutex);
     return taken;
@@ -281,6 +300,11 @@ static void wait_for_end(struct pool *pool)
         pthread_cond_signal(&worker->wake);
     while (pool->threads > 0)
         pthread_cond_wait(&pool->ended, &pool->mutex);
+    assert(!pool->idle);
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        assert(pool->queue[i].count == 0); /* all of it was run */
+        assert(pool->running[i] == 0);
+    }
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -288,6 +312,7 @@ void pool_close(struct pool *pool)
 {
     if (!pool)
         return;
+    thread_assert_may_block();
     wait_for_end(pool);
     join_finished(pool->finished);
     pthread_cond_destroy(&pool->ended);

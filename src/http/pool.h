@@ -2,8 +2,8 @@
  * src/http/pool.h - a bounded number of threads for what may wait.
  * Threads start when a task finds none idle and end when they have been idle for a while. The one
  * that became idle last is woken first: its memory is warm, and the others may come to their end.
- * Tasks of a class get a part of the threads and a queue of their own, so that however many there are, the others
- * find a thread. Among those that may run, the oldest is next.
+ * Each class of tasks gets a part of the threads and a queue of its own, so that however many tasks of a class there
+ * are, those of other classes find a thread. Among the tasks that may run, the oldest is next.
  *
  * Ownership. The caller owns the tasks; one that is taken runs exactly once.
  * Threads. pool_submit and pool_stats from any; pool_close from one, after the last submit.

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/thread.h"
 #include "http/server.h"
 
-/* Those this process may run on: fewer than there are, in a container or under taskset. */
+/* The cores that this process may run on: in a container or under taskset they are fewer than the machine has. */
 static size_t core_count(void)
 {
     cpu_set_t usable;
@@ -88,6 +89,7 @@ const char *http_address(const struct http_server *server, size_t index)
 
 static void join_loops(struct http_server *server, size_t count_started)
 {
+    thread_assert_may_block();
     atomic_store(&server->stopping, true);
     for (size_t i = 0; i < count_started; i++)
         loop_wake(&server->loops[i]);
@@ -101,6 +103,8 @@ enum status http_start(struct op *op, struct http_server *server)
     enum status st = ST_OK;
 
     assert(!server->started);
+    assert(!atomic_load(&server->stopping)); /* it is started once */
+    assert(server->loop_count > 0);
     atomic_store(&server->accepting, server->loop_count);
     for (; started < server->loop_count; started++)
         TRY(loop_start(op, &server->loops[started]));
@@ -120,7 +124,7 @@ void http_stop(struct http_server *server, int64_t drain_ms)
     server->started = false;
 }
 
-/* The last ones have been given back, and who did it is about to let go of the loops. */
+/* The last jobs have been given back; the threads that did it still touch the loops for a moment. */
 static void wait_for_resumes(struct http_server *server)
 {
     for (size_t i = 0; i < server->loop_count; i++)
@@ -134,9 +138,11 @@ void http_free(struct http_server *server)
         return;
     http_stop(server, 0);
     pool_close(server->pool); /* before the loops: its threads wake them */
-    wait_for_resumes(server); /* and so do others */
+    wait_for_resumes(server); /* and so do the threads that resume jobs */
     for (size_t i = 0; i < server->loop_count; i++)
         loop_close(&server->loops[i]);
+    assert(atomic_load(&server->connections_open) == 0);
+    assert(atomic_load(&server->input_bytes) == 0);
     listen_close(&server->listeners);
     tls_close(server->tls);
     free(server->loops);

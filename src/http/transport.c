@@ -11,6 +11,7 @@
 
 void transport_init(struct transport *transport, int fd)
 {
+    assert(fd >= 0);
     *transport = (struct transport){ .fd = fd };
 }
 
@@ -44,6 +45,7 @@ bool transport_begin_tls(struct transport *transport, SSL_CTX *tls)
 {
     SSL *ssl = SSL_new(tls);
 
+    assert(!transport->ssl);
     if (!ssl)
         return false;
     if (SSL_set_fd(ssl, transport->fd) != 1) {
@@ -59,6 +61,7 @@ enum io transport_handshake(struct transport *transport)
 {
     int result;
 
+    assert(transport->ssl);
     ERR_clear_error();
     result = SSL_do_handshake(transport->ssl);
     return result == 1 ? IO_DONE : io_of_ssl(transport, result);
@@ -99,6 +102,7 @@ static void take_off(struct slice parts[2], size_t size)
         parts[i] = slice_after(parts[i], here);
         size -= here;
     }
+    assert(size == 0); /* no more was sent than there was */
 }
 
 static enum io send_tls(struct transport *transport, struct slice part, size_t *sent)
@@ -140,7 +144,7 @@ enum io transport_send(struct transport *transport, struct slice parts[2], size_
     return IO_DONE;
 }
 
-/* A goodbye that does not fit into the socket now is not sent: nobody waits for it. */
+/* TLS's goodbye is sent only if it fits into the socket now: nobody waits for it. */
 static void say_goodbye(struct transport *transport)
 {
     if (!transport->ssl || !SSL_is_init_finished(transport->ssl))

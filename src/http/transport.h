@@ -1,6 +1,6 @@
 /*
  * src/http/transport.h - bytes over a socket, plain or through TLS; OpenSSL's connections are known here only.
- * Nothing here waits: what cannot go on says what it wants the socket to be ready for.
+ * Nothing here waits: a call that cannot go on says what the socket must be ready for.
  *
  * Ownership. A transport owns its socket, from transport_init() to transport_close().
  */
@@ -34,13 +34,13 @@ enum io transport_recv(struct transport *transport, char *data, size_t room, siz
 /* Bytes that have left the socket already and that no poll will tell about. */
 bool transport_pending(const struct transport *transport);
 
-/* Sends and takes off what it can of two parts; IO_DONE when nothing is left. */
+/* Sends as much of two parts as it can, and takes it off them; IO_DONE when nothing is left. */
 enum io transport_send(struct transport *transport, struct slice parts[2], size_t *sent);
 
 /* No more will be sent; the other side may still be sending. */
 void transport_end(struct transport *transport);
 
-/* Reads and drops what comes, which need not be TLS any more. */
+/* Reads what comes and drops it; it need not be TLS any more. */
 enum io transport_discard(struct transport *transport, char *scratch, size_t room);
 
 void transport_close(struct transport *transport);

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/delta.h"
 #include "index/piece.h"
 
@@ -28,10 +29,8 @@ struct delta {
 
 static void *allocate(struct delta *delta, size_t bytes)
 {
-    void *memory = calloc(1, bytes);
+    void *memory = heap_allocate(bytes);
 
-    if (!memory)
-        abort();
     delta_adds_bytes(delta, (int64_t)bytes);
     return memory;
 }
@@ -55,10 +54,8 @@ uint64_t delta_entries(const struct delta *delta)
 
 struct delta *delta_new(void)
 {
-    struct delta *delta = calloc(1, sizeof(*delta));
+    struct delta *delta = heap_allocate(sizeof(*delta));
 
-    if (!delta)
-        abort();
     atomic_init(&delta->refs, 1);
     delta->path_chains = delta->bucket_chains = CHAINS_FIRST;
     delta->paths = allocate(delta, CHAINS_FIRST * sizeof(*delta->paths));
@@ -283,9 +280,7 @@ static const char *keep_bytes(struct delta *delta, struct slice value)
     if (!block || block->size_bytes - block->used_bytes < value.size) {
         size_t size = value.size > BLOCK_BYTES ? value.size : BLOCK_BYTES;
 
-        block = malloc(sizeof(*block) + size);
-        if (!block)
-            abort();
+        block = heap_allocate_unset(sizeof(*block) + size);
         delta_adds_bytes(delta, (int64_t)(sizeof(*block) + size));
         *block = (struct block){ .older = delta->blocks, .size_bytes = size };
         delta->blocks = block;

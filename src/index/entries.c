@@ -216,8 +216,7 @@ static enum status visit_computed(struct walk *walk, struct json document)
 
         if (!node || node->is_bare)
             continue;
-        if (!walk->op->may_block) /* a regular expression of the container's may take a second */
-            TRY(op_fail(walk->op, ST_WOULD_BLOCK, "What a computed property is may take long to find out."));
+        TRY(op_may_take_long(walk->op)); /* a regular expression of the container's may take a second */
         TRY(policy->compute(walk->op, policy->computed, i, document, &computed));
         if (computed.unknown)
             add_value(walk, policy->computed_path[i], json_undefined);
@@ -228,11 +227,6 @@ out:
     return st;
 }
 
-static enum status too_large(struct op *op)
-{
-    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
-}
-
 static enum status make_slots(struct walk *walk)
 {
     size_t bytes = walk->policy->slot_count * sizeof(*walk->slot);
@@ -241,7 +235,7 @@ static enum status make_slots(struct walk *walk)
         return ST_OK;
     walk->slot = arena_try_alloc(&walk->op->arena, bytes);
     if (!walk->slot)
-        return too_large(walk->op);
+        return op_fail_as(walk->op, ST_TOO_LARGE);
     memset(walk->slot, 0, bytes);
     return ST_OK;
 }
@@ -363,7 +357,7 @@ static enum status put_changes(struct op *op, struct batch *batch, uint64_t numb
     bool removed;
 
     if (!to)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     while ((found = next_change(&pair, &removed))) {
         struct slice key = key_index_put(to, batch_bucket(batch), found_term(found), number);
 
@@ -424,7 +418,7 @@ enum status index_terms(struct op *op, const struct index_item *item, struct ind
     terms_init(&found, bytes_max(item));
     TRY(find_terms(op, item, &found));
     if (found.failed || !copy_terms(op, &found, terms))
-        TRY(too_large(op));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
 out:
     terms_free(&found);
     return st;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/heap.h"
 #include "index/filter.h"
 #include "keys/bytes.h"
 #include "keys/ordered.h"
@@ -21,13 +22,9 @@ static uint64_t blocks_for(uint64_t terms)
 
 static struct filter *make(uint64_t blocks)
 {
-    struct filter *filter = malloc(sizeof(*filter));
+    struct filter *filter = heap_allocate_unset(sizeof(*filter));
 
-    if (!filter)
-        abort();
-    *filter = (struct filter){ .blocks = blocks, .bits = calloc(blocks, BLOCK_BYTES) };
-    if (!filter->bits)
-        abort();
+    *filter = (struct filter){ .blocks = blocks, .bits = heap_allocate(blocks * BLOCK_BYTES) };
     return filter;
 }
 
@@ -114,9 +111,7 @@ void filter_shrink(struct filter *filter)
 {
     while (filter->blocks % 2 == 0 && filter->blocks / 2 >= blocks_for(filter->terms))
         fold(filter);
-    filter->bits = realloc(filter->bits, filter->blocks * BLOCK_BYTES);
-    if (!filter->bits)
-        abort();
+    filter->bits = heap_grow(filter->bits, filter->blocks * BLOCK_BYTES);
 }
 
 struct slice filter_bytes(const struct filter *filter)

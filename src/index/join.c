@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/join.h"
 
 void join_init(struct join *join, struct source **source, size_t count, bool reverse, bool nets)
@@ -27,9 +28,7 @@ static void keep_value(struct join *join, struct slice value)
     if (value.size > join->value_capacity || !join->value) {
         join->value_capacity = 2 * value.size + 64;
         free(join->value);
-        join->value = malloc(join->value_capacity);
-        if (!join->value)
-            abort();
+        join->value = heap_allocate_unset(join->value_capacity);
     }
     if (value.size)
         memcpy(join->value, value.data, value.size);

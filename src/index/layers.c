@@ -1,15 +1,14 @@
 /* src/index/layers.c - counting who looks at what. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/layers.h"
 
 struct keeper_pin *layers_new(struct delta *active, struct delta *sealed, struct run *const *run,
                               size_t run_count)
 {
-    struct keeper_pin *layers = malloc(sizeof(*layers) + run_count * sizeof(layers->run[0]));
+    struct keeper_pin *layers = heap_allocate_unset(sizeof(*layers) + run_count * sizeof(layers->run[0]));
 
-    if (!layers)
-        abort();
     atomic_init(&layers->refs, 1);
     layers->active = delta_hold(active);
     layers->sealed = sealed ? delta_hold(sealed) : NULL;

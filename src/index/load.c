@@ -1,6 +1,7 @@
 /* src/index/load.c - what the packed keeper finds when it is opened: the manifest's runs, and those that nobody lists. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/packed_private.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
@@ -60,13 +61,11 @@ out:
 /* The newest first: a small run that lacks the term is passed over most often. */
 static enum status open_runs(struct op *op, struct packed *packed, const struct manifest *manifest)
 {
-    struct run **run = calloc(manifest->count + 1, sizeof(struct run *));
+    struct run **run = heap_allocate((manifest->count + 1) * sizeof(struct run *));
     uint64_t bytes = 0;
     size_t opened = manifest->count;
     enum status st = ST_OK;
 
-    if (!run)
-        abort();
     while (opened > 0) {
         const struct run_facts *facts = &manifest->run[opened - 1];
         struct filter *filter = NULL;

@@ -1,6 +1,7 @@
 /* src/index/merge.c - the runs as layers, joined (index/join.h), into a builder. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/join.h"
 #include "index/merge.h"
 #include "index/run_builder.h"
@@ -27,11 +28,7 @@ static const char lowest[1], highest[PAGE_BUCKET_BYTES] = { -1, -1, -1, -1, -1, 
 
 static void *allocate(size_t count, size_t bytes)
 {
-    void *memory = calloc(count + 1, bytes);
-
-    if (!memory)
-        abort();
-    return memory;
+    return heap_allocate((count + 1) * bytes);
 }
 
 static enum status open_sources(struct op *op, struct merging *merging)

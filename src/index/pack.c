@@ -1,6 +1,7 @@
 /* src/index/pack.c - walks the delta in the order of a run. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/pack.h"
 #include "index/page.h"
 #include "index/piece.h"
@@ -35,10 +36,8 @@ static size_t count_paths(struct delta *delta)
 
 static struct path_list list_paths(struct delta *delta)
 {
-    struct path_list list = { malloc((count_paths(delta) + 1) * sizeof(*list.path)), 0 };
+    struct path_list list = { heap_allocate_unset((count_paths(delta) + 1) * sizeof(*list.path)), 0 };
 
-    if (!list.path)
-        abort();
     for (struct delta_bucket *bucket = delta_buckets(delta); bucket; bucket = bucket->next)
         for (struct delta_path *path = bucket->paths; path; path = path->next_in_bucket)
             list.path[list.count++] = path;
@@ -139,12 +138,10 @@ enum status pack_delta(struct op *op, struct backend *backend, struct delta *del
                        struct run_facts *facts, struct filter **filter)
 {
     struct path_list list = list_paths(delta);
-    struct packing *packing = malloc(sizeof(*packing));
+    struct packing *packing = heap_allocate_unset(sizeof(*packing));
     struct run_builder *finished;
     enum status st;
 
-    if (!packing)
-        abort();
     packing->builder = NULL;
     TRY(run_builder_begin(op, backend, id, delta_entries(delta), &packing->builder));
     for (size_t i = 0; i < list.count; i++)

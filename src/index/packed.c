@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "index/packed_private.h"
 #include "index/page.h"
@@ -162,19 +163,12 @@ static void remember_dropped(struct packed *packed, uint64_t bucket)
     size_t at, count = packed->dropped_count;
 
     pthread_mutex_lock(&packed->mutex);
-    if (count == packed->dropped_capacity) {
-        packed->dropped_capacity = count ? 2 * count : 16;
-        packed->dropped = realloc(packed->dropped, packed->dropped_capacity * sizeof(*packed->dropped));
-        if (!packed->dropped)
-            abort();
-    }
+    heap_list_reserve(&packed->dropped, &packed->dropped_capacity, count + 1, sizeof(*packed->dropped));
     at = find_dropped(packed, bucket);
     memmove(&packed->dropped[at + 1], &packed->dropped[at], (count - at) * sizeof(*packed->dropped));
     packed->dropped[at] = bucket;
     packed->dropped_count++;
-    packed->dropped_new = realloc(packed->dropped_new, (packed->dropped_new_count + 1) * sizeof(uint64_t));
-    if (!packed->dropped_new)
-        abort();
+    packed->dropped_new = heap_grow(packed->dropped_new, (packed->dropped_new_count + 1) * sizeof(uint64_t));
     packed->dropped_new[packed->dropped_new_count++] = bucket;
     pthread_mutex_unlock(&packed->mutex);
 }
@@ -235,10 +229,8 @@ static void packed_unpin(struct keeper *keeper, struct keeper_pin *pin)
 
 static struct run_reader *new_reader(struct packed *packed)
 {
-    struct run_reader *reader = malloc(sizeof(*reader));
+    struct run_reader *reader = heap_allocate_unset(sizeof(*reader));
 
-    if (!reader)
-        abort();
     *reader = (struct run_reader){ .backend = packed->backend };
     return reader;
 }
@@ -403,10 +395,8 @@ static const struct keeper_ops packed_ops = {
 static struct packed *packed_new(struct env *env, struct backend *backend,
                                  const struct packed_options *options)
 {
-    struct packed *packed = calloc(1, sizeof(*packed));
+    struct packed *packed = heap_allocate(sizeof(*packed));
 
-    if (!packed)
-        abort();
     packed->keeper.ops = &packed_ops;
     packed->backend = backend;
     packed->options = *options;

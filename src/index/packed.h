@@ -21,8 +21,9 @@ struct packed_options {
     bool read_only;
 };
 
-/* As store_options wants it. */
-keeper_open packed_open;
+/* A keeper_open, as store_options wants it. */
+enum status packed_open(struct op *op, struct backend *backend, const struct store_options *options,
+                        struct keeper **keeper);
 
 enum status packed_open_with(struct op *op, struct backend *backend, const struct packed_options *options,
                              struct keeper **keeper);

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/thread.h"
 #include "index/join.h"
 #include "index/packed_private.h"
@@ -45,15 +46,6 @@ struct keeper_cursor {
 static bool is_whole_bucket(struct slice from)
 {
     return from.size < VALUE_AT;
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-
-    if (!memory)
-        abort();
-    return memory;
 }
 
 /* ---- the part ---- */
@@ -149,18 +141,13 @@ static bool may_have(const struct run *run, bool has_hash, uint64_t hash)
 
 static void add_source(struct keeper_cursor *cursor, struct source *source)
 {
-    if (cursor->count == cursor->capacity) {
-        cursor->capacity = cursor->capacity ? 2 * cursor->capacity : 8;
-        cursor->source = realloc(cursor->source, cursor->capacity * sizeof(*cursor->source));
-        if (!cursor->source)
-            abort();
-    }
+    heap_list_reserve(&cursor->source, &cursor->capacity, cursor->count + 1, sizeof(*cursor->source));
     cursor->source[cursor->count++] = source;
 }
 
 static enum status add_run(struct op *op, struct keeper_cursor *cursor, struct run *run, struct bounds bounds)
 {
-    struct run_source *source = allocate(sizeof(*source));
+    struct run_source *source = heap_allocate_unset(sizeof(*source));
 
     run_source_open(source, cursor->reader, run_facts(run)->id, cursor->part.low, cursor->part.high,
                     PAGE_TERM_AT, bounds);
@@ -176,7 +163,7 @@ static void add_pieces(struct keeper_cursor *cursor, struct delta *delta, struct
     size_t count = path ? piece_list(path, piece) : 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct piece_source *source = allocate(sizeof(*source));
+        struct piece_source *source = heap_allocate_unset(sizeof(*source));
 
         piece_source_open(source, path, piece[i], &part->values, bounds, lsn);
         add_source(cursor, &source->source);
@@ -203,14 +190,6 @@ out:
 }
 
 /* ---- the walk ---- */
-
-static enum status check_may_block(struct op *op)
-{
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "The index waits for the disk.");
-    thread_assert_may_block();
-    return ST_OK;
-}
 
 static void close_sources(struct keeper_cursor *cursor)
 {
@@ -267,7 +246,7 @@ static enum status begin_walk(struct op *op, struct keeper_cursor *cursor, const
 static struct keeper_cursor *cursor_new(struct packed *packed, struct keeper_pin *pin,
                                         const struct keeper_walk *walk)
 {
-    struct keeper_cursor *cursor = allocate(sizeof(*cursor) + part_bytes(walk->from, walk->to));
+    struct keeper_cursor *cursor = heap_allocate_unset(sizeof(*cursor) + part_bytes(walk->from, walk->to));
 
     cursor->packed = packed;
     cursor->pin = layers_hold(pin);
@@ -289,7 +268,8 @@ enum status packed_cursor_open(struct op *op, struct keeper *keeper, struct keep
     struct keeper_cursor *opened = NULL;
     enum status st;
 
-    TRY(check_may_block(op));
+    TRY(op_may_take_long(op));
+    thread_assert_may_block();
     opened = cursor_new(packed, pin, walk);
     if (packed_is_dropped(packed, get_be(walk->from.data, BUCKET_KEY_BYTES)))
         opened->spans = false; /* and nothing is in it */
@@ -322,7 +302,7 @@ static struct slice whole_term(struct keeper_cursor *cursor, struct slice value)
     if (bytes > cursor->term_capacity) {
         free(cursor->term);
         cursor->term_capacity = 2 * bytes;
-        cursor->term = allocate(cursor->term_capacity);
+        cursor->term = heap_allocate_unset(cursor->term_capacity);
     }
     put_be((uint8_t *)cursor->term, cursor->part.path, PATH_BYTES);
     if (value.size)
@@ -386,7 +366,7 @@ static enum status count_run(struct op *op, struct run_reader *reader, const str
                              const struct run *run, int64_t *count)
 {
     const struct run_facts *facts = run_facts(run);
-    struct run_source *source = allocate(sizeof(*source));
+    struct run_source *source = heap_allocate_unset(sizeof(*source));
     int64_t before, upto;
     enum status st;
 
@@ -464,8 +444,9 @@ enum status packed_count(struct op *op, struct keeper *keeper, struct keeper_pin
 
     (void)rough;
     *count = 0;
-    TRY(check_may_block(op));
-    places = allocate(part_bytes(from, to));
+    TRY(op_may_take_long(op));
+    thread_assert_may_block();
+    places = heap_allocate_unset(part_bytes(from, to));
     if (spans)
         part_of_bucket(&part, places, from);
     else

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/page.h"
 #include "keys/bytes.h"
 
@@ -72,10 +73,7 @@ static enum status damaged(struct op *op)
 static void *grown(void *memory, size_t *capacity, size_t wanted, size_t unit)
 {
     *capacity = 2 * wanted + PAGE_BYTES / unit; /* mostly enough at once */
-    memory = realloc(memory, *capacity * unit);
-    if (!memory)
-        abort();
-    return memory;
+    return heap_grow(memory, *capacity * unit);
 }
 
 /* A record as it lies there. */

@@ -1,6 +1,7 @@
 /* src/index/paths.c - the nearest path of each layer, and of those the nearest. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/paths.h"
 #include "index/piece_source.h"
 #include "keys/bytes.h"
@@ -54,13 +55,11 @@ static void bounds_of(const struct search *search, uint8_t low[PAGE_TERM_AT], st
 static enum status look_into_run(struct op *op, struct search *search, struct run_reader *reader,
                                  const struct run *run)
 {
-    struct run_source *source = malloc(sizeof(*source));
+    struct run_source *source = heap_allocate_unset(sizeof(*source));
     uint8_t low[PAGE_TERM_AT], high[PAGE_TERM_AT];
     struct slice from, to;
     enum status st;
 
-    if (!source)
-        abort();
     bounds_of(search, low, &from, high, &to);
     run_source_open(source, reader, run_facts(run)->id, from, to, PAGE_BUCKET_BYTES,
                     (struct bounds){ 0, UINT64_MAX, search->reverse });

@@ -1,6 +1,7 @@
 /* src/index/piece.c - a merge sort over the first bytes of values, and merging of what is sorted. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/piece.h"
 #include "keys/bytes.h"
 
@@ -17,15 +18,6 @@ struct item {
 };
 
 enum { FRONT_BYTES = 8 };
-
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 int piece_compare(const struct delta_entry *entry, struct slice value, uint64_t number)
 {
@@ -126,7 +118,7 @@ static size_t piece_bytes(size_t count)
 
 static struct piece *new_piece(struct delta_path *path, size_t count)
 {
-    struct piece *piece = allocate(sizeof(*piece) + piece_bytes(count));
+    struct piece *piece = heap_allocate_unset(sizeof(*piece) + piece_bytes(count));
 
     atomic_init(&piece->refs, 1);
     piece->count = (uint32_t)count;
@@ -163,7 +155,7 @@ static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_
 {
     size_t count = end - begin;
     struct piece *piece = new_piece(path, count);
-    struct item *item = allocate(2 * count * sizeof(*item));
+    struct item *item = heap_allocate_unset(2 * count * sizeof(*item));
     uint32_t common_bytes = common_front(path, begin, end);
 
     for (size_t i = 0; i < count; i++)

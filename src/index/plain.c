@@ -1,6 +1,7 @@
 /* src/index/plain.c - entries that are keys of the store: scanned in blocks, given out a term at a time. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/plain.h"
 #include "keys/keys.h"
 
@@ -23,12 +24,10 @@ struct plain_cursor {
 enum status plain_open(struct op *op, const struct view *view, const struct index_walk *walk,
                        struct plain_cursor **cursor)
 {
-    struct plain_cursor *made = calloc(1, sizeof(*made));
+    struct plain_cursor *made = heap_allocate(sizeof(*made));
     uint64_t bucket = bucket_id(view->bucket);
 
     (void)op;
-    if (!made)
-        abort();
     made->view = view;
     made->walk = *walk;
     made->block_rows = BLOCK_ROWS_FIRST;

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/run.h"
 #include "keys/bytes.h"
 
@@ -17,10 +18,8 @@ struct run {
 
 struct run *run_new(const struct run_facts *facts, struct filter *filter, run_gone *gone, void *context)
 {
-    struct run *run = calloc(1, sizeof(*run));
+    struct run *run = heap_allocate(sizeof(*run));
 
-    if (!run)
-        abort();
     atomic_init(&run->refs, 1);
     run->facts = *facts;
     run->filter = filter;

@@ -1,6 +1,7 @@
 /* src/index/run_builder.c - fills a page, writes it, begins the next one. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/page.h"
 #include "index/run_builder.h"
 #include "keys/bytes.h"
@@ -22,11 +23,9 @@ struct run_builder {
 enum status run_builder_begin(struct op *op, struct backend *backend, uint64_t id, uint64_t terms_max,
                               struct run_builder **builder)
 {
-    struct run_builder *begun = malloc(sizeof(*begun));
+    struct run_builder *begun = heap_allocate_unset(sizeof(*begun));
     enum status st;
 
-    if (!begun)
-        abort();
     begun->backend = backend;
     begun->writer = NULL;
     begun->facts = (struct run_facts){ .id = id };

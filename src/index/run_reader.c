@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/run_reader.h"
 #include "keys/bytes.h"
 
@@ -70,10 +71,8 @@ static struct run_page *find_kept(struct run_reader *reader, uint64_t run, struc
 
 static struct run_page *new_page(struct run_reader *reader)
 {
-    struct run_page *page = calloc(1, sizeof(*page));
+    struct run_page *page = heap_allocate(sizeof(*page));
 
-    if (!page)
-        abort();
     put_first(reader, page);
     reader->page_count++;
     return page;

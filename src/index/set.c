@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/plain.h"
 #include "index/set.h"
 #include "keys/keys.h"
@@ -170,11 +171,9 @@ static enum status seek_base(struct op *op, struct index_cursor *cursor, struct 
 enum status index_cursor_open(struct op *op, const struct view *view, const struct index_walk *walk,
                               struct index_cursor **cursor)
 {
-    struct index_cursor *made = calloc(1, sizeof(*made));
+    struct index_cursor *made = heap_allocate(sizeof(*made));
     enum status st;
 
-    if (!made)
-        abort();
     made->walk = *walk;
     made->own = own_in(op, view, walk->from, walk->to);
     TRY(open_base(op, view, made));
@@ -213,12 +212,8 @@ static int number_order(const struct index_cursor *cursor, uint64_t a, uint64_t 
 
 static void put_number(struct index_cursor *cursor, uint64_t number)
 {
-    if (cursor->number_count == cursor->number_capacity) {
-        cursor->number_capacity = cursor->number_capacity ? 2 * cursor->number_capacity : 64;
-        cursor->number = realloc(cursor->number, cursor->number_capacity * sizeof(*cursor->number));
-        if (!cursor->number)
-            abort();
-    }
+    heap_list_reserve(&cursor->number, &cursor->number_capacity, cursor->number_count + 1,
+                      sizeof(*cursor->number));
     cursor->number[cursor->number_count++] = number;
 }
 

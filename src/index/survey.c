@@ -1,6 +1,7 @@
 /* src/index/survey.c - from bucket to bucket by one lookup each. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "index/run_source.h"
 #include "index/survey.h"
 #include "keys/keys.h"
@@ -25,10 +26,8 @@ struct survey {
 
 static struct survey *begin(struct backend *backend, const struct run *run)
 {
-    struct survey *survey = malloc(sizeof(*survey));
+    struct survey *survey = heap_allocate_unset(sizeof(*survey));
 
-    if (!survey)
-        abort();
     survey->reader = (struct run_reader){ .backend = backend };
     run_source_open(&survey->source, &survey->reader, run_facts(run)->id, slice_of(""), slice_of(""), 0,
                     (struct bounds){ 0 });

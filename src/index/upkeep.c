@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "index/merge.h"
 #include "index/pack.h"
@@ -17,15 +18,6 @@
 #include "keys/keys.h"
 
 enum { TRIES_MAX = 4 };
-
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 /* ---- layers ---- */
 
@@ -68,7 +60,7 @@ void upkeep_seal(struct packed *packed)
 void upkeep_run_gone(void *context, uint64_t id)
 {
     struct packed *packed = context;
-    struct dead_run *dead = allocate(sizeof(*dead));
+    struct dead_run *dead = heap_allocate_unset(sizeof(*dead));
 
     dead->id = id;
     pthread_mutex_lock(&packed->mutex);
@@ -230,7 +222,7 @@ static void publish(struct packed *packed, size_t cut, size_t cut_count, struct 
 
     pthread_mutex_lock(&packed->mutex);
     before = packed->layers;
-    run = allocate((before->run_count + 1) * sizeof(struct run *));
+    run = heap_allocate_unset((before->run_count + 1) * sizeof(struct run *));
     for (size_t i = 0; i <= before->run_count; i++) {
         if (i == cut && added)
             run[count++] = added;

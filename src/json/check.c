@@ -1,7 +1,7 @@
 /*
  * src/json/check.c - whether bytes from outside are a value.
- * Accepts what the parser and the builder write, except that it does not look for names that
- * repeat: then the accessors find the first one, and nothing worse happens.
+ * Accepts what the parser and the builder write. It does not look for names that repeat, which they never
+ * write: of such names the accessors find the first, and nothing worse happens.
  */
 #include "json/scan.h"
 
@@ -19,7 +19,7 @@ static bool is_utf8(const uint8_t *at, const uint8_t *end)
     return true;
 }
 
-/* In the one encoding that its bytes allow. */
+/* Whether the string has the one encoding that its bytes allow. */
 static bool check_string(const uint8_t *at)
 {
     struct slice text = string_at(at);
@@ -64,7 +64,7 @@ static bool check_container(const uint8_t *at, const uint8_t *end, int depth)
     return at && count == 0;
 }
 
-/* Whether the tag is one, and there is enough left to ask for the value's size. */
+/* Whether the tag is known, and enough bytes are left to ask for the value's size. */
 static bool has_size(const uint8_t *at, const uint8_t *end)
 {
     if (at == end || *at == 0 || *at >= TAG_END || (*at > TAG_OBJECT && *at < TAG_SMALL_INT))

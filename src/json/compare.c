@@ -75,8 +75,8 @@ static bool equal_arrays(struct json a, struct json b)
 }
 
 /*
- * Members mostly come in one order. Where they do not, each is looked up; with so many
- * members that this would take long, equal hashes decide, as they do for the order.
+ * Two equal objects mostly have their members in the same order. Where they do not, each member is looked up. With so
+ * many members that this would take long, equal hashes decide, as they do for the order of objects.
  */
 static bool equal_objects(struct json a, struct json b)
 {
@@ -96,7 +96,7 @@ static bool equal_objects(struct json a, struct json b)
     return true;
 }
 
-/* A scalar has one encoding, and a container with the same bytes is the same. */
+/* Equal bytes mean equal values; of scalars also the other way round, because a scalar has one encoding. */
 bool json_equal(struct json a, struct json b)
 {
     enum json_kind kind = json_kind(a);
@@ -110,7 +110,7 @@ bool json_equal(struct json a, struct json b)
     return kind == JSON_ARRAY ? equal_arrays(a, b) : equal_objects(a, b);
 }
 
-/* Written out as bytes, so that a hash is the same on every machine. */
+/* The hash is written out as bytes, so that it is the same on every machine. */
 static struct hash128 hash_pair(struct hash128 a, struct hash128 b)
 {
     uint8_t bytes[2 * HASH_BYTES];

@@ -1,4 +1,6 @@
 /* src/json/names.c - finding a name that repeats, in constant time for each name. */
+#include <assert.h>
+
 #include "json/names.h"
 
 static const uint64_t MULTIPLIER = 0x9e3779b97f4a7c15u;
@@ -21,7 +23,7 @@ static uint64_t mix(uint64_t a)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Of the text, not of the tag in front: one load for both would wait for two stores. */
+/* The hash is of the text without the tag in front: one load of both would wait for two stores. */
 static uint32_t hash_name(uint64_t secret, struct slice name)
 {
     const uint8_t *at = (const uint8_t *)name.data;
@@ -39,19 +41,6 @@ static uint32_t hash_name(uint64_t secret, struct slice name)
 static bool same_name(const struct name_entry *entry, const uint8_t *output, struct slice name)
 {
     return slice_equal(string_at(output + entry->name_at), name);
-}
-
-static bool grow_entries(struct names *names)
-{
-    size_t bytes = names->capacity * sizeof(*names->entries);
-    struct name_entry *entries = arena_try_alloc(names->arena, 2 * bytes);
-
-    if (!entries)
-        return false;
-    memcpy(entries, names->entries, bytes);
-    names->entries = entries;
-    names->capacity *= 2;
-    return true;
 }
 
 static void table_insert(struct object_names *object, uint32_t hash, size_t number)
@@ -111,7 +100,8 @@ static bool make_room(struct names *names, struct object_names *object)
 {
     size_t count = names_count(names, object);
 
-    if (names->count == names->capacity && !grow_entries(names))
+    if (!arena_list_reserve(names->arena, &names->entries, &names->capacity, names->count + 1,
+                            sizeof(*names->entries)))
         return false;
     if (count < NAMES_DIRECT_MAX || (object->table && 2 * count < object->table_size))
         return true;
@@ -138,6 +128,7 @@ struct name_entry *names_add(struct names *names, struct object_names *object, c
     object->seen |= bit;
     if (object->table)
         table_insert(object, hash, names_count(names, object));
+    assert(names->count < names->capacity);
     entry = &names->entries[names->count++];
     *entry = (struct name_entry){ .hash = hash, .name_at = (uint32_t)name_at };
     return entry;
@@ -145,6 +136,7 @@ struct name_entry *names_add(struct names *names, struct object_names *object, c
 
 void names_end(struct names *names, struct object_names *object)
 {
+    assert(names->count >= object->first); /* objects end in turn */
     names->count = object->first;
     if (object->table_size > names->spare_size) {
         names->spare = object->table;

@@ -97,7 +97,7 @@ static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1
                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 enum { TENS_MAX = 22 };
 
-/* One rounding, hence the nearest: both operands are exact. */
+/* Both operands are exact, so there is one rounding, and the result is the nearest double. */
 static bool exact_double(const struct number_text *number, double *result)
 {
     double mantissa = (double)number->mantissa;

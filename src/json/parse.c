@@ -18,7 +18,7 @@ bool parser_fail(struct parser *p, const char *what)
 
 static bool fail_too_large(struct parser *p)
 {
-    p->status = op_fail(p->op, ST_TOO_LARGE, "Request size is too large");
+    p->status = op_fail_as(p->op, ST_TOO_LARGE);
     return false;
 }
 
@@ -99,7 +99,7 @@ static bool parse_number(struct parser *p)
     return true;
 }
 
-/* After an element or a member: past a comma, or past the end of the container. */
+/* After an element or a member: steps over a comma, or over the end of the container. */
 static inline bool parse_separator(struct parser *p, uint8_t close, bool *ended)
 {
     uint8_t c = next_token(p);

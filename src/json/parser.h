@@ -25,7 +25,7 @@ bool parser_fail(struct parser *p, const char *what);
 /* A string to bytes, whatever it is made of; p->at is at its opening quote. */
 bool parser_any_string(struct parser *p);
 
-/* The same. Most strings are plain and end within one block: those take no call and no loop. */
+/* The same. Most strings are plain and end within one block; these need no call and no loop. */
 static inline bool parser_string(struct parser *p)
 {
     const uint8_t *start = p->at + 1;

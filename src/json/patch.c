@@ -16,11 +16,6 @@ static enum status bad_syntax(struct op *op)
     return op_fail(op, ST_BAD_REQUEST, "Invalid patch request: check syntax of patch specification.");
 }
 
-static enum status too_large(struct op *op)
-{
-    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
-}
-
 /* ~1 is a slash and ~0 a tilde; nothing else follows a tilde. */
 static enum status unescape(struct op *op, struct slice raw, struct slice *segment)
 {
@@ -31,7 +26,7 @@ static enum status unescape(struct op *op, struct slice raw, struct slice *segme
         return ST_OK;
     out = arena_try_alloc(&op->arena, raw.size);
     if (!out)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     *segment = slice_make(out, 0);
     for (size_t i = 0; i < raw.size; i++) {
         char byte = raw.data[i];
@@ -65,7 +60,7 @@ static enum status split(struct op *op, struct slice text, struct pointer *point
         return bad_syntax(op);
     pointer->segment = arena_try_alloc(&op->arena, pointer->count * sizeof(*pointer->segment));
     if (!pointer->segment)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     for (size_t i = 0; i < pointer->count; i++) {
         struct slice rest = slice_after(text, 1);
         const char *slash = memchr(rest.data, '/', rest.size);
@@ -182,7 +177,7 @@ struct place {
     struct json value; /* undefined when there is none */
 };
 
-/* "-" is the place behind the last element; a number has no zeros in front. */
+/* An element's index: "-" is the place behind the last one, and a number has no zeros in front. */
 static size_t element_index(struct json array, struct slice segment)
 {
     uint64_t index;
@@ -242,7 +237,7 @@ static enum status bad_index(struct op *op, const struct patch_operation *operat
                    SHOWN(pointer->segment[pointer->count - 1]));
 }
 
-/* Everything but the last segment must be there. */
+/* Finds the place; everything but the last segment must exist. */
 static enum status find_place(struct op *op, const struct patch_operation *operation,
                               const struct pointer *pointer, struct json document, struct place *place)
 {
@@ -262,7 +257,7 @@ static enum status find_place(struct op *op, const struct patch_operation *opera
     return ST_OK;
 }
 
-/* The same, of something that is there. */
+/* The same for a place that must exist, the last segment too. */
 static enum status find_existing(struct op *op, const struct patch_operation *operation,
                                  const struct pointer *pointer, struct json document, struct place *place)
 {
@@ -318,7 +313,7 @@ static enum status draft_splice(struct op *op, struct draft *draft, const struct
     append(out, splice->value);
     buf_append(out, draft->value.at + end, json_size(draft->value) - end);
     if (out->failed)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     for (size_t i = 0; i < place->depth; i++) {
         uint8_t *header = (uint8_t *)out->data + place->open[i];
         int growth = i + 1 == place->depth ? splice->growth : 0;
@@ -353,7 +348,7 @@ static struct json string_value(struct op *op, struct slice text)
     return json_built(&out);
 }
 
-/* Over what is there, or as something new: there is nothing, or an element moves on to make room. */
+/* Puts a value over the one that is there, or as a new one; a new element makes those behind it move on. */
 static enum status put(struct op *op, const struct patch_operation *operation, const struct place *place,
                        bool over, struct json value, struct splice *splice)
 {
@@ -373,7 +368,7 @@ static enum status put(struct op *op, const struct patch_operation *operation, c
     if (place->in_array)
         return ST_OK;
     splice->name = string_value(op, path->segment[path->count - 1]);
-    return splice->name.at ? ST_OK : too_large(op);
+    return splice->name.at ? ST_OK : op_fail_as(op, ST_TOO_LARGE);
 }
 
 static struct splice take_out(const struct place *place)
@@ -436,7 +431,7 @@ static enum status sum(struct op *op, const struct patch_operation *operation, s
                        "For Operation(%zu): The sum at Node(%.*s) is too large for a number.",
                        operation->number, SHOWN(operation->path.text));
     *total = json_built(&out);
-    return total->at ? ST_OK : too_large(op);
+    return total->at ? ST_OK : op_fail_as(op, ST_TOO_LARGE);
 }
 
 static enum status apply_increment(struct op *op, const struct patch_operation *operation,
@@ -471,7 +466,7 @@ static void follow(struct place *place, const struct splice *splice, size_t grow
             place->open[i] += grown;
 }
 
-/* Puts first and takes out then, so that both pointers are read in the document as it was. */
+/* First puts, then takes out, so that both pointers are read in the document as it was before. */
 static enum status apply_move(struct op *op, const struct patch_operation *operation, struct draft *draft)
 {
     const struct pointer *path = &operation->path, *from = &operation->from;

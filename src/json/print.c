@@ -29,7 +29,7 @@ static inline char *room(struct printer *p, char *to, size_t bytes)
     return (size_t)(p->limit - to) >= bytes ? to : more_room(p, to, bytes);
 }
 
-/* `end` is behind what will be read. NULL when the buffer has failed before. */
+/* `end` is the first byte behind the value. NULL when the buffer has failed before. */
 static char *begin(struct printer *p, struct buf *out, const uint8_t *end)
 {
     *p = (struct printer){ .out = out, .end = end };
@@ -61,7 +61,7 @@ static char *put_escape(char *to, uint8_t c)
     return to;
 }
 
-/* A string with something to escape in it: a run that needs none, an escape, and again. */
+/* A string with something to escape in it: runs that need no escape, and an escape after each. */
 static char *print_escaped(struct printer *p, char *to, struct slice text, char separator)
 {
     const uint8_t *at = (const uint8_t *)text.data, *end = at + text.size;
@@ -227,7 +227,7 @@ void json_print_string(struct buf *out, struct slice text)
         finish(&p, print_escaped(&p, to, text, ','));
 }
 
-/* What is no finite number has no JSON; JavaScript prints null. */
+/* JSON cannot write a number that is not finite; as JavaScript does, null is printed. */
 void json_print_double(struct buf *out, double number)
 {
     char text[NUMBER_TEXT_MAX];

@@ -49,7 +49,7 @@ static bool copy_utf8(struct parser *p)
     return true;
 }
 
-/* What is not plain; p->at is at it. */
+/* Reads what is not plain: an escape or characters beyond ASCII; p->at is at it. */
 static bool other_character(struct parser *p, bool *escaped)
 {
     uint32_t code = *p->at;
@@ -94,8 +94,8 @@ static bool rest_of_string(struct parser *p, uint8_t *tag)
 }
 
 /*
- * As long as it may be short and plain its bytes go where those of a short one belong. After
- * SHORT_STRING_END of them, or at something that is not plain, they move up by a long header.
+ * While a string may still turn out short and plain, its bytes go where those of a short string belong. After
+ * SHORT_STRING_END of them, or at the first byte that is not plain, they move up to make room for a long header.
  */
 bool parser_any_string(struct parser *p)
 {

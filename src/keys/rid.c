@@ -3,12 +3,10 @@
 
 #include "base/encode.h"
 #include "keys/bytes.h"
+#include "keys/kind.h"
 #include "keys/rid.h"
 
-enum { CONTAINER_BIT = 0x80, KIND_SHIFT = 60, USER_BYTES = RID_CONTAINER_BYTES };
-
-/* A client encryption key's type, where a permission has the upper half of its number. */
-enum { TYPE_SHIFT = 32, TYPE_CLIENT_KEY = 2 };
+enum { CONTAINER_BIT = 0x80, MARK_SHIFT = 60, MARK_SHIFT_IN_DATABASE = 32 };
 
 struct rid rid_database(uint32_t database)
 {
@@ -35,8 +33,8 @@ struct rid rid_child(const struct rid *container, enum rid_kind kind, uint64_t n
     struct rid rid = *container;
 
     assert(container->size == RID_CONTAINER_BYTES);
-    assert(number >> KIND_SHIFT == 0);
-    put_le(rid.bytes + RID_CONTAINER_BYTES, (uint64_t)kind << KIND_SHIFT | number, 8);
+    assert(number >> MARK_SHIFT == 0);
+    put_le(rid.bytes + RID_CONTAINER_BYTES, (uint64_t)kind << MARK_SHIFT | number, 8);
     rid.size = RID_CHILD_BYTES;
     return rid;
 }
@@ -51,39 +49,6 @@ struct rid rid_attachment(const struct rid *document, uint32_t number)
     return rid;
 }
 
-struct rid rid_user(const struct rid *database, uint32_t user)
-{
-    struct rid rid = *database;
-
-    assert(database->size == RID_DATABASE_BYTES);
-    assert(user != 0 && user >> 31 == 0);
-    put_be(rid.bytes + RID_DATABASE_BYTES, user, 4);
-    rid.size = USER_BYTES;
-    return rid;
-}
-
-struct rid rid_permission(const struct rid *user, uint64_t number)
-{
-    struct rid rid = *user;
-
-    assert(user->size == USER_BYTES);
-    put_le(rid.bytes + USER_BYTES, number, 8);
-    rid.size = RID_CHILD_BYTES;
-    return rid;
-}
-
-struct rid rid_client_key(const struct rid *database, uint32_t number)
-{
-    struct rid rid = *database;
-
-    assert(database->size == RID_DATABASE_BYTES);
-    assert(number != 0);
-    put_be(rid.bytes + RID_DATABASE_BYTES, 0, 4);
-    put_le(rid.bytes + USER_BYTES, (uint64_t)TYPE_CLIENT_KEY << TYPE_SHIFT | number, 8);
-    rid.size = RID_CHILD_BYTES;
-    return rid;
-}
-
 struct rid rid_offer(uint32_t number)
 {
     struct rid rid = { .size = RID_OFFER_BYTES };
@@ -93,43 +58,68 @@ struct rid rid_offer(uint32_t number)
     return rid;
 }
 
-static enum rid_type type_below_container(const struct rid *rid)
+/* Whom a rid of a container's length or longer lies below, or is. */
+static enum rid_type owner_of(const struct rid *rid)
 {
-    switch ((enum rid_kind)(rid->bytes[RID_CHILD_BYTES - 1] >> 4)) {
-    case RID_DOCUMENT:
-        return RID_TYPE_DOCUMENT;
-    case RID_RANGE:
-        return RID_TYPE_RANGE;
-    case RID_UDF:
-        return RID_TYPE_UDF;
-    case RID_TRIGGER:
-        return RID_TYPE_TRIGGER;
-    case RID_PROCEDURE:
-        return RID_TYPE_PROCEDURE;
+    if (rid->bytes[RID_DATABASE_BYTES] & CONTAINER_BIT)
+        return RID_TYPE_CONTAINER;
+    return get_be(rid->bytes + RID_DATABASE_BYTES, 4) ? RID_TYPE_USER : RID_TYPE_DATABASE;
+}
+
+/* In bytes 8-15 the number is below it, the mark above. */
+static unsigned mark_shift(enum rid_type owner)
+{
+    return owner == RID_TYPE_DATABASE ? MARK_SHIFT_IN_DATABASE : MARK_SHIFT;
+}
+
+struct rid rid_make(enum rid_type type, const struct rid *owner, uint64_t number)
+{
+    const struct kind *kind = kind_of_type(type);
+    struct rid rid = *owner;
+
+    assert(kind);
+    assert(rid_type(owner) == kind->below);
+    assert(number != 0);
+    if (kind->mark == RID_UNMARKED) {
+        assert(number >> 31 == 0);
+        put_be(rid.bytes + RID_DATABASE_BYTES, number, 4);
+        rid.size = RID_CONTAINER_BYTES;
+        return rid;
     }
-    return RID_TYPE_NONE;
+    assert(number >> mark_shift(kind->below) == 0);
+    if (kind->below == RID_TYPE_DATABASE)
+        put_be(rid.bytes + RID_DATABASE_BYTES, 0, 4);
+    put_le(rid.bytes + RID_CONTAINER_BYTES, (uint64_t)kind->mark << mark_shift(kind->below) | number, 8);
+    rid.size = RID_CHILD_BYTES;
+    return rid;
+}
+
+static enum rid_type type_of_child(const struct rid *rid)
+{
+    enum rid_type owner = owner_of(rid);
+    int64_t mark = (int64_t)(get_le(rid->bytes + RID_CONTAINER_BYTES, 8) >> mark_shift(owner));
+    const struct kind *kind = kind_of_mark(owner, mark);
+
+    if (owner == RID_TYPE_CONTAINER && mark == RID_DOCUMENT)
+        return RID_TYPE_DOCUMENT;
+    if (owner == RID_TYPE_CONTAINER && mark == RID_RANGE)
+        return RID_TYPE_RANGE;
+    return kind ? kind->type : RID_TYPE_NONE;
 }
 
 enum rid_type rid_type(const struct rid *rid)
 {
-    bool in_container = rid->bytes[RID_DATABASE_BYTES] & CONTAINER_BIT;
-    bool in_user = !in_container && get_be(rid->bytes + RID_DATABASE_BYTES, 4) != 0;
-
     switch (rid->size) {
     case RID_OFFER_BYTES:
         return RID_TYPE_OFFER;
     case RID_DATABASE_BYTES:
         return RID_TYPE_DATABASE;
     case RID_CONTAINER_BYTES:
-        return in_container ? RID_TYPE_CONTAINER : in_user ? RID_TYPE_USER : RID_TYPE_NONE;
+        return owner_of(rid) == RID_TYPE_DATABASE ? RID_TYPE_NONE : owner_of(rid);
     case RID_CHILD_BYTES:
-        if (in_container || in_user)
-            return in_container ? type_below_container(rid) : RID_TYPE_PERMISSION;
-        return get_le(rid->bytes + USER_BYTES, 8) >> TYPE_SHIFT == TYPE_CLIENT_KEY ? RID_TYPE_CLIENT_KEY
-                                                                                   : RID_TYPE_NONE;
+        return type_of_child(rid);
     case RID_BYTES_MAX:
-        return in_container && type_below_container(rid) == RID_TYPE_DOCUMENT ? RID_TYPE_ATTACHMENT
-                                                                              : RID_TYPE_NONE;
+        return type_of_child(rid) == RID_TYPE_DOCUMENT ? RID_TYPE_ATTACHMENT : RID_TYPE_NONE;
     default:
         return RID_TYPE_NONE;
     }
@@ -137,26 +127,19 @@ enum rid_type rid_type(const struct rid *rid)
 
 uint64_t rid_number(const struct rid *rid)
 {
-    uint64_t last = get_le(rid->bytes + RID_CONTAINER_BYTES, 8);
-
-    switch (rid_type(rid)) {
-    case RID_TYPE_NONE:
+    if (rid_type(rid) == RID_TYPE_NONE)
         return 0;
-    case RID_TYPE_OFFER:
+    switch (rid->size) {
+    case RID_OFFER_BYTES:
         return get_be(rid->bytes, RID_OFFER_BYTES);
-    case RID_TYPE_DATABASE:
+    case RID_DATABASE_BYTES:
         return get_be(rid->bytes, RID_DATABASE_BYTES);
-    case RID_TYPE_CONTAINER:
-    case RID_TYPE_USER:
+    case RID_CONTAINER_BYTES:
         return get_be(rid->bytes + RID_DATABASE_BYTES, 4) & INT32_MAX;
-    case RID_TYPE_PERMISSION:
-        return last;
-    case RID_TYPE_CLIENT_KEY:
-        return (uint32_t)last;
-    case RID_TYPE_ATTACHMENT:
+    case RID_BYTES_MAX:
         return get_le(rid->bytes + RID_CHILD_BYTES, 4);
     default:
-        return last & ((1ull << KIND_SHIFT) - 1);
+        return get_le(rid->bytes + RID_CONTAINER_BYTES, 8) & ((1ull << mark_shift(owner_of(rid))) - 1);
     }
 }
 
@@ -165,9 +148,9 @@ bool rid_child_number(const struct rid *rid, enum rid_kind kind, uint64_t *numbe
     uint64_t child = get_le(rid->bytes + RID_CONTAINER_BYTES, 8);
 
     if (rid->size != RID_CHILD_BYTES || !(rid->bytes[RID_DATABASE_BYTES] & CONTAINER_BIT) ||
-        child >> KIND_SHIFT != (uint64_t)kind)
+        child >> MARK_SHIFT != (uint64_t)kind)
         return false;
-    *number = child & ((1ull << KIND_SHIFT) - 1);
+    *number = child & ((1ull << MARK_SHIFT) - 1);
     return true;
 }
 

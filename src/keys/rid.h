@@ -2,13 +2,12 @@
  * src/keys/rid.h - resource ids, as bytes and as the text that clients see.
  *
  *     0-3    database
- *     4-7    container (top bit set) or user (clear); zero for a client encryption key
- *     8-15   child, little-endian; below a container the top four bits tell its kind, 0 for a
- *            document; of a client encryption key the number and then its type, four bytes each
- *
+ *     4-7    container (top bit set) or user (clear); zero for what else lies below a database
+ *     8-15   child, little-endian; below a container or a user the top four bits are its mark, below
+ *            a database the upper four bytes
  *     16-19  attachment of a document, little-endian
  *
- * An offer's is three bytes of its own.
+ * An offer's is three bytes of its own. The marks of small resources are in kinds.def.
  *
  * Text is standard base64 with '/' replaced by '-'. Clients order documents by the number
  * in bytes 8-15, so it must be our own order: it is the document's number.
@@ -17,23 +16,24 @@
 #include "base/buf.h"
 #include "base/op.h"
 
-enum rid_kind { RID_DOCUMENT = 0, RID_RANGE = 5, RID_UDF = 6, RID_TRIGGER = 7, RID_PROCEDURE = 8 };
+/* Marks below a container that are no small resource's. */
+enum rid_kind { RID_DOCUMENT = 0, RID_RANGE = 5 };
+
+/* In the place of a mark: the rid is as long as a container's. */
+enum { RID_UNMARKED = -1 };
 
 /* What a rid is one of. */
 enum rid_type {
     RID_TYPE_NONE, /* nothing of ours */
     RID_TYPE_DATABASE,
     RID_TYPE_CONTAINER,
-    RID_TYPE_USER,
-    RID_TYPE_PERMISSION,
-    RID_TYPE_CLIENT_KEY,
     RID_TYPE_DOCUMENT,
     RID_TYPE_ATTACHMENT,
     RID_TYPE_RANGE,
-    RID_TYPE_UDF,
-    RID_TYPE_TRIGGER,
-    RID_TYPE_PROCEDURE,
     RID_TYPE_OFFER,
+#define KIND(type, path, name, below, mark, collective, adds, flags, properties) RID_TYPE_##type,
+#include "keys/kinds.def"
+#undef KIND
 };
 
 enum {
@@ -56,10 +56,10 @@ struct rid rid_child(const struct rid *container, enum rid_kind kind, uint64_t n
 
 struct rid rid_attachment(const struct rid *document, uint32_t number);
 
-struct rid rid_user(const struct rid *database, uint32_t user); /* above 0, below 2^31 */
-struct rid rid_permission(const struct rid *user, uint64_t number);
-struct rid rid_client_key(const struct rid *database, uint32_t number); /* above 0 */
-struct rid rid_offer(uint32_t number);                                  /* below 2^24 */
+struct rid rid_offer(uint32_t number); /* below 2^24 */
+
+/* Of a small resource below its owner. Numbers are above 0; a user's is below 2^31, others' below 2^32 or 2^60. */
+struct rid rid_make(enum rid_type type, const struct rid *owner, uint64_t number);
 
 enum rid_type rid_type(const struct rid *rid);
 

@@ -36,7 +36,7 @@ static enum status resolve(struct op *op, const char *target, char resolved[PATH
     return ST_OK;
 }
 
-/* The copy would be part of what is copied, and go when the data goes. */
+/* A target inside the data would be copied with it, and be lost with it. */
 static enum status check_outside(struct op *op, const char *data, const char *target)
 {
     char real[PATH_MAX];
@@ -58,7 +58,7 @@ static enum status check_empty(struct op *op, const char *target)
     return op_fail(op, ST_BAD_DIRECTORY, "%s is not empty: a copy needs a directory of its own", target);
 }
 
-/* The lock keeps a second backup out, and a server that would be started on half of one. */
+/* The lock keeps out a second backup, and a server that is started on the unfinished copy. */
 static enum status take_target(struct op *op, const char *target, int *lock)
 {
     struct stat info;
@@ -91,7 +91,7 @@ static enum status copy_certificate(struct op *op, const struct directory *direc
     return op_fail(op, ST_UNAVAILABLE, "cannot copy the certificate to %s: %s", tls, strerror(errno));
 }
 
-/* What fill() has made. */
+/* Removes what fill() has made. */
 static void empty(struct op *op, const char *target)
 {
     static const char *const folders[] = { "store", "store.tmp", "tls" }; /* RocksDB makes store.tmp first */

@@ -44,7 +44,7 @@ static enum status get(struct op *op, struct inspection *in, struct slice key, s
     return store_get_many(op, in->snapshot, &key, 1, value);
 }
 
-/* Another document in the same entry may share the hash, and not the values. */
+/* Documents whose values differ may share a hash, and so an entry. */
 static enum status check_other(struct op *op, struct inspection *in, size_t which, const struct record *item,
                                uint64_t number)
 {
@@ -173,7 +173,7 @@ out:
     return st;
 }
 
-/* An item counts once in each of its own entries, so what leads to documents and is too much shows in the sum. */
+/* An item counts once in each of its entries, so an entry too many that leads to a document shows in the sum. */
 static enum status visit_unique(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
@@ -190,7 +190,7 @@ out:
     return st;
 }
 
-/* The item must be there, and must know that it has some: else they would stay when it goes. */
+/* The item must exist, and its record must say that it has attachments: else they would stay when it goes. */
 static enum status visit_attachment(struct op *op, struct inspection *in, const struct key_parts *key,
                                     struct slice value)
 {
@@ -234,7 +234,7 @@ out:
     return st;
 }
 
-/* What was trimmed has no old record, and no delete. */
+/* The trimmed part of the log has no old records and no deletes. */
 static bool is_trimmed(const struct inspection *in, struct log_place place)
 {
     return place.lsn < in->trimmed.lsn ||
@@ -253,7 +253,7 @@ static void check_change(struct inspection *in, const struct change *change, str
         problem(in, "change %llu has lost the version before it", (unsigned long long)place.lsn);
 }
 
-/* Each item is in the log at its last change, once: what is counted here is to be as many as there are. */
+/* The log has each item's last change once, so the changes counted here must be as many as the items. */
 static enum status count_last_change(struct op *op, struct inspection *in, const struct change *change)
 {
     struct record item;
@@ -283,7 +283,7 @@ static enum status visit_change(struct op *op, struct inspection *in, const stru
     return count_last_change(op, in, &change);
 }
 
-/* A version that was ended must lead to the change that ended it. */
+/* A version that was replaced or deleted must lead to the change that ended it. */
 static enum status visit_next(struct op *op, struct inspection *in, const struct key_parts *key,
                               struct slice value)
 {

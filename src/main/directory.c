@@ -29,7 +29,7 @@ static enum status make_directory(struct op *op, const char *path)
     return op_fail(op, ST_UNAVAILABLE, "cannot make %s: %s", path, strerror(errno));
 }
 
-/* The kernel lets go of the lock however the process ends. What the last one wrote into the file is gone then. */
+/* The kernel releases the lock however the process ends. What an earlier process wrote into the file is removed. */
 enum status directory_lock(struct op *op, const char *path, int *lock)
 {
     *lock = open(directory_inside(op, path, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -61,7 +61,7 @@ bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_A
     return is_held;
 }
 
-/* Whoever names a folder of something else by mistake would delete that with the data. */
+/* A folder with other files is refused: who named it by mistake would later delete them with the data. */
 bool directory_is_empty(const char *path)
 {
     DIR *directory = opendir(path);
@@ -110,7 +110,7 @@ enum status directory_write_format(struct op *op, const char *path, int format)
     return ST_OK;
 }
 
-/* 0 for a directory that has none yet. */
+/* The directory's format; 0 when it has none yet. */
 static enum status read_format(struct op *op, const char *path, bool read_only, int *format)
 {
     const char *file = directory_inside(op, path, "FORMAT");
@@ -138,7 +138,7 @@ static enum status check_format(struct op *op, const struct formats *formats, co
     return ST_OK;
 }
 
-/* Nothing is made in what is no data directory, and nothing changed in what is only to be read. */
+/* Makes nothing in a folder that is no data directory, and changes nothing in one that is only to be read. */
 static enum status open_to_read(struct op *op, const struct formats *formats, struct directory *directory)
 {
     const char *path = directory->path;

@@ -21,11 +21,11 @@ struct directory {
 enum status directory_open(struct op *op, const char *path, bool read_only, struct directory *directory);
 void directory_close(struct directory *directory);
 
-/* The same as a program of another time would: how migrations are tested. */
+/* The same, as a program of another version would do it: tests of migrations use this. */
 enum status directory_open_as(struct op *op, const struct formats *formats, const char *path, bool read_only,
                               struct directory *directory);
 
-/* Whoever wants something of the server that holds the directory learns here where it listens. */
+/* Writes down where the server listens, for commands that want to ask it. */
 void directory_announce(const struct directory *directory, const char *address);
 
 /* True while a process holds the directory; the address is empty when it has not said one. */

@@ -115,7 +115,7 @@ static bool has_any(const struct key_texts *keys)
     return any;
 }
 
-/* All of the file, unless somebody is writing it: then its stamp is another afterwards. */
+/* Reads the whole file. If somebody writes it meanwhile, its stamp differs afterwards, and it is refused. */
 static enum status read_text(struct op *op, const char *path, int file, const struct keyfile_stamp *stamp,
                              char text[FILE_BYTES_MAX], size_t *size)
 {
@@ -184,8 +184,8 @@ static void make_key(struct op *op, char text[AUTH_KEY_TEXT_MAX + 1])
 }
 
 /*
- * FILE.new, locked. Whoever held the lock before may have renamed it meanwhile, and then
- * what is open here is the key file itself: its inode tells.
+ * Opens FILE.new and locks it. The process that held the lock before may have renamed the file meanwhile; then
+ * what is open here is the key file itself, which its inode shows.
  */
 static enum status open_fresh(struct op *op, const char *fresh, int *file)
 {
@@ -200,7 +200,7 @@ static enum status open_fresh(struct op *op, const char *fresh, int *file)
     return ST_OK;
 }
 
-/* The server may be another user than the one who rotates: the file stays as readable as it was. */
+/* The server may run as another user than the one who rotates keys, so the file keeps its owner and mode. */
 static bool keep_owner(const char *path, int file)
 {
     struct stat info;

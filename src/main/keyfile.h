@@ -1,9 +1,9 @@
 /*
  * src/main/keyfile.h - the account's keys: where they come from, and the file they may lie in.
- * A key file has a line for each key, its name and its base64 (auth_key_names). We replace it whole; an
- * editor may write it in its place, so that half of it can be seen, and half of a key may look like one. So a
- * file that has changed is read when two looks at it saw the same, and what changes while it is read is
- * no key file. What others may read or write is refused, since its keys open everything.
+ * A key file has a line for each key: its name and its base64 (auth_key_names). We replace the file whole, but an
+ * editor may write into it, and then half of it can be seen, and half of a key may look like a key. So a changed
+ * file is read only when two looks at it saw the same, and a file that changes while it is read is refused. A file
+ * that others may read or write is refused too, because its keys open everything.
  */
 #pragma once
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ struct keyfile_stamp {
 enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys,
                          struct keyfile_stamp *stamp);
 
-/* One who looks now and then: the version whose keys are in use, and the one that the last look saw. */
+/* For looking at a file now and then: the version whose keys are in use, and the one that the last look saw. */
 struct keyfile_watch {
     struct keyfile_stamp used, seen;
 };

@@ -19,7 +19,7 @@ static const struct migration *step_from(const struct formats *formats, int form
     return NULL;
 }
 
-/* Before the first step is run: a directory is not left half way. */
+/* Looks for all steps before the first one is run, so that no directory is left half way. */
 static enum status check_way(struct op *op, const struct formats *formats, const char *path, int format)
 {
     for (int at = format; at < formats->present; at++)

@@ -54,7 +54,7 @@ struct server {
     _Atomic uint64_t items_expired, ranges_split;
 };
 
-/* For the router, whose own metrics are those of requests. */
+/* Adds the figures of the server's parts to the router's own, which are about requests. */
 static void print_metrics(void *context, struct buf *out)
 {
     const struct server *server = context;

@@ -67,11 +67,6 @@ out:
     return st;
 }
 
-static enum status too_large(struct op *op)
-{
-    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
-}
-
 /* The item's record as it was, with its LSN and time, but for the flag; the transaction's own gets both at the commit. */
 static enum status flag_item(struct op *op, struct partition_txn *txn, const struct record *item)
 {
@@ -85,7 +80,7 @@ static enum status flag_item(struct op *op, struct partition_txn *txn, const str
     flagged.flags |= RECORD_HAS_ATTACHMENTS;
     value = record_encode(op, &flagged, &size);
     if (!value)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     if (item->lsn == 0) {
         batch_put_stamped(txn->batch, key, value, size);
         return ST_OK;
@@ -108,7 +103,7 @@ static enum status put_media(struct op *op, struct partition_txn *txn, const str
     }
     value = media_encode(op, media, &size);
     if (!value)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     batch_put(txn->batch, key, slice_make(value, size));
     op->work.document_bytes_written += size;
     return ST_OK;
@@ -127,7 +122,7 @@ enum status attachment_put(struct op *op, struct partition_txn *txn, const struc
     };
     value = record_encode(op, attachment, &size);
     if (!value)
-        return too_large(op);
+        return op_fail_as(op, ST_TOO_LARGE);
     TRY(flag_item(op, txn, item));
     batch_put_stamped(txn->batch, key_attachment(&op->arena, bucket_of(txn), item->number, number), value,
                       size);

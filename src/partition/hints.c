@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "partition/hints.h"
 
 enum { SLOTS = 1 << 18 }; /* 4 MB when all are in use, and nothing before */
@@ -17,10 +18,8 @@ struct hints {
 
 struct hints *hints_open(void)
 {
-    struct hints *hints = calloc(1, sizeof(*hints));
+    struct hints *hints = heap_allocate(sizeof(*hints));
 
-    if (!hints)
-        abort();
     return hints;
 }
 

@@ -41,7 +41,7 @@ static enum status fill_page(struct op *op, struct partition_scan *scan, size_t 
     for (;;) {
         TRY(partition_scan_next(op, scan, &item, &page->more));
         if (scan->paused)
-            page->last = scan->from - 1;
+            page->last = partition_scan_after(scan);
         page->more |= scan->paused;
         if (scan->paused || !page->more || page->count == limit ||
             (page->count && bytes + item.stored.size > PAGE_BYTES_MAX))

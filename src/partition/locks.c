@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/heap.h"
 #include "base/thread.h"
 #include "partition/locks.h"
 
@@ -35,18 +36,9 @@ struct locks {
     struct shard shard[SHARDS];
 };
 
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        abort();
-    return memory;
-}
-
 struct locks *locks_open(void)
 {
-    struct locks *locks = allocate(sizeof(*locks));
+    struct locks *locks = heap_allocate(sizeof(*locks));
 
     for (size_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&locks->shard[i].mutex, NULL);
@@ -75,7 +67,7 @@ static struct lock *find(const struct shard *shard, uint64_t what)
 
 static struct lock *add(struct shard *shard, uint64_t what)
 {
-    struct lock *lock = allocate(sizeof(*lock));
+    struct lock *lock = heap_allocate(sizeof(*lock));
 
     *lock = (struct lock){ .what = what, .shard = shard, .next = shard->locks };
     lock->last = &lock->first;
@@ -159,7 +151,7 @@ enum status locks_acquire(struct op *op, struct locks *locks, uint64_t what, str
         return ST_OK;
     *lock = NULL;
     if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "Another operation writes the same item.");
+        return op_fail_as(op, ST_WOULD_BLOCK);
     if (full)
         return op_fail(
             op, ST_TOO_MANY_REQUESTS,

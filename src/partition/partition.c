@@ -149,8 +149,8 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
-    if (*found && !op->may_block && item->stored.size > INLINE_ITEM_BYTES_MAX) /* its entries are many */
-        TRY(op_fail(op, ST_WOULD_BLOCK, "What is to be done with the item takes long."));
+    if (*found && item->stored.size > INLINE_ITEM_BYTES_MAX) /* its entries are many */
+        TRY(op_may_take_long(op));
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
         *found = false;
         TRY(txn_remove_expired(op, txn, item));
@@ -179,7 +179,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
     struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), item->number);
 
     if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     batch_put_stamped(txn->batch, key, value, size);
     batch_counts(txn->batch, old ? 0 : 1, (int64_t)size - (old ? (int64_t)old->stored.size : 0));
     measure_document(op, &txn->measure, txn->container, item->document);
@@ -201,7 +201,7 @@ static void put_id(struct op *op, struct partition_txn *txn, struct slice id, ui
 static enum status encode_change(struct op *op, struct txn_change *noted)
 {
     noted->value = change_encode(op, &noted->change, &noted->size);
-    return noted->value ? ST_OK : op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    return noted->value ? ST_OK : op_fail_as(op, ST_TOO_LARGE);
 }
 
 /* Of a document that the transaction itself has written: what it did before and what it does now are one change. */
@@ -291,7 +291,7 @@ static enum status check_free(struct op *op, struct partition_txn *txn, struct s
 
     TRY(partition_find(op, txn, id, &other, &taken));
     if (taken)
-        TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));
+        TRY(op_fail_as(op, ST_ITEM_EXISTS));
 out:
     return st;
 }
@@ -346,11 +346,14 @@ out:
 
 enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const struct record *old)
 {
-    if (!op->may_block) /* it may be large, and what removes it holds on to its container */
-        return op_fail(op, ST_WOULD_BLOCK, "What is to be done with an expired item takes long.");
+    enum status st;
+
+    TRY(op_may_take_long(op)); /* it may be large, and what removes it holds on to its container */
     txn->expires = true;
     txn_expect_item(txn, old->epk, id_of(old->document));
-    return remove_item(op, txn, old, true);
+    TRY(remove_item(op, txn, old, true));
+out:
+    return st;
 }
 
 enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old)

@@ -1,6 +1,7 @@
 /* src/partition/recover.c - makes lost index entries again, from the change log behind what is settled. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "keys/keys.h"
@@ -38,10 +39,8 @@ static uint64_t *slot_of(uint64_t *slots, size_t capacity, uint64_t number)
 static void grow(struct seen *seen)
 {
     size_t capacity = seen->capacity ? 2 * seen->capacity : 1024;
-    uint64_t *slots = calloc(capacity, sizeof(*slots));
+    uint64_t *slots = heap_allocate(capacity * sizeof(*slots));
 
-    if (!slots)
-        abort();
     for (size_t i = 0; i < seen->capacity; i++)
         if (seen->slot[i])
             *slot_of(slots, capacity, seen->slot[i]) = seen->slot[i];

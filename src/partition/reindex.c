@@ -33,7 +33,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, const st
     uint8_t *value = record_encode(op, new, &size);
 
     if (!value)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     value_stamp(value, size, old->lsn, old->ts_ms);
     batch_put(txn->batch, key, slice_make(value, size));
     return ST_OK;

@@ -193,6 +193,17 @@ void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, si
     scan->pick_count = count;
 }
 
+const struct number_span *partition_scan_spans(const struct partition_scan *scan, size_t *count)
+{
+    *count = scan->span_count;
+    return scan->span;
+}
+
+uint64_t partition_scan_after(const struct partition_scan *scan)
+{
+    return scan->from ? scan->from - 1 : 0;
+}
+
 const struct view *partition_scan_view(const struct partition_scan *scan)
 {
     return scan->txn ? &scan->txn->view : &scan->view;

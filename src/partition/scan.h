@@ -59,6 +59,12 @@ enum status partition_scan_count(struct op *op, const struct partition_scan *sca
 /* Whether there may be items that the transaction itself has written: no index knows their _ts yet. */
 bool partition_scan_sees_own(const struct partition_scan *scan);
 
+/* Where the numbers of its items lie, in order; others may lie there too. They live as long as the op. */
+const struct number_span *partition_scan_spans(const struct partition_scan *scan, size_t *count);
+
+/* Up to this number everything in scope was looked at, so that another scan may seek behind it; 0: nothing yet. */
+uint64_t partition_scan_after(const struct partition_scan *scan);
+
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);
 

@@ -80,8 +80,7 @@ static enum status collect(struct op *op, struct partition_scan *scan, struct pa
         }
     }
     sweep->passing = found || scan->paused;
-    if (scan->from)
-        sweep->after = scan->from - 1;
+    sweep->after = partition_scan_after(scan);
 out:
     return st;
 }

@@ -8,5 +8,6 @@
  */
 enum status computed_check(struct op *op, struct json properties);
 
-/* What the index keeps of one (index/policy.h). The definition is compiled each time. */
-index_compute computed_value;
+/* An index_compute: what the index keeps of one (index/policy.h). The definition is compiled each time. */
+enum status computed_value(struct op *op, struct json computed, size_t which, struct json document,
+                           struct index_computed *result);

@@ -21,10 +21,10 @@ extern const size_t price_count;
 /* Every answer costs at least 1. */
 double charge_of(const struct work *work);
 
-/* What the service asks for telling a client to come back later, as it was recorded. */
+/* What the service was seen to charge for an answer that tells a client to come back later. */
 extern const double charge_refused;
 
-/* Of what came on top of `before`: of a part of a request, so nothing at all may cost nothing. */
+/* The charge of the work since `before`. It is of a part of a request, so no work costs nothing. */
 double charge_since(const struct work *work, const struct work *before);
 
 /* At most two decimals, as the service prints charges. */

@@ -1,17 +1,32 @@
 /* src/reply/reply.c - status and counted work to the answer a client sees. */
+#include <assert.h>
+
 #include "base/log.h"
 #include "json/scan.h"
 #include "reply/charge.h"
 #include "reply/reply.h"
 
+static void begin_answer(struct reply *reply)
+{
+    *reply->answer = (struct answer){ .status = 200 };
+    buf_init(&reply->answer->head, &reply->op->arena);
+    buf_init(&reply->answer->body, &reply->op->arena);
+}
+
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
 {
     static const uint32_t first = 0;
 
-    *reply = (struct reply){ .op = op, .answer = answer, .ranges = { &first, 1 } };
-    *answer = (struct answer){ .status = 200 };
-    buf_init(&answer->head, &op->arena);
-    buf_init(&answer->body, &op->arena);
+    *reply = (struct reply){ .op = op, .answer = answer, .about.ranges = { &first, 1 } };
+    begin_answer(reply);
+}
+
+void reply_resume(struct reply *reply)
+{
+    assert(reply->answer->head.size == 0);
+    assert(reply->answer->body.size == 0);
+    assert(!reply_has_session(reply)); /* its LSN is what it has waited for */
+    begin_answer(reply);
 }
 
 void reply_header(struct reply *reply, const char *name, struct slice value)
@@ -70,23 +85,55 @@ void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms)
     buf_append(head, "\r\n", 2);
 }
 
+/* ---- what it is about ---- */
+
+void reply_owner(struct reply *reply, struct slice link, const struct rid *rid)
+{
+    assert(!reply->about.link.data);
+    reply->about.link = link;
+    reply->about.rid = rid;
+}
+
 void reply_ranges(struct reply *reply, struct range_ids ranges)
 {
-    reply->ranges = ranges;
-    reply->of_items = true;
+    reply->about.ranges = ranges;
+    reply->about.of_items = true;
 }
 
 void reply_session(struct reply *reply, uint64_t lsn)
 {
+    assert(!reply->about.has_lsn);
+    reply->about.lsn = lsn;
+    reply->about.has_lsn = true;
+}
+
+static void print_owner(struct reply *reply, const struct about *about)
+{
+    reply_header_link(reply, "x-ms-alt-content-path", about->link);
+    reply_header_rid(reply, "x-ms-content-path", about->rid);
+}
+
+static void print_session(struct reply *reply, const struct about *about)
+{
     struct buf *head = &reply->answer->head;
 
     buf_text(head, "x-ms-session-token: ");
-    session_token_print(head, reply->ranges, lsn, reply->plain_session);
+    session_token_print(head, about->ranges, about->lsn, reply->plain_session);
     buf_append(head, "\r\n", 2);
-    if (reply->of_items && reply->ranges.count == 1)
-        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", reply->ranges.id[0]);
-    reply_header_u64(reply, "lsn", lsn);
+    if (about->of_items && about->ranges.count == 1)
+        reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", about->ranges.id[0]);
+    reply_header_u64(reply, "lsn", about->lsn);
 }
+
+static void print_about(struct reply *reply)
+{
+    if (reply->about.link.data)
+        print_owner(reply, &reply->about);
+    if (reply->about.has_lsn)
+        print_session(reply, &reply->about);
+}
+
+/* ---- status and body ---- */
 
 void reply_status(struct reply *reply, int http_status)
 {
@@ -185,6 +232,7 @@ void reply_finish(struct reply *reply, enum status status)
     struct op *op = reply->op;
     struct buf *head = &reply->answer->head;
 
+    print_about(reply);
     if (status != ST_OK)
         write_failure(reply, status);
     if (status == ST_CORRUPT || status == ST_INTERNAL)

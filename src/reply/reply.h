@@ -1,9 +1,10 @@
 /*
  * src/reply/reply.h - answers as clients of the service expect them: bodies, headers, errors.
- * An operation writes its body and the headers that are its own; reply_finish() adds those
- * that every answer has. A failure replaces whatever was written before it.
+ * An operation writes its body and, when its work is done, the headers that are its own. What its answer is about it notes as
+ * soon as it knows it, because a failure tells it as well; reply_finish() prints that, and what every answer has. A failure
+ * replaces the body that was written before it.
  *
- * Ownership. Everything lies in the op's arena.
+ * Ownership. Everything lies in the op's arena, but what is noted of a container, which outlives the reply.
  */
 #pragma once
 #include "base/exchange.h"
@@ -11,16 +12,28 @@
 #include "keys/rid.h"
 #include "token/token.h"
 
+/* What an answer is about: noted by the calls below, printed by reply_finish(). */
+struct about {
+    struct slice link; /* of the container; data is NULL until it is noted */
+    const struct rid *rid;
+    struct range_ids ranges; /* 0 alone until an operation on items says more */
+    bool of_items;           /* and whether one has */
+    bool has_lsn;
+    uint64_t lsn; /* up to which a client has seen those ranges */
+};
+
 struct reply {
     struct op *op;
     struct answer *answer;
-    struct range_ids ranges;   /* that the answer is about: 0 alone until an operation on items says more */
+    struct about about;
     struct slice content_type; /* of a body that is no JSON */
-    bool of_items;             /* and whether one has */
     bool plain_session;        /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer);
+
+/* Goes on after a wait (ST_PENDING) before which nothing was written; what was noted stays. */
+void reply_resume(struct reply *reply);
 
 /* One header line. Values come from us: they hold no line breaks. */
 void reply_header(struct reply *reply, const char *name, struct slice value);
@@ -33,11 +46,19 @@ void reply_header_link(struct reply *reply, const char *name, struct slice link)
 /* The quoted text, in the header and nowhere else. */
 void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
 
-/* From here on the answer is about these ranges of a container, which outlives the reply. */
+/* x-ms-content-path and its like, noted once: SDKs keep session tokens by them, from failures too. */
+void reply_owner(struct reply *reply, struct slice link, const struct rid *rid);
+
+/* From here on the answer is about these ranges of the container; a request that names fewer of them narrows it. */
 void reply_ranges(struct reply *reply, struct range_ids ranges);
 
-/* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. */
+/* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. Noted once. */
 void reply_session(struct reply *reply, uint64_t lsn);
+
+static inline bool reply_has_session(const struct reply *reply)
+{
+    return reply->about.has_lsn;
+}
 
 static inline struct buf *reply_body(struct reply *reply)
 {

@@ -31,7 +31,7 @@ static enum status take_create(struct op *op, const struct container *container,
     (void)container;
     TRY(partition_find(op, txn, action->id, &action->old, &action->found));
     if (action->found)
-        TRY(op_fail(op, ST_ITEM_EXISTS, "Entity with the specified id already exists in the system."));
+        TRY(op_fail_as(op, ST_ITEM_EXISTS));
     TRY(partition_create(op, txn, action->document, &action->item));
 out:
     return st;
@@ -61,7 +61,7 @@ static enum status find(struct op *op, struct partition_txn *txn, struct action 
 
     TRY(partition_find(op, txn, action->id, &action->old, &action->found));
     if (!action->found)
-        TRY(item_not_found(op));
+        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
 out:
     return st;
 }
@@ -78,7 +78,7 @@ static enum status take_read(struct op *op, const struct container *container, s
     work_read(&op->work, action->old.stored.size);
     if (etag_matches(action->if_none_match, action->old.etag, action->old.ts_ms) ||
         etag_matches(action->if_match, action->old.etag, action->old.ts_ms))
-        TRY(op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified."));
+        TRY(op_fail_as(op, ST_NOT_MODIFIED));
 out:
     return st;
 }
@@ -177,12 +177,6 @@ void action_attempt_again(struct op *op, const struct action_attempt *begun)
     op->work = begun->work;
 }
 
-enum status action_gave_up(struct op *op)
-{
-    return op_fail(op, ST_RETRY_WITH,
-                   "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
-}
-
 enum status action_run(struct op *op, const struct call *call, struct action *action,
                        struct commit_stamp *stamp)
 {
@@ -203,7 +197,7 @@ enum status action_run(struct op *op, const struct call *call, struct action *ac
     if (st == ST_OK)
         action_stamp(action, *stamp);
     if (st == ST_WRITE_CONFLICT)
-        st = action_gave_up(op);
+        st = op_fail_as(op, ST_RETRY_WITH);
 out:
     partition_abort(txn);
     return st;

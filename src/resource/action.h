@@ -62,9 +62,8 @@ struct action_attempt {
 struct action_attempt action_attempt_begin(const struct op *op);
 void action_attempt_again(struct op *op, const struct action_attempt *begun);
 
-/* A transaction that met others a few times is given up. */
+/* A transaction that met others a few times is given up: ST_RETRY_WITH. */
 enum { ACTION_TRIES = 5 };
-enum status action_gave_up(struct op *op);
 
 /* After the commit: its LSN and time are the item's, if the item was written by it. */
 void action_stamp(struct action *action, struct commit_stamp stamp);

@@ -3,6 +3,7 @@
 #include "reply/feed.h"
 #include "resource/attachment_private.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/search.h"
 
 /* --- operations that write --- */
@@ -127,7 +128,7 @@ enum status attachment_read(struct op *op, struct call *call, struct reply *repl
     enum status st;
 
     TRY(attachment_read_address(op, call, reply, &job));
-    TRY(item_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply, lsn));
     TRY(partition_begin_many(op, call->container, &job.epk, &txn));
     TRY(attachment_find(op, txn, &job, call->id));
     if (!job.found)
@@ -148,7 +149,7 @@ static enum status read_all(struct op *op, const struct call *call, struct reply
     enum status st;
 
     TRY(attachment_read_address(op, call, reply, job));
-    TRY(item_check_session(op, call, reply, lsn));
+    TRY(scope_check_session(op, call, reply, lsn));
     TRY(partition_begin_many(op, call->container, &job->epk, &txn));
     TRY(attachment_find_item(op, txn, job));
     TRY(attachment_list(op, txn, &job->item, list, count));

@@ -5,6 +5,7 @@
  */
 #include "base/limits.h"
 #include "resource/attachment_private.h"
+#include "resource/scope.h"
 #include "resource/system.h"
 
 enum { CONFLICT_TRIES = 5 };
@@ -78,8 +79,8 @@ enum status attachment_read_address(struct op *op, const struct call *call, stru
     *job = (struct attachment_job){ .call = call,
                                     .name = call->id,
                                     .if_match = call_header(call, HEADER_IF_MATCH) };
-    item_reply_owner(reply, call);
-    TRY(item_read_key(op, call, reply, &job->epk));
+    scope_all(reply, call);
+    TRY(scope_read_key(op, call, reply, &job->epk));
     owner.id = call->item;
     TRY(item_address(op, &owner, &job->epk, &job->item_id));
 out:
@@ -137,7 +138,7 @@ enum status attachment_read_media(struct op *op, const struct call *call, struct
     job->media = call->request->body.size ? call->request->body : slice_of("");
     job->type = type.data && type.size ? type : slice_of("application/octet-stream");
     if (job->media.size > MEDIA_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     if (job->slug.size > ITEM_ID_BYTES_MAX)
         return op_fail(op, ST_BAD_REQUEST, "The Slug header is too long for an id.");
     return check_media_type(op, job->type);
@@ -148,7 +149,7 @@ static enum status read_json(struct op *op, const struct call *call, struct atta
     enum status st;
 
     if (call->request->body.size > ATTACHMENT_BODY_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(item_read_body(op, call, &job->body));
     TRY(attachment_check_body(op, job));
 out:
@@ -322,8 +323,7 @@ enum status attachment_run(struct op *op, struct attachment_job *job, attachment
             break;
     }
     if (st == ST_WRITE_CONFLICT)
-        st = op_fail(op, ST_RETRY_WITH,
-                     "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+        st = op_fail_as(op, ST_RETRY_WITH);
 out:
     partition_abort(txn);
     return st;

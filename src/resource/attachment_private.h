@@ -67,5 +67,5 @@ void attachment_reply_written(struct reply *reply, struct attachment_job *job, i
 /* Here, so that analysers see that it is never ST_OK. */
 static inline enum status attachment_missing(struct op *op)
 {
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    return op_fail_as(op, ST_NOT_FOUND);
 }

@@ -13,7 +13,7 @@ static enum status try_read(struct op *op, struct partition_txn *txn, struct att
     if (!job->found)
         TRY(attachment_missing(op));
     if (etag_matches(job->if_none_match, job->old.etag, job->old.ts_ms))
-        TRY(op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified."));
+        TRY(op_fail_as(op, ST_NOT_MODIFIED));
     job->made = job->old;
 out:
     return st;
@@ -66,11 +66,11 @@ static enum status read_body(struct op *op, const struct way *way, struct json a
 
     job->body = json_get(asked, "body");
     if (json_kind(job->body) != JSON_OBJECT)
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (!way->on_attachment)
         TRY(operations_give_id(op, json_get(asked, "options"), &job->body));
     if (json_size(job->body) > ATTACHMENT_BODY_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(item_check_document(op, &job->body));
     TRY(attachment_check_body(op, job));
 out:
@@ -148,7 +148,7 @@ enum status attachment_operate(struct op *op, const struct operations *work, str
     else if (name.data && (slice_is(name, "readAll") || slice_is(name, "query")))
         TRY(list(op, work, asked, &job, answers));
     else
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
 out:
     return st;
 }

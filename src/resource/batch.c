@@ -8,8 +8,8 @@
 #include "reply/charge.h"
 #include "resource/batch.h"
 #include "resource/hybrid_row.h"
-#include "resource/range.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/system.h"
 #include "resource/usage.h"
 
@@ -54,7 +54,7 @@ static enum status read_key(struct op *op, struct parts *parts, bool atomic)
     if (!parts->has_key)
         return ST_OK;
     TRY(read_epk(op, call->container, header, &parts->epk));
-    item_reply_key(parts->reply, call, &parts->epk);
+    scope_key(parts->reply, call, &parts->epk);
     TRY(check_same_key(op, parts));
 out:
     return st;
@@ -227,7 +227,7 @@ static enum status attempt_until_written(struct op *op, struct parts *parts, str
         buf_init(reply_body(parts->reply), &op->arena);
         st = attempt(op, parts, true, culprit, stamp);
     }
-    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+    return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
 /* One operation cannot be done: it tells why, and the others that they depended on it. */
@@ -365,7 +365,7 @@ static enum status check_session(struct op *op, const struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         if (parts->part[i].action.kind == ACTION_READ)
-            return item_check_session(op, parts->call, parts->reply, container_lsn(parts->call->container));
+            return scope_check_session(op, parts->call, parts->reply, container_lsn(parts->call->container));
     return ST_OK;
 }
 
@@ -379,10 +379,10 @@ enum status document_batch(struct op *op, struct call *call, struct reply *reply
     enum status st;
 
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(batch_read(op, &parts));
     if (!atomic)
-        TRY(range_of_header(op, call, reply, &parts.min, &parts.max));
+        TRY(scope_read_range(op, call, reply, &parts.min, &parts.max));
     TRY(read_key(op, &parts, atomic));
     TRY(check_session(op, &parts));
     place_all(op, &parts);

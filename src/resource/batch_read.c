@@ -202,7 +202,7 @@ enum status batch_read(struct op *op, struct parts *parts)
     enum status st;
 
     if (text.size > BATCH_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     parts->is_binary = hybrid_row_is(text);
     TRY(parts->is_binary ? read_rows(op, parts, text) : read_json(op, parts, text));
     for (size_t i = 0; i < parts->count; i++)

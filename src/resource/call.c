@@ -51,32 +51,18 @@ void reply_continuation(struct reply *reply, const struct continuation *continua
     reply_header(reply, "x-ms-continuation", buf_as_slice(&text));
 }
 
-enum status precondition_failed(struct op *op)
-{
-    return op_fail(op, ST_PRECONDITION_FAILED,
-                   "Operation cannot be performed because one of the specified precondition is not met.");
-}
-
-enum status call_forbidden(struct op *op)
-{
-    return op_fail(
-        op, ST_FORBIDDEN,
-        "Insufficient permissions provided in the authorization header for the corresponding request. "
-        "Please retry with another authorization header.");
-}
-
 enum status call_check_rename(struct op *op, const struct call *call, struct slice old_id, struct json body)
 {
     if (!call->keeps_id || slice_equal(json_string(json_get(body, "id")), old_id))
         return ST_OK;
-    return call_forbidden(op);
+    return op_fail_as(op, ST_FORBIDDEN);
 }
 
 enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t ts_ms)
 {
     if (!wanted.data || etag_matches(wanted, etag, ts_ms))
         return ST_OK;
-    return precondition_failed(op);
+    return op_fail_as(op, ST_PRECONDITION_FAILED);
 }
 
 enum status call_if_match(struct op *op, const struct call *call, uint64_t etag, int64_t ts_ms)
@@ -92,7 +78,7 @@ enum status call_if_none_match(struct op *op, const struct call *call, struct re
     if (!header.data || !etag_matches(header, etag, ts_ms))
         return ST_OK;
     reply_etag(reply, etag, ts_ms); /* clients go on from it */
-    return op_fail(op, ST_NOT_MODIFIED, "Entity has not been modified.");
+    return op_fail_as(op, ST_NOT_MODIFIED);
 }
 
 bool call_wants_minimal(const struct call *call)

@@ -68,10 +68,6 @@ enum status call_if_match(struct op *op, const struct call *call, uint64_t etag,
 /* The same for a condition from elsewhere; `wanted.data` is NULL when there is none. */
 enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t ts_ms);
 
-/* In the service's words. */
-enum status precondition_failed(struct op *op);
-enum status call_forbidden(struct op *op);
-
 /* If-None-Match on a read: ST_NOT_MODIFIED when the client has this version already. */
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
                                int64_t ts_ms);

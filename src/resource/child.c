@@ -1,6 +1,6 @@
 /*
  * src/resource/child.c - users, permissions, scripts, client encryption keys: create, upsert, read, replace, list, query,
- * delete. The path's type says which kind it is, and child_kind.c what that means.
+ * delete. The path's type says which kind it is, and keys/kinds.def what that means.
  */
 #include <assert.h>
 
@@ -13,7 +13,7 @@
 
 /* Where the path leads: the kind, and the siblings' parent; and what printing wants to know. */
 struct place {
-    const struct child_kind *kind;
+    const struct kind *kind;
     const struct rid *parent;
     struct slice link; /* the parent's; absent for a user's, which clients do not ask for */
     const struct call *call;
@@ -22,17 +22,18 @@ struct place {
 
 static enum status find_place(struct op *op, const struct call *call, struct place *place)
 {
-    *place = (struct place){ .kind = child_kind_find(call->type), .call = call, .now_ms = op->now_ms };
+    *place = (struct place){ .kind = kind_of_path(call->type), .call = call, .now_ms = op->now_ms };
     assert(place->kind); /* route/ sends no other type this way */
-    if (call->container) {
+    if (place->kind->below == RID_TYPE_CONTAINER) {
         place->parent = &call->container->rid;
         place->link = call->container->link;
-    } else if (call->user) {
+    } else if (place->kind->below == RID_TYPE_USER) {
         place->parent = &call->user->rid;
     } else {
         place->parent = &call->database->rid;
         place->link = call->database->link;
     }
+    assert(rid_type(place->parent) == place->kind->below);
     return permission_token_seconds(op, call, &place->token_seconds);
 }
 
@@ -45,11 +46,11 @@ static void print_self(struct buf *body, const struct place *place, const struct
     database.size = RID_DATABASE_BYTES;
     buf_text(body, "\"_self\":\"dbs/");
     rid_print(body, &database);
-    if (child->parent.size == RID_CONTAINER_BYTES) {
-        buf_text(body, rid_type(&child->parent) == RID_TYPE_USER ? "/users/" : "/colls/");
+    if (place->kind->below != RID_TYPE_DATABASE) {
+        buf_text(body, place->kind->below == RID_TYPE_USER ? "/users/" : "/colls/");
         rid_print(body, &child->parent);
     }
-    buf_printf(body, "/%s/", place->kind->type);
+    buf_printf(body, "/%s/", place->kind->path);
     rid_print(body, &child->rid);
     buf_text(body, "/\"");
 }
@@ -66,10 +67,8 @@ static void print_child(struct buf *body, const struct place *place, const struc
     print_self(body, place, child);
     buf_byte(body, ',');
     print_etag_member(body, child->etag, child->ts_ms);
-    buf_text(body, place->kind->extra);
-    if (place->kind->print_extra)
-        place->kind->print_extra(
-            body, &(struct child_printing){ child, place->call, place->now_ms, place->token_seconds });
+    child_print_added(body, place->kind,
+                      &(struct child_printing){ child, place->call, place->now_ms, place->token_seconds });
     buf_byte(body, '}');
 }
 
@@ -91,10 +90,10 @@ static void reply_child(struct reply *reply, const struct call *call, const stru
 static enum status find(struct op *op, const struct call *call, const struct place *place,
                         struct child **child)
 {
-    *child = catalog_find_child(call->service->catalog, place->kind->rid_type, place->parent, call->id);
+    *child = catalog_find_child(call->service->catalog, place->kind->type, place->parent, call->id);
     if (*child)
         return ST_OK;
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    return op_fail_as(op, ST_NOT_FOUND);
 }
 
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
@@ -104,7 +103,7 @@ static enum status read_body(struct op *op, const struct call *call, const struc
     enum status st;
 
     if (call->request->body.size > ITEM_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     TRY(call_body(op, call, &body));
     TRY(child_define(op, call, place->kind, body, defined));
 out:
@@ -120,7 +119,7 @@ enum status child_create(struct op *op, struct call *call, struct reply *reply)
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
-    TRY(catalog_create_child(op, call->service->catalog, place.kind->rid_type, place.parent, body, &child));
+    TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, 201);
 out:
@@ -138,7 +137,7 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
-    TRY(catalog_upsert_child(op, call->service->catalog, place.kind->rid_type, place.parent, body,
+    TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
     if (!created)
@@ -211,7 +210,7 @@ static void print_row(struct buf *out, const void *child, const void *place)
 
 static struct child_feed feed_of(const struct place *place)
 {
-    return (struct child_feed){ .type = place->kind->rid_type,
+    return (struct child_feed){ .type = place->kind->type,
                                 .parent = place->parent,
                                 .collective = place->kind->collective,
                                 .print = print_row,

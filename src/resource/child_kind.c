@@ -1,46 +1,49 @@
-/*
- * src/resource/child_kind.c - the kinds of small resources.
- * To add one: its row here, its rows in route/table.c, its rid in keys/rid.h. Nothing else.
- */
+/* src/resource/child_kind.c - the kinds of small resources: their properties, and the code that some have. */
+#include <assert.h>
+
 #include "catalog/definition.h"
 #include "resource/child_kind.h"
 #include "resource/permission.h"
 
-static const char *const permission_modes[] = { "All", "Read", NULL };
-static const char *const trigger_types[] = { "Pre", "Post", NULL };
-static const char *const trigger_operations[] = { "All", "Create", "Replace", "Delete", "Update", NULL };
-
 /* clang-format off */
-static const struct child_kind kinds[] = {
-    { "users", RID_TYPE_USER, "Users", ",\"_permissions\":\"permissions/\"", { { 0 } }, NULL, NULL },
-    { "permissions", RID_TYPE_PERMISSION, "Permissions", "", {
-        { "permissionMode", true, PROPERTY_ONE_OF, permission_modes },
-        { "resource", true, PROPERTY_STRING, NULL },
-        { "resourcePartitionKey", false, PROPERTY_ARRAY, NULL } }, permission_check, permission_print_token },
-    { "sprocs", RID_TYPE_PROCEDURE, "StoredProcedures", "", {
-        { "body", true, PROPERTY_STRING, NULL } }, NULL, NULL },
-    { "udfs", RID_TYPE_UDF, "UserDefinedFunctions", "", {
-        { "body", true, PROPERTY_STRING, NULL } }, NULL, NULL },
-    { "triggers", RID_TYPE_TRIGGER, "Triggers", "", {
-        { "body", true, PROPERTY_STRING, NULL },
-        { "triggerType", true, PROPERTY_ONE_OF, trigger_types },
-        { "triggerOperation", true, PROPERTY_ONE_OF, trigger_operations } }, NULL, NULL },
-    { "clientencryptionkeys", RID_TYPE_CLIENT_KEY, "ClientEncryptionKeys", "", {
-        { "encryptionAlgorithm", true, PROPERTY_STRING, NULL },
-        { "wrappedDataEncryptionKey", true, PROPERTY_STRING, NULL },
-        { "keyWrapMetadata", true, PROPERTY_OBJECT, NULL } }, NULL, NULL },
+#define REQUIRED(name, form) { name, true, PROPERTY_##form, NULL },
+#define OPTIONAL(name, form) { name, false, PROPERTY_##form, NULL },
+#define ONE_OF(name, ...)    { name, true, PROPERTY_ONE_OF, (const char *const[]){ __VA_ARGS__, NULL } },
+
+/* A row for each of kinds[]. */
+static const struct child_property properties_of[][CHILD_PROPERTIES_MAX + 1] = {
+#define KIND(type, path, name, below, mark, collective, adds, flags, properties) { properties { 0 } },
+#include "keys/kinds.def"
+#undef KIND
 };
 /* clang-format on */
 
-/* What the service writes itself, whatever a client sends. */
-static const char *const system_properties[] = { "_rid", "_self", "_etag", "_ts", "_permissions", "_token" };
+/* What is more than a row of the table can say; each may be NULL. */
+static const struct child_code {
+    enum rid_type type;
+    enum status (*check)(struct op *op, const struct call *call, struct json body);
+    void (*print)(struct buf *out, const struct child_printing *printing);
+} codes[] = {
+    { RID_TYPE_PERMISSION, permission_check, permission_print_token },
+};
 
-const struct child_kind *child_kind_find(struct slice type)
+/* What the service writes itself, whatever a client sends; and what kinds add. */
+static const char *const system_properties[] = { "_rid", "_self", "_etag", "_ts", "_token" };
+
+static const struct child_code *code_of(const struct kind *kind)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (slice_is(type, kinds[i].type))
-            return &kinds[i];
-    return NULL;
+    static const struct child_code none = { 0 };
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (codes[i].type == kind->type)
+            return &codes[i];
+    return &none;
+}
+
+const struct child_property *child_properties(const struct kind *kind)
+{
+    assert(kind >= kinds && kind < kinds + sizeof(properties_of) / sizeof(properties_of[0]));
+    return properties_of[kind - kinds];
 }
 
 static bool is_system(struct slice name)
@@ -48,14 +51,17 @@ static bool is_system(struct slice name)
     for (size_t i = 0; i < sizeof(system_properties) / sizeof(system_properties[0]); i++)
         if (slice_is(name, system_properties[i]))
             return true;
+    for (size_t i = 0; i < kind_count; i++)
+        if (kinds[i].adds[0] && slice_is(name, kinds[i].adds))
+            return true;
     return false;
 }
 
-static const struct child_property *property_of(const struct child_kind *kind, struct slice name)
+static const struct child_property *property_of(const struct kind *kind, struct slice name)
 {
-    for (size_t i = 0; i < CHILD_PROPERTIES_MAX && kind->property[i].name; i++)
-        if (slice_is(name, kind->property[i].name))
-            return &kind->property[i];
+    for (const struct child_property *at = child_properties(kind); at->name; at++)
+        if (slice_is(name, at->name))
+            return at;
     return NULL;
 }
 
@@ -87,10 +93,9 @@ static bool is_absent(struct json value)
     return json_kind(value) == JSON_UNDEFINED || json_kind(value) == JSON_NULL;
 }
 
-static enum status check_properties(struct op *op, const struct child_kind *kind, struct json body)
+static enum status check_properties(struct op *op, const struct kind *kind, struct json body)
 {
-    for (size_t i = 0; i < CHILD_PROPERTIES_MAX && kind->property[i].name; i++) {
-        const struct child_property *property = &kind->property[i];
+    for (const struct child_property *property = child_properties(kind); property->name; property++) {
         struct json value = json_get(body, property->name);
 
         if (is_absent(value) && property->required)
@@ -99,7 +104,7 @@ static enum status check_properties(struct op *op, const struct child_kind *kind
                 "The input content is invalid because the required properties - '%s; ' - are missing",
                 property->name);
         if (!is_absent(value) && !has_form(property, value))
-            return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+            return op_fail_as(op, ST_BAD_REQUEST);
     }
     return ST_OK;
 }
@@ -113,16 +118,17 @@ static void add_member(struct json_builder *out, const struct child_property *pr
     json_add(out, value);
 }
 
-enum status child_define(struct op *op, const struct call *call, const struct child_kind *kind,
-                         struct json body, struct json *defined)
+enum status child_define(struct op *op, const struct call *call, const struct kind *kind, struct json body,
+                         struct json *defined)
 {
+    const struct child_code *code = code_of(kind);
     struct json_builder out;
     enum status st;
 
     TRY(resource_id_check(op, json_get(body, "id")));
     TRY(check_properties(op, kind, body));
-    if (kind->check)
-        TRY(kind->check(op, call, body));
+    if (code->check)
+        TRY(code->check(op, call, body));
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     for (struct json_iter i = json_iter(body); json_next(&i);)
@@ -130,7 +136,17 @@ enum status child_define(struct op *op, const struct call *call, const struct ch
     json_end(&out);
     *defined = json_built(&out);
     if (json_kind(*defined) == JSON_UNDEFINED)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
 out:
     return st;
+}
+
+void child_print_added(struct buf *out, const struct kind *kind, const struct child_printing *printing)
+{
+    const struct child_code *code = code_of(kind);
+
+    if (kind->adds[0])
+        buf_printf(out, ",\"%s\":\"%s/\"", kind->adds, kind->adds + 1);
+    if (code->print)
+        code->print(out, printing);
 }

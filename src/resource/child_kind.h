@@ -1,13 +1,15 @@
 /*
- * src/resource/child_kind.h - the kinds of small resources: a row each says all that tells one from another.
+ * src/resource/child_kind.h - what the table of kinds (keys/kinds.def) means for bodies: the properties that a client
+ * may send, and what a kind has beyond its row.
  */
 #pragma once
+#include "keys/kind.h"
 #include "resource/call.h"
 
 enum property_form { PROPERTY_STRING, PROPERTY_ONE_OF, PROPERTY_OBJECT, PROPERTY_ARRAY };
 
 struct child_property {
-    const char *name;
+    const char *name; /* NULL behind the last one */
     bool required;
     enum property_form form;
     const char *const
@@ -24,20 +26,12 @@ struct child_printing {
     int64_t token_seconds; /* how long a permission's token is to hold */
 };
 
-struct child_kind {
-    const char *type; /* in paths: sprocs */
-    enum rid_type rid_type;
-    const char *collective;                               /* of a feed */
-    const char *extra;                                    /* members that the service adds */
-    struct child_property property[CHILD_PROPERTIES_MAX]; /* besides id */
-    /* More than the table can say; each may be NULL. */
-    enum status (*check)(struct op *op, const struct call *call, struct json body);
-    void (*print_extra)(struct buf *out, const struct child_printing *printing);
-};
-
-/* NULL when the type is none of them. */
-const struct child_kind *child_kind_find(struct slice type);
+/* Besides id, in the order of the row. */
+const struct child_property *child_properties(const struct kind *kind);
 
 /* A client's body to what is stored: checked, without system properties. ST_BAD_REQUEST tells what is wrong. */
-enum status child_define(struct op *op, const struct call *call, const struct child_kind *kind,
-                         struct json body, struct json *defined);
+enum status child_define(struct op *op, const struct call *call, const struct kind *kind, struct json body,
+                         struct json *defined);
+
+/* The members that the service adds, a comma before each. */
+void child_print_added(struct buf *out, const struct kind *kind, const struct child_printing *printing);

@@ -3,6 +3,7 @@
 #include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 
 /* The whole key: a part of a hierarchical one would be many partitions, and the service refuses it. */
 static enum status read_key(struct op *op, const struct call *call, struct epk *epk)
@@ -34,15 +35,14 @@ enum status partition_delete_items(struct op *op, struct call *call, struct repl
 
     if (!slice_is(call->id, "partitionkeydelete"))
         return op_fail(op, ST_NOT_FOUND, "The request path names no operation.");
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(read_key(op, call, &epk));
-    item_reply_key(reply, call, &epk);
+    scope_key(reply, call, &epk);
     TRY(partition_clear(op, call->container, &epk, &stamp));
     reply_session(reply, stamp.lsn);
     reply_status(reply, 200);
 out:
     if (st == ST_WRITE_CONFLICT)
-        st = op_fail(op, ST_RETRY_WITH,
-                     "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+        st = op_fail_as(op, ST_RETRY_WITH);
     return st;
 }

@@ -27,5 +27,5 @@ enum status conflict_query(struct op *op, struct call *call, struct reply *reply
 enum status conflict_read(struct op *op, struct call *call, struct reply *reply)
 {
     (void)call, (void)reply;
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    return op_fail_as(op, ST_NOT_FOUND);
 }

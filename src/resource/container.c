@@ -142,8 +142,8 @@ enum status container_read(struct op *op, struct call *call, struct reply *reply
     bool counts = header_is_true(call->request, HEADER_POPULATE_QUOTA);
     enum status st;
 
-    if (counts && !op->may_block) /* counting scripts walks the catalog: not on a loop thread */
-        return ST_WOULD_BLOCK;
+    if (counts)
+        TRY(op_may_take_long(op)); /* counting scripts walks the catalog */
     TRY(call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms));
     reply_container(reply, call, call->container, 200);
     if (counts)

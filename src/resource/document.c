@@ -3,6 +3,7 @@
 #include "partition/key.h"
 #include "resource/action.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/trigger.h"
 #include "resource/usage.h"
 
@@ -19,7 +20,7 @@ static enum status read_document(struct op *op, const struct call *call, struct 
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
                            &present));
     action_place(call->container, action);
-    item_reply_key(reply, call, &action->epk);
+    scope_key(reply, call, &action->epk);
     partition_key_epk(call->container, &key, &named);
     if (present)
         TRY(action_check_key(op, action, &named));
@@ -76,11 +77,8 @@ static enum status resume(struct op *op, struct call *call, struct reply *reply)
 {
     struct action *action = call->written;
     struct commit_stamp stamp;
-    enum status st;
+    enum status st = action_end(op, action, &stamp);
 
-    item_reply_owner(reply, call);
-    item_reply_key(reply, call, &action->epk);
-    st = action_end(op, action, &stamp);
     if (st == ST_WRITE_CONFLICT) {
         call->resume = NULL;
         st = ST_WOULD_BLOCK;
@@ -123,7 +121,7 @@ enum status document_create(struct op *op, struct call *call, struct reply *repl
     struct action *action = new_action(op, ACTION_CREATE);
     enum status st;
 
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(read_document(op, call, reply, action));
     TRY(run(op, call, reply, action));
 out:
@@ -135,7 +133,7 @@ enum status document_upsert(struct op *op, struct call *call, struct reply *repl
     struct action *action = new_action(op, ACTION_UPSERT);
     enum status st;
 
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(read_document(op, call, reply, action));
     TRY(run(op, call, reply, action));
 out:
@@ -147,7 +145,7 @@ enum status document_replace(struct op *op, struct call *call, struct reply *rep
     struct action *action = new_action(op, ACTION_REPLACE);
     enum status st;
 
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(read_document(op, call, reply, action));
     TRY(item_address(op, call, &action->epk, &action->id));
     TRY(call_check_rename(op, call, action->id, action->document));
@@ -162,7 +160,7 @@ static enum status read_patch(struct op *op, const struct call *call, struct ite
     enum status st;
 
     if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(json_parse(op, call->request->body, &body));
     TRY(item_patch_read(op, call, body, patch));
 out:
@@ -174,8 +172,8 @@ enum status document_patch(struct op *op, struct call *call, struct reply *reply
     struct action *action = new_action(op, ACTION_PATCH);
     enum status st;
 
-    item_reply_owner(reply, call);
-    TRY(item_read_key(op, call, reply, &action->epk));
+    scope_all(reply, call);
+    TRY(scope_read_key(op, call, reply, &action->epk));
     TRY(read_patch(op, call, &action->patch));
     TRY(item_address(op, call, &action->epk, &action->id));
     TRY(run(op, call, reply, action));
@@ -188,8 +186,8 @@ enum status document_delete(struct op *op, struct call *call, struct reply *repl
     struct action *action = new_action(op, ACTION_DELETE);
     enum status st;
 
-    item_reply_owner(reply, call);
-    TRY(item_read_key(op, call, reply, &action->epk));
+    scope_all(reply, call);
+    TRY(scope_read_key(op, call, reply, &action->epk));
     TRY(item_address(op, call, &action->epk, &action->id));
     TRY(run(op, call, reply, action));
 out:
@@ -205,13 +203,13 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     bool found;
     enum status st;
 
-    item_reply_owner(reply, call);
-    TRY(item_read_key(op, call, reply, &epk));
-    TRY(item_check_session(op, call, reply, lsn));
+    scope_all(reply, call);
+    TRY(scope_read_key(op, call, reply, &epk));
+    TRY(scope_check_session(op, call, reply, lsn));
     TRY(item_address(op, call, &epk, &id));
     TRY(partition_read(op, call->service->hints, call->container, &epk, id, &item, &found));
     if (!found)
-        TRY(item_not_found(op));
+        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
     TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));
     item_reply(reply, call, &item, lsn, 200);
     usage_of_items(reply, call);

@@ -5,7 +5,7 @@
 #include "reply/feed.h"
 #include "resource/feed.h"
 #include "resource/item.h"
-#include "resource/listing.h"
+#include "resource/scope.h"
 #include "resource/usage.h"
 
 /* --- what is asked for --- */
@@ -39,8 +39,7 @@ static enum status seek_etag(struct op *op, struct slice etag, struct partition_
         return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
                        etag.size > 200 ? 200 : (int)etag.size, etag.data);
     if (lsn > feed->head_lsn)
-        return op_fail(op, ST_SESSION_UNAVAILABLE,
-                       "The read session is not available for the input session token.");
+        return op_fail_as(op, ST_SESSION_UNAVAILABLE);
     partition_feed_after(feed, lsn);
     return ST_OK;
 }
@@ -260,11 +259,11 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
     size_t limit;
     enum status st;
 
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(read_mode(op, call, &mode));
     TRY(call_page_size(op, call, &limit));
-    TRY(listing_scope(op, call, reply, &scope, &key));
-    TRY(item_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_read(op, call, reply, &scope, &key));
+    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
     partition_feed_expect(&changes, limit + 1);
     TRY(seek(op, call, &changes));

@@ -7,4 +7,4 @@
 #pragma once
 #include "resource/call.h"
 
-operation feed_read;
+enum status feed_read(struct op *op, struct call *call, struct reply *reply);

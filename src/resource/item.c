@@ -1,12 +1,9 @@
 /* src/resource/item.c - what the operations on items share. */
 #include "base/limits.h"
 #include "catalog/definition.h"
-#include "catalog/ranges.h"
-#include "partition/key.h"
 #include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/system.h"
-#include "token/token.h"
 
 /* Ours to set: what a client sends under these names is dropped. */
 static const char *const system_names[] = { "_rid", "_self", "_etag", "_attachments", "_ts" };
@@ -41,7 +38,7 @@ static enum status drop_system_names(struct op *op, struct json *document)
     json_end(&out);
     *document = json_built(&out);
     if (json_kind(*document) == JSON_UNDEFINED)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     return ST_OK;
 }
 
@@ -51,7 +48,7 @@ static enum status check_id(struct op *op, struct json id)
         return op_fail(op, ST_BAD_REQUEST,
                        "The input content is invalid because the required properties - 'id; ' - are missing");
     if (json_kind(id) != JSON_STRING)
-        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (json_string(id).size == 0 || json_string(id).size > ITEM_ID_BYTES_MAX)
         return op_fail(
             op, ST_BAD_REQUEST,
@@ -78,18 +75,11 @@ enum status item_read_body(struct op *op, const struct call *call, struct json *
     enum status st;
 
     if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(call_body(op, call, document));
     TRY(item_check_document(op, document));
 out:
     return st;
-}
-
-enum status item_not_found(struct op *op)
-{
-    return op_fail(op, ST_ITEM_NOT_FOUND,
-                   "Entity with the specified id does not exist in the system. More info: "
-                   "https://aka.ms/cosmosdb-tsg-not-found");
 }
 
 /* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
@@ -112,7 +102,7 @@ enum status item_check_size(struct op *op, struct json document)
 {
     if (item_text_bytes(op, document, ITEM_BYTES_MAX) <= ITEM_BYTES_MAX)
         return ST_OK;
-    return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+    return op_fail_as(op, ST_TOO_LARGE);
 }
 
 static bool is_rid_here(const struct call *call, uint64_t *number)
@@ -173,55 +163,6 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-static void add_text(struct json_builder *out, const char *name, const struct buf *text)
-{
-    json_add_name(out, slice_of(name));
-    json_add_string(out, buf_as_slice(text));
-}
-
-struct json item_system(struct arena *memory, const struct container *container, const struct record *item)
-{
-    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
-    struct json_builder out;
-    struct buf rid_text, self, etag;
-
-    buf_init(&rid_text, memory);
-    rid_print(&rid_text, &rid);
-    buf_init(&self, memory);
-    buf_text(&self, "dbs/");
-    rid_print(&self, &container->database->rid);
-    buf_text(&self, "/colls/");
-    rid_print(&self, &container->rid);
-    buf_text(&self, "/docs/");
-    buf_slice(&self, buf_as_slice(&rid_text));
-    buf_byte(&self, '/');
-    buf_init(&etag, memory);
-    etag_print(&etag, item->etag, item->ts_ms);
-    json_builder_init(&out, memory);
-    json_begin_object(&out);
-    add_text(&out, "_rid", &rid_text);
-    add_text(&out, "_self", &self);
-    add_text(&out, "_etag", &etag);
-    json_add_name(&out, slice_of("_attachments"));
-    json_add_string(&out, slice_of("attachments/"));
-    json_add_name(&out, slice_of("_ts"));
-    json_add_int(&out, item->ts_ms / 1000);
-    json_end(&out);
-    return json_built(&out);
-}
-
-void item_reply_owner(struct reply *reply, const struct call *call)
-{
-    reply_header_link(reply, "x-ms-alt-content-path", call->container->link);
-    reply_header_rid(reply, "x-ms-content-path", &call->container->rid);
-    reply_ranges(reply, ranges_all(call->container));
-}
-
-void item_reply_key(struct reply *reply, const struct call *call, const struct epk *epk)
-{
-    reply_ranges(reply, ranges_of_prefix(call->container, epk));
-}
-
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status)
 {
@@ -230,37 +171,4 @@ void item_reply(struct reply *reply, const struct call *call, const struct recor
     reply_header_u64(reply, "x-ms-item-lsn", item->lsn);
     reply_session(reply, lsn);
     reply_status(reply, status);
-}
-
-enum status item_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
-{
-    struct partition_key key;
-    bool present;
-    enum status st;
-
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
-                           &present));
-    partition_key_epk(call->container, &key, epk);
-    item_reply_key(reply, call, epk);
-out:
-    return st;
-}
-
-enum status item_check_session(struct op *op, const struct call *call, const struct reply *reply,
-                               uint64_t lsn)
-{
-    struct slice header = call_header(call, HEADER_SESSION_TOKEN);
-    struct session_ranges ranges = { reply->ranges, ranges_all(call->container),
-                                     call->container->ranges.next_id };
-    uint64_t wanted = 0;
-    enum status st = ST_OK;
-
-    if (!header.data || header.size == 0)
-        return ST_OK;
-    TRY(session_token_lsn(op, header, &ranges, &wanted));
-    if (wanted > lsn)
-        TRY(op_fail(op, ST_SESSION_UNAVAILABLE,
-                    "The read session is not available for the input session token."));
-out:
-    return st;
 }

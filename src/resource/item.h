@@ -1,4 +1,4 @@
-/* src/resource/item.h - what the operations on items share: bodies in, items out, addresses, sessions. */
+/* src/resource/item.h - what the operations on items share: bodies in, items out, addresses. */
 #pragma once
 #include "keys/record.h"
 #include "resource/call.h"
@@ -9,9 +9,6 @@ enum status item_read_body(struct op *op, const struct call *call, struct json *
 /* The same for an object that came as part of a body. */
 enum status item_check_document(struct op *op, struct json *document);
 
-/* In the service's words. */
-enum status item_not_found(struct op *op);
-
 /* How many bytes of text a document has; more than it has, but not more than `enough`, where that is sooner told. */
 size_t item_text_bytes(struct op *op, struct json document, size_t enough);
 
@@ -20,9 +17,6 @@ enum status item_check_size(struct op *op, struct json document);
 
 /* Whether a top-level member of that name is ours to set. */
 bool item_is_system_name(struct slice name);
-
-/* For operations without a document: the partition key that the header names, which the reply tells, too. */
-enum status item_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk);
 
 /* The id that the path means: itself, or that of the document whose rid it is. */
 enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id);
@@ -36,16 +30,3 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
 /* Body, ETag, session token and status of one item. */
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status);
-
-/* The properties of ours that follow the user's, as one object in that memory. */
-struct json item_system(struct arena *memory, const struct container *container, const struct record *item);
-
-/* x-ms-content-path and its like: SDKs keep session tokens by them, from failures too. The reply is about all ranges. */
-void item_reply_owner(struct reply *reply, const struct call *call);
-
-/* From here on the reply is about the range in which this key lies; a part of a key is welcome. */
-void item_reply_key(struct reply *reply, const struct call *call, const struct epk *epk);
-
-/* ST_SESSION_UNAVAILABLE when the client has seen a later LSN, of the ranges the reply is about, than we have given out. */
-enum status item_check_session(struct op *op, const struct call *call, const struct reply *reply,
-                               uint64_t lsn);

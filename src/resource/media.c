@@ -1,6 +1,7 @@
 /* src/resource/media.c - the media of attachments that are kept here: read and replaced at /media/{rid}. */
 #include "resource/attachment_private.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 
 /* The path has the attachment's rid and nothing else, so the item is found by its number. */
 static enum status read_media_address(struct op *op, const struct call *call, struct reply *reply,
@@ -17,7 +18,7 @@ static enum status read_media_address(struct op *op, const struct call *call, st
     };
     if (!call->container || !rid_parse(call->id, &rid) || rid_type(&rid) != RID_TYPE_ATTACHMENT)
         TRY(attachment_missing(op));
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     document = rid;
     document.size = RID_CHILD_BYTES;
     if (rid_child_number(&document, RID_DOCUMENT, &number))
@@ -28,7 +29,7 @@ static enum status read_media_address(struct op *op, const struct call *call, st
     job->item_id = json_string(json_get(item.document, "id"));
     job->epk.size = (uint16_t)item.epk.size;
     memcpy(job->epk.bytes, item.epk.data, item.epk.size);
-    item_reply_key(reply, call, &job->epk);
+    scope_key(reply, call, &job->epk);
 out:
     return st;
 }

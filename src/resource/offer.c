@@ -64,7 +64,7 @@ static enum status read_autoscale(struct op *op, struct slice header, struct thr
     wanted->autoscale = true;
     TRY(json_parse(op, header, &wanted->settings));
     if (json_kind(wanted->settings) != JSON_OBJECT)
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     wanted->units = units_of(json_get(wanted->settings, "maxThroughput"));
 out:
     return st;
@@ -235,7 +235,7 @@ static enum status find(struct op *op, const struct call *call, struct child **o
     *offer = catalog_find_child(call->service->catalog, RID_TYPE_OFFER, &account, call->id);
     if (*offer)
         return ST_OK;
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+    return op_fail_as(op, ST_NOT_FOUND);
 }
 
 enum status offer_read(struct op *op, struct call *call, struct reply *reply)
@@ -336,7 +336,7 @@ enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(check_units(op, &wanted, most_ever_of(old)));
     body = offer_body(op, &wanted, most_ever_of(old));
     if (json_kind(body) == JSON_UNDEFINED)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(split_with_offer(op, call->service, old, body, call_header(call, HEADER_IF_MATCH), wanted.units,
                          &offer));
     work_wrote(&op->work, 0);

@@ -5,8 +5,8 @@
 #include "resource/action.h"
 #include "resource/function.h"
 #include "resource/item.h"
-#include "resource/listing.h"
 #include "resource/search.h"
+#include "source/items.h"
 
 enum { SCANNED_ITEMS_MAX = 500 * 1000, PAGE_ITEMS_DYNAMIC = 1000 };
 
@@ -49,11 +49,6 @@ static enum indexing_wish wish_of(struct json options)
     return action.data && slice_is_nocase(action, "exclude") ? INDEXING_EXCLUDE : INDEXING_DEFAULT;
 }
 
-static enum status invalid(struct op *op)
-{
-    return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
-}
-
 /* What JavaScript takes for nothing. */
 static bool is_falsy(struct json value)
 {
@@ -87,8 +82,7 @@ enum status operations_give_id(struct op *op, struct json options, struct json *
     json_add_string(&out, slice_make(guid, GUID_SIZE));
     json_end(&out);
     *document = json_built(&out);
-    return json_kind(*document) == JSON_UNDEFINED ? op_fail(op, ST_TOO_LARGE, "Request size is too large")
-                                                  : ST_OK;
+    return json_kind(*document) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 static enum status check_partition(struct op *op, const struct operations *work, const struct action *action)
@@ -107,7 +101,7 @@ static enum status read_document(struct op *op, const struct operations *work, s
 
     action->document = json_get(asked, "body");
     if (json_kind(action->document) != JSON_OBJECT)
-        TRY(invalid(op));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (action->kind != ACTION_REPLACE)
         TRY(operations_give_id(op, json_get(asked, "options"), &action->document));
     TRY(item_check_document(op, &action->document));
@@ -136,7 +130,7 @@ enum status operations_item(struct op *op, const struct operations *work, struct
     if (rid.data && number_of(work->call->container, rid, &number))
         TRY(partition_id_in(op, work->txn, number, id));
     if (!id->data)
-        TRY(item_not_found(op));
+        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
 out:
     return st;
 }
@@ -208,7 +202,7 @@ static enum status read_query(struct op *op, struct json asked, struct search *s
     if (!search->text.data ||
         (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
          json_kind(search->parameters) != JSON_ARRAY))
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     return ST_OK;
 }
 
@@ -220,11 +214,11 @@ static enum status read_page(struct op *op, struct json options, size_t *rows)
     if (json_kind(size) == JSON_NUMBER && json_is_int(size))
         wanted = json_int(size);
     else if (json_kind(size) != JSON_UNDEFINED)
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     if (wanted == -1)
         wanted = PAGE_ITEMS_DYNAMIC;
     if (wanted <= 0)
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     *rows = wanted > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : (size_t)wanted;
     return ST_OK;
 }
@@ -302,15 +296,13 @@ enum status operations_search(struct op *op, const struct operations *work, stru
 static enum status query(struct op *op, const struct operations *work, struct json asked, struct buf *answers)
 {
     struct partition_scope scope = { .prefix = *work->epk, .exact = work->call->container->system_key };
-    struct item_source items;
+    struct item_source *items = NULL;
     enum status st;
 
-    item_source_init(&items);
-    TRY(partition_scan_open_in(op, work->txn, &scope, &items.scan));
-    TRY(item_source_offer_index(op, &items, work->key));
-    TRY(operations_search(op, work, asked, &items.base, &work->call->container->rid, answers));
+    TRY(item_source_open_in(op, work->txn, &scope, work->key, &items));
+    TRY(operations_search(op, work, asked, item_source_rows(items), &work->call->container->rid, answers));
 out:
-    partition_scan_close(&items.scan);
+    item_source_close(items);
     return st;
 }
 
@@ -374,7 +366,7 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     if (way)
         return act(op, work, way, asked, answers, refused);
     if (!name.data || (!slice_is(name, "query") && !slice_is(name, "readAll")))
-        return invalid(op);
+        return op_fail_as(op, ST_BAD_REQUEST);
     st = query(op, work, asked, answers);
     *refused = is_its_own(st);
     return st;

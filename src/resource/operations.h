@@ -17,8 +17,9 @@ struct operations {
     struct script_session *session;
 };
 
-/* With a struct operations as its context. */
-script_operate operations_run;
+/* A script_operate, with a struct operations as its context. */
+enum status operations_run(struct op *op, void *context, struct json operations, struct buf *answers,
+                           bool *accept);
 
 /* ---- for what else scripts may ask, in files of this folder only ---- */
 

@@ -4,6 +4,7 @@
 #include "partition/key.h"
 #include "resource/patch.h"
 #include "resource/search.h"
+#include "source/items.h"
 
 /* ---- the request ---- */
 
@@ -52,15 +53,17 @@ static enum status compile_condition(struct op *op, const struct call *call, str
                                      struct query **condition)
 {
     struct query_options options = search_options(call);
+    enum status st;
 
     if (json_kind(text) == JSON_UNDEFINED || json_kind(text) == JSON_NULL)
         return ST_OK;
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
-    if (!op->may_block) /* it may join what is in the item with itself, which takes seconds */
-        return op_fail(op, ST_WOULD_BLOCK, "A condition may take long.");
-    return query_compile(op, json_string(text), json_undefined, &options, condition);
+    TRY(op_may_take_long(op)); /* it may join what is in the item with itself, which takes seconds */
+    TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
+out:
+    return st;
 }
 
 enum status item_patch_read(struct op *op, const struct call *call, struct json body,
@@ -79,61 +82,19 @@ out:
 
 /* ---- the condition ---- */
 
-/* The item, as the only one there is. */
-struct one_item {
-    struct query_source base;
-    const struct container *container;
-    const struct record *item;
-    bool given;
-};
-
-static enum status one_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
-{
-    struct one_item *one = (struct one_item *)source;
-
-    *found = !one->given;
-    one->given = true;
-    row->number = one->item->number;
-    row->counter = number_counter(one->item->number);
-    row->body = one->item->document;
-    if (*found)
-        work_scanned(&op->work, one->item->stored.size);
-    return ST_OK;
-}
-
-static enum status one_seek(struct op *op, struct query_source *source, uint64_t after)
-{
-    struct one_item *one = (struct one_item *)source;
-
-    (void)op;
-    one->given = after >= one->item->number;
-    return ST_OK;
-}
-
-static struct json one_system(struct query_source *source, const struct query_row *row, struct arena *memory)
-{
-    struct one_item *one = (struct one_item *)source;
-
-    (void)row;
-    return item_system(memory, one->container, one->item);
-}
-
 /* It holds when the query has a row. */
 static enum status check_condition(struct op *op, const struct container *container, struct query *condition,
                                    const struct record *item)
 {
     static const struct query_limits limits = { .rows = 1, .bytes = PAGE_BYTES_MAX };
-    struct one_item one = { .base = { one_next, one_seek, one_system },
-                            .container = container,
-                            .item = item };
     struct query_page page = { 0 };
     enum status st = ST_OK;
 
     if (!condition)
         return ST_OK;
-    TRY(query_run(op, condition, &one.base, slice_of(""), &limits, &page));
+    TRY(query_run(op, condition, item_source_of_one(op, container, item), slice_of(""), &limits, &page));
     if (page.count == 0)
-        TRY(precondition_failed(op));
+        TRY(op_fail_as(op, ST_PRECONDITION_FAILED));
 out:
     query_page_free(&page);
     return st;

@@ -1,4 +1,6 @@
 /* src/resource/permission.c - permissions: the link to what they are for, and their tokens. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/permission.h"
 
@@ -16,12 +18,9 @@ static struct slice take_segment(struct slice *rest)
 
 static bool is_below_container(struct slice type)
 {
-    static const char *const types[] = { "docs", "sprocs", "triggers", "udfs" };
+    const struct kind *kind = kind_of_path(type);
 
-    for (size_t i = 0; i < 4; i++)
-        if (slice_is(type, types[i]))
-            return true;
-    return false;
+    return slice_is(type, "docs") || (kind && kind->below == RID_TYPE_CONTAINER);
 }
 
 bool resource_link_parse(struct slice text, struct resource_link *link)
@@ -130,12 +129,11 @@ enum status permission_check(struct op *op, const struct call *call, struct json
     enum status st = ST_OK;
 
     if (!resource_link_parse(json_string(json_get(body, "resource")), &link) || !is_key(key))
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (!find_target(call->service->catalog, &link, &target))
-        TRY(op_fail(op, ST_NOT_FOUND,
-                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+        TRY(op_fail_as(op, ST_NOT_FOUND));
     if (!fits(target.container, key))
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
 out:
     release_target(&target);
     return st;
@@ -153,6 +151,7 @@ void permission_print_token(struct buf *out, const struct child_printing *printi
                            .expires_ms = printing->now_ms + 1000 * printing->token_seconds };
     struct resource_link link;
 
+    assert(permission->type == RID_TYPE_PERMISSION);
     if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
         return;
     grant.resource = rid_of(service->catalog, &link);

@@ -15,6 +15,6 @@ bool resource_link_parse(struct slice text, struct resource_link *link);
 /* How long a token that this request makes is to hold. */
 enum status permission_token_seconds(struct op *op, const struct call *call, int64_t *seconds);
 
-/* For the table of kinds. */
+/* For child_kind.c. */
 enum status permission_check(struct op *op, const struct call *call, struct json body);
 void permission_print_token(struct buf *out, const struct child_printing *printing);

@@ -9,6 +9,7 @@
 #include "resource/function.h"
 #include "resource/operations.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/usage.h"
 
 struct execution {
@@ -29,7 +30,7 @@ static enum status check_headers(struct op *op, const struct call *call)
 {
     if (call_header(call, HEADER_PRE_TRIGGER).size == 0 && call_header(call, HEADER_POST_TRIGGER).size == 0)
         return ST_OK;
-    return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+    return op_fail_as(op, ST_BAD_REQUEST);
 }
 
 /* No body is no arguments. */
@@ -42,7 +43,7 @@ static enum status read_args(struct op *op, const struct call *call, struct slic
     if (args->size == 0)
         goto out;
     if (args->size > ITEM_BYTES_MAX)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(json_parse(op, *args, &list));
     if (json_kind(list) != JSON_ARRAY)
         TRY(op_fail(op, ST_BAD_REQUEST,
@@ -62,7 +63,7 @@ static enum status read_key(struct op *op, struct execution *execution)
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM,
                            &execution->key, &present));
     partition_key_epk(call->container, &execution->key, &execution->epk);
-    item_reply_key(execution->reply, call, &execution->epk);
+    scope_key(execution->reply, call, &execution->epk);
 out:
     return st;
 }
@@ -154,7 +155,7 @@ static enum status run_until_committed(struct op *op, struct execution *executio
         op_rewind(op, mark);
         st = attempt(op, execution, true, done);
     }
-    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+    return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
 /* What a script has logged is wanted most when it has failed. */
@@ -182,16 +183,15 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
     enum status st;
 
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
-    item_reply_owner(reply, call);
+    scope_all(reply, call);
     TRY(check_headers(op, call));
     TRY(read_key(op, &execution));
-    TRY(item_check_session(op, call, reply, container_lsn(call->container)));
+    TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(read_args(op, call, &execution.args));
     procedure =
         catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
     if (!procedure)
-        TRY(op_fail(op, ST_NOT_FOUND,
-                    "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"));
+        TRY(op_fail_as(op, ST_NOT_FOUND));
     execution.script = script_of("sproc", procedure);
     TRY(run(op, &execution));
     reply_session(reply, execution.stamp.lsn);

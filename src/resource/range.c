@@ -6,7 +6,6 @@
 #include "base/encode.h"
 #include "catalog/ranges.h"
 #include "reply/feed.h"
-#include "resource/range.h"
 #include "resource/resource.h"
 #include "resource/system.h"
 
@@ -83,23 +82,6 @@ enum status range_list(struct op *op, struct call *call, struct reply *reply)
             print_range(reply_body(reply), container, i);
         }
     feed_end(&feed);
-out:
-    return st;
-}
-
-enum status range_of_header(struct op *op, const struct call *call, struct reply *reply, struct epk *min,
-                            struct epk *max)
-{
-    struct slice header = call_header(call, HEADER_PARTITION_KEY_RANGE_ID);
-    uint32_t index;
-    enum status st = ST_OK;
-
-    min->size = max->size = 0;
-    if (!header.data)
-        return ST_OK;
-    TRY(range_parse(op, call->container, header, &index));
-    range_bounds(call->container, index, min, max);
-    reply_ranges(reply, range_at(call->container, index));
 out:
     return st;
 }

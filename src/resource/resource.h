@@ -2,61 +2,61 @@
 #pragma once
 #include "resource/call.h"
 
-operation account_read;
+enum status account_read(struct op *op, struct call *call, struct reply *reply);
 
-operation database_create;
-operation database_read;
-operation database_list;
-operation database_query;
-operation database_delete;
+enum status database_create(struct op *op, struct call *call, struct reply *reply);
+enum status database_read(struct op *op, struct call *call, struct reply *reply);
+enum status database_list(struct op *op, struct call *call, struct reply *reply);
+enum status database_query(struct op *op, struct call *call, struct reply *reply);
+enum status database_delete(struct op *op, struct call *call, struct reply *reply);
 
-operation container_create;
-operation container_read;
-operation container_replace;
-operation container_list;
-operation container_query;
-operation container_delete;
+enum status container_create(struct op *op, struct call *call, struct reply *reply);
+enum status container_read(struct op *op, struct call *call, struct reply *reply);
+enum status container_replace(struct op *op, struct call *call, struct reply *reply);
+enum status container_list(struct op *op, struct call *call, struct reply *reply);
+enum status container_query(struct op *op, struct call *call, struct reply *reply);
+enum status container_delete(struct op *op, struct call *call, struct reply *reply);
 
-operation range_list;
+enum status range_list(struct op *op, struct call *call, struct reply *reply);
 
-operation document_create;
-operation document_upsert;
-operation document_read;
-operation document_replace;
-operation document_patch;
-operation document_delete;
-operation document_list;
-operation document_query;
-operation document_plan;
-operation document_batch;
+enum status document_create(struct op *op, struct call *call, struct reply *reply);
+enum status document_upsert(struct op *op, struct call *call, struct reply *reply);
+enum status document_read(struct op *op, struct call *call, struct reply *reply);
+enum status document_replace(struct op *op, struct call *call, struct reply *reply);
+enum status document_patch(struct op *op, struct call *call, struct reply *reply);
+enum status document_delete(struct op *op, struct call *call, struct reply *reply);
+enum status document_list(struct op *op, struct call *call, struct reply *reply);
+enum status document_query(struct op *op, struct call *call, struct reply *reply);
+enum status document_plan(struct op *op, struct call *call, struct reply *reply);
+enum status document_batch(struct op *op, struct call *call, struct reply *reply);
 
-operation attachment_create;
-operation attachment_upsert;
-operation attachment_read;
-operation attachment_replace;
-operation attachment_remove;
-operation attachment_feed;
-operation attachment_query;
-operation media_read;
-operation media_replace;
+enum status attachment_create(struct op *op, struct call *call, struct reply *reply);
+enum status attachment_upsert(struct op *op, struct call *call, struct reply *reply);
+enum status attachment_read(struct op *op, struct call *call, struct reply *reply);
+enum status attachment_replace(struct op *op, struct call *call, struct reply *reply);
+enum status attachment_remove(struct op *op, struct call *call, struct reply *reply);
+enum status attachment_feed(struct op *op, struct call *call, struct reply *reply);
+enum status attachment_query(struct op *op, struct call *call, struct reply *reply);
+enum status media_read(struct op *op, struct call *call, struct reply *reply);
+enum status media_replace(struct op *op, struct call *call, struct reply *reply);
 
-operation partition_delete_items;
-operation procedure_execute;
+enum status partition_delete_items(struct op *op, struct call *call, struct reply *reply);
+enum status procedure_execute(struct op *op, struct call *call, struct reply *reply);
 
 /* Users, scripts and the like: the path's type says which. */
-operation child_create;
-operation child_upsert;
-operation child_read;
-operation child_replace;
-operation child_list;
-operation child_query;
-operation child_delete;
+enum status child_create(struct op *op, struct call *call, struct reply *reply);
+enum status child_upsert(struct op *op, struct call *call, struct reply *reply);
+enum status child_read(struct op *op, struct call *call, struct reply *reply);
+enum status child_replace(struct op *op, struct call *call, struct reply *reply);
+enum status child_list(struct op *op, struct call *call, struct reply *reply);
+enum status child_query(struct op *op, struct call *call, struct reply *reply);
+enum status child_delete(struct op *op, struct call *call, struct reply *reply);
 
-operation offer_read;
-operation offer_replace;
-operation offer_list;
-operation offer_query;
+enum status offer_read(struct op *op, struct call *call, struct reply *reply);
+enum status offer_replace(struct op *op, struct call *call, struct reply *reply);
+enum status offer_list(struct op *op, struct call *call, struct reply *reply);
+enum status offer_query(struct op *op, struct call *call, struct reply *reply);
 
-operation conflict_list;
-operation conflict_query;
-operation conflict_read;
+enum status conflict_list(struct op *op, struct call *call, struct reply *reply);
+enum status conflict_query(struct op *op, struct call *call, struct reply *reply);
+enum status conflict_read(struct op *op, struct call *call, struct reply *reply);

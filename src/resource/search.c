@@ -72,7 +72,7 @@ enum status search_read(struct op *op, const struct call *call, struct search *s
             "The input content is invalid because the required properties - 'query; ' - are missing"));
     if (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
         json_kind(search->parameters) != JSON_ARRAY)
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     search->text = json_string(text);
 out:
     return st;

@@ -8,11 +8,6 @@
 
 /* ---- the container ---- */
 
-static enum status not_found(struct op *op)
-{
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
-}
-
 static enum status find_in(struct op *op, struct catalog *catalog, struct slice database_name,
                            struct slice name, struct container **container)
 {
@@ -21,7 +16,7 @@ static enum status find_in(struct op *op, struct catalog *catalog, struct slice 
     if (database)
         *container = catalog_find_container(catalog, database, name);
     database_release(database);
-    return *container ? ST_OK : not_found(op);
+    return *container ? ST_OK : op_fail_as(op, ST_NOT_FOUND);
 }
 
 /* Up to the next slash, which is left out. */

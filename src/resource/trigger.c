@@ -75,7 +75,7 @@ static enum status add_trigger(struct op *op, const struct call *call, struct sl
     enum status st = ST_OK;
 
     if (*count == TRIGGERS_MAX)
-        TRY(op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid"));
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
     child = catalog_find_child(call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name);
     if (!child)
         TRY(op_fail(op, ST_BAD_REQUEST, "Trigger '%.*s' does not exist.",
@@ -169,7 +169,7 @@ static enum status fire(struct op *op, struct firing *firing, const struct trigg
         print_response(op, &context, firing);
     buf_text(&context, ",\"log\":false}");
     if (context.failed)
-        TRY(op_fail(op, ST_TOO_LARGE, "Request size is too large"));
+        TRY(op_fail_as(op, ST_TOO_LARGE));
     run.context = buf_as_slice(&context);
     TRY(script_run(op, firing->session, &run, done));
 out:
@@ -185,7 +185,7 @@ static enum status keep(struct op *op, struct json value, struct slice *kept)
     char *copy = arena_try_alloc(&op->arena, bytes.size);
 
     if (!copy)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     memcpy(copy, bytes.data, bytes.size);
     *kept = slice_make(copy, bytes.size);
     return ST_OK;
@@ -200,7 +200,7 @@ static enum status take_document(struct op *op, struct firing *firing, struct js
     enum status st;
 
     if (json_kind(document) != JSON_OBJECT)
-        return op_fail(op, ST_BAD_REQUEST, "One of the specified inputs is invalid");
+        return op_fail_as(op, ST_BAD_REQUEST);
     TRY(keep(op, document, &kept));
     firing->body = action->document = json_from_bytes(kept);
     TRY(item_check_document(op, &action->document));
@@ -292,7 +292,7 @@ static enum status run_until_committed(struct op *op, struct firing *firing, str
         firing->body = body;
         st = attempt(op, firing, true, stamp);
     }
-    return st == ST_WRITE_CONFLICT ? action_gave_up(op) : st;
+    return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
 /* A script may look for its item by the `_self` that the client sent with it: a document to be written has none. */

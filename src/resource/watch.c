@@ -1,6 +1,7 @@
 /* src/resource/watch.c - how much each range of a large container holds, measured in short steps. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/split.h"
@@ -31,10 +32,8 @@ struct watch {
 
 struct watch *watch_open(uint64_t range_bytes_max)
 {
-    struct watch *watch = calloc(1, sizeof(*watch));
+    struct watch *watch = heap_allocate(sizeof(*watch));
 
-    if (!watch)
-        abort();
     watch->range_bytes_max = range_bytes_max;
     return watch;
 }

@@ -1,4 +1,7 @@
 /* src/route/grant.c - resource tokens against requests. */
+#include <assert.h>
+
+#include "keys/kind.h"
 #include "resource/permission.h"
 #include "route/grant.h"
 
@@ -17,7 +20,9 @@ static bool is_preparation(const struct call *call, const struct route *route)
 /* Below a database the rights themselves are out of reach. */
 static bool is_about_rights(const struct call *call)
 {
-    return slice_is(call->type, "users") || slice_is(call->type, "permissions");
+    const struct kind *kind = kind_of_path(call->type);
+
+    return kind && kind->flags & KIND_OF_RIGHTS;
 }
 
 /* The same document by the same kind of name: an id may look like a rid. */
@@ -90,10 +95,12 @@ enum status grant_check(struct op *op, const struct grant *grant, struct call *c
                         const struct route *route)
 {
     struct child *permission = catalog_find_child_at(call->service->catalog, &grant->permission);
-    bool allowed = permission && (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
+    bool allowed = permission && permission->type == RID_TYPE_PERMISSION &&
+                   (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
 
+    assert(grant->permission.size > 0); /* of a master key nothing is asked here */
     child_release(permission);
     if (allowed)
         return ST_OK;
-    return call_forbidden(op);
+    return op_fail_as(op, ST_FORBIDDEN);
 }

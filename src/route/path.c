@@ -1,4 +1,6 @@
 /* src/route/path.c - targets as SDKs send them, in all their encodings. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "route/path.h"
 
@@ -102,6 +104,7 @@ static struct slice owner_of(struct slice raw)
 /* Clients sign .../colls/b/operations/c as a request for the container b. */
 static void sign_as_container(struct op *op, struct slice raw, struct path *path)
 {
+    assert(path->count == 6);
     path->type = path->segment[2];
     path->link = join(op, path, 4);
     path->raw_link = owner_of(owner_of(raw));

@@ -1,6 +1,7 @@
 /* src/route/route.c - the steps of a request, in order. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "resource/throughput.h"
 #include "route/endpoints.h"
@@ -29,12 +30,9 @@ struct routed {
 
 struct router *route_open(const struct route_options *options)
 {
-    struct router *router = calloc(1, sizeof(*router));
+    struct router *router = heap_allocate(sizeof(*router));
 
-    if (router)
-        router->metrics = calloc(route_count + 1, sizeof(*router->metrics));
-    if (!router || !router->metrics)
-        abort();
+    router->metrics = heap_allocate((route_count + 1) * sizeof(*router->metrics));
     router->options = *options;
     return router;
 }
@@ -92,7 +90,7 @@ static enum status check_route(struct op *op, const struct routed *routed)
     if (routed->route)
         return ST_OK;
     if (routed->known_path)
-        return op_fail(op, ST_METHOD_NOT_ALLOWED, "The requested verb is not supported.");
+        return op_fail_as(op, ST_METHOD_NOT_ALLOWED);
     return op_fail(op, ST_NOT_FOUND, "The request path '/%.*s' names no resource.",
                    routed->path.link.size > 200 ? 200 : (int)routed->path.link.size, routed->path.link.data);
 }
@@ -109,8 +107,8 @@ static enum status check_signature(struct op *op, const struct router *router, c
 static enum status missing(struct op *op, bool is_owner)
 {
     if (is_owner)
-        return op_fail(op, ST_OWNER_NOT_FOUND, "Owner resource does not exist");
-    return op_fail(op, ST_NOT_FOUND, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found");
+        return op_fail_as(op, ST_OWNER_NOT_FOUND);
+    return op_fail_as(op, ST_NOT_FOUND);
 }
 
 /* Whose permissions they are. */
@@ -236,8 +234,7 @@ static enum status check_intended_container(struct op *op, const struct call *ca
         return ST_OK;
     if (rid_parse(header, &intended) && rid_equal(&intended, &call->container->rid))
         return ST_OK;
-    return op_fail(op, ST_CONTAINER_MISMATCH,
-                   "Collection rid in the request does not match the collection's rid.");
+    return op_fail_as(op, ST_CONTAINER_MISMATCH);
 }
 
 static enum status check_indexing_directive(struct op *op, const struct request *request)
@@ -314,12 +311,26 @@ out:
 /* Session tokens had another form before this version of the protocol. */
 enum { VERSION_WITH_VECTORS = 20180618 };
 
+/* Anew for each attempt; one that goes on with what it has written knows already what its answer is about. */
 static void begin_reply(struct exchange *exchange, struct routed *routed)
 {
     uint64_t version = call_version(&routed->call);
 
+    if (routed->call.resume) {
+        reply_resume(&routed->reply);
+        return;
+    }
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
+}
+
+/* A failure on items tells how far its container is, unless the operation has told how far it saw. */
+static void note_session(struct routed *routed)
+{
+    const struct route *route = routed->route;
+
+    if (route && route->flags & OF_ITEMS && routed->call.container && !reply_has_session(&routed->reply))
+        reply_session(&routed->reply, container_lsn(routed->call.container));
 }
 
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
@@ -327,8 +338,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
 
-    if (st != ST_OK && routed->route && routed->route->flags & OF_ITEMS && routed->call.container)
-        reply_session(&routed->reply, container_lsn(routed->call.container));
+    if (st != ST_OK)
+        note_session(routed);
     reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, reply_charge(&routed->reply, st));
@@ -392,8 +403,9 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
     struct reply reply;
     enum status st;
 
-    if (endpoint->waits && !exchange->op.may_block)
-        return ST_WOULD_BLOCK;
+    st = endpoint->waits ? op_may_take_long(&exchange->op) : ST_OK;
+    if (st != ST_OK)
+        return st;
     set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
     st = prepare_endpoint(router, exchange, endpoint);
@@ -418,7 +430,7 @@ static enum status run(struct exchange *exchange, struct routed *routed)
         return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
-    begin_reply(exchange, routed);
+    route_assert_owners(routed->route, &routed->call);
     exchange->op.work =
         (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);

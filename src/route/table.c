@@ -1,120 +1,94 @@
 /*
  * src/route/table.c - the routes.
  * To add an operation: write it in resource/, add its row, add test/wire/<it>.case. A row without
- * an operation is a gap, answered with 501 and listed in docs/compat.md.
+ * an operation is a gap, answered with 501 and listed in docs/compat.md. Kinds of small resources have
+ * one row in keys/kinds.def, which makes their seven routes.
  */
+#include <assert.h>
+
+#include "keys/kind.h"
 #include "resource/resource.h"
 #include "route/table.h"
 
-#define GET METHOD_GET
-#define POST METHOD_POST
-#define PUT METHOD_PUT
-#define PATCH METHOD_PATCH
-#define DELETE METHOD_DELETE
-
-#define COLL "dbs/x/colls/x"
-#define GRANTS "dbs/x/users/x/permissions"
+#define DB "dbs/x"
+#define COLL DB "/colls/x"
 #define FILES COLL "/docs/x/attachments"
-#define KEYS "dbs/x/clientencryptionkeys"
+
+/* Whose a kind is. */
+#define BELOW_DATABASE DB
+#define BELOW_CONTAINER COLL
+#define BELOW_USER DB "/users/x"
 
 /* clang-format off */
+#define ROUTE(name, method, marker, shape, run, flags) \
+    { name, METHOD_##method, MARK_##marker, shape, sizeof(shape) - 1, run, flags },
+
+#define ROUTES(name, list, tells) \
+    ROUTE(name "_create",  POST,   NONE,   list,      child_create,  0) \
+    ROUTE(name "_upsert",  POST,   UPSERT, list,      child_upsert,  0) \
+    ROUTE(name "_query",   POST,   QUERY,  list,      child_query,   READS | (tells)) \
+    ROUTE(name "_list",    GET,    NONE,   list,      child_list,    tells) \
+    ROUTE(name "_read",    GET,    NONE,   list "/x", child_read,    RUN_INLINE | (tells)) \
+    ROUTE(name "_replace", PUT,    NONE,   list "/x", child_replace, 0) \
+    ROUTE(name "_delete",  DELETE, NONE,   list "/x", child_delete,  0)
+
 const struct route routes[] = {
-    /* name                 method  marker       shape                  run                flags */
-    { "account_read",       GET,    MARK_NONE,   "",                    account_read,      RUN_INLINE },
+    /*    name                  method  marker  shape                 run                flags */
+    ROUTE("account_read",       GET,    NONE,   "",                   account_read,      RUN_INLINE)
 
-    { "database_create",    POST,   MARK_NONE,   "dbs",                 database_create,   0 },
-    { "database_query",     POST,   MARK_QUERY,  "dbs",                 database_query,    READS },
-    { "database_list",      GET,    MARK_NONE,   "dbs",                 database_list,     0 },
-    { "database_read",      GET,    MARK_NONE,   "dbs/x",               database_read,     RUN_INLINE },
-    { "database_delete",    DELETE, MARK_NONE,   "dbs/x",               database_delete,   0 },
+    ROUTE("database_create",    POST,   NONE,   "dbs",                database_create,   0)
+    ROUTE("database_query",     POST,   QUERY,  "dbs",                database_query,    READS)
+    ROUTE("database_list",      GET,    NONE,   "dbs",                database_list,     0)
+    ROUTE("database_read",      GET,    NONE,   "dbs/x",              database_read,     RUN_INLINE)
+    ROUTE("database_delete",    DELETE, NONE,   "dbs/x",              database_delete,   0)
 
-    { "container_create",   POST,   MARK_NONE,   "dbs/x/colls",         container_create,  0 },
-    { "container_query",    POST,   MARK_QUERY,  "dbs/x/colls",         container_query,   READS },
-    { "container_list",     GET,    MARK_NONE,   "dbs/x/colls",         container_list,    0 },
-    { "container_read",     GET,    MARK_NONE,   COLL,                  container_read,    RUN_INLINE },
-    { "container_replace",  PUT,    MARK_NONE,   COLL,                  container_replace, 0 },
-    { "container_delete",   DELETE, MARK_NONE,   COLL,                  container_delete,  0 },
-    { "range_list",         GET,    MARK_NONE,   COLL "/pkranges",      range_list,        RUN_INLINE },
+    ROUTE("container_create",   POST,   NONE,   "dbs/x/colls",        container_create,  0)
+    ROUTE("container_query",    POST,   QUERY,  "dbs/x/colls",        container_query,   READS)
+    ROUTE("container_list",     GET,    NONE,   "dbs/x/colls",        container_list,    0)
+    ROUTE("container_read",     GET,    NONE,   COLL,                 container_read,    RUN_INLINE)
+    ROUTE("container_replace",  PUT,    NONE,   COLL,                 container_replace, 0)
+    ROUTE("container_delete",   DELETE, NONE,   COLL,                 container_delete,  0)
+    ROUTE("range_list",         GET,    NONE,   COLL "/pkranges",     range_list,        RUN_INLINE)
 
-    { "document_plan",      POST,   MARK_PLAN,   COLL "/docs",          document_plan,     OF_ITEMS | READS },
-    { "document_batch",     POST,   MARK_BATCH,  COLL "/docs",          document_batch,    OF_ITEMS },
-    { "document_query",     POST,   MARK_QUERY,  COLL "/docs",          document_query,    OF_ITEMS | READS },
-    { "document_upsert",    POST,   MARK_UPSERT, COLL "/docs",          document_upsert,   RUN_INLINE | OF_ITEMS },
-    { "document_create",    POST,   MARK_NONE,   COLL "/docs",          document_create,   RUN_INLINE | OF_ITEMS },
-    { "document_list",      GET,    MARK_NONE,   COLL "/docs",          document_list,     OF_ITEMS | SCANS },
-    { "document_read",      GET,    MARK_NONE,   COLL "/docs/x",        document_read,     RUN_INLINE | OF_ITEMS },
-    { "document_replace",   PUT,    MARK_NONE,   COLL "/docs/x",        document_replace,  RUN_INLINE | OF_ITEMS },
-    { "document_patch",     PATCH,  MARK_NONE,   COLL "/docs/x",        document_patch,    RUN_INLINE | OF_ITEMS },
-    { "document_delete",    DELETE, MARK_NONE,   COLL "/docs/x",        document_delete,   RUN_INLINE | OF_ITEMS },
+    ROUTE("document_plan",      POST,   PLAN,   COLL "/docs",         document_plan,     OF_ITEMS | READS)
+    ROUTE("document_batch",     POST,   BATCH,  COLL "/docs",         document_batch,    OF_ITEMS)
+    ROUTE("document_query",     POST,   QUERY,  COLL "/docs",         document_query,    OF_ITEMS | READS)
+    ROUTE("document_upsert",    POST,   UPSERT, COLL "/docs",         document_upsert,   RUN_INLINE | OF_ITEMS)
+    ROUTE("document_create",    POST,   NONE,   COLL "/docs",         document_create,   RUN_INLINE | OF_ITEMS)
+    ROUTE("document_list",      GET,    NONE,   COLL "/docs",         document_list,     OF_ITEMS | SCANS)
+    ROUTE("document_read",      GET,    NONE,   COLL "/docs/x",       document_read,     RUN_INLINE | OF_ITEMS)
+    ROUTE("document_replace",   PUT,    NONE,   COLL "/docs/x",       document_replace,  RUN_INLINE | OF_ITEMS)
+    ROUTE("document_patch",     PATCH,  NONE,   COLL "/docs/x",       document_patch,    RUN_INLINE | OF_ITEMS)
+    ROUTE("document_delete",    DELETE, NONE,   COLL "/docs/x",       document_delete,   RUN_INLINE | OF_ITEMS)
 
-    { "attachment_create",  POST,   MARK_NONE,   FILES,                 attachment_create, OF_ITEMS },
-    { "attachment_upsert",  POST,   MARK_UPSERT, FILES,                 attachment_upsert, OF_ITEMS },
-    { "attachment_query",   POST,   MARK_QUERY,  FILES,                 attachment_query,  OF_ITEMS | READS },
-    { "attachment_list",    GET,    MARK_NONE,   FILES,                 attachment_feed,   OF_ITEMS },
-    { "attachment_read",    GET,    MARK_NONE,   FILES "/x",            attachment_read,   OF_ITEMS },
-    { "attachment_replace", PUT,    MARK_NONE,   FILES "/x",            attachment_replace, OF_ITEMS },
-    { "attachment_delete",  DELETE, MARK_NONE,   FILES "/x",            attachment_remove, OF_ITEMS },
-    { "media_read",         GET,    MARK_NONE,   "media/x",             media_read,        OF_ITEMS },
-    { "media_replace",      PUT,    MARK_NONE,   "media/x",             media_replace,     OF_ITEMS },
+    ROUTE("attachment_create",  POST,   NONE,   FILES,                attachment_create, OF_ITEMS)
+    ROUTE("attachment_upsert",  POST,   UPSERT, FILES,                attachment_upsert, OF_ITEMS)
+    ROUTE("attachment_query",   POST,   QUERY,  FILES,                attachment_query,  OF_ITEMS | READS)
+    ROUTE("attachment_list",    GET,    NONE,   FILES,                attachment_feed,   OF_ITEMS)
+    ROUTE("attachment_read",    GET,    NONE,   FILES "/x",           attachment_read,   OF_ITEMS)
+    ROUTE("attachment_replace", PUT,    NONE,   FILES "/x",           attachment_replace, OF_ITEMS)
+    ROUTE("attachment_delete",  DELETE, NONE,   FILES "/x",           attachment_remove, OF_ITEMS)
+    ROUTE("media_read",         GET,    NONE,   "media/x",            media_read,        OF_ITEMS)
+    ROUTE("media_replace",      PUT,    NONE,   "media/x",            media_replace,     OF_ITEMS)
 
-    { "procedure_create",   POST,   MARK_NONE,   COLL "/sprocs",        child_create,      0 },
-    { "procedure_upsert",   POST,   MARK_UPSERT, COLL "/sprocs",        child_upsert,      0 },
-    { "procedure_query",    POST,   MARK_QUERY,  COLL "/sprocs",        child_query,       READS },
-    { "procedure_list",     GET,    MARK_NONE,   COLL "/sprocs",        child_list,        0 },
-    { "procedure_read",     GET,    MARK_NONE,   COLL "/sprocs/x",      child_read,        RUN_INLINE },
-    { "procedure_replace",  PUT,    MARK_NONE,   COLL "/sprocs/x",      child_replace,     0 },
-    { "procedure_delete",   DELETE, MARK_NONE,   COLL "/sprocs/x",      child_delete,      0 },
-    { "procedure_execute",  POST,   MARK_NONE,   COLL "/sprocs/x",      procedure_execute, OF_ITEMS | RUNS_SCRIPTS },
+#define KIND(type, path, name, below, mark, collective, adds, flags, properties) \
+    ROUTES(name, BELOW_##below "/" path, (flags) & KIND_TELLS_TOKENS ? TELLS_TOKENS : 0)
+#include "keys/kinds.def"
+#undef KIND
 
-    { "trigger_create",     POST,   MARK_NONE,   COLL "/triggers",      child_create,      0 },
-    { "trigger_upsert",     POST,   MARK_UPSERT, COLL "/triggers",      child_upsert,      0 },
-    { "trigger_query",      POST,   MARK_QUERY,  COLL "/triggers",      child_query,       READS },
-    { "trigger_list",       GET,    MARK_NONE,   COLL "/triggers",      child_list,        0 },
-    { "trigger_read",       GET,    MARK_NONE,   COLL "/triggers/x",    child_read,        RUN_INLINE },
-    { "trigger_replace",    PUT,    MARK_NONE,   COLL "/triggers/x",    child_replace,     0 },
-    { "trigger_delete",     DELETE, MARK_NONE,   COLL "/triggers/x",    child_delete,      0 },
+    ROUTE("procedure_execute",  POST,   NONE,   COLL "/sprocs/x",     procedure_execute, OF_ITEMS | RUNS_SCRIPTS)
 
-    { "udf_create",         POST,   MARK_NONE,   COLL "/udfs",          child_create,      0 },
-    { "udf_upsert",         POST,   MARK_UPSERT, COLL "/udfs",          child_upsert,      0 },
-    { "udf_query",          POST,   MARK_QUERY,  COLL "/udfs",          child_query,       READS },
-    { "udf_list",           GET,    MARK_NONE,   COLL "/udfs",          child_list,        0 },
-    { "udf_read",           GET,    MARK_NONE,   COLL "/udfs/x",        child_read,        RUN_INLINE },
-    { "udf_replace",        PUT,    MARK_NONE,   COLL "/udfs/x",        child_replace,     0 },
-    { "udf_delete",         DELETE, MARK_NONE,   COLL "/udfs/x",        child_delete,      0 },
+    ROUTE("conflict_query",     POST,   QUERY,  COLL "/conflicts",    conflict_query,    READS)
+    ROUTE("conflict_list",      GET,    NONE,   COLL "/conflicts",    conflict_list,     RUN_INLINE)
+    ROUTE("conflict_read",      GET,    NONE,   COLL "/conflicts/x",  conflict_read,     RUN_INLINE)
+    ROUTE("conflict_delete",    DELETE, NONE,   COLL "/conflicts/x",  conflict_read,     0)
+    ROUTE("partition_delete",   POST,   NONE,   COLL "/operations/x", partition_delete_items, OF_ITEMS)
 
-    { "conflict_query",     POST,   MARK_QUERY,  COLL "/conflicts",     conflict_query,    READS },
-    { "conflict_list",      GET,    MARK_NONE,   COLL "/conflicts",     conflict_list,     RUN_INLINE },
-    { "conflict_read",      GET,    MARK_NONE,   COLL "/conflicts/x",   conflict_read,     RUN_INLINE },
-    { "conflict_delete",    DELETE, MARK_NONE,   COLL "/conflicts/x",   conflict_read,     0 },
-    { "partition_delete",   POST,   MARK_NONE,   COLL "/operations/x",  partition_delete_items, OF_ITEMS },
-
-    { "user_create",        POST,   MARK_NONE,   "dbs/x/users",         child_create,      0 },
-    { "user_upsert",        POST,   MARK_UPSERT, "dbs/x/users",         child_upsert,      0 },
-    { "user_query",         POST,   MARK_QUERY,  "dbs/x/users",         child_query,       READS },
-    { "user_list",          GET,    MARK_NONE,   "dbs/x/users",         child_list,        0 },
-    { "user_read",          GET,    MARK_NONE,   "dbs/x/users/x",       child_read,        RUN_INLINE },
-    { "user_replace",       PUT,    MARK_NONE,   "dbs/x/users/x",       child_replace,     0 },
-    { "user_delete",        DELETE, MARK_NONE,   "dbs/x/users/x",       child_delete,      0 },
-    { "permission_create",  POST,   MARK_NONE,   GRANTS,                child_create,      0 },
-    { "permission_upsert",  POST,   MARK_UPSERT, GRANTS,                child_upsert,      0 },
-    { "permission_query",   POST,   MARK_QUERY,  GRANTS,                child_query,       READS | TELLS_TOKENS },
-    { "permission_list",    GET,    MARK_NONE,   GRANTS,                child_list,        TELLS_TOKENS },
-    { "permission_read",    GET,    MARK_NONE,   GRANTS "/x",           child_read,        RUN_INLINE | TELLS_TOKENS },
-    { "permission_replace", PUT,    MARK_NONE,   GRANTS "/x",           child_replace,     0 },
-    { "permission_delete",  DELETE, MARK_NONE,   GRANTS "/x",           child_delete,      0 },
-    { "key_create",         POST,   MARK_NONE,   KEYS,                  child_create,      0 },
-    { "key_upsert",         POST,   MARK_UPSERT, KEYS,                  child_upsert,      0 },
-    { "key_query",          POST,   MARK_QUERY,  KEYS,                  child_query,       READS },
-    { "key_list",           GET,    MARK_NONE,   KEYS,                  child_list,        0 },
-    { "key_read",           GET,    MARK_NONE,   KEYS "/x",             child_read,        RUN_INLINE },
-    { "key_replace",        PUT,    MARK_NONE,   KEYS "/x",             child_replace,     0 },
-    { "key_delete",         DELETE, MARK_NONE,   KEYS "/x",             child_delete,      0 },
-
-    { "offer_query",        POST,   MARK_QUERY,  "offers",              offer_query,       READS },
-    { "offer_list",         GET,    MARK_NONE,   "offers",              offer_list,        0 },
-    { "offer_read",         GET,    MARK_NONE,   "offers/x",            offer_read,        RUN_INLINE },
-    { "offer_replace",      PUT,    MARK_NONE,   "offers/x",            offer_replace,     0 },
-    { "address_list",       GET,    MARK_NONE,   "addresses",           NULL,              0 },
+    ROUTE("offer_query",        POST,   QUERY,  "offers",             offer_query,       READS)
+    ROUTE("offer_list",         GET,    NONE,   "offers",             offer_list,        0)
+    ROUTE("offer_read",         GET,    NONE,   "offers/x",           offer_read,        RUN_INLINE)
+    ROUTE("offer_replace",      PUT,    NONE,   "offers/x",           offer_replace,     0)
+    ROUTE("address_list",       GET,    NONE,   "addresses",          NULL,              0)
 };
 const size_t route_count = sizeof(routes) / sizeof(routes[0]);
 /* clang-format on */
@@ -144,17 +118,34 @@ bool route_wants_full_key(const struct route *route)
     return route_writes(route) || route->flags & TELLS_TOKENS;
 }
 
+static struct slice shape_of(const struct route *route)
+{
+    return slice_make(route->shape, route->shape_size);
+}
+
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path)
 {
     *known_path = false;
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &routes[i];
 
-        if (!slice_is(shape, route->shape))
+        if (!slice_equal(shape, shape_of(route)))
             continue;
         *known_path = true;
         if (route->method == method && route->marker == marker)
             return route;
     }
     return NULL;
+}
+
+void route_assert_owners(const struct route *route, const struct call *call)
+{
+    struct slice shape = shape_of(route);
+
+    if (slice_starts_with(shape, DB))
+        assert(call->database);
+    if (slice_starts_with(shape, COLL))
+        assert(call->container);
+    if (slice_starts_with(shape, BELOW_USER "/"))
+        assert(call->user);
 }

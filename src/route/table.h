@@ -19,7 +19,8 @@ struct route {
     enum method method;
     enum marker marker;
     const char *shape; /* ids are x: dbs/x/colls/x/docs */
-    operation *run;    /* NULL: the service has it, this version of the server does not */
+    size_t shape_size;
+    operation *run; /* NULL: the service has it, this version of the server does not */
     unsigned flags;
 };
 
@@ -37,3 +38,6 @@ bool route_wants_full_key(const struct route *route);
 
 /* NULL when there is none; `known_path` then tells whether another method would have one. */
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);
+
+/* What operations rely on: the database, the container and the user that the shape names are in the call. */
+void route_assert_owners(const struct route *route, const struct call *call);

@@ -1,4 +1,5 @@
 /* src/script/child.c - a process over a socket pair: spawn, frames, deadline, memory. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "script/child.h"
 
 enum {
@@ -47,7 +49,7 @@ int64_t *child_idle_since_ms(struct script_child *child)
 
 /* ---- starting and ending ---- */
 
-/* Nothing of ours but its socket and the log: no file, no environment, no signals that we hold back. */
+/* The child gets its socket and our log, and nothing else: no file, no environment, no blocked signals. */
 static bool spawn(const char *program, int socket, pid_t *pid)
 {
     char *const argv[] = { "orrery-js", NULL }, *const envp[] = { NULL };
@@ -74,7 +76,7 @@ static bool spawn(const char *program, int socket, pid_t *pid)
     return failed == 0;
 }
 
-/* Behind the descriptors that the child gets, so that none of them is it. */
+/* Moves a descriptor above those that the child gets, so that it is none of them. */
 static int above(int descriptor)
 {
     int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, FRAME_FD + 1);
@@ -122,7 +124,7 @@ static bool says_hello(struct script_child *child, struct env *env)
     return hello;
 }
 
-/* Something ended it before we do. Its socket is closed a moment before the kernel can tell. */
+/* Whether a signal ended the child before we do. Its socket is closed a moment before the kernel knows how it ended. */
 static bool was_killed(const struct script_child *child)
 {
     siginfo_t how = { 0 };
@@ -142,6 +144,7 @@ struct script_child *child_start(struct env *env, const char *program, bool *kil
 {
     struct script_child *child = calloc(1, sizeof(*child));
 
+    thread_assert_may_block();
     *killed = false;
     if (!child)
         return NULL;
@@ -225,12 +228,13 @@ void child_send(struct script_child *child, enum frame_kind kind, struct slice p
     buf_slice(&child->output, payload);
 }
 
-/* Until the socket is ready for it; now and then its memory is looked at, whether it waits or not. */
+/* Waits until the socket is ready. At least every MEMORY_LOOK_MS it looks at the child's memory. */
 static enum child_end wait_for(struct script_child *child, struct env *env, struct child_limits limits,
                                short events)
 {
     struct pollfd socket = { .fd = child->socket, .events = events };
 
+    thread_assert_may_block();
     for (;;) {
         int64_t now_ms = env_monotonic_ms(env), left_ms = limits.until_ms - now_ms;
         int ready;
@@ -266,6 +270,7 @@ static enum child_end send_all(struct script_child *child, struct env *env, stru
         else if (errno != EINTR)
             end = CHILD_GONE;
     }
+    assert(sent <= child->output.size);
     arena_reset(&child->memory);
     buf_init(&child->output, &child->memory);
     return end;
@@ -289,7 +294,7 @@ static enum child_end read_some(struct script_child *child, struct env *env, str
     }
 }
 
-/* So many bytes: those at hand first; a long rest is read to where it belongs. */
+/* Takes `size` bytes: first those that are here already; a long rest is read straight to its place. */
 static enum child_end take(struct script_child *child, struct env *env, struct child_limits limits, char *to,
                            size_t size)
 {
@@ -298,6 +303,8 @@ static enum child_end take(struct script_child *child, struct env *env, struct c
     while (size && end == CHILD_ALIVE) {
         size_t here = child->input_to - child->input_from, got;
 
+        assert(child->input_from <= child->input_to);
+        assert(child->input_to <= INPUT_BYTES);
         if (here > 0) {
             got = here < size ? here : size;
             memcpy(to, child->input + child->input_from, got);

@@ -1,10 +1,9 @@
 /*
  * src/script/child.h - one process that runs JavaScript: started, spoken to, ended.
- * It is a script's: whatever it sends may be wrong, late or nothing at all. Whoever finds it so ends it.
+ * A script may have taken it over: what it sends may be wrong or late, or it may send nothing. The caller then ends it.
  *
  * Ownership. A child is the caller's from child_start() to child_end(). Frames lie in the arena they were received into.
- * Threads. One at a time. child_start() must be called by a thread that lives as long as the child: the kernel
- *     kills a child when the thread that started it ends, which is how none outlives the server.
+ * Threads. One at a time. A child ends by itself when its socket's other end is closed: none outlives the server.
  */
 #pragma once
 #include "base/op.h"
@@ -34,11 +33,11 @@ void child_end(struct script_child *child);
 /* Frames are gathered, and leave with the next child_receive(). */
 void child_send(struct script_child *child, enum frame_kind kind, struct slice payload);
 
-/* The next frame; CHILD_ALIVE: here it is. */
+/* Waits for the next frame. CHILD_ALIVE: `frame` has it; otherwise the reason why there is none. */
 enum child_end child_receive(struct script_child *child, struct env *env, struct child_limits limits,
                              struct arena *memory, struct frame *frame);
 
-/* Whether the script of that key was sent to it; notes that it is now. It may have forgotten it since. */
+/* Whether the script of that key was sent before; notes that it is sent now. The child may have forgotten it. */
 bool child_loads(struct script_child *child, struct slice key);
 void child_forgot(struct script_child *child, struct slice key);
 

@@ -1,4 +1,5 @@
 /* src/script/children.c - the pool of children: grown when somebody waits, shrunk when nobody does. */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +20,7 @@ enum {
     FAILURES_MAX = 5,
 };
 
-/* Somebody who waits, in a line: a child that is free is handed to the first, so that nobody else takes it. */
+/* A thread that waits in the line. A child that becomes free is handed to the first of the line and to nobody else. */
 struct waiter {
     struct waiter *next;
     int64_t since_ms;
@@ -53,6 +54,7 @@ static void wait_ms(struct children *children, pthread_cond_t *condition, int64_
 {
     struct timespec until;
 
+    thread_assert_locked(&children->mutex);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
     until.tv_nsec += ms % 1000 * 1000000;
@@ -69,8 +71,12 @@ static void leave_line(struct children *children, struct waiter *waiter)
 {
     struct waiter **at = &children->first;
 
-    while (*at != waiter)
+    thread_assert_locked(&children->mutex);
+    assert(children->waiting > 0);
+    while (*at != waiter) {
+        assert(*at); /* it is in the line */
         at = &(*at)->next;
+    }
     *at = waiter->next;
     if (!*at)
         children->last = at;
@@ -79,6 +85,7 @@ static void leave_line(struct children *children, struct waiter *waiter)
 
 static void serve(struct children *children, struct waiter *waiter, struct script_child *child)
 {
+    assert(!waiter->child);
     leave_line(children, waiter);
     waiter->child = child;
     children->served_ms = now_ms(children);
@@ -87,7 +94,10 @@ static void serve(struct children *children, struct waiter *waiter, struct scrip
 
 static void put_idle(struct children *children, struct script_child *child)
 {
+    thread_assert_locked(&children->mutex);
+    assert(child);
     if (children->first) {
+        assert(!children->idle); /* nobody waits while one is idle */
         serve(children, children->first, child);
         return;
     }
@@ -95,6 +105,7 @@ static void put_idle(struct children *children, struct script_child *child)
     *child_idle_since_ms(child) = now_ms(children);
     children->idle = child;
     children->idle_count++;
+    assert(children->idle_count <= children->count);
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -103,8 +114,8 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /*
- * Where a core is left, one who waits is reason enough for another child. Where none is, more of them would share the
- * same cores, and are needed only when nobody is served: those that there are must be stuck.
+ * While a core has no child, one waiting thread is reason enough for another child. When every core has one, more
+ * children would only share the cores. They are needed only when nobody is served: then all children must be stuck.
  */
 static int64_t lacking_since_ms(const struct children *children)
 {
@@ -123,12 +134,13 @@ static bool wants_one(const struct children *children)
            now_ms(children) - lacking_since_ms(children) >= CHILD_PATIENCE_MS;
 }
 
-/* The mutex is held, but not while the child starts. */
+/* The mutex is held before and after, but not while the child starts. */
 static void start_one(struct children *children)
 {
     struct script_child *child;
     bool killed;
 
+    thread_assert_locked(&children->mutex);
     children->count++;
     children->started_ms = now_ms(children);
     pthread_mutex_unlock(&children->mutex);
@@ -141,6 +153,7 @@ static void start_one(struct children *children)
         put_idle(children, child);
         return;
     }
+    assert(children->count > 0);
     children->count--;
     if (killed && ++children->failures < FAILURES_MAX)
         return;
@@ -149,7 +162,7 @@ static void start_one(struct children *children)
         pthread_cond_signal(&waiter->served);
 }
 
-/* The one that has been idle for longest, when it has been so for too long; NULL when there is none. */
+/* Takes out the child that has been idle for longest, if that is too long; otherwise NULL. */
 static struct script_child *take_tired(struct children *children)
 {
     struct script_child **at = &children->idle, *tired;
@@ -162,6 +175,7 @@ static struct script_child *take_tired(struct children *children)
     if (now_ms(children) - *child_idle_since_ms(tired) < CHILD_IDLE_MS)
         return NULL;
     *at = NULL;
+    assert(children->count >= children->idle_count);
     children->idle_count--;
     children->count--;
     return tired;
@@ -191,6 +205,8 @@ static void *keep(void *argument)
         else
             rest(children);
     }
+    assert(!children->first);                        /* nobody waits any more */
+    assert(children->count == children->idle_count); /* and all were given back */
     while (children->idle) {
         struct script_child *child = children->idle;
 
@@ -225,7 +241,9 @@ void children_close(struct children *children)
 {
     if (!children)
         return;
+    thread_assert_may_block();
     pthread_mutex_lock(&children->mutex);
+    assert(!children->stopping);
     children->stopping = true;
     pthread_cond_signal(&children->wanted);
     pthread_mutex_unlock(&children->mutex);
@@ -248,13 +266,14 @@ static void join_line(struct children *children, struct waiter *waiter)
 {
     *waiter = (struct waiter){ .since_ms = now_ms(children) };
     pthread_cond_init(&waiter->served, &children->monotonic);
+    assert(!*children->last);
     *children->last = waiter;
     children->last = &waiter->next;
     children->waiting++;
     pthread_cond_signal(&children->wanted);
 }
 
-/* The mutex is held; it looks up now and then, because clients go away. */
+/* The mutex is held. The thread wakes now and then to look whether its client is still there. */
 static enum status wait_in_line(struct op *op, struct children *children, struct script_child **child)
 {
     struct waiter waiter;
@@ -285,6 +304,9 @@ static struct script_child *take_idle(struct children *children)
 {
     struct script_child *child = children->idle;
 
+    thread_assert_locked(&children->mutex);
+    assert(children->idle_count > 0);
+    assert(!children->first); /* nobody is passed over */
     children->idle = *child_next(child);
     children->idle_count--;
     return child;
@@ -307,9 +329,11 @@ enum status children_take(struct op *op, struct children *children, struct scrip
 
 void children_give_back(struct children *children, struct script_child *child, bool good)
 {
+    thread_assert_may_block();
     if (!good)
         child_end(child);
     pthread_mutex_lock(&children->mutex);
+    assert(children->count > children->idle_count); /* this one was taken */
     if (good)
         put_idle(children, child);
     else

@@ -15,7 +15,8 @@
  * When the parent closes its end, the child ends with status 0, in the middle of a script too.
  * A frame that breaks these rules ends the child with status 2: it has nobody to tell.
  *
- * Trust. The child is a script's, so the parent believes nothing: it checks links, bodies, options and sizes again.
+ * Trust. A script may have taken the child over, so the parent believes nothing: it checks links, bodies, options and
+ *     sizes again.
  *
  * LOAD        {"key":text, "kind":"sproc"|"trigger"|"udf", "source":text, "name"?:text}
  *             Kept by key, FRAME_SOURCES_MAX of a child, the least recently used goes first. `name` is the script's id;
@@ -33,15 +34,16 @@
  *             headers by their names; "MaxResourceQuota" and "ResourceQuotaCurrentUsage" also have accessors of that name.
  *             quota (each member may be absent: no limit): after `ms` of the run, or once `operations` were queued in all,
  *             operations are not accepted (the call returns false); larger bodies and logs fail with 413.
- *             Stored procedures: request without body, response {"body":""}. Pre-trigger: request with body, writable; response null.
- *             Post-trigger: request with body, not writable; response with the body of the answer.
+ *             Stored procedures: request without body, response {"body":""}. Pre-trigger: request with body,
+ *             writable; response null. Post-trigger: request with body, not writable; response with the answer's body.
  *             No global of one run is seen by another: each has a context of its own.
  * OPERATIONS  {"ops":[op, ...]}    all that was queued when the script yielded, in order; never empty
  *             op: {"op":"create"|"upsert"|"read"|"readAll"|"query"|"replace"|"delete", "on":"document"|"attachment",
  *                  "link":text as the script gave it, "rid"?:text | "id"?:text, "attachment"?:text,
  *                  "body"?:value, "query"?:text | {"query":..,"parameters":..}, "options":{...}}
  *             rid or id: the document's part of a link by rid or by name; neither for links to the collection.
- *             attachment: the attachment's part (a rid when "rid" is there). A link outside the collection was refused before, with 400.
+ *             attachment: the attachment's part (a rid when "rid" is there). A link outside the collection was refused
+ *             before, with 400.
  *             body: create, upsert, replace; the document itself even when the script gave it as text. May be no object.
  *             options by op, all optional:  create {"indexAction":text, "disableAutomaticIdGeneration":true}
  *                 upsert, replace {"indexAction", "etag", and for upsert "disableAutomaticIdGeneration"}  delete {"etag"}
@@ -55,7 +57,8 @@
  *             body: the document as stored; for readAll and query the array of rows; for delete absent.
  *             options are handed to the callback: "continuation", "currentCollectionSizeInMB",
  *             "maxCollectionSizeInMB"; the child adds statusCode, and notModified for 304.
- *             number: what scripts see as err.number, status unless told; message: err.message and err.body, the service's text: {"Errors":["..."]}.
+ *             number: what scripts see as err.number, status unless told; message: err.message and err.body, the
+ *             service's text: {"Errors":["..."]}.
  * DONE        {"body"?:value, "request"?:value, "values"?:{name:value}, "log"?:text}
  *             body: what setBody and appendBody left, only when they were called (so a post-trigger that does not call them
  *             leaves the answer alone); request: the same of a pre-trigger's request; values: the response's that were
@@ -64,7 +67,8 @@
  *              "from":"throw"|"abort"|"operation"|"size"|"compile", "log"?:text}
  *             The answer's message is: "Encountered exception while executing function. Exception = " exception
  *             "\r\nStack trace: " stack  (for "compile" "compiling Javascript" for "executing function").
- *             exception: String(thrown), "Error: ..."; stack: that line again, then a line "   at function (name.js:line:column)" for each call of the script.
+ *             exception: String(thrown), "Error: ..."; stack: that line again, then for each call of the script a line
+ *             "   at function (name.js:line:column)".
  *             number: the thrown error's `number` when it is an integer from 1 to 65535, otherwise 400. from: "operation"
  *             when it is an operation's own error, which nobody caught or which was thrown on; "size" likewise, of a response.
  * CALL        {"key":text, "calls":[call, ...]}     call: [arg, ...], or {"args":[...], "undefined":[position, ...]}

@@ -75,7 +75,7 @@ out:
     return st;
 }
 
-/* One whose heap has grown large begins anew, before it is somebody else's trouble. */
+/* A child whose heap has grown large is not used again, so that no other script suffers from it. */
 static bool is_good(const struct script_session *session)
 {
     return !session->lost && !session->runs &&
@@ -86,6 +86,7 @@ void script_end(struct script_session *session)
 {
     if (!session)
         return;
+    assert(session->child);
     children_give_back(session->scripts->children, session->child, is_good(session));
     arena_free(&session->frames);
     arena_free(&session->called);
@@ -107,7 +108,7 @@ static double time_used(const struct script_session *session)
 
 enum { REASON_BYTES_MAX = 16 * 1024 };
 
-/* What a script says of itself, as far as it may go into an answer. */
+/* A text that comes from a script, cut to what may go into an answer. */
 static struct slice text_of(struct json value)
 {
     struct slice text = json_kind(value) == JSON_STRING ? json_string(value) : slice_of("");
@@ -152,14 +153,14 @@ static enum status unfinished(struct op *op, const char *why)
                    "Encountered exception while executing function. Exception = Error: %s", why);
 }
 
-/* Why there is no frame, or none that was expected. The child is not asked again. */
+/* Tells why no frame came, or not the one that was expected. The child is not asked again. */
 static enum status lose(struct op *op, struct script_session *session, enum child_end end)
 {
     session->lost = true;
     session->scripts->killed++;
     switch (end) {
     case CHILD_LATE:
-        return op_fail(op, ST_SCRIPT_TIMEOUT, "The requested operation exceeded maximum alloted time.");
+        return op_fail_as(op, ST_SCRIPT_TIMEOUT);
     case CHILD_LARGE:
         return unfinished(op, "Out of memory.");
     default:
@@ -175,7 +176,7 @@ static struct child_limits limits_of(const struct script_session *session, int64
                                   session->scripts->options.memory_bytes };
 }
 
-/* Parsed in another arena than the op's, which has to last for longer. */
+/* Parses in another arena than the op's, whose memory must last for longer than one frame. */
 static enum status parse_in(struct op *op, struct arena *memory, struct slice text, struct json *value)
 {
     struct arena kept = op->arena;
@@ -205,7 +206,7 @@ static void send_source(struct op *op, struct script_session *session, const str
     child_send(session->child, FRAME_LOAD, buf_as_slice(&payload));
 }
 
-/* What is asked of it, behind the script's source where it may lack that. */
+/* Sends a question to the child; in front of it the script's source, if the child may lack it. */
 static enum status ask(struct op *op, struct script_session *session, const struct script *script,
                        enum frame_kind kind, struct slice payload)
 {
@@ -214,12 +215,12 @@ static enum status ask(struct op *op, struct script_session *session, const stru
     send_source(op, session, script);
     arena_rewind(&op->arena, mark);
     if (payload.size >= FRAME_BYTES_MAX)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     child_send(session->child, kind, payload);
     return ST_OK;
 }
 
-/* The answer to what was asked; when the child has forgotten the script, it is asked once more. */
+/* Receives the answer to a question. A child that has forgotten the script is asked once more, with its source. */
 static enum status receive(struct op *op, struct script_session *session, const struct script *script,
                            enum frame_kind kind, struct slice payload, struct arena *memory,
                            struct child_limits limits, struct frame *frame)
@@ -247,6 +248,7 @@ static enum status print_run(struct op *op, const struct script_session *session
 {
     int64_t left_ms = session->scripts->options.run_ms - (now_ms(session) - session->began_ms);
 
+    assert(run->context.size > 0); /* an object: its brace is taken off */
     buf_init(payload, &op->arena);
     buf_printf(payload, "{\"key\":\"%s\",", run->script->key);
     if (run->args.size) {
@@ -259,7 +261,7 @@ static enum status print_run(struct op *op, const struct script_session *session
     buf_printf(payload, ",\"quota\":{\"ms\":%lld,\"operations\":%d,\"response_bytes\":%d}}}",
                (long long)(left_ms > 0 ? left_ms * SCRIPT_ACCEPT_PERCENT / 100 : 0), SCRIPT_OPERATIONS_MAX,
                SCRIPT_ANSWER_BYTES_MAX);
-    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+    return payload->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 /* The session's time goes on while we work for it: no more of it is spent on operations than on the script itself. */
@@ -270,6 +272,7 @@ static enum status operate_in_time(struct op *op, struct script_session *session
     int64_t deadline_ms = op->deadline_ms, until_ms = session->began_ms + session->scripts->options.run_ms;
     enum status st;
 
+    assert(session->runs);
     if (until_ms < deadline_ms)
         op->deadline_ms = until_ms;
     st = run->operate(op, run->operate_context, operations, answers, accept);
@@ -279,7 +282,7 @@ static enum status operate_in_time(struct op *op, struct script_session *session
     return st;
 }
 
-/* The operations of one frame, done; their answers are on their way when it returns. */
+/* Does the operations of one frame, and sends their answers. */
 static enum status operate(struct op *op, struct script_session *session, const struct script_run *run,
                            struct slice text)
 {
@@ -303,7 +306,7 @@ out:
     return st;
 }
 
-/* Until it is done. Whatever fails on our side leaves the child waiting for answers: it is not used again. */
+/* Until the script has ended. If something fails on our side, the child still waits for answers: it is not used again. */
 static enum status converse(struct op *op, struct script_session *session, const struct script_run *run,
                             struct slice asked, struct json *done)
 {
@@ -335,7 +338,8 @@ enum status script_run(struct op *op, struct script_session *session, const stru
     struct buf payload;
     enum status st;
 
-    assert(!session->lost && !session->runs);
+    assert(!session->lost);
+    assert(!session->runs);
     if (!session->began_ms)
         session->began_ms = session->attempt_ms = now_ms(session);
     session->scripts->runs++;
@@ -349,7 +353,10 @@ out:
     return st;
 }
 
-/* With less time than before, operations would be refused that were not: a script that does not look would do half. */
+/*
+ * With less time than before, operations would be refused that were accepted then, and a script that does not look at
+ * that would do half of its work.
+ */
 enum status script_again(struct op *op, struct script_session *session)
 {
     int64_t took_ms = session->ended_ms - session->attempt_ms;
@@ -358,8 +365,7 @@ enum status script_again(struct op *op, struct script_session *session)
     session->attempt_ms = now_ms(session);
     if (!session->began_ms || session->attempt_ms + took_ms - session->began_ms < accepts_ms)
         return ST_OK;
-    return op_fail(op, ST_RETRY_WITH,
-                   "Conflicting request to resource has been attempted. Retry to avoid conflicts.");
+    return op_fail_as(op, ST_RETRY_WITH);
 }
 
 /* ---- functions ---- */
@@ -371,7 +377,7 @@ static enum status print_call(struct op *op, const struct script *script, struct
     buf_printf(payload, "{\"key\":\"%s\",\"calls\":", script->key);
     buf_slice(payload, calls);
     buf_byte(payload, '}');
-    return payload->failed ? op_fail(op, ST_TOO_LARGE, "Request size is too large") : ST_OK;
+    return payload->failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 enum status script_call(struct op *op, struct script_session *session, const struct script *script,

@@ -5,7 +5,7 @@
  *     script_call(op, session, &script, calls, &values);      functions, also while a run waits for its operations
  *     script_end(session);                                    the child is kept, or buried
  *
- * What JavaScript is, only the children know; what an operation does, only the caller.
+ * Only the children know JavaScript, and only the caller knows what an operation does.
  *
  * Ownership. A session is the caller's until script_end(). `done` lies in the session, values in the op's arena.
  * Threads. Scripts may be shared; a session is used by one thread at a time, which waits: never a loop thread.
@@ -48,11 +48,11 @@ struct script {
     char key[SCRIPT_KEY_BYTES_MAX + 1];
 };
 
-/* ST_NOT_BUILT when no child can be started; ST_TIMEOUT when all are busy for too long. */
+/* ST_NOT_BUILT when no child can be started; ST_TOO_MANY_REQUESTS when all are busy for too long. */
 enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session);
 void script_end(struct script_session *session); /* NULL is welcome */
 
-/* Does what a script asks for, all of `operations`, and appends an answer for each: JSON objects, commas between. */
+/* Does all `operations` that a script asks for, and appends an answer for each: JSON objects with commas between. */
 typedef enum status script_operate(struct op *op, void *context, struct json operations, struct buf *answers,
                                    bool *accept);
 

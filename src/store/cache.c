@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/heap.h"
 #include "store/cache.h"
 
 enum { ENTRIES = 8, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
@@ -28,15 +29,11 @@ struct cache {
 
 struct cache *cache_open(size_t limit_bytes)
 {
-    struct cache *cache = calloc(1, sizeof(*cache));
+    struct cache *cache = heap_allocate(sizeof(*cache));
 
-    if (!cache)
-        abort();
     for (cache->count = 1; 2 * cache->count * SET_BYTES <= limit_bytes; cache->count *= 2)
         ;
-    cache->sets = calloc(cache->count, sizeof(*cache->sets));
-    if (!cache->sets)
-        abort();
+    cache->sets = heap_allocate(cache->count * sizeof(*cache->sets));
     for (size_t i = 0; i < cache->count; i++) {
         pthread_mutex_init(&cache->sets[i].mutex, NULL);
         cache->sets[i].version = TICKET_VOID + 1;

@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
@@ -151,12 +152,7 @@ void committer_run(struct committer *committer, struct request *requests, size_t
 
 static void add_mutation(struct group *group, struct slice key, struct slice value)
 {
-    if (group->count == group->capacity) {
-        group->capacity = group->capacity ? 2 * group->capacity : 64;
-        group->mutations = realloc(group->mutations, group->capacity * sizeof(*group->mutations));
-        if (!group->mutations)
-            abort();
-    }
+    heap_list_reserve(&group->mutations, &group->capacity, group->count + 1, sizeof(*group->mutations));
     group->mutations[group->count++] = (struct mutation){ key, value };
     group->bytes += key.size + value.size;
 }
@@ -584,10 +580,8 @@ static void start_thread(struct committer *committer)
 struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
                                 bool thread)
 {
-    struct committer *committer = calloc(1, sizeof(*committer));
+    struct committer *committer = heap_allocate(sizeof(*committer));
 
-    if (!committer)
-        abort();
     committer->backend = backend;
     committer->keeper = keeper;
     committer->sync = sync;

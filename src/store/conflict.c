@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "store/conflict.h"
 
 /* A row is short enough to look through, and long enough that what leaves it is old whatever came together in it. */
@@ -24,10 +25,8 @@ struct conflicts {
 
 struct conflicts *conflicts_new(void)
 {
-    struct conflicts *conflicts = calloc(1, sizeof(*conflicts));
+    struct conflicts *conflicts = heap_allocate(sizeof(*conflicts));
 
-    if (!conflicts)
-        abort();
     return conflicts;
 }
 

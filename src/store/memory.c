@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/thread.h"
 #include "store/backend.h"
 #include "store/memory_runs.h"
@@ -58,15 +59,6 @@ static struct memory *memory_of(struct backend *backend)
 struct memory_runs *memory_runs_of(struct backend *backend)
 {
     return memory_of(backend)->runs;
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-
-    if (!memory)
-        abort();
-    return memory;
 }
 
 /* What readers could still ask for: the oldest snapshot, or the present when there is none. */
@@ -144,7 +136,7 @@ static void settle_waiting(struct memory *memory)
 static enum status memory_snapshot(struct op *op, struct backend *backend, struct backend_snapshot **snapshot)
 {
     struct memory *memory = memory_of(backend);
-    struct backend_snapshot *taken = allocate(sizeof(*taken));
+    struct backend_snapshot *taken = heap_allocate_unset(sizeof(*taken));
 
     (void)op;
     pthread_rwlock_rdlock(&memory->lock);
@@ -258,7 +250,7 @@ static struct memory_row *row_for(struct memory *memory, struct slice key)
 
     if (node)
         return (struct memory_row *)node;
-    row = allocate(sizeof(*row) + links_bytes + key.size);
+    row = heap_allocate_unset(sizeof(*row) + links_bytes + key.size);
     key_bytes = (char *)row + sizeof(*row) + links_bytes;
     memcpy(key_bytes, key.data, key.size);
     *row = (struct memory_row){ .node = { .key = slice_make(key_bytes, key.size), .after = row->links } };
@@ -270,7 +262,7 @@ static struct memory_row *row_for(struct memory *memory, struct slice key)
 /* Newer than the row's other versions, or instead of one of the same write. */
 static void set_version(struct memory *memory, struct memory_row *row, struct slice value, uint64_t sequence)
 {
-    struct version *version = allocate(sizeof(*version) + value.size);
+    struct version *version = heap_allocate_unset(sizeof(*version) + value.size);
     struct version *older = row->newest;
 
     if (older && older->sequence == sequence) {
@@ -392,7 +384,7 @@ static const struct backend_ops memory_ops = {
 
 struct backend *memory_backend(void)
 {
-    struct memory *memory = allocate(sizeof(*memory));
+    struct memory *memory = heap_allocate_unset(sizeof(*memory));
 
     *memory = (struct memory){ .backend = { .ops = &memory_ops }, .runs = memory_runs_new() };
     memory->snapshots.older = memory->snapshots.newer = &memory->snapshots;

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "store/backend.h"
 #include "store/memory_runs.h"
 #include "store/sorted.h"
@@ -30,18 +31,9 @@ struct run_cursor {
     size_t capacity;
 };
 
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-
-    if (!memory)
-        abort();
-    return memory;
-}
-
 struct memory_runs *memory_runs_new(void)
 {
-    struct memory_runs *runs = allocate(sizeof(*runs));
+    struct memory_runs *runs = heap_allocate_unset(sizeof(*runs));
 
     *runs = (struct memory_runs){ 0 };
     pthread_rwlock_init(&runs->lock, NULL);
@@ -77,7 +69,7 @@ uint64_t memory_runs_bytes(struct memory_runs *runs)
 static enum status begin(struct op *op, struct backend *backend, struct run_writer **writer)
 {
     (void)op, (void)backend;
-    *writer = allocate(sizeof(**writer));
+    *writer = heap_allocate_unset(sizeof(**writer));
     **writer = (struct run_writer){ .last = &(*writer)->first };
     return ST_OK;
 }
@@ -86,7 +78,7 @@ static enum status add(struct op *op, struct backend *backend, struct run_writer
                        struct slice value)
 {
     size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
-    struct run_line *line = allocate(sizeof(*line) + links_bytes + key.size + value.size);
+    struct run_line *line = heap_allocate_unset(sizeof(*line) + links_bytes + key.size + value.size);
     char *bytes = (char *)line + sizeof(*line) + links_bytes;
 
     (void)op, (void)backend;
@@ -146,7 +138,7 @@ static enum status remove_rows(struct op *op, struct backend *backend, struct sl
 static enum status open_cursor(struct op *op, struct backend *backend, bool once, struct run_cursor **cursor)
 {
     (void)op, (void)backend, (void)once;
-    *cursor = allocate(sizeof(**cursor));
+    *cursor = heap_allocate_unset(sizeof(**cursor));
     **cursor = (struct run_cursor){ 0 };
     return ST_OK;
 }
@@ -163,7 +155,7 @@ static void stand_at(struct run_cursor *cursor, struct slice key)
     if (key.size > cursor->capacity) {
         cursor->capacity = 2 * key.size;
         free(cursor->memory);
-        cursor->memory = allocate(cursor->capacity);
+        cursor->memory = heap_allocate_unset(cursor->capacity);
     }
     memcpy(cursor->memory, key.data, key.size);
     cursor->key = slice_make(cursor->memory, key.size);

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "store/folder.h"
@@ -29,7 +30,7 @@ enum status rocks_failed(struct op *op, const char *what, char *message)
     enum status st;
 
     if (rocks_says(message, "Result incomplete")) /* the disk would be needed */
-        st = op_fail(op, ST_WOULD_BLOCK, "The data is not in memory.");
+        st = op_fail_as(op, ST_WOULD_BLOCK);
     else if (rocks_says(message, "Corruption"))
         st = op_fail(op, ST_CORRUPT, "RocksDB, %s: %s", what, message);
     else
@@ -45,7 +46,7 @@ enum status rocks_enter(struct op *op, struct rocks *rocks)
     if (op->may_block)
         pthread_rwlock_rdlock(&rocks->handle_lock);
     else if (pthread_rwlock_tryrdlock(&rocks->handle_lock) != 0)
-        return op_fail(op, ST_WOULD_BLOCK, "The store is being reopened.");
+        return op_fail_as(op, ST_WOULD_BLOCK);
     if (rocks->db)
         return ST_OK;
     pthread_rwlock_unlock(&rocks->handle_lock);
@@ -263,10 +264,8 @@ static const struct backend_ops rocks_ops = {
 static struct rocks *rocks_new(const struct store_options *options)
 {
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(options->cache_bytes);
-    struct rocks *rocks = calloc(1, sizeof(*rocks));
+    struct rocks *rocks = heap_allocate(sizeof(*rocks));
 
-    if (!rocks)
-        abort();
     rocks->backend.ops = &rocks_ops;
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;

@@ -1,6 +1,7 @@
 /* src/store/rocksdb_read.c - snapshots of RocksDB, gets and scans through them, and the latest value through our own cache. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "store/rocksdb_private.h"
 #include "store/rows.h"
 
@@ -13,9 +14,7 @@ enum status rocks_snapshot(struct op *op, struct backend *backend, struct backen
     enum status st;
 
     TRY(rocks_enter(op, rocks));
-    taken = malloc(sizeof(*taken));
-    if (!taken)
-        abort();
+    taken = heap_allocate_unset(sizeof(*taken));
     taken->read = rocksdb_readoptions_create();
     pthread_mutex_lock(&rocks->snapshots_mutex);
     taken->handle = rocksdb_create_snapshot(rocks->db);

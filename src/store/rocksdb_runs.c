@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "store/rocksdb_private.h"
 
 /* A long run is several files, so that the index of each stays small. */
@@ -21,18 +22,10 @@ struct run_writer {
     size_t count, file_bytes;
 };
 
-static void *grown(void *memory, size_t bytes)
-{
-    memory = realloc(memory, bytes);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static enum status begin(struct op *op, struct backend *backend, struct run_writer **writer)
 {
     (void)op, (void)backend;
-    *writer = grown(NULL, sizeof(**writer));
+    *writer = heap_allocate_unset(sizeof(**writer));
     **writer = (struct run_writer){ .env = rocksdb_envoptions_create() };
     return ST_OK;
 }
@@ -64,7 +57,7 @@ static enum status begin_file(struct op *op, struct rocks *rocks, struct run_wri
 
     snprintf(path, sizeof(path), "%s/%llu" ROCKS_BUILDING, rocks->directory,
              (unsigned long long)atomic_fetch_add(&rocks->files, 1));
-    writer->path = grown(writer->path, (writer->count + 1) * sizeof(*writer->path));
+    writer->path = heap_grow(writer->path, (writer->count + 1) * sizeof(*writer->path));
     writer->path[writer->count++] = strdup(path);
     writer->file = rocksdb_sstfilewriter_create(writer->env, rocks->index_options);
     writer->file_bytes = 0;
@@ -212,7 +205,7 @@ static bool becomes_idle(struct rocks *rocks, struct run_cursor *cursor)
 
 static struct run_cursor *make_cursor(bool once)
 {
-    struct run_cursor *cursor = grown(NULL, sizeof(*cursor));
+    struct run_cursor *cursor = heap_allocate_unset(sizeof(*cursor));
 
     *cursor = (struct run_cursor){ .read = rocksdb_readoptions_create(), .once = once };
     if (once) {
@@ -330,7 +323,7 @@ static void keep_key(struct run_cursor *cursor, struct slice key)
 {
     if (key.size + 1 > cursor->key_capacity) {
         cursor->key_capacity = 2 * key.size + 1;
-        cursor->key = grown(cursor->key, cursor->key_capacity);
+        cursor->key = heap_grow(cursor->key, cursor->key_capacity);
     }
     memcpy(cursor->key, key.data, key.size);
     cursor->key[key.size] = 0;

@@ -3,8 +3,6 @@
 
 #include "store/rows.h"
 
-enum { CAPACITY_FIRST = 16 };
-
 void row_block_init(struct row_block *block, struct op *op, struct scan_limit limit, struct rows *rows)
 {
     assert(limit.rows > 0);
@@ -28,36 +26,16 @@ static enum status too_large(struct op *op)
     return op_fail(op, ST_TOO_LARGE, "The operation needs more memory than one operation may use.");
 }
 
-static enum status grow(struct row_block *block)
-{
-    size_t capacity = block->capacity ? 2 * block->capacity : CAPACITY_FIRST;
-    struct row *larger;
-
-    if (arena_try_extend(&block->op->arena, block->rows->row, block->capacity * sizeof(*larger),
-                         capacity * sizeof(*larger))) {
-        block->capacity = capacity;
-        return ST_OK;
-    }
-    larger = arena_try_alloc(&block->op->arena, capacity * sizeof(*larger));
-    if (!larger)
-        return too_large(block->op);
-    if (block->rows->count)
-        memcpy(larger, block->rows->row, block->rows->count * sizeof(*larger));
-    block->rows->row = larger;
-    block->capacity = capacity;
-    return ST_OK;
-}
-
 enum status row_block_add(struct row_block *block, struct slice key, struct slice value)
 {
-    enum status st = ST_OK;
+    struct rows *rows = block->rows;
 
-    if (block->rows->count == block->capacity)
-        TRY(grow(block));
-    block->rows->row[block->rows->count++] = (struct row){ key, value };
+    if (!arena_list_reserve(&block->op->arena, &rows->row, &block->capacity, rows->count + 1,
+                            sizeof(*rows->row)))
+        return too_large(block->op);
+    rows->row[rows->count++] = (struct row){ key, value };
     block->bytes += key.size + value.size;
-out:
-    return st;
+    return ST_OK;
 }
 
 enum status row_block_copy(struct row_block *block, struct slice key, struct slice value)

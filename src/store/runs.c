@@ -1,6 +1,7 @@
 /* src/store/runs.c - what all backends do alike with rows of runs. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "store/runs.h"
 
 /* A zero byte behind the key: with it, it is the least key above itself. */
@@ -11,9 +12,7 @@ void run_row_copy(struct run_row *row, struct slice key, struct slice value)
 
     if (bytes > row->capacity) {
         row->capacity = bytes + bytes / 4;
-        memory = malloc(row->capacity);
-        if (!memory)
-            abort();
+        memory = heap_allocate_unset(row->capacity);
     }
     memcpy(memory, key.data, key.size);
     memory[key.size] = 0;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "keys/keys.h"
@@ -31,15 +32,6 @@ struct snapshot {
     struct head head; /* once has_head */
     bool has_head;
 };
-
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes);
-
-    if (!memory)
-        abort();
-    return memory;
-}
 
 /* ---- open and close ---- */
 
@@ -80,13 +72,13 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
                             struct store **store)
 {
     enum { CHAINS_FIRST = 64 };
-    struct store *opened = allocate(sizeof(*opened));
+    struct store *opened = heap_allocate(sizeof(*opened));
     enum status st;
 
     *opened = (struct store){
         .backend = backend, .env = op->env, .read_only = options->read_only, .chain_count = CHAINS_FIRST
     };
-    opened->chains = allocate(CHAINS_FIRST * sizeof(struct bucket *));
+    opened->chains = heap_allocate(CHAINS_FIRST * sizeof(struct bucket *));
     thread_rwlock_init(&opened->lock);
     TRY(open_keeper(op, opened, options));
     opened->committer = committer_new(backend, opened->keeper, op->env, options->sync, options->threads);
@@ -176,7 +168,7 @@ static void grow_table(struct store *store)
     size_t old_count = store->chain_count;
 
     store->chain_count *= 2;
-    store->chains = allocate(store->chain_count * sizeof(*old));
+    store->chains = heap_allocate(store->chain_count * sizeof(*old));
     for (size_t i = 0; i < old_count; i++) {
         for (struct bucket *bucket = old[i], *next; bucket; bucket = next) {
             next = bucket->next;
@@ -188,7 +180,7 @@ static void grow_table(struct store *store)
 
 static struct bucket *new_bucket(struct store *store, uint64_t id, const struct head *head)
 {
-    struct bucket *bucket = allocate(sizeof(*bucket));
+    struct bucket *bucket = heap_allocate(sizeof(*bucket));
 
     bucket->store = store;
     bucket->id = id;
@@ -300,7 +292,7 @@ enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot
     enum status st;
 
     TRY(take(op, bucket->store, &taken, &pin));
-    *snapshot = allocate(sizeof(**snapshot));
+    *snapshot = heap_allocate(sizeof(**snapshot));
     **snapshot = (struct snapshot){ .bucket = bucket, .taken = taken, .pin = pin };
 out:
     return st;
@@ -405,12 +397,14 @@ static enum status explain(struct op *op, enum status why)
 
 static enum status check_may_write(struct op *op, const struct store *store)
 {
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "A write waits for the disk.");
+    enum status st;
+
+    TRY(op_may_take_long(op));
     thread_assert_may_block();
     if (store->read_only)
-        return op_fail(op, ST_UNAVAILABLE, "The store was opened for reading only.");
-    return ST_OK;
+        TRY(op_fail(op, ST_UNAVAILABLE, "The store was opened for reading only."));
+out:
+    return st;
 }
 
 static enum status run_request(struct op *op, struct store *store, struct request *request)
@@ -574,10 +568,13 @@ enum status store_index_flush(struct op *op, struct store *store)
 
 enum status store_backup(struct op *op, struct store *store, const char *directory)
 {
-    if (!op->may_block)
-        return op_fail(op, ST_WOULD_BLOCK, "A backup waits for the disk.");
+    enum status st;
+
+    TRY(op_may_take_long(op));
     thread_assert_may_block();
-    return store->backend->ops->backup(op, store->backend, directory);
+    TRY(store->backend->ops->backup(op, store->backend, directory));
+out:
+    return st;
 }
 
 bool store_is_read_only(const struct store *store)

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "store/tidy.h"
 
@@ -23,10 +24,8 @@ struct tidy {
 
 struct tidy *tidy_open(tidy_work *work, void *context)
 {
-    struct tidy *tidy = calloc(1, sizeof(*tidy));
+    struct tidy *tidy = heap_allocate(sizeof(*tidy));
 
-    if (!tidy)
-        abort();
     *tidy = (struct tidy){ .work = work, .context = context, .joined = true };
     tidy->last = &tidy->first;
     pthread_mutex_init(&tidy->mutex, NULL);
@@ -74,10 +73,8 @@ static void start(struct tidy *tidy)
 
 void tidy_add(struct tidy *tidy, struct slice from, struct slice to)
 {
-    struct range_left *range = malloc(sizeof(*range) + from.size + to.size);
+    struct range_left *range = heap_allocate_unset(sizeof(*range) + from.size + to.size);
 
-    if (!range)
-        abort();
     *range = (struct range_left){ .from_bytes = from.size, .to_bytes = to.size };
     memcpy(mempcpy(range->keys, from.data, from.size), to.data, to.size);
     pthread_mutex_lock(&tidy->mutex);

@@ -1,6 +1,6 @@
 /*
  * src/token/grant.h - what a resource token says: one version of a permission, for one resource, until a time.
- * auth/ signs it and knows its own signature again; whether the permission still stands, route/ asks the catalog.
+ * auth/ signs it, and checks the signature when it comes back; route/ asks the catalog whether the permission is there.
  *
  * As bytes: version 1, permission's rid 16, its etag 8, issued and expires in ms 8 each, size of the resource's
  * rid 1, that rid. Numbers are big-endian.

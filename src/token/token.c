@@ -17,6 +17,7 @@ static size_t put_query(uint8_t *to, const struct continuation *continuation)
     uint8_t *at = to;
 
     assert(continuation->position.size <= CONTINUATION_POSITION_BYTES_MAX);
+    assert(owner->size <= RID_BYTES_MAX);
     *at++ = owner->size;
     at = mempcpy(at, owner->bytes, owner->size);
     put_be(at, continuation->query, HASH_BYTES);
@@ -37,6 +38,8 @@ static size_t put_body(uint8_t *to, const struct continuation *continuation)
     }
     if (continuation->kind == CONTINUATION_QUERY)
         return put_query(to, continuation);
+    assert(rid->size > 0);
+    assert(rid->size <= RID_BYTES_MAX);
     memcpy(to, rid->bytes, rid->size);
     return rid->size;
 }
@@ -46,6 +49,7 @@ void continuation_print(struct buf *out, const struct continuation *continuation
     uint8_t token[TOKEN_BYTES_MAX] = { CONTINUATION_VERSION, (uint8_t)continuation->kind };
     size_t size = AT_BODY + put_body(token + AT_BODY, continuation);
 
+    assert(size + CRC_BYTES <= sizeof(token));
     put_be(token + size, crc32c(0, token, size), CRC_BYTES);
     base64_encode(out, slice_make(token, size + CRC_BYTES));
 }
@@ -60,7 +64,7 @@ static bool get_documents(struct slice body, const struct rid *owner, struct con
     return rid_equal(&continuation->container, owner);
 }
 
-/* The last one seen must be one that the feed could list: directly or indirectly below its owner. */
+/* The last resource seen must be one that the feed could list: it lies below the feed's owner, at any depth. */
 static bool get_catalog(struct slice body, const struct rid *owner, struct continuation *continuation)
 {
     if (body.size > RID_BYTES_MAX || body.size <= owner->size)
@@ -122,7 +126,7 @@ enum status continuation_parse(struct op *op, struct slice text, enum continuati
     return valid ? ST_OK : continuation_malformed(op);
 }
 
-/* Takes what stands before the separator off the front. Without one it takes all, and the rest is absent. */
+/* Takes the text before the separator off the front. Without a separator it takes all, and the rest is absent. */
 static struct slice take_until(struct slice *rest, char separator)
 {
     const char *found = rest->size ? memchr(rest->data, separator, rest->size) : NULL;
@@ -198,8 +202,8 @@ static bool has_id(struct range_ids ranges, uint64_t id)
 }
 
 /*
- * A range that is gone may have had any of the keys, and what it has shown of the container's one LSN was shown. Ids
- * that we never gave out are about ranges of which we know nothing.
+ * A range that is gone may have had any of the keys. All ranges share the container's LSN, so a client that saw an LSN
+ * through that range is owed it by every range. An id that we never gave out says nothing.
  */
 static bool concerns(struct slice named, const struct session_ranges *ranges)
 {
@@ -268,7 +272,7 @@ static struct slice without_quotes(struct slice etag)
     return etag;
 }
 
-/* The second is not compared: a script has seen an item's etag before the item was committed, maybe in the next one. */
+/* The second is not compared: a script sees an item's etag before the commit, which may be in the next second. */
 static bool is_etag(struct slice etag, const char *wanted)
 {
     return etag.size == ETAG_SIZE - 2 && memcmp(etag.data, wanted, ETAG_BITS_SIZE) == 0;

@@ -50,7 +50,7 @@ struct range_ids {
 /* "<range>:-1#<lsn>" for each range, with commas between. `plain` leaves "-1#" out. */
 void session_token_print(struct buf *out, struct range_ids ranges, uint64_t lsn, bool plain);
 
-/* Of which ranges a session token is read. */
+/* The ranges that a session token is read for. */
 struct session_ranges {
     struct range_ids asked; /* that a request is about */
     struct range_ids live;  /* all that the container has */
@@ -71,7 +71,7 @@ enum { ETAG_SIZE = 38 };
 
 void etag_print(struct buf *out, uint64_t etag, int64_t ts_ms);
 
-/* The one etag that a header has, in our own form; false when it has another. */
+/* The one etag of a header, if it has our own form; false otherwise. */
 bool etag_parse(struct slice header, uint64_t *etag);
 
 /* If-Match, If-None-Match: one etag or a list, quoted or not, weak or not; "*" matches everything. */

@@ -99,7 +99,7 @@ static orrery_status show(struct arena *arena, const struct fake_item *item, str
         ",\"_rid\":\"r%llu\",\"_ts\":1,\"_self\":\"s\",\"_attachments\":\"a\",\"_etag\":\"\\\"v%llu\\\"\"}",
         (unsigned long long)item->number, (unsigned long long)item->version);
     *answer =
-        (struct remote_answer){ .etag = slice_make(resolver_text(arena, slice_of(etag)), strlen(etag)) };
+        (struct remote_answer){ .etag = slice_make(memory_text_in(arena, slice_of(etag)), strlen(etag)) };
     if (text.failed || !answer->etag.data)
         return ORRERY_ENOMEM;
     return parse(arena, text.data, text.size, &answer->body);
@@ -216,33 +216,36 @@ static orrery_status fake_drop(void *self, const char *link)
 }
 
 /* The item that a request is about; NULL and why it is none. */
-static orrery_status item_at(struct fake *fake, const char *link, const char *id, const char *if_match,
+static orrery_status item_at(struct fake *fake, const struct remote_item *item, const char *if_match,
                              struct fake_item ***at)
 {
-    struct fake_collection *collection = fake_find(fake, link);
+    struct fake_collection *collection = fake_find(fake, item->link);
     char etag[32];
 
     if (!collection)
         return ORRERY_ENOTFOUND;
-    *at = find_item(collection, id);
+    *at = find_item(collection, item->id);
     if (!**at)
         return ORRERY_ENOTFOUND;
     print_etag(etag, (**at)->version);
     return if_match && strcmp(if_match, etag) != 0 ? ORRERY_EPRECONDITION : ORRERY_OK;
 }
 
-static orrery_status fake_item_read(void *self, struct arena *arena, const char *link, const char *id,
-                                    const orrery_key *key, struct remote_answer *answer)
+/* The same for a request that is told whether it arrived, and whether its answer is lost. */
+static orrery_status reach(struct fake *fake, const struct remote_item *item, const char *if_match,
+                           struct fake_item ***at, bool *lost)
+{
+    return arrives(fake, lost) ? item_at(fake, item, if_match, at) : ORRERY_EIO;
+}
+
+static orrery_status fake_item_read(void *self, struct arena *arena, const struct remote_item *item,
+                                    struct remote_answer *answer)
 {
     struct fake *fake = self;
     struct fake_item **at;
-    orrery_status status;
     bool lost;
+    orrery_status status = reach(fake, item, NULL, &at, &lost);
 
-    (void)key;
-    if (!arrives(fake, &lost))
-        return ORRERY_EIO;
-    status = item_at(fake, link, id, NULL, &at);
     return answered(lost, status == ORRERY_OK ? show(arena, *at, answer) : status);
 }
 
@@ -256,8 +259,8 @@ static void set_text(struct fake *fake, struct fake_item *item, struct slice jso
     item->version = ++fake->versions;
 }
 
-static orrery_status fake_item_create(void *self, struct arena *arena, const char *link, struct slice json,
-                                      const orrery_key *key, struct remote_answer *answer)
+static orrery_status fake_item_create(void *self, struct arena *arena, const struct remote_item *item,
+                                      struct slice json, struct remote_answer *answer)
 {
     struct fake *fake = self;
     struct fake_collection *collection;
@@ -267,16 +270,15 @@ static orrery_status fake_item_create(void *self, struct arena *arena, const cha
     char *id;
     bool lost;
 
-    (void)key;
     if (!arrives(fake, &lost))
         return ORRERY_EIO;
-    collection = fake_find(fake, link);
+    collection = fake_find(fake, item->link);
     if (!collection)
         return answered(lost, ORRERY_ENOTFOUND);
     status = parse(arena, json.data, json.size, &document);
     if (status != ORRERY_OK)
         return answered(lost, status);
-    if (!(id = resolver_text(arena, json_string(json_get(document, "id")))))
+    if (!(id = memory_text_in(arena, json_string(json_get(document, "id")))))
         return ORRERY_ENOMEM;
     at = find_item(collection, id);
     if (*at)
@@ -289,37 +291,27 @@ static orrery_status fake_item_create(void *self, struct arena *arena, const cha
     return answered(lost, show(arena, made, answer));
 }
 
-static orrery_status fake_item_replace(void *self, struct arena *arena, const char *link, const char *id,
-                                       struct slice json, const orrery_key *key, const char *if_match,
-                                       struct remote_answer *answer)
+static orrery_status fake_item_replace(void *self, struct arena *arena, const struct remote_item *item,
+                                       struct slice json, struct remote_answer *answer)
 {
     struct fake *fake = self;
     struct fake_item **at;
-    orrery_status status;
     bool lost;
+    orrery_status status = reach(fake, item, item->if_match, &at, &lost);
 
-    (void)key;
-    if (!arrives(fake, &lost))
-        return ORRERY_EIO;
-    status = item_at(fake, link, id, if_match, &at);
     if (status != ORRERY_OK)
         return answered(lost, status);
     set_text(fake, *at, json);
     return answered(lost, show(arena, *at, answer));
 }
 
-static orrery_status fake_item_delete(void *self, const char *link, const char *id, const orrery_key *key,
-                                      const char *if_match)
+static orrery_status fake_item_delete(void *self, const struct remote_item *item)
 {
     struct fake *fake = self;
     struct fake_item **at, *gone;
-    orrery_status status;
     bool lost;
+    orrery_status status = reach(fake, item, item->if_match, &at, &lost);
 
-    (void)key;
-    if (!arrives(fake, &lost))
-        return ORRERY_EIO;
-    status = item_at(fake, link, id, if_match, &at);
     if (status != ORRERY_OK)
         return answered(lost, status);
     gone = *at;

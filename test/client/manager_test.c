@@ -114,6 +114,7 @@ static void write_through(struct world *world, int number)
     size_t size = text_of(number, ++world->written, text, sizeof(text));
     orrery_key key = orrery_key_none();
     orrery_links *links = NULL;
+    struct remote_item item;
     struct remote_answer answer;
     struct arena arena;
     orrery_status status;
@@ -121,11 +122,10 @@ static void write_through(struct world *world, int number)
     arena_init(&arena, SCRATCH_BYTES_MAX);
     snprintf(id, sizeof(id), "d%d", number);
     REQUIRE(orrery_resolve_document(world->resolver, text, size, &links) == ORRERY_OK);
-    status = remote.calls->item_create(remote.self, &arena, orrery_links_at(links, 0), slice_make(text, size),
-                                       &key, &answer);
+    item = (struct remote_item){ .link = orrery_links_at(links, 0), .id = id, .key = &key };
+    status = remote.calls->item_create(remote.self, &arena, &item, slice_make(text, size), &answer);
     if (status == ORRERY_ECONFLICT)
-        status = remote.calls->item_replace(remote.self, &arena, orrery_links_at(links, 0), id,
-                                            slice_make(text, size), &key, NULL, &answer);
+        status = remote.calls->item_replace(remote.self, &arena, &item, slice_make(text, size), &answer);
     CHECK(status == ORRERY_OK);
     world->value[number] = world->written;
     world->deleted[number] = false;
@@ -139,6 +139,7 @@ static void replace_by_link(struct world *world, int number)
     struct fake_collection *holder = holder_of(world, number);
     char text[64], id[16];
     orrery_key key = orrery_key_none();
+    struct remote_item item;
     struct remote_answer answer;
     struct arena arena;
     size_t size;
@@ -148,8 +149,9 @@ static void replace_by_link(struct world *world, int number)
     arena_init(&arena, SCRATCH_BYTES_MAX);
     snprintf(id, sizeof(id), "d%d", number);
     size = text_of(number, ++world->written, text, sizeof(text));
-    CHECK(remote.calls->item_replace(remote.self, &arena, holder->link, id, slice_make(text, size), &key,
-                                     NULL, &answer) == ORRERY_OK);
+    item = (struct remote_item){ .link = holder->link, .id = id, .key = &key };
+    CHECK(remote.calls->item_replace(remote.self, &arena, &item, slice_make(text, size), &answer) ==
+          ORRERY_OK);
     world->value[number] = world->written;
     arena_free(&arena);
 }
@@ -164,9 +166,12 @@ static void delete_by_link(struct world *world, int number)
     if (number < world->deletes_from)
         return;
     snprintf(id, sizeof(id), "d%d", number);
-    for (struct fake_collection *one = world->fake.collections; one; one = one->next)
+    for (struct fake_collection *one = world->fake.collections; one; one = one->next) {
+        struct remote_item item = { .link = one->link, .id = id, .key = &key };
+
         if (item_in(one, number))
-            CHECK(remote.calls->item_delete(remote.self, one->link, id, &key, NULL) == ORRERY_OK);
+            CHECK(remote.calls->item_delete(remote.self, &item) == ORRERY_OK);
+    }
     world->deleted[number] = true;
 }
 
@@ -347,9 +352,11 @@ static void make_again(struct fake *fake, void *context)
     }
     arena_init(&arena, SCRATCH_BYTES_MAX);
     if (old) {
-        CHECK(remote.calls->item_delete(remote.self, old->link, id, &key, NULL) == ORRERY_OK);
-        CHECK(remote.calls->item_create(remote.self, &arena, orrery_links_at(links, 0), slice_of(text), &key,
-                                        &answer) == ORRERY_OK);
+        struct remote_item here = { .link = old->link, .id = id, .key = &key },
+                           there = { .link = orrery_links_at(links, 0), .key = &key };
+
+        CHECK(remote.calls->item_delete(remote.self, &here) == ORRERY_OK);
+        CHECK(remote.calls->item_create(remote.self, &arena, &there, slice_of(text), &answer) == ORRERY_OK);
     }
     orrery_links_free(links);
     arena_free(&arena);
@@ -390,6 +397,7 @@ static void hurry(struct fake *fake, void *context)
         struct fake_collection *one = fake->collections;
         char text[64], id[16];
         orrery_key key = orrery_key_none();
+        struct remote_item item;
         struct remote_answer answer;
         struct arena arena;
 
@@ -399,8 +407,8 @@ static void hurry(struct fake *fake, void *context)
         arena_init(&arena, SCRATCH_BYTES_MAX);
         text_of(i, ++world->written, text, sizeof(text));
         snprintf(id, sizeof(id), "d%d", i);
-        CHECK(remote.calls->item_replace(remote.self, &arena, one->link, id, slice_of(text), &key, NULL,
-                                         &answer) == ORRERY_OK);
+        item = (struct remote_item){ .link = one->link, .id = id, .key = &key };
+        CHECK(remote.calls->item_replace(remote.self, &arena, &item, slice_of(text), &answer) == ORRERY_OK);
         world->value[i] = world->written;
         arena_free(&arena);
     }

@@ -182,6 +182,7 @@ static void fill(struct fake *fake)
 {
     struct remote remote = fake_remote(fake);
     orrery_key key = orrery_key_none();
+    struct remote_item item = { .link = "dbs/db/colls/ManagedHashCollection.0", .key = &key };
     struct remote_answer answer;
     struct arena arena;
 
@@ -191,8 +192,8 @@ static void fill(struct fake *fake)
         char text[32];
         int size = snprintf(text, sizeof(text), "{\"id\":\"%d\"}", i);
 
-        CHECK(remote.calls->item_create(remote.self, &arena, "dbs/db/colls/ManagedHashCollection.0",
-                                        slice_make(text, (size_t)size), &key, &answer) == ORRERY_OK);
+        CHECK(remote.calls->item_create(remote.self, &arena, &item, slice_make(text, (size_t)size),
+                                        &answer) == ORRERY_OK);
     }
     arena_free(&arena);
 }

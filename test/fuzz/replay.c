@@ -1,10 +1,13 @@
 /*
  * test/fuzz/replay.c - runs a fuzz target without a fuzzer.
- *     target DIRECTORY... [-mutate COUNT SEED]
+ *     target DIRECTORY|FILE... [-mutate COUNT SEED]
  * Every file of the directories, then COUNT random changes of them; the same seed gives the
- * same changes. A target that finds something wrong aborts. Ends with "N passed, 0 failed".
+ * same changes. A target that finds something wrong aborts, having said how to have just that
+ * input again. Ends with "N passed, 0 failed".
  */
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +18,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { FILES_MAX = 4096, INPUT_BYTES_MAX = 1024 * 1024, CHANGES_MAX = 8, RUN_BYTES_MAX = 32 };
 
 struct input {
+    char *path;
     uint8_t *data;
     size_t size;
 };
 
 static struct input inputs[FILES_MAX];
 static size_t input_count;
-static uint64_t seed;
+static uint64_t seed, seed_before; /* that of the present mutation */
+static const char *program, *corpus;
+static const struct input *present; /* of the corpus; NULL: a mutation */
+
+/* The sanitizers' own; not there without them. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void print_repeat(void)
+{
+    if (present)
+        printf("repeat: %s %s\n", program, present->path);
+    else
+        printf("repeat: %s %s -mutate 1 %llu\n", program, corpus, (unsigned long long)seed_before);
+    fflush(stdout);
+}
+
+static void on_abort(int signal)
+{
+    (void)signal;
+    print_repeat();
+}
 
 static uint64_t next_random(void) /* splitmix64 */
 {
@@ -49,7 +73,8 @@ static void load_file(const char *path)
     input.size = fread(content, 1, sizeof(content), file);
     fclose(file);
     input.data = malloc(input.size + 1);
-    if (!input.data)
+    input.path = strdup(path);
+    if (!input.data || !input.path)
         fail("too large", path);
     memcpy(input.data, content, input.size);
     inputs[input_count++] = input;
@@ -67,6 +92,10 @@ static void load_directory(const char *directory)
     int count = scandir(directory, &names, NULL, by_name);
     char path[4096];
 
+    if (count < 0 && errno == ENOTDIR) {
+        load_file(directory);
+        return;
+    }
     if (count < 0)
         fail("cannot be read", directory);
     for (int i = 0; i < count; i++) {
@@ -132,9 +161,13 @@ static size_t change(uint8_t *data, size_t size)
 static void run_mutation(void)
 {
     static uint8_t data[INPUT_BYTES_MAX + CHANGES_MAX * RUN_BYTES_MAX];
-    const struct input *input = &inputs[next_random() % input_count];
-    size_t size = input->size, changes = 1 + up_to(CHANGES_MAX - 1);
+    const struct input *input;
+    size_t size, changes;
 
+    seed_before = seed;
+    input = &inputs[next_random() % input_count];
+    size = input->size;
+    changes = 1 + up_to(CHANGES_MAX - 1);
     memcpy(data, input->data, size);
     for (; changes; changes--)
         size = change(data, size);
@@ -145,21 +178,31 @@ int main(int argc, char **argv)
 {
     unsigned long long mutations = 0, passed = 0;
 
+    program = argv[0];
+    signal(SIGABRT, on_abort);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(print_repeat);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-mutate") == 0 && i + 2 < argc) {
             mutations = strtoull(argv[i + 1], NULL, 10);
             seed = strtoull(argv[i + 2], NULL, 10);
             i += 2;
         } else {
+            corpus = argv[i];
             load_directory(argv[i]);
         }
     }
-    for (size_t i = 0; i < input_count; i++, passed++)
+    for (size_t i = 0; i < input_count; i++, passed++) {
+        present = &inputs[i];
         run(inputs[i].data, inputs[i].size);
+    }
+    present = NULL;
     for (; input_count && mutations; mutations--, passed++)
         run_mutation();
     printf("%llu passed, 0 failed\n", passed);
-    for (size_t i = 0; i < input_count; i++)
+    for (size_t i = 0; i < input_count; i++) {
         free(inputs[i].data);
+        free(inputs[i].path);
+    }
     return 0;
 }

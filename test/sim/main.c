@@ -1,7 +1,7 @@
 /*
  * test/sim/main.c - runs seeds and counts them as tests.
  * usage: test-sim [SEEDS [FIRST]]     200 seeds from 1 by default
- * ORRERY_SIM_SEED=n replays one; a seed that fails says so, and what happened before.
+ * ORRERY_SIM_SEED=n replays one; a seed that fails says so, what happened before, and the command that repeats it.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +19,7 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 
 static struct sim sim;
 static struct tally total;
+static const char *program;
 
 static void print_trace(void)
 {
@@ -26,8 +27,8 @@ static void print_trace(void)
 
     for (uint64_t i = from; i < sim.traced; i++)
         printf("    %s\n", sim.trace[i % TRACE_LINES]);
-    printf("seed %llu: %s    (ORRERY_SIM_SEED=%llu replays it)\n", (unsigned long long)sim.seed,
-           sim.why[0] ? sim.why : "the process ended", (unsigned long long)sim.seed);
+    printf("seed %llu: %s\nrepeat: ORRERY_SIM_SEED=%llu %s\n", (unsigned long long)sim.seed,
+           sim.why[0] ? sim.why : "the process ended", (unsigned long long)sim.seed, program);
     fflush(stdout);
 }
 
@@ -91,7 +92,8 @@ static bool replays(uint64_t seed)
     digest = sim.digest;
     sim_run(&sim, seed, STEPS);
     if (sim.digest != digest)
-        printf("seed %llu: another run than the first time\n", (unsigned long long)seed);
+        printf("seed %llu: another run than the first time\nrepeat: %s 1 %llu\n", (unsigned long long)seed,
+               program, (unsigned long long)seed);
     return sim.digest == digest;
 }
 
@@ -117,6 +119,7 @@ int main(int argc, char **argv)
     unsigned long passed = 0, failed = 0;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    program = argv[0];
     silence_log();
     signal(SIGABRT, on_abort);
     if (__sanitizer_set_death_callback)

@@ -106,6 +106,8 @@ class Answer:
     def __init__(self, status, reason, headers, body):
         self.status, self.reason, self.body = status, reason, body
         self.headers = {name.lower(): value for name, value in headers}
+        names = [name.lower() for name, _ in headers]
+        self.repeated = sorted({name for name in names if names.count(name) > 1})
 
     def text(self):
         return self.body.decode("utf-8", "replace")

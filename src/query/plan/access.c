@@ -129,17 +129,9 @@ struct access *access_of_key(struct planner *planner)
 
 static bool add_kid(struct planner *planner, struct access *parent, struct access *kid)
 {
-    if (parent->kid_count == parent->kid_capacity) {
-        size_t capacity = parent->kid_capacity ? 2 * parent->kid_capacity : 4;
-        struct access **more = arena_try_alloc(&planner->op->arena, capacity * sizeof(struct access *));
-
-        if (!more)
-            return false;
-        if (parent->kid_count)
-            memcpy(more, parent->kid, parent->kid_count * sizeof(struct access *));
-        parent->kid = more;
-        parent->kid_capacity = capacity;
-    }
+    if (!arena_list_reserve(&planner->op->arena, &parent->kid, &parent->kid_capacity, parent->kid_count + 1,
+                            sizeof(struct access *)))
+        return false;
     parent->kid[parent->kid_count++] = kid;
     return true;
 }

@@ -5,7 +5,6 @@
 enum {
     SPANS_WALKED = 8,   /* a scope of more is walked over as one, and the source leaves out what is between */
     SEEK_WHEN_LESS = 8, /* one side has so many times less: look for its numbers in the other */
-    CAPACITY_FIRST = 256,
 };
 
 struct gathering {
@@ -85,19 +84,9 @@ static bool tidy(struct arena *memory, struct numbers *set, size_t room)
 
 static bool grow(struct arena *memory, struct numbers *set, size_t wanted)
 {
-    size_t capacity = set->capacity ? 2 * set->capacity : CAPACITY_FIRST;
-    uint64_t *number;
-
-    while (capacity < wanted)
-        capacity *= 2;
-    number = arena_try_alloc(memory, capacity * sizeof(*number));
-    if (!number)
+    if (!arena_list_grow(memory, &set->number, &set->capacity, wanted, sizeof(*set->number)))
         return false;
-    if (set->count)
-        memcpy(number, set->number, set->count * sizeof(*number));
-    set->number = number;
-    set->spare = NULL;
-    set->capacity = capacity;
+    set->spare = NULL; /* it has become too short */
     return true;
 }
 
@@ -128,7 +117,7 @@ static enum status walk_range(struct gathering *gathering, const struct access *
         if (block.count == 0)
             break;
         if (!add(gathering, set, block.number, block.count))
-            TRY(op_fail(op, ST_QUERY_MEMORY, "The query needs too much memory."));
+            TRY(op_fail_as(op, ST_QUERY_MEMORY));
         added += block.count;
         if (access->one_term && added > gathering->room) { /* the others come behind */
             if (block.number[block.count - 1] < set->end)
@@ -188,7 +177,7 @@ static enum status finish(struct gathering *gathering, struct numbers *set)
 {
     if (tidy(gathering->memory, set, gathering->room))
         return ST_OK;
-    return op_fail(gathering->planner->op, ST_QUERY_MEMORY, "The query needs too much memory.");
+    return op_fail_as(gathering->planner->op, ST_QUERY_MEMORY);
 }
 
 static enum status gather_range(struct gathering *gathering, const struct access *access, uint64_t end,
@@ -283,7 +272,7 @@ static enum status add_set(struct gathering *gathering, const struct numbers *mo
         set->end = more->end;
     if (add(gathering, set, more->number, more->count))
         return ST_OK;
-    return op_fail(gathering->planner->op, ST_QUERY_MEMORY, "The query needs too much memory.");
+    return op_fail_as(gathering->planner->op, ST_QUERY_MEMORY);
 }
 
 static enum status gather_or(struct gathering *gathering, const struct access *access, uint64_t end,

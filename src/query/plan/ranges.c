@@ -39,20 +39,12 @@ static void add_box(struct inference *inference, struct keys *keys, const struct
 {
     if (keys->all)
         return;
-    if (keys->count == keys->capacity) {
-        size_t capacity = keys->capacity ? 2 * keys->capacity : 4;
-        struct box *more = arena_try_alloc(&inference->op->arena, capacity * sizeof(*more));
-
-        if (!more || keys->count >= QUERY_POINTS_MAX) {
-            *keys = every_key;
-            return;
-        }
-        if (keys->count)
-            memcpy(more, keys->box, keys->count * sizeof(*more));
-        keys->box = more;
-        keys->capacity = capacity;
-    }
-    keys->box[keys->count++] = *box;
+    if ((keys->count == keys->capacity && keys->count >= QUERY_POINTS_MAX) ||
+        !arena_list_reserve(&inference->op->arena, &keys->box, &keys->capacity, keys->count + 1,
+                            sizeof(*box)))
+        *keys = every_key;
+    else
+        keys->box[keys->count++] = *box;
 }
 
 static struct keys join(struct inference *inference, struct keys a, struct keys b)
@@ -314,14 +306,13 @@ static void keep_points(struct op *op, struct query_ranges *ranges)
 
 /* What it works with is given back at once: a long filter must leave the query its memory. */
 enum status query_ranges(struct op *op, const struct select *select, const struct query_key *key,
-                         const struct query_options *options, struct query_ranges *ranges)
+                         struct query_ranges *ranges)
 {
     struct inference inference = { op, key };
     struct arena callers = op->arena;
     struct arena own;
     struct keys keys;
 
-    (void)options; /* the statement has them in it */
     arena_init(&own, INFERENCE_BYTES_MAX);
     op->arena = own;
     keys = keys_of_select(&inference, select);

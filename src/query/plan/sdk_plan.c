@@ -387,14 +387,14 @@ static void print_ranges(const struct query_key *key, const struct query_ranges 
 }
 
 enum status query_plan(struct op *op, const struct select *select, const struct query_key *key,
-                       const struct query_options *options, struct slice features, struct buf *out)
+                       struct slice features, struct buf *out)
 {
     struct query_ranges ranges;
     struct plan plan;
     bool is_one_place;
     enum status st;
 
-    TRY(query_ranges(op, select, key, options, &ranges));
+    TRY(query_ranges(op, select, key, &ranges));
     is_one_place = is_one_key(key, &ranges);
     make_plan(select, is_one_place, &plan);
     TRY(check_subquery(op, plan.select, is_one_place));

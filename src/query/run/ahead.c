@@ -49,7 +49,7 @@ static enum status keep(struct ahead *ahead, const struct query_row *found)
     struct query_row *item = &ahead->item[ahead->count];
 
     if (!copy)
-        return op_fail(ahead->cursor->eval.op, ST_QUERY_MEMORY, "The query needs too much memory.");
+        return op_fail_as(ahead->cursor->eval.op, ST_QUERY_MEMORY);
     memcpy(copy, body.data, body.size);
     *item = *found;
     item->source = &ahead->base;

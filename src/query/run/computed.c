@@ -149,7 +149,7 @@ static enum status keep(struct op *op, struct json made, struct json *kept)
     char *copy = arena_try_alloc(&op->arena, bytes.size);
 
     if (!copy)
-        return op_fail(op, ST_TOO_LARGE, "Request size is too large");
+        return op_fail_as(op, ST_TOO_LARGE);
     memcpy(copy, bytes.data, bytes.size);
     *kept = (struct json){ .at = (const uint8_t *)copy };
     return ST_OK;

@@ -314,7 +314,7 @@ static enum status leave_the_rest(struct ordered *ordered)
     fill->page->next = (struct slice){ 0 };
     fill->first = false;
     if (!position_parse(fill->begun, &fill->at))
-        TRY(op_fail(fill->cursor->eval.op, ST_QUERY_MEMORY, "The query needs too much memory."));
+        TRY(op_fail_as(fill->cursor->eval.op, ST_QUERY_MEMORY));
 out:
     return st;
 }

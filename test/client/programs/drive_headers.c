@@ -1,19 +1,8 @@
 /* test/client/programs/drive_headers.c - the calls that test/sdk/js/headers.cjs makes with the JavaScript SDK, in the same order.
  * usage: drive_headers ENDPOINT KEY */
-#include <orrery.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../../../examples/example.h"
 
 static const char items[] = "dbs/headers/colls/items";
-static orrery_client *client;
-
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), orrery_error(client));
-    exit(1);
-}
 
 static void make(void)
 {

@@ -5,21 +5,10 @@
  *     grow ENDPOINT KEY write NAME       creates until its input ends; prints each id once it is acknowledged
  *     grow ENDPOINT KEY read             every id that a list has, and whether it lies in its place
  */
-#include <orrery.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static orrery_client *client;
-
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    fprintf(stderr, "%s: %s\n", orrery_status_text(status), client ? orrery_error(client) : "");
-    exit(1);
-}
+#include "../../../examples/example.h"
 
 static const orrery_extractor by_id = { .size = sizeof(by_id), .property = "id" };
 

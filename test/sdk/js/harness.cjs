@@ -11,6 +11,13 @@ function test(sentence, run) {
   tests.push({ sentence, run });
 }
 
+/** The command that runs one test again: test/sdk/js/run says which suite this is. */
+function repeatOf(sentence) {
+  const set = ["ORRERY_PROGRAM", "ORRERY_SECONDS", "ORRERY_SEED"].filter((name) => process.env[name]);
+  const quoted = "'" + sentence.replaceAll("'", "'\\''") + "'";
+  return ["repeat:", ...set.map((name) => `${name}=${process.env[name]}`), "test/sdk/js/run", process.env.ORRERY_SUITE, quoted].join(" ");
+}
+
 async function main(cleanUp) {
   const filter = process.argv[2] ?? "";
   let passed = 0;
@@ -21,7 +28,7 @@ async function main(cleanUp) {
       passed++;
     } catch (problem) {
       failed++;
-      console.log(`FAILED ${sentence}\n${problem?.stack ?? JSON.stringify(problem, null, 1)}`);
+      console.log(`FAILED ${sentence}\n${problem?.stack ?? JSON.stringify(problem, null, 1)}\n${repeatOf(sentence)}`);
     }
   }
   await cleanUp?.().catch((problem) => console.log(`clean-up: ${problem?.message}`));

@@ -471,10 +471,10 @@ TEST(keys_are_base64_and_there_are_one_to_four)
 
 static struct grant some_grant(const struct asking *asking)
 {
-    struct rid db = rid_database(1), user = rid_user(&db, 2);
+    struct rid db = rid_database(1), user = rid_make(RID_TYPE_USER, &db, 2);
     int64_t now = env_now_ms(asking->env);
 
-    return (struct grant){ .permission = rid_permission(&user, 3),
+    return (struct grant){ .permission = rid_make(RID_TYPE_PERMISSION, &user, 3),
                            .etag = 0x1122334455667788,
                            .issued_ms = now,
                            .expires_ms = now + 3600 * 1000,

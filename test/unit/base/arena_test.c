@@ -96,3 +96,52 @@ TEST(a_copy_is_a_copy_and_text_ends_with_a_nul)
     CHECK(strcmp(ended, "ab") == 0);
     CHECK(arena_copy(&test_op()->arena, slice_make(NULL, 0)).data != NULL);
 }
+
+TEST(a_list_keeps_its_items_while_others_allocate)
+{
+    struct arena arena;
+    uint64_t *list = NULL;
+    size_t capacity = 0;
+
+    arena_init(&arena, 1 << 20);
+    for (uint64_t i = 0; i < 1000; i++) {
+        REQUIRE(arena_list_reserve(&arena, &list, &capacity, i + 1, sizeof(*list)));
+        REQUIRE(capacity > i);
+        list[i] = i;
+        if (test_random() % 3 == 0)
+            memset(arena_alloc(&arena, 24), 0xff, 24);
+    }
+    for (uint64_t i = 0; i < 1000; i++)
+        CHECK(list[i] == i);
+    arena_free(&arena);
+}
+
+TEST(a_list_alone_grows_where_it_lies)
+{
+    struct arena arena;
+    uint64_t *list = NULL, *first;
+    size_t capacity = 0;
+
+    arena_init(&arena, 1 << 20);
+    REQUIRE(arena_list_reserve(&arena, &list, &capacity, 1, sizeof(*list)));
+    first = list;
+    REQUIRE(arena_list_reserve(&arena, &list, &capacity, 100, sizeof(*list)));
+    CHECK(list == first && capacity >= 100);
+    arena_free(&arena);
+}
+
+TEST(a_list_past_the_limit_is_refused_and_stays_as_it_was)
+{
+    struct arena arena;
+    uint64_t *list = NULL, *before;
+    size_t capacity = 0, capacity_before;
+
+    arena_init(&arena, 1000);
+    REQUIRE(arena_list_reserve(&arena, &list, &capacity, 50, sizeof(*list)));
+    list[49] = 7;
+    before = list;
+    capacity_before = capacity;
+    CHECK(!arena_list_reserve(&arena, &list, &capacity, 500, sizeof(*list)));
+    CHECK(list == before && capacity == capacity_before && list[49] == 7);
+    arena_free(&arena);
+}

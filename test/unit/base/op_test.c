@@ -8,6 +8,22 @@ TEST(a_failure_keeps_its_reason_and_returns_its_status)
     CHECK(strcmp(test_op()->error, "document number 7") == 0);
 }
 
+TEST(a_failure_may_be_told_in_the_words_of_its_row)
+{
+    CHECK(op_fail_as(test_op(), ST_TOO_LARGE) == ST_TOO_LARGE);
+    CHECK(strcmp(test_op()->error, "Request size is too large") == 0);
+    CHECK(op_fail_as(test_op(), ST_OWNER_NOT_FOUND) == ST_OWNER_NOT_FOUND);
+    CHECK(test_op()->error ==
+          error_row(ST_OWNER_NOT_FOUND)->text); /* without a copy: there may be no memory */
+}
+
+TEST(what_takes_long_is_for_threads_that_may_wait)
+{
+    CHECK(op_may_take_long(test_op()) == ST_OK && !test_op()->error);
+    test_op()->may_block = false;
+    CHECK(op_may_take_long(test_op()) == ST_WOULD_BLOCK && test_op()->error);
+}
+
 TEST(every_status_has_its_row)
 {
     CHECK(error_row(ST_OK)->http == 200);

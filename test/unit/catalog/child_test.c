@@ -166,7 +166,7 @@ TEST(no_child_is_named_by_the_rid_of_another_that_is_there_or_to_come)
     other = make(&rig, RID_TYPE_USER, parent, "{'id':'other'}");
     CHECK(catalog_replace_child(rig.op, rig.catalog, other, rig_json(rig.op, user_called(&rig, there)),
                                 any_version, &renamed) == ST_EXISTS);
-    next = rid_user(parent, (uint32_t)rid_number(&other->rid) + 2);
+    next = rid_make(RID_TYPE_USER, parent, rid_number(&other->rid) + 2);
     to_come = rid_text(&rig, &next);
     put(&rig, RID_TYPE_USER, parent, user_called(&rig, to_come));
     put(&rig, RID_TYPE_USER, parent, "{'id':'b'}");

@@ -43,7 +43,7 @@ static double between(struct vec a, struct vec b)
     return metres;
 }
 
-static double degrees_between(struct position a, struct position b)
+static double degrees_between(struct geo_point a, struct geo_point b)
 {
     return between(vec_of_degrees(a.x, a.y), vec_of_degrees(b.x, b.y));
 }
@@ -52,16 +52,16 @@ static double degrees_between(struct position a, struct position b)
 
 TEST(lengths_are_those_of_the_equator_and_of_meridians)
 {
-    CHECK(near(degrees_between((struct position){ 7, 0 }, (struct position){ 8, 0 }), 111319.49079327358,
+    CHECK(near(degrees_between((struct geo_point){ 7, 0 }, (struct geo_point){ 8, 0 }), 111319.49079327358,
                1e-13));
-    CHECK(near(degrees_between((struct position){ 20, 0 }, (struct position){ 0, 90 }), 10001965.729120321,
+    CHECK(near(degrees_between((struct geo_point){ 20, 0 }, (struct geo_point){ 0, 90 }), 10001965.729120321,
                1e-15));
-    CHECK(near(degrees_between((struct position){ 20, -90 }, (struct position){ 0, 90 }), 20003931.458240642,
-               1e-15));
+    CHECK(near(degrees_between((struct geo_point){ 20, -90 }, (struct geo_point){ 0, 90 }),
+               20003931.458240642, 1e-15));
     /* a degree of latitude at the equator and before the pole */
-    CHECK(near(degrees_between((struct position){ 0, 0 }, (struct position){ 0, 1 }), 110574.38854927039,
+    CHECK(near(degrees_between((struct geo_point){ 0, 0 }, (struct geo_point){ 0, 1 }), 110574.38854927039,
                1e-13));
-    CHECK(near(degrees_between((struct position){ 0, 89 }, (struct position){ 0, 90 }), 111693.86491850655,
+    CHECK(near(degrees_between((struct geo_point){ 0, 89 }, (struct geo_point){ 0, 90 }), 111693.86491850655,
                1e-13));
 }
 
@@ -120,14 +120,14 @@ TEST(there_and_back_are_the_same_to_the_last_bit)
 
 TEST(small_distances_keep_their_digits)
 {
-    struct position zurich = { 8.5, 47.5 };
+    struct geo_point zurich = { 8.5, 47.5 };
     double e2 = 0.006694380066764775,
            m = 6378137 * (1 - e2) / pow(1 - e2 * pow(sin(47.5 * M_PI / 180), 2), 1.5);
 
     for (int k = -12; k < 0; k++) { /* a millimetre to a few kilometres, north */
         double degrees = ldexp(1, k * 2);
-        double metres = degrees_between((struct position){ 8.5, 47.5 - degrees / 2 },
-                                        (struct position){ 8.5, 47.5 + degrees / 2 });
+        double metres = degrees_between((struct geo_point){ 8.5, 47.5 - degrees / 2 },
+                                        (struct geo_point){ 8.5, 47.5 + degrees / 2 });
 
         CHECK(fabs(metres - m * degrees * M_PI / 180) < 3e-9 + metres * degrees * degrees);
     }
@@ -136,7 +136,7 @@ TEST(small_distances_keep_their_digits)
 
 TEST(opposite_places_are_half_a_meridian_apart)
 {
-    CHECK(near(degrees_between((struct position){ 0, 0 }, (struct position){ 180, 0 }), 20003931.458240642,
+    CHECK(near(degrees_between((struct geo_point){ 0, 0 }, (struct geo_point){ 180, 0 }), 20003931.458240642,
                1e-12));
     for (int round = 0; round < 100; round++) {
         struct vec a = anywhere();
@@ -152,7 +152,7 @@ TEST(the_equator_is_longer_than_a_meridian_up_to_its_end)
 
     for (int k = 1; k <= 1000; k++) {
         double metres =
-            degrees_between((struct position){ 0, 0 }, (struct position){ 180 - ldexp(180, -k / 25), 0 });
+            degrees_between((struct geo_point){ 0, 0 }, (struct geo_point){ 180 - ldexp(180, -k / 25), 0 });
 
         CHECK(metres >= last);
         CHECK(metres < 20037508.343);
@@ -179,7 +179,7 @@ TEST(farther_along_an_arc_is_farther)
 
 /* Karney's geodesics, in millimetres. Near antipodes the great ellipse goes another way. */
 static const struct {
-    struct position a, b;
+    struct geo_point a, b;
     double metres, longer; /* than the geodesic, at most: a part of it */
 } geodesics[] = {
     { { 8.55, 47.37 }, { -122.3, 47.6 }, 8457428.629, 1e-6 },

@@ -22,7 +22,7 @@ enum { CORNERS_MAX = 24 };
 
 /* A ring, a line or a point; the last of a ring repeats the first. */
 struct drawing {
-    struct position at[CORNERS_MAX];
+    struct geo_point at[CORNERS_MAX];
     struct geojson_ring ring;
     struct geojson flat;
 };
@@ -62,9 +62,9 @@ static struct vec anywhere(void)
     return (struct vec){ r * cos(lon), r * sin(lon), z };
 }
 
-static struct position degrees_of(struct vec p)
+static struct geo_point degrees_of(struct vec p)
 {
-    return (struct position){ atan2(p.y, p.x) * 180 / M_PI, atan2(p.z, hypot(p.x, p.y)) * 180 / M_PI };
+    return (struct geo_point){ atan2(p.y, p.x) * 180 / M_PI, atan2(p.z, hypot(p.x, p.y)) * 180 / M_PI };
 }
 
 /* Around a centre, counter-clockwise, each corner at its own distance: a ring that cannot cross itself. */
@@ -173,17 +173,17 @@ static void draw_small(struct drawing *d)
     size_t count = kind == GEOJSON_POINT  ? 1
                    : kind == GEOJSON_LINE ? 2 + test_random() % 3
                                           : 4 + test_random() % 5;
-    struct position start = { (double)(test_random() % 6), (double)(test_random() % 6) };
+    struct geo_point start = { (double)(test_random() % 6), (double)(test_random() % 6) };
 
     for (size_t i = 0; i < count; i++) {
-        d->at[i] = (struct position){ (double)(test_random() % 7), (double)(test_random() % 7) };
+        d->at[i] = (struct geo_point){ (double)(test_random() % 7), (double)(test_random() % 7) };
         if (i == 0 || (i == count - 1 && kind == GEOJSON_POLYGON))
             d->at[i] = start;
         if (i > 0 && i < count - 1 && d->at[i].x == d->at[i - 1].x && d->at[i].y == d->at[i - 1].y)
             d->at[i].x += 1;
     }
     for (size_t i = 0; i < count; i++)
-        d->at[i] = (struct position){ d->at[i].x * 0x1p-17, d->at[i].y * 0x1p-17 };
+        d->at[i] = (struct geo_point){ d->at[i].x * 0x1p-17, d->at[i].y * 0x1p-17 };
     draw(d, kind, count);
 }
 
@@ -212,13 +212,13 @@ static bool draw_valid(struct drawing *d, struct sphere *shape)
         return false;
     if (d->flat.kind == GEOJSON_POLYGON && signed_area(d) < 0)
         for (size_t i = 0; i < d->flat.count / 2; i++) {
-            struct position swap = d->at[i];
+            struct geo_point swap = d->at[i];
 
             d->at[i] = d->at[d->flat.count - 1 - i];
             d->at[d->flat.count - 1 - i] = swap;
         }
-    CHECK(planar_check(test_op(), &d->flat) == ST_OK);
     *shape = on_earth(d);
+    CHECK(planar_check(test_op(), &d->flat) == ST_OK);
     CHECK(!d->flat.reason == !shape->reason);
     return !d->flat.reason && !shape->reason;
 }

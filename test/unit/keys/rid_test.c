@@ -21,7 +21,7 @@ TEST(a_rid_is_laid_out_as_clients_expect)
     struct rid database = rid_database(0x3c3e4300);
     struct rid container = rid_container(&database, 0x38a00e0c);
     struct rid document = rid_child(&container, RID_DOCUMENT, 0x3d);
-    struct rid procedure = rid_child(&container, RID_PROCEDURE, 0x3d);
+    struct rid procedure = rid_make(RID_TYPE_PROCEDURE, &container, 0x3d);
 
     CHECK(bytes_are(&database, "\x3c\x3e\x43\x00", 4));
     CHECK(bytes_are(&container, "\x3c\x3e\x43\x00\xb8\xa0\x0e\x0c", 8));
@@ -47,14 +47,14 @@ TEST(every_rid_parses_back)
         struct rid database = rid_database((uint32_t)test_random() | 1), back;
         struct rid container = rid_container(&database, (uint32_t)test_random() >> 1);
         uint64_t number = test_random() >> 4, got;
-        struct rid child = rid_child(&container, RID_TRIGGER, number), attachment = child;
+        struct rid child = rid_child(&container, RID_RANGE, number), attachment = child;
 
         attachment.size = RID_BYTES_MAX;
         CHECK(rid_parse(print(&database), &back) && rid_equal(&database, &back));
         CHECK(rid_parse(print(&container), &back) && rid_equal(&container, &back));
         CHECK(rid_parse(print(&attachment), &back) && rid_equal(&attachment, &back));
         CHECK(rid_parse(print(&child), &back) && rid_equal(&child, &back));
-        CHECK(rid_child_number(&back, RID_TRIGGER, &got) && got == number);
+        CHECK(rid_child_number(&back, RID_RANGE, &got) && got == number);
         CHECK(!rid_child_number(&back, RID_DOCUMENT, &got));
         CHECK(!rid_equal(&database, &container));
     }
@@ -114,10 +114,11 @@ TEST(the_numbers_of_documents_order_as_clients_compare_them)
 
 TEST(a_rid_tells_what_it_is_one_of_and_its_number)
 {
-    struct rid db = rid_database(7), coll = rid_container(&db, 9), user = rid_user(&db, 9);
-    struct rid file, permission = rid_permission(&user, 300), key = rid_client_key(&db, 300),
-                     offer = rid_offer(300);
-    struct rid procedure = rid_child(&coll, RID_PROCEDURE, 300), item = rid_child(&coll, RID_DOCUMENT, 300);
+    struct rid db = rid_database(7), coll = rid_container(&db, 9), user = rid_make(RID_TYPE_USER, &db, 9);
+    struct rid permission = rid_make(RID_TYPE_PERMISSION, &user, 300), offer = rid_offer(300);
+    struct rid key = rid_make(RID_TYPE_CLIENT_KEY, &db, 300), file;
+    struct rid procedure = rid_make(RID_TYPE_PROCEDURE, &coll, 300),
+               item = rid_child(&coll, RID_DOCUMENT, 300);
     struct rid odd = key;
 
     CHECK(rid_type(&db) == RID_TYPE_DATABASE && rid_number(&db) == 7);
@@ -133,6 +134,8 @@ TEST(a_rid_tells_what_it_is_one_of_and_its_number)
     file = rid_attachment(&procedure, 1);
     CHECK(rid_type(&file) == RID_TYPE_NONE);
     odd.bytes[12] = 1; /* a user-defined type, of which we know nothing */
+    CHECK(rid_type(&odd) == RID_TYPE_NONE && rid_number(&odd) == 0);
+    memset(odd.bytes + 12, 0xff, 4); /* as a mark would be that is none */
     CHECK(rid_type(&odd) == RID_TYPE_NONE && rid_type(&(struct rid){ .size = 8 }) == RID_TYPE_NONE);
 }
 

@@ -3,7 +3,7 @@
 #include "rig.h"
 
 static const struct error_row all_rows[] = {
-#define ERROR(name, http, sub, code, retry, wrapped) { #name, http, sub, code, retry, wrapped },
+#define ERROR(name, http, sub, code, retry, wrapped, text) { #name, http, sub, code, retry, wrapped, text },
 #include "base/errors.def"
 #undef ERROR
 };
@@ -158,13 +158,54 @@ TEST(an_answer_about_items_names_its_range_when_it_is_one)
     begin(&a);
     reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 2 }, 1 });
     reply_session(&a.reply, 57);
+    reply_finish(&a.reply, ST_OK);
     CHECK(slice_is(header_of(&a, "x-ms-session-token"), "2:-1#57"));
     CHECK(slice_is(header_of(&a, "x-ms-documentdb-partitionkeyrangeid"), "2"));
     begin(&a);
     reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 0, 5 }, 2 });
     reply_session(&a.reply, 57);
+    reply_finish(&a.reply, ST_OK);
     CHECK(slice_is(header_of(&a, "x-ms-session-token"), "0:-1#57,5:-1#57"));
     CHECK(!header_of(&a, "x-ms-documentdb-partitionkeyrangeid").data);
+}
+
+/* Promise 3. */
+TEST(what_an_answer_is_about_is_printed_once_and_by_a_failure_too)
+{
+    static const enum status outcomes[] = { ST_OK, ST_ITEM_NOT_FOUND, ST_NOT_MODIFIED };
+    struct rid rid = rid_database(7);
+
+    for (size_t i = 0; i < 3; i++) {
+        struct answering a;
+
+        begin(&a);
+        reply_owner(&a.reply, slice_of("dbs/d\xc3\xbc/colls/c"), &rid);
+        reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 0, 5 }, 2 });
+        reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 5 }, 1 });
+        reply_session(&a.reply, 57);
+        CHECK(a.answer.head.size == 0 && reply_has_session(&a.reply));
+        reply_finish(&a.reply, outcomes[i]);
+        rig_check_head(&a.answer);
+        CHECK(slice_is(header_of(&a, "x-ms-alt-content-path"), "dbs/d%C3%BC/colls/c"));
+        CHECK(header_of(&a, "x-ms-content-path").size > 0);
+        CHECK(slice_is(header_of(&a, "x-ms-session-token"), "5:-1#57"));
+    }
+}
+
+TEST(what_was_noted_before_a_wait_is_told_after_it)
+{
+    struct rid rid = rid_database(7);
+    struct answering a;
+
+    begin(&a);
+    reply_owner(&a.reply, slice_of("dbs/d/colls/c"), &rid);
+    reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 5 }, 1 });
+    a.answer.status = 0; /* as http/ leaves it */
+    reply_resume(&a.reply);
+    reply_session(&a.reply, 58);
+    reply_finish(&a.reply, ST_OK);
+    CHECK(a.answer.status == 200 && slice_is(header_of(&a, "x-ms-session-token"), "5:-1#58"));
+    CHECK(slice_is(header_of(&a, "x-ms-alt-content-path"), "dbs/d/colls/c"));
 }
 
 TEST(a_body_that_is_not_wanted_leaves_status_and_headers)

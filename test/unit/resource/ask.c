@@ -52,6 +52,7 @@ int ask_run(struct ask *ask, operation *run, const char *body)
     reply_begin(&reply, op, &ask->answer);
     ask->st = run(op, &ask->call, &reply);
     reply_finish(&reply, ask->st);
+    rig_check_head(&ask->answer);
     return ask->answer.status;
 }
 

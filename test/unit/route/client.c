@@ -165,6 +165,7 @@ int client_send(struct client *client, enum method method, const char *target, c
         st = route_handle(client->router, exchange);
     }
     CHECK(st == ST_OK);
+    rig_check_head(&exchange->answer);
     return exchange->answer.status;
 }
 

@@ -191,6 +191,41 @@ TEST(a_client_chooses_how_long_its_token_serves)
     client_close(&client);
 }
 
+/* The same for a grant that no permission was asked for. */
+static void carry_grant(struct client *client, const struct grant *grant)
+{
+    struct buf token, encoded;
+
+    buf_init(&token, &client->keep.arena);
+    auth_print_token(client->auth, grant, &token);
+    buf_init(&encoded, &client->keep.arena);
+    percent_encode(&encoded, buf_as_slice(&token));
+    client->header[HEADER_AUTHORIZATION] = buf_as_slice(&encoded);
+}
+
+TEST(a_token_that_leads_to_something_else_than_a_permission_serves_for_nothing)
+{
+    struct grant grant = { 0 };
+    struct child *procedure;
+    struct client client;
+
+    client_open_filled(&client);
+    CHECK(client_send(&client, METHOD_POST, "/dbs/d/colls/c/sprocs", "{'id':'s','body':'function f() {}'}") ==
+          201);
+    CHECK(rid_parse(json_string(client_member(&client, "_rid")), &grant.permission));
+    procedure = catalog_find_child_at(client.rig.catalog, &grant.permission);
+    REQUIRE(procedure);
+    grant.etag = procedure->etag;
+    grant.resource = procedure->parent;
+    grant.issued_ms = client.rig.op->now_ms;
+    grant.expires_ms = grant.issued_ms + 3600 * 1000;
+    carry_grant(&client, &grant);
+    CHECK(client_send(&client, METHOD_GET, "/", NULL) == 403);
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 403);
+    child_release(procedure);
+    client_close(&client);
+}
+
 /* Whatever it is for: queries and plans read, and every other POST, PUT, PATCH and DELETE does not. */
 TEST(a_token_for_reading_a_database_changes_nothing_by_any_row)
 {

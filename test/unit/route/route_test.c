@@ -129,6 +129,34 @@ TEST(a_write_that_another_came_before_begins_anew_on_a_pool_thread)
     client_close(&client);
 }
 
+/* SDKs keep the session token of an answer by its container, whatever came of the request. */
+static bool tells_its_session(struct client *client, const char *token)
+{
+    return slice_is(client_answer(client, "x-ms-alt-content-path"), "dbs/d/colls/c") &&
+           client_answer(client, "x-ms-content-path").size > 0 &&
+           slice_is(client_answer(client, "x-ms-session-token"), token) &&
+           slice_is(client_answer(client, "x-ms-documentdb-partitionkeyrangeid"), "0");
+}
+
+TEST(an_answer_on_items_tells_its_session_once_whichever_way_it_came_about)
+{
+    struct client client;
+
+    client_open_filled(&client); /* that was LSN 1 */
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 201 && client.was_pending);
+    CHECK(tells_its_session(&client, "0:-1#2"));
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'2','pk':'a'}") == 409);
+    CHECK(tells_its_session(&client, "0:-1#2"));
+    faulty_fail(&client.rig.controls, FAULTY_WRITE, 1);
+    CHECK(client_send(&client, METHOD_POST, DOCS, "{'id':'3','pk':'a'}") == 503 && client.was_pending);
+    CHECK(tells_its_session(&client, "0:-1#2"));
+    client_header(&client, HEADER_A_IM, "Incremental Feed");
+    client_header(&client, HEADER_IF_NONE_MATCH, "*");
+    CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 304 && client.was_handed_on);
+    CHECK(tells_its_session(&client, "0:-1#2"));
+    client_close(&client);
+}
+
 TEST(a_client_is_told_when_nobody_knows_whether_its_write_happened)
 {
     struct client client;

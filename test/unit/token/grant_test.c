@@ -4,9 +4,9 @@
 
 static struct grant grant_for(struct rid resource)
 {
-    struct rid db = rid_database(1), user = rid_user(&db, 2);
+    struct rid db = rid_database(1), user = rid_make(RID_TYPE_USER, &db, 2);
 
-    return (struct grant){ .permission = rid_permission(&user, 3),
+    return (struct grant){ .permission = rid_make(RID_TYPE_PERMISSION, &user, 3),
                            .etag = UINT64_MAX - 1,
                            .issued_ms = 1700000000000,
                            .expires_ms = 1700003600000,

@@ -81,7 +81,7 @@ TEST(a_continuation_of_a_query_comes_back_to_its_owner_and_no_other)
 TEST(a_continuation_of_the_catalog_comes_back)
 {
     struct rid account = { 0 }, database = rid_database(7), container = container_rid();
-    struct rid procedure = rid_child(&container, RID_PROCEDURE, 12), attachment = procedure;
+    struct rid procedure = rid_make(RID_TYPE_PROCEDURE, &container, 12), attachment = procedure;
     const struct rid *owners[] = { &account, &database, &container, &procedure };
     const struct rid *after[] = { &database, &container, &procedure, &attachment };
 
@@ -122,7 +122,7 @@ TEST(a_continuation_of_another_owner_or_kind_is_refused)
 TEST(a_continuation_with_any_character_changed_is_refused)
 {
     struct rid owner = container_rid();
-    struct slice right[] = { documents_token(0x123456789), catalog_token(rid_child(&owner, RID_UDF, 3)) };
+    struct slice right[] = { documents_token(0x123456789), catalog_token(rid_make(RID_TYPE_UDF, &owner, 3)) };
 
     for (size_t which = 0; which < 2; which++)
         for (size_t at = 0; at < right[which].size; at++)

@@ -40,7 +40,7 @@ static struct query_ranges ranges_with(const char *filter, const struct query_ke
     char query[4096];
 
     snprintf(query, sizeof(query), strncmp(filter, "SELECT", 6) ? "SELECT * FROM c WHERE %s" : "%s", filter);
-    if (!bind(query, options, &select) || query_ranges(test_op(), select, key, options, &ranges) != ST_OK)
+    if (!bind(query, options, &select) || query_ranges(test_op(), select, key, &ranges) != ST_OK)
         printf("%s: %s\n", query, test_op()->error);
     return ranges;
 }
@@ -288,7 +288,7 @@ TEST(too_many_keys_are_all_keys)
         buf_text(&query, ")");
         buf_byte(&query, 0);
         REQUIRE(bind(query.data, &options, &select));
-        REQUIRE(query_ranges(test_op(), select, &one_path, &options, &ranges) == ST_OK);
+        REQUIRE(query_ranges(test_op(), select, &one_path, &ranges) == ST_OK);
         CHECK(ranges.all == (counts[i] > QUERY_POINTS_MAX));
         CHECK(ranges.all || ranges.count == counts[i]);
     }
@@ -312,7 +312,7 @@ TEST(long_lists_meet_quickly)
     }
     buf_byte(&query, 0);
     REQUIRE(bind(query.data, &options, &select));
-    REQUIRE(query_ranges(test_op(), select, &one_path, &options, &ranges) == ST_OK);
+    REQUIRE(query_ranges(test_op(), select, &one_path, &ranges) == ST_OK);
     CHECK(!ranges.all && ranges.count == 4000);
 }
 
@@ -437,7 +437,7 @@ TEST(whatever_passes_lies_in_the_ranges)
         add_filter(&query, 4);
         buf_byte(&query, 0);
         REQUIRE(bind(query.data, &options, &select));
-        REQUIRE(query_ranges(test_op(), select, &one_path, &options, &ranges) == ST_OK);
+        REQUIRE(query_ranges(test_op(), select, &one_path, &ranges) == ST_OK);
         narrow += !ranges.all;
         for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
             struct json item;

@@ -33,7 +33,7 @@ static enum status plan_with(const char *query, const char *features, struct buf
 
     buf_init(out, &test_op()->arena);
     TRY(bind(slice_of(query), &select));
-    TRY(query_plan(test_op(), select, &key, &options, slice_of(features), out));
+    TRY(query_plan(test_op(), select, &key, slice_of(features), out));
 out:
     return st;
 }
@@ -224,7 +224,7 @@ TEST(a_plan_without_room_fails_whole)
         REQUIRE(bind(slice_of(query), &select) == ST_OK);
         arena->limit_bytes = arena->used_bytes + room;
         buf_init(&out, arena);
-        st = query_plan(test_op(), select, &key, &options, slice_of(every_feature), &out);
+        st = query_plan(test_op(), select, &key, slice_of(every_feature), &out);
         arena->limit_bytes = limit;
         CHECK(st == ST_OK || st == ST_TOO_LARGE);
         CHECK(st != ST_OK || json_parse(test_op(), buf_as_slice(&out), &plan) == ST_OK);

@@ -1,0 +1,109 @@
+/* src/resource/scope.c - which part of its container a request on items is about, and the session of those who ask. */
+#include "base/encode.h"
+#include "catalog/ranges.h"
+#include "resource/scope.h"
+
+/* ---- what the answer is about ---- */
+
+void scope_all(struct reply *reply, const struct call *call)
+{
+    reply_owner(reply, call->container->link, &call->container->rid);
+    reply_ranges(reply, ranges_all(call->container));
+}
+
+void scope_key(struct reply *reply, const struct call *call, const struct epk *epk)
+{
+    reply_ranges(reply, ranges_of_prefix(call->container, epk));
+}
+
+enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,
+                                uint64_t lsn)
+{
+    struct slice header = call_header(call, HEADER_SESSION_TOKEN);
+    struct session_ranges ranges = { reply->about.ranges, ranges_all(call->container),
+                                     call->container->ranges.next_id };
+    uint64_t wanted = 0;
+    enum status st = ST_OK;
+
+    if (!header.data || header.size == 0)
+        return ST_OK;
+    TRY(session_token_lsn(op, header, &ranges, &wanted));
+    if (wanted > lsn)
+        TRY(op_fail_as(op, ST_SESSION_UNAVAILABLE));
+out:
+    return st;
+}
+
+/* ---- what the headers name ---- */
+
+enum status scope_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
+{
+    struct partition_key key;
+    bool present;
+    enum status st;
+
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
+                           &present));
+    partition_key_epk(call->container, &key, epk);
+    scope_key(reply, call, epk);
+out:
+    return st;
+}
+
+enum status scope_read_range(struct op *op, const struct call *call, struct reply *reply, struct epk *min,
+                             struct epk *max)
+{
+    struct slice header = call_header(call, HEADER_PARTITION_KEY_RANGE_ID);
+    uint32_t index;
+    enum status st = ST_OK;
+
+    min->size = max->size = 0;
+    if (!header.data)
+        return ST_OK;
+    TRY(range_parse(op, call->container, header, &index));
+    range_bounds(call->container, index, min, max);
+    reply_ranges(reply, range_at(call->container, index));
+out:
+    return st;
+}
+
+/* A bound of the client's own; it leaves alone a range's that is nearer (`order` is the sign of nearer). */
+static enum status read_epk(struct op *op, struct slice header, int order, struct epk *epk)
+{
+    struct epk given;
+    size_t size;
+
+    if (!header.data)
+        return ST_OK;
+    if (!hex_decode(slice_trim(header), given.bytes, sizeof(given.bytes), &size))
+        return op_fail(op, ST_BAD_HEADER, "The effective partition key '%.*s' is invalid.",
+                       header.size > 200 ? 200 : (int)header.size, header.data);
+    given.size = (uint16_t)size;
+    if (size && (epk->size == 0 || order * slice_compare(epk_slice(&given), epk_slice(epk)) > 0))
+        *epk = given;
+    return ST_OK;
+}
+
+enum status scope_read(struct op *op, const struct call *call, struct reply *reply,
+                       struct partition_scope *scope, struct partition_key *key)
+{
+    bool present;
+    enum status st;
+
+    *scope = (struct partition_scope){ 0 };
+    TRY(scope_read_range(op, call, reply, &scope->min, &scope->max));
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, key,
+                           &present));
+    if (!present)
+        key->count = 0;
+    if (present) {
+        partition_key_epk(call->container, key, &scope->prefix);
+        scope->exact = call->container->system_key; /* where an item without a key has an empty one */
+        if (scope->max.size == 0)                   /* else the range that was named answers, and no other */
+            scope_key(reply, call, &scope->prefix);
+    }
+    TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));
+    TRY(read_epk(op, call_header(call, HEADER_END_EPK), -1, &scope->max));
+out:
+    return st;
+}
