@@ -42,7 +42,8 @@ TEST(a_value_and_its_complement_are_all_there_is)
 
 TEST(numbers_that_are_not_finite_are_stored_nowhere)
 {
-    struct interval infinite = interval_of_value(value_double(1 / 0.0)), one = interval_of_value(value_int(1));
+    struct interval infinite = interval_of_value(value_double(1 / 0.0)),
+                    one = interval_of_value(value_int(1));
 
     CHECK(!interval_is_stored(&infinite));
     CHECK(interval_is_stored(&one));
