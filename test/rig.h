@@ -8,19 +8,19 @@
 #pragma once
 #include "base/exchange.h"
 #include "catalog/catalog.h"
+#include "housekeeping/reindex.h"
+#include "housekeeping/sweep.h"
+#include "housekeeping/trim.h"
 #include "partition/locks.h"
 #include "store/faulty.h"
 #include "test.h"
 
 enum { RIG_CONTAINERS_MAX = 8 };
 
-/* Entries of the index: plain keys; with a keeper that has little memory; none, as in older versions. */
-enum rig_index { RIG_PLAIN, RIG_PACKED, RIG_NO_INDEX };
-
 struct rig {
     struct op *op;
     bool threads;
-    enum rig_index index; /* a test may change it before it reopens */
+    enum entries_kept entries; /* packed with little memory; a test may change it before it reopens */
     struct faulty_controls controls;
     struct backend *memory;  /* outlives the stores that are opened over it */
     struct backend_ops kept; /* its own calls, but that a store cannot close it */
@@ -28,13 +28,16 @@ struct rig {
     struct store *store;
     struct catalog *catalog;
     struct locks *locks;
+    struct sweep *sweep; /* these three when they were first asked for, until the catalog is closed */
+    struct reindex *reindex;
+    struct trim *trim;
     struct database *database; /* "db" */
     struct container *made[RIG_CONTAINERS_MAX];
     size_t made_count;
 };
 
 void rig_open(struct rig *rig, bool threads);
-void rig_open_with(struct rig *rig, bool threads, enum rig_index index);
+void rig_open_with(struct rig *rig, bool threads, enum entries_kept entries);
 void rig_close(struct rig *rig);
 
 /* As after a restart of the process: everything is opened anew over the same bytes. */
@@ -51,6 +54,11 @@ struct container *rig_container(struct rig *rig, const char *definition);
 
 /* The container as it is after its definition was replaced; `old` stays the rig's too. */
 struct container *rig_redefine(struct rig *rig, struct container *old, const char *definition);
+
+/* The chores of housekeeping, over the rig's catalog. */
+enum status rig_sweep(struct rig *rig, uint64_t *removed);
+enum status rig_reindex(struct rig *rig);
+enum status rig_trim(struct rig *rig, int64_t retention_ms);
 
 /* Moves the clock, for the rig's own operation too. */
 void rig_advance_ms(struct rig *rig, int64_t ms);

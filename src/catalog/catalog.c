@@ -1,6 +1,5 @@
 /* src/catalog/catalog.c - databases and containers: opened, created, replaced, dropped, swept away. */
 #include <assert.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -268,30 +267,6 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
     return ST_OK;
 }
 
-bool container_pin(const struct container *container)
-{
-    struct container *pinned = (struct container *)container;
-
-    atomic_fetch_add(&pinned->pins, 1);
-    if (!atomic_load(&pinned->retiring))
-        return true;
-    container_unpin(container);
-    return false;
-}
-
-void container_unpin(const struct container *container)
-{
-    atomic_fetch_sub(&((struct container *)container)->pins, 1);
-}
-
-/* No pin is taken from now on; those that are there last as long as a commit. */
-static void retire_definition(struct container *container)
-{
-    atomic_store(&container->retiring, true);
-    while (atomic_load(&container->pins))
-        sched_yield();
-}
-
 /*
  * The version of a record that was just committed, in place of the one before it; and a reference. `same` is one whose
  * definition did not change.
@@ -301,10 +276,9 @@ static enum status take_over(struct op *op, struct catalog *catalog, struct cont
 {
     enum status st;
 
+    thread_assert_locked(&catalog->changing);
     TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
-    container_share(now, *container);
-    if (same)
-        container_share_progress(now, *container);
+    container_share(now, *container, same);
     change_version(now, *container);
     catalog_add_container(catalog, container_take(*container));
     container_release(now); /* the maps' own reference */
@@ -324,7 +298,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(current_container(op, catalog, old, &now));
     if (now->etag != old->etag)
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
-    retire_definition(now);
+    container_retire(now);
     TRY(versions_replace(op, now, definition, &versions));
     record = container_record(op, &versions, &now->ranges, now->keeps_unique);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
@@ -332,7 +306,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(take_over(op, catalog, now, &record, false, container));
 out:
     if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
-        atomic_store(&now->retiring, false);
+        container_go_on(now);
     container_release(now);
     return st;
 }
@@ -378,13 +352,13 @@ static enum status finish_reindex(struct op *op, struct catalog *catalog, struct
     TRY(current_container(op, catalog, container, &now));
     if (now != container)
         goto out;
-    retire_definition(now);
+    container_retire(now);
     TRY(put_unchanged(op, batch, now, &versions, &now->ranges, &record));
     TRY(change_commit(op, catalog, batch, NULL));
     TRY(take_over(op, catalog, now, &record, false, &finished));
 out:
     if (now == container && st != ST_OK && st != ST_AMBIGUOUS)
-        atomic_store(&now->retiring, false);
+        container_go_on(now);
     container_release(now);
     container_release(finished);
     return st;
@@ -409,7 +383,7 @@ enum status ranges_change_put(struct op *op, struct catalog *catalog, struct bat
 
     TRY(current_container(op, catalog, part->of, &part->now));
     TRY(part->change(op, part->now, part->wanted, &table));
-    retire_definition(part->now);
+    container_retire(part->now);
     TRY(versions_replace(op, part->now, part->now->definition, &versions));
     TRY(put_unchanged(op, batch, part->now, &versions, &table, &part->record));
 out:
@@ -422,7 +396,7 @@ enum status ranges_change_end(struct op *op, struct catalog *catalog, struct ran
     if (part->now && st == ST_OK)
         st = take_over(op, catalog, part->now, &part->record, true, container);
     if (part->now && st != ST_OK && st != ST_AMBIGUOUS)
-        atomic_store(&part->now->retiring, false);
+        container_go_on(part->now);
     container_release(part->now);
     return st;
 }
@@ -449,25 +423,6 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
         st = change_ranges(op, catalog, &part, container);
     change_unlock(catalog);
     return st;
-}
-
-const struct container *container_successor(const struct container *container)
-{
-    return atomic_load(&((struct container *)container)->successor);
-}
-
-const struct container *container_latest(const struct container *container)
-{
-    const struct container *next;
-
-    while ((next = container_successor(container)))
-        container = next;
-    return container;
-}
-
-bool container_is_alone(const struct container *container)
-{
-    return atomic_load(&((struct container *)container)->predecessors) == 0;
 }
 
 /* Its definition goes, and a note that its data must go stays behind in the same batch. */
@@ -554,11 +509,12 @@ static struct container *take_unreferenced(struct catalog *catalog)
 
     pthread_rwlock_wrlock(&catalog->lock);
     for (link = &catalog->dropped; *link && !found;) {
-        if (atomic_load(&(*link)->references) == 1) {
+        assert(atomic_load(&(*link)->life->references) > 0); /* the list's own */
+        if (atomic_load(&(*link)->life->references) == 1) {
             found = *link;
-            *link = found->next_dropped;
+            *link = found->life->next_dropped;
         } else {
-            link = &(*link)->next_dropped;
+            link = &(*link)->life->next_dropped;
         }
     }
     pthread_rwlock_unlock(&catalog->lock);
@@ -648,7 +604,7 @@ void catalog_close(struct catalog *catalog)
     while (catalog->dropped) {
         struct container *container = catalog->dropped;
 
-        catalog->dropped = container->next_dropped;
+        catalog->dropped = container->life->next_dropped;
         container_release(container);
     }
     pthread_rwlock_destroy(&catalog->lock);

@@ -56,48 +56,11 @@ struct unique_key {
 enum { TTL_OFF = 0, TTL_NEVER = -1 };
 enum { RETENTION_NONE = 0, RETENTION_DEFAULT = -1 };
 
-/* How far housekeeping is with removing a container's expired items; partition/sweep.c's own, in one thread. */
-struct container_sweep {
-    bool began, passing;
-    uint64_t after;          /* the pass at hand has looked at everything up to this number */
-    int64_t began_ms;        /* the last pass, or the one at hand */
-    uint64_t began_lsn;      /* the bucket's then */
-    int64_t earliest_ms;     /* the first expiry that the pass met and left */
-    int64_t spent_us;        /* by the pass */
-    int64_t rested_after_ms; /* on the monotonic clock */
-};
-
-/* How far housekeeping is with trimming a container's log; partition/trim.c's own, in one thread. */
-struct container_trim {
-    uint64_t lsn; /* up to this entry of the log nothing is left to trim */
-    uint32_t position;
-    size_t unwritten;        /* entries that it passed since it wrote down how far it is */
-    bool unsettled;          /* what comes next waits for the index */
-    int64_t due_ms;          /* before then nothing is old enough */
-    int64_t rested_after_ms; /* on the monotonic clock */
-};
-
 /* A policy that items may still be indexed by, until they are indexed by the new one. */
 struct container_policy {
     uint32_t version;
     const struct index_policy *policy; /* NULL: those items have no entries */
     struct json source;
-};
-
-/* How far indexing the items again is; partition/reindex.c's own, in one thread, but for what is atomic. */
-struct container_reindex {
-    uint64_t after;          /* every item up to this number is indexed by the policy of today */
-    _Atomic uint64_t seen;   /* items */
-    int64_t rested_after_ms; /* on the monotonic clock */
-};
-
-/* What housekeeping knows of a container; it goes on over splits and merges, which change no item. */
-struct container_progress {
-    struct container_sweep sweep;
-    struct container_reindex reindex;
-    uint64_t sized_bytes; /* what it held when its ranges were last measured: resource/watch.c's own */
-    atomic_uint references;
-    struct container_trim trim;
 };
 
 /* A range that split or merged, and the version of the table from which on it is gone. */
@@ -154,16 +117,11 @@ struct container {
 
     struct container_shape *shape;
     struct meter *meter;
-    struct container_progress *progress; /* a new version of the definition begins with a new one */
+    uint64_t
+        edition; /* the same over splits and merges, which change no item; with every other change it rises */
 
-    /* Private to catalog.c. */
-    struct arena memory;
-    atomic_uint references;
-    struct container *_Atomic successor; /* the version that replaced this one, and a reference to it */
-    atomic_uint predecessors;            /* versions that this one replaced and somebody still refers to */
-    struct container *next_dropped;
-    atomic_bool retiring; /* it has a successor, or is about to have one */
-    atomic_uint pins;
+    struct container_life *life; /* catalog/'s own: what changes of it while others use it (entry.h) */
+    struct arena memory;         /* catalog/'s own */
 };
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog);
@@ -213,6 +171,13 @@ bool container_usage(const struct container *container, struct bucket_usage *usa
 /* Nobody refers to an earlier version of the definition any more. */
 bool container_is_alone(const struct container *container);
 
+/*
+ * Housekeeping says how many items it has found, or brought, in line with the policy of today; and anybody may ask how much of
+ * indexing them again is done, 0 to 100. A version that replaced this one is asked in its place.
+ */
+void container_note_indexed(const struct container *container, uint64_t items);
+unsigned container_indexed_percent(const struct container *container);
+
 /* In the order in which they were made, those after `after` (rid bytes; empty: all), up to `limit`; references. */
 size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
                               size_t limit);
@@ -225,17 +190,15 @@ size_t catalog_list_largest(struct catalog *catalog, struct container **list, si
 /* Those that have spent most request units, up to `limit`; references. */
 size_t catalog_list_spending(struct catalog *catalog, struct container **list, size_t limit);
 
-/* Those whose items may expire, up to `limit`, in no order; references. */
-size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit);
+/* Called with the catalog's lock held: it asks the container only. */
+typedef bool container_filter(const struct container *container, const void *context);
 
-/* All, up to `limit`, in no order; references. */
-size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit);
+/* Those that pass the filter (NULL: all), up to `limit`, in no order; references. */
+size_t catalog_list_where(struct catalog *catalog, container_filter *filter, const void *context,
+                          struct container **list, size_t limit);
 
-/* Those whose items have more bytes than that, up to `limit`, in no order; references. */
-size_t catalog_list_larger(struct catalog *catalog, uint64_t bytes, struct container **list, size_t limit);
-
-/* Those with items that are indexed by an older policy, up to `limit`, in no order; references. */
-size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit);
+/* Whether there is one with that rid, which no other will ever have. */
+bool catalog_has_container(struct catalog *catalog, const struct rid *rid);
 
 enum status catalog_create_database(struct op *op, struct catalog *catalog, struct slice id,
                                     struct database **database);

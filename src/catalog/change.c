@@ -1,4 +1,6 @@
 /* src/catalog/change.c - changes of the catalog: one at a time, durable before they can be found. */
+#include <assert.h>
+
 #include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
@@ -10,6 +12,7 @@ struct batch *change_begin(struct op *op, struct catalog *catalog)
 {
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
 
+    thread_assert_locked(&catalog->changing);
     batch_expect(batch, CATALOG_SCOPE, bucket_lsn(catalog->bucket));
     return batch;
 }
@@ -50,8 +53,12 @@ enum status change_commit(struct op *op, struct catalog *catalog, struct batch *
 
 void change_version(struct container *old, struct container *new)
 {
-    atomic_fetch_add(&new->predecessors, 1);
-    atomic_store(&old->successor, container_take(new));
+    assert(old != new);
+    assert(rid_equal(&old->rid, &new->rid));
+    assert(!atomic_load(&old->life->successor)); /* of versions each has one next */
+    assert(!atomic_load(&new->life->successor));
+    atomic_fetch_add(&new->life->predecessors, 1);
+    atomic_store(&old->life->successor, container_take(new));
 }
 
 void catalog_forget(struct catalog *catalog)
@@ -77,6 +84,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
     struct known old_ones;
 
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     old_ones = catalog->known;
     catalog->known = fresh->known;
@@ -88,11 +96,11 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
 
         slot->value = NULL;
         if (new) {
-            container_share(old, new);
+            container_share(old, new, false);
             change_version(old, new);
             container_release(old); /* the maps' own reference */
         } else if (old) {
-            old->next_dropped = catalog->dropped;
+            old->life->next_dropped = catalog->dropped;
             catalog->dropped = old;
         }
     }

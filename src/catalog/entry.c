@@ -1,4 +1,5 @@
 /* src/catalog/entry.c - databases and containers as structs: made from records, counted by reference. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -6,30 +7,41 @@
 #include "catalog/entry.h"
 #include "catalog/ranges.h"
 
+/* Only who has a reference takes another: one that nobody has leads to what is gone. */
+static void add_count(atomic_uint *count)
+{
+    unsigned before = atomic_fetch_add(count, 1);
+
+    assert(before > 0);
+}
+
+/* Whether that was the last. */
+static bool drop_count(atomic_uint *count)
+{
+    unsigned before = atomic_fetch_sub(count, 1);
+
+    assert(before > 0);
+    return before == 1;
+}
+
 void database_release(struct database *database)
 {
-    if (!database || atomic_fetch_sub(&database->references, 1) > 1)
+    if (!database || !drop_count(&database->references))
         return;
     meter_release(database->meter);
     arena_free(&database->memory);
     free(database);
 }
 
-static void progress_release(struct container_progress *progress)
-{
-    if (atomic_fetch_sub(&progress->references, 1) == 1)
-        free(progress);
-}
-
 static void container_free(struct container *container)
 {
-    struct container *successor = atomic_load(&container->successor);
+    struct container *successor = atomic_load(&container->life->successor);
 
     if (successor)
-        atomic_fetch_sub(&successor->predecessors, 1);
+        drop_count(&successor->life->predecessors);
+    door_free(&container->life->pins);
     database_release(container->database);
     shape_release(container->shape);
-    progress_release(container->progress);
     meter_release(container->meter);
     arena_free(&container->memory);
     free(container);
@@ -37,8 +49,8 @@ static void container_free(struct container *container)
 
 void container_release(struct container *container)
 {
-    while (container && atomic_fetch_sub(&container->references, 1) == 1) {
-        struct container *successor = atomic_load(&container->successor);
+    while (container && drop_count(&container->life->references)) {
+        struct container *successor = atomic_load(&container->life->successor);
 
         container_free(container);
         container = successor;
@@ -48,15 +60,56 @@ void container_release(struct container *container)
 struct database *database_take(struct database *database)
 {
     if (database)
-        atomic_fetch_add(&database->references, 1);
+        add_count(&database->references);
     return database;
 }
 
 struct container *container_take(struct container *container)
 {
     if (container)
-        atomic_fetch_add(&container->references, 1);
+        add_count(&container->life->references);
     return container;
+}
+
+bool container_pin(const struct container *container)
+{
+    return door_enter(&container->life->pins);
+}
+
+void container_unpin(const struct container *container)
+{
+    door_leave(&container->life->pins);
+}
+
+void container_retire(const struct container *container)
+{
+    assert(!container_successor(container)); /* it is the version of now */
+    door_close(&container->life->pins);
+}
+
+void container_go_on(const struct container *container)
+{
+    assert(!container_successor(container));
+    door_open(&container->life->pins);
+}
+
+const struct container *container_successor(const struct container *container)
+{
+    return atomic_load(&container->life->successor);
+}
+
+const struct container *container_latest(const struct container *container)
+{
+    const struct container *next;
+
+    while ((next = container_successor(container)))
+        container = next;
+    return container;
+}
+
+bool container_is_alone(const struct container *container)
+{
+    return atomic_load(&container->life->predecessors) == 0;
 }
 
 struct slice catalog_join(struct arena *arena, struct slice a, const char *middle, struct slice b)
@@ -120,10 +173,12 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->database = database_take(database);
     container->bucket = bucket;
     container->shape = shape_new();
-    container->progress = heap_allocate(sizeof(*container->progress));
-    atomic_init(&container->progress->references, 1);
+    container->edition = 1;
     container->meter = meter_new();
-    atomic_init(&container->references, 1);
+    container->life = arena_alloc(memory, sizeof(*container->life));
+    *container->life = (struct container_life){ 0 };
+    atomic_init(&container->life->references, 1);
+    door_init(&container->life->pins);
     container_read_key(container);
     container_read_ttl(container);
     container_read_retention(container);
@@ -149,19 +204,15 @@ out:
     return st;
 }
 
-void container_share(const struct container *old, struct container *new)
+void container_share(const struct container *old, struct container *new, bool same)
 {
     shape_release(new->shape);
     new->shape = shape_take(old->shape);
     meter_release(new->meter);
     new->meter = meter_take(old->meter);
-}
-
-void container_share_progress(const struct container *old, struct container *new)
-{
-    progress_release(new->progress);
-    atomic_fetch_add(&old->progress->references, 1);
-    new->progress = old->progress;
+    new->edition = same ? old->edition : old->edition + 1;
+    if (same)
+        container_note_indexed(new, atomic_load_explicit(&old->life->indexed, memory_order_relaxed));
 }
 
 uint64_t container_lsn(const struct container *container)

@@ -1,8 +1,10 @@
 /* src/catalog/find.c - databases and containers in memory: put into the maps, found and listed. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
 
@@ -36,10 +38,13 @@ void catalog_retire_container(struct catalog *catalog, struct container *contain
 {
     struct slice name = container_name(&container->memory, container->database, container->id);
 
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
     map_remove(&catalog->known.containers_by_id, name);
-    container->next_dropped = catalog->dropped;
+    assert(!container->life->next_dropped); /* it is dropped once */
+    assert(catalog->dropped != container);
+    container->life->next_dropped = catalog->dropped;
     catalog->dropped = container;
     pthread_rwlock_unlock(&catalog->lock);
 }
@@ -48,6 +53,7 @@ void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
 {
     struct database *database;
 
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
     map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
@@ -227,64 +233,31 @@ size_t catalog_list_spending(struct catalog *catalog, struct container **list, s
     return list_most(catalog, spending, list, limit);
 }
 
-static size_t list_where(struct catalog *catalog,
-                         bool (*wanted)(const struct container *container, uint64_t than), uint64_t than,
-                         struct container **list, size_t limit)
+size_t catalog_list_where(struct catalog *catalog, container_filter *filter, const void *context,
+                          struct container **list, size_t limit)
 {
     const struct map *map = &catalog->known.containers_by_rid;
     size_t count = 0;
 
     pthread_rwlock_rdlock(&catalog->lock);
-    for (size_t i = 0; i < map->capacity && count < limit; i++)
-        if (map->slot[i].value && wanted(map->slot[i].value, than))
-            list[count++] = container_take(map->slot[i].value);
+    for (size_t i = 0; i < map->capacity && count < limit; i++) {
+        struct container *container = map->slot[i].value;
+
+        if (container && (!filter || filter(container, context)))
+            list[count++] = container_take(container);
+    }
     pthread_rwlock_unlock(&catalog->lock);
     return count;
 }
 
-static bool is_expiring(const struct container *container, uint64_t than)
+bool catalog_has_container(struct catalog *catalog, const struct rid *rid)
 {
-    (void)than;
-    return container->default_ttl != TTL_OFF;
-}
+    bool found;
 
-size_t catalog_list_expiring(struct catalog *catalog, struct container **list, size_t limit)
-{
-    return list_where(catalog, is_expiring, 0, list, limit);
-}
-
-static bool is_larger(const struct container *container, uint64_t than)
-{
-    struct bucket_usage usage;
-
-    return container_usage(container, &usage) && usage.bytes > than;
-}
-
-size_t catalog_list_larger(struct catalog *catalog, uint64_t bytes, struct container **list, size_t limit)
-{
-    return list_where(catalog, is_larger, bytes, list, limit);
-}
-
-static bool is_reindexing(const struct container *container, uint64_t than)
-{
-    (void)than;
-    return container->index_older_count > 0;
-}
-
-size_t catalog_list_reindexing(struct catalog *catalog, struct container **list, size_t limit)
-{
-    return list_where(catalog, is_reindexing, 0, list, limit);
-}
-
-static bool is_any(const struct container *container, uint64_t than)
-{
-    (void)container, (void)than;
-    return true;
-}
-
-size_t catalog_list_all(struct catalog *catalog, struct container **list, size_t limit)
-{
-    return list_where(catalog, is_any, 0, list, limit);
+    pthread_rwlock_rdlock(&catalog->lock);
+    found = map_find(&catalog->known.containers_by_rid, rid_slice(rid)) != NULL;
+    pthread_rwlock_unlock(&catalog->lock);
+    return found;
 }
 
 void catalog_count(struct catalog *catalog, size_t *databases, size_t *containers)

@@ -1,4 +1,5 @@
 /* src/catalog/versions.c - which indexing policies a container has, from its record and into it. */
+#include "catalog/entry.h"
 #include "catalog/versions.h"
 
 /* No definition of a client's has it: container_define() takes over only what it knows. */
@@ -93,6 +94,24 @@ static bool same_policy(struct json a, struct json b)
             return false;
     }
     return true;
+}
+
+void container_note_indexed(const struct container *container, uint64_t items)
+{
+    atomic_store_explicit(&container->life->indexed, items, memory_order_relaxed);
+}
+
+unsigned container_indexed_percent(const struct container *container)
+{
+    const struct container *latest = container_latest(container);
+    uint64_t indexed = atomic_load_explicit(&latest->life->indexed, memory_order_relaxed);
+    struct bucket_usage usage;
+
+    if (latest->index_older_count == 0)
+        return 100;
+    if (!bucket_usage(latest->bucket, &usage) || indexed >= usage.documents)
+        return indexed ? 99 : 0;
+    return (unsigned)(99 * indexed / usage.documents);
 }
 
 static void add_older(struct json_builder *out, uint32_t version, struct json source)

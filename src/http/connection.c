@@ -208,7 +208,6 @@ static bool submit(struct connection *c)
 /* The job may have been given back already; the loop takes it up in its turn. */
 static enum wait wait_for_resume(struct connection *c)
 {
-    atomic_fetch_add(&c->loop->pending, 1);
     enter(c, CONNECTION_POOL);
     return WAIT_POOL;
 }
@@ -217,8 +216,10 @@ static enum wait serve(struct connection *c)
 {
     const struct http_options *options = &c->loop->server->options;
     struct exchange *exchange = &c->job->exchange;
+    bool counted = door_enter(&c->loop->pending); /* before anybody can resume it */
     enum status st;
 
+    assert(counted); /* it is closed when the loops' threads have ended */
     assert(c->state == CONNECTION_READ);
     parser_request(&c->job->parser, &c->input, &exchange->request);
     exchange->request.tls = c->transport.ssl != NULL;
@@ -226,6 +227,7 @@ static enum wait serve(struct connection *c)
     st = options->handler(options->context, exchange);
     if (st == ST_PENDING)
         return wait_for_resume(c);
+    door_leave(&c->loop->pending);
     if (st == ST_WOULD_BLOCK && submit(c))
         return WAIT_POOL;
     assert(st == ST_OK || st == ST_WOULD_BLOCK);

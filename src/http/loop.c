@@ -103,7 +103,7 @@ void loop_return(struct job *job)
 
 /*
  * Those of a group are given back before their loops are woken: a wake for each would cost more than the rest of it. One
- * that is awake and takes them earlier is woken for nothing. `pending` falls last: until then the loops are there.
+ * that is awake and takes them earlier is woken for nothing. It leaves `pending` last: until then the loops are there.
  */
 void loop_resume(struct op *op, bool last)
 {
@@ -119,7 +119,7 @@ void loop_resume(struct op *op, bool last)
     for (size_t i = 0; last && i < server->loop_count; i++)
         if (atomic_exchange(&server->loops[i].owed, false))
             loop_wake(&server->loops[i]);
-    atomic_fetch_sub(&loop->pending, 1);
+    door_leave(&loop->pending);
 }
 
 /* All jobs that were given back, the oldest first. */
@@ -400,6 +400,7 @@ enum status loop_open(struct op *op, struct http_server *server, struct loop *lo
     loop->date_second = -1;
     error = uv_loop_init(&loop->uv);
     if (error == 0) {
+        door_init(&loop->pending);
         error = init_handles(loop);
         if (error == 0)
             return ST_OK;
@@ -448,6 +449,7 @@ void loop_close(struct loop *loop)
     assert(error == 0); /* every handle is closed */
     assert(!loop->connections);
     assert(!atomic_load(&loop->returned)); /* no job is on its way */
+    door_free(&loop->pending);
     take_arrivals(loop, true);
     while (loop->free_jobs) {
         struct job *job = loop->free_jobs;

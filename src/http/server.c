@@ -128,8 +128,7 @@ void http_stop(struct http_server *server, int64_t drain_ms)
 static void wait_for_resumes(struct http_server *server)
 {
     for (size_t i = 0; i < server->loop_count; i++)
-        while (atomic_load(&server->loops[i].pending) != 0)
-            sched_yield();
+        door_close(&server->loops[i].pending);
 }
 
 void http_free(struct http_server *server)

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "base/encode.h"
+#include "base/door.h"
 #include "http/http.h"
 #include "http/listen.h"
 #include "http/parser.h"
@@ -82,7 +83,7 @@ struct loop {
     size_t free_job_count;
     _Atomic(struct job *) returned; /* by the pool and by loop_resume(), newest first */
     atomic_bool owed;               /* a wake, for what was returned and is not the last of its group */
-    atomic_int pending;             /* jobs that loop_resume() will be called for, or is being */
+    struct door pending;            /* jobs that loop_resume() may be called for, or is being */
     _Atomic(struct arrival *) arrivals;
     _Atomic uint64_t open; /* connections, with those on their way here */
     int reserve_fd;        /* given up to accept, and close, what comes when no descriptor is left */

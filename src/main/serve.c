@@ -12,25 +12,21 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/catalog.h"
+#include "housekeeping/housekeeping.h"
 #include "http/certificate.h"
 #include "http/http.h"
-#include "index/packed.h"
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
 #include "main/statistics.h"
 #include "partition/recover.h"
-#include "partition/reindex.h"
-#include "partition/sweep.h"
-#include "partition/trim.h"
 #include "query/computed.h"
 #include "reply/reply.h"
-#include "resource/watch.h"
 #include "route/route.h"
 #include "script/script.h"
 #include "store/store.h"
 
-enum { SWEEP_MS = 400, HOST_NAME_SIZE = 256 }; /* a new key file takes two rounds: less than a second */
+enum { PAUSE_MS = 400, HOST_NAME_SIZE = 256 }; /* a new key file takes two rounds: less than a second */
 
 struct server {
     const struct settings *settings;
@@ -44,14 +40,13 @@ struct server {
     struct auth *auth;
     struct keyfile_watch key_watch;
     struct service service;
-    struct watch *watch;
+    struct housekeeping *housekeeping;
     struct router *router;
     struct http_server *http;
     char host_name[HOST_NAME_SIZE];
     const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
     size_t name_count;
     bool has_directory;
-    _Atomic uint64_t items_expired, ranges_split;
 };
 
 /* Adds the figures of the server's parts to the router's own, which are about requests. */
@@ -64,8 +59,7 @@ static void print_metrics(void *context, struct buf *out)
                               .catalog = server->catalog,
                               .http = server->http,
                               .scripts = server->scripts,
-                              .items_expired = server->items_expired,
-                              .ranges_split = server->ranges_split,
+                              .housekeeping = server->housekeeping,
                           });
 }
 
@@ -104,9 +98,9 @@ static enum status open_store(struct op *op, struct server *server)
         .kind = server->has_directory ? STORE_ROCKSDB : STORE_MEMORY,
         .directory = server->has_directory ? server->directory.store : NULL,
         .sync = strcmp(settings->durability, "sync") == 0,
-        .cache_bytes = (size_t)settings->cache_mb << 20,
+        .cache_bytes = server->has_directory ? (size_t)settings->cache_mb << 20 : 0,
         .threads = true,
-        .keeper = server->has_directory ? packed_open : NULL,
+        .entries = server->has_directory ? ENTRIES_PACKED : ENTRIES_PLAIN,
     };
     enum status st;
 
@@ -192,6 +186,17 @@ static enum status make_backup(void *context, struct op *op, struct slice direct
     return backup_make(op, &server->directory, server->store, target.data);
 }
 
+static void open_housekeeping(struct server *server)
+{
+    const struct settings *settings = server->settings;
+
+    server->housekeeping = housekeeping_open(&(struct housekeeping_options){
+        .catalog = server->catalog,
+        .retention_ms = 3600 * 1000 * (int64_t)settings->change_retention_hours,
+        .range_bytes_max = (uint64_t)settings->range_mb << 20,
+    });
+}
+
 static void open_router(struct server *server)
 {
     const struct settings *settings = server->settings;
@@ -210,7 +215,6 @@ static void open_router(struct server *server)
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
     };
-    server->watch = watch_open((uint64_t)settings->range_mb << 20);
     server->router = route_open(&(struct route_options){
         .service = &server->service,
         .auth = server->auth,
@@ -277,6 +281,7 @@ static enum status start(struct op *op, struct server *server)
     TRY(open_directory(op, server));
     TRY(open_store(op, server));
     TRY(open_scripts(op, server));
+    open_housekeeping(server);
     open_router(server);
     TRY(open_http(op, server));
     TRY(http_start(op, server->http));
@@ -313,72 +318,17 @@ out:
     explicit_bzero(&keys, sizeof(keys));
 }
 
-static enum status drop_containers(struct op *op, struct server *server)
-{
-    return catalog_sweep(op, server->catalog);
-}
-
-static enum status drop_expired(struct op *op, struct server *server)
-{
-    uint64_t expired = 0;
-    enum status st = sweep_expired(op, server->catalog, &expired);
-
-    server->items_expired += expired;
-    return st;
-}
-
-static enum status index_again(struct op *op, struct server *server)
-{
-    return reindex_items(op, server->catalog);
-}
-
-static enum status trim(struct op *op, struct server *server)
-{
-    return trim_logs(op, server->catalog, 3600 * 1000 * (int64_t)server->settings->change_retention_hours);
-}
-
-static enum status split_ranges(struct op *op, struct server *server)
-{
-    uint64_t split = 0;
-    enum status st = watch_ranges(op, server->catalog, server->watch, &split);
-
-    server->ranges_split += split;
-    return st;
-}
-
-static enum status tend_store(struct op *op, struct server *server)
-{
-    return store_upkeep(op, server->store);
-}
-
-/* What is done over and over, a little at a time. One that fails is told of, and keeps no other from being done. */
-static const struct chore {
-    enum status (*run)(struct op *op, struct server *server);
-    const char *failure;
-} chores[] = {
-    { drop_containers, "cannot remove dropped containers" },
-    { drop_expired, "cannot remove expired items" },
-    { index_again, "cannot index items again" },
-    { trim, "cannot trim the change logs" },
-    { split_ranges, "cannot split a range that is too large" },
-    { tend_store, "the store cannot be brought into fewer files" },
-};
-
 static void keep_house(struct op *op, struct server *server)
 {
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
-    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]); i++) {
-        op_begin(op, OP_TIMEOUT_MS);
-        if (chores[i].run(op, server) != ST_OK)
-            log_line(LOG_WARN, "%s: %s", chores[i].failure, op->error);
-    }
+    housekeeping_run(op, server->housekeeping);
 }
 
 /* Until SIGTERM or SIGINT; housekeeping is done in between. */
 static void wait_for_signal(struct op *op, struct server *server, const sigset_t *signals)
 {
-    const struct timespec pause = { .tv_nsec = SWEEP_MS * 1000000L };
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
 
     while (sigtimedwait(signals, NULL, &pause) < 0)
         keep_house(op, server);
@@ -391,7 +341,7 @@ static void stop(struct server *server)
     http_free(server->http);
     route_close(server->router);
     scripts_close(server->scripts);
-    watch_close(server->watch);
+    housekeeping_close(server->housekeeping);
     auth_close(server->auth);
     catalog_close(server->catalog);
     hints_close(server->hints);

@@ -9,7 +9,8 @@ struct figures {
     struct store_stats store;
     struct http_stats http;
     struct script_stats scripts;
-    uint64_t databases, containers, items_expired, ranges_split, writable;
+    struct housekeeping_stats housekeeping;
+    uint64_t databases, containers, writable;
 };
 
 static void read_figures(const struct statistics *of, struct figures *figures)
@@ -20,13 +21,12 @@ static void read_figures(const struct statistics *of, struct figures *figures)
     *figures = (struct figures){
         .databases = databases,
         .containers = containers,
-        .items_expired = of->items_expired,
-        .ranges_split = of->ranges_split,
         .writable = store_is_writable(of->store),
     };
     store_stats(of->store, &figures->store);
     http_stats(of->http, &figures->http);
     scripts_stats(of->scripts, &figures->scripts);
+    housekeeping_stats(of->housekeeping, &figures->housekeeping);
 }
 
 /* ---- one figure a row ---- */
@@ -41,8 +41,8 @@ static const struct figure {
 } rows[] = {
     { "databases", GAUGE, AT(databases) },
     { "containers", GAUGE, AT(containers) },
-    { "items_expired_total", COUNTER, AT(items_expired) },
-    { "ranges_split_total", COUNTER, AT(ranges_split) },
+    { "items_expired_total", COUNTER, AT(housekeeping.items_expired) },
+    { "ranges_split_total", COUNTER, AT(housekeeping.ranges_split) },
     { "store_commits_total", COUNTER, AT(store.commits) },
     { "store_groups_total", COUNTER, AT(store.groups) },
     { "store_syncs_total", COUNTER, AT(store.syncs) },

@@ -5,17 +5,18 @@
 #pragma once
 #include "base/buf.h"
 #include "catalog/catalog.h"
+#include "housekeeping/housekeeping.h"
 #include "http/http.h"
 #include "script/script.h"
 #include "store/store.h"
 
-/* Whom to ask, and what housekeeping has done so far. */
+/* Whom to ask. */
 struct statistics {
     struct store *store;
     struct catalog *catalog;
     struct http_server *http;
     struct scripts *scripts;
-    uint64_t items_expired, ranges_split;
+    struct housekeeping *housekeeping;
 };
 
 /* As Prometheus reads it; of single containers the hundred that matter most (docs/compat.md, "Our own"). */

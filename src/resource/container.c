@@ -2,7 +2,6 @@
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/ranges.h"
-#include "partition/reindex.h"
 #include "query/computed.h"
 #include "reply/feed.h"
 #include "resource/offer.h"
@@ -57,7 +56,7 @@ static void reply_container(struct reply *reply, const struct call *call, const 
     reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
     reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
-                     reindex_progress(container));
+                     container_indexed_percent(container));
     reply_session(reply, container_lsn(container));
     reply_status(reply, status);
 }

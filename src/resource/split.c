@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "catalog/split.h"
 #include "partition/scan.h"
-#include "resource/sample.h"
+#include "partition/sample.h"
 #include "resource/split.h"
 
 /* ---- the container ---- */

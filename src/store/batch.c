@@ -66,21 +66,11 @@ static struct batch_node *add_node(struct batch *batch, struct slice key)
     return added;
 }
 
-/* A key of another bucket would be written without that bucket's LSN. */
-static bool is_of_bucket(struct slice key, uint64_t bucket)
-{
-    uint64_t found = 0;
-
-    for (size_t i = 0; i < BUCKET_KEY_BYTES && i < key.size; i++)
-        found = found << 8 | (uint8_t)key.data[i];
-    return key.size > BUCKET_KEY_BYTES && found == bucket;
-}
-
 static void set(struct batch *batch, struct batch_entry entry)
 {
     struct sorted_node *node = sorted_find(&batch->entries, entry.key);
 
-    assert(is_of_bucket(entry.key, batch->bucket));
+    assert(key_is_of_bucket(entry.key, batch->bucket));
     batch->bytes += entry.key.size + entry.value.size;
     if (!node)
         node = &add_node(batch, entry.key)->node;
@@ -144,7 +134,7 @@ bool batch_index_expect(struct batch *batch, size_t more)
 
 static void add_index_entry(struct batch *batch, struct batch_index_entry entry)
 {
-    assert(is_of_bucket(entry.key, batch->bucket));
+    assert(key_is_of_bucket(entry.key, batch->bucket));
     if (batch->index_count == batch->index_capacity)
         grow_index(batch);
     batch->index[batch->index_count++] = entry;

@@ -17,6 +17,10 @@ uint64_t batch_bucket(const struct batch *batch);
  * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of
  * what was read, such as an item; two that share a hash conflict without need, and are tried again.
  * A batch with a scope also marks that scope as changed. Each call adds an expectation, and all must hold.
+ *
+ * A hash says nothing of a key, so only a store that saw every commit since `lsn` can tell. The local one remembers them
+ * (conflict.c). A shared one may compare with the bucket's head alone, and so refuse whoever was overtaken by any commit;
+ * or write the scopes into the change log's rows, and read those above `lsn` under the head's lock.
  */
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn);
 

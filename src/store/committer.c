@@ -14,7 +14,7 @@
  * successful reopen therefore begins a new incarnation, a batch remembers the one that
  * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
  *
- * Entries of the index are keys like all others, or the keeper's (keeper.h). It has them before the group is
+ * Entries of the index are keys like all others, or the packed index's (packed/packed.h). It has them before the group is
  * written, and forgets those that were not when the heads are known again.
  */
 #include <assert.h>
@@ -26,9 +26,10 @@
 #include "base/log.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
+#include "store/cache.h"
 #include "store/committer.h"
 #include "store/conflict.h"
-#include "store/keeper.h"
+#include "store/packed_entries.h"
 
 enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
 
@@ -39,12 +40,13 @@ struct group {
     struct mutation *mutations;
     size_t count, capacity;
     size_t commits, conflicts, bytes;
-    struct bucket *touched;
+    struct local_bucket *touched;
 };
 
 struct committer {
     struct backend *backend;
-    struct keeper *keeper; /* NULL: entries are mutations */
+    struct packed *packed; /* NULL: entries are mutations */
+    struct cache *cache;   /* NULL: there is none */
     struct conflicts *conflicts;
     struct op op; /* for calls of the backend; its arena lasts for one group */
     bool sync;
@@ -58,7 +60,7 @@ struct committer {
 
     pthread_mutex_t step_mutex; /* held for a whole step; guards what follows */
     struct group group;
-    struct bucket *in_doubt;
+    struct local_bucket *in_doubt;
     int64_t reopen_after_ms; /* on the monotonic clock */
 
     atomic_bool writable;
@@ -70,6 +72,7 @@ struct committer {
 
 void committer_submit(struct committer *committer, struct request *requests, size_t count)
 {
+    assert(count > 0);
     for (size_t i = 0; i < count; i++) {
         requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
         sem_init(&requests[i].done, 0, 0);
@@ -157,7 +160,7 @@ static void add_mutation(struct group *group, struct slice key, struct slice val
     group->bytes += key.size + value.size;
 }
 
-static void touch(struct group *group, struct bucket *bucket)
+static void touch(struct group *group, struct local_bucket *bucket)
 {
     if (bucket->touched)
         return;
@@ -198,16 +201,18 @@ static void add_index(struct group *group, struct batch *batch)
 
 static void add_commit(struct committer *committer, struct request *request)
 {
-    struct bucket *bucket = request->bucket;
+    struct local_bucket *bucket = request->bucket;
     struct batch *batch = request->batch;
 
+    assert(batch->bucket == bucket->base.id);
+    assert(!bucket->in_doubt); /* nothing is stamped before its head was read again */
     advance_head(&bucket->head, batch, committer->group.now_ms);
     request->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
     batch->lsn = request->stamp.lsn;
     batch->incarnation = committer->incarnation;
     add_entries(&committer->group, batch, request->stamp);
     batch_index_date(batch, request->stamp.ts_ms);
-    if (!committer->keeper)
+    if (!committer->packed)
         add_index(&committer->group, batch);
     touch(&committer->group, bucket);
     for (size_t i = 0; i < batch->expectation_count; i++) /* at once: the rest of this group must see it */
@@ -245,11 +250,12 @@ static enum status add_request(struct committer *committer, struct request *requ
 /* One head for each bucket, however many of its batches are in the group. */
 static void add_heads(struct committer *committer)
 {
-    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+    for (struct local_bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         uint8_t *bytes = arena_alloc(&committer->op.arena, HEAD_BYTES);
         size_t size = head_encode(&bucket->head, bytes);
 
-        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->id), slice_make(bytes, size));
+        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->base.id),
+                     slice_make(bytes, size));
     }
 }
 
@@ -280,42 +286,52 @@ static void add_log(struct committer *committer)
             add_changes(committer, request);
 }
 
-/* Each commit is told, that without entries too: the keeper knows then up to which LSN it has all. */
-static enum status append_index(struct committer *committer, const struct request *request)
-{
-    size_t count;
-    const struct batch_index_entry *entry = batch_index_entries(request->batch, &count);
-    struct keeper_entry *list = arena_alloc(&committer->op.arena, (count + 1) * sizeof(*list));
-
-    for (size_t i = 0; i < count; i++)
-        list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
-    return committer->keeper->ops->append(&committer->op, committer->keeper, request->bucket->id,
-                                          request->stamp.lsn, list, count);
-}
-
 /* The catalog's bucket has no documents, and so no entries. */
 static bool has_index(const struct request *request)
 {
-    return was_stamped(request) && bucket_container(request->bucket->id) != 0;
+    return was_stamped(request) && bucket_container(request->bucket->base.id) != 0;
 }
 
+/* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
 static enum status append_all(struct committer *committer)
 {
     enum status st = ST_OK;
 
-    if (!committer->keeper)
+    if (!committer->packed)
         return ST_OK;
     for (struct request *request = committer->group.requests; request; request = request->next)
         if (has_index(request))
-            TRY(append_index(committer, request));
+            TRY(packed_entries_append(&committer->op, committer->packed, request->batch, request->stamp.lsn));
 out:
+    return st;
+}
+
+static void announce(struct committer *committer, void (*change)(struct cache *cache, struct slice key))
+{
+    const struct group *group = &committer->group;
+
+    for (size_t i = 0; committer->cache && i < group->count; i++)
+        if (key_is_document(group->mutations[i].key))
+            change(committer->cache, group->mutations[i].key);
+}
+
+/* In between, no document of the group is found in the cache: nobody can tell which of two versions is the latest. */
+static enum status write_mutations(struct committer *committer)
+{
+    const struct group *group = &committer->group;
+    struct backend *backend = committer->backend;
+    enum status st;
+
+    announce(committer, cache_begin_change);
+    st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+    announce(committer, cache_end_change);
     return st;
 }
 
 static void publish(struct group *group)
 {
-    for (struct bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
-        bucket_publish(bucket);
+    for (struct local_bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
+        local_bucket_publish(bucket);
 }
 
 /* ---- failure ---- */
@@ -337,7 +353,7 @@ out:
 
 static void doubt_touched(struct committer *committer)
 {
-    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+    for (struct local_bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         assert(!bucket->in_doubt); /* else this group would not have been written */
         bucket->in_doubt = true;
         bucket->next_in_doubt = committer->in_doubt;
@@ -346,39 +362,43 @@ static void doubt_touched(struct committer *committer)
 }
 
 /* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
-static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
+static void settle_bucket(struct local_bucket *bucket, uint64_t incarnation)
 {
+    assert(bucket->in_doubt);
     for (size_t i = ENDINGS_KEPT - 1; i > 0; i--)
         bucket->past[i] = bucket->past[i - 1];
     bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
     bucket->floor_lsn = bucket->head.lsn;
     bucket->in_doubt = false;
-    bucket_publish(bucket);
+    local_bucket_publish(bucket);
 }
 
-static void tell_keeper_committed(struct committer *committer)
+static void tell_packed_committed(struct committer *committer)
 {
-    if (committer->keeper)
-        committer->keeper->ops->committed(committer->keeper);
+    if (committer->packed)
+        packed_committed(committer->packed);
 }
 
-/* What the keeper was given of a group that was not written; the rest of it was. */
+/* What the packed index was given of a group that was not written; the rest of it was. */
 static void forget_lost(struct committer *committer)
 {
-    struct keeper *keeper = committer->keeper;
+    struct packed *packed = committer->packed;
 
-    for (struct bucket *bucket = committer->in_doubt; keeper && bucket; bucket = bucket->next_in_doubt)
-        keeper->ops->forget(keeper, bucket->id, bucket->head.lsn);
-    tell_keeper_committed(committer);
+    for (struct local_bucket *bucket = committer->in_doubt; packed && bucket; bucket = bucket->next_in_doubt)
+        packed_forget(packed, bucket->base.id, bucket->head.lsn);
+    tell_packed_committed(committer);
 }
 
 static void begin_incarnation(struct committer *committer)
 {
+    assert(!atomic_load(&committer->writable)); /* so that no group is under way but the one that failed */
     forget_lost(committer);
     pthread_mutex_lock(&committer->mutex);
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+    for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
         settle_bucket(bucket, committer->incarnation);
     committer->in_doubt = NULL;
+    if (committer->cache)
+        cache_resume(committer->cache);
     committer->incarnation++;
     committer->stats.reopens++;
     atomic_store(&committer->writable, true);
@@ -392,9 +412,11 @@ static enum status reopen(struct committer *committer)
     struct op *op = &committer->op;
     enum status st;
 
+    if (committer->cache) /* the failed write may turn out either way */
+        cache_pause(committer->cache);
     TRY(backend->ops->reopen(op, backend));
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
-        TRY(backend_read_head(op, backend, bucket->id, &bucket->head));
+    for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+        TRY(backend_read_head(op, backend, bucket->base.id, &bucket->head));
     begin_incarnation(committer);
 out:
     if (st != ST_OK)
@@ -497,7 +519,6 @@ static void group_end(struct committer *committer)
 static void group_write(struct committer *committer)
 {
     struct group *group = &committer->group;
-    struct backend *backend = committer->backend;
     enum status st;
 
     for (struct request *request = group->requests; request; request = request->next)
@@ -506,10 +527,10 @@ static void group_write(struct committer *committer)
     add_heads(committer);
     st = append_all(committer);
     if (st == ST_OK && group->count > 0)
-        st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+        st = write_mutations(committer);
     count_group(committer, st != ST_OK);
     if (st == ST_OK) {
-        tell_keeper_committed(committer);
+        tell_packed_committed(committer);
         publish(group);
     } else {
         write_failed(committer);
@@ -577,13 +598,13 @@ static void start_thread(struct committer *committer)
     committer->threaded = true;
 }
 
-struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
-                                bool thread)
+struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread)
 {
     struct committer *committer = heap_allocate(sizeof(*committer));
 
-    committer->backend = backend;
-    committer->keeper = keeper;
+    committer->backend = parts->backend;
+    committer->packed = parts->packed;
+    committer->cache = parts->cache;
     committer->sync = sync;
     committer->incarnation = 1;
     committer->last = &committer->first;
@@ -636,7 +657,7 @@ bool committer_is_writable(const struct committer *committer)
 }
 
 /* How the batch's own incarnation ended; NULL when it ended without doubt about this bucket. */
-static const struct ending *ending_of(const struct bucket *bucket, uint64_t incarnation)
+static const struct ending *ending_of(const struct local_bucket *bucket, uint64_t incarnation)
 {
     for (size_t i = 0; i < ENDINGS_KEPT; i++)
         if (bucket->past[i].incarnation == incarnation)
@@ -645,13 +666,13 @@ static const struct ending *ending_of(const struct bucket *bucket, uint64_t inca
 }
 
 /* Whether an ending as old as this might have been pushed out by later ones. */
-static bool is_forgotten(const struct bucket *bucket, uint64_t incarnation)
+static bool is_forgotten(const struct local_bucket *bucket, uint64_t incarnation)
 {
     return bucket->past[ENDINGS_KEPT - 1].incarnation > incarnation;
 }
 
-bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
-                       bool *committed)
+bool committer_outcome(struct committer *committer, const struct local_bucket *bucket,
+                       const struct batch *batch, bool *committed)
 {
     const struct ending *ending;
     bool known = true;

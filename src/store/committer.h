@@ -10,9 +10,11 @@
 #include <semaphore.h>
 
 #include "store/backend.h"
-#include "store/bucket.h"
+#include "store/local_bucket.h"
 
 struct committer;
+struct packed;
+struct cache;
 
 enum request_kind {
     REQUEST_COMMIT,
@@ -23,7 +25,7 @@ enum request_kind {
 /* Its memory is that of who waits for it. */
 struct request {
     enum request_kind kind;
-    struct bucket *bucket;
+    struct local_bucket *bucket;
     struct batch *batch; /* REQUEST_COMMIT only */
 
     enum status status;
@@ -34,9 +36,15 @@ struct request {
     sem_t done;
 };
 
-/* The backend and the keeper, which may be NULL, stay the caller's. With `thread` it runs by itself until committer_free(). */
-struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
-                                bool thread);
+/* What it writes to, which stays the caller's. */
+struct committer_parts {
+    struct backend *backend;
+    struct packed *packed; /* NULL: index entries are keys like all others */
+    struct cache *cache;   /* of documents, which is told what changes; NULL: none */
+};
+
+/* With `thread` it runs by itself until committer_free(). */
+struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 
 /* Queues requests side by side and waits until all are done; their statuses and stamps then tell. */
@@ -53,8 +61,8 @@ bool committer_is_threaded(const struct committer *committer); /* it goes on by 
 bool committer_is_writable(const struct committer *committer);
 
 /* What became of a batch; false while that cannot be told. */
-bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
-                       bool *committed);
+bool committer_outcome(struct committer *committer, const struct local_bucket *bucket,
+                       const struct batch *batch, bool *committed);
 
 /* All but disk_bytes. */
 void committer_stats(struct committer *committer, struct store_stats *stats);

@@ -4,6 +4,9 @@
  */
 #pragma once
 #include "disk.h"
+#include "housekeeping/reindex.h"
+#include "housekeeping/sweep.h"
+#include "housekeeping/trim.h"
 #include "route/route.h"
 #include "store/faulty.h"
 
@@ -13,18 +16,21 @@ enum { WORLD_DEPTH = 2 };
 struct world {
     struct env *env;
     struct disk *disk;
-    keeper_open *keeper; /* of the index, in every other seed */
+    size_t delta_bytes; /* of the packed index, in every other seed; 0: entries are plain keys */
     struct faulty_controls controls;
     struct op op; /* for what is no request: opening, housekeeping */
     struct store *store;
     struct catalog *catalog;
+    struct sweep *sweep;
+    struct reindex *reindex;
+    struct trim *trim;
     struct auth *auth;
     struct router *router;
     struct service service;
     struct exchange exchange[WORLD_DEPTH];
     int depth;                              /* which of them is in use */
     bool holds_catalog;                     /* the catalog's lock may be held */
-    int undisturbed;                        /* above 0: the index's keeper is at work */
+    int undisturbed;                        /* above 0: the packed index is at work */
     bool reindexing;                        /* it may be held now and then: definitions stay as they are */
     uint64_t requests, expired, starts_cut; /* so many so far */
 };

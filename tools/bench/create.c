@@ -11,7 +11,7 @@
 #include "catalog/definition.h"
 #include "partition/key.h"
 #include "partition/partition.h"
-#include "partition/sweep.h"
+#include "housekeeping/sweep.h"
 
 struct bench {
     struct op op;
@@ -58,7 +58,8 @@ static void open_all(struct bench *bench, const char *directory)
 {
     struct store_options options = { .kind = directory ? STORE_ROCKSDB : STORE_MEMORY,
                                      .directory = directory,
-                                     .cache_bytes = 512 << 20 };
+                                     .cache_bytes = directory ? 512 << 20 : 0,
+                                     .entries = directory ? ENTRIES_NONE : ENTRIES_PLAIN };
 
     op_init(&bench->op, env_system(), OP_MEMORY_BYTES_MAX);
     check(bench, store_open(&bench->op, &options, &bench->store), "store_open");
@@ -145,6 +146,7 @@ static void create_all(struct bench *bench)
 static void sweep_all(struct bench *bench)
 {
     struct container *container = make_container(bench, "short", ",\"defaultTtl\":1");
+    struct sweep *sweep = sweep_open(bench->catalog);
     uint64_t removed = 0;
     int64_t began_us;
 
@@ -155,10 +157,11 @@ static void sweep_all(struct bench *bench)
     began_us = now_us();
     while (removed < bench->items) {
         op_begin(&bench->op, OP_TIMEOUT_MS);
-        check(bench, sweep_expired(&bench->op, bench->catalog, &removed), "sweep");
+        check(bench, sweep_expired(&bench->op, sweep, &removed), "sweep");
     }
     printf("%-20s %6.2f us an item\n", "removing expired",
            (double)(now_us() - began_us) / (double)bench->items);
+    sweep_close(sweep);
     container_release(container);
 }
 

@@ -260,22 +260,31 @@ TEST(a_container_knows_its_time_to_live_and_its_unique_keys_after_a_restart_too)
     rig_close(&rig);
 }
 
-TEST(only_containers_whose_items_may_expire_are_listed_as_such)
+static bool has_default_ttl(const struct container *container, const void *other_than)
+{
+    return container->default_ttl != *(const int32_t *)other_than;
+}
+
+TEST(only_containers_that_pass_the_filter_are_listed)
 {
     struct container *list[4], *container;
+    const int32_t off = TTL_OFF;
     struct rig rig;
 
     rig_open(&rig, false);
     container = rig_container(&rig, WITH("'x':1"));
-    CHECK(catalog_list_expiring(rig.catalog, list, 4) == 0);
+    CHECK(catalog_list_where(rig.catalog, has_default_ttl, &off, list, 4) == 0);
     container = rig_redefine(&rig, container, WITH("'defaultTtl':-1"));
     rig_container(&rig, "{'id':'d','partitionKey':{'paths':['/pk']},'defaultTtl':5}");
-    CHECK(catalog_list_expiring(rig.catalog, list, 4) == 2);
+    CHECK(catalog_list_where(rig.catalog, has_default_ttl, &off, list, 4) == 2);
     CHECK((list[0] == container) != (list[1] == container));
     container_release(list[0]);
     container_release(list[1]);
-    CHECK(catalog_list_expiring(rig.catalog, list, 1) == 1);
+    CHECK(catalog_list_where(rig.catalog, has_default_ttl, &off, list, 1) == 1);
     container_release(list[0]);
+    CHECK(catalog_list_where(rig.catalog, NULL, NULL, list, 4) == 2);
+    container_release(list[0]);
+    container_release(list[1]);
     rig_close(&rig);
 }
 

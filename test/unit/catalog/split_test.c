@@ -234,6 +234,25 @@ TEST(a_container_without_a_key_is_not_split)
     rig_close(&rig);
 }
 
+/* By it housekeeping tells whether what it knows of the items still holds. */
+TEST(the_edition_stays_over_a_split_and_rises_with_another_definition)
+{
+    struct container *before, *after, *redefined;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    rig_container(&rig, BY_V2);
+    before = latest(&rig);
+    CHECK(split(&rig, 0, 2) == ST_OK);
+    after = latest(&rig);
+    CHECK(after != before && after->edition == before->edition);
+    redefined = rig_redefine(&rig, after, BY_V2);
+    CHECK(redefined->edition > after->edition);
+    container_release(after);
+    container_release(before);
+    rig_close(&rig);
+}
+
 TEST(a_request_that_began_before_a_split_sees_the_ranges_of_then)
 {
     struct container *before;
@@ -244,7 +263,7 @@ TEST(a_request_that_began_before_a_split_sees_the_ranges_of_then)
     before = latest(&rig);
     CHECK(split(&rig, 0, 2) == ST_OK);
     CHECK(before->ranges.count == 1 && before->ranges.id[0] == 0);
-    CHECK(container_successor(before) && container_successor(before)->progress == before->progress);
+    CHECK(container_successor(before) && container_successor(before)->ranges.count == 2);
     container_release(before);
     rig_close(&rig);
 }

@@ -243,3 +243,37 @@ TEST(readers_wait_for_a_change_that_waits_for_readers)
     CHECK(worker.unexpected == 0);
     rig_close(&rig);
 }
+
+static void *replace_one(void *context)
+{
+    struct worker *worker = context;
+    struct container *old = worker->rig->made[0], *new = NULL;
+    struct op op;
+
+    op_init(&op, worker->rig->op->env, SIZE_MAX);
+    expect(worker, catalog_replace_container(&op, worker->rig->catalog, old, old->definition, &new), ST_OK,
+           ST_OK);
+    container_release(new);
+    op_free(&op);
+    return NULL;
+}
+
+TEST(a_definition_is_replaced_when_the_last_who_pinned_it_has_let_go)
+{
+    struct container *container;
+    struct worker worker;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, "{'id':'c','partitionKey':{'paths':['/pk']}}");
+    worker = (struct worker){ .rig = &rig };
+    CHECK(container_pin(container));
+    REQUIRE(pthread_create(&worker.thread, NULL, replace_one, &worker) == 0);
+    while (container_pin(container)) /* until it is about to be replaced */
+        container_unpin(container);
+    CHECK(!container_successor(container));
+    container_unpin(container);
+    pthread_join(worker.thread, NULL);
+    CHECK(worker.unexpected == 0 && container_successor(container) && !container_pin(container));
+    rig_close(&rig);
+}

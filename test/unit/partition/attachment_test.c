@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "items.h"
 #include "keys/keys.h"
-#include "partition/sweep.h"
 
 #define TTL_5 "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':5}"
 
@@ -132,7 +131,7 @@ TEST(an_item_takes_its_attachments_along_however_it_goes)
             CHECK(partition_clear(rig.op, container, epk_of_key(rig.op, container, "['a']"), &stamp) ==
                   ST_OK);
         else if (way == 2)
-            CHECK(sweep_expired(rig.op, rig.catalog, &removed) == ST_OK);
+            CHECK(rig_sweep(&rig, &removed) == ST_OK);
         else
             CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK && item.flags == 0);
         CHECK(rows_left(&rig, container) == 0);

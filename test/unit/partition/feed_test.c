@@ -2,9 +2,6 @@
 #include "items.h"
 #include "keys/keys.h"
 #include "partition/feed.h"
-#include "partition/reindex.h"
-#include "partition/sweep.h"
-#include "partition/trim.h"
 #include "partition/verify.h"
 
 #define EXPIRING "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':-1}"
@@ -122,7 +119,7 @@ static void expire(struct world *world)
     uint64_t removed = 0;
 
     rig_advance_ms(&world->rig, 11 * MINUTE_MS);
-    CHECK(sweep_expired(world->rig.op, world->rig.catalog, &removed) == ST_OK);
+    CHECK(rig_sweep(&world->rig, &removed) == ST_OK);
     for (unsigned id = 0; id < IDS; id++)
         if (world->item[id].live && world->item[id].expires_ms <= world->rig.op->now_ms)
             note(world, CHANGE_DELETE, id, 0, true);
@@ -139,7 +136,7 @@ static bool has_expired(const struct world *world)
 static void trim(struct world *world, int64_t retention_ms)
 {
     for (int i = 0; i < 3; i++) { /* the second time the index is settled, and the pass has rested */
-        CHECK(trim_logs(world->rig.op, world->rig.catalog, retention_ms) == ST_OK);
+        CHECK(rig_trim(&world->rig, retention_ms) == ST_OK);
         rig_advance_ms(&world->rig, 61 * 1000);
     }
 }
@@ -153,7 +150,7 @@ static void find_container(struct world *world)
     container_release(world->container); /* the catalog has it for as long as it is open */
 }
 
-static void open_world(struct world *world, enum rig_index index, const char *definition)
+static void open_world(struct world *world, enum entries_kept index, const char *definition)
 {
     *world = (struct world){ .next_n = 1 };
     rig_open_with(&world->rig, false, index);
@@ -306,7 +303,7 @@ static bool index_is_right(struct world *world)
 
 /* --- */
 
-static void live_through(enum rig_index index, int rounds)
+static void live_through(enum entries_kept index, int rounds)
 {
     static struct world world;
 
@@ -323,13 +320,13 @@ static void live_through(enum rig_index index, int rounds)
         if (has_expired(&world)) /* the model knows of no item that nobody has removed yet */
             expire(&world);
         if (what == 5 || what == 6)
-            restart(&world, what == 5 && index == RIG_PACKED);
+            restart(&world, what == 5 && index == ENTRIES_PACKED);
         if (what % 8 == 7)
             check_feeds(&world);
     }
     expire(&world);
     check_feeds(&world);
-    CHECK(index == RIG_NO_INDEX || index_is_right(&world));
+    CHECK(index == ENTRIES_NONE || index_is_right(&world));
     rig_advance_ms(&world.rig, HOUR_MS);
     trim(&world, 0);
     check_feeds(&world);
@@ -341,13 +338,13 @@ static void live_through(enum rig_index index, int rounds)
 TEST(both_feeds_are_what_happened_whatever_is_trimmed_expired_or_restarted)
 {
     for (int i = 0; i < 4; i++)
-        live_through(RIG_PLAIN, 200);
+        live_through(ENTRIES_PLAIN, 200);
 }
 
 TEST(they_are_so_after_crashes_that_take_index_entries_too)
 {
     for (int i = 0; i < 4; i++)
-        live_through(RIG_PACKED, 200);
+        live_through(ENTRIES_PACKED, 200);
 }
 
 static void create(struct world *world, const char *document)
@@ -379,7 +376,7 @@ TEST(a_time_begins_behind_the_last_change_that_is_not_after_it)
     int64_t began_ms;
     struct record item;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     began_ms = world.rig.op->now_ms;
     for (int i = 0; i < 9; i++) {
         char document[40];
@@ -411,7 +408,7 @@ TEST(whoever_waits_behind_changes_of_others_is_told_how_far_they_were_looked_at)
     bool found;
     int pages = 0;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     for (int i = 0; i < 100; i++) {
         char document[40];
 
@@ -436,7 +433,7 @@ TEST(an_item_that_has_expired_and_is_not_swept_does_not_show)
 {
     static struct world world;
 
-    open_world(&world, RIG_PLAIN, EXPIRING);
+    open_world(&world, ENTRIES_PLAIN, EXPIRING);
     create(&world, "{'id':'1','pk':'a','ttl':10}");
     create(&world, "{'id':'2','pk':'a'}");
     CHECK(count_entries(&world, FEED_LATEST, 0) == 2);
@@ -452,11 +449,11 @@ TEST(indexing_again_is_no_change_and_leaves_no_trace_once_it_is_old)
     struct record item;
     uint64_t lsn;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     rig_redefine(&world.rig, world.container, ONLY_N);
     restart(&world, false); /* nobody works by the old definition any more */
-    CHECK(reindex_items(world.rig.op, world.rig.catalog) == ST_OK);
+    CHECK(rig_reindex(&world.rig) == ST_OK);
     find_container(&world);
     lsn = bucket_lsn(world.container->bucket);
     CHECK(lsn == 2 && rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
@@ -475,7 +472,7 @@ TEST(what_is_not_old_is_not_trimmed)
     static struct world world;
     struct record item;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     rig_advance_ms(&world.rig, HOUR_MS);
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
@@ -494,11 +491,11 @@ TEST(what_the_index_may_be_made_again_from_is_not_trimmed_before_it_is_settled)
     static struct world world;
     struct record item;
 
-    open_world(&world, RIG_PACKED, BY_PK);
+    open_world(&world, ENTRIES_PACKED, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
     rig_advance_ms(&world.rig, HOUR_MS);
-    CHECK(trim_logs(world.rig.op, world.rig.catalog, 0) == ST_OK); /* asks for it to be settled */
+    CHECK(rig_trim(&world.rig, 0) == ST_OK); /* asks for it to be settled */
     CHECK(rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
     restart(&world, true);
     CHECK(index_is_right(&world));
@@ -519,7 +516,7 @@ TEST(a_version_whose_end_was_not_noted_is_told_to_be_missing_and_not_left_out)
     struct batch *batch;
     bool found;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     for (int i = 0; i < 20; i++) /* more than the block that has the create */
         CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
@@ -542,16 +539,16 @@ TEST(a_policy_of_its_own_says_how_long_a_container_keeps_changes)
     static struct world world;
     struct record item;
 
-    open_world(&world, RIG_PLAIN,
+    open_world(&world, ENTRIES_PLAIN,
                "{'id':'c','partitionKey':{'paths':['/"
                "pk'],'version':2},'changeFeedPolicy':{'retentionDuration':30}}");
     create(&world, "{'id':'1','pk':'a','n':1}");
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
     rig_advance_ms(&world.rig, 29 * MINUTE_MS);
-    CHECK(trim_logs(world.rig.op, world.rig.catalog, 0) == ST_OK);
+    CHECK(rig_trim(&world.rig, 0) == ST_OK);
     CHECK(rows_of_kind(&world.rig, world.container, KEY_LOG).count == 2);
     rig_advance_ms(&world.rig, 2 * MINUTE_MS);
-    CHECK(trim_logs(world.rig.op, world.rig.catalog, 0) == ST_OK);
+    CHECK(rig_trim(&world.rig, 0) == ST_OK);
     CHECK(rows_of_kind(&world.rig, world.container, KEY_LOG).count == 1);
     rig_close(&world.rig);
 }
@@ -560,7 +557,7 @@ TEST(a_log_of_creates_is_passed_over_without_a_write)
 {
     static struct world world;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     for (int i = 0; i < 50; i++) {
         char document[40];
 

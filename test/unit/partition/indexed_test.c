@@ -3,7 +3,6 @@
 #include "items.h"
 #include "keys/keys.h"
 #include "partition/indexed.h"
-#include "partition/reindex.h"
 #include "partition/verify.h"
 
 #define DEFINED(policy) "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'indexingPolicy':" policy "}"
@@ -262,9 +261,9 @@ static void finish_reindexing(struct rig *rig)
     struct container *container;
 
     rig_reopen(rig);
-    CHECK(reindex_items(rig->op, rig->catalog) == ST_OK);
+    CHECK(rig_reindex(rig) == ST_OK);
     container = found(rig);
-    CHECK(container->index_older_count == 0 && reindex_progress(container) == 100);
+    CHECK(container->index_older_count == 0 && container_indexed_percent(container) == 100);
     container_release(container);
 }
 
@@ -281,11 +280,11 @@ TEST(another_policy_is_used_by_queries_when_every_item_is_indexed_by_it)
     CHECK(container_index_has(container, &path_a) && !container_index_has(container, &path_b));
     changed = rig_redefine(&rig, container, DEFINED(ALL));
     etag = changed->etag;
-    CHECK(changed->policy_version == 2 && reindex_progress(changed) < 100);
+    CHECK(changed->policy_version == 2 && container_indexed_percent(changed) < 100);
     CHECK(container_index_has(changed, &path_a) && !container_index_has(changed, &path_b));
     change_randomly(&rig, changed, 20);
     CHECK(is_right(&rig, changed));
-    CHECK(reindex_items(rig.op, rig.catalog) == ST_OK); /* somebody may still write by the old one */
+    CHECK(rig_reindex(&rig) == ST_OK); /* somebody may still write by the old one */
     CHECK(records_of_version(&rig, changed, 1) > 0);
 
     finish_reindexing(&rig);
@@ -374,11 +373,11 @@ TEST(items_of_a_version_without_an_index_are_indexed_when_there_is_one)
     struct container *container;
     struct rig rig;
 
-    rig_open_with(&rig, false, RIG_NO_INDEX);
+    rig_open_with(&rig, false, ENTRIES_NONE);
     container = rig_container(&rig, DEFINED(ALL));
     change_randomly(&rig, container, 40);
     CHECK(!container->index && verified(&rig, container).found == 0);
-    rig.index = RIG_PLAIN;
+    rig.entries = ENTRIES_PLAIN;
     rig_reopen(&rig);
     container = found(&rig);
     CHECK(container->policy_version == 1 && !container_index_has(container, &path_a));
@@ -420,11 +419,11 @@ TEST(a_failure_at_any_call_of_indexing_again_is_made_good_by_the_next_try)
         rig_redefine(&rig, container, DEFINED(ONLY_A));
         rig_reopen(&rig);
         faulty_fail(&rig.controls, FAULTY_ANY, call);
-        if (reindex_items(rig.op, rig.catalog) == ST_OK && !rig.controls.failed)
+        if (rig_reindex(&rig) == ST_OK && !rig.controls.failed)
             call = 60;
         faulty_fail(&rig.controls, FAULTY_ANY, 0);
         rig_advance_ms(&rig, 60000);
-        CHECK(reindex_items(rig.op, rig.catalog) == ST_OK);
+        CHECK(rig_reindex(&rig) == ST_OK);
         container = found(&rig);
         CHECK(container->index_older_count == 0 && is_right(&rig, container));
         container_release(container);

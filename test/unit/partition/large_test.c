@@ -4,7 +4,6 @@
 #include "base/limits.h"
 #include "items.h"
 #include "partition/indexed.h"
-#include "partition/reindex.h"
 #include "partition/verify.h"
 
 #define DEFINED(policy) "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'indexingPolicy':" policy "}"
@@ -53,7 +52,7 @@ static void next_request(struct rig *rig)
 
 static void open_rig(struct rig *rig, struct op *op)
 {
-    rig_open_with(rig, false, RIG_PACKED);
+    rig_open_with(rig, false, ENTRIES_PACKED);
     op_init(op, rig->op->env, OP_MEMORY_BYTES_MAX);
     rig->op = op;
 }
@@ -102,9 +101,9 @@ static void index_again(struct rig *rig, const char *definition)
     container_release(container);
     rig_reopen(rig);
     for (int calls = 0; calls < 5; calls++)
-        CHECK(reindex_items(rig->op, rig->catalog) == ST_OK);
+        CHECK(rig_reindex(rig) == ST_OK);
     container = found(rig);
-    CHECK(container->index_older_count == 0 && reindex_progress(container) == 100);
+    CHECK(container->index_older_count == 0 && container_indexed_percent(container) == 100);
     container_release(container);
 }
 

@@ -4,7 +4,6 @@
 #include "items.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
-#include "partition/sweep.h"
 
 static enum status scenario(struct rig *rig, const struct container *container)
 {
@@ -48,7 +47,7 @@ static enum status scenario_of_entries(struct rig *rig, const struct container *
     TRY(item_create(rig, container, "{'id':'5','pk':'a','mail':5,'a':5,'ttl':1}", &item));
     TRY(item_delete(rig, container, "['a']", "1"));
     rig_advance_ms(rig, 10000);
-    TRY(sweep_expired(rig->op, rig->catalog, &removed));
+    TRY(rig_sweep(rig, &removed));
 out:
     return st;
 }
@@ -66,7 +65,7 @@ static void sweep_all(struct rig *rig)
     uint64_t removed = 0;
 
     rig_advance_ms(rig, 61 * 1000); /* a pass that failed waits for a minute */
-    CHECK(sweep_expired(rig->op, rig->catalog, &removed) == ST_OK);
+    CHECK(rig_sweep(rig, &removed) == ST_OK);
 }
 
 /* False when there was no n-th call. */

@@ -1,7 +1,6 @@
 /* test/unit/partition/usage_test.c - the counts of a container's items are exact, whatever happens. */
 #include "items.h"
 #include "keys/keys.h"
-#include "partition/sweep.h"
 
 #define SHORT_LIVED                                                                             \
     "{'id':'c','partitionKey':{'paths':['/pk'],'version':2},'defaultTtl':50,'uniqueKeyPolicy':" \
@@ -43,7 +42,7 @@ static enum status one_step(struct rig *rig, const struct container *container)
         return item_replace(rig, container, text_of(rig, "", id), document, &item);
     case 2:
         rig_advance_ms(rig, (int64_t)(seed >> 20) % 5000);
-        return sweep_expired(rig->op, rig->catalog, &removed);
+        return rig_sweep(rig, &removed);
     case 3:
         if (seed >> 60 == 0)
             return partition_clear(rig->op, container, epk_of_key(rig->op, container, text_of(rig, "[", key)),

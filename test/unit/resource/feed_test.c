@@ -3,8 +3,6 @@
 #include "base/limits.h"
 #include "partition/key.h"
 #include "partition/partition.h"
-#include "partition/sweep.h"
-#include "partition/trim.h"
 
 #define KEPT_AN_HOUR                          \
     "{'id':'f','partitionKey':{'paths':['/a/" \
@@ -42,7 +40,7 @@ TEST(all_versions_are_refused_behind_what_was_trimmed_and_latest_ones_are_not)
     CHECK(ask_run(&ask, document_delete, NULL) == 204);
     CHECK(read_after(&ask, "\"0\"") == 200);
     rig_advance_ms(&ask.rig, 2 * HOUR_MS);
-    CHECK(trim_logs(ask.rig.op, ask.rig.catalog, 0) == ST_OK);
+    CHECK(rig_trim(&ask.rig, 0) == ST_OK);
     CHECK(read_after(&ask, "\"0\"") == 400 && read_after(&ask, "\"1\"") == 400);
     CHECK(read_after(&ask, "\"2\"") == 304 && read_after(&ask, "*") == 304);
     ask_header(&ask, HEADER_A_IM, "Incremental Feed");
@@ -59,7 +57,7 @@ TEST(a_delete_that_nobody_asked_for_says_so_and_names_the_key_by_its_path)
     open_feed(&ask, "Full-Fidelity Feed");
     create(&ask, "{'id':'1','a':{'b':'k'},'ttl':10}");
     rig_advance_ms(&ask.rig, HOUR_MS / 2);
-    CHECK(sweep_expired(ask.rig.op, ask.rig.catalog, &removed) == ST_OK && removed == 1);
+    CHECK(rig_sweep(&ask.rig, &removed) == ST_OK && removed == 1);
     CHECK(read_after(&ask, "\"1\"") == 200 && json_count(ask_member(&ask, "Documents")) == 1);
     change = json_element(ask_member(&ask, "Documents"), 0);
     metadata = json_get(change, "metadata");

@@ -10,13 +10,14 @@ enum { BUCKET = 3 << BUCKET_BITS };
 struct bench {
     struct backend *backend;
     struct committer *committer;
-    struct bucket bucket;
+    struct local_bucket bucket;
 };
 
 static void bench_init(struct bench *bench)
 {
-    *bench = (struct bench){ .backend = memory_backend(), .bucket = { .id = BUCKET } };
-    bench->committer = committer_new(bench->backend, NULL, test_op()->env, true, false);
+    *bench = (struct bench){ .backend = memory_backend(), .bucket = { .base.id = BUCKET } };
+    bench->committer =
+        committer_new(&(struct committer_parts){ .backend = bench->backend }, test_op()->env, true, false);
 }
 
 static void bench_free(struct bench *bench)
@@ -132,7 +133,7 @@ TEST(a_commit_queued_behind_its_buckets_drop_is_refused_and_one_before_it_is_don
 TEST(a_scope_is_changed_after_its_mark_and_not_before)
 {
     struct conflicts *conflicts = conflicts_new();
-    struct bucket bucket = { .id = BUCKET, .floor_lsn = 10 };
+    struct local_bucket bucket = { .base.id = BUCKET, .floor_lsn = 10 };
 
     CHECK(conflicts_changed_after(conflicts, &bucket, 5, 9)); /* older than the bucket's floor */
     CHECK(!conflicts_changed_after(conflicts, &bucket, 5, 10));
@@ -150,7 +151,7 @@ TEST(thousands_of_scopes_that_change_at_a_time_do_not_stand_in_for_others)
 {
     enum { SCOPES = 8000 };
     struct conflicts *conflicts = conflicts_new();
-    struct bucket bucket = { .id = BUCKET };
+    struct local_bucket bucket = { .base.id = BUCKET };
     uint64_t wrong = 0;
 
     for (uint64_t scope = 1; scope <= SCOPES; scope++)
@@ -166,7 +167,7 @@ TEST(a_mark_that_another_pushes_out_is_not_lost)
 {
     enum { SCOPES = 200000 };
     struct conflicts *conflicts = conflicts_new();
-    struct bucket first = { .id = BUCKET }, second = { .id = BUCKET + 1 };
+    struct local_bucket first = { .base.id = BUCKET }, second = { .base.id = BUCKET + 1 };
     uint64_t missed = 0;
 
     for (uint64_t scope = 1; scope <= SCOPES; scope++) {

@@ -1,0 +1,111 @@
+/* src/housekeeping/housekeeping.c - the chores, one after the other. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "housekeeping/housekeeping.h"
+#include "housekeeping/reindex.h"
+#include "housekeeping/sweep.h"
+#include "housekeeping/trim.h"
+#include "housekeeping/watch.h"
+
+struct housekeeping {
+    struct housekeeping_options options;
+    struct sweep *sweep;
+    struct reindex *reindex;
+    struct trim *trim;
+    struct watch *watch;
+    _Atomic uint64_t items_expired, ranges_split;
+};
+
+struct housekeeping *housekeeping_open(const struct housekeeping_options *options)
+{
+    struct housekeeping *made = heap_allocate(sizeof(*made));
+
+    made->options = *options;
+    made->sweep = sweep_open(options->catalog);
+    made->reindex = reindex_open(options->catalog);
+    made->trim = trim_open(options->catalog);
+    made->watch = watch_open(options->catalog, options->range_bytes_max);
+    return made;
+}
+
+void housekeeping_close(struct housekeeping *housekeeping)
+{
+    if (!housekeeping)
+        return;
+    watch_close(housekeeping->watch);
+    trim_close(housekeeping->trim);
+    reindex_close(housekeeping->reindex);
+    sweep_close(housekeeping->sweep);
+    free(housekeeping);
+}
+
+static enum status drop_containers(struct op *op, struct housekeeping *housekeeping)
+{
+    return catalog_sweep(op, housekeeping->options.catalog);
+}
+
+static enum status drop_expired(struct op *op, struct housekeeping *housekeeping)
+{
+    uint64_t expired = 0;
+    enum status st = sweep_expired(op, housekeeping->sweep, &expired);
+
+    atomic_fetch_add(&housekeeping->items_expired, expired);
+    return st;
+}
+
+static enum status index_again(struct op *op, struct housekeeping *housekeeping)
+{
+    return reindex_items(op, housekeeping->reindex);
+}
+
+static enum status trim(struct op *op, struct housekeeping *housekeeping)
+{
+    return trim_logs(op, housekeeping->trim, housekeeping->options.retention_ms);
+}
+
+static enum status split_ranges(struct op *op, struct housekeeping *housekeeping)
+{
+    uint64_t split = 0;
+    enum status st = watch_ranges(op, housekeeping->watch, &split);
+
+    atomic_fetch_add(&housekeeping->ranges_split, split);
+    return st;
+}
+
+static enum status tend_store(struct op *op, struct housekeeping *housekeeping)
+{
+    return store_upkeep(op, catalog_store(housekeeping->options.catalog));
+}
+
+static const struct chore {
+    enum status (*run)(struct op *op, struct housekeeping *housekeeping);
+    const char *failure;
+} chores[] = {
+    { drop_containers, "cannot remove dropped containers" },
+    { drop_expired, "cannot remove expired items" },
+    { index_again, "cannot index items again" },
+    { trim, "cannot trim the change logs" },
+    { split_ranges, "cannot split a range that is too large" },
+    { tend_store, "the store cannot be brought into fewer files" },
+};
+
+void housekeeping_run(struct op *op, struct housekeeping *housekeeping)
+{
+    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]); i++) {
+        op_begin(op, OP_TIMEOUT_MS);
+        if (chores[i].run(op, housekeeping) != ST_OK)
+            log_line(LOG_WARN, "%s: %s", chores[i].failure, op->error);
+    }
+}
+
+void housekeeping_stats(const struct housekeeping *housekeeping, struct housekeeping_stats *stats)
+{
+    *stats = (struct housekeeping_stats){
+        .items_expired = atomic_load(&housekeeping->items_expired),
+        .ranges_split = atomic_load(&housekeeping->ranges_split),
+    };
+}

@@ -1,0 +1,64 @@
+/* src/partition/upkeep.c - expired items removed, and items indexed by the policy of today, in the transactions of housekeeping. */
+#include "keys/keys.h"
+#include "partition/indexed.h"
+#include "partition/txn.h"
+#include "partition/upkeep.h"
+
+enum status upkeep_begin(struct op *op, const struct container *container, struct partition_txn **txn)
+{
+    return txn_open(op, container, txn);
+}
+
+enum status upkeep_remove_expired(struct op *op, struct partition_txn *txn, const struct record *item)
+{
+    return txn_remove_expired(op, txn, item);
+}
+
+/* As it is but for the policy's version. Who was left out by an earlier policy is not, where all are indexed. */
+static enum status put_record(struct op *op, struct partition_txn *txn, const struct record *old,
+                              const struct record *new)
+{
+    struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), old->number);
+    size_t size;
+    uint8_t *value = record_encode(op, new, &size);
+
+    if (!value)
+        return op_fail_as(op, ST_TOO_LARGE);
+    value_stamp(value, size, old->lsn, old->ts_ms);
+    batch_put(txn->batch, key, slice_make(value, size));
+    return ST_OK;
+}
+
+/* What has too many entries for the memory of a step is left out of the index: the pass goes on. */
+static enum status index_anew(struct op *op, struct partition_txn *txn, const struct record *old,
+                              bool leaves_out, struct record *new)
+{
+    const struct container *container = txn->container;
+
+    *new = *old;
+    new->policy_version = container->policy_version;
+    if (!index_policy_is_manual(container->index))
+        new->flags &= (uint8_t)~RECORD_UNINDEXED;
+    if (leaves_out)
+        new->flags |= RECORD_UNINDEXED;
+    return indexed_change(op, txn, old, new);
+}
+
+enum status upkeep_index_anew(struct op *op, struct partition_txn *txn, const struct record *item, bool alone,
+                              bool *fits)
+{
+    struct record new;
+    enum status st = index_anew(op, txn, item, false, &new);
+
+    *fits = alone || st != ST_TOO_LARGE;
+    if (!*fits)
+        return ST_OK;
+    if (st == ST_TOO_LARGE)
+        st = index_anew(op, txn, item, true, &new);
+    TRY(st);
+    txn_expect_item(txn, item->epk, json_string(json_get(item->document, "id")));
+    TRY(put_record(op, txn, item, &new));
+    TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REINDEX, .number = item->number }, item));
+out:
+    return st;
+}
