@@ -346,8 +346,8 @@ static bool make_room(struct op *op, struct batch *batch, struct pair pair, uint
         return false;
     op->work.entries_written += count;
     *keys = arena_try_alloc(&op->arena, bytes);
-    *entries = *keys ? batch_index_room(batch, count, bytes) : NULL;
-    return *entries;
+    *entries = *keys && count ? batch_index_room(batch, count, bytes) : NULL;
+    return *keys && (*entries || count == 0);
 }
 
 static enum status put_changes(struct op *op, struct batch *batch, uint64_t number, struct pair pair)

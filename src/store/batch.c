@@ -136,6 +136,7 @@ struct batch_index_entry *batch_index_room(struct batch *batch, size_t count, si
 {
     struct batch_index_entry *room;
 
+    assert(count > 0);
     if (!expect_index(batch, count))
         return NULL;
     room = batch->index + batch->index_count;
