@@ -5,10 +5,10 @@
 #include "base/heap.h"
 #include "packed/join.h"
 
-void join_init(struct join *join, struct source **source, size_t count, bool reverse, bool nets)
+void join_init(struct join *join, struct stream **stream, size_t count, bool reverse, bool nets)
 {
-    assert(count <= JOIN_SOURCES_MAX);
-    join->source = source;
+    assert(count <= JOIN_STREAMS_MAX);
+    join->stream = stream;
     join->count = count;
     join->reverse = reverse;
     join->nets = nets;
@@ -42,24 +42,24 @@ static void choose_term(struct join *join)
 {
     join->member_count = 0;
     for (size_t i = 0; i < join->count; i++) {
-        struct source *source = join->source[i];
+        struct stream *stream = join->stream[i];
         int order = -1;
 
-        if (!source->value.data)
+        if (!stream->value.data)
             continue;
         if (join->member_count > 0)
-            order = order_values(source->value, join->member[0]->value, join->reverse);
+            order = order_values(stream->value, join->member[0]->value, join->reverse);
         if (order > 0)
             continue;
         if (order < 0)
             join->member_count = 0;
-        join->member[join->member_count++] = source;
+        join->member[join->member_count++] = stream;
     }
 }
 
-static enum status fill_if_empty(struct op *op, struct source *source)
+static enum status fill_if_empty(struct op *op, struct stream *stream)
 {
-    return source->marks.at < source->marks.count ? ST_OK : source->ops->fill(op, source);
+    return stream->marks.at < stream->marks.count ? ST_OK : stream->ops->fill(op, stream);
 }
 
 static enum status begin_term(struct op *op, struct join *join)
@@ -90,22 +90,22 @@ out:
 
 /* ---- numbers ---- */
 
-static uint64_t head_of(const struct source *source)
+static uint64_t head_of(const struct stream *stream)
 {
-    return source->marks.number[source->marks.at];
+    return stream->marks.number[stream->marks.at];
 }
 
 /* A member that has no more of the term leaves. */
 static enum status settle_member(struct op *op, struct join *join, size_t i, bool *stays)
 {
-    struct source *source = join->member[i];
+    struct stream *stream = join->member[i];
     enum status st;
 
-    TRY(fill_if_empty(op, source));
-    *stays = source->marks.at < source->marks.count;
+    TRY(fill_if_empty(op, stream));
+    *stays = stream->marks.at < stream->marks.count;
     if (*stays)
         goto out;
-    TRY(source->ops->advance(op, source));
+    TRY(stream->ops->advance(op, stream));
     join->member_count--;
     memmove(&join->member[i], &join->member[i + 1], (join->member_count - i) * sizeof(join->member[0]));
 out:
@@ -142,17 +142,17 @@ static void take_number(struct join *join, uint64_t number)
 }
 
 /* The member with the least number, and where the others begin. */
-static struct source *least_member(const struct join *join, uint64_t *others_begin)
+static struct stream *least_member(const struct join *join, uint64_t *others_begin)
 {
-    struct source *least = join->member[0];
+    struct stream *least = join->member[0];
 
     *others_begin = join->reverse ? 0 : UINT64_MAX;
     for (size_t i = 1; i < join->member_count; i++) {
-        struct source *source = join->member[i], *loser = source;
+        struct stream *stream = join->member[i], *loser = stream;
 
-        if (comes_before(head_of(source), head_of(least), join->reverse)) {
+        if (comes_before(head_of(stream), head_of(least), join->reverse)) {
             loser = least;
-            least = source;
+            least = stream;
         }
         if (comes_before(head_of(loser), *others_begin, join->reverse))
             *others_begin = head_of(loser);
@@ -179,7 +179,7 @@ static enum status merge_numbers(struct op *op, struct join *join)
 
     while (join->out.count < MARKS_MAX) {
         uint64_t others_begin;
-        struct source *least;
+        struct stream *least;
 
         TRY(settle_members(op, join));
         if (join->member_count < 2)
@@ -260,7 +260,7 @@ enum status join_seek(struct op *op, struct join *join, struct slice value, uint
     enum status st = ST_OK;
 
     for (size_t i = 0; i < join->count; i++)
-        TRY(join->source[i]->ops->seek(op, join->source[i], value, number));
+        TRY(join->stream[i]->ops->seek(op, join->stream[i], value, number));
     join->in_term = false;
 out:
     return st;

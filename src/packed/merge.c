@@ -6,7 +6,7 @@
 #include "packed/join.h"
 #include "packed/merge.h"
 #include "packed/run_builder.h"
-#include "packed/run_source.h"
+#include "packed/run_stream.h"
 #include "packed/survey.h"
 
 enum { BLOCKS_BETWEEN_PAUSES = 256 };
@@ -15,8 +15,8 @@ struct merging {
     struct run_space *space;
     const struct merge *merge;
     struct run_reader *reader; /* one each: they go through their runs side by side */
-    struct run_source *run_source;
-    struct source **source;
+    struct run_stream *run_stream;
+    struct stream **stream;
     struct join join;
     struct run_builder *builder;
     bool has_bucket;
@@ -31,22 +31,22 @@ static void *allocate(size_t count, size_t bytes)
     return heap_allocate((count + 1) * bytes);
 }
 
-static enum status open_sources(struct op *op, struct merging *merging)
+static enum status open_streams(struct op *op, struct merging *merging)
 {
     const struct bounds all = { 0, UINT64_MAX, false };
     enum status st = ST_OK;
 
     for (size_t i = 0; i < merging->merge->count; i++) {
-        struct run_source *source = &merging->run_source[i];
+        struct run_stream *stream = &merging->run_stream[i];
 
         merging->reader[i] = (struct run_reader){ .space = merging->space, .once = true };
-        run_source_open(source, &merging->reader[i], run_facts(merging->merge->run[i])->id,
+        run_stream_open(stream, &merging->reader[i], run_facts(merging->merge->run[i])->id,
                         slice_make(lowest, 0), slice_make(highest, sizeof(highest)), 0, all);
-        merging->source[i] = &source->source;
+        merging->stream[i] = &stream->stream;
     }
     for (size_t i = 0; i < merging->merge->count; i++)
-        TRY(run_source_start(op, &merging->run_source[i]));
-    join_init(&merging->join, merging->source, merging->merge->count, false, true);
+        TRY(run_stream_start(op, &merging->run_stream[i]));
+    join_init(&merging->join, merging->stream, merging->merge->count, false, true);
 out:
     return st;
 }
@@ -58,22 +58,22 @@ static struct merging *merging_new(struct run_space *space, const struct merge *
     merging->space = space;
     merging->merge = merge;
     merging->reader = allocate(merge->count, sizeof(*merging->reader));
-    merging->run_source = allocate(merge->count, sizeof(*merging->run_source));
-    merging->source = allocate(merge->count, sizeof(*merging->source));
+    merging->run_stream = allocate(merge->count, sizeof(*merging->run_stream));
+    merging->stream = allocate(merge->count, sizeof(*merging->stream));
     return merging;
 }
 
 static void merging_free(struct merging *merging)
 {
     for (size_t i = 0; i < merging->merge->count; i++) {
-        if (merging->source[i])
-            merging->source[i]->ops->close(merging->source[i]);
+        if (merging->stream[i])
+            merging->stream[i]->ops->close(merging->stream[i]);
         run_reader_close(&merging->reader[i]);
     }
     run_builder_abort(merging->builder);
     join_free(&merging->join);
-    free(merging->source);
-    free(merging->run_source);
+    free(merging->stream);
+    free(merging->run_stream);
     free(merging->reader);
     free(merging);
 }
@@ -166,7 +166,7 @@ enum status merge_runs(struct op *op, struct run_space *space, const struct merg
     enum status st;
 
     TRY(run_builder_begin(op, space, merge->id, terms_max(merge), &merging->builder));
-    TRY(open_sources(op, merging));
+    TRY(open_streams(op, merging));
     TRY(merge_blocks(op, merging));
     finished = merging->builder;
     merging->builder = NULL;

@@ -10,8 +10,8 @@
 #include "packed/join.h"
 #include "packed/packed_private.h"
 #include "packed/paths.h"
-#include "packed/piece_source.h"
-#include "packed/run_source.h"
+#include "packed/piece_stream.h"
+#include "packed/run_stream.h"
 
 enum { TERM_AT = KEY_INDEX_TERM, PATH_BYTES = 8, VALUE_AT = TERM_AT + PATH_BYTES };
 
@@ -30,7 +30,7 @@ struct packed_cursor {
     uint64_t lsn;
     bool spans; /* all paths of the bucket, of which `part` is one */
     struct run_reader *reader;
-    struct source **source; /* oldest first: those of runs, then those of pieces */
+    struct stream **stream; /* oldest first: those of runs, then those of pieces */
     size_t count, capacity;
     struct join join;
     char *term; /* path and value of the block that was given last */
@@ -131,22 +131,22 @@ static bool may_have(const struct run *run, bool has_hash, uint64_t hash)
     return !has_hash || !run_filter(run) || filter_may_have(run_filter(run), hash);
 }
 
-/* ---- sources ---- */
+/* ---- streams ---- */
 
-static void add_source(struct packed_cursor *cursor, struct source *source)
+static void add_stream(struct packed_cursor *cursor, struct stream *stream)
 {
-    heap_list_reserve(&cursor->source, &cursor->capacity, cursor->count + 1, sizeof(*cursor->source));
-    cursor->source[cursor->count++] = source;
+    heap_list_reserve(&cursor->stream, &cursor->capacity, cursor->count + 1, sizeof(*cursor->stream));
+    cursor->stream[cursor->count++] = stream;
 }
 
 static enum status add_run(struct op *op, struct packed_cursor *cursor, struct run *run, struct bounds bounds)
 {
-    struct run_source *source = heap_allocate_unset(sizeof(*source));
+    struct run_stream *stream = heap_allocate_unset(sizeof(*stream));
 
-    run_source_open(source, cursor->reader, run_facts(run)->id, cursor->part.low, cursor->part.high,
+    run_stream_open(stream, cursor->reader, run_facts(run)->id, cursor->part.low, cursor->part.high,
                     PAGE_TERM_AT, bounds);
-    add_source(cursor, &source->source);
-    return run_source_start(op, source);
+    add_stream(cursor, &stream->stream);
+    return run_stream_start(op, stream);
 }
 
 static void add_pieces(struct packed_cursor *cursor, struct delta *delta, struct bounds bounds, uint64_t lsn)
@@ -157,14 +157,14 @@ static void add_pieces(struct packed_cursor *cursor, struct delta *delta, struct
     size_t count = path ? piece_list(path, piece) : 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct piece_source *source = heap_allocate_unset(sizeof(*source));
+        struct piece_stream *stream = heap_allocate_unset(sizeof(*stream));
 
-        piece_source_open(source, path, piece[i], &part->values, bounds, lsn);
-        add_source(cursor, &source->source);
+        piece_stream_open(stream, path, piece[i], &part->values, bounds, lsn);
+        add_stream(cursor, &stream->stream);
     }
 }
 
-static enum status add_sources(struct op *op, struct packed_cursor *cursor)
+static enum status add_streams(struct op *op, struct packed_cursor *cursor)
 {
     struct bounds bounds = cursor->bounds;
     struct packed_pin *pin = cursor->pin;
@@ -185,11 +185,11 @@ out:
 
 /* ---- the walk ---- */
 
-static void close_sources(struct packed_cursor *cursor)
+static void close_streams(struct packed_cursor *cursor)
 {
     for (size_t i = 0; i < cursor->count; i++) {
-        cursor->source[i]->ops->close(cursor->source[i]);
-        free(cursor->source[i]);
+        cursor->stream[i]->ops->close(cursor->stream[i]);
+        free(cursor->stream[i]);
     }
     cursor->count = 0;
     join_free(&cursor->join);
@@ -201,8 +201,8 @@ static enum status open_part(struct op *op, struct packed_cursor *cursor)
     enum status st = ST_OK;
 
     if (slice_compare(cursor->part.low, cursor->part.high) < 0)
-        TRY(add_sources(op, cursor));
-    cursor->join.source = cursor->source;
+        TRY(add_streams(op, cursor));
+    cursor->join.stream = cursor->stream;
     cursor->join.count = cursor->count;
 out:
     return st;
@@ -215,7 +215,7 @@ static enum status open_next_path(struct op *op, struct packed_cursor *cursor, c
     uint64_t bucket = cursor->part.bucket, next;
     enum status st;
 
-    close_sources(cursor);
+    close_streams(cursor);
     TRY(paths_next(op, cursor->pin, cursor->reader, bucket, path, cursor->bounds.reverse, found, &next));
     if (!*found)
         goto out;
@@ -248,7 +248,7 @@ static struct packed_cursor *cursor_new(struct packed *packed, struct packed_pin
     cursor->lsn = walk->lsn;
     cursor->spans = is_whole_bucket(walk->from);
     cursor->reader = packed_take_reader(packed);
-    cursor->source = NULL;
+    cursor->stream = NULL;
     cursor->count = cursor->capacity = cursor->term_capacity = 0;
     cursor->term = NULL;
     join_init(&cursor->join, NULL, 0, walk->reverse, false);
@@ -279,11 +279,11 @@ void packed_cursor_end(struct packed_cursor *cursor)
 {
     if (!cursor)
         return;
-    close_sources(cursor);
+    close_streams(cursor);
     packed_give_reader(cursor->packed, cursor->reader);
     join_free(&cursor->join);
     layers_release(cursor->pin);
-    free(cursor->source);
+    free(cursor->stream);
     free(cursor->term);
     free(cursor);
 }
@@ -359,17 +359,17 @@ static enum status count_run(struct op *op, struct run_reader *reader, const str
                              const struct run *run, int64_t *count)
 {
     const struct run_facts *facts = run_facts(run);
-    struct run_source *source = heap_allocate_unset(sizeof(*source));
+    struct run_stream *stream = heap_allocate_unset(sizeof(*stream));
     int64_t before, upto;
     enum status st;
 
-    run_source_open(source, reader, facts->id, part->low, part->high, PAGE_TERM_AT, (struct bounds){ 0 });
-    TRY(run_rank(op, source, facts, part->low, &before));
-    TRY(run_rank(op, source, facts, part->high, &upto));
+    run_stream_open(stream, reader, facts->id, part->low, part->high, PAGE_TERM_AT, (struct bounds){ 0 });
+    TRY(run_rank(op, stream, facts, part->low, &before));
+    TRY(run_rank(op, stream, facts, part->high, &upto));
     *count += upto - before;
 out:
-    source->source.ops->close(&source->source);
-    free(source);
+    stream->stream.ops->close(&stream->stream);
+    free(stream);
     return st;
 }
 

@@ -12,7 +12,7 @@
  * Threads. None of its own.
  */
 #pragma once
-#include "packed/source.h"
+#include "packed/stream.h"
 
 enum {
     PAGE_BYTES = 4000,                /* what a page is filled to: with its key a block of 4 KB */

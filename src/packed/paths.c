@@ -4,7 +4,7 @@
 #include "base/heap.h"
 #include "keys/bytes.h"
 #include "packed/paths.h"
-#include "packed/piece_source.h"
+#include "packed/piece_stream.h"
 
 enum { PATH_BYTES = 8 };
 
@@ -55,20 +55,20 @@ static void bounds_of(const struct search *search, uint8_t low[PAGE_TERM_AT], st
 static enum status look_into_run(struct op *op, struct search *search, struct run_reader *reader,
                                  const struct run *run)
 {
-    struct run_source *source = heap_allocate_unset(sizeof(*source));
+    struct run_stream *stream = heap_allocate_unset(sizeof(*stream));
     uint8_t low[PAGE_TERM_AT], high[PAGE_TERM_AT];
     struct slice from, to;
     enum status st;
 
     bounds_of(search, low, &from, high, &to);
-    run_source_open(source, reader, run_facts(run)->id, from, to, PAGE_BUCKET_BYTES,
+    run_stream_open(stream, reader, run_facts(run)->id, from, to, PAGE_BUCKET_BYTES,
                     (struct bounds){ 0, UINT64_MAX, search->reverse });
-    TRY(run_source_start(op, source));
-    if (source->source.value.data)
-        consider(search, get_be(source->source.value.data, PATH_BYTES));
+    TRY(run_stream_start(op, stream));
+    if (stream->stream.value.data)
+        consider(search, get_be(stream->stream.value.data, PATH_BYTES));
 out:
-    source->source.ops->close(&source->source);
-    free(source);
+    stream->stream.ops->close(&stream->stream);
+    free(stream);
     return st;
 }
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 #include "packed/layers.h"
-#include "packed/run_source.h"
+#include "packed/run_stream.h"
 
 /* The next path above the given one, or below it; without one the first or the last. `found` says whether there is any. */
 enum status paths_next(struct op *op, const struct packed_pin *pin, struct run_reader *reader,

@@ -3,7 +3,7 @@
 
 #include "base/heap.h"
 #include "keys/keys.h"
-#include "packed/run_source.h"
+#include "packed/run_stream.h"
 #include "packed/survey.h"
 
 enum status survey_is_dropped(struct op *op, struct run_space *space, uint64_t bucket, bool *dropped)
@@ -21,7 +21,7 @@ out:
 
 struct survey {
     struct run_reader reader;
-    struct run_source source;
+    struct run_stream stream;
 };
 
 static struct survey *begin(struct run_space *space, const struct run *run)
@@ -29,14 +29,14 @@ static struct survey *begin(struct run_space *space, const struct run *run)
     struct survey *survey = heap_allocate_unset(sizeof(*survey));
 
     survey->reader = (struct run_reader){ .space = space };
-    run_source_open(&survey->source, &survey->reader, run_facts(run)->id, slice_of(""), slice_of(""), 0,
+    run_stream_open(&survey->stream, &survey->reader, run_facts(run)->id, slice_of(""), slice_of(""), 0,
                     (struct bounds){ 0 });
     return survey;
 }
 
 static void end(struct survey *survey)
 {
-    survey->source.source.ops->close(&survey->source.source);
+    survey->stream.stream.ops->close(&survey->stream.stream);
     run_reader_close(&survey->reader);
     free(survey);
 }
@@ -49,10 +49,10 @@ static enum status look(struct op *op, struct survey *survey, const struct run_f
     enum status st;
 
     *pages = 0;
-    TRY(run_bucket(op, &survey->source, facts, from, bucket, &begin_pages));
+    TRY(run_bucket(op, &survey->stream, facts, from, bucket, &begin_pages));
     if (*bucket == RUN_FILTER_BUCKET)
         goto out;
-    TRY(run_bucket(op, &survey->source, facts, *bucket + 1, &after, &end_pages));
+    TRY(run_bucket(op, &survey->stream, facts, *bucket + 1, &after, &end_pages));
     *pages = end_pages - begin_pages;
 out:
     return st;

@@ -113,7 +113,7 @@ static void grow_index(struct batch *batch)
 }
 
 /* At least twice what there was: of many documents each would leave a list behind that is as long as all before it. */
-bool batch_index_expect(struct batch *batch, size_t more)
+static bool expect_index(struct batch *batch, size_t more)
 {
     size_t wanted = batch->index_count + more, capacity = 2 * batch->index_capacity;
     struct batch_index_entry *larger;
@@ -130,6 +130,19 @@ bool batch_index_expect(struct batch *batch, size_t more)
     if (larger)
         move_index(batch, larger, capacity);
     return larger != NULL;
+}
+
+struct batch_index_entry *batch_index_room(struct batch *batch, size_t count, size_t key_bytes)
+{
+    struct batch_index_entry *room;
+
+    assert(count > 0);
+    if (!expect_index(batch, count))
+        return NULL;
+    room = batch->index + batch->index_count;
+    batch->index_count += count;
+    batch->bytes += key_bytes;
+    return room;
 }
 
 static void add_index_entry(struct batch *batch, struct batch_index_entry entry)

@@ -35,7 +35,7 @@ enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
 
 /* What one write to the backend is made of. */
 struct group {
-    struct request *requests;
+    struct submission *submissions;
     int64_t now_ms;
     struct mutation *mutations;
     size_t count, capacity;
@@ -53,7 +53,7 @@ struct committer {
 
     pthread_mutex_t mutex; /* guards the queue, `stopping`, `stats`, `incarnation` and buckets' `past` */
     pthread_cond_t arrived;
-    struct request *first, **last;
+    struct submission *first, **last;
     bool stopping;
     struct store_stats stats;
     uint64_t incarnation;
@@ -70,36 +70,36 @@ struct committer {
 
 /* ---- the queue ---- */
 
-void committer_submit(struct committer *committer, struct request *requests, size_t count)
+void committer_submit(struct committer *committer, struct submission *submissions, size_t count)
 {
     assert(count > 0);
     for (size_t i = 0; i < count; i++) {
-        requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
-        sem_init(&requests[i].done, 0, 0);
+        submissions[i].next = i + 1 < count ? &submissions[i + 1] : NULL;
+        sem_init(&submissions[i].done, 0, 0);
     }
     pthread_mutex_lock(&committer->mutex);
-    *committer->last = requests;
-    committer->last = &requests[count - 1].next;
-    if (committer->first == requests) /* else the committer is awake or knows already */
+    *committer->last = submissions;
+    committer->last = &submissions[count - 1].next;
+    if (committer->first == submissions) /* else the committer is awake or knows already */
         pthread_cond_signal(&committer->arrived);
     pthread_mutex_unlock(&committer->mutex);
 }
 
-static size_t request_bytes(const struct request *request)
+static size_t submission_bytes(const struct submission *submission)
 {
-    return request->batch ? request->batch->bytes : 0;
+    return submission->batch ? submission->batch->bytes : 0;
 }
 
-/* At least one request, and then as many as the bound allows. */
-static struct request *take_waiting(struct committer *committer)
+/* At least one submission, and then as many as the bound allows. */
+static struct submission *take_waiting(struct committer *committer)
 {
-    struct request *taken, **at = &committer->first;
+    struct submission *taken, **at = &committer->first;
     size_t bytes = 0;
 
     pthread_mutex_lock(&committer->mutex);
     taken = committer->first;
-    while (*at && (at == &committer->first || bytes + request_bytes(*at) <= GROUP_BYTES_MAX)) {
-        bytes += request_bytes(*at);
+    while (*at && (at == &committer->first || bytes + submission_bytes(*at) <= GROUP_BYTES_MAX)) {
+        bytes += submission_bytes(*at);
         at = &(*at)->next;
     }
     committer->first = *at;
@@ -111,43 +111,43 @@ static struct request *take_waiting(struct committer *committer)
 }
 
 /*
- * A request is gone as soon as its owner is awake. A semaphore each, and not a mutex with a
+ * A submission is gone as soon as its owner is awake. A semaphore each, and not a mutex with a
  * condition: the one that wakes may then take the processor at once, and finds no lock held.
  */
-static void finish_all(struct request *request)
+static void finish_all(struct submission *submission)
 {
     struct op *resumed = NULL; /* the last one so far: whether it is the last of all is known at the end */
 
-    while (request) {
-        struct request *next = request->next;
-        struct op *waiting = request->waiting;
+    while (submission) {
+        struct submission *next = submission->next;
+        struct op *waiting = submission->waiting;
 
         if (waiting && resumed)
             resumed->resume(resumed, false);
         if (waiting)
             resumed = waiting;
         else
-            sem_post(&request->done);
-        request = next;
+            sem_post(&submission->done);
+        submission = next;
     }
     if (resumed)
         resumed->resume(resumed, true);
 }
 
-static void wait_until_done(struct request *request)
+static void wait_until_done(struct submission *submission)
 {
-    while (sem_wait(&request->done) != 0)
+    while (sem_wait(&submission->done) != 0)
         ; /* a signal came between */
 }
 
-void committer_run(struct committer *committer, struct request *requests, size_t count)
+void committer_run(struct committer *committer, struct submission *submissions, size_t count)
 {
-    committer_submit(committer, requests, count);
+    committer_submit(committer, submissions, count);
     while (!committer->threaded && committer_step(committer))
-        ; /* until the queue, and with it these requests, is done */
+        ; /* until the queue, and with it these submissions, is done */
     for (size_t i = 0; i < count; i++) {
-        wait_until_done(&requests[i]);
-        sem_destroy(&requests[i].done);
+        wait_until_done(&submissions[i]);
+        sem_destroy(&submissions[i].done);
     }
 }
 
@@ -199,19 +199,19 @@ static void add_index(struct group *group, struct batch *batch)
         add_mutation(group, entry[i].key, entry[i].present ? slice_of("") : (struct slice){ 0 });
 }
 
-static void add_commit(struct committer *committer, struct request *request)
+static void add_commit(struct committer *committer, struct submission *submission)
 {
-    struct local_bucket *bucket = request->bucket;
-    struct batch *batch = request->batch;
+    struct local_bucket *bucket = submission->bucket;
+    struct batch *batch = submission->batch;
 
     assert(batch->bucket == bucket->base.id);
     assert(!bucket->in_doubt); /* nothing is stamped before its head was read again */
     advance_head(&bucket->head, batch, committer->group.now_ms);
-    request->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
-    batch->lsn = request->stamp.lsn;
+    submission->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
+    batch->lsn = submission->stamp.lsn;
     batch->incarnation = committer->incarnation;
-    add_entries(&committer->group, batch, request->stamp);
-    batch_index_date(batch, request->stamp.ts_ms);
+    add_entries(&committer->group, batch, submission->stamp);
+    batch_index_date(batch, submission->stamp.ts_ms);
     if (!committer->packed)
         add_index(&committer->group, batch);
     touch(&committer->group, bucket);
@@ -220,30 +220,30 @@ static void add_commit(struct committer *committer, struct request *request)
     committer->group.commits++;
 }
 
-static bool expectations_hold(const struct committer *committer, const struct request *request)
+static bool expectations_hold(const struct committer *committer, const struct submission *submission)
 {
-    const struct batch *batch = request->batch;
+    const struct batch *batch = submission->batch;
 
     for (size_t i = 0; i < batch->expectation_count; i++)
-        if (conflicts_changed_after(committer->conflicts, request->bucket, batch->expectation[i].scope,
+        if (conflicts_changed_after(committer->conflicts, submission->bucket, batch->expectation[i].scope,
                                     batch->expectation[i].lsn))
             return false;
     return true;
 }
 
-static enum status add_request(struct committer *committer, struct request *request)
+static enum status add_submission(struct committer *committer, struct submission *submission)
 {
-    if (request->kind == REQUEST_DROP)
-        request->bucket->dropped = true;
-    if (request->kind != REQUEST_COMMIT)
+    if (submission->kind == SUBMISSION_DROP)
+        submission->bucket->dropped = true;
+    if (submission->kind != SUBMISSION_COMMIT)
         return ST_OK;
-    if (request->bucket->dropped)
+    if (submission->bucket->dropped)
         return ST_OWNER_NOT_FOUND;
-    if (!expectations_hold(committer, request)) {
+    if (!expectations_hold(committer, submission)) {
         committer->group.conflicts++;
         return ST_WRITE_CONFLICT;
     }
-    add_commit(committer, request);
+    add_commit(committer, submission);
     return ST_OK;
 }
 
@@ -259,15 +259,15 @@ static void add_heads(struct committer *committer)
     }
 }
 
-static bool was_stamped(const struct request *request)
+static bool was_stamped(const struct submission *submission)
 {
-    return request->kind == REQUEST_COMMIT && request->status == ST_OK;
+    return submission->kind == SUBMISSION_COMMIT && submission->status == ST_OK;
 }
 
-static void add_changes(struct committer *committer, const struct request *request)
+static void add_changes(struct committer *committer, const struct submission *submission)
 {
-    const struct commit_stamp stamp = request->stamp;
-    const struct batch *batch = request->batch;
+    const struct commit_stamp stamp = submission->stamp;
+    const struct batch *batch = submission->batch;
     uint32_t position = 0;
 
     for (const struct batch_change *change = batch->changes; change; change = change->next) {
@@ -281,15 +281,16 @@ static void add_changes(struct committer *committer, const struct request *reque
 /* All of the group's changes side by side: their keys are neighbours, and neighbours are cheap to insert. */
 static void add_log(struct committer *committer)
 {
-    for (struct request *request = committer->group.requests; request; request = request->next)
-        if (was_stamped(request))
-            add_changes(committer, request);
+    for (struct submission *submission = committer->group.submissions; submission;
+         submission = submission->next)
+        if (was_stamped(submission))
+            add_changes(committer, submission);
 }
 
 /* The catalog's bucket has no documents, and so no entries. */
-static bool has_index(const struct request *request)
+static bool has_index(const struct submission *submission)
 {
-    return was_stamped(request) && bucket_container(request->bucket->base.id) != 0;
+    return was_stamped(submission) && bucket_container(submission->bucket->base.id) != 0;
 }
 
 /* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
@@ -299,9 +300,11 @@ static enum status append_all(struct committer *committer)
 
     if (!committer->packed)
         return ST_OK;
-    for (struct request *request = committer->group.requests; request; request = request->next)
-        if (has_index(request))
-            TRY(packed_entries_append(&committer->op, committer->packed, request->batch, request->stamp.lsn));
+    for (struct submission *submission = committer->group.submissions; submission;
+         submission = submission->next)
+        if (has_index(submission))
+            TRY(packed_entries_append(&committer->op, committer->packed, submission->batch,
+                                      submission->stamp.lsn));
 out:
     return st;
 }
@@ -443,17 +446,17 @@ static bool ensure_writable(struct committer *committer)
 }
 
 /* Marks of a write that may not have happened would refuse transactions for no reason. */
-static void unmark(struct committer *committer, const struct request *request)
+static void unmark(struct committer *committer, const struct submission *submission)
 {
-    for (size_t i = 0; i < request->batch->expectation_count; i++)
-        conflicts_forget(committer->conflicts, request->bucket, request->batch->expectation[i].scope);
+    for (size_t i = 0; i < submission->batch->expectation_count; i++)
+        conflicts_forget(committer->conflicts, submission->bucket, submission->batch->expectation[i].scope);
 }
 
-static enum status status_after_reopen(const struct request *request)
+static enum status status_after_reopen(const struct submission *submission)
 {
-    if (request->stamp.lsn <= request->bucket->head.lsn)
+    if (submission->stamp.lsn <= submission->bucket->head.lsn)
         return ST_OK;
-    request->batch->lsn = 0;
+    submission->batch->lsn = 0;
     return ST_UNAVAILABLE;
 }
 
@@ -466,23 +469,23 @@ static void write_failed(struct committer *committer)
     log_line(LOG_ERROR, "store: a write failed: %s", op->error ? op->error : "for no known reason");
     atomic_store(&committer->writable, false);
     doubt_touched(committer);
-    for (struct request *request = group->requests; request; request = request->next)
-        if (was_stamped(request))
-            unmark(committer, request);
+    for (struct submission *submission = group->submissions; submission; submission = submission->next)
+        if (was_stamped(submission))
+            unmark(committer, submission);
     reopened = reopen(committer) == ST_OK;
-    for (struct request *request = group->requests; request; request = request->next)
-        if (was_stamped(request))
-            request->status = reopened ? status_after_reopen(request) : ST_AMBIGUOUS;
+    for (struct submission *submission = group->submissions; submission; submission = submission->next)
+        if (was_stamped(submission))
+            submission->status = reopened ? status_after_reopen(submission) : ST_AMBIGUOUS;
 }
 
 /* ---- a step ---- */
 
-static void group_begin(struct committer *committer, struct request *requests)
+static void group_begin(struct committer *committer, struct submission *submissions)
 {
     struct group *group = &committer->group;
 
     op_begin(&committer->op, INT64_MAX / 2);
-    group->requests = requests;
+    group->submissions = submissions;
     group->now_ms = committer->op.now_ms;
     group->count = group->commits = group->conflicts = group->bytes = 0;
 }
@@ -512,8 +515,8 @@ static void group_end(struct committer *committer)
         group->touched->touched = false;
         group->touched = group->touched->next_touched;
     }
-    finish_all(group->requests);
-    group->requests = NULL;
+    finish_all(group->submissions);
+    group->submissions = NULL;
 }
 
 static void group_write(struct committer *committer)
@@ -521,8 +524,8 @@ static void group_write(struct committer *committer)
     struct group *group = &committer->group;
     enum status st;
 
-    for (struct request *request = group->requests; request; request = request->next)
-        request->status = add_request(committer, request);
+    for (struct submission *submission = group->submissions; submission; submission = submission->next)
+        submission->status = add_submission(committer, submission);
     add_log(committer);
     add_heads(committer);
     st = append_all(committer);
@@ -537,28 +540,28 @@ static void group_write(struct committer *committer)
     }
 }
 
-static void refuse_all(struct request *request)
+static void refuse_all(struct submission *submission)
 {
-    for (; request; request = request->next)
-        request->status = ST_UNAVAILABLE;
+    for (; submission; submission = submission->next)
+        submission->status = ST_UNAVAILABLE;
 }
 
 bool committer_step(struct committer *committer)
 {
-    struct request *requests;
+    struct submission *submissions;
 
     pthread_mutex_lock(&committer->step_mutex);
-    requests = take_waiting(committer);
-    if (requests) {
-        group_begin(committer, requests);
+    submissions = take_waiting(committer);
+    if (submissions) {
+        group_begin(committer, submissions);
         if (ensure_writable(committer))
             group_write(committer);
         else
-            refuse_all(requests);
+            refuse_all(submissions);
         group_end(committer);
     }
     pthread_mutex_unlock(&committer->step_mutex);
-    return requests != NULL;
+    return submissions != NULL;
 }
 
 /* ---- its life ---- */

@@ -16,23 +16,23 @@ struct committer;
 struct packed;
 struct cache;
 
-enum request_kind {
-    REQUEST_COMMIT,
-    REQUEST_DROP,    /* refuse this bucket's commits from here on; those before it are done when it is */
-    REQUEST_RECOVER, /* only try to leave the failed state */
+enum submission_kind {
+    SUBMISSION_COMMIT,
+    SUBMISSION_DROP,    /* refuse this bucket's commits from here on; those before it are done when it is */
+    SUBMISSION_RECOVER, /* only try to leave the failed state */
 };
 
 /* Its memory is that of who waits for it. */
-struct request {
-    enum request_kind kind;
+struct submission {
+    enum submission_kind kind;
     struct local_bucket *bucket;
-    struct batch *batch; /* REQUEST_COMMIT only */
+    struct batch *batch; /* SUBMISSION_COMMIT only */
 
     enum status status;
     struct commit_stamp stamp;
 
-    struct request *next; /* in arrival order */
-    struct op *waiting;   /* whose resume() is called; NULL: a thread waits for `done` */
+    struct submission *next; /* in arrival order */
+    struct op *waiting;      /* whose resume() is called; NULL: a thread waits for `done` */
     sem_t done;
 };
 
@@ -47,11 +47,11 @@ struct committer_parts {
 struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 
-/* Queues requests side by side and waits until all are done; their statuses and stamps then tell. */
-void committer_run(struct committer *committer, struct request *requests, size_t count);
+/* Queues submissions side by side and waits until all are done; their statuses and stamps then tell. */
+void committer_run(struct committer *committer, struct submission *submissions, size_t count);
 
 /* The two halves of committer_run() that a test of grouping needs: queue, and do one group. */
-void committer_submit(struct committer *committer, struct request *requests, size_t count);
+void committer_submit(struct committer *committer, struct submission *submissions, size_t count);
 bool committer_step(struct committer *committer); /* false when nothing was waiting */
 
 /* Something beside the committer failed to write: the backend is reopened before the next group. */

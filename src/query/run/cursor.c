@@ -48,11 +48,6 @@ enum status cursor_fail(struct cursor *cursor, enum status why)
     return cursor_status(cursor);
 }
 
-bool cursor_goes_on(struct cursor *cursor, enum status st)
-{
-    return (st == ST_OK ? cursor_status(cursor) : cursor_fail(cursor, st)) == ST_OK;
-}
-
 static enum status next_item(struct cursor *cursor, bool *found)
 {
     arena_reset(&cursor->item_memory);

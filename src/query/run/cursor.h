@@ -55,7 +55,10 @@ static inline enum status cursor_status(const struct cursor *cursor)
 enum status cursor_fail(struct cursor *cursor, enum status why);
 
 /* For sinks: records a failure; whether the walk goes on. */
-bool cursor_goes_on(struct cursor *cursor, enum status st);
+static inline bool cursor_goes_on(struct cursor *cursor, enum status st)
+{
+    return (st == ST_OK ? cursor_status(cursor) : cursor_fail(cursor, st)) == ST_OK;
+}
 
 /* The value in the slots of the item: without system properties when the source has none. */
 struct value cursor_item(const struct query_source *source, struct query_row *item);

@@ -3,7 +3,7 @@
 
 #include "packed/delta.h"
 #include "packed/piece.h"
-#include "packed/piece_source.h"
+#include "packed/piece_stream.h"
 #include "test.h"
 
 enum { BUCKET = 5, PATH = 77 };

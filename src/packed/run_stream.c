@@ -1,30 +1,30 @@
-/* src/packed/run_source.c - from page to page, and from record to record within it. */
+/* src/packed/run_stream.c - from page to page, and from record to record within it. */
 #include <assert.h>
 
 #include "keys/bytes.h"
-#include "packed/run_source.h"
+#include "packed/run_stream.h"
 
-static struct run_source *source_of(struct source *source)
+static struct run_stream *stream_of(struct stream *stream)
 {
-    return (struct run_source *)source;
+    return (struct run_stream *)stream;
 }
 
 /* ---- pages ---- */
 
 /* In place of the page where it was. */
-static void turn_to(struct run_source *s, struct run_page *page)
+static void turn_to(struct run_stream *s, struct run_page *page)
 {
     run_page_release(s->here);
     s->here = page;
     s->is_filled = false;
 }
 
-static bool has_page(const struct run_source *s)
+static bool has_page(const struct run_stream *s)
 {
     return s->here != NULL;
 }
 
-static enum status load_at_or_after(struct op *op, struct run_source *s, struct slice place, uint64_t number)
+static enum status load_at_or_after(struct op *op, struct run_stream *s, struct slice place, uint64_t number)
 {
     struct run_page *page;
     enum status st;
@@ -35,7 +35,7 @@ out:
     return st;
 }
 
-static enum status load_last(struct op *op, struct run_source *s)
+static enum status load_last(struct op *op, struct run_stream *s)
 {
     struct run_page *page;
     enum status st;
@@ -47,12 +47,12 @@ out:
 }
 
 /* The neighbour in the walk's order. */
-static enum status load_neighbour(struct op *op, struct run_source *s)
+static enum status load_neighbour(struct op *op, struct run_stream *s)
 {
     struct run_page *page;
     enum status st;
 
-    TRY(run_page_neighbour(op, s->reader, s->here, s->source.bounds.reverse, &page));
+    TRY(run_page_neighbour(op, s->reader, s->here, s->stream.bounds.reverse, &page));
     turn_to(s, page);
 out:
     return st;
@@ -60,13 +60,13 @@ out:
 
 /* ---- places ---- */
 
-static struct slice place_here(const struct run_source *s)
+static struct slice place_here(const struct run_stream *s)
 {
     return page_place(&s->here->page, s->record);
 }
 
 /* The records that stand at a place are [*begin, *end); the same where there are none. */
-static void records_of(const struct run_source *s, struct slice place, size_t *begin, size_t *end)
+static void records_of(const struct run_stream *s, struct slice place, size_t *begin, size_t *end)
 {
     *begin = page_find(&s->here->page, place);
     *end = *begin;
@@ -74,32 +74,32 @@ static void records_of(const struct run_source *s, struct slice place, size_t *b
         ++*end;
 }
 
-/* What the source stands at, once page and record are set. */
-static void stand(struct run_source *s)
+/* What the stream stands at, once page and record are set. */
+static void stand(struct run_stream *s)
 {
     bool outside = !has_page(s);
 
     if (!outside)
-        outside = s->source.bounds.reverse ? slice_compare(place_here(s), s->low) < 0
+        outside = s->stream.bounds.reverse ? slice_compare(place_here(s), s->low) < 0
                                            : slice_compare(place_here(s), s->high) >= 0;
-    s->source.value = outside ? (struct slice){ 0 } : slice_after(place_here(s), s->value_at);
+    s->stream.value = outside ? (struct slice){ 0 } : slice_after(place_here(s), s->value_at);
     s->is_ahead = s->is_passed = s->has_jumped = s->has_floor = false;
-    marks_clear(&s->source.marks);
+    marks_clear(&s->stream.marks);
 }
 
-static bool covers(const struct run_source *s, struct slice place, uint64_t number)
+static bool covers(const struct run_stream *s, struct slice place, uint64_t number)
 {
     int order;
 
     if (!has_page(s))
         return false;
-    if (s->source.bounds.reverse)
+    if (s->stream.bounds.reverse)
         return slice_compare(page_place(&s->here->page, 0), place) <= 0;
     order = slice_compare(run_page_last_place(s->here), place);
     return order > 0 || (order == 0 && run_page_last_number(s->here) >= number);
 }
 
-static enum status position_forward(struct op *op, struct run_source *s, struct slice place, uint64_t number)
+static enum status position_forward(struct op *op, struct run_stream *s, struct slice place, uint64_t number)
 {
     size_t begin, end;
     enum status st = ST_OK;
@@ -116,7 +116,7 @@ out:
     return st;
 }
 
-static enum status position_reverse(struct op *op, struct run_source *s, struct slice place, uint64_t number)
+static enum status position_reverse(struct op *op, struct run_stream *s, struct slice place, uint64_t number)
 {
     size_t begin, end;
     enum status st = ST_OK;
@@ -141,10 +141,10 @@ out:
 }
 
 /* To the first record in the walk's order that may have what is not before (place, number). */
-static enum status position(struct op *op, struct run_source *s, struct slice place, uint64_t number)
+static enum status position(struct op *op, struct run_stream *s, struct slice place, uint64_t number)
 {
     s->is_filled = false;
-    return s->source.bounds.reverse ? position_reverse(op, s, place, number)
+    return s->stream.bounds.reverse ? position_reverse(op, s, place, number)
                                     : position_forward(op, s, place, number);
 }
 
@@ -167,17 +167,17 @@ static void turn_round(struct marks *marks)
 }
 
 /* Where the numbers that are asked for begin and end, in the walk's order. */
-static uint64_t bounds_begin(const struct run_source *s)
+static uint64_t bounds_begin(const struct run_stream *s)
 {
-    const struct bounds *bounds = &s->source.bounds;
+    const struct bounds *bounds = &s->stream.bounds;
     uint64_t begin = bounds->reverse ? bounds->last : bounds->first;
 
     return s->has_floor && comes_before(begin, s->floor, bounds->reverse) ? s->floor : begin;
 }
 
-static uint64_t bounds_end(const struct run_source *s)
+static uint64_t bounds_end(const struct run_stream *s)
 {
-    return s->source.bounds.reverse ? s->source.bounds.first : s->source.bounds.last;
+    return s->stream.bounds.reverse ? s->stream.bounds.first : s->stream.bounds.last;
 }
 
 static void cut_end(struct marks *marks, uint64_t end, bool reverse)
@@ -187,10 +187,10 @@ static void cut_end(struct marks *marks, uint64_t end, bool reverse)
 }
 
 /* The record's marks, without those that nobody asks for. */
-static enum status read_record(struct op *op, struct run_source *s)
+static enum status read_record(struct op *op, struct run_stream *s)
 {
-    struct marks *marks = &s->source.marks;
-    bool reverse = s->source.bounds.reverse;
+    struct marks *marks = &s->stream.marks;
+    bool reverse = s->stream.bounds.reverse;
     enum status st;
 
     s->is_filled = true;
@@ -204,13 +204,13 @@ out:
     return st;
 }
 
-/* A copy of the place where the source stands, which the next page would overwrite. */
+/* A copy of the place where the stream stands, which the next page would overwrite. */
 struct place_copy {
     struct slice place;
     char bytes[PAGE_BUCKET_BYTES + PAGE_TERM_BYTES_MAX];
 };
 
-static void copy_place(const struct run_source *s, struct place_copy *copy)
+static void copy_place(const struct run_stream *s, struct place_copy *copy)
 {
     struct slice place = place_here(s);
 
@@ -218,28 +218,28 @@ static void copy_place(const struct run_source *s, struct place_copy *copy)
     copy->place = slice_make(copy->bytes, place.size);
 }
 
-static bool is_at(const struct run_source *s, struct slice place)
+static bool is_at(const struct run_stream *s, struct slice place)
 {
     return has_page(s) && slice_equal(place_here(s), place);
 }
 
 /* Whether it is still the same term; the place lies elsewhere then. */
-static void stay_or_be_ahead(struct run_source *s, struct slice place)
+static void stay_or_be_ahead(struct run_stream *s, struct slice place)
 {
     s->is_ahead = !is_at(s, place);
     if (!s->is_ahead)
-        s->source.value = slice_after(place_here(s), s->value_at);
+        s->stream.value = slice_after(place_here(s), s->value_at);
 }
 
-static bool is_at_edge(const struct run_source *s)
+static bool is_at_edge(const struct run_stream *s)
 {
-    return s->record == (s->source.bounds.reverse ? 0 : s->here->page.count - 1);
+    return s->record == (s->stream.bounds.reverse ? 0 : s->here->page.count - 1);
 }
 
 /* The next record of the same term; is_ahead when there is none. */
-static enum status step_within_term(struct op *op, struct run_source *s)
+static enum status step_within_term(struct op *op, struct run_stream *s)
 {
-    bool reverse = s->source.bounds.reverse;
+    bool reverse = s->stream.bounds.reverse;
     struct place_copy here;
     enum status st = ST_OK;
 
@@ -260,9 +260,9 @@ out:
 }
 
 /* A term of many pages is not read up to the numbers that are asked for: they are looked up, once. */
-static enum status jump_within_term(struct op *op, struct run_source *s)
+static enum status jump_within_term(struct op *op, struct run_stream *s)
 {
-    bool reverse = s->source.bounds.reverse;
+    bool reverse = s->stream.bounds.reverse;
     struct place_copy here;
     size_t begin, end;
     enum status st;
@@ -281,17 +281,17 @@ out:
     return st;
 }
 
-static enum status run_fill(struct op *op, struct source *source)
+static enum status run_fill(struct op *op, struct stream *stream)
 {
-    struct run_source *s = source_of(source);
+    struct run_stream *s = stream_of(stream);
     enum status st = ST_OK;
 
-    marks_clear(&source->marks);
+    marks_clear(&stream->marks);
     if (s->is_filled && !s->is_passed && !s->is_ahead)
         TRY(step_within_term(op, s));
     while (!s->is_ahead && !s->is_passed) {
         TRY(read_record(op, s));
-        if (source->marks.at < source->marks.count)
+        if (stream->marks.at < stream->marks.count)
             goto out;
         if (s->is_passed)
             goto out;
@@ -307,7 +307,7 @@ out:
 /* ---- terms ---- */
 
 /* Past all records of the place, where some are left. */
-static enum status leave_forward(struct op *op, struct run_source *s, struct slice place)
+static enum status leave_forward(struct op *op, struct run_stream *s, struct slice place)
 {
     size_t begin, end;
     enum status st = ST_OK;
@@ -324,7 +324,7 @@ out:
     return st;
 }
 
-static enum status leave_reverse(struct op *op, struct run_source *s, struct slice place)
+static enum status leave_reverse(struct op *op, struct run_stream *s, struct slice place)
 {
     size_t begin, end;
     enum status st = ST_OK;
@@ -345,18 +345,18 @@ out:
     return st;
 }
 
-static enum status leave_term(struct op *op, struct run_source *s)
+static enum status leave_term(struct op *op, struct run_stream *s)
 {
     struct place_copy here;
 
     s->is_filled = false;
     copy_place(s, &here);
-    return s->source.bounds.reverse ? leave_reverse(op, s, here.place) : leave_forward(op, s, here.place);
+    return s->stream.bounds.reverse ? leave_reverse(op, s, here.place) : leave_forward(op, s, here.place);
 }
 
-static enum status run_advance(struct op *op, struct source *source)
+static enum status run_advance(struct op *op, struct stream *stream)
 {
-    struct run_source *s = source_of(source);
+    struct run_stream *s = stream_of(stream);
     enum status st = ST_OK;
 
     if (!s->is_ahead)
@@ -366,7 +366,7 @@ out:
     return st;
 }
 
-static enum status seek_term(struct op *op, struct run_source *s, struct slice value, uint64_t number)
+static enum status seek_term(struct op *op, struct run_stream *s, struct slice value, uint64_t number)
 {
     struct place_copy target;
     enum status st;
@@ -376,26 +376,26 @@ static enum status seek_term(struct op *op, struct run_source *s, struct slice v
     memcpy(target.bytes + s->value_at, value.data, value.size);
     TRY(position(op, s, slice_make(target.bytes, s->value_at + value.size), number));
     stand(s);
-    s->has_floor = s->source.value.data && slice_equal(s->source.value, value);
+    s->has_floor = s->stream.value.data && slice_equal(s->stream.value, value);
     s->floor = number;
 out:
     return st;
 }
 
-static enum status run_seek(struct op *op, struct source *source, struct slice value, uint64_t number)
+static enum status run_seek(struct op *op, struct stream *stream, struct slice value, uint64_t number)
 {
-    struct run_source *s = source_of(source);
+    struct run_stream *s = stream_of(stream);
     int order;
     enum status st = ST_OK;
 
     if (s->is_ahead)
-        TRY(run_advance(op, source));
-    order = source->value.data ? order_values(source->value, value, source->bounds.reverse) : 1;
+        TRY(run_advance(op, stream));
+    order = stream->value.data ? order_values(stream->value, value, stream->bounds.reverse) : 1;
     if (order < 0)
         TRY(seek_term(op, s, value, number));
     if (order != 0)
         goto out;
-    marks_skip(&source->marks, number, source->bounds.reverse);
+    marks_skip(&stream->marks, number, stream->bounds.reverse);
     s->has_floor = true;
     s->floor = number;
     s->has_jumped = false;
@@ -403,28 +403,28 @@ out:
     return st;
 }
 
-static void run_close(struct source *source)
+static void run_close(struct stream *stream)
 {
-    struct run_source *s = source_of(source);
+    struct run_stream *s = stream_of(stream);
 
     run_page_release(s->here);
     s->here = NULL;
 }
 
-static const struct source_ops run_source_ops = {
+static const struct stream_ops run_stream_ops = {
     .seek = run_seek,
     .fill = run_fill,
     .advance = run_advance,
     .close = run_close,
 };
 
-void run_source_open(struct run_source *s, struct run_reader *reader, uint64_t id, struct slice low,
+void run_stream_open(struct run_stream *s, struct run_reader *reader, uint64_t id, struct slice low,
                      struct slice high, size_t value_at, struct bounds bounds)
 {
-    s->source.ops = &run_source_ops;
-    s->source.bounds = bounds;
-    s->source.value = (struct slice){ 0 };
-    marks_clear(&s->source.marks);
+    s->stream.ops = &run_stream_ops;
+    s->stream.bounds = bounds;
+    s->stream.value = (struct slice){ 0 };
+    marks_clear(&s->stream.marks);
     s->reader = reader;
     s->id = id;
     s->low = low;
@@ -435,11 +435,11 @@ void run_source_open(struct run_source *s, struct run_reader *reader, uint64_t i
     s->is_filled = s->is_ahead = s->is_passed = s->has_jumped = s->has_floor = false;
 }
 
-enum status run_source_start(struct op *op, struct run_source *s)
+enum status run_stream_start(struct op *op, struct run_stream *s)
 {
     enum status st;
 
-    TRY(position(op, s, s->source.bounds.reverse ? s->high : s->low, 0));
+    TRY(position(op, s, s->stream.bounds.reverse ? s->high : s->low, 0));
     stand(s);
 out:
     return st;
@@ -447,13 +447,13 @@ out:
 
 /* ---- counting ---- */
 
-static bool is_inside(const struct run_source *s, struct slice place)
+static bool is_inside(const struct run_stream *s, struct slice place)
 {
     return has_page(s) && slice_compare(page_place(&s->here->page, 0), place) < 0 &&
            slice_compare(place, run_page_last_place(s->here)) <= 0;
 }
 
-enum status run_rank(struct op *op, struct run_source *s, const struct run_facts *facts, struct slice place,
+enum status run_rank(struct op *op, struct run_stream *s, const struct run_facts *facts, struct slice place,
                      int64_t *rank)
 {
     size_t before;
@@ -472,7 +472,7 @@ out:
     return st;
 }
 
-enum status run_bucket(struct op *op, struct run_source *s, const struct run_facts *facts, uint64_t from,
+enum status run_bucket(struct op *op, struct run_stream *s, const struct run_facts *facts, uint64_t from,
                        uint64_t *bucket, uint64_t *pages_before)
 {
     uint8_t place[PAGE_BUCKET_BYTES];

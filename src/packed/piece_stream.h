@@ -1,10 +1,10 @@
-/* src/packed/piece_source.h - a piece of the delta as a layer: what a reader of an LSN sees of it, between two values. */
+/* src/packed/piece_stream.h - a piece of the delta as a layer: what a reader of an LSN sees of it, between two values. */
 #pragma once
 #include "packed/piece.h"
-#include "packed/source.h"
+#include "packed/stream.h"
 
-struct piece_source {
-    struct source source; /* first, so that one is the other */
+struct piece_stream {
+    struct stream stream; /* first, so that one is the other */
     const struct delta_path *path;
     struct piece *piece;
     uint64_t lsn;
@@ -16,7 +16,7 @@ struct value_range {
 };
 
 /* Takes the piece over. */
-void piece_source_open(struct piece_source *source, const struct delta_path *path, struct piece *piece,
+void piece_stream_open(struct piece_stream *stream, const struct delta_path *path, struct piece *piece,
                        const struct value_range *range, struct bounds bounds, uint64_t lsn);
 
 /* Adds less removes that the LSN sees in the range. */

@@ -1,31 +1,31 @@
-/* src/packed/piece_source.c - positions count in the walk's order, so that both directions are one code. */
-#include "packed/piece_source.h"
+/* src/packed/piece_stream.c - positions count in the walk's order, so that both directions are one code. */
+#include "packed/piece_stream.h"
 
-static struct piece_source *source_of(struct source *source)
+static struct piece_stream *stream_of(struct stream *stream)
 {
-    return (struct piece_source *)source;
+    return (struct piece_stream *)stream;
 }
 
-static const struct delta_entry *entry_at(const struct piece_source *s, uint32_t at)
+static const struct delta_entry *entry_at(const struct piece_stream *s, uint32_t at)
 {
-    return delta_at(s->path, s->piece->index[s->source.bounds.reverse ? s->piece->count - 1 - at : at]);
+    return delta_at(s->path, s->piece->index[s->stream.bounds.reverse ? s->piece->count - 1 - at : at]);
 }
 
-static void stand(struct piece_source *s)
+static void stand(struct piece_stream *s)
 {
-    s->source.value = s->at < s->end ? delta_value(entry_at(s, s->at)) : (struct slice){ 0 };
-    marks_clear(&s->source.marks);
+    s->stream.value = s->at < s->end ? delta_value(entry_at(s, s->at)) : (struct slice){ 0 };
+    marks_clear(&s->stream.marks);
 }
 
-static bool is_before(const struct piece_source *s, uint32_t at, struct slice value, uint64_t number)
+static bool is_before(const struct piece_stream *s, uint32_t at, struct slice value, uint64_t number)
 {
     int order = piece_compare(entry_at(s, at), value, number);
 
-    return s->source.bounds.reverse ? order > 0 : order < 0;
+    return s->stream.bounds.reverse ? order > 0 : order < 0;
 }
 
 /* The first position from `at` on that is not before (value, number): mostly a near one, so the steps begin small. */
-static uint32_t gallop(const struct piece_source *s, uint32_t at, struct slice value, uint64_t number)
+static uint32_t gallop(const struct piece_stream *s, uint32_t at, struct slice value, uint64_t number)
 {
     uint32_t low = at, high = at, step = 1;
 
@@ -45,17 +45,17 @@ static uint32_t gallop(const struct piece_source *s, uint32_t at, struct slice v
     return low;
 }
 
-static enum status piece_seek(struct op *op, struct source *source, struct slice value, uint64_t number)
+static enum status piece_seek(struct op *op, struct stream *stream, struct slice value, uint64_t number)
 {
-    struct piece_source *s = source_of(source);
-    int order = source->value.data ? order_values(source->value, value, source->bounds.reverse) : 1;
+    struct piece_stream *s = stream_of(stream);
+    int order = stream->value.data ? order_values(stream->value, value, stream->bounds.reverse) : 1;
 
     (void)op;
     if (order > 0)
         return ST_OK;
     if (order == 0)
-        marks_skip(&source->marks, number, source->bounds.reverse);
-    if (order == 0 && source->marks.at < source->marks.count)
+        marks_skip(&stream->marks, number, stream->bounds.reverse);
+    if (order == 0 && stream->marks.at < stream->marks.count)
         return ST_OK;
     s->at = gallop(s, s->at, value, number);
     stand(s);
@@ -67,21 +67,21 @@ struct verdict {
     bool seen, gone;
 };
 
-static void consider(const struct piece_source *s, const struct delta_entry *entry, struct verdict *verdict)
+static void consider(const struct piece_stream *s, const struct delta_entry *entry, struct verdict *verdict)
 {
     uint64_t mark = atomic_load_explicit(&entry->mark, memory_order_relaxed);
 
-    if (!delta_is_visible(mark, s->lsn) || (verdict->seen && s->source.bounds.reverse))
+    if (!delta_is_visible(mark, s->lsn) || (verdict->seen && s->stream.bounds.reverse))
         return; /* in reverse the last one is met first */
     *verdict = (struct verdict){ true, !(mark & 1) };
 }
 
-static bool is_same_term(const struct piece_source *s, uint32_t at)
+static bool is_same_term(const struct piece_stream *s, uint32_t at)
 {
-    return at < s->end && slice_equal(delta_value(entry_at(s, at)), s->source.value);
+    return at < s->end && slice_equal(delta_value(entry_at(s, at)), s->stream.value);
 }
 
-static struct verdict judge_number(struct piece_source *s)
+static struct verdict judge_number(struct piece_stream *s)
 {
     const struct delta_entry *entry = entry_at(s, s->at);
     uint64_t number = entry->number;
@@ -95,52 +95,52 @@ static struct verdict judge_number(struct piece_source *s)
 }
 
 /* False past the numbers that are asked for; passes over those before them. */
-static bool enter_bounds(struct piece_source *s)
+static bool enter_bounds(struct piece_stream *s)
 {
-    const struct bounds *bounds = &s->source.bounds;
+    const struct bounds *bounds = &s->stream.bounds;
     uint64_t begin = bounds->reverse ? bounds->last : bounds->first;
     uint64_t end = bounds->reverse ? bounds->first : bounds->last;
 
     if (comes_before(entry_at(s, s->at)->number, begin, bounds->reverse))
-        s->at = gallop(s, s->at, s->source.value, begin);
+        s->at = gallop(s, s->at, s->stream.value, begin);
     return is_same_term(s, s->at) && !comes_before(end, entry_at(s, s->at)->number, bounds->reverse);
 }
 
-static enum status piece_fill(struct op *op, struct source *source)
+static enum status piece_fill(struct op *op, struct stream *stream)
 {
-    struct piece_source *s = source_of(source);
+    struct piece_stream *s = stream_of(stream);
 
     (void)op;
-    marks_clear(&source->marks);
-    while (source->marks.count < MARKS_MAX && is_same_term(s, s->at) && enter_bounds(s)) {
+    marks_clear(&stream->marks);
+    while (stream->marks.count < MARKS_MAX && is_same_term(s, s->at) && enter_bounds(s)) {
         uint64_t number = entry_at(s, s->at)->number;
         struct verdict verdict = judge_number(s);
 
         if (verdict.seen)
-            marks_put(&source->marks, number, verdict.gone);
+            marks_put(&stream->marks, number, verdict.gone);
     }
     return ST_OK;
 }
 
-static enum status piece_advance(struct op *op, struct source *source)
+static enum status piece_advance(struct op *op, struct stream *stream)
 {
-    struct piece_source *s = source_of(source);
+    struct piece_stream *s = stream_of(stream);
 
     (void)op;
     if (is_same_term(s, s->at)) /* beyond the bounds */
-        s->at = gallop(s, s->at, source->value, source->bounds.reverse ? 0 : UINT64_MAX);
+        s->at = gallop(s, s->at, stream->value, stream->bounds.reverse ? 0 : UINT64_MAX);
     while (is_same_term(s, s->at))
         s->at++;
     stand(s);
     return ST_OK;
 }
 
-static void piece_close(struct source *source)
+static void piece_close(struct stream *stream)
 {
-    piece_release(source_of(source)->piece);
+    piece_release(stream_of(stream)->piece);
 }
 
-static const struct source_ops piece_ops = {
+static const struct stream_ops piece_ops = {
     .seek = piece_seek,
     .fill = piece_fill,
     .advance = piece_advance,
@@ -159,13 +159,13 @@ static uint32_t range_end(const struct delta_path *path, const struct piece *pie
     return range->to.data ? piece_find(path, piece, range->to, 0) : piece->count;
 }
 
-void piece_source_open(struct piece_source *s, const struct delta_path *path, struct piece *piece,
+void piece_stream_open(struct piece_stream *s, const struct delta_path *path, struct piece *piece,
                        const struct value_range *range, struct bounds bounds, uint64_t lsn)
 {
     uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
 
-    s->source.ops = &piece_ops;
-    s->source.bounds = bounds;
+    s->stream.ops = &piece_ops;
+    s->stream.bounds = bounds;
     s->path = path;
     s->piece = piece;
     s->lsn = lsn;

@@ -1,5 +1,5 @@
 /*
- * src/packed/source.h - one layer of entries in order: a piece of the delta, or a run.
+ * src/packed/stream.h - one layer of entries in order: a piece of the delta, or a run.
  * It stands at a term and gives that term's marks, block by block; packed/join.h lays several over one another.
  * In a reverse walk everything is the other way round: terms and numbers fall, and "next" is the one before.
  *
@@ -23,22 +23,22 @@ struct bounds {
     bool reverse;
 };
 
-struct source;
+struct stream;
 
-struct source_ops {
+struct stream_ops {
     /* Forward to what is not before (value, number) in the walk's order; stays where it is beyond that. */
-    enum status (*seek)(struct op *op, struct source *source, struct slice value, uint64_t number);
+    enum status (*seek)(struct op *op, struct stream *stream, struct slice value, uint64_t number);
 
     /* The next marks of the term it stands at; none when there are no more of it. */
-    enum status (*fill)(struct op *op, struct source *source);
+    enum status (*fill)(struct op *op, struct stream *stream);
 
     /* To the next term. */
-    enum status (*advance)(struct op *op, struct source *source);
-    void (*close)(struct source *source);
+    enum status (*advance)(struct op *op, struct stream *stream);
+    void (*close)(struct stream *stream);
 };
 
-struct source {
-    const struct source_ops *ops;
+struct stream {
+    const struct stream_ops *ops;
     struct bounds bounds;
     struct slice value; /* of the term it stands at; data is NULL at the end */
     struct marks marks;
