@@ -156,6 +156,13 @@ int action_status(const struct action *action)
     return action->found ? kinds[action->kind].status : kinds[action->kind].status_if_new;
 }
 
+bool action_is_to_blame(enum status st)
+{
+    int http = error_row(st)->http;
+
+    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
+}
+
 void action_stamp(struct action *action, struct commit_stamp stamp)
 {
     if (action->item.lsn != 0)

@@ -68,5 +68,8 @@ enum { ACTION_TRIES = 5 };
 /* After the commit: its LSN and time are the item's, if the item was written by it. */
 void action_stamp(struct action *action, struct commit_stamp stamp);
 
+/* Whether a failure lies in what was asked, and not in the moment. */
+bool action_is_to_blame(enum status st);
+
 /* The HTTP status of one that went well. */
 int action_status(const struct action *action);

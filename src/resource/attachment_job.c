@@ -34,13 +34,9 @@ void attachment_print(struct buf *body, const struct attachment_job *job, const 
     json_print_members(body, attachment->document);
     buf_text(body, ",\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"_self\":\"dbs/");
-    rid_print(body, &container->database->rid);
-    buf_text(body, "/colls/");
-    rid_print(body, &container->rid);
-    buf_text(body, "/docs/");
-    rid_print(body, &item);
-    buf_text(body, "/attachments/");
+    buf_text(body, "\",\"_self\":\"");
+    item_print_self(body, container, &item);
+    buf_text(body, "attachments/");
     rid_print(body, &rid);
     buf_text(body, "/\",");
     print_etag_member(body, attachment->etag, attachment->ts_ms);

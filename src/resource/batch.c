@@ -242,21 +242,13 @@ static void blame(struct parts *parts, const struct part *culprit)
     parts->lsn = container_lsn(parts->call->container);
 }
 
-/* Whether it is the operation that is wrong, and not the moment. */
-static bool is_its_own(enum status st)
-{
-    int http = error_row(st)->http;
-
-    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
-}
-
 static enum status run_atomic(struct op *op, struct parts *parts)
 {
     struct part *culprit = NULL;
     struct commit_stamp stamp = { 0 };
     enum status st = attempt_until_written(op, parts, &culprit, &stamp);
 
-    if (culprit && is_its_own(st)) {
+    if (culprit && action_is_to_blame(st)) {
         blame(parts, culprit);
         return ST_OK;
     }

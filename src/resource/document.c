@@ -116,44 +116,6 @@ out:
     return st;
 }
 
-enum status document_create(struct op *op, struct call *call, struct reply *reply)
-{
-    struct action *action = new_action(op, ACTION_CREATE);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(read_document(op, call, reply, action));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
-}
-
-enum status document_upsert(struct op *op, struct call *call, struct reply *reply)
-{
-    struct action *action = new_action(op, ACTION_UPSERT);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(read_document(op, call, reply, action));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
-}
-
-enum status document_replace(struct op *op, struct call *call, struct reply *reply)
-{
-    struct action *action = new_action(op, ACTION_REPLACE);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(read_document(op, call, reply, action));
-    TRY(item_address(op, call, &action->epk, &action->id));
-    TRY(call_check_rename(op, call, action->id, action->document));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
-}
-
 static enum status read_patch(struct op *op, const struct call *call, struct item_patch *patch)
 {
     struct json body;
@@ -167,31 +129,73 @@ out:
     return st;
 }
 
-enum status document_patch(struct op *op, struct call *call, struct reply *reply)
+/* clang-format off */
+/* What a request has to say for each kind of write. A document says by itself where it belongs; else the header has the key. */
+static const struct {
+    bool has_document, has_patch, names_item;
+} requests[ACTION_KINDS] = {
+    [ACTION_CREATE]  = { .has_document = true },
+    [ACTION_UPSERT]  = { .has_document = true },
+    [ACTION_REPLACE] = { .has_document = true, .names_item = true },
+    [ACTION_PATCH]   = { .has_patch = true,    .names_item = true },
+    [ACTION_DELETE]  = { .names_item = true },
+};
+/* clang-format on */
+
+static enum status read_request(struct op *op, const struct call *call, struct reply *reply,
+                                struct action *action)
 {
-    struct action *action = new_action(op, ACTION_PATCH);
+    enum status st;
+
+    if (requests[action->kind].has_document)
+        TRY(read_document(op, call, reply, action));
+    else
+        TRY(scope_read_key(op, call, reply, &action->epk));
+    if (requests[action->kind].has_patch)
+        TRY(read_patch(op, call, &action->patch));
+    if (requests[action->kind].names_item)
+        TRY(item_address(op, call, &action->epk, &action->id));
+    if (action->kind == ACTION_REPLACE)
+        TRY(call_check_rename(op, call, action->id, action->document));
+out:
+    return st;
+}
+
+static enum status write_item(struct op *op, struct call *call, struct reply *reply, enum action_kind kind)
+{
+    struct action *action = new_action(op, kind);
     enum status st;
 
     scope_all(reply, call);
-    TRY(scope_read_key(op, call, reply, &action->epk));
-    TRY(read_patch(op, call, &action->patch));
-    TRY(item_address(op, call, &action->epk, &action->id));
+    TRY(read_request(op, call, reply, action));
     TRY(run(op, call, reply, action));
 out:
     return st;
 }
 
+enum status document_create(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_CREATE);
+}
+
+enum status document_upsert(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_UPSERT);
+}
+
+enum status document_replace(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_REPLACE);
+}
+
+enum status document_patch(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_PATCH);
+}
+
 enum status document_delete(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action *action = new_action(op, ACTION_DELETE);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(scope_read_key(op, call, reply, &action->epk));
-    TRY(item_address(op, call, &action->epk, &action->id));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
+    return write_item(op, call, reply, ACTION_DELETE);
 }
 
 enum status document_read(struct op *op, struct call *call, struct reply *reply)

@@ -127,6 +127,17 @@ out:
     return st;
 }
 
+void item_print_self(struct buf *body, const struct container *container, const struct rid *item)
+{
+    buf_text(body, "dbs/");
+    rid_print(body, &container->database->rid);
+    buf_text(body, "/colls/");
+    rid_print(body, &container->rid);
+    buf_text(body, "/docs/");
+    rid_print(body, item);
+    buf_byte(body, '/');
+}
+
 /* Without the closing brace. */
 static void print_open(struct buf *body, const struct container *container, const struct record *item)
 {
@@ -137,13 +148,9 @@ static void print_open(struct buf *body, const struct container *container, cons
         buf_byte(body, ',');
     buf_text(body, "\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"_self\":\"dbs/");
-    rid_print(body, &container->database->rid);
-    buf_text(body, "/colls/");
-    rid_print(body, &container->rid);
-    buf_text(body, "/docs/");
-    rid_print(body, &rid);
-    buf_text(body, "/\",");
+    buf_text(body, "\",\"_self\":\"");
+    item_print_self(body, container, &rid);
+    buf_text(body, "\",");
     print_etag_member(body, item->etag, item->ts_ms);
     buf_text(body, ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);

@@ -21,6 +21,9 @@ bool item_is_system_name(struct slice name);
 /* The id that the path means: itself, or that of the document whose rid it is. */
 enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id);
 
+/* dbs/<rid>/colls/<rid>/docs/<rid>/: where an item of the container is, in rids. */
+void item_print_self(struct buf *body, const struct container *container, const struct rid *item);
+
 /* The whole item as JSON, system properties last. */
 void item_print(struct buf *body, const struct container *container, const struct record *item);
 

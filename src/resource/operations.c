@@ -8,7 +8,7 @@
 #include "resource/search.h"
 #include "source/items.h"
 
-enum { SCANNED_ITEMS_MAX = 500 * 1000, PAGE_ITEMS_DYNAMIC = 1000 };
+enum { PAGE_ITEMS_DYNAMIC = 1000 };
 
 void operations_print_collection(struct buf *out, const struct container *container)
 {
@@ -232,10 +232,7 @@ static enum status begin_at(struct op *op, const struct rid *owner, const struct
     *at = (struct continuation){ .kind = CONTINUATION_QUERY };
     if (text.size)
         TRY(continuation_parse(op, text, CONTINUATION_QUERY, owner, at));
-    if (at->position.size && at->query != query_hash(search->query))
-        TRY(continuation_malformed(op));
-    at->container = *owner;
-    at->query = query_hash(search->query);
+    TRY(search_bind(op, search, owner, at));
 out:
     return st;
 }
@@ -262,7 +259,7 @@ static enum status search(struct op *op, struct json asked, const struct query_o
                           struct buf *answers)
 {
     struct json options = json_get(asked, "options");
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
     struct search query;
     struct continuation at;
     enum status st;
@@ -308,14 +305,6 @@ out:
 
 /* ---- one after the other ---- */
 
-/* Whether it is the operation that is wrong, and not the moment. */
-static bool is_its_own(enum status st)
-{
-    int http = error_row(st)->http;
-
-    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
-}
-
 /* As the service words it for scripts: what they throw on becomes the reason of the whole request. */
 static void print_failure(struct op *op, enum status st, struct buf *answers)
 {
@@ -360,7 +349,7 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     *refused = true;
     if (is_on_attachment(asked)) {
         st = attachment_operate(op, work, asked, answers);
-        *refused = is_its_own(st);
+        *refused = action_is_to_blame(st);
         return st;
     }
     if (way)
@@ -368,7 +357,7 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     if (!name.data || (!slice_is(name, "query") && !slice_is(name, "readAll")))
         return op_fail_as(op, ST_BAD_REQUEST);
     st = query(op, work, asked, answers);
-    *refused = is_its_own(st);
+    *refused = action_is_to_blame(st);
     return st;
 }
 

@@ -4,9 +4,6 @@
 #include "reply/feed.h"
 #include "resource/search.h"
 
-/* A page that finds little ends here, and goes on with the next request. */
-enum { SCANNED_ITEMS_MAX = 500 * 1000 };
-
 static enum query_way way_of(const struct call *call)
 {
     struct slice header = call_header(call, HEADER_INDEX_WAY);
@@ -95,18 +92,16 @@ enum status search_compile(struct op *op, struct search *search, const struct qu
     return st;
 }
 
-static enum status begin_at(struct op *op, const struct call *call, const struct search *search,
-                            const struct rid *owner, struct continuation *at)
+enum status search_bind(struct op *op, const struct search *search, const struct rid *owner,
+                        struct continuation *at)
 {
-    enum status st;
+    uint64_t hash = query_hash(search->query);
 
-    TRY(call_continuation(op, call, CONTINUATION_QUERY, owner, at));
-    if (at->position.size && at->query != query_hash(search->query))
-        TRY(continuation_malformed(op));
+    if (at->position.size && at->query != hash)
+        return continuation_malformed(op);
     at->container = *owner;
-    at->query = query_hash(search->query);
-out:
-    return st;
+    at->query = hash;
+    return ST_OK;
 }
 
 static size_t print_rows(struct reply *reply, const struct query_page *page, const struct rid *owner,
@@ -189,14 +184,15 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     struct timing timing = { .began_us = env_monotonic_us(op->env),
                              .bytes_before = op->work.bytes_read,
                              .documents_before = op->work.documents_scanned };
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
     struct query_page page = { 0 };
     struct continuation at;
     enum status st;
 
     op->work.queries++;
     TRY(call_page_size(op, call, &limits.rows));
-    TRY(begin_at(op, call, search, owner ? owner : &account, &at));
+    TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));
+    TRY(search_bind(op, search, owner ? owner : &account, &at));
     st = query_run(op, search->query, source, at.position, &limits, &page);
     leave_room(op);
     TRY(st);

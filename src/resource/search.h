@@ -21,6 +21,16 @@ struct query_options search_options(const struct call *call);
 enum status search_read(struct op *op, const struct call *call, struct search *search);
 enum status search_compile(struct op *op, struct search *search, const struct query_options *options);
 
+/* A page that finds little ends after as many rows, and the next request goes on. */
+enum { SEARCH_SCANNED_MAX = 500 * 1000 };
+
+/*
+ * Binds a continuation to its query and to the owner of what is queried. ST_BAD_REQUEST when the client brought it from
+ * another query.
+ */
+enum status search_bind(struct op *op, const struct search *search, const struct rid *owner,
+                        struct continuation *at);
+
 /* `owner` is what the continuation is bound to, and the feed's _rid; NULL for the account's. */
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
                        struct query_source *source, const struct rid *owner, const char *collective);
