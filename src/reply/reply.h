@@ -46,10 +46,13 @@ void reply_header_link(struct reply *reply, const char *name, struct slice link)
 /* The quoted text, in the header and nowhere else. */
 void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
 
-/* x-ms-content-path and its like, noted once: SDKs keep session tokens by them, from failures too. */
-void reply_owner(struct reply *reply, struct slice link, const struct rid *rid);
+/*
+ * The answer is about this container, and about all of its ranges until reply_ranges() says less. Noted once. It becomes
+ * x-ms-content-path and its like: SDKs keep session tokens by them, from failures too.
+ */
+void reply_owner(struct reply *reply, struct slice link, const struct rid *rid, struct range_ids ranges);
 
-/* From here on the answer is about these ranges of the container; a request that names fewer of them narrows it. */
+/* From here on the answer is about these ranges of the container only. */
 void reply_ranges(struct reply *reply, struct range_ids ranges);
 
 /* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. Noted once. */
@@ -67,11 +70,23 @@ static inline struct buf *reply_body(struct reply *reply)
 
 void reply_status(struct reply *reply, int http_status);
 
+/* What an answer says of the one item in its body: its version, and how far the client has now seen its range. */
+struct reply_item {
+    uint64_t etag;
+    int64_t ts_ms;
+    uint64_t item_lsn, session_lsn;
+    int status;
+};
+void reply_item(struct reply *reply, const struct reply_item *item);
+
 /* A write whose caller wants no body back keeps status and headers (Prefer: return=minimal). */
 void reply_drop_body(struct reply *reply);
 
-/* The last step of every request, failed or not: status line, charge, activity id, error body. */
-void reply_finish(struct reply *reply, enum status status);
+/*
+ * The last step of every request, failed or not: status line, charge, activity id, error body. Returns what the answer
+ * says that it cost, in request units.
+ */
+double reply_finish(struct reply *reply, enum status status);
 
 /* A reason as a JSON string; what it quotes of a client's need not be UTF-8. */
 void reply_print_reason(struct buf *out, const char *reason);
@@ -79,9 +94,6 @@ void reply_print_reason(struct buf *out, const char *reason);
 /* How long a client should wait before it tries again what failed for a passing reason, unless the op knows better. */
 enum { RETRY_AFTER_MS = 50 };
 uint64_t reply_retry_after_ms(const struct op *op);
-
-/* What the answer says that it cost, in request units. */
-double reply_charge(const struct reply *reply, enum status status);
 
 /* For failures before there is an operation: http/ calls this for malformed requests. */
 void reply_write_error(struct exchange *exchange, enum status status, const char *message);

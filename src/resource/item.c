@@ -174,8 +174,9 @@ void item_reply(struct reply *reply, const struct call *call, const struct recor
                 int status)
 {
     item_print(reply_body(reply), call->container, item);
-    reply_etag(reply, item->etag, item->ts_ms);
-    reply_header_u64(reply, "x-ms-item-lsn", item->lsn);
-    reply_session(reply, lsn);
-    reply_status(reply, status);
+    reply_item(reply, &(struct reply_item){ .etag = item->etag,
+                                            .ts_ms = item->ts_ms,
+                                            .item_lsn = item->lsn,
+                                            .session_lsn = lsn,
+                                            .status = status });
 }

@@ -7,8 +7,7 @@
 
 void scope_all(struct reply *reply, const struct call *call)
 {
-    reply_owner(reply, call->container->link, &call->container->rid);
-    reply_ranges(reply, ranges_all(call->container));
+    reply_owner(reply, call->container->link, &call->container->rid, ranges_all(call->container));
 }
 
 void scope_key(struct reply *reply, const struct call *call, const struct epk *epk)

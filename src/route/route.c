@@ -227,7 +227,7 @@ static enum status check_consistency(struct op *op, const struct request *reques
 /* A client that knows the container by its rid is told when it talks to another of the same name. */
 static enum status check_intended_container(struct op *op, const struct call *call)
 {
-    struct slice header = slice_trim(call_header(call, HEADER_INTENDED_CONTAINER));
+    struct slice header = slice_trim(call->request->header[HEADER_INTENDED_CONTAINER]);
     struct rid intended;
 
     if (!header.data || header.size == 0 || !call->container)
@@ -314,12 +314,13 @@ enum { VERSION_WITH_VECTORS = 20180618 };
 /* Anew for each attempt; one that goes on with what it has written knows already what its answer is about. */
 static void begin_reply(struct exchange *exchange, struct routed *routed)
 {
-    uint64_t version = call_version(&routed->call);
+    uint64_t version;
 
     if (routed->call.resume) {
         reply_resume(&routed->reply);
         return;
     }
+    version = call_version(&routed->call);
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
 }
@@ -337,12 +338,13 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
 {
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
+    double charge;
 
     if (st != ST_OK)
         note_session(routed);
-    reply_finish(&routed->reply, st);
+    charge = reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
-        throughput_leave(op, &routed->call, reply_charge(&routed->reply, st));
+        throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     child_release(routed->call.user);
     container_release(routed->call.container);
