@@ -225,6 +225,7 @@ static struct slice payload(struct op *op, const struct request *request, struct
     struct slice date = request->header[HEADER_MS_DATE];
     struct buf text;
 
+    assert(request->method < sizeof(verbs) / sizeof(verbs[0]));
     buf_init(&text, &op->arena);
     add_lower(&text, slice_of(verbs[request->method]));
     add_lower(&text, type);
@@ -319,6 +320,7 @@ void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *
     struct slice encoded = slice_make(bytes, grant_encode(grant, bytes));
     char room[GRANT_TEXT_MAX];
 
+    assert(grant->permission.size > 0); /* a token is of a permission: size 0 stands for a master key */
     pthread_rwlock_rdlock(&auth->lock);
     hmac_sign(signing_key(&auth->keys), grant_text(encoded, room), signature);
     pthread_rwlock_unlock(&auth->lock);

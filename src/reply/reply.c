@@ -141,11 +141,14 @@ static void print_about(struct reply *reply)
 
 void reply_status(struct reply *reply, int http_status)
 {
+    assert(http_status >= 200);
+    assert(http_status < 600);
     reply->answer->status = http_status;
 }
 
 void reply_item(struct reply *reply, const struct reply_item *item)
 {
+    assert(item->item_lsn > 0); /* only what is committed is told */
     reply_etag(reply, item->etag, item->ts_ms);
     reply_header_u64(reply, "x-ms-item-lsn", item->item_lsn);
     reply_session(reply, item->session_lsn);

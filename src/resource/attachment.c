@@ -1,4 +1,6 @@
 /* src/resource/attachment.c - attachments of items: create, upsert, read, replace, list, query, delete. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/attachment_private.h"
@@ -44,6 +46,7 @@ static enum status check_rename(struct op *op, struct partition_txn *txn, struct
     struct slice id = attachment_wanted_id(job);
     enum status st = ST_OK;
 
+    assert(job->found); /* attachment_find_to_change() came first */
     if (id.size == 0 || slice_equal(id, json_string(json_get(job->old.document, "id"))))
         goto out;
     other.by_number = false;
@@ -153,6 +156,7 @@ static enum status read_all(struct op *op, const struct call *call, struct reply
     TRY(partition_begin_many(op, call->container, &job->epk, &txn));
     TRY(attachment_find_item(op, txn, job));
     TRY(attachment_list(op, txn, &job->item, list, count));
+    assert(*count <= ATTACHMENTS_MAX);
     reply_session(reply, lsn);
 out:
     partition_abort(txn);
@@ -177,6 +181,7 @@ enum status attachment_feed(struct op *op, struct call *call, struct reply *repl
         next++;
     feed_begin(&feed, reply, &owner, "Attachments");
     for (; next < count && feed.count < limit && reply_body(reply)->size < PAGE_BYTES_MAX; next++) {
+        assert(next == 0 || list[next - 1].number < list[next].number); /* continuations rely on the order */
         feed_next(&feed);
         attachment_print(reply_body(reply), &job, &list[next]);
     }

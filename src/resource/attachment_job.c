@@ -3,6 +3,8 @@
  * A body is the attachment as JSON, which names media that lie elsewhere, or it is the media themselves, with the name
  * in the Slug header: those are kept here, and /media/<the attachment's rid> leads to them.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/attachment_private.h"
 #include "resource/scope.h"
@@ -14,6 +16,7 @@ struct rid attachment_rid(const struct attachment_job *job, const struct record 
 {
     struct rid item = rid_child(&job->call->container->rid, RID_DOCUMENT, job->item.number);
 
+    assert(attachment->number <= UINT32_MAX); /* a rid has four bytes for it */
     return rid_attachment(&item, (uint32_t)attachment->number);
 }
 
@@ -56,6 +59,8 @@ void attachment_reply(struct reply *reply, const struct attachment_job *job, con
 
 void attachment_reply_written(struct reply *reply, struct attachment_job *job, int status)
 {
+    assert(job->made.lsn == 0); /* made by this request, */
+    assert(job->stamp.lsn > 0); /* which attachment_run() has committed */
     job->made.lsn = job->stamp.lsn;
     job->made.ts_ms = job->stamp.ts_ms;
     attachment_reply(reply, job, &job->made, job->stamp.lsn, status);
@@ -178,6 +183,8 @@ enum status attachment_find_item(struct op *op, struct partition_txn *txn, struc
     bool found;
     enum status st;
 
+    assert(txn);
+    assert(job->item_id.data);
     TRY(partition_find(op, txn, job->item_id, &job->item, &found));
     if (!found)
         TRY(attachment_missing(op));
@@ -238,6 +245,8 @@ static enum status describe_media(struct op *op, const struct attachment_job *jo
 {
     struct buf text;
 
+    assert(job->has_media);
+    assert(id.size > 0); /* id_of_upload() makes one where there is none */
     buf_init(&text, &op->arena);
     buf_text(&text, "{\"contentType\":");
     json_print_string(&text, job->type);
@@ -311,6 +320,7 @@ enum status attachment_run(struct op *op, struct attachment_job *job, attachment
     struct partition_txn *txn = NULL;
     enum status st;
 
+    assert(call->container); /* attachments have an item, and items a container */
     for (int tries = 0; tries < CONFLICT_TRIES; tries++) {
         TRY(partition_begin(op, call->service->locks, call->container, &job->epk, job->item_id, &txn));
         TRY(attempt(op, txn, job));

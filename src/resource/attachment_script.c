@@ -1,4 +1,6 @@
 /* src/resource/attachment_script.c - attachments as scripts ask for them, in the script's transaction. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/attachment_private.h"
 #include "resource/operations.h"
@@ -98,6 +100,7 @@ static enum status act(struct op *op, const struct operations *work, const struc
     struct json options = json_get(asked, "options");
     enum status st = ST_OK;
 
+    assert(job->item_id.data); /* operations_item() has found it, or refused */
     job->if_match = operations_text(json_get(options, "etag"));
     job->if_none_match = operations_text(json_get(options, "ifNoneMatch"));
     if (way->on_attachment)
@@ -142,6 +145,7 @@ enum status attachment_operate(struct op *op, const struct operations *work, str
     const struct way *way = find_way(name);
     enum status st;
 
+    assert(work->txn); /* scripts run inside one */
     TRY(operations_item(op, work, asked, &job.item_id));
     if (way)
         TRY(act(op, work, way, asked, &job, answers));

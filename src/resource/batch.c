@@ -3,6 +3,8 @@
  * What is wrong with the request as a whole refuses it. What is wrong with one operation is told in its place of
  * the answer, which then has status 207.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "partition/key.h"
 #include "reply/charge.h"
@@ -31,6 +33,7 @@ out:
 /* The key in the header is that of all operations: a resource token may be good for no other. */
 static enum status check_same_key(struct op *op, const struct parts *parts)
 {
+    assert(parts->has_key);
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->part[i];
         struct epk epk;
@@ -81,6 +84,7 @@ static enum status place_document(struct op *op, const struct parts *parts, stru
     struct slice id = action->id;
     enum status st;
 
+    assert(json_kind(part->body) == JSON_OBJECT); /* batch_read() refuses others */
     action->document = part->body;
     TRY(item_check_document(op, &action->document));
     TRY(item_check_size(op, action->document));
@@ -101,6 +105,7 @@ static enum status place(struct op *op, const struct parts *parts, struct part *
     bool names = parts->has_key || part->key.data || !has_document;
     enum status st = ST_OK;
 
+    assert(part->action.kind < ACTION_KINDS);
     if (names && !parts->has_key)
         TRY(read_epk(op, parts->call->container, part->key, &named));
     part->action.epk = named;
@@ -115,6 +120,7 @@ out:
 
 static void place_all(struct op *op, struct parts *parts)
 {
+    assert(parts->count > 0); /* batch_read() refuses a batch without operations */
     for (size_t i = 0; i < parts->count; i++) {
         parts->part[i].placed = place(op, parts, &parts->part[i]);
         parts->part[i].error = op->error;
@@ -131,6 +137,12 @@ static enum status too_large(struct op *op)
     return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
 }
 
+/* Results beside those of the items: status, charge, ETag, system properties, a message. */
+static size_t bare_answer_bytes(const struct parts *parts)
+{
+    return 1024 * parts->count;
+}
+
 /*
  * An answer that has no room after the commit would leave the client in the dark: the room is taken before it.
  * A buffer that cannot grow is lost, with what others have to tell, so the arena is asked first.
@@ -142,6 +154,7 @@ static enum status make_room(struct op *op, struct parts *parts, const struct pa
     size_t item = tells_item(part) ? item_text_bytes(op, part->action.item.document, SMALL_TEXT_BYTES) : 0;
     size_t wanted = parts->answer_bytes + item;
 
+    assert(parts->answer_bytes >= bare_answer_bytes(parts));
     if (item > BATCH_ANSWER_BYTES_MAX || wanted > BATCH_ANSWER_BYTES_MAX)
         return too_large(op);
     if (wanted > body->capacity && op->arena.used_bytes + 2 * wanted > op->arena.limit_bytes)
@@ -152,6 +165,8 @@ static enum status make_room(struct op *op, struct parts *parts, const struct pa
 
 void batch_end_part(struct op *op, struct part *part, enum status status)
 {
+    assert(status != ST_PENDING);     /* a batch runs on a thread that may wait, */
+    assert(status != ST_WOULD_BLOCK); /* so that no operation is left half done */
     part->status = status;
     part->error = op->error;
     part->retry_after_ms = reply_retry_after_ms(op);
@@ -187,12 +202,6 @@ static enum status take_all(struct op *op, struct parts *parts, struct partition
         return st;
     }
     return ST_OK;
-}
-
-/* Results beside those of the items: status, charge, ETag, system properties, a message. */
-static size_t bare_answer_bytes(const struct parts *parts)
-{
-    return 1024 * parts->count;
 }
 
 /* The first attempt waits for nobody, so that batches of one logical partition share a sync; later ones line up. */
@@ -233,6 +242,8 @@ static enum status attempt_until_written(struct op *op, struct parts *parts, str
 /* One operation cannot be done: it tells why, and the others that they depended on it. */
 static void blame(struct parts *parts, const struct part *culprit)
 {
+    assert(culprit >= parts->part);
+    assert(culprit < parts->part + parts->count);
     for (size_t i = 0; i < parts->count; i++) {
         if (&parts->part[i] == culprit)
             continue;
@@ -281,6 +292,7 @@ static void print_result(struct buf *body, const struct container *container, co
     buf_text(body, ",\"requestCharge\":");
     charge_print(body, part->charge);
     if (tells_etag(part)) {
+        assert(item->lsn > 0); /* what is told is committed */
         buf_text(body, ",\"eTag\":");
         print_etag(body, item->etag, item->ts_ms);
     }
@@ -310,6 +322,7 @@ static void write_result(struct buf *body, const struct container *container, co
     ptrdiff_t start = HYBRID_ROW_NO_BODY;
 
     if (tells_etag(part)) {
+        assert(item->lsn > 0); /* what is told is committed */
         etag_print(&etag, item->etag, item->ts_ms);
         result.etag = buf_as_slice(&etag);
     }
@@ -341,6 +354,7 @@ static void answer(struct parts *parts)
 {
     bool all_well = true;
 
+    assert(reply_body(parts->reply)->size == 0); /* there is room in it, but nothing yet */
     for (size_t i = 0; i < parts->count; i++)
         all_well &= parts->part[i].status == ST_OK;
     if (parts->is_binary)
@@ -370,6 +384,7 @@ enum status document_batch(struct op *op, struct call *call, struct reply *reply
     struct parts parts = { .call = call, .reply = reply };
     enum status st;
 
+    assert(op->may_block); /* its route never runs on a loop thread */
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
     scope_all(reply, call);
     TRY(batch_read(op, &parts));

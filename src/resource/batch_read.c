@@ -2,6 +2,8 @@
  * src/resource/batch_read.c - the operations of a request, as JSON or in the binary form of .NET.
  * What is wrong here refuses the request as a whole: nothing says which operation was meant.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/batch.h"
 #include "resource/hybrid_row.h"
@@ -56,6 +58,8 @@ static enum status check_count(struct op *op, size_t count)
 
 static void make_parts(struct op *op, struct parts *parts, size_t count)
 {
+    assert(count > 0);
+    assert(count <= BATCH_OPERATIONS_MAX);
     parts->count = count;
     parts->part = arena_alloc(&op->arena, count * sizeof(*parts->part));
     for (size_t i = 0; i < count; i++)
@@ -119,6 +123,7 @@ static enum status read_json(struct op *op, struct parts *parts, struct slice te
     make_parts(op, parts, json_count(body));
     for (struct json_iter i = json_iter(body); json_next(&i); index++)
         TRY(read_object(op, i.value, index, &parts->part[index]));
+    assert(index == parts->count);
 out:
     return st;
 }

@@ -3,6 +3,8 @@
  * A wave has every part that need not wait for another. Its transactions are begun one by one, then handed to the
  * committer side by side: a hundred parts mostly wait for one sync.
  */
+#include <assert.h>
+
 #include "reply/charge.h"
 #include "resource/batch.h"
 #include "resource/throughput.h"
@@ -33,6 +35,7 @@ static bool meet(const struct action *a, const struct action *b)
 /* Operations on one item are done in the order in which they came. */
 static bool must_wait(const struct parts *parts, size_t which)
 {
+    assert(which < parts->count);
     for (size_t i = 0; i < which; i++)
         if (!parts->part[i].done && meet(&parts->part[i].action, &parts->part[which].action))
             return true;
@@ -41,6 +44,7 @@ static bool must_wait(const struct parts *parts, size_t which)
 
 static void finish(struct op *op, struct part *part, enum status status)
 {
+    assert(!part->done); /* a part ends once */
     batch_end_part(op, part, status);
     part->done = true;
 }
@@ -63,6 +67,8 @@ static enum status begin(struct op *op, struct parts *parts, struct part *part, 
     struct partition_txn *txn = NULL;
     enum status st;
 
+    assert(!part->done);
+    assert(wave->count < parts->count); /* there is room for all of them */
     op->retry_after_ms = 0;
     part->charge = charge_refused;
     TRY(throughput_enter_part(op, parts->call, &part->action.epk));
@@ -86,6 +92,7 @@ static enum status settle(struct op *op, const struct parts *parts, struct part 
 {
     struct work before = op->work;
 
+    assert(!ending->txn); /* partition_commit_many() has ended it */
     op->error = ending->error;
     op->retry_after_ms = 0; /* another part's */
     if (ending->status == ST_WRITE_CONFLICT)
@@ -117,6 +124,7 @@ static bool end_wave(struct op *op, struct parts *parts, struct wave *wave)
 {
     bool failed = false;
 
+    assert(wave->count > 0);
     partition_commit_many(op, wave->ending, wave->count);
     for (size_t i = 0; i < wave->count; i++) {
         finish(op, wave->part[i], settle(op, parts, wave->part[i], &wave->ending[i]));

@@ -75,6 +75,7 @@ static void print_child(struct buf *body, const struct place *place, const struc
 static void reply_child(struct reply *reply, const struct call *call, const struct place *place,
                         const struct child *child, int status)
 {
+    assert(child->type == place->kind->type);
     print_child(reply_body(reply), place, child);
     reply_etag(reply, child->etag, child->ts_ms);
     if (place->link.data)

@@ -67,6 +67,7 @@ static const struct child_property *property_of(const struct kind *kind, struct 
 
 static bool is_one_of(const struct child_property *property, struct json value)
 {
+    assert(property->values); /* a row of the table that has this form has its list */
     for (const char *const *at = property->values; json_kind(value) == JSON_STRING && *at; at++)
         if (slice_is_nocase(json_string(value), *at))
             return true;
@@ -125,6 +126,7 @@ enum status child_define(struct op *op, const struct call *call, const struct ki
     struct json_builder out;
     enum status st;
 
+    assert(json_kind(body) == JSON_OBJECT); /* call_body() refuses others */
     TRY(resource_id_check(op, json_get(body, "id")));
     TRY(check_properties(op, kind, body));
     if (code->check)
@@ -145,6 +147,7 @@ void child_print_added(struct buf *out, const struct kind *kind, const struct ch
 {
     const struct child_code *code = code_of(kind);
 
+    assert(printing->child->type == kind->type);
     if (kind->adds[0])
         buf_printf(out, ",\"%s\":\"%s/\"", kind->adds, kind->adds + 1);
     if (code->print)

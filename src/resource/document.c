@@ -1,4 +1,6 @@
 /* src/resource/document.c - items: create, upsert, read, replace, patch, delete. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "partition/key.h"
 #include "resource/action.h"
@@ -57,6 +59,7 @@ static struct action *new_action(struct op *op, enum action_kind kind)
 
 static void answer(struct reply *reply, const struct call *call, const struct action *action, uint64_t lsn)
 {
+    assert(reply_body(reply)->size == 0); /* nothing is told before the commit */
     if (action->kind == ACTION_DELETE) {
         reply_session(reply, lsn);
         reply_status(reply, action_status(action));
@@ -77,8 +80,11 @@ static enum status resume(struct op *op, struct call *call, struct reply *reply)
 {
     struct action *action = call->written;
     struct commit_stamp stamp;
-    enum status st = action_end(op, action, &stamp);
+    enum status st;
 
+    assert(action); /* run() left it there with ST_PENDING */
+    assert(action->kind != ACTION_READ);
+    st = action_end(op, action, &stamp);
     if (st == ST_WRITE_CONFLICT) {
         call->resume = NULL;
         st = ST_WOULD_BLOCK;
@@ -97,6 +103,7 @@ static enum status run(struct op *op, struct call *call, struct reply *reply, st
     struct commit_stamp stamp;
     enum status st;
 
+    assert(!call->resume); /* what is being committed is not begun again */
     action->if_match = call_header(call, HEADER_IF_MATCH);
     action->indexing = indexing_wish_of(call);
     if (trigger_is_named(call))

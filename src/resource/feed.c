@@ -1,4 +1,6 @@
 /* src/resource/feed.c - the change feed: where it begins, what a page has, what a change looks like. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "partition/feed.h"
@@ -79,6 +81,7 @@ static bool starts_at_etag_or_now(const struct call *call)
 static enum status check_all_versions(struct op *op, const struct call *call,
                                       const struct partition_feed *feed)
 {
+    assert(feed->mode == FEED_ALL);
     if (call->container->retention_minutes == RETENTION_NONE)
         return op_fail(
             op, ST_BAD_REQUEST,
@@ -216,6 +219,7 @@ static enum status fill(struct op *op, const struct call *call, struct partition
         TRY(partition_feed_next(op, changes, &entry, &found));
         if (!found || (entry.change.lsn != lsn && (feed->count >= limit || body->size >= PAGE_BYTES_MAX)))
             break;
+        assert(entry.change.lsn >= lsn); /* changes come in the order of their commits */
         lsn = entry.change.lsn;
         feed_next(feed);
         print(body, call->container, &entry);

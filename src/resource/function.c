@@ -1,4 +1,5 @@
 /* src/resource/function.c - user-defined functions: found by name, called in a child, many at a time. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -29,6 +30,7 @@ struct script script_of(const char *kind, const struct child *child)
 
     for (size_t i = 0; i < child->rid.size; i++)
         size += (size_t)snprintf(script.key + size, sizeof(script.key) - size, "%02x", child->rid.bytes[i]);
+    assert(size < SCRIPT_KEY_BYTES_MAX - 16); /* the etag has its room: two scripts never share a key */
     snprintf(script.key + size, sizeof(script.key) - size, "-%llx", (unsigned long long)child->etag);
     return script;
 }
@@ -65,6 +67,7 @@ static enum status find(struct op *op, struct functions *functions, struct slice
         return op_fail(op, ST_BAD_REQUEST, "The user-defined function 'udf.%.*s' was not found.",
                        name.size > 200 ? 200 : (int)name.size, name.data);
     }
+    assert(functions->count < QUERY_UDFS_MAX); /* no query is compiled that names more */
     *which = functions->count++;
     functions->known[*which] = (struct function){ .child = child, .script = script_of("udf", child) };
     return ST_OK;
@@ -107,7 +110,10 @@ static enum status begin(struct op *op, struct functions *functions)
 /* Where the call is, or would be. */
 static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
 {
-    size_t at = (murmur3_128(text.data, text.size).h1 + function) % CALL_SLOTS;
+    size_t at;
+
+    assert(told->count < CALL_SLOTS); /* so that there is an empty slot to end at */
+    at = (murmur3_128(text.data, text.size).h1 + function) % CALL_SLOTS;
 
     for (; told->slot[at]; at = (at + 1) % CALL_SLOTS) {
         const struct told_call *call = &told->call[told->slot[at] - 1];
@@ -179,6 +185,8 @@ static enum status call_keeping(struct op *op, struct functions *functions, size
     struct arena kept = op->arena;
     enum status st;
 
+    assert(functions->session); /* begin() came first */
+    assert(count > 0);
     op->arena = functions->told->memory;
     st = script_call(op, functions->session, &functions->known[which].script, calls, count, values);
     functions->told->memory = op->arena;
@@ -231,6 +239,7 @@ static struct json known_value(struct functions *functions, size_t which, struct
     const struct told *told = functions->told;
     uint16_t slot = told && told->settled ? *slot_of(functions->told, which, text) : 0;
 
+    assert(!slot || slot <= told->count);
     if (!slot || json_kind(json_get(told->call[slot - 1].value, "error")) != JSON_UNDEFINED)
         return json_undefined;
     return told->call[slot - 1].value;

@@ -251,6 +251,7 @@ static void put_charge(struct buf *out, double charge)
 
 void hybrid_row_begin(struct buf *out)
 {
+    assert(out->size == 0);
     put_row(out, SCHEMA_SEGMENT);
     buf_byte(out, 1);
     put_u32(out, SEGMENT_BYTES);
@@ -294,6 +295,7 @@ void hybrid_row_result(struct buf *out, const struct hybrid_row_result *result, 
     size_t start = has_body ? (size_t)body : out->size, body_bytes = out->size - start;
     struct slice row;
 
+    assert(start <= out->size);
     put_head(out, result, has_body, body_bytes);
     if (out->failed)
         return;

@@ -1,4 +1,6 @@
 /* src/resource/item.c - what the operations on items share. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "partition/partition.h"
@@ -62,6 +64,7 @@ enum status item_check_document(struct op *op, struct json *document)
 {
     enum status st;
 
+    assert(json_kind(*document) == JSON_OBJECT); /* callers refuse others, each in its own words */
     TRY(check_id(op, json_get(*document, "id")));
     if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
         TRY(ttl_check(op, json_get(*document, "ttl")));

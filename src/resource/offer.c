@@ -2,6 +2,8 @@
  * src/resource/offer.c - throughput: what databases and containers were promised. Read, list, query, replace.
  * throughput.c holds requests back to it where the server was told to.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/offer.h"
 #include "resource/split.h"
@@ -115,7 +117,10 @@ static void add_settings(struct json_builder *out, const struct throughput *thro
 
 static void add_content(struct json_builder *out, const struct throughput *throughput, uint64_t most_ever)
 {
-    uint64_t now = throughput->autoscale ? throughput->units / 10 : throughput->units;
+    uint64_t now;
+
+    assert(throughput->units > 0); /* check_units() has let them in */
+    now = throughput->autoscale ? throughput->units / 10 : throughput->units;
 
     json_add_name(out, slice_of("offerThroughput"));
     json_add_int(out, (int64_t)now);
@@ -170,6 +175,7 @@ uint64_t throughput_of_offer(const struct child *offer)
 {
     struct json settings = settings_of(content_of(offer));
 
+    assert(offer->type == RID_TYPE_OFFER);
     return units_of(json_kind(settings) == JSON_OBJECT ? json_get(settings, "maxThroughput")
                                                        : json_get(content_of(offer), "offerThroughput"));
 }
@@ -187,6 +193,7 @@ static void print_resource(struct buf *body, const struct rid *owner)
 {
     struct rid database = *owner;
 
+    assert(owner->size == RID_DATABASE_BYTES || owner->size == RID_CONTAINER_BYTES);
     database.size = RID_DATABASE_BYTES;
     buf_text(body, "dbs/");
     rid_print(body, &database);

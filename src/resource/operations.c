@@ -1,4 +1,6 @@
 /* src/resource/operations.c - create, read, replace, upsert, delete and queries of a script. */
+#include <assert.h>
+
 #include "resource/operations.h"
 #include "base/limits.h"
 #include "partition/key.h"
@@ -163,6 +165,7 @@ static enum status act(struct op *op, const struct operations *work, const struc
     struct slice condition = { 0 };
     enum status st = ST_OK;
 
+    assert(work->txn);
     *refused = true;
     if (way->condition)
         condition = operations_text(json_get(options, way->condition));
@@ -311,6 +314,7 @@ static void print_failure(struct op *op, enum status st, struct buf *answers)
     const struct error_row *row = error_row(st);
     struct buf message;
 
+    assert(st != ST_OK);
     buf_init(&message, &op->arena);
     if (row->wrapped == 2) {
         buf_text(&message, op->error);
@@ -380,6 +384,7 @@ static struct op_mark begin_one(struct op *op, const struct operations *work, bo
  */
 static void end_one(struct op *op, struct op_mark mark, bool keeps)
 {
+    assert(op->index_bytes >= mark.index_bytes);
     if (keeps)
         op->arena.limit_bytes = mark.limit_bytes + (op->index_bytes - mark.index_bytes);
     else
@@ -393,6 +398,8 @@ enum status operations_run(struct op *op, void *context, struct json operations,
     size_t first = answers->size;
     enum status st = ST_OK;
 
+    assert(work->txn); /* the script's, from its first operation to its commit */
+    assert(work->call->container);
     for (struct json_iter i = json_iter(operations); json_next(&i);) {
         bool refused, keeps = keeps_memory(i.value);
         struct op_mark mark = begin_one(op, work, keeps);

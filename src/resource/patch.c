@@ -1,4 +1,6 @@
 /* src/resource/patch.c - partial updates of items: the request, its condition, and what may not be changed. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "partition/key.h"
@@ -13,6 +15,7 @@ static enum status check_place(struct op *op, const struct container *container,
 {
     struct slice first = place->segment[0];
 
+    assert(place->count > 0); /* patch_parse() refuses the whole document as a place */
     if (slice_is(first, "id") || item_is_system_name(first))
         return op_fail(op, ST_BAD_REQUEST, "Invalid patch request: Cannot patch system property '%.*s'.",
                        SLICE_ARGS(first));

@@ -152,6 +152,8 @@ void permission_print_token(struct buf *out, const struct child_printing *printi
     struct resource_link link;
 
     assert(permission->type == RID_TYPE_PERMISSION);
+    assert(printing->token_seconds >= TOKEN_SECONDS_MIN);
+    assert(printing->token_seconds <= TOKEN_SECONDS_MAX);
     if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
         return;
     grant.resource = rid_of(service->catalog, &link);

@@ -2,6 +2,8 @@
  * src/resource/procedure.c - a stored procedure: run in one transaction of one logical partition.
  * It is committed when the script has ended well and its answer is ready to be sent, and not before.
  */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "partition/key.h"
@@ -129,7 +131,8 @@ static enum status attempt(struct op *op, struct execution *execution, bool in_t
                               &work };
     enum status st;
 
-    *done = json_undefined; /* what an attempt before it has left lies in the session no more, */
+    assert(execution->session); /* run() has begun it */
+    *done = json_undefined;     /* what an attempt before it has left lies in the session no more, */
     buf_init(reply_body(execution->reply), &op->arena); /* and its answer not in the arena */
     if (in_turn)
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->epk, &work.txn));

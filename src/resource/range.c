@@ -3,6 +3,8 @@
  * SDKs read them as a change feed and go on until they are told that nothing is new: the etag is the version of
  * the table, and a client who has an older one is given what came since, with the ids of what is gone by it.
  */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "catalog/ranges.h"
 #include "reply/feed.h"
@@ -34,6 +36,7 @@ static void print_range(struct buf *body, const struct container *container, uin
     const struct key_range *range = &container->ranges.range[index];
     struct rid rid = rid_child(&container->rid, RID_RANGE, range->id + 1);
 
+    assert(index < container->ranges.count);
     buf_text(body, "{\"_rid\":\"");
     rid_print(body, &rid);
     buf_printf(body, "\",\"id\":\"%u\",", range->id);

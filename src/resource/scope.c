@@ -1,4 +1,6 @@
 /* src/resource/scope.c - which part of its container a request on items is about, and the session of those who ask. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "catalog/ranges.h"
 #include "resource/scope.h"
@@ -7,6 +9,7 @@
 
 void scope_all(struct reply *reply, const struct call *call)
 {
+    assert(call->container); /* the path of items names one */
     reply_owner(reply, call->container->link, &call->container->rid, ranges_all(call->container));
 }
 
@@ -24,6 +27,8 @@ enum status scope_check_session(struct op *op, const struct call *call, const st
     uint64_t wanted = 0;
     enum status st = ST_OK;
 
+    assert(
+        reply->about.of_items); /* scope_all() came first: the token is read for the ranges that it noted */
     if (!header.data || header.size == 0)
         return ST_OK;
     TRY(session_token_lsn(op, header, &ranges, &wanted));
@@ -72,6 +77,7 @@ static enum status read_epk(struct op *op, struct slice header, int order, struc
     struct epk given;
     size_t size;
 
+    assert(order == 1 || order == -1);
     if (!header.data)
         return ST_OK;
     if (!hex_decode(slice_trim(header), given.bytes, sizeof(given.bytes), &size))

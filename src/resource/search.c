@@ -1,4 +1,6 @@
 /* src/resource/search.c - queries over anything that is listed. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "reply/feed.h"
@@ -32,6 +34,7 @@ struct query_options search_options(const struct call *call)
     const struct container *container = call->container;
     struct json type = json_get(json_get(container->definition, "geospatialConfig"), "type");
 
+    assert(json_kind(container->definition) == JSON_OBJECT);
     return (struct query_options){
         .computed = json_get(container->definition, "computedProperties"),
         .indexing = json_get(container->definition, "indexingPolicy"),
@@ -97,6 +100,7 @@ enum status search_bind(struct op *op, const struct search *search, const struct
 {
     uint64_t hash = query_hash(search->query);
 
+    assert(at->kind == CONTINUATION_QUERY);
     if (at->position.size && at->query != hash)
         return continuation_malformed(op);
     at->container = *owner;
@@ -189,6 +193,8 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     struct continuation at;
     enum status st;
 
+    assert(search->query); /* search_compile() came first */
+    assert(source);
     op->work.queries++;
     TRY(call_page_size(op, call, &limits.rows));
     TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));
@@ -222,6 +228,7 @@ static enum status read_row(struct op *op, struct search_rows *rows, struct quer
     struct buf text;
     enum status st = ST_QUERY_MEMORY;
 
+    assert(rows->next <= list->count);
     arena_reset(&rows->memory);
     op->arena = rows->memory;
     buf_init(&text, &op->arena);

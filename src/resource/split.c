@@ -1,4 +1,6 @@
 /* src/resource/split.c - what an operator or an offer wants of a container's ranges. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "catalog/split.h"
@@ -13,6 +15,7 @@ static enum status find_in(struct op *op, struct catalog *catalog, struct slice 
 {
     struct database *database = catalog_find_database(catalog, database_name);
 
+    assert(!*container);
     if (database)
         *container = catalog_find_container(catalog, database, name);
     database_release(database);
@@ -84,6 +87,7 @@ static void print_ranges(struct buf *out, const struct container *container)
 {
     struct epk min, max;
 
+    assert(container->ranges.count > 0); /* no change of ranges leaves a container without one */
     buf_text(out, "{\"ranges\":[");
     for (uint32_t i = 0; i < container->ranges.count; i++) {
         range_bounds(container, i, &min, &max);
@@ -226,6 +230,7 @@ static enum status read_ids(struct op *op, struct json list, struct range_merge 
     id = arena_alloc(&op->arena, (json_count(list) + 1) * sizeof(*id));
     for (struct json_iter i = json_iter(list); json_next(&i);)
         TRY(read_id(op, i.value, &id[merge->count++]));
+    assert(merge->count == json_count(list));
     merge->id = id;
 out:
     return st;
@@ -286,6 +291,8 @@ enum status split_with_offer(struct op *op, struct service *service, const struc
     struct container *container = NULL;
     enum status st;
 
+    assert(old->type == RID_TYPE_OFFER);
+    assert(count > 0);
     TRY(find_to_split(op, service->catalog, &old->parent, count, &container));
     TRY(catalog_replace_offer(op, service->catalog, old, body, if_match, container, count, offer));
 out:

@@ -1,4 +1,6 @@
 /* src/resource/throughput.c - which buckets a request concerns, and whether they have something left. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/ranges.h"
 #include "partition/key.h"
@@ -51,6 +53,8 @@ static struct meter_place place_of(const struct container *container, const uint
 
     if (shared)
         return (struct meter_place){ .count = 1 };
+    assert(id >= table->id);
+    assert(id < table->id + table->count);
     return (struct meter_place){ .index = (uint32_t)(id - table->id), .range = *id, .count = table->count };
 }
 
@@ -83,6 +87,7 @@ static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 /* In the service's words. */
 static enum status refuse(struct op *op, const struct call *call, int64_t wait_us)
 {
+    assert(wait_us > 0);
     atomic_fetch_add_explicit(&call->container->meter->refused, 1, memory_order_relaxed);
     op->retry_after_ms = (wait_us + 999) / 1000;
     return op_fail(op, ST_TOO_MANY_REQUESTS,
@@ -113,6 +118,7 @@ static void pay(struct op *op, const struct call *call, struct range_ids ranges,
     bool shared;
     struct meter *meter = meter_of(op, call, &shared);
 
+    assert(ranges.count > 0); /* else nobody would pay */
     for (uint32_t i = 0; i < ranges.count; i++) {
         struct meter_place place = place_of(call->container, ranges.id + i, shared);
 
@@ -126,6 +132,7 @@ enum status throughput_enter(struct op *op, struct call *call)
 
     if (!call->service->enforces_throughput || !call->container)
         return ST_OK;
+    assert(call->pays.count == 0); /* a request enters once */
     call->pays = ranges_asked_for(op, call);
     wait = wait_us(op, call, call->pays);
     if (wait == 0)

@@ -1,4 +1,6 @@
 /* src/resource/trigger.c - triggers around a write: found, checked against it, run in its transaction. */
+#include <assert.h>
+
 #include "resource/trigger.h"
 #include "base/limits.h"
 #include "resource/function.h"
@@ -55,6 +57,7 @@ static enum status check_trigger(struct op *op, const struct child *child, const
     struct slice its_type = json_string(json_get(child->body, "triggerType"));
     struct slice its_operation = json_string(json_get(child->body, "triggerOperation"));
 
+    assert(operations[kind].name); /* reads run no triggers */
     if (!slice_is_nocase(its_type, type))
         return op_fail(op, ST_BAD_REQUEST,
                        "Trigger '%.*s' was defined with type '%.*s', and therefore is invalid for '%s'.",
@@ -74,6 +77,7 @@ static enum status add_trigger(struct op *op, const struct call *call, struct sl
     struct child *child;
     enum status st = ST_OK;
 
+    assert(*count <= TRIGGERS_MAX);
     if (*count == TRIGGERS_MAX)
         TRY(op_fail_as(op, ST_BAD_REQUEST));
     child = catalog_find_child(call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name);
@@ -158,6 +162,8 @@ static enum status fire(struct op *op, struct firing *firing, const struct trigg
     struct buf context;
     enum status st;
 
+    assert(firing->session);
+    assert(firing->work.txn); /* a trigger runs in the transaction of its write */
     buf_init(&context, &op->arena);
     buf_text(&context, "{\"collection\":");
     operations_print_collection(&context, firing->call->container);
@@ -311,6 +317,7 @@ enum status trigger_run(struct op *op, const struct call *call, struct action *a
     struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->epk };
     enum status st;
 
+    assert(trigger_is_named(call));
     TRY(read_body(op, &firing));
     TRY(read_names(op, call, HEADER_PRE_TRIGGER, "Pre", action->kind, triggers.before,
                    &triggers.before_count));

@@ -1,4 +1,6 @@
 /* src/resource/usage.c - how much of a container is in use. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/usage.h"
 
@@ -42,6 +44,7 @@ void usage_of_container(struct reply *reply, const struct call *call)
     struct bucket_usage used;
     struct buf quota, usage;
 
+    assert(call->container);
     buf_init(&quota, &reply->op->arena);
     buf_init(&usage, &reply->op->arena);
     if (container_usage(call->container, &used)) {

@@ -1,4 +1,5 @@
 /* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "resource/split.h"
@@ -26,6 +27,7 @@ static enum status ready(const struct route_options *options, const struct route
 static enum status metrics_text(const struct route_options *options, const struct route_metrics *metrics,
                                 struct exchange *exchange)
 {
+    assert(options->print_metrics);
     metrics_print(&exchange->answer.body, metrics);
     options->print_metrics(options->metrics_context, &exchange->answer.body);
     answer_text(exchange, "text/plain; version=0.0.4");

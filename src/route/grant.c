@@ -29,7 +29,10 @@ static bool is_about_rights(const struct call *call)
 static bool is_this(const struct resource_link *link, const struct call *call)
 {
     struct rid rid;
-    bool by_rid = rid_parse(link->container, &rid) && rid_equal(&rid, &call->container->rid);
+    bool by_rid;
+
+    assert(call->container); /* is_within() has compared it */
+    by_rid = rid_parse(link->container, &rid) && rid_equal(&rid, &call->container->rid);
 
     if (by_rid != call->by_rid)
         return false;

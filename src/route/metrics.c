@@ -1,4 +1,6 @@
 /* src/route/metrics.c - request metrics in Prometheus' text form. */
+#include <assert.h>
+
 #include "route/metrics.h"
 
 /* Upper bounds of the histogram, in microseconds. */
@@ -9,6 +11,8 @@ void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_
 {
     size_t slot = 0;
 
+    assert(http_status >= 100); /* by_class[] has a place for each first digit */
+    assert(http_status < 600);
     while (slot < METRIC_TIMES && (uint64_t)time_us > bound_us[slot])
         slot++;
     atomic_fetch_add_explicit(&metrics->time[slot], 1, memory_order_relaxed);

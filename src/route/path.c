@@ -119,6 +119,7 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
 
     *path = (struct path){ 0 };
     TRY(split(op, raw, path));
+    assert(path->count <= PATH_SEGMENTS);
     in_link = path->count - path->count % 2;
     path->shape = shape_of(op, path);
     path->link = join(op, path, in_link);

@@ -1,4 +1,5 @@
 /* src/route/route.c - the steps of a request, in order. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -117,6 +118,7 @@ static enum status find_user(struct op *op, struct routed *routed)
     const struct path *path = &routed->path;
     struct call *call = &routed->call;
 
+    assert(call->database); /* find_owners() comes here with it */
     if (path->count < 5 || !slice_is(path->segment[2], "users"))
         return ST_OK;
     call->user =
@@ -130,6 +132,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     struct call *call = &routed->call;
     struct rid rid;
 
+    assert(call->database);
     if (path->count < 4 || !slice_is(path->segment[2], "colls"))
         return ST_OK;
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
@@ -185,8 +188,11 @@ static enum status find_owners(struct op *op, struct routed *routed)
     enum status st = ST_OK;
 
     call->type = path->type;
-    if (path->count && path->count % 2 == 0)
+    if (path->count && path->count % 2 == 0) {
         call->id = path->segment[path->count - 1];
+        assert(call->id.size >
+               0); /* path_parse() leaves no slash at the end, so the last segment has something */
+    }
     if (slice_is(path->shape, "media/x"))
         find_media_owners(op, call);
     if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
@@ -282,6 +288,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     struct grant grant;
     enum status st, owners;
 
+    assert(!routed->is_prepared);
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
@@ -340,6 +347,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
     double charge;
 
+    assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
+    assert(st != ST_PENDING);     /* it goes on, when it is committed */
     if (st != ST_OK)
         note_session(routed);
     charge = reply_finish(&routed->reply, st);
@@ -357,6 +366,7 @@ static struct routed *begin(struct router *router, struct exchange *exchange)
 {
     struct routed *routed = arena_alloc(&exchange->op.arena, sizeof(*routed));
 
+    assert(!exchange->op.may_block); /* every request begins on a loop thread */
     *routed = (struct routed){ .call = { .service = router->options.service, .request = &exchange->request },
                                .began_us = env_monotonic_us(exchange->op.env) };
     set_activity_id(&exchange->op, &exchange->request);
@@ -428,6 +438,9 @@ static bool may_run_inline(const struct exchange *exchange, const struct route *
 /* The operation itself: at once if it needs no disk, else on a pool thread; its end, when what it wrote is committed. */
 static enum status run(struct exchange *exchange, struct routed *routed)
 {
+    assert(routed->is_prepared);
+    assert(routed->route);
+    assert(routed->route->run);
     if (routed->call.resume)
         return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
@@ -461,6 +474,7 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (endpoint)
         return answer_endpoint(router, exchange, endpoint);
     routed = again ? exchange->state : begin(router, exchange);
+    assert(routed); /* begin() has left it in the exchange */
     if (again)
         op_renew_time(&exchange->op);
     begin_reply(exchange, routed);

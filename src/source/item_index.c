@@ -133,6 +133,7 @@ static void describe_scope(struct op *op, struct query_index *index, const struc
     index->key_count = container->system_key ? 0 : container->key_path_count;
     for (size_t i = 0; i < index->key_count; i++)
         index->key[i] = path_of_key(op, &container->key_path[i]);
+    assert(index->key_count <= PARTITION_KEY_PATHS_MAX);
     describe_key(index, scan, key);
     index->is_whole = is_whole(&scan->scope);
     index->hides = container->default_ttl != TTL_OFF;
@@ -149,6 +150,8 @@ enum status item_index_offer(struct op *op, const struct partition_scan *scan,
     size_t spans;
     enum status st = ST_OK;
 
+    assert(container);
+    assert(!*offered);
     partition_scan_spans(scan, &spans);
     if (!container->index || spans == 0)
         return ST_OK;

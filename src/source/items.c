@@ -137,6 +137,7 @@ out:
 
 struct query_source *item_source_rows(struct item_source *items)
 {
+    assert(items->scan.container); /* it was opened */
     return &items->base;
 }
 
