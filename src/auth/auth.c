@@ -166,7 +166,7 @@ static enum status read_credentials(struct op *op, const struct request *request
 
 /* --- the date --- */
 
-/* A signature holds from one time to another. */
+/* Refuses a signature that is good from one time to another, and not now. */
 static enum status refuse_time(struct op *op, int64_t from_ms, int64_t to_ms)
 {
     char from[HTTP_DATE_SIZE + 1], to[HTTP_DATE_SIZE + 1], now[HTTP_DATE_SIZE + 1];
@@ -217,7 +217,7 @@ static void add_lower(struct buf *text, struct slice part)
     text->size += part.size + 1;
 }
 
-/* What the client signed, if it meant `link`. */
+/* The text that the client has signed, if it meant `link`. */
 static struct slice payload(struct op *op, const struct request *request, struct slice type,
                             struct slice link)
 {
@@ -241,7 +241,7 @@ static bool only_reads(size_t key)
     return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
 }
 
-/* As on the service, a key for reading that was used to write is answered like a wrong key. */
+/* A key for reading does not sign writes: as on the service, it is answered like a wrong key. */
 static bool signed_by_any_key(const struct key_set *keys, struct slice text, bool writes,
                               const uint8_t signature[HMAC_BYTES])
 {
@@ -296,7 +296,7 @@ static enum status refuse(struct op *op, struct slice text)
 
 /* --- resource tokens: <signature>;<grant>; in base64 each --- */
 
-/* What is signed. No request's text begins like this, so neither signature can stand for the other. */
+/* The text that is signed for a token. No request's text begins like this, so no signature is good for both. */
 static struct slice grant_text(struct slice grant, char *room)
 {
     static const char mark[] = "resource token\n";
@@ -308,7 +308,7 @@ static struct slice grant_text(struct slice grant, char *room)
 
 enum { GRANT_TEXT_MAX = 32 + GRANT_BYTES_MAX };
 
-/* The first key that may write: a key for reading signs no token. */
+/* Tokens are signed with the first key that may write. */
 static const struct hmac *signing_key(const struct key_set *keys)
 {
     return &keys->key[keys->is_there[AUTH_PRIMARY] ? AUTH_PRIMARY : AUTH_SECONDARY];

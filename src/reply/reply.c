@@ -25,7 +25,7 @@ void reply_resume(struct reply *reply)
 {
     assert(reply->answer->head.size == 0);
     assert(reply->answer->body.size == 0);
-    assert(!reply_has_session(reply)); /* its LSN is what it has waited for */
+    assert(!reply_has_session(reply)); /* the LSN is that of the commit that it waited for */
     begin_answer(reply);
 }
 
@@ -98,8 +98,7 @@ void reply_owner(struct reply *reply, struct slice link, const struct rid *rid, 
 
 void reply_ranges(struct reply *reply, struct range_ids ranges)
 {
-    assert(ranges.count >
-           0); /* the keys of a container have no gap: every key and every part of one has its range */
+    assert(ranges.count > 0); /* ranges have no gap between them: every key lies in one */
     reply->about.ranges = ranges;
     reply->about.of_items = true;
 }
@@ -182,7 +181,7 @@ void reply_print_reason(struct buf *out, const char *reason)
     json_print_string(out, reason_text(reason, out->arena));
 }
 
-/* The service tells who answered and for which request behind the reason. */
+/* After the reason, the service tells which request it was and who answered it. */
 static void print_message(struct buf *body, const struct op *op, const struct error_row *row)
 {
     struct slice text = reason_text(op->error, body->arena);

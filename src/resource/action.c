@@ -41,7 +41,7 @@ out:
     return st;
 }
 
-/* A replace where there is one, else a create: If-Match then has nothing to compare. */
+/* An upsert replaces the item, or creates it: then If-Match has nothing to compare with. */
 static enum status take_upsert(struct op *op, const struct container *container, struct partition_txn *txn,
                                struct action *action)
 {
@@ -70,7 +70,7 @@ out:
     return st;
 }
 
-/* A version that the client has already, by either condition: a batch of the service takes them for the same. */
+/* Either condition says which version the client has: a batch of the service treats both as If-None-Match. */
 static enum status take_read(struct op *op, const struct container *container, struct partition_txn *txn,
                              struct action *action)
 {
@@ -153,7 +153,7 @@ enum status action_take(struct op *op, const struct container *container, struct
 {
     assert(txn);
     assert(action->kind < ACTION_KINDS);
-    assert(action->id.data); /* from the document, the path or the operation: whoever has none was refused */
+    assert(action->id.data); /* a request that names no item was refused */
     partition_set_indexing(txn, action->indexing);
     return kinds[action->kind].take(op, container, txn, action);
 }

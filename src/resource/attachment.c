@@ -15,7 +15,10 @@ static enum status exists(struct op *op)
     return op_fail(op, ST_EXISTS, "Resource with specified id or name already exists.");
 }
 
-/* Under the id that the body gives it, which is free, or whose holder is replaced. */
+/*
+ * Writes the attachment under the id that the body gives it. Another attachment with this id is replaced, or in the
+ * way.
+ */
 static enum status put_named(struct op *op, struct partition_txn *txn, struct attachment_job *job,
                              bool replaces)
 {
@@ -39,7 +42,7 @@ enum status attachment_try_upsert(struct op *op, struct partition_txn *txn, stru
     return put_named(op, txn, job, true);
 }
 
-/* It may be renamed, to a name that no other has. */
+/* A replace may rename the attachment, to a name that no other has. */
 static enum status check_rename(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     struct attachment_job other = *job;
@@ -78,7 +81,7 @@ out:
     return st;
 }
 
-/* What has a body: reads it, does it, and tells what came of it. */
+/* Operations that have a body: reads the body, writes, and answers with the attachment. */
 static enum status write_body(struct op *op, const struct call *call, struct reply *reply,
                               attachment_attempt *attempt)
 {
@@ -143,7 +146,7 @@ out:
     return st;
 }
 
-/* All of an item's: a hundred at most. */
+/* All attachments of an item: ATTACHMENTS_MAX at most. */
 static enum status read_all(struct op *op, const struct call *call, struct reply *reply,
                             struct attachment_job *job, struct record **list, size_t *count)
 {

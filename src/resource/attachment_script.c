@@ -6,7 +6,7 @@
 #include "resource/operations.h"
 #include "resource/search.h"
 
-/* A version that the script has already. */
+/* ST_NOT_MODIFIED when the script has this version already. */
 static enum status try_read(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     enum status st;
@@ -43,7 +43,7 @@ static const struct way *find_way(struct slice name)
 
 /* ---- one ---- */
 
-/* By its name; where the link is made of rids, by its number below the item. */
+/* The attachment is known by its name, or by its number below the item where the link is made of rids. */
 static enum status read_name(struct op *op, struct json asked, struct attachment_job *job)
 {
     struct slice item = operations_text(json_get(asked, "rid"));
@@ -60,7 +60,7 @@ static enum status read_name(struct op *op, struct json asked, struct attachment
     return job->name.data ? ST_OK : attachment_missing(op);
 }
 
-/* Only a new one is given an id. */
+/* Only a new attachment is given an id. */
 static enum status read_body(struct op *op, const struct way *way, struct json asked,
                              struct attachment_job *job)
 {
@@ -93,7 +93,7 @@ static void print_answer(struct op *op, const struct way *way, struct attachment
     buf_text(answers, ",\"options\":{}}");
 }
 
-/* All attempts refuse before they write: what is wrong with them the script is told, and it may go on. */
+/* Every attempt refuses before it writes. So the script may be told what was wrong, and go on. */
 static enum status act(struct op *op, const struct operations *work, const struct way *way, struct json asked,
                        struct attachment_job *job, struct buf *answers)
 {

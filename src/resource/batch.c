@@ -1,7 +1,7 @@
 /*
- * src/resource/batch.c - several operations in one request: run them, tell what became of each.
- * What is wrong with the request as a whole refuses it. What is wrong with one operation is told in its place of
- * the answer, which then has status 207.
+ * src/resource/batch.c - several operations in one request: runs them, and tells what became of each.
+ * A request that is wrong as a whole is refused. When one operation is wrong, its place in the answer says so, and
+ * the answer has status 207.
  */
 #include <assert.h>
 
@@ -30,7 +30,7 @@ out:
     return st;
 }
 
-/* The key in the header is that of all operations: a resource token may be good for no other. */
+/* Every operation must have the key that the header names: a resource token may be good for no other. */
 static enum status check_same_key(struct op *op, const struct parts *parts)
 {
     assert(parts->has_key);
@@ -65,7 +65,7 @@ out:
 
 /* ---- each operation by itself ---- */
 
-/* In bulk: the client asked the wrong range, which may have been the right one before a split. */
+/* In bulk: refuses an operation that was sent to the wrong range. It may have been the right one before a split. */
 static enum status check_range(struct op *op, const struct parts *parts, const struct epk *epk)
 {
     struct slice key = epk_slice(epk);
@@ -76,7 +76,7 @@ static enum status check_range(struct op *op, const struct parts *parts, const s
     return op_fail(op, ST_RANGE_GONE, "The operation's partition key lies in another partition key range.");
 }
 
-/* The id of a replace is that of the operation, which its document may change. */
+/* A replace is about the operation's id; the document may have another, which the item then gets. */
 static enum status place_document(struct op *op, const struct parts *parts, struct part *part,
                                   const struct epk *named)
 {
@@ -97,7 +97,7 @@ out:
     return st;
 }
 
-/* Where a key is named neither here nor there, the document has one, or there is none to have. */
+/* The key is the request's, or the operation's own, or the document's. Without any it is read as an absent key. */
 static enum status place(struct op *op, const struct parts *parts, struct part *part)
 {
     bool has_document = batch_kinds[part->action.kind].body == BODY_DOCUMENT;
@@ -137,15 +137,16 @@ static enum status too_large(struct op *op)
     return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
 }
 
-/* Results beside those of the items: status, charge, ETag, system properties, a message. */
+/* Room for what an answer has beside the items: status, charge, ETag, system properties, a message. */
 static size_t bare_answer_bytes(const struct parts *parts)
 {
     return 1024 * parts->count;
 }
 
 /*
- * An answer that has no room after the commit would leave the client in the dark: the room is taken before it.
- * A buffer that cannot grow is lost, with what others have to tell, so the arena is asked first.
+ * Takes the room for an operation's answer before the commit. A client that got no answer after the commit would
+ * not know what was written. The arena is asked first, because a buffer that fails to grow loses the answers of the
+ * others too.
  */
 static enum status make_room(struct op *op, struct parts *parts, const struct part *part)
 {
@@ -204,7 +205,7 @@ static enum status take_all(struct op *op, struct parts *parts, struct partition
     return ST_OK;
 }
 
-/* The first attempt waits for nobody, so that batches of one logical partition share a sync; later ones line up. */
+/* The first attempt takes no lock, so that batches of one logical partition share a sync. Later attempts line up. */
 static enum status attempt(struct op *op, struct parts *parts, bool in_turn, struct part **culprit,
                            struct commit_stamp *stamp)
 {
@@ -224,7 +225,7 @@ out:
     return st;
 }
 
-/* What an attempt in vain has allocated is given back before the next one. */
+/* Each attempt begins with the memory that the first had. */
 static enum status attempt_until_written(struct op *op, struct parts *parts, struct part **culprit,
                                          struct commit_stamp *stamp)
 {
@@ -239,7 +240,7 @@ static enum status attempt_until_written(struct op *op, struct parts *parts, str
     return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
-/* One operation cannot be done: it tells why, and the others that they depended on it. */
+/* One operation cannot be done. Its answer tells why; the answers of the others tell that they depended on it. */
 static void blame(struct parts *parts, const struct part *culprit)
 {
     assert(culprit >= parts->part);
@@ -309,7 +310,7 @@ static void print_result(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-/* The same as a row, which has no place for a message. */
+/* The same in the binary form, which has no place for a message. */
 static void write_result(struct buf *body, const struct container *container, const struct part *part)
 {
     const struct error_row *row = error_row(part->status);
@@ -349,7 +350,7 @@ static void write_results(struct parts *parts, struct buf *body)
         write_result(body, parts->call->container, &parts->part[i]);
 }
 
-/* In the form in which the request came. */
+/* The answer has the form in which the request came. */
 static void answer(struct parts *parts)
 {
     bool all_well = true;
@@ -366,7 +367,7 @@ static void answer(struct parts *parts)
     reply_status(parts->reply, all_well ? 200 : 207);
 }
 
-/* Writes see what is there, whatever the client has seen; what reads waits for what its client knows of. */
+/* Only reads have to see what their client has seen: writes always work on the newest state. */
 static enum status check_session(struct op *op, const struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
@@ -375,7 +376,7 @@ static enum status check_session(struct op *op, const struct parts *parts)
     return ST_OK;
 }
 
-/* Headers too must have their room before anything is written. */
+/* The headers too get their room before anything is written. */
 enum { HEAD_BYTES_ENOUGH = 4096 };
 
 enum status document_batch(struct op *op, struct call *call, struct reply *reply)

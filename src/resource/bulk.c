@@ -1,7 +1,7 @@
 /*
- * src/resource/bulk.c - operations that stand each for itself, committed together where they can be.
- * A wave has every part that need not wait for another. Its transactions are begun one by one, then handed to the
- * committer side by side: a hundred parts mostly wait for one sync.
+ * src/resource/bulk.c - operations that stand or fall each by itself, committed together where they can be.
+ * A wave has every part that need not wait for another. The transactions of a wave begin one by one, and then go to
+ * the committer side by side, so that a hundred parts mostly wait for one sync.
  */
 #include <assert.h>
 
@@ -49,7 +49,7 @@ static void finish(struct op *op, struct part *part, enum status status)
     part->done = true;
 }
 
-/* By itself it would be an answer, and the least that one costs is the read of an item. */
+/* A part costs what it would cost as a request of its own: at least the read of an item. */
 static enum status take(struct op *op, struct parts *parts, struct part *part, struct partition_txn *txn)
 {
     struct work before = op->work;
@@ -61,7 +61,7 @@ static enum status take(struct op *op, struct parts *parts, struct part *part, s
     return st;
 }
 
-/* What does not fail here waits for the commit of its wave. */
+/* Begins a part. Unless it fails, it joins the wave and waits for its commit. */
 static enum status begin(struct op *op, struct parts *parts, struct part *part, struct wave *wave)
 {
     struct partition_txn *txn = NULL;
@@ -86,7 +86,10 @@ out:
     return st;
 }
 
-/* Another writer came first: from here on it is a request like any other, which waits for the item's lock. */
+/*
+ * Ends a part after the commit of its wave. If another writer came first, it is run again like a request, with a
+ * lock.
+ */
 static enum status settle(struct op *op, const struct parts *parts, struct part *part,
                           struct partition_ending *ending)
 {
@@ -108,7 +111,7 @@ static bool is_failure(enum status st)
     return st != ST_OK && st != ST_NOT_MODIFIED;
 }
 
-/* As many as there are, or one if what comes after it depends on how it ends. Says whether one has failed. */
+/* Begins as many parts as need not wait, but no more than `limit`. Says whether one has failed. */
 static bool begin_wave(struct op *op, struct parts *parts, size_t limit, struct wave *wave)
 {
     bool failed = false;

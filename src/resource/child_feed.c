@@ -6,7 +6,7 @@
 #include "reply/feed.h"
 #include "resource/search.h"
 
-/* Whose they are, as an answer tells it: those of the account are nobody's. */
+/* The owner that an answer names; what belongs to the account has none. */
 static const struct rid *owner_of(const struct child_feed *feed)
 {
     return feed->parent->size ? feed->parent : NULL;

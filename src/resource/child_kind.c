@@ -18,7 +18,7 @@ static const struct child_property properties_of[][CHILD_PROPERTIES_MAX + 1] = {
 };
 /* clang-format on */
 
-/* What is more than a row of the table can say; each may be NULL. */
+/* Code of a kind, for what a row of the table cannot say. Each may be NULL. */
 static const struct child_code {
     enum rid_type type;
     enum status (*check)(struct op *op, const struct call *call, struct json body);
@@ -27,7 +27,7 @@ static const struct child_code {
     { RID_TYPE_PERMISSION, permission_check, permission_print_token },
 };
 
-/* What the service writes itself, whatever a client sends; and what kinds add. */
+/* The server writes these itself, whatever a client sends. What kinds add comes on top. */
 static const char *const system_properties[] = { "_rid", "_self", "_etag", "_ts", "_token" };
 
 static const struct child_code *code_of(const struct kind *kind)

@@ -101,7 +101,10 @@ static size_t count_sharing(const struct call *call)
     return sharing;
 }
 
-/* Without an offer of its own it shares its database's, and the smallest one when that has none. */
+/*
+ * A container that asks for no throughput shares its database's. If the database has none, it gets the smallest of
+ * its own.
+ */
 static enum status own_throughput(struct op *op, const struct call *call, struct throughput *wanted)
 {
     struct child *shared = catalog_find_offer(call->service->catalog, &call->database->rid);

@@ -9,7 +9,7 @@
 #include "resource/trigger.h"
 #include "resource/usage.h"
 
-/* Reads the document and its key, which must be the one in the header. */
+/* Reads the document. Its key must be the one in the header, if the header names one. */
 static enum status read_document(struct op *op, const struct call *call, struct reply *reply,
                                  struct action *action)
 {
@@ -42,7 +42,7 @@ static enum indexing_wish indexing_wish_of(const struct call *call)
     return INDEXING_DEFAULT;
 }
 
-/* A trigger has an answer of its own. */
+/* A trigger has set an answer of its own. */
 static void replace_body(struct reply *reply, struct json answer)
 {
     reply_body(reply)->size = 0;
@@ -75,7 +75,10 @@ static void finish_answer(struct reply *reply, const struct call *call)
         reply_drop_body(reply);
 }
 
-/* The commit is done. If another writer came first nothing has happened, and a thread that may wait begins anew. */
+/*
+ * Answers when the commit is done. If another writer came first, nothing was written, and a pool thread begins
+ * anew.
+ */
 static enum status resume(struct op *op, struct call *call, struct reply *reply)
 {
     struct action *action = call->written;
@@ -96,7 +99,7 @@ out:
     return st;
 }
 
-/* Does what was read, and answers with the item that was written. */
+/* Does the action, and answers with the item that was written. */
 static enum status run(struct op *op, struct call *call, struct reply *reply, struct action *action)
 {
     struct json told = json_undefined;
@@ -137,7 +140,7 @@ out:
 }
 
 /* clang-format off */
-/* What a request has to say for each kind of write. A document says by itself where it belongs; else the header has the key. */
+/* What a request of each kind has. The partition key is the document's; without a document it is the header's. */
 static const struct {
     bool has_document, has_patch, names_item;
 } requests[ACTION_KINDS] = {

@@ -5,12 +5,12 @@
 #include "base/hash.h"
 #include "resource/function.h"
 
-enum { CALLS_MAX = 1024, CALL_SLOTS = 2 * CALLS_MAX }; /* told in advance */
+enum { CALLS_MAX = 1024, CALL_SLOTS = 2 * CALLS_MAX }; /* that a query may announce */
 
 struct told_call {
     size_t function;   /* among those known */
     struct slice text; /* its arguments */
-    struct json value; /* undefined until it was made, and where it failed; else as it came */
+    struct json value; /* as it came from the child; undefined before the call, and where the call failed */
 };
 
 struct told {
@@ -105,9 +105,9 @@ static enum status begin(struct op *op, struct functions *functions)
     return script_begin(op, functions->call->service->scripts, &functions->session);
 }
 
-/* ---- told in advance ---- */
+/* ---- calls that a query announces ---- */
 
-/* Where the call is, or would be. */
+/* The slot where the call is, or where it would be put. */
 static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
 {
     size_t at;
@@ -124,7 +124,7 @@ static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
     return &told->slot[at];
 }
 
-/* NULL when there is no memory for it: calls are then made when they come. */
+/* NULL when there is no memory: then each call is made when the query needs its value. */
 static struct told *told_of(struct functions *functions)
 {
     struct told *told = functions->told;
@@ -178,7 +178,7 @@ static size_t print_calls(struct buf *out, const struct told *told, size_t which
     return count;
 }
 
-/* The values are kept for as long as the calls are. */
+/* Makes the calls. Their values lie in the memory of the announced calls, and are kept as long as these. */
 static enum status call_keeping(struct op *op, struct functions *functions, size_t which, struct slice calls,
                                 size_t count, struct json *values)
 {
@@ -233,7 +233,9 @@ out:
     return st;
 }
 
-/* What was told and made; undefined when it was not, or has failed: then it is made again, to fail where it counts. */
+/*
+ * Undefined when the call was not announced, or has failed: then it is made for its row, and fails where it counts.
+ */
 static struct json known_value(struct functions *functions, size_t which, struct slice text)
 {
     const struct told *told = functions->told;
@@ -245,7 +247,7 @@ static struct json known_value(struct functions *functions, size_t which, struct
     return told->call[slot - 1].value;
 }
 
-/* ---- made ---- */
+/* ---- calls that are made at once ---- */
 
 static enum status make_call(struct op *op, struct functions *functions, size_t which, struct slice text,
                              struct json *value)

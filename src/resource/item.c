@@ -7,7 +7,7 @@
 #include "resource/item.h"
 #include "resource/system.h"
 
-/* Ours to set: what a client sends under these names is dropped. */
+/* The server sets these: what a client sends under these names is dropped. */
 static const char *const system_names[] = { "_rid", "_self", "_etag", "_attachments", "_ts" };
 
 bool item_is_system_name(struct slice name)
@@ -85,7 +85,7 @@ out:
     return st;
 }
 
-/* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
+/* One byte of a value becomes at most six bytes of text ("\u0001"). So most documents need not be printed. */
 size_t item_text_bytes(struct op *op, struct json document, size_t enough)
 {
     struct arena_mark mark = arena_mark(&op->arena);
@@ -141,7 +141,7 @@ void item_print_self(struct buf *body, const struct container *container, const 
     buf_byte(body, '/');
 }
 
-/* Without the closing brace. */
+/* Prints the item up to its closing brace. */
 static void print_open(struct buf *body, const struct container *container, const struct record *item)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);

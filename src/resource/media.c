@@ -61,7 +61,7 @@ out:
     return st;
 }
 
-/* Media that lie elsewhere are not replaced from here. */
+/* Only media that are kept here can be replaced: an attachment may also point elsewhere. */
 static enum status try_media_replace(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     struct slice bytes;

@@ -11,7 +11,10 @@
 #include "resource/child_feed.h"
 #include "resource/system.h"
 
-/* Of the two ways to pay. What was once provisioned raises the minimum for good, to a hundredth or a tenth of it. */
+/*
+ * The terms of the two ways to pay. The most that was ever provisioned raises the minimum for good: to a hundredth
+ * of it, or to a tenth with autoscale.
+ */
 static const struct terms {
     uint64_t least, step, share;
 } fixed_terms = { THROUGHPUT_MIN, THROUGHPUT_STEP, 100 },
@@ -49,7 +52,7 @@ static enum status check_units(struct op *op, const struct throughput *wanted, u
         (unsigned long long)least, THROUGHPUT_MAX, step);
 }
 
-/* A whole number that is no less than nothing; what is none of these is as bad as 1. */
+/* A positive whole number. Anything else becomes 1, which no offer may have. */
 static uint64_t units_of(struct json number)
 {
     if (json_kind(number) != JSON_NUMBER || !json_is_int(number) || json_int(number) <= 0)
@@ -258,7 +261,7 @@ out:
     return st;
 }
 
-/* A request that changes the way to pay says so in a header, and has the content of the old way. */
+/* A request that changes the way to pay says so in a header. Its content is still that of the old way. */
 static enum status read_migration(struct op *op, const struct call *call, const struct child *old,
                                   bool has_settings, struct throughput *wanted)
 {
@@ -330,7 +333,7 @@ out:
     return st;
 }
 
-/* More throughput than its ranges can serve splits them; less merges none, as on the service. */
+/* If the ranges cannot serve the new throughput, they are split. Less throughput merges none, as on the service. */
 enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct child *old = NULL, *offer = NULL;
@@ -370,7 +373,7 @@ enum status offer_list(struct op *op, struct call *call, struct reply *reply)
     return child_feed_list(op, call, reply, &offers);
 }
 
-/* Over all of them: a database and a container has one at most. */
+/* Queries all offers: each database and each container has at most one. */
 enum status offer_query(struct op *op, struct call *call, struct reply *reply)
 {
     size_t databases, containers;

@@ -29,7 +29,7 @@ static const struct way {
     const char *name;
     enum action_kind kind;
     bool has_body, on_document;
-    const char *condition; /* the option that holds an ETag */
+    const char *condition; /* the option with an ETag */
 } ways[] = {
     { "create", ACTION_CREATE, true, false, NULL },      { "upsert", ACTION_UPSERT, true, false, "etag" },
     { "read", ACTION_READ, false, true, "ifNoneMatch" }, { "replace", ACTION_REPLACE, true, true, "etag" },
@@ -41,7 +41,7 @@ struct slice operations_text(struct json value)
     return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
 }
 
-/* As the service has them, in small letters; what is none of them changes nothing. */
+/* The service writes these in small letters. Any other value changes nothing. */
 static enum indexing_wish wish_of(struct json options)
 {
     struct slice action = operations_text(json_get(options, "indexAction"));
@@ -149,7 +149,7 @@ static void print_item(struct op *op, const struct operations *work, const struc
     buf_text(answers, ",\"options\":{}}");
 }
 
-/* What a transaction may go on after: nothing of it was written. */
+/* Failures after which the transaction may go on, because the action has written nothing. */
 static bool left_nothing(enum status st)
 {
     return st == ST_ITEM_EXISTS || st == ST_EXISTS || st == ST_ITEM_NOT_FOUND ||
@@ -308,7 +308,9 @@ out:
 
 /* ---- one after the other ---- */
 
-/* As the service words it for scripts: what they throw on becomes the reason of the whole request. */
+/*
+ * In the words that the service has for scripts. A script that throws the error makes it the reason of the request.
+ */
 static void print_failure(struct op *op, enum status st, struct buf *answers)
 {
     const struct error_row *row = error_row(st);
@@ -365,7 +367,10 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     return st;
 }
 
-/* What a query has allocated is given back: it has left nothing in the transaction. Attachments' items are expected in it. */
+/*
+ * Whether the transaction needs what an operation has allocated. A query leaves nothing in it. An operation on
+ * attachments does, even a read: the transaction expects the item unchanged.
+ */
 static bool keeps_memory(struct json asked)
 {
     return find_way(operations_text(json_get(asked, "op"))) || is_on_attachment(asked);
@@ -379,8 +384,8 @@ static struct op_mark begin_one(struct op *op, const struct operations *work, bo
 }
 
 /*
- * One that failed may have taken the limit down to what its answer needs; the script goes on with what it had, and with
- * what its entries of the index came on top of.
+ * A failed operation may have lowered the memory limit to what its answer needed. The script goes on with the limit
+ * that it had, raised by what the index entries of this operation took.
  */
 static void end_one(struct op *op, struct op_mark mark, bool keeps)
 {

@@ -10,7 +10,7 @@
 
 /* ---- the request ---- */
 
-/* id and what is ours are refused at once; so is the partition key, by its own name. */
+/* Refuses a patch of the id, of a system property, or of the partition key by its own path. */
 static enum status check_place(struct op *op, const struct container *container, const struct pointer *place)
 {
     struct slice first = place->segment[0];
@@ -44,7 +44,7 @@ out:
     return st;
 }
 
-/* "from c where ...", and no query of another form: one that counts would have a row whatever it counts. */
+/* A condition is "from c where ...". Another query could have a row that says nothing: a count always has one. */
 static bool is_condition(struct slice text)
 {
     text = slice_trim(text);
@@ -63,7 +63,8 @@ static enum status compile_condition(struct op *op, const struct call *call, str
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
-    TRY(op_may_take_long(op)); /* it may join what is in the item with itself, which takes seconds */
+    TRY(op_may_take_long(
+        op)); /* a condition may join parts of the item with themselves, which takes seconds */
     TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
 out:
     return st;
@@ -85,7 +86,7 @@ out:
 
 /* ---- the condition ---- */
 
-/* It holds when the query has a row. */
+/* The condition holds when its query has a row. */
 static enum status check_condition(struct op *op, const struct container *container, struct query *condition,
                                    const struct record *item)
 {
@@ -105,7 +106,7 @@ out:
 
 /* ---- the document ---- */
 
-/* An operation on what lies around the partition key may have changed it. */
+/* Whether the document still has the wanted key: a patch of an object around the key may have changed it. */
 static bool is_of_key(const struct container *container, struct json document, struct slice wanted)
 {
     struct partition_key key;

@@ -78,7 +78,7 @@ out:
     return st;
 }
 
-/* However much memory a query took, the answer has some: its page, twice while it grows, or what went wrong. */
+/* Whatever memory a query took, there is some for the answer: for a page, twice while it grows, or for an error. */
 static void leave_room(struct op *op)
 {
     op->arena.limit_bytes = op->arena.used_bytes + 4 * (size_t)PAGE_BYTES_MAX;
@@ -164,7 +164,7 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
 }
 
-/* SDKs of today read the second form, which is percent-encoded; others the first, in base64. */
+/* SDKs of today read the second form, which is percent-encoded. Older ones read the first, in base64. */
 static void reply_explained(struct reply *reply, const struct call *call, const struct query_page *page)
 {
     struct buf text;
@@ -219,7 +219,10 @@ out:
 
 /* ---- resources of the catalog ---- */
 
-/* Printed and parsed when it is looked at, in memory of its own: definitions may be large, and many. */
+/*
+ * A resource becomes JSON only when the query looks at it, in memory of its own: definitions may be large, and
+ * many.
+ */
 static enum status read_row(struct op *op, struct search_rows *rows, struct query_row *row)
 {
     const struct search_list *list = rows->list;

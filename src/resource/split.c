@@ -1,4 +1,4 @@
-/* src/resource/split.c - what an operator or an offer wants of a container's ranges. */
+/* src/resource/split.c - splits and merges the ranges of a container, for an operator or for an offer. */
 #include <assert.h>
 
 #include "base/encode.h"
@@ -64,7 +64,7 @@ static bool is_one_of(struct slice name, const char *const *names)
     return false;
 }
 
-/* One that is misspelled would be another wish. `names` ends with NULL. */
+/* A misspelled member would be ignored, and the request mean something else. `names` ends with NULL. */
 static enum status check_names(struct op *op, struct json wanted, const char *const *names)
 {
     for (struct json_iter i = json_iter(wanted); json_next(&i);)
@@ -139,7 +139,7 @@ static enum status read_id(struct op *op, struct json id, uint32_t *number)
     return ST_OK;
 }
 
-/* The one with the largest part of all keys, unless one is named. */
+/* The range that is named, or else the one with the largest part of all keys. */
 static enum status read_range(struct op *op, const struct container *container, struct json named,
                               uint32_t *id)
 {
@@ -266,7 +266,7 @@ static struct slice rid_text(struct op *op, struct rid rid, uint8_t size)
     return buf_as_slice(&text);
 }
 
-/* Of what the offer is for, if it is a container that would have more ranges; NULL: nothing is to be split. */
+/* The container of the offer, if it has fewer ranges than `range_count`. NULL: there is nothing to split. */
 static enum status find_to_split(struct op *op, struct catalog *catalog, const struct rid *owner,
                                  uint32_t range_count, struct container **container)
 {

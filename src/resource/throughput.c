@@ -1,4 +1,4 @@
-/* src/resource/throughput.c - which buckets a request concerns, and whether they have something left. */
+/* src/resource/throughput.c - which meters a request draws from, and whether they have something left. */
 #include <assert.h>
 
 #include "base/limits.h"
@@ -32,7 +32,10 @@ static uint64_t units_now(struct op *op, struct catalog *catalog, struct meter *
     return units ? units : otherwise;
 }
 
-/* Its own, or its database's, which then is one bucket for all who share it. Where neither has any: the least. */
+/*
+ * The container's own throughput; or its database's, one meter for all that share it; or, without either, the
+ * least.
+ */
 static struct meter *meter_of(struct op *op, const struct call *call, bool *shared)
 {
     struct container *container = call->container;
@@ -46,7 +49,7 @@ static struct meter *meter_of(struct op *op, const struct call *call, bool *shar
     return own ? container->meter : database->meter;
 }
 
-/* Ids of ranges lie in the container's table: where one lies is its place. */
+/* `id` points into the container's table, so its position there is the range's place in the meter. */
 static struct meter_place place_of(const struct container *container, const uint32_t *id, bool shared)
 {
     const struct range_table *table = &container->ranges;
@@ -60,7 +63,7 @@ static struct meter_place place_of(const struct container *container, const uint
 
 /* --- which ranges --- */
 
-/* As the headers say it, the key before the range; what they say wrongly, the operation will tell. */
+/* The headers say it, the key before the range. What is wrong in them the operation refuses later. */
 static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 {
     const struct container *container = call->container;
@@ -95,7 +98,7 @@ static enum status refuse(struct op *op, const struct call *call, int64_t wait_u
                    "retry this request later. Learn more: http://aka.ms/cosmosdb-error-429");
 }
 
-/* 0 when all of them have something left, else the longest that any makes it wait. */
+/* 0 when all ranges have something left; else the longest time that one of them makes the request wait. */
 static int64_t wait_us(struct op *op, const struct call *call, struct range_ids ranges)
 {
     int64_t now_us = env_monotonic_us(op->env), longest = 0;
@@ -111,7 +114,7 @@ static int64_t wait_us(struct op *op, const struct call *call, struct range_ids 
     return longest;
 }
 
-/* In equal parts. */
+/* The ranges pay the charge in equal parts. */
 static void pay(struct op *op, const struct call *call, struct range_ids ranges, double charge)
 {
     int64_t now_us = env_monotonic_us(op->env);

@@ -52,7 +52,7 @@ static enum status certificate(const struct route_options *options, const struct
     return ST_OK;
 }
 
-/* {"directory":"/var/backups/monday"}: on the server's machine, and named from its root. */
+/* {"directory":"/var/backups/monday"}: an absolute path on the server's machine. */
 static enum status backup(const struct route_options *options, const struct route_metrics *metrics,
                           struct exchange *exchange)
 {
@@ -79,7 +79,7 @@ out:
     return st;
 }
 
-/* What the body asks for, done by resource/split.h. */
+/* Has resource/split.h do what the body asks for. */
 static enum status change_ranges(const struct route_options *options, struct exchange *exchange,
                                  enum status (*run)(struct op *, struct service *, struct json, struct buf *))
 {

@@ -39,7 +39,7 @@ static void print_counts(struct buf *out, const struct route_metrics *metrics, s
     }
 }
 
-/* Those that clients are expected to send again. */
+/* Answers that ask the client to send the request again. */
 static void print_retries(struct buf *out, const struct route_metrics *metrics, size_t index)
 {
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* src/source/narrow.c - what the filter of a query says of the partition key narrows what is read. */
+/* src/source/narrow.c - a query's filter may name partition keys: then only those are read. */
 #include <assert.h>
 
 #include "source/narrow.h"
