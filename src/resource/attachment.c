@@ -15,10 +15,7 @@ static enum status exists(struct op *op)
     return op_fail(op, ST_EXISTS, "Resource with specified id or name already exists.");
 }
 
-/*
- * Writes the attachment under the id that the body gives it. Another attachment with this id is replaced, or in the
- * way.
- */
+/* Writes the attachment under its body's id. If another attachment has this id, it is replaced, or it is an error. */
 static enum status put_named(struct op *op, struct partition_txn *txn, struct attachment_job *job,
                              bool replaces)
 {

@@ -1,6 +1,5 @@
 /*
- * src/resource/attachment_job.c - what the operations on attachments share: from the request to the transaction and
- * back.
+ * src/resource/attachment_job.c - what the operations on attachments share: reading, writing, answering.
  * A body is one of two things. It is the attachment as JSON, which names media that lie elsewhere. Or it is the
  * media, with the name in the Slug header: these are kept here, and /media/<the attachment's rid> leads to them.
  */
@@ -239,10 +238,7 @@ static void print_media_link(struct buf *out, const struct rid *rid)
     rid_print(out, rid);
 }
 
-/*
- * The attachment's JSON for uploaded media. It is parsed from text, because the bytes of a header need not be
- * UTF-8.
- */
+/* The JSON of uploaded media. It is parsed from text, because the bytes of a header need not be UTF-8. */
 static enum status describe_media(struct op *op, const struct attachment_job *job, struct slice id,
                                   const struct rid *rid, struct json *document)
 {

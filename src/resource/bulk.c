@@ -86,10 +86,7 @@ out:
     return st;
 }
 
-/*
- * Ends a part after the commit of its wave. If another writer came first, it is run again like a request, with a
- * lock.
- */
+/* Ends a part after its wave's commit. If another writer came first, it runs again like a request, with a lock. */
 static enum status settle(struct op *op, const struct parts *parts, struct part *part,
                           struct partition_ending *ending)
 {

@@ -72,9 +72,7 @@ enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t 
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
                                int64_t ts_ms);
 
-/*
- * For a replace that may change the id: ST_FORBIDDEN when it does, and the client's token is for this one resource.
- */
+/* For a replace that may change the id: ST_FORBIDDEN when it does, and its token is for this one resource. */
 enum status call_check_rename(struct op *op, const struct call *call, struct slice old_id, struct json body);
 
 /* Prefer: return=minimal */

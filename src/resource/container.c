@@ -101,10 +101,7 @@ static size_t count_sharing(const struct call *call)
     return sharing;
 }
 
-/*
- * A container that asks for no throughput shares its database's. If the database has none, it gets the smallest of
- * its own.
- */
+/* A container that asks for no throughput shares its database's. If there is none, it gets the smallest offer. */
 static enum status own_throughput(struct op *op, const struct call *call, struct throughput *wanted)
 {
     struct child *shared = catalog_find_offer(call->service->catalog, &call->database->rid);

@@ -75,10 +75,7 @@ static void finish_answer(struct reply *reply, const struct call *call)
         reply_drop_body(reply);
 }
 
-/*
- * Answers when the commit is done. If another writer came first, nothing was written, and a pool thread begins
- * anew.
- */
+/* Answers when the commit is done. If another writer came first, nothing was written: a pool thread begins anew. */
 static enum status resume(struct op *op, struct call *call, struct reply *reply)
 {
     struct action *action = call->written;

@@ -233,9 +233,7 @@ out:
     return st;
 }
 
-/*
- * Undefined when the call was not announced, or has failed: then it is made for its row, and fails where it counts.
- */
+/* Undefined when the call was not announced, or has failed: then it is made for its row, and may fail there. */
 static struct json known_value(struct functions *functions, size_t which, struct slice text)
 {
     const struct told *told = functions->told;

@@ -6,8 +6,7 @@
  * column that may be absent. Then come the fixed columns, the variable ones that are there (length, bytes), and the
  * sparse ones (type, path, value). There are other schemas; batches use only the two that are here.
  *
- * Ownership. What was read lies in the text. What is written is appended to the buffer, which notes that it has
- * failed.
+ * Ownership. What was read lies in the text. What is written is appended to the buffer, which notes if that fails.
  */
 #pragma once
 #include "base/buf.h"
@@ -33,10 +32,7 @@ enum hybrid_row_type {
     HYBRID_ROW_UPSERT = 20,
 };
 
-/*
- * Reads at most `max` operations. `count` is how many `text` has, even if that is more. ST_BAD_REQUEST: it is
- * malformed.
- */
+/* Reads at most `max` operations. `count` is how many there are, even if that is more. Malformed: ST_BAD_REQUEST. */
 enum status hybrid_row_read(struct op *op, struct slice text, struct hybrid_row_operation *operations,
                             size_t max, size_t *count);
 

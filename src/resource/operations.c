@@ -308,9 +308,7 @@ out:
 
 /* ---- one after the other ---- */
 
-/*
- * In the words that the service has for scripts. A script that throws the error makes it the reason of the request.
- */
+/* In the service's words for scripts. A script that throws the error makes it the reason of the whole request. */
 static void print_failure(struct op *op, enum status st, struct buf *answers)
 {
     const struct error_row *row = error_row(st);

@@ -63,8 +63,7 @@ static enum status compile_condition(struct op *op, const struct call *call, str
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
-    TRY(op_may_take_long(
-        op)); /* a condition may join parts of the item with themselves, which takes seconds */
+    TRY(op_may_take_long(op)); /* joins within the item may take seconds */
     TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
 out:
     return st;

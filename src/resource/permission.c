@@ -98,10 +98,7 @@ static bool is_key(struct json key)
     return true;
 }
 
-/*
- * Whether items of the container can have that key. For a database nothing is known: each container has its own
- * paths.
- */
+/* Whether items of the container can have that key. Containers of a database have each their own paths. */
 static bool fits(const struct container *container, struct json key)
 {
     return !container || json_kind(key) != JSON_ARRAY || json_count(key) <= container->key_path_count;

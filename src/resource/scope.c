@@ -70,10 +70,7 @@ out:
     return st;
 }
 
-/*
- * Reads a bound of the client's own. It replaces a range's bound only if it is narrower: `order` is the sign of
- * that.
- */
+/* Reads a bound of the client's. It replaces a range's bound if it is narrower: `order` is the sign of that. */
 static enum status read_epk(struct op *op, struct slice header, int order, struct epk *epk)
 {
     struct epk given;

@@ -219,10 +219,7 @@ out:
 
 /* ---- resources of the catalog ---- */
 
-/*
- * A resource becomes JSON only when the query looks at it, in memory of its own: definitions may be large, and
- * many.
- */
+/* A resource becomes JSON when the query looks at it, in memory of its own: definitions may be large, and many. */
 static enum status read_row(struct op *op, struct search_rows *rows, struct query_row *row)
 {
     const struct search_list *list = rows->list;

@@ -266,7 +266,7 @@ static struct slice rid_text(struct op *op, struct rid rid, uint8_t size)
     return buf_as_slice(&text);
 }
 
-/* The container of the offer, if it has fewer ranges than `range_count`. NULL: there is nothing to split. */
+/* The container of the offer, if it is to have more ranges. NULL: there is nothing to split. */
 static enum status find_to_split(struct op *op, struct catalog *catalog, const struct rid *owner,
                                  uint32_t range_count, struct container **container)
 {

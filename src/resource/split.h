@@ -12,9 +12,6 @@ enum status split_run(struct op *op, struct service *service, struct json wanted
 /* {"container":"dbs/d/colls/c","ranges":["1","2"]} */
 enum status merge_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
 
-/*
- * Replaces the offer; in the same commit its container gets as many ranges as the throughput wants, if it has
- * fewer.
- */
+/* Replaces the offer. In the same commit its container is split if it has too few ranges for the throughput. */
 enum status split_with_offer(struct op *op, struct service *service, const struct child *old,
                              struct json body, struct slice if_match, uint64_t units, struct child **offer);

@@ -32,10 +32,7 @@ static uint64_t units_now(struct op *op, struct catalog *catalog, struct meter *
     return units ? units : otherwise;
 }
 
-/*
- * The container's own throughput; or its database's, one meter for all that share it; or, without either, the
- * least.
- */
+/* The container's own meter; or its database's, one for all that share it; or, without either, one with the least. */
 static struct meter *meter_of(struct op *op, const struct call *call, bool *shared)
 {
     struct container *container = call->container;

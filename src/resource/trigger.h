@@ -10,8 +10,7 @@ bool trigger_is_named(const struct call *call);
 
 /*
  * Like action_run(), with the triggers around the write. A trigger before it may change the document, a trigger
- * after it may change the answer, and each may refuse the write. `answer` is undefined when no trigger has changed
- * it.
+ * after it may change the answer, and each may refuse the write. `answer` is undefined where none has changed it.
  */
 enum status trigger_run(struct op *op, const struct call *call, struct action *action,
                         struct commit_stamp *stamp, struct json *answer);

@@ -36,10 +36,7 @@ static bool is_port(struct slice text)
     return text.size == 0 || text.data[0] == ':';
 }
 
-/*
- * The owner of a web page can point its name at any address. An address in the Host header cannot be pointed
- * anywhere.
- */
+/* The owner of a web page can point its name at our address. An address as the host cannot be pointed anywhere. */
 static bool is_address(struct slice host)
 {
     char text[INET6_ADDRSTRLEN + 1];

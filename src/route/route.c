@@ -80,10 +80,7 @@ static enum marker marker_of(const struct request *request)
     return MARK_NONE;
 }
 
-/*
- * The route is found before the signature is checked, because it says which keys are good. Nobody is told of it
- * before.
- */
+/* The route says which keys are good, so it is found before the signature is checked. It is told only after that. */
 static void find_route(const struct request *request, struct routed *routed)
 {
     routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
@@ -147,10 +144,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     return ST_OK;
 }
 
-/*
- * The rid of media contains the rids of its database and its container. Without them in the catalog, it is not
- * found.
- */
+/* The rid of media contains the rids of its database and its container. If they are not there, nothing is found. */
 static void find_media_owners(struct op *op, struct call *call)
 {
     struct buf database, container;

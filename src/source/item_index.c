@@ -76,10 +76,7 @@ static struct index_path path_of_key(struct op *op, const struct key_path *path)
     return (struct index_path){ step, path->count };
 }
 
-/*
- * Whether the scope leaves out nothing but what the filter does: points come from the filter, anything else does
- * not.
- */
+/* Whether only the filter narrows the scope. Points come from the filter; bounds and prefixes do not. */
 static bool is_whole(const struct partition_scope *scope)
 {
     bool ends_nowhere = scope->max.size == 0 || scope->max.bytes[0] == 0xff;
