@@ -6,7 +6,7 @@
  *     a delete, and an item indexed again, go themselves
  * No document is read for it. How far it has come is a key of the bucket (key_trimmed), written in the same commit: whatever
  * comes between, the next step begins where the last one ended. The feed of all versions reads only what is above.
- * The index is made again from old records after a crash: what is not settled (store_index_settled) is not trimmed.
+ * The index is made again from old records after a crash: what is not settled (store_entries_settled) is not trimmed.
  *
  * How long changes are kept is said by the container's changeFeedPolicy, or else by the server.
  *

@@ -1,7 +1,7 @@
 /*
- * src/partition/recover.h - after a crash: index entries that the store's keeper had in memory only.
+ * src/partition/recover.h - after a crash: index entries that the store had in memory only.
  * The change log has, for each item that was changed since, how it was before; what it is now is in the
- * store. The difference of the two is what the keeper lost. After a clean end there is nothing to do.
+ * store. The difference of the two is what was lost. After a clean end there is nothing to do.
  *
  * Threads. One, before anything is written.
  */

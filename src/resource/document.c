@@ -59,7 +59,6 @@ static struct action *new_action(struct op *op, enum action_kind kind)
 
 static void answer(struct reply *reply, const struct call *call, const struct action *action, uint64_t lsn)
 {
-    assert(reply_body(reply)->size == 0); /* nothing is told before the commit */
     if (action->kind == ACTION_DELETE) {
         reply_session(reply, lsn);
         reply_status(reply, action_status(action));

@@ -176,7 +176,10 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status)
 {
-    item_print(reply_body(reply), call->container, item);
+    struct buf *body = reply_body(reply);
+
+    assert(body->size == 0); /* nothing is told before the item is read or committed */
+    item_print(body, call->container, item);
     reply_item(reply, &(struct reply_item){ .etag = item->etag,
                                             .ts_ms = item->ts_ms,
                                             .item_lsn = item->lsn,
