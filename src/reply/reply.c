@@ -147,7 +147,6 @@ void reply_status(struct reply *reply, int http_status)
 
 void reply_item(struct reply *reply, const struct reply_item *item)
 {
-    assert(item->item_lsn > 0); /* only what is committed is told */
     reply_etag(reply, item->etag, item->ts_ms);
     reply_header_u64(reply, "x-ms-item-lsn", item->item_lsn);
     reply_session(reply, item->session_lsn);

@@ -63,6 +63,7 @@ static void answer(struct reply *reply, const struct call *call, const struct ac
         reply_session(reply, lsn);
         reply_status(reply, action_status(action));
     } else {
+        assert(action->item.lsn > 0); /* only what is committed is told */
         item_reply(reply, call, &action->item, lsn, action_status(action));
     }
 }
