@@ -55,7 +55,7 @@ static bool is_bare_text(const struct call *call)
            slice_is_nocase(slice_make(type.data, type.size < 15 ? type.size : 15), "application/sql");
 }
 
-/* SDKs send these. The level says what the client can do by itself, and changes nothing here. */
+/* SDKs send these of their own. The level says what the client can do by itself, and changes nothing here. */
 static const char *const members[] = { "query", "parameters", "resumeFilter", "clientQLCompatibilityLevel" };
 
 static bool is_known(struct slice name)

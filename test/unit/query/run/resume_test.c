@@ -34,7 +34,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Few values each, so that there are ties; some lack a property; strings that differ only past where terms end. */
+/* Few values each, so that there are ties; some lack a property; strings that differ only past where positions end. */
 static void fill(struct shelf *shelf)
 {
     for (size_t i = 0; i < shelf->table.count; i++) {
@@ -47,7 +47,7 @@ static void fill(struct shelf *shelf)
             buf_printf(&text, ",\"a\":%d", (int)(test_random() % 6));
         if (test_random() % 5)
             buf_printf(&text, ",\"mixed\":%s", mixed[test_random() % (sizeof(mixed) / sizeof(mixed[0]))]);
-        buf_printf(&text, ",\"long\":\"%0*d%d\"}", test_random() % 3 ? 300 : 1, 0, (int)(test_random() % 4));
+        buf_printf(&text, ",\"long\":\"%0*d%d\"}", test_random() % 3 ? 700 : 1, 0, (int)(test_random() % 4));
         row->counter = i + 1;
         row->number = number_make((uint32_t)(test_random() % 7), row->counter);
         CHECK(json_parse(test_op(), buf_as_slice(&text), &row->body) == ST_OK);
@@ -373,8 +373,6 @@ TEST(of_a_continuation_and_a_place_the_further_counts)
     for (size_t i = 0; i < ORDERS; i++) {
         const char *text = text_of(&orders[i], "", row_of(&orders[i]), "");
 
-        if (strstr(orders[i].key[0], "long")) /* whose positions are cut */
-            continue;
         read_answer(&shelf, &orders[i], &answer);
         for (size_t row = 0; row < answer.count; row += EVERY) {
             struct json filter = filter_of(&orders[i], answer.row[row], AT_RID);
