@@ -198,6 +198,14 @@ struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
     return key_bucket_first(arena, bucket + 1);
 }
 
+void key_step_behind(struct buf *from, struct slice key)
+{
+    assert(slice_compare(buf_as_slice(from), key) <= 0); /* a scan only goes forward */
+    from->size = 0;
+    buf_slice(from, key);
+    buf_byte(from, '\0');
+}
+
 bool key_parse(struct slice key, struct key_parts *parts)
 {
     static const char kinds[] = { KEY_HEAD,    KEY_DOCUMENT, KEY_ID,      KEY_UNIQUE,     KEY_LOG,

@@ -79,6 +79,9 @@ struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_
 struct slice key_bucket_first(struct arena *arena, uint64_t bucket);
 struct slice key_bucket_end(struct arena *arena, uint64_t bucket);
 
+/* Makes `from` the least key above `key`, so that a scan which was read in blocks goes on behind its last row. */
+void key_step_behind(struct buf *from, struct slice key);
+
 /* Takes a key apart; false when it is none of ours. `rest` is what follows the kind. */
 struct key_parts {
     uint64_t bucket;

@@ -1,4 +1,5 @@
 /* src/main/check.c - orrery check: reads everything in a data directory and believes nothing. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -340,11 +341,9 @@ static enum status visit_block(struct op *op, struct inspection *in, size_t whic
         arena_rewind(&op->arena, mark);
         op->error = NULL;
     }
-    if (rows.count) {
-        from->size = 0;
-        buf_slice(from, rows.row[rows.count - 1].key);
-        buf_byte(from, '\0');
-    }
+    assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
+    if (rows.count)
+        key_step_behind(from, rows.row[rows.count - 1].key);
     *more = rows.more;
 out:
     return st;

@@ -1,4 +1,5 @@
 /* src/partition/recover.c - makes lost index entries again, from the change log behind what is settled. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -56,6 +57,7 @@ static bool add(struct seen *seen, uint64_t number)
 
     if (2 * seen->count >= seen->capacity)
         grow(seen);
+    assert((seen->capacity & (seen->capacity - 1)) == 0); /* a power of two, as slot_of() wants it */
     slot = slot_of(seen->slot, seen->capacity, number);
     if (*slot)
         return false;
@@ -129,12 +131,10 @@ static enum status read_block(struct op *op, struct recovery *recovery, struct b
         }
     }
     TRY(store_index_restore(block, recovery->container->bucket, batch)); /* no two blocks have one item */
+    assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
     *more = rows.more;
-    if (rows.count) {
-        from->size = 0;
-        buf_slice(from, rows.row[rows.count - 1].key);
-        buf_byte(from, '\0');
-    }
+    if (rows.count)
+        key_step_behind(from, rows.row[rows.count - 1].key);
 out:
     if (st != ST_OK)
         op_set_error(op, "%s", block->error ? block->error : error_row(st)->code);
@@ -161,6 +161,7 @@ static enum status recover(struct op *op, const struct container *container, uin
     struct recovery recovery = { .container = container, .from_lsn = settled_lsn + 1 };
     enum status st;
 
+    assert(settled_lsn < bucket_lsn(container->bucket)); /* there is something to make again */
     op_init(&recovery.block, op->env, SIZE_MAX);
     TRY(view_open(op, container->bucket, NULL, &recovery.view));
     TRY(read_log(op, &recovery));
