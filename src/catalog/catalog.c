@@ -76,6 +76,7 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
         struct arena_mark mark = arena_mark(&op->arena);
 
         TRY(store_scan(op, snapshot, range, limit, &rows));
+        assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
         for (size_t i = 0; i < rows.count; i++)
             TRY(visit(op, catalog, &rows.row[i]));
         if (rows.count) { /* the least key after the last one */
@@ -152,6 +153,7 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
         number = bucket_next_counter(catalog->bucket);
         rid = rid_database((uint32_t)number);
     } while (map_find(&catalog->known.databases_by_id, change_rid_text(op, &rid))); /* promise 7 */
+    assert(!map_find(&catalog->known.databases_by_rid, rid_slice(&rid)));           /* promise 2 */
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
@@ -219,6 +221,8 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
         number = bucket_next_counter(catalog->bucket);
         rid = rid_container(&database->rid, (uint32_t)number);
     } while (catalog_with_id(catalog, database, change_rid_text(op, &rid)));
+    assert(container_number(&rid) == number); /* the number has room in the rid */
+    assert(!map_find(&catalog->known.containers_by_rid, rid_slice(&rid))); /* promise 2 */
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
     record = container_record(op, &(struct versions){ versions_first(bucket), definition },
@@ -277,7 +281,11 @@ static enum status take_over(struct op *op, struct catalog *catalog, struct cont
     enum status st;
 
     thread_assert_locked(&catalog->changing);
+    assert(map_find(&catalog->known.containers_by_rid, rid_slice(&now->rid)) == now);
     TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
+    assert((*container)->policy_version >= now->policy_version); /* versions only rise */
+    assert((*container)->ranges.version >= now->ranges.version);
+    assert(slice_equal((*container)->id, now->id)); /* container_check_replace() refuses another */
     container_share(now, *container, same);
     change_version(now, *container);
     catalog_add_container(catalog, container_take(*container));
@@ -352,6 +360,7 @@ static enum status finish_reindex(struct op *op, struct catalog *catalog, struct
     TRY(current_container(op, catalog, container, &now));
     if (now != container)
         goto out;
+    assert(now->index); /* there is a policy that all items are indexed by */
     container_retire(now);
     TRY(put_unchanged(op, batch, now, &versions, &now->ranges, &record));
     TRY(change_commit(op, catalog, batch, NULL));
@@ -381,8 +390,13 @@ enum status ranges_change_put(struct op *op, struct catalog *catalog, struct bat
     struct range_table table;
     enum status st;
 
+    thread_assert_locked(&catalog->changing);
+    assert(!part->now); /* it is put once */
     TRY(current_container(op, catalog, part->of, &part->now));
     TRY(part->change(op, part->now, part->wanted, &table));
+    assert(table.count > 0);
+    assert(table.version > part->now->ranges.version);
+    assert(table.next_id >= part->now->ranges.next_id); /* ids are never used twice */
     container_retire(part->now);
     TRY(versions_replace(op, part->now, part->now->definition, &versions));
     TRY(put_unchanged(op, batch, part->now, &versions, &table, &part->record));
@@ -393,6 +407,7 @@ out:
 enum status ranges_change_end(struct op *op, struct catalog *catalog, struct ranges_change *part,
                               enum status st, struct container **container)
 {
+    thread_assert_locked(&catalog->changing);
     if (part->now && st == ST_OK)
         st = take_over(op, catalog, part->now, &part->record, true, container);
     if (part->now && st != ST_OK && st != ST_AMBIGUOUS)
@@ -512,6 +527,8 @@ static struct container *take_unreferenced(struct catalog *catalog)
         assert(atomic_load(&(*link)->life->references) > 0); /* the list's own */
         if (atomic_load(&(*link)->life->references) == 1) {
             found = *link;
+            assert(container_is_alone(found)); /* an earlier version would have a reference to it */
+            assert(!container_successor(found));
             *link = found->life->next_dropped;
         } else {
             link = &(*link)->life->next_dropped;

@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
 #include "catalog/split.h"
@@ -103,6 +104,7 @@ static struct child *child_make(const struct rid *rid, const struct rid *parent,
     child->ts_ms = record->ts_ms;
     child->place = arena_copy(&child->memory, place_key(key, rid));
     child->name = arena_copy(&child->memory, name_key(key, child->type, parent, child->id));
+    assert(child->name.data); /* resource_id_check() has passed the id, so the key has room for it */
     atomic_init(&child->references, 1);
     return child;
 }
@@ -141,6 +143,7 @@ uint64_t catalog_offers_version(const struct catalog *catalog)
 static void add(struct catalog *catalog, struct child *child)
 {
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(!map_find(&catalog->known.children_by_place, child->place)); /* no number is used twice */
     map_put(&catalog->known.children_by_place, child->place, child);
     map_put(&catalog->known.children_by_name, child->name, child);
     pthread_rwlock_unlock(&catalog->lock);
@@ -149,7 +152,9 @@ static void add(struct catalog *catalog, struct child *child)
 
 static void retire(struct catalog *catalog, struct child *child)
 {
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(map_find(&catalog->known.children_by_place, child->place) == child);
     map_remove(&catalog->known.children_by_place, child->place);
     map_remove(&catalog->known.children_by_name, child->name);
     pthread_rwlock_unlock(&catalog->lock);
@@ -160,7 +165,11 @@ static void retire(struct catalog *catalog, struct child *child)
 /* At no time is there neither. */
 static void exchange(struct catalog *catalog, struct child *old, struct child *new)
 {
+    thread_assert_locked(&catalog->changing);
+    assert(rid_equal(&old->rid, &new->rid));
+    assert(rid_equal(&old->parent, &new->parent));
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(map_find(&catalog->known.children_by_place, old->place) == old);
     map_remove(&catalog->known.children_by_name, old->name); /* the new one may have another id */
     map_put(&catalog->known.children_by_place, new->place, new);
     map_put(&catalog->known.children_by_name, new->name, new);
@@ -537,6 +546,7 @@ void offer_add(struct catalog *catalog, const struct rid *owner, const struct re
 
     if (json_kind(record->document) == JSON_UNDEFINED)
         return;
+    assert(record->number <= OFFER_NUMBER_MAX); /* offer_put() and offer_load() refuse others */
     made.ts_ms = ts_ms;
     rid = rid_offer((uint32_t)record->number);
     add(catalog, child_make(&rid, owner, &made));
@@ -553,6 +563,7 @@ void children_drop(struct op *op, struct catalog *catalog, struct batch *batch, 
 {
     const struct map *map = &catalog->known.children_by_place;
 
+    thread_assert_locked(&catalog->changing);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slot[i].value && lies_below(map->slot[i].value, owner))
             batch_delete(batch, store_key(&op->arena, map->slot[i].value));
@@ -562,6 +573,7 @@ void children_retire(struct catalog *catalog, const struct rid *owner)
 {
     const struct map *map = &catalog->known.children_by_place;
 
+    thread_assert_locked(&catalog->changing);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slot[i].value && lies_below(map->slot[i].value, owner))
             retire(catalog, map->slot[i].value);

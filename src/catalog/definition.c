@@ -1,4 +1,6 @@
 /* src/catalog/definition.c - what a container may be made of, property by property. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/indexing.h"
@@ -156,6 +158,7 @@ void container_read_key(struct container *container)
     container->epk_version = json_kind(version) == JSON_NUMBER && json_int(version) == 2 ? EPK_V2 : EPK_V1;
     if (text_is(json_get(key, "kind"), "MultiHash"))
         container->epk_version = EPK_MULTI;
+    assert(json_count(json_get(key, "paths")) <= PARTITION_KEY_PATHS_MAX); /* define_key() refuses more */
     for (struct json_iter i = json_iter(json_get(key, "paths")); json_next(&i);)
         key_path_parse(json_string(i.value), &container->key_path[count++]);
     container->key_path_count = count;

@@ -3,6 +3,7 @@
  * At a rate of r it then holds r * (now - empty), and at most what comes in a second. To spend u is to move that
  * moment by u / r. So nothing has to be filled, and a bucket that nobody asks for costs nothing.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -37,15 +38,22 @@ struct meter *meter_new(void)
 
 struct meter *meter_take(struct meter *meter)
 {
-    atomic_fetch_add(&meter->references, 1);
+    unsigned before = atomic_fetch_add(&meter->references, 1);
+
+    assert(before > 0); /* who takes another reference has one */
     return meter;
 }
 
 void meter_release(struct meter *meter)
 {
     struct meter_buckets *buckets;
+    unsigned before;
 
-    if (!meter || atomic_fetch_sub(&meter->references, 1) > 1)
+    if (!meter)
+        return;
+    before = atomic_fetch_sub(&meter->references, 1);
+    assert(before > 0);
+    if (before > 1)
         return;
     buckets = atomic_load(&meter->buckets);
     while (buckets) {
@@ -70,6 +78,7 @@ static struct meter_buckets *grow(struct meter *meter, uint32_t index)
         goto out;
     while (count <= index)
         count *= 2;
+    assert(!now || count > now->count); /* a list only grows */
     longer = heap_allocate(sizeof(*longer) + count * sizeof(longer->bucket[0]));
     longer->count = count;
     longer->shorter = now;
@@ -92,8 +101,10 @@ static struct bucket_state *bucket_at(struct meter *meter, const struct meter_pl
     struct bucket_state *bucket;
     uint32_t owner;
 
+    assert(place->index < place->count);
     if (!buckets || place->index >= buckets->count)
         buckets = grow(meter, place->index);
+    assert(place->index < buckets->count);
     bucket = &buckets->bucket[place->index];
     owner = atomic_load_explicit(&bucket->range, memory_order_relaxed);
     if (owner != place->range + 1 &&
@@ -152,6 +163,7 @@ void meter_spend(struct meter *meter, const struct meter_place *place, double un
     int64_t empty_ns = atomic_load_explicit(&bucket->empty_ns, memory_order_relaxed);
     int64_t full_ns = now_us * 1000 - SECOND_NS, cost_ns = pace_ns(meter, place, units);
 
+    assert(units >= 0); /* what was spent does not come back */
     note_usual(meter, units);
     while (!atomic_compare_exchange_weak(&bucket->empty_ns, &empty_ns,
                                          (empty_ns > full_ns ? empty_ns : full_ns) + cost_ns))

@@ -4,6 +4,8 @@
  * Of each range: id, the key it begins with, version, LSN, time, and its ancestors, of each the id and the version from which
  * on it was gone.
  */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "catalog/ranges.h"
 
@@ -42,6 +44,9 @@ struct json ranges_store(struct op *op, const struct range_table *table, struct 
 {
     struct json_builder out;
 
+    assert(table->version > RANGES_FIRST_VERSION);
+    assert(table->count > 0);
+    assert(json_kind(json_get(definition, RANGES)) == JSON_UNDEFINED); /* reading it has taken it out */
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_members(&out, definition, NULL);

@@ -1,4 +1,5 @@
 /* src/catalog/split.c - the next table of ranges: kept ranges as they were, new ones in the place of those that are gone. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -9,12 +10,13 @@ struct draft {
     struct op *op;
     const struct container *now;
     struct key_range *range;
+    uint32_t count_max; /* what `range` has room for */
     struct range_table table;
 };
 
 static void draft_begin(struct draft *draft, struct op *op, const struct container *now, uint32_t count_max)
 {
-    *draft = (struct draft){ .op = op, .now = now, .table = now->ranges };
+    *draft = (struct draft){ .op = op, .now = now, .count_max = count_max, .table = now->ranges };
     draft->range = arena_alloc(&op->arena, count_max * sizeof(*draft->range));
     draft->table.version++;
     draft->table.count = 0;
@@ -22,6 +24,7 @@ static void draft_begin(struct draft *draft, struct op *op, const struct contain
 
 static void draft_keep(struct draft *draft, uint32_t index)
 {
+    assert(draft->table.count < draft->count_max);
     draft->range[draft->table.count++] = draft->now->ranges.range[index];
 }
 
@@ -60,6 +63,7 @@ static void set_ancestors(struct draft *draft, uint32_t first, uint32_t count, s
             all[at++] = old[i].ancestor[j];
         all[at++] = (struct range_ancestor){ old[i].id, draft->table.version };
     }
+    assert(at == size);
     qsort(all, size, sizeof(*all), by_gone);
     size = drop_repeated(all, size);
     for (; size > RANGE_ANCESTORS_MAX; size--, all++)
@@ -74,6 +78,8 @@ static void draft_make(struct draft *draft, uint32_t first, uint32_t count, stru
 {
     struct key_range *range = &draft->range[draft->table.count++];
 
+    assert(draft->table.count <= draft->count_max);
+    assert(first + count <= draft->now->ranges.count);
     *range = (struct key_range){ .id = draft->table.next_id++,
                                  .min = min,
                                  .version = draft->table.version,
@@ -86,8 +92,13 @@ static void draft_end(struct draft *draft, struct range_table *table)
 {
     uint32_t *id = arena_alloc(&draft->op->arena, draft->table.count * sizeof(*id));
 
-    for (uint32_t i = 0; i < draft->table.count; i++)
+    assert(draft->table.count > 0);
+    assert(draft->range[0].min.size ==
+           0); /* the ranges tile all keys, so the first begins with the empty one */
+    for (uint32_t i = 0; i < draft->table.count; i++) {
+        assert(i == 0 || slice_compare(draft->range[i - 1].min, draft->range[i].min) < 0);
         id[i] = draft->range[i].id;
+    }
     draft->table.id = id;
     draft->table.range = draft->range;
     *table = draft->table;

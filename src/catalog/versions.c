@@ -1,4 +1,6 @@
 /* src/catalog/versions.c - which indexing policies a container has, from its record and into it. */
+#include <assert.h>
+
 #include "catalog/entry.h"
 #include "catalog/versions.h"
 
@@ -154,6 +156,8 @@ enum status versions_replace(struct op *op, const struct container *now, struct 
 {
     bool changed = !same_policy(now->definition, definition);
 
+    assert(json_kind(json_get(definition, OLDER)) == JSON_UNDEFINED); /* reading it has taken it out */
+    assert(now->index_older_count <= OLDER_MAX);
     *after = (struct versions){ now->policy_version, definition };
     if (!bucket_keeps_entries(now->bucket))
         return ST_OK;
