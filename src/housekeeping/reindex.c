@@ -37,6 +37,7 @@ static enum status collect(struct op *op, struct partition_scan *scan, struct pa
     bool found = true, fits = true;
     enum status st = ST_OK;
 
+    assert(scan->expired_too); /* an expired item may come back with another definition, and is indexed too */
     while (step->rewritten < STEP_ITEMS_MAX) {
         TRY(partition_scan_next(op, scan, &item, &found));
         if (!found)
@@ -112,6 +113,7 @@ static enum status advance(struct op *op, struct visit *visit)
     struct step step = { .after = progress->after };
     enum status st;
 
+    assert(visit->container->index_older_count > 0); /* has_older() lets no other through */
     st = take_step(op, visit->container, &step);
     if (st == ST_WRITE_CONFLICT)
         return ST_OK;

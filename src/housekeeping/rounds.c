@@ -126,10 +126,12 @@ static enum status take_step(struct op *op, const struct rounds *rounds, struct 
     int64_t began_us = env_monotonic_us(op->env), share_ms;
     enum status st;
 
+    assert(known->edition == visit->container->edition); /* the state is of this definition */
     visit->rest_ms = 0;
     op_begin(op, OP_TIMEOUT_MS);
     st = kind->advance(op, visit);
     assert(visit->rest_ms >= 0);
+    assert(visit->known == known);
     known->spent_us += env_monotonic_us(op->env) - began_us;
     share_ms = kind->share * known->spent_us / 1000;
     if (st != ST_OK)

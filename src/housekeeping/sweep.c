@@ -110,8 +110,11 @@ static enum status commit(struct op *op, struct partition_txn **txn, struct prog
                           uint64_t *count)
 {
     struct commit_stamp stamp;
-    enum status st = partition_commit(op, txn, &stamp);
+    enum status st;
 
+    assert(*count > 0);
+    st = partition_commit(op, txn, &stamp);
+    assert(st != ST_OK || stamp.lsn > progress->began_lsn); /* LSNs only rise */
     if (st == ST_OK && stamp.lsn == progress->began_lsn + 1)
         progress->began_lsn = stamp.lsn; /* nobody else wrote: nothing came that the pass does not know of */
     if (st != ST_OK)
@@ -131,6 +134,8 @@ static enum status step(struct op *op, const struct container *container, struct
     struct partition_txn *txn = NULL;
     enum status st;
 
+    assert(progress->passing);
+    assert(limit > 0);
     *count = 0;
     TRY(upkeep_begin(op, container, &txn));
     TRY(partition_scan_open(op, container, &everything, &scan));

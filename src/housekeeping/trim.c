@@ -107,6 +107,7 @@ static enum status trim_change(struct op *op, struct step *step, const struct ro
     if (change->kind == CHANGE_REINDEX) /* it ended no version */
         goto out;
     remove_key(step, key_next(&op->arena, step->bucket, change->previous_lsn, change->number));
+    assert(step->ended_count < step->rows.count); /* a row ends one version at most */
     step->ended[step->ended_count++] = (struct ended){ change->previous_lsn, change->number };
 out:
     return st;
@@ -212,6 +213,7 @@ static enum status remove_of_transaction(struct op *op, struct step *step, const
     struct rows rows = { .more = true };
     enum status st = ST_OK;
 
+    assert(count > 0);
     while (rows.more) {
         TRY(read_entries(op, step, range, &rows));
         for (size_t i = 0; i < rows.count; i++)

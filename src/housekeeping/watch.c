@@ -97,6 +97,9 @@ static enum status take_step(struct op *op, const struct container *container, s
     bool found = true;
     enum status st;
 
+    assert(rid_equal(&pass->container, &container->rid));
+    assert(pass->version == container->ranges.version); /* what was measured is of these ranges */
+    assert(container->ranges.count <= CONTAINER_RANGES_MAX);
     TRY(partition_scan_open(op, container, &everything, &scan));
     partition_scan_seek(&scan, pass->after);
     scan.expired_too = true;
@@ -148,6 +151,8 @@ static enum status end_pass(struct op *op, const struct container *container, st
     uint64_t before = watch->split;
     enum status st = ST_OK;
 
+    assert(pass->ended);
+    assert(pass->version == container->ranges.version);
     sample_sort(&pass->sample);
     for (uint32_t i = 0; i < container->ranges.count; i++)
         if (pass->bytes[i] > watch->range_bytes_max)

@@ -378,6 +378,7 @@ enum status index_change(struct op *op, struct batch *batch, uint64_t number, co
     terms_init(&new, bytes_max(after));
     TRY(find_terms(op, before, &old));
     TRY(find_terms(op, after, &new));
+    assert(after || !new.failed); /* what is gone has no terms that could be too many */
     if (new.failed) {
         after->left_out = true;
         new.count = 0;

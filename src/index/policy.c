@@ -1,4 +1,5 @@
 /* src/index/policy.c - an indexing policy read into a tree of steps. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -119,6 +120,7 @@ static void finish_kids(struct arena *arena, struct draft *draft, struct inherit
         node->is_bare &= kid->node.is_bare;
         node->child[node->child_count++] = &kid->node;
     }
+    assert(node->child_count == draft->kid_count); /* for which there is room */
     qsort(node->child, node->child_count, sizeof(struct index_node *), by_hash);
     if (!draft->array_element)
         return;
@@ -415,6 +417,9 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
         for (struct json_iter i = json_iter(json_get(source->policy, "spatialIndexes")); json_next(&i);)
             read_spatial(&reading, i.value);
     }
+    assert(made->composite_count <= count_of(json_get(source->policy, "compositeIndexes")));
+    assert(made->tuple_count <= count_of(json_get(source->policy, "includedPaths")));
+    assert(made->spatial_count <= count_of(json_get(source->policy, "spatialIndexes")));
     finish(arena, reading.root, (struct inherited){ EXCLUDED, NONE });
     made->root = &reading.root->node;
     *policy = made;
@@ -494,6 +499,8 @@ bool index_policy_computes(const struct index_policy *policy, struct slice name,
 
     if (!text.data || !slice_equal(text, query))
         return false;
+    assert(which != NONE); /* it has a query */
+    assert((size_t)which < policy->computed_count);
     *path = policy->computed_path[which];
     return policy->computed_node[which] && policy->computed_node[which]->value;
 }
@@ -520,6 +527,7 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
     which = node_at(policy, path)->spatial;
     if (which == NONE)
         return false;
+    assert((size_t)which < policy->spatial_count);
     spatial->planar = policy->planar;
     memcpy(spatial->box, policy->box[which], sizeof(spatial->box));
     spatial->id = path_spatial(index_path_id(path), spatial->planar ? spatial->box : NULL);

@@ -1,4 +1,6 @@
 /* src/index/sort.c - the terms of one document, gathered as they come, then sorted, each once. */
+#include <assert.h>
+
 #include "index/sort.h"
 
 enum { BLOCK_BYTES = 256 * 1024, INSERTION_MAX = 24 };
@@ -27,6 +29,7 @@ static void grow(struct terms *terms, size_t capacity)
 {
     struct found *larger = arena_try_alloc(&terms->memory, capacity * sizeof(*larger));
 
+    assert(capacity > terms->capacity);
     terms->failed |= !larger;
     if (!larger)
         return;
@@ -157,6 +160,7 @@ void terms_sort(struct terms *terms)
     terms->failed |= !spare;
     if (terms->failed)
         return;
+    assert(terms->count <= terms->capacity);
     sort(terms->found, terms->count, spare);
     drop_equal(terms);
 }

@@ -1,4 +1,5 @@
 /* src/main/backup.c - copying the data directory while it is in use. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -127,6 +128,7 @@ enum status backup_make(struct op *op, const struct directory *directory, struct
     int lock = -1;
     enum status st;
 
+    assert(directory->lock >= 0); /* who copies it has it */
     TRY(resolve(op, target, path));
     TRY(check_outside(op, directory->path, path));
     was_there = access(path, F_OK) == 0;

@@ -1,4 +1,5 @@
 /* src/main/directory.c - taking hold of the data directory. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,8 @@ enum status directory_lock(struct op *op, const char *path, int *lock)
 
 void directory_announce(const struct directory *directory, const char *address)
 {
+    assert(directory->lock >= 0);
+    assert(strlen(address) < DIRECTORY_ADDRESS_SIZE); /* directory_is_held() reads no more */
     if (pwrite(directory->lock, address, strlen(address), 0) < 0)
         log_line(LOG_WARN, "cannot write the address into %s/LOCK: %s", directory->path, strerror(errno));
 }
@@ -103,6 +106,7 @@ enum status directory_write_format(struct op *op, const char *path, int format)
     bool written = out && fprintf(out, "orrery data format %d\n", format) > 0 && fflush(out) == 0 &&
                    fsync(fileno(out)) == 0;
 
+    assert(format >= 1); /* read_format() takes no other */
     if (out)
         written &= fclose(out) == 0;
     if (!written || rename(fresh, file) != 0 || !directory_sync(path))

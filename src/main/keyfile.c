@@ -1,4 +1,5 @@
 /* src/main/keyfile.c - the account's keys, and the file they may lie in. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -66,6 +67,7 @@ static enum status read_line(struct op *op, const char *path, int number, struct
     if (!is_key(value))
         return op_fail(op, ST_BAD_REQUEST, "the key file %s, line %d: a key must be base64 of 1 to %d bytes",
                        path, number, AUTH_KEY_BYTES_MAX);
+    assert(value.size <= AUTH_KEY_TEXT_MAX); /* which is what AUTH_KEY_BYTES_MAX are in base64 */
     memcpy(keys->text[which], value.data, value.size);
     return ST_OK;
 }
@@ -177,6 +179,7 @@ static void make_key(struct op *op, char text[AUTH_KEY_TEXT_MAX + 1])
     env_secret(op->env, bytes, sizeof(bytes));
     buf_init(&base64, &op->arena);
     base64_encode(&base64, slice_make(bytes, sizeof(bytes)));
+    assert(base64.size <= AUTH_KEY_TEXT_MAX);
     memcpy(text, base64.data, base64.size);
     text[base64.size] = '\0';
     explicit_bzero(base64.data, base64.size);
@@ -239,6 +242,7 @@ enum status keyfile_rotate(struct op *op, const char *path, enum auth_key which,
     int file = -1;
     enum status st;
 
+    assert(which < AUTH_KEYS_MAX);
     buf_init(&fresh, &op->arena);
     buf_printf(&fresh, "%s.new", path);
     buf_byte(&fresh, '\0');
@@ -268,6 +272,7 @@ static enum status set_primary(struct op *op, const char *text, struct key_texts
     if (!is_key(slice_of(text)))
         return op_fail(op, ST_BAD_REQUEST, "--key: a key must be base64 of 1 to %d bytes",
                        AUTH_KEY_BYTES_MAX);
+    assert(strlen(text) <= AUTH_KEY_TEXT_MAX);
     memcpy(keys->text[AUTH_PRIMARY], text, strlen(text) + 1);
     return ST_OK;
 }

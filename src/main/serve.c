@@ -1,4 +1,5 @@
 /* src/main/serve.c - start, wait for a signal, stop. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -70,6 +71,8 @@ static void read_names(struct server *server)
 {
     const struct setting_list *given = &server->settings->host_names;
 
+    assert(server->name_count == 0);
+    assert(given->count < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
     if (gethostname(server->host_name, sizeof(server->host_name) - 1) == 0 && server->host_name[0])
         server->names[server->name_count++] = server->host_name;
     for (size_t i = 0; i < given->count; i++)
@@ -179,6 +182,7 @@ static enum status make_backup(void *context, struct op *op, struct slice direct
     struct server *server = context;
     struct buf target;
 
+    assert(server->has_directory); /* otherwise the router has no way here */
     buf_init(&target, &op->arena);
     buf_slice(&target, directory);
     buf_byte(&target, '\0');
@@ -321,6 +325,8 @@ out:
 
 static void keep_house(struct op *op, struct server *server)
 {
+    assert(server->auth);
+    assert(server->housekeeping);
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
     housekeeping_run(op, server->housekeeping);

@@ -1,4 +1,6 @@
 /* src/partition/clear.c - every item of a logical partition deleted, some at a time. */
+#include <assert.h>
+
 #include "partition/partition.h"
 
 /* A step is one commit: large enough that its sync is shared by many, small enough that others get in between. */
@@ -50,6 +52,8 @@ static enum status step(struct op *op, struct clearing *clearing, struct commit_
 
     TRY(partition_begin_many(op, clearing->container, clearing->epk, &txn));
     TRY(partition_list(op, clearing->container, &scope, clearing->after, clearing->limit, &page));
+    assert(page.count <= clearing->limit);
+    assert(page.last >= clearing->after); /* each step goes on behind the one before it */
     TRY(delete_page(op, clearing, txn, &page, &deleted));
     if (deleted)
         TRY(partition_commit(op, &txn, stamp));
@@ -73,6 +77,8 @@ static enum status step_until_written(struct op *op, struct clearing *clearing, 
     for (int tries = 0; st == ST_WRITE_CONFLICT && tries < STEP_TRIES; tries++) {
         struct clearing attempt = *clearing;
 
+        assert(!attempt.done);
+        assert(attempt.limit > 0);
         st = step(op, &attempt, stamp);
         if (st == ST_OK)
             *clearing = attempt;

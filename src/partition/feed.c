@@ -1,4 +1,5 @@
 /* src/partition/feed.c - the log read in blocks, and what each change left of its item. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -73,6 +74,7 @@ void partition_feed_expect(struct partition_feed *feed, size_t entries)
 {
     size_t rows = entries < BLOCK_ROWS_MIN ? BLOCK_ROWS_MIN : entries;
 
+    assert(feed->block_rows_max >= BLOCK_ROWS_MIN); /* the feed is open */
     feed->block_rows = rows < feed->block_rows_max ? rows : feed->block_rows_max;
 }
 
@@ -174,18 +176,20 @@ static struct by_number *sort_rows(struct op *op, const struct partition_feed *f
 struct question {
     struct feed_row **row;
     struct slice *key, *value;
-    size_t count;
+    size_t count, most;
 };
 
 static struct question question_of(struct op *op, size_t most)
 {
-    return (struct question){ .row = arena_alloc(&op->arena, (most + 1) * sizeof(struct feed_row *)),
+    return (struct question){ .most = most,
+                              .row = arena_alloc(&op->arena, (most + 1) * sizeof(struct feed_row *)),
                               .key = arena_alloc(&op->arena, (most + 1) * sizeof(struct slice)),
                               .value = arena_alloc(&op->arena, (most + 1) * sizeof(struct slice)) };
 }
 
 static void question_add(struct question *question, struct feed_row *row, struct slice key)
 {
+    assert(question->count < question->most);
     question->row[question->count] = row;
     question->key[question->count++] = key;
 }
@@ -333,6 +337,7 @@ static enum status read_block(struct op *op, struct partition_feed *feed)
 {
     enum status st;
 
+    assert(feed->at_row == feed->row_count); /* nobody needs the block before it any more */
     TRY(op_check(op));
     feed->tired = feed->row_count > 0 && env_monotonic_ms(op->env) > feed->until_ms;
     st = try_block(op, feed);
@@ -408,6 +413,7 @@ static enum status next_row(struct op *op, struct partition_feed *feed, bool *fo
 {
     enum status st = ST_OK;
 
+    assert(feed->at_row <= feed->row_count);
     while (feed->at_row == feed->row_count && feed->more)
         TRY(read_block(op, feed));
     *found = feed->at_row < feed->row_count;
@@ -432,6 +438,7 @@ enum status partition_feed_next(struct op *op, struct partition_feed *feed, stru
 {
     enum status st;
 
+    assert(feed->view.snapshot); /* the feed is open */
     do {
         TRY(next_row(op, feed, found));
         if (!*found)

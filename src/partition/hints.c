@@ -1,4 +1,5 @@
 /* src/partition/hints.c - one slot for each hash; the newest takes it. */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -41,6 +42,7 @@ void hints_put(struct hints *hints, uint64_t item, uint64_t number)
 {
     struct slot *slot = &hints->slot[item % SLOTS];
 
+    assert(number > 0); /* 0 says that there is no hint */
     atomic_store_explicit(&slot->number, number, memory_order_relaxed);
     atomic_store_explicit(&slot->item, item, memory_order_relaxed);
 }

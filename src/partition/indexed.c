@@ -28,6 +28,7 @@ void indexed_mark(const struct partition_txn *txn, struct record *record)
 {
     const struct container *container = container_latest(txn->container);
 
+    assert(container->bucket == txn->container->bucket); /* another version of the same container */
     record->policy_version = container->policy_version;
     if (container->index && !index_policy_is_empty(container->index) && !is_wanted(txn, container->index))
         record->flags |= RECORD_UNINDEXED;
@@ -100,6 +101,8 @@ static enum status change_entries(struct op *op, const struct container *contain
     struct index_item old = { 0 }, new = { 0 };
     enum status st = ST_OK;
 
+    assert(!before || !after || before->number == after->number); /* two versions of one item */
+    assert(batch_bucket(batch) == bucket_id(container->bucket));
     *left_out = is_left_out(after);
     if (!bucket_keeps_entries(container->bucket))
         return ST_OK;
@@ -132,6 +135,7 @@ enum status indexed_change(struct op *op, struct partition_txn *txn, const struc
 
     assert(before || after);
     TRY(change_entries(op, txn->container, txn->batch, before, after, INDEX_ITEM_BYTES_MAX, &left_out));
+    assert(after || !left_out); /* what is gone has no entries to leave out */
     if (left_out)
         after->flags |= RECORD_UNINDEXED;
 out:
@@ -293,6 +297,7 @@ enum status container_index_is_whole(struct op *op, const struct view *view,
     struct index_block block;
     enum status st = ST_OK;
 
+    assert(view->bucket == container->bucket);
     *whole = false;
     if (!container->index)
         goto out;

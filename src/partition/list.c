@@ -13,6 +13,8 @@ static enum status keep(struct op *op, struct record *item)
 {
     char *copy = arena_try_alloc(&op->arena, item->stored.size);
 
+    assert(item->epk.data >= item->stored.data); /* both point into what is copied */
+    assert((const char *)item->document.at >= item->stored.data);
     if (!copy)
         return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
     memcpy(copy, item->stored.data, item->stored.size);
@@ -46,6 +48,7 @@ static enum status fill_page(struct op *op, struct partition_scan *scan, size_t 
         if (scan->paused || !page->more || page->count == limit ||
             (page->count && bytes + item.stored.size > PAGE_BYTES_MAX))
             break;
+        assert(page->count < limit); /* for which the page has room */
         bytes += item.stored.size;
         page->last = item.number;
         TRY(keep(op, &item));

@@ -3,6 +3,8 @@
  * An element takes a byte at least, so an array or object of no more bytes than the longest array has elements
  * holds no longer one and is passed over whole.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "base/log.h"
 #include "partition/measure.h"
@@ -25,6 +27,7 @@ static void trail_add(struct trail *trail, struct slice name)
     trail->cut = trail->size + 1 + name.size + sizeof(DOTS) > sizeof(trail->text);
     if (trail->cut)
         name = slice_of(DOTS + 1);
+    assert(trail->size + 1 + name.size < sizeof(trail->text)); /* dots had room after every name before */
     trail->text[trail->size++] = '/';
     memcpy(trail->text + trail->size, name.data, name.size);
     trail->size += name.size;
@@ -103,6 +106,7 @@ void measure_document(struct op *op, struct measure *measure, const struct conta
         return;
     walk.found.size = 0;
     visit(&walk, document, &(struct trail){ 0 });
+    assert(walk.longest > known); /* longest_in() has seen it */
     measure->array_count = walk.longest;
     measure->array_id = id_of(op, document);
     walk.found.text[walk.found.size] = '\0';

@@ -41,6 +41,7 @@ static enum status begin(struct op *op, struct locks *locks, const struct contai
     struct lock *lock = NULL;
     enum status st = ST_OK;
 
+    assert(epk);
     if (locks)
         TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
     op_renew_time(op);
@@ -79,11 +80,13 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
 
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
 {
+    assert(!txn->pending); /* what is with the committer is not changed any more */
     batch_expect(txn->batch, item_scope(txn->container, epk, id), txn->lsn);
 }
 
 void partition_expect(struct partition_txn *txn, struct slice id)
 {
+    assert(txn->epk); /* it is about one logical partition */
     txn_expect_item(txn, epk_slice(txn->epk), id);
 }
 
@@ -91,6 +94,7 @@ void partition_order_entries(struct partition_txn *txn)
 {
     size_t count;
 
+    assert(!txn->pending);
     batch_index_entries(txn->batch, &count);
 }
 
@@ -146,6 +150,8 @@ enum status partition_find(struct op *op, struct partition_txn *txn, struct slic
 {
     enum status st;
 
+    assert(txn->epk);
+    assert(!txn->pending);
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
@@ -178,6 +184,8 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
     uint8_t *value = record_encode(op, item, &size);
     struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), item->number);
 
+    assert(!old || old->number == item->number);      /* promise 3 */
+    assert(!old || slice_equal(old->epk, item->epk)); /* an item stays in its logical partition */
     if (!value)
         return op_fail_as(op, ST_TOO_LARGE);
     batch_put_stamped(txn->batch, key, value, size);
@@ -209,8 +217,9 @@ static enum status change_again(struct op *op, const struct partition_txn *txn, 
 {
     struct txn_change *noted = txn->changes;
 
-    while (!noted->value || noted->change.number != change->number)
+    while (noted && (!noted->value || noted->change.number != change->number))
         noted = noted->next;
+    assert(noted); /* a record of LSN 0 is the transaction's own, and each of those has its change */
     if (change->kind != CHANGE_DELETE)
         return ST_OK;
     if (noted->change.kind == CHANGE_CREATE) {
@@ -226,6 +235,9 @@ enum status txn_log(struct op *op, struct partition_txn *txn, struct change chan
     struct txn_change *noted;
     enum status st;
 
+    assert(!txn->pending);
+    assert((change.kind == CHANGE_CREATE) == !old);
+    assert(!old || old->number == change.number);
     if (old && old->lsn == 0)
         return change_again(op, txn, &change);
     noted = arena_alloc(&op->arena, sizeof(*noted));
@@ -236,6 +248,7 @@ enum status txn_log(struct op *op, struct partition_txn *txn, struct change chan
         noted->change.old_record = old->stored;
     }
     TRY(encode_change(op, noted));
+    assert(noted->size >= noted->change.old_record.size); /* which is the end of it */
     noted->change.old_record =
         slice_make(noted->value + noted->size - noted->change.old_record.size, noted->change.old_record.size);
     *txn->changes_end = noted;
@@ -271,6 +284,8 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     uint64_t number = number_make(bits, counter);
     enum status st;
 
+    assert(number_counter(number) == counter); /* the counter has room, or two items would share a number */
+    assert(json_kind(document) == JSON_OBJECT);
     fill(op, txn, number, document, item);
     TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
     batch_uses_counter(txn->batch, counter);
@@ -311,6 +326,8 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     bool renames = !slice_equal(id, id_of(old->document));
     enum status st;
 
+    assert(txn->epk);
+    assert(json_kind(document) == JSON_OBJECT);
     fill(op, txn, old->number, document, item);
     item->flags |= old->flags & RECORD_HAS_ATTACHMENTS;
     if (renames)
@@ -333,6 +350,8 @@ static enum status remove_item(struct op *op, struct partition_txn *txn, const s
     uint64_t bucket = bucket_id(txn->container->bucket);
     enum status st;
 
+    assert(!txn->epk ||
+           slice_equal(old->epk, epk_slice(txn->epk))); /* it is one of the transaction's items */
     TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
     TRY(attachment_remove_all(op, txn, old));
     TRY(indexed_change(op, txn, old, NULL));
@@ -348,6 +367,7 @@ enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const s
 {
     enum status st;
 
+    assert(item_is_expired(txn->container, old, op->now_ms));
     TRY(op_may_take_long(op)); /* it may be large, and what removes it holds on to its container */
     txn->expires = true;
     txn_expect_item(txn, old->epk, id_of(old->document));
@@ -378,6 +398,7 @@ static void put_next(struct op *op, struct partition_txn *txn, const struct chan
     uint64_t bucket = bucket_id(txn->container->bucket);
     uint8_t *value = arena_alloc(&op->arena, NEXT_BYTES);
 
+    assert(change->previous_lsn > 0); /* it ends a version that was committed */
     next_encode(position, value);
     batch_put_stamped(txn->batch, key_next(&op->arena, bucket, change->previous_lsn, change->number), value,
                       NEXT_BYTES);
@@ -400,6 +421,8 @@ static void put_log(struct op *op, struct partition_txn *txn)
 /* What removes expired items holds on to the definition by which they are. */
 static enum status prepare(struct op *op, struct partition_txn *txn)
 {
+    assert(!txn->pending); /* it is committed once */
+    assert(!batch_is_empty(txn->batch));
     if (txn->expires && !container_pin(txn->container))
         return op_fail(op, ST_WRITE_CONFLICT, "The container's definition was changed.");
     put_log(op, txn);
@@ -408,6 +431,8 @@ static enum status prepare(struct op *op, struct partition_txn *txn)
 
 static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
 {
+    assert(txn->pending); /* the committer had it */
+    assert(st != ST_PENDING);
     if (txn->expires)
         container_unpin(txn->container);
     if (st == ST_AMBIGUOUS)
@@ -429,8 +454,10 @@ static void commit_ready(struct op *op, struct partition_ending **ready, size_t 
 {
     struct commit *commits = arena_alloc(&op->arena, count * sizeof(*commits));
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert(ready[i]->txn->container->bucket == ready[0]->txn->container->bucket);
         commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
+    }
     store_commit_many(op, ready[0]->txn->container->bucket, commits, count);
     for (size_t i = 0; i < count; i++) {
         ready[i]->txn->pending = &commits[i];
@@ -459,6 +486,7 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
         struct partition_txn *txn = endings[i].txn;
         bool writes = !batch_is_empty(txn->batch);
 
+        assert(!txn->pending);
         endings[i].status = writes ? prepare(op, txn) : commit_nothing(txn, &endings[i].stamp);
         endings[i].error = op->error;
         if (writes && endings[i].status == ST_OK)
@@ -491,6 +519,7 @@ enum status partition_commit_end(struct op *op, struct partition_txn **txn, stru
     struct commit *commit = (*txn)->pending;
     enum status st;
 
+    assert(commit); /* partition_commit() was ST_PENDING */
     store_commit_end(op, commit);
     *stamp = commit->stamp;
     st = conclude(op, *txn, commit->status);
@@ -592,5 +621,6 @@ out:
 
 enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number, struct slice *id)
 {
+    assert(txn->epk);
     return id_in_view(op, &txn->view, txn->container, txn->epk, number, id);
 }

@@ -1,4 +1,5 @@
 /* src/partition/scan.c - items in number order, one at a time, read in blocks. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -171,6 +172,7 @@ out:
 enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
                                    const struct partition_scope *scope, struct partition_scan *scan)
 {
+    assert(!txn->pending);
     prepare(op, txn->container, scope, scan);
     scan->txn = txn;
     return ST_OK;
@@ -187,6 +189,7 @@ void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count)
 {
+    assert(number); /* NULL would be a scan of all */
     scan->rows = (struct rows){ 0 };
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
@@ -206,7 +209,10 @@ uint64_t partition_scan_after(const struct partition_scan *scan)
 
 const struct view *partition_scan_view(const struct partition_scan *scan)
 {
-    return scan->txn ? &scan->txn->view : &scan->view;
+    const struct view *view = scan->txn ? &scan->txn->view : &scan->view;
+
+    assert(view->snapshot); /* the scan is open */
+    return view;
 }
 
 enum status partition_scan_count(struct op *op, const struct partition_scan *scan, uint64_t *documents,
@@ -235,6 +241,8 @@ static enum status scan_span(struct op *op, struct partition_scan *scan, struct 
     struct range range = { key_document(&op->arena, bucket, span.from),
                            key_document(&op->arena, bucket, span.to), false };
 
+    assert(span.from < span.to);
+    assert(scan->block_rows > 0);
     if (scan->block_rows < BLOCK_ROWS_MAX)
         scan->block_rows *= 4;
     return view_scan(op, partition_scan_view(scan), range, limit, &scan->rows);
@@ -256,6 +264,9 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
     struct slice key[PICK_ROWS_MAX] = { 0 }, value[PICK_ROWS_MAX];
     enum status st;
 
+    assert(scan->at_pick < scan->pick_count);
+    assert(count > 0);
+    assert(count <= PICK_ROWS_MAX);
     for (size_t i = 0; i < count; i++)
         key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
     TRY(view_get_many(op, partition_scan_view(scan), key, count, value));
@@ -279,6 +290,7 @@ static enum status read_block(struct op *op, struct partition_scan *scan, struct
     struct arena readers = op->arena;
     enum status st;
 
+    assert(scan->at_row == scan->rows.count); /* nobody needs the block before it any more */
     arena_reset(&scan->memory);
     scan->at_row = 0;
     scan->rows = (struct rows){ 0 };

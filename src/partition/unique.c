@@ -1,4 +1,6 @@
 /* src/partition/unique.c - unique keys: who has which values, kept in the item's own transaction. */
+#include <assert.h>
+
 #include "base/hash.h"
 #include "base/limits.h"
 #include "keys/bytes.h"
@@ -48,6 +50,8 @@ struct slice unique_key_of(struct arena *arena, const struct container *containe
     const struct unique_key *unique = &container->unique_key[which];
     uint8_t hashes[16 * UNIQUE_KEY_PATHS_MAX] = { 0 };
 
+    assert(which < container->unique_key_count);
+    assert(unique->path_count <= UNIQUE_KEY_PATHS_MAX);
     for (size_t i = 0; i < unique->path_count; i++) {
         struct json value = value_at(&unique->path[i], document);
         struct hash128 hash;
@@ -74,6 +78,7 @@ static size_t plan(struct op *op, const struct partition_txn *txn, struct slice 
     const struct container *container = txn->container;
     size_t count = 0;
 
+    assert(container->unique_key_count <= UNIQUE_KEYS_MAX); /* each is two steps at most */
     for (size_t i = 0; i < container->unique_key_count; i++) {
         const struct unique_key *unique = &container->unique_key[i];
 
@@ -169,6 +174,8 @@ enum status unique_move(struct op *op, struct partition_txn *txn, struct slice e
     size_t count = plan(op, txn, epk, from, to, steps);
     enum status st = ST_OK;
 
+    assert(is_document(from) || is_document(to));
+    assert(!txn->epk || slice_equal(epk, epk_slice(txn->epk)));
     if (count == 0)
         return ST_OK;
     TRY(read_entries(op, txn, steps, count));

@@ -1,4 +1,6 @@
 /* src/partition/upkeep.c - expired items removed, and items indexed by the policy of today, in the transactions of housekeeping. */
+#include <assert.h>
+
 #include "keys/keys.h"
 #include "partition/indexed.h"
 #include "partition/txn.h"
@@ -11,6 +13,7 @@ enum status upkeep_begin(struct op *op, const struct container *container, struc
 
 enum status upkeep_remove_expired(struct op *op, struct partition_txn *txn, const struct record *item)
 {
+    assert(!txn->epk); /* upkeep_begin() has begun it */
     return txn_remove_expired(op, txn, item);
 }
 
@@ -22,6 +25,8 @@ static enum status put_record(struct op *op, struct partition_txn *txn, const st
     size_t size;
     uint8_t *value = record_encode(op, new, &size);
 
+    assert(new->number == old->number);
+    assert(old->lsn > 0); /* a version that was committed, and keeps its LSN */
     if (!value)
         return op_fail_as(op, ST_TOO_LARGE);
     value_stamp(value, size, old->lsn, old->ts_ms);
@@ -35,6 +40,9 @@ static enum status index_anew(struct op *op, struct partition_txn *txn, const st
 {
     const struct container *container = txn->container;
 
+    assert(!txn->epk);        /* upkeep_begin() has begun it */
+    assert(container->index); /* where nothing is indexed there is nothing to index anew */
+    assert(old->policy_version != container->policy_version);
     *new = *old;
     new->policy_version = container->policy_version;
     if (!index_policy_is_manual(container->index))
