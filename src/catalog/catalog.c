@@ -34,7 +34,7 @@ out:
     return st;
 }
 
-/* An owner's row comes before those of what it owns, whose rids begin with its own. */
+/* An owner's row comes before the rows of its children, because their rids begin with the owner's rid. */
 static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
 {
     struct key_parts parts;
@@ -59,7 +59,7 @@ out:
 
 enum { KEY_LAST_MAX = 64 }; /* a bucket, a kind, and a rid or a number */
 
-/* Rows of one kind of the catalog's bucket, a block at a time. */
+/* Visits the rows of one kind in the catalog's bucket, a block at a time. */
 static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
                             enum status (*visit)(struct op *, struct catalog *, const struct row *))
 {
@@ -272,8 +272,8 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
 }
 
 /*
- * The version of a record that was just committed, in place of the one before it; and a reference. `same` is one whose
- * definition did not change.
+ * Makes the container of a record that was just committed and puts it in the place of the version before it. Gives a
+ * reference. `same` says that the definition did not change.
  */
 static enum status take_over(struct op *op, struct catalog *catalog, struct container *now,
                              const struct record *record, bool same, struct container **container)
@@ -313,7 +313,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(change_commit(op, catalog, batch, &record));
     TRY(take_over(op, catalog, now, &record, false, container));
 out:
-    if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
+    if (now && st != ST_OK && st != ST_AMBIGUOUS) /* the old definition stays */
         container_go_on(now);
     container_release(now);
     return st;
@@ -330,7 +330,7 @@ enum status catalog_replace_container(struct op *op, struct catalog *catalog, st
     return st;
 }
 
-/* As the client's last change left it, with its etag and its time. */
+/* Puts a container that no client has changed: it keeps its etag and its time. */
 static enum status put_unchanged(struct op *op, struct batch *batch, const struct container *container,
                                  const struct versions *versions, const struct range_table *ranges,
                                  struct record *record)
@@ -440,7 +440,7 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
     return st;
 }
 
-/* Its definition goes, and a note that its data must go stays behind in the same batch. */
+/* Deletes the container's definition and, in the same batch, notes that its data is still to be removed. */
 static void drop_in_batch(struct op *op, struct batch *batch, const struct rid *rid)
 {
     batch_delete(batch, key_catalog(&op->arena, rid_slice(rid)));
@@ -554,7 +554,7 @@ out:
 enum status catalog_sweep(struct op *op, struct catalog *catalog)
 {
     struct container *container;
-    enum status st = change_lock(op, catalog); /* which settles a change that was in doubt */
+    enum status st = change_lock(op, catalog); /* to settle a change that is in doubt */
 
     change_unlock(catalog);
     while (st == ST_OK && (container = take_unreferenced(catalog))) {

@@ -85,7 +85,7 @@ void catalog_forget(struct catalog *catalog)
     map_free(&known->containers_by_id);
 }
 
-/* Puts what was read in the place of what was known; a container that is not there any more was dropped. */
+/* Puts the maps that were just read in the place of the old ones. A container that the new maps lack was dropped. */
 static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
     struct known old_ones;
@@ -114,7 +114,9 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
     pthread_rwlock_unlock(&catalog->lock);
 }
 
-/* After a commit of which nobody could tell whether it happened: what the store has is what counts. */
+/*
+ * Called after a commit that may or may not have happened. Reads the whole catalog again, because the store is right.
+ */
 static enum status settle(struct op *op, struct catalog *catalog)
 {
     struct catalog fresh = { .store = catalog->store,
@@ -125,8 +127,8 @@ static enum status settle(struct op *op, struct catalog *catalog)
     thread_assert_locked(&catalog->changing);
     assert(atomic_load(&catalog->in_doubt));
     thread_rwlock_init(&fresh.lock);
-    TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET),
-                      NULL)); /* which the store takes once it is sound again */
+    /* The store takes this empty commit once it is sound again. */
+    TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET), NULL));
     TRY(catalog_load(op, &fresh));
     supersede(catalog, &fresh);
     atomic_store(&catalog->in_doubt, false);

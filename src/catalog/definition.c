@@ -22,7 +22,7 @@ static void add_text(struct json_builder *out, const char *name, const char *tex
     json_add_string(out, slice_of(text));
 }
 
-/* UTF-16 units, which is how the service counts: a code point above U+FFFF is two. */
+/* Counts UTF-16 units, as the service does: a code point above U+FFFF is two. */
 static size_t utf16_length(struct slice text)
 {
     size_t length = 0;
@@ -103,7 +103,7 @@ static enum status read_key_version(struct op *op, struct json given, bool multi
     return ST_OK;
 }
 
-/* Containers of old clients that named no key: everything lies in one logical partition. */
+/* For containers of old clients, which name no partition key: all items lie in one logical partition. */
 static void add_system_key(struct json_builder *out)
 {
     json_begin_object(out);
@@ -376,7 +376,10 @@ out:
     return st;
 }
 
-/* What no part says by itself: indexes rest on other properties, and other properties on being indexed. */
+/*
+ * Checks properties that depend on each other: vector and full-text indexes on their policies, defaultTtl on an
+ * index.
+ */
 static enum status check_together(struct op *op, struct json definition, struct json body)
 {
     struct json policy = json_get(definition, "indexingPolicy");
@@ -429,7 +432,7 @@ static struct slice text_or(struct json value, const char *otherwise)
     return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
 }
 
-/* SDKs write in full, with the mode in their own case, what was created in short. */
+/* A client may create the policy in short, and an SDK then sends it in full, with the mode in its own case. */
 static bool same_conflict_policy(struct json a, struct json b)
 {
     bool custom = text_is(json_get(a, "mode"), "Custom");
@@ -450,7 +453,7 @@ static struct json of_path(struct json list, struct json path)
     return json_undefined;
 }
 
-/* More may come, but those that there are stay as they are. */
+/* A replacement may add embeddings, but must not change those that there are. */
 static bool keeps_embeddings(struct json old, struct json definition)
 {
     struct json before = json_get(json_get(old, "vectorEmbeddingPolicy"), "vectorEmbeddings");

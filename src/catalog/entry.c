@@ -8,7 +8,7 @@
 #include "catalog/ranges.h"
 #include "keys/keys.h"
 
-/* Only who has a reference takes another: one that nobody has leads to what is gone. */
+/* Only a holder of a reference takes another one. When the count is 0, the struct is gone. */
 static void add_count(atomic_uint *count)
 {
     unsigned before = atomic_fetch_add(count, 1);
@@ -16,7 +16,7 @@ static void add_count(atomic_uint *count)
     assert(before > 0);
 }
 
-/* Whether that was the last. */
+/* Says whether that was the last reference. */
 static bool drop_count(atomic_uint *count)
 {
     unsigned before = atomic_fetch_sub(count, 1);

@@ -44,7 +44,7 @@ void catalog_add_container(struct catalog *catalog, struct container *container)
     pthread_rwlock_unlock(&catalog->lock);
 }
 
-/* Nobody finds it any more; its data goes when the last reference is back. */
+/* From now on nobody finds the container. Its data is removed when the last reference is back. */
 void catalog_retire_container(struct catalog *catalog, struct container *container)
 {
     struct slice name = container_name(&container->memory, container->database, container->id);
@@ -180,7 +180,7 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     return count;
 }
 
-/* In thousandths of a limit; 0 for one that nothing was written to. */
+/* How near a container is to a limit, in thousandths of it; 0 when nothing was written to it. */
 static uint64_t largeness(const struct container *container)
 {
     uint64_t item = 1000 * atomic_load_explicit(&container->shape->item_bytes, memory_order_relaxed);
@@ -199,11 +199,11 @@ static uint64_t spending(const struct container *container)
 struct most {
     uint64_t (*weight)(const struct container *container); /* 0: it is not listed */
     struct container **list;
-    uint64_t *weighed; /* of each: they grow meanwhile */
+    uint64_t *weighed; /* the weight of each, kept because it may grow meanwhile */
     size_t count, limit;
 };
 
-/* Puts it in its place among the heaviest so far; the least goes when there is no room. */
+/* Puts the container in its place among the heaviest so far. When there is no room, the lightest one goes. */
 static void insert_by_weight(struct most *most, struct container *new)
 {
     uint64_t weight = most->weight(new);

@@ -67,7 +67,7 @@ void map_remove(struct map *map, struct slice key)
     if (!slot || !slot->value)
         return;
     assert(map->count > 0);
-    /* The entry, and the key in it, is about to go: a lasting stand-in keeps the place taken. */
+    /* The entry is about to be freed, and the key with it: an empty key keeps the place taken. */
     *slot = (struct map_slot){ { "", 0 }, NULL };
     map->count--;
 }

@@ -92,7 +92,7 @@ struct range_ids ranges_all(const struct container *container)
     return neighbours(container, 0, container->ranges.count);
 }
 
-/* Only a hierarchical key has parts that are keys of a kind. */
+/* Whether the prefix stands for many keys: it is empty, or the first levels of a hierarchical key. */
 static bool is_part(const struct container *container, const struct epk *prefix)
 {
     size_t whole = EPK_LEVEL_BYTES * container->key_path_count;

@@ -38,7 +38,7 @@ void shape_release(struct container_shape *shape)
     free(shape);
 }
 
-/* Under the lock, so that of two the larger stays; `told` goes up once. */
+/* Called under the shape's lock, so that the larger of two values stays. `told` becomes true once. */
 static bool raise(_Atomic uint64_t *largest, uint64_t value, uint64_t limit, bool *told, bool *raised)
 {
     bool first = value > limit / 2 && !*told;

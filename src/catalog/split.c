@@ -1,4 +1,6 @@
-/* src/catalog/split.c - the next table of ranges: kept ranges as they were, new ones in the place of those that are gone. */
+/*
+ * src/catalog/split.c - the next table of ranges: kept ranges stay as they were, new ones take the place of others.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -37,7 +39,7 @@ static int by_gone(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Ranges that were one before they merge again have ancestors in common. */
+/* Drops repeated ancestors: ranges that came from one range and merge again have ancestors in common. */
 static uint32_t drop_repeated(struct range_ancestor *ancestor, uint32_t count)
 {
     uint32_t kept = 0;
@@ -48,7 +50,10 @@ static uint32_t drop_repeated(struct range_ancestor *ancestor, uint32_t count)
     return kept;
 }
 
-/* Those of `count` ranges and these themselves; the ones that are gone for longest are left out when there are too many. */
+/*
+ * A new range's ancestors are the `count` old ranges and their ancestors. When there are too many, those that have
+ * been gone for longest are left out.
+ */
 static void set_ancestors(struct draft *draft, uint32_t first, uint32_t count, struct key_range *range)
 {
     const struct key_range *old = &draft->now->ranges.range[first];
@@ -73,7 +78,7 @@ static void set_ancestors(struct draft *draft, uint32_t first, uint32_t count, s
     range->ancestor_count = size;
 }
 
-/* A new range that begins at `min`, in the place of `count` old ones or of a part of one. */
+/* Adds a new range that begins at `min` and takes the place of `count` old ranges, or of a part of one. */
 static void draft_make(struct draft *draft, uint32_t first, uint32_t count, struct slice min)
 {
     struct key_range *range = &draft->range[draft->table.count++];
@@ -104,7 +109,7 @@ static void draft_end(struct draft *draft, struct range_table *table)
     *table = draft->table;
 }
 
-/* Its parts begin with its own first key and with each cut. */
+/* The first part begins where the old range began, and each other part at a cut. */
 static void draft_split(struct draft *draft, uint32_t index, const struct slice *cut, uint32_t cut_count)
 {
     draft_make(draft, index, 1, draft->now->ranges.range[index].min);
@@ -114,7 +119,7 @@ static void draft_split(struct draft *draft, uint32_t index, const struct slice 
 
 /* ---- one into several ---- */
 
-/* In order; as many as there is room for between the range's bounds. */
+/* Gives the cuts in order; fewer than wanted when the range has too few keys. */
 static uint32_t find_cuts(struct op *op, const struct container *now, uint32_t index, uint32_t parts,
                           struct slice *cut)
 {
@@ -196,7 +201,7 @@ out:
 
 /* ---- several into one ---- */
 
-/* Where the neighbours begin in the table. */
+/* Checks that the ranges are neighbours, and gives the index of the first. */
 static enum status find_neighbours(struct op *op, const struct container *now,
                                    const struct range_merge *merge, uint32_t *first)
 {
@@ -248,7 +253,7 @@ static double share_of(const struct container *now, uint32_t index)
     return epk_share(now->epk_version, &min, &max);
 }
 
-/* One part more for the range whose parts are the largest, until there are enough. */
+/* Gives one more part to the range whose parts are the largest, until there are enough. */
 static void plan_parts(const struct container *now, uint32_t wanted, const double *share, uint32_t *parts)
 {
     for (uint32_t count = now->ranges.count; count < wanted; count++) {

@@ -10,7 +10,7 @@
 #include "partition/scan.h"
 #include "partition/upkeep.h"
 
-/* A step is one commit: other writers wait for it, and its old images are in memory. */
+/* A step is one commit. Other writers wait for it, and memory holds the old records of its items. */
 enum { STEP_ITEMS_MAX = 256, STEP_BYTES_MAX = 2 * 1024 * 1024 };
 enum { CALL_MS_MAX = 200, REST_MS = 5 * 1000 };
 
@@ -79,8 +79,8 @@ out:
 }
 
 /*
- * What is not settled in the store may have to be made again after a crash, from images of the old policies: it is
- * settled before they are forgotten.
+ * After a crash, entries that are not settled are made again from old records, which needs the old policies. So the
+ * entries are settled before the old policies are forgotten.
  */
 static enum status finish(struct op *op, struct catalog *catalog, struct container *container)
 {
@@ -105,7 +105,7 @@ static bool is_due(const struct visit *visit, struct env *env)
     return container_is_alone(visit->container);
 }
 
-/* Whoever wrote one of the step's items first has it, and has indexed it by the new policy. */
+/* A conflict is no failure: another writer has changed an item of the step, and indexed it by the new policy. */
 static enum status advance(struct op *op, struct visit *visit)
 {
     const struct reindex *reindex = visit->context;
@@ -124,8 +124,7 @@ static enum status advance(struct op *op, struct visit *visit)
     container_note_indexed(visit->container, progress->seen);
     if (!step.ended)
         goto out;
-    visit->rest_ms =
-        REST_MS; /* it may have been replaced meanwhile: then there is another version to be found */
+    visit->rest_ms = REST_MS; /* when the container was replaced meanwhile, finish() does nothing */
     TRY(finish(op, reindex->catalog, visit->container));
 out:
     return st;

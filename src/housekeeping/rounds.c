@@ -8,7 +8,7 @@
 #include "catalog/map.h"
 #include "housekeeping/rounds.h"
 
-/* So many containers may have been dropped before they are looked for. */
+/* How many states of dropped containers may be left before it is worth looking for them. */
 enum { FORGOTTEN_MIN = 64 };
 
 struct known {
@@ -67,7 +67,7 @@ static struct known *know(struct rounds *rounds, const struct container *contain
     return known;
 }
 
-/* When there are more than the catalog has, by enough to make it worth while. */
+/* Forgets dropped containers, when there are enough of them to make it worth while. */
 static void forget_dropped(struct rounds *rounds)
 {
     size_t databases, containers;
@@ -87,7 +87,7 @@ static void forget_dropped(struct rounds *rounds)
 
 /* ---- a round ---- */
 
-/* Each with a reference. */
+/* The visits of a round. Each has a reference to its container. */
 static struct visit *list_visits(struct op *op, struct rounds *rounds, size_t *count)
 {
     struct container **list;

@@ -1,9 +1,9 @@
 /*
  * src/index/entries.c - a document's entries, and what changes from one version of it to the next.
  *
- * A document and the policy's tree are walked down together; each value that has an entry adds a term. Terms are
- * then sorted, and those that occur twice (a tag given twice) are dropped. What an array or object hashes to comes
- * back up from the walk, so that no value is hashed more than once however deep it lies.
+ * A walk goes down the document and the policy's tree together; each value that has an entry adds a term. Then the
+ * terms are sorted, and repeated ones (a tag given twice) are dropped. The walk returns the hash of each array and
+ * object, so that no value is hashed more than once, however deep it lies.
  */
 #include <assert.h>
 
@@ -319,7 +319,10 @@ static void put_change(struct batch *batch, const struct found *found, struct sl
         batch_index_add(batch, key);
 }
 
-/* Entries come on top of what a request may take: what could be created can be replaced, and what lies there removed. */
+/*
+ * Entries do not count towards the memory limit of a request, up to a limit of their own. So an item that could be
+ * created can also be replaced and removed.
+ */
 static bool allow(struct op *op, size_t bytes)
 {
     if (op->memory_limit_bytes >= SIZE_MAX / 2) /* recovery: there is no limit */
@@ -331,7 +334,7 @@ static bool allow(struct op *op, size_t bytes)
     return true;
 }
 
-/* Room for the keys of all changes. The batch's list grows by itself; a long one is better made once. */
+/* Makes room for the keys of all changes. The batch's list grows by itself, but a long one is better made at once. */
 static uint8_t *make_room(struct op *op, struct batch *batch, struct pair pair)
 {
     enum { MANY = 1000 };

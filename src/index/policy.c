@@ -6,11 +6,11 @@
 #include "index/path.h"
 #include "index/policy_private.h"
 
-/* What a policy says of a path, before what it does not say is taken from the paths above. */
+/* What a policy says of a path itself. A path of which it is silent takes the verdict of the path above. */
 enum verdict { SILENT, EXCLUDED, INCLUDED };
 
 struct draft {
-    struct index_node node; /* first, so that one is the other */
+    struct index_node node; /* the finished node, in place */
     struct draft *first, *next;
     struct draft *array_element;
     enum verdict value, below;
@@ -24,7 +24,7 @@ struct reading {
     struct draft *root;
 };
 
-/* The id of the steps from the one at `first` on, below what has that id. */
+/* The id of the path's steps from `first` on, below a path that has the id `id`. */
 static path_id id_below(path_id id, const struct index_path *path, size_t first)
 {
     for (size_t i = first; i < path->count; i++)
@@ -91,7 +91,7 @@ static int by_hash(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* What holds where the policy has no more to say. */
+/* What a node hands down to the nodes below it. */
 struct inherited {
     enum verdict below;
     int spatial;
@@ -134,7 +134,7 @@ static void finish(struct arena *arena, struct draft *draft, struct inherited fr
     struct index_node *node = &draft->node;
 
     if (!node->stored)
-        from = (struct inherited){ EXCLUDED, NONE }; /* what is computed has entries where it is named only */
+        from = (struct inherited){ EXCLUDED, NONE }; /* it has entries only where a path names it */
     if (draft->below != SILENT)
         from.below = draft->below;
     if (draft->spatial_below != NONE)
@@ -236,7 +236,7 @@ static bool is_unseen(const struct index_path *path)
     return false;
 }
 
-/* Whether it leads into a computed property that cannot be computed. */
+/* Whether the path leads into a computed property that cannot be computed. */
 static bool is_lost(const struct index_policy *policy, const struct index_path *path)
 {
     int which = computed_of(policy, path);
@@ -244,7 +244,7 @@ static bool is_lost(const struct index_policy *policy, const struct index_path *
     return which != NONE && !policy->computed_node[which];
 }
 
-/* Of a path in a composite index. */
+/* The id of a path in a composite index. */
 static path_id part_id(const struct index_policy *policy, const struct index_path *path)
 {
     int which = computed_of(policy, path);
@@ -260,7 +260,10 @@ static bool has_element(const struct index_path *path)
     return false;
 }
 
-/* False where a document would not have exactly one entry that is known at the commit: such an index is left out. */
+/*
+ * Reads the paths of a composite index. False when a document would not have exactly one entry, known at the commit:
+ * such an index is left out.
+ */
 static bool read_parts(struct reading *reading, struct json list, struct index_joined *composite)
 {
     size_t times = 0;
@@ -368,7 +371,7 @@ static void read_computed(struct op *op, struct reading *reading, const struct i
     }
 }
 
-/* A document that has them all the same has no entries for them. */
+/* When a document has properties of these names, they get no entries. */
 static void hide_unseen(struct reading *reading)
 {
     for (size_t i = 0; i < UNSEEN; i++)

@@ -38,7 +38,7 @@ static void grow(struct terms *terms, size_t capacity)
     terms->capacity = capacity;
 }
 
-/* With a few to spare, so that what follows a long array does not make all of it move. */
+/* Leaves some room to spare, so that the next terms after a long array do not move the whole list again. */
 void terms_expect(struct terms *terms, size_t more)
 {
     if (!terms->failed && terms->count + more > terms->capacity)
@@ -57,7 +57,7 @@ static struct found_bytes *room(struct terms *terms, size_t bytes)
     return (struct found_bytes *)terms->next;
 }
 
-/* Each begins with 16-bit numbers. */
+/* Every term begins at an even address, because it begins with 16-bit numbers. */
 static size_t even(size_t bytes)
 {
     return bytes + bytes % 2;
@@ -116,7 +116,7 @@ static void sort_few(struct found *list, size_t count)
     }
 }
 
-/* The left half waits in `spare` while both are merged into place. */
+/* Copies the left half to `spare`, and merges both halves into place. */
 static void merge(struct found *list, size_t left, size_t count, struct found *spare)
 {
     size_t i = 0, j = left, to = 0;

@@ -81,7 +81,7 @@ static uint64_t double_bits(struct json number)
     return bits;
 }
 
-/* What is hashed of one component; returns how many bytes. */
+/* Writes the bytes of one component that are hashed; returns how many. */
 static size_t put_hash_input(uint8_t *to, enum epk_version version, struct json component)
 {
     char room[3 * V1_STRING_UNITS];
@@ -290,7 +290,10 @@ static bool lies_between(const struct epk *min, const struct epk *epk, const str
            slice_compare(epk_slice(epk), epk_slice(max)) < 0;
 }
 
-/* `min` up to a level, and there a hash between its own and that of `max`, or the greatest when `max` has another key. */
+/*
+ * Cuts at one level: the levels above are those of `min`. At this level the cut lies between the hash of `min` and
+ * that of `max` or, when the levels above differ in `max`, the greatest hash.
+ */
 static bool divide_level(const struct epk *min, const struct epk *max, size_t level, uint32_t index,
                          uint32_t count, struct epk *cut)
 {
@@ -335,8 +338,8 @@ double epk_share(enum epk_version version, const struct epk *min, const struct e
 }
 
 /*
- * The first `bits` of the hash at `at`, without the two that are always clear. Where they are set
- * stands a bound that is above every key: `above` makes ones of this level's bits and of all that follow.
+ * The first `bits` of the hash at `at`, without the two top bits, which are clear in every key. When one is set, the
+ * EPK is a bound above every key: `above` becomes true, and this level's bits and all that follow are ones.
  */
 static uint32_t hash_bits(const struct epk *epk, size_t at, int bits, bool *above)
 {

@@ -36,8 +36,8 @@ struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number)
 }
 
 /*
- * No EPK of a container begins another, so an id may follow without a mark between them. The
- * exception is the empty one, of a document without any key: FF, with which no EPK begins, stands for it.
+ * No EPK of a container is the beginning of another, so an id may follow it without a separator. The exception is the
+ * empty EPK of a document without any key. FF stands for it, because no EPK begins with FF.
  */
 static struct slice partition_part(struct slice epk)
 {

@@ -10,7 +10,7 @@
 #include "main/backup.h"
 #include "store/folder.h"
 
-/* The target without links and dots; its last part need not exist. */
+/* Gives the target's path without links and dots. Its last part need not exist. */
 static enum status resolve(struct op *op, const char *target, char resolved[PATH_MAX])
 {
     char parent[PATH_MAX], real[PATH_MAX];
@@ -37,7 +37,7 @@ static enum status resolve(struct op *op, const char *target, char resolved[PATH
     return ST_OK;
 }
 
-/* A target inside the data would be copied with it, and be lost with it. */
+/* A copy inside the data directory would be part of the next copy, and would be lost with the data. */
 static enum status check_outside(struct op *op, const char *data, const char *target)
 {
     char real[PATH_MAX];
@@ -136,7 +136,7 @@ enum status backup_make(struct op *op, const struct directory *directory, struct
     TRY(fill(op, directory, store, path));
 out:
     if (st != ST_OK && !was_there)
-        rmdir(path); /* which leaves what is not empty */
+        rmdir(path); /* it fails when the directory is not empty, which is well */
     if (lock >= 0)
         close(lock);
     return st;

@@ -1,4 +1,4 @@
-/* src/main/check.c - orrery check: reads everything in a data directory and believes nothing. */
+/* src/main/check.c - orrery check: reads everything in a data directory and takes nothing for granted. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,9 @@ static enum status get(struct op *op, struct inspection *in, struct slice key, s
     return store_get_many(op, in->snapshot, &key, 1, value);
 }
 
-/* Documents whose values differ may share a hash, and so an entry. */
+/*
+ * Two documents may share an entry, when their values differ and have the same hash. The same values are a problem.
+ */
 static enum status check_other(struct op *op, struct inspection *in, size_t which, const struct record *item,
                                uint64_t number)
 {
@@ -62,7 +64,7 @@ out:
     return st;
 }
 
-/* Each unique key's values must lead back here. */
+/* The entry of each unique key's values must lead back to this document. */
 static enum status check_uniques(struct op *op, struct inspection *in, const struct record *item)
 {
     struct slice entry;
@@ -88,7 +90,7 @@ out:
     return st;
 }
 
-/* The id entry must lead back here, the key must be the document's own, the number must begin with its bits. */
+/* The id's entry must lead back here, the EPK must be the document's own, and the number must begin with its bits. */
 static enum status check_item(struct op *op, struct inspection *in, uint64_t number,
                               const struct record *item)
 {
@@ -174,7 +176,7 @@ out:
     return st;
 }
 
-/* An item counts once in each of its entries, so an entry too many that leads to a document shows in the sum. */
+/* Counts every item in every entry. An entry that should not be there and leads to a document shows in the sum. */
 static enum status visit_unique(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
@@ -191,7 +193,9 @@ out:
     return st;
 }
 
-/* The item must exist, and its record must say that it has attachments: else they would stay when it goes. */
+/*
+ * The item must exist, and its record must say that it has attachments. Otherwise they would stay when it is removed.
+ */
 static enum status visit_attachment(struct op *op, struct inspection *in, const struct key_parts *key,
                                     struct slice value)
 {
@@ -319,7 +323,7 @@ static const struct {
     { KEY_NEXT, visit_next },
 };
 
-/* The next block's rows; `from` is moved behind them. */
+/* Visits the rows of the next block, and moves `from` behind them. */
 static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from,
                                bool *more)
 {

@@ -64,7 +64,7 @@ bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_A
     return is_held;
 }
 
-/* A folder with other files is refused: who named it by mistake would later delete them with the data. */
+/* A folder with other files is refused: a user who named it by mistake would later delete them with the data. */
 bool directory_is_empty(const char *path)
 {
     DIR *directory = opendir(path);
@@ -142,7 +142,7 @@ static enum status check_format(struct op *op, const struct formats *formats, co
     return ST_OK;
 }
 
-/* Makes nothing in a folder that is no data directory, and changes nothing in one that is only to be read. */
+/* Reading makes nothing in a folder that is no data directory, and changes nothing in one that is. */
 static enum status open_to_read(struct op *op, const struct formats *formats, struct directory *directory)
 {
     const char *path = directory->path;

@@ -16,7 +16,7 @@ enum { FILE_BYTES_MAX = 4096 };
 
 /* --- reading --- */
 
-/* The group may read it, as a service's group often does; nobody else may do anything with it. */
+/* The file's group may read it, because a service often runs with that group. Nobody else may do anything with it. */
 static enum status check_mode(struct op *op, const char *path, const struct stat *info)
 {
     if (!S_ISREG(info->st_mode))
@@ -46,7 +46,7 @@ static bool is_key(struct slice text)
     return is_base64;
 }
 
-/* The texts of refusals never hold a key: they end up in logs. */
+/* The texts of refusals never hold a key, because they end up in logs. */
 static enum status read_line(struct op *op, const char *path, int number, struct slice line,
                              struct key_texts *keys)
 {

@@ -117,7 +117,10 @@ out:
     return st;
 }
 
-/* The program that runs scripts lies beside this one, or where packages put what nobody calls by hand. */
+/*
+ * The program that runs scripts lies beside this one, or in libexec, where packages put programs that users do not
+ * call.
+ */
 static void find_script_program(struct server *server)
 {
     static const char *const places[] = { "%s/orrery-js", "%s/../libexec/orrery/orrery-js" };
@@ -171,7 +174,7 @@ out:
     return st;
 }
 
-/* For permissions, whose operations cannot call auth/ themselves. */
+/* Prints the token of a permission. resource/ may not call auth/ itself, so it gets this function. */
 static void print_token(void *context, const struct grant *grant, struct buf *out)
 {
     auth_print_token(context, grant, out);
@@ -301,8 +304,8 @@ out:
 /* --- running and stopping --- */
 
 /*
- * A key file that was changed is read again. When it is no good the keys stay as they are, and it
- * is told once. No request waits for it, and none that was let in is affected.
+ * Reads a changed key file. When the file is no good, the keys stay as they are, and the log tells it once. No
+ * request waits for this, and none that was let in is affected.
  */
 static void take_up_keys(struct op *op, struct server *server)
 {
@@ -332,7 +335,7 @@ static void keep_house(struct op *op, struct server *server)
     housekeeping_run(op, server->housekeeping);
 }
 
-/* Until SIGTERM or SIGINT; housekeeping is done in between. */
+/* Waits for SIGTERM or SIGINT, and does housekeeping meanwhile. */
 static void wait_for_signal(struct op *op, struct server *server, const sigset_t *signals)
 {
     const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };

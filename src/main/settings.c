@@ -143,7 +143,7 @@ static bool read_flags(struct settings *settings, int argc, char **argv, int fro
     return true;
 }
 
-/* One of those that the flag's row lists: sync|async */
+/* Whether the value is one of the words in the flag's row: sync|async */
 static bool is_choice(const char *name, const char *value)
 {
     size_t which = find_flag(name, strlen(name)), size = strlen(value);

@@ -48,7 +48,7 @@ static bool has_number(const struct record *list, size_t count, uint32_t number)
     return false;
 }
 
-/* From the counter of documents: never given again, but for one that is four billion later. */
+/* Takes the number from the counter of documents. It repeats only after four billion of them. */
 enum status attachment_number(struct op *op, struct partition_txn *txn, const struct record *item,
                               uint32_t *number)
 {
@@ -69,7 +69,10 @@ out:
     return st;
 }
 
-/* The item's record as it was, with its LSN and time, but for the flag; the transaction's own gets both at the commit. */
+/*
+ * Sets the flag in the item's record, which otherwise stays as it was, with its LSN and time. A record that this
+ * transaction has written gets both at the commit.
+ */
 static enum status flag_item(struct op *op, struct partition_txn *txn, const struct record *item)
 {
     struct record flagged = *item;

@@ -15,7 +15,10 @@ struct clearing {
     bool done;
 };
 
-/* Every key begins with the empty one, which items of a container without a key of its own may have. */
+/*
+ * Passes over items of other keys. The page may have some, because its scope is a prefix: every key begins with the
+ * empty key, which items of a container without a partition key may have.
+ */
 static enum status delete_page(struct op *op, struct clearing *clearing, struct partition_txn *txn,
                                const struct partition_page *page, size_t *deleted)
 {
@@ -39,8 +42,8 @@ out:
 }
 
 /*
- * The page is read after the transaction has begun: what others change from then on, its commit refuses.
- * Reading it asks op_check(), so that a step is the most that is done in vain.
+ * The page is read after the transaction has begun, so the commit is refused when others change one of its items from
+ * then on. Reading it calls op_check(), so a cancelled request does at most one step in vain.
  */
 static enum status step(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {
@@ -65,8 +68,8 @@ out:
 }
 
 /*
- * What a step allocates is given back before the next one. Where others write all the time, one of a hundred items
- * has always changed: a step that was refused is tried again with half as many, down to one.
+ * Gives back a step's memory before the next one. Where others write all the time, one of a hundred items has always
+ * changed. So a step that was refused is tried again with half as many items, down to one.
  */
 static enum status step_until_written(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {

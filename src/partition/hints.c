@@ -8,7 +8,7 @@
 
 enum { SLOTS = 1 << 18 }; /* 4 MB when all are in use, and nothing before */
 
-/* Two words that are not read as one: a number with another item's mark is a wrong hint, no more. */
+/* The two words are not read together. A number beside another item's hash is a wrong hint, and does no harm. */
 struct slot {
     atomic_ullong item, number;
 };

@@ -7,7 +7,10 @@
 #include "partition/indexed.h"
 #include "partition/txn.h"
 
-/* No document is an array, so that its elements' path is free to say that a document is not indexed. */
+/*
+ * No document is an array, so the path of the root's elements is free to mark documents that are left out of the
+ * index.
+ */
 enum { UNINDEXED_BYTES = TERM_PATH_BYTES + 1 };
 
 static struct slice unindexed_term(uint8_t bytes[UNINDEXED_BYTES])
@@ -48,7 +51,7 @@ static bool find_policy(const struct container *container, uint32_t version,
     return false;
 }
 
-/* The container at hand knows it, or a version that replaced it since. */
+/* The policy is known to this version of the container, or to a later one. */
 static enum status policy_of(struct op *op, const struct container *container, const struct record *record,
                              const struct index_policy **policy)
 {
@@ -59,7 +62,7 @@ static enum status policy_of(struct op *op, const struct container *container, c
                    (unsigned)record->policy_version);
 }
 
-/* What a transaction has written and not committed has no LSN, and its time is not known. */
+/* A record that a transaction has written and not committed has no LSN, and its time is not known. */
 static enum status read_item(struct op *op, const struct container *container, const struct record *record,
                              struct index_item *item)
 {
@@ -168,7 +171,7 @@ out:
 
 typedef bool has_function(const struct index_policy *policy, const void *what);
 
-/* A version in use whose policy is NULL has items without any entries. */
+/* An older policy that is NULL stands for items without any entries. */
 static bool all_of_one_have(const struct container *container, has_function *has, const void *what)
 {
     if (!container->index || !has(container->index, what))
@@ -221,7 +224,7 @@ struct spatial_wanted {
     path_id id;
 };
 
-/* Another map, in an older policy, has another id. */
+/* An older policy with another map has another id. */
 static bool has_spatial(const struct index_policy *policy, const void *what)
 {
     const struct spatial_wanted *wanted = what;

@@ -5,10 +5,10 @@
 #include "base/limits.h"
 #include "partition/scan.h"
 
-/* A page that finds little stops here, and goes on with the next request. */
+/* A page that has looked at so many bytes ends, however few items it found. The next request goes on. */
 enum { SCANNED_BYTES_MAX = 16 * 1024 * 1024 };
 
-/* The item's bytes, and what points into them, out of the scan's memory. */
+/* Copies the item's bytes out of the scan's memory, and moves the pointers into the copy. */
 static enum status keep(struct op *op, struct record *item)
 {
     char *copy = arena_try_alloc(&op->arena, item->stored.size);
@@ -24,7 +24,7 @@ static enum status keep(struct op *op, struct record *item)
     return ST_OK;
 }
 
-/* Orders by creation what one page holds whole, as people who know the service's emulator expect. */
+/* When one page holds all items, they come in order of creation, as people who know the service's emulator expect. */
 static int by_creation(const void *a, const void *b)
 {
     uint64_t x = number_counter(((const struct record *)a)->number);

@@ -8,7 +8,7 @@
 #include "base/thread.h"
 #include "partition/locks.h"
 
-/* Each who waits holds a thread: those who write one item must leave some to the others. */
+/* Every waiter holds a thread, so the writers of one item must leave some threads to other requests. */
 enum { WAITERS_MAX = 32 };
 
 enum { SHARDS = 64 }; /* so that writers of different items seldom meet at a mutex */
@@ -189,7 +189,7 @@ void locks_release(struct lock *lock)
     next = lock->first;
     assert(find(shard, lock->what) == lock); /* it is held, and released once */
     assert((next == NULL) == (lock->waiting == 0));
-    if (next) { /* it holds the lock now, whenever it wakes */
+    if (next) { /* it holds the lock from now on, even before it wakes */
         leave_queue(lock, next);
         next->granted = true;
         pthread_cond_signal(&next->turn);

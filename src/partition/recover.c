@@ -9,10 +9,13 @@
 #include "partition/indexed.h"
 #include "partition/recover.h"
 
-/* A block's items and their terms are in memory too, and may be much larger than its rows: it ends when they are. */
+/*
+ * A block's items and their terms are in memory too, and may take far more than its rows. At BLOCK_MEMORY a block
+ * ends.
+ */
 enum { BLOCK_ROWS = 1000, BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_MEMORY = 32 * 1024 * 1024 };
 
-/* Numbers of items whose first change was looked at: the later ones say nothing of what was settled. */
+/* The items whose first change was seen. Only that change holds the item as it was when the index was settled. */
 struct seen {
     uint64_t *slot; /* 0: free; documents count from 1 */
     size_t count, capacity;
@@ -195,7 +198,7 @@ out:
     return st;
 }
 
-/* Its LSN is remembered as settled, without a look at what led there. */
+/* Marks the container's present LSN as settled, without reading the changes before it. */
 static enum status begin_container(struct op *op, const struct container *container)
 {
     enum status st;
@@ -210,7 +213,7 @@ out:
 
 typedef enum status visit_container(struct op *op, const struct container *container);
 
-/* A list costs what the whole catalog does, so that it is asked for in blocks. */
+/* Every list call walks the whole catalog, so each asks for many entries at once. */
 enum { LIST_MAX = 256 };
 
 static enum status visit_database(struct op *op, struct catalog *catalog, const struct database *database,

@@ -11,7 +11,7 @@
 /* One entry that a write changes. */
 struct step {
     const struct unique_key *unique;
-    bool adds; /* the item to the entry; else takes it out */
+    bool adds; /* true: the item joins the entry; false: it leaves it */
     struct slice key;
     struct slice entry; /* as it was read */
 };
@@ -71,7 +71,7 @@ static bool is_document(struct json document)
     return json_kind(document) != JSON_UNDEFINED;
 }
 
-/* Values that stay as they are keep their entry, and nothing about it is read or expected. */
+/* When the values stay the same, the entry stays too: it is neither read nor expected unchanged. */
 static size_t plan(struct op *op, const struct partition_txn *txn, struct slice epk, struct json from,
                    struct json to, struct step steps[STEPS_MAX])
 {
@@ -113,7 +113,7 @@ out:
     return st;
 }
 
-/* As the transaction has it by now: earlier steps, and removals of expired items, have changed some. */
+/* The entry as the transaction has it by now: earlier steps and removals of expired items may have changed it. */
 static struct slice entry_now(const struct partition_txn *txn, const struct step *step)
 {
     const struct batch_entry *written = batch_find(txn->batch, step->key);
@@ -141,7 +141,10 @@ out:
     return st;
 }
 
-/* The item itself may be among them, where its old and its new values share a hash: they differ, or nothing moved. */
+/*
+ * Refuses values that another item has. The item itself may be in the entry, when its old and its new values share a
+ * hash; these values differ, because plan() leaves out values that stay the same.
+ */
 static enum status check_step(struct op *op, struct partition_txn *txn, const struct step *step,
                               struct json document)
 {

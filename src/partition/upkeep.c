@@ -1,4 +1,4 @@
-/* src/partition/upkeep.c - expired items removed, and items indexed by the policy of today, in the transactions of housekeeping. */
+/* src/partition/upkeep.c - removes expired items and indexes items anew, in the transactions of housekeeping. */
 #include <assert.h>
 
 #include "keys/keys.h"
@@ -17,7 +17,7 @@ enum status upkeep_remove_expired(struct op *op, struct partition_txn *txn, cons
     return txn_remove_expired(op, txn, item);
 }
 
-/* As it is but for the policy's version. Who was left out by an earlier policy is not, where all are indexed. */
+/* Writes the record with its new policy version and flags. LSN and time stay. */
 static enum status put_record(struct op *op, struct partition_txn *txn, const struct record *old,
                               const struct record *new)
 {
@@ -34,7 +34,10 @@ static enum status put_record(struct op *op, struct partition_txn *txn, const st
     return ST_OK;
 }
 
-/* What has too many entries for the memory of a step is left out of the index: the pass goes on. */
+/*
+ * An item that an earlier policy left out is indexed now, unless the policy leaves that to the writer. `leaves_out`
+ * is for an item whose entries do not fit into the memory of a step: it is left out, so that the pass goes on.
+ */
 static enum status index_anew(struct op *op, struct partition_txn *txn, const struct record *old,
                               bool leaves_out, struct record *new)
 {

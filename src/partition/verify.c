@@ -11,7 +11,7 @@
 
 enum { BLOCK_ROWS = 500, BLOCK_BYTES = 4 * 1024 * 1024 };
 
-/* Of a set of entries; two sets with the same are the same. */
+/* The sums of a set of entries. Two sets with the same sums are taken for the same. */
 struct tally {
     uint64_t count, sum1, sum2;
 };
