@@ -2,11 +2,10 @@
 #include <stdlib.h>
 
 #include "catalog/definition.h"
-#include "index/packed.h"
 #include "keys/keys.h"
+#include "packed/packed.h"
 #include "partition/recover.h"
 #include "rig.h"
-#include "store/runs.h"
 
 static void keep_open(struct backend *backend)
 {
@@ -21,24 +20,12 @@ static void must(struct op *op, enum status st)
     abort();
 }
 
-static enum status open_small_keeper(struct op *op, struct backend *backend,
-                                     const struct store_options *given, struct keeper **keeper)
-{
-    struct packed_options options = { .delta_bytes = 90000,
-                                      .filter_bytes = 4096,
-                                      .merge_runs = 3,
-                                      .threads = given->threads,
-                                      .read_only = given->read_only };
-
-    return packed_open_with(op, backend, &options, keeper);
-}
-
 static void open_store(struct rig *rig)
 {
-    struct store_options options = { .kind = rig->index == RIG_NO_INDEX ? STORE_ROCKSDB : STORE_MEMORY,
-                                     .sync = true,
-                                     .threads = rig->threads,
-                                     .keeper = rig->index == RIG_PACKED ? open_small_keeper : NULL };
+    struct packed_options small = { .delta_bytes = 90000, .filter_bytes = 4096, .merge_runs = 3 };
+    struct store_options options = {
+        .sync = true, .threads = rig->threads, .entries = rig->entries, .packed = &small
+    };
 
     must(rig->op,
          store_open_over(rig->op, faulty_backend(rig->memory, &rig->controls), &options, &rig->store));
@@ -50,11 +37,13 @@ static void open_catalog(struct rig *rig)
     must(rig->op, recover_index(rig->op, rig->catalog));
 }
 
-void rig_open_with(struct rig *rig, bool threads, enum rig_index index)
+void rig_open_with(struct rig *rig, bool threads, enum entries_kept entries)
 {
-    *rig = (struct rig){
-        .op = test_op(), .threads = threads, .index = index, .memory = memory_backend(), .locks = locks_open()
-    };
+    *rig = (struct rig){ .op = test_op(),
+                         .threads = threads,
+                         .entries = entries,
+                         .memory = memory_backend(),
+                         .locks = locks_open() };
     rig->kept = *rig->memory->ops;
     rig->close_memory = rig->kept.close;
     rig->kept.close = keep_open;
@@ -65,7 +54,7 @@ void rig_open_with(struct rig *rig, bool threads, enum rig_index index)
 
 void rig_open(struct rig *rig, bool threads)
 {
-    rig_open_with(rig, threads, RIG_PLAIN);
+    rig_open_with(rig, threads, ENTRIES_PLAIN);
 }
 
 static void close_chores(struct rig *rig)
@@ -109,22 +98,22 @@ void rig_reopen(struct rig *rig)
     open_catalog(rig);
 }
 
-static enum status fail_to_begin(struct op *op, struct backend *backend, struct run_writer **writer)
+static enum status fail_to_begin(struct op *op, struct run_space *space, struct run_writer **writer)
 {
-    (void)backend, (void)writer;
+    (void)space, (void)writer;
     return op_fail(op, ST_UNAVAILABLE, "made to fail: run begin");
 }
 
 /* No run can be written any more: what is in memory only stays there when the store is closed. */
 void rig_crash(struct rig *rig)
 {
-    const struct run_ops *sound = rig->kept.runs;
-    struct run_ops broken = *sound;
+    const struct run_space_ops *sound = rig->memory->runs->ops;
+    struct run_space_ops broken = *sound;
 
     broken.begin = fail_to_begin;
-    rig->kept.runs = &broken;
+    rig->memory->runs->ops = &broken;
     close_all(rig);
-    rig->kept.runs = sound;
+    rig->memory->runs->ops = sound;
     open_store(rig);
     open_catalog(rig);
 }

@@ -17,13 +17,10 @@
 
 enum { RIG_CONTAINERS_MAX = 8 };
 
-/* Entries of the index: plain keys; with a keeper that has little memory; none, as in older versions. */
-enum rig_index { RIG_PLAIN, RIG_PACKED, RIG_NO_INDEX };
-
 struct rig {
     struct op *op;
     bool threads;
-    enum rig_index index; /* a test may change it before it reopens */
+    enum entries_kept entries; /* packed with little memory; a test may change it before it reopens */
     struct faulty_controls controls;
     struct backend *memory;  /* outlives the stores that are opened over it */
     struct backend_ops kept; /* its own calls, but that a store cannot close it */
@@ -40,7 +37,7 @@ struct rig {
 };
 
 void rig_open(struct rig *rig, bool threads);
-void rig_open_with(struct rig *rig, bool threads, enum rig_index index);
+void rig_open_with(struct rig *rig, bool threads, enum entries_kept entries);
 void rig_close(struct rig *rig);
 
 /* As after a restart of the process: everything is opened anew over the same bytes. */

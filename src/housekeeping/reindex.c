@@ -9,6 +9,7 @@
 #include "housekeeping/rounds.h"
 #include "partition/scan.h"
 #include "partition/upkeep.h"
+#include "store/entries.h"
 
 /* A step is one commit. Other writers wait for it, and memory holds the old records of its items. */
 enum { STEP_ITEMS_MAX = 256, STEP_BYTES_MAX = 2 * 1024 * 1024 };
@@ -86,7 +87,7 @@ static enum status finish(struct op *op, struct catalog *catalog, struct contain
 {
     enum status st;
 
-    TRY(store_index_flush(op, catalog_store(catalog)));
+    TRY(store_entries_flush(op, catalog_store(catalog)));
     TRY(catalog_finish_reindex(op, catalog, container));
     log_line(LOG_INFO, "%.*s: every item is indexed by the policy of today", SLICE_ARGS(container->link));
 out:

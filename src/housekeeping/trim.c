@@ -7,6 +7,7 @@
 #include "housekeeping/rounds.h"
 #include "housekeeping/trim.h"
 #include "keys/keys.h"
+#include "store/entries.h"
 #include "store/view.h"
 
 /* A step is one commit, and other writers wait for it. */
@@ -259,7 +260,7 @@ static enum status read_rows(struct op *op, struct step *step)
     if (progress->lsn > step->trimmed.lsn ||
         (progress->lsn == step->trimmed.lsn && progress->position > step->trimmed.position))
         step->trimmed = (struct log_place){ progress->lsn, progress->position };
-    TRY(store_index_settled(op, step->container->bucket, &step->settled_lsn));
+    TRY(store_entries_settled(op, step->container->bucket, &step->settled_lsn));
     if (step->settled_lsn > head.lsn)
         step->settled_lsn = head.lsn;
     range = (struct range){ key_log(&op->arena, step->bucket, step->trimmed.lsn, step->trimmed.position + 1),
@@ -418,7 +419,7 @@ enum status trim_logs(struct op *op, struct trim *trim, int64_t retention_ms)
     trim->unsettled = false;
     TRY(rounds_run(op, trim->rounds));
     if (trim->unsettled)
-        TRY(store_index_flush(op, catalog_store(trim->catalog)));
+        TRY(store_entries_flush(op, catalog_store(trim->catalog)));
 out:
     return st;
 }

@@ -8,7 +8,7 @@
  * Trimming reads no document. A key of the bucket (key_trimmed) says how far it has come, and is written in the same
  * commit: after an interruption the next step begins where the last one ended. The feed of all versions reads only
  * what is above that place. After a crash the index is made again from old records, so changes that are not settled
- * (store_index_settled) are not trimmed.
+ * (store_entries_settled) are not trimmed.
  *
  * The container's changeFeedPolicy says how long changes are kept, or else the server does.
  *

@@ -306,17 +306,16 @@ static const struct found *next_change(struct pair *pair, bool *removed)
     return NULL;
 }
 
-static void put_change(struct batch *batch, const struct found *found, struct slice key, bool removed)
+static struct batch_index_entry entry_of(const struct found *found, struct slice key, bool removed)
 {
-    bool descending;
+    struct batch_index_entry entry = { .key = key, .present = !removed };
     size_t offset;
 
-    if (removed)
-        batch_index_remove(batch, key);
-    else if (found_is_dated(found, &offset, &descending))
-        batch_index_add_dated(batch, key, KEY_INDEX_TERM + offset, descending);
-    else
-        batch_index_add(batch, key);
+    if (!removed && found_is_dated(found, &offset, &entry.descending)) {
+        entry.dated = true;
+        entry.offset = (uint32_t)(KEY_INDEX_TERM + offset);
+    }
+    return entry;
 }
 
 /*
@@ -334,10 +333,10 @@ static bool allow(struct op *op, size_t bytes)
     return true;
 }
 
-/* Makes room for the keys of all changes. The batch's list grows by itself, but a long one is better made at once. */
-static uint8_t *make_room(struct op *op, struct batch *batch, struct pair pair)
+/* Makes room for all changes, and for their keys. */
+static bool make_room(struct op *op, struct batch *batch, struct pair pair, uint8_t **keys,
+                      struct batch_index_entry **entries)
 {
-    enum { MANY = 1000 };
     const struct found *found;
     size_t count = 0, bytes = 0;
     bool removed;
@@ -347,26 +346,28 @@ static uint8_t *make_room(struct op *op, struct batch *batch, struct pair pair)
         bytes += KEY_INDEX_BYTES + found->bytes->size;
     }
     if (!allow(op, bytes + count * sizeof(struct batch_index_entry)))
-        return NULL;
-    if (count >= MANY && !batch_index_expect(batch, count))
-        return NULL;
-    return arena_try_alloc(&op->arena, bytes);
+        return false;
+    op->work.entries_written += count;
+    *keys = arena_try_alloc(&op->arena, bytes);
+    *entries = *keys && count ? batch_index_room(batch, count, bytes) : NULL;
+    return *keys && (*entries || count == 0);
 }
 
 static enum status put_changes(struct op *op, struct batch *batch, uint64_t number, struct pair pair)
 {
-    uint8_t *to = make_room(op, batch, pair);
+    uint64_t bucket = batch_bucket(batch);
+    struct batch_index_entry *entry;
     const struct found *found;
+    uint8_t *to;
     bool removed;
 
-    if (!to)
+    if (!make_room(op, batch, pair, &to, &entry))
         return op_fail_as(op, ST_TOO_LARGE);
     while ((found = next_change(&pair, &removed))) {
-        struct slice key = key_index_put(to, batch_bucket(batch), found_term(found), number);
+        struct slice key = key_index_put(to, bucket, found_term(found), number);
 
-        put_change(batch, found, key, removed);
+        *entry++ = entry_of(found, key, removed);
         to += key.size;
-        op->work.entries_written++;
     }
     return ST_OK;
 }

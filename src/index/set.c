@@ -1,16 +1,15 @@
 /*
  * src/index/set.c - walking and counting entries: those of the snapshot, under those of the view's own writes.
- * The snapshot's come from plain keys or from the store's keeper, in blocks of one term. A view without
- * entries of its own passes the blocks on as they are.
+ * The snapshot's come from the store (store/entries.h), in blocks of one term. A view without entries of its own passes
+ * the blocks on as they are.
  */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
-#include "index/plain.h"
 #include "index/set.h"
 #include "keys/keys.h"
-#include "store/keeper.h"
+#include "store/entries.h"
 
 /* Entries that the view's own batch adds or removes, as far as the walk is about them. */
 struct own {
@@ -21,10 +20,8 @@ struct own {
 
 struct index_cursor {
     struct index_walk walk;
-    struct plain_cursor *plain; /* one of the two */
-    struct keeper *keeper;
-    struct keeper_cursor *packed;
-    struct index_block base; /* the snapshot's latest, of which `base_at` are done */
+    struct entries_cursor *entries; /* the snapshot's */
+    struct entries_block base;      /* their latest block, of which `base_at` are done */
     size_t base_at;
     bool base_ended;
     struct own own;
@@ -93,49 +90,14 @@ static bool own_peek(struct index_cursor *cursor, struct own_entry *next)
 
 /* ---- the snapshot's entries ---- */
 
-static enum status open_packed(struct op *op, const struct view *view, struct index_cursor *cursor)
-{
-    uint64_t bucket = bucket_id(view->bucket);
-    struct keeper_walk walk = { .from = key_index_term(&op->arena, bucket, cursor->walk.from),
-                                .to = key_index_term(&op->arena, bucket, cursor->walk.to),
-                                .first = cursor->walk.first,
-                                .last = cursor->walk.last,
-                                .reverse = cursor->walk.reverse };
-    struct head head;
-    enum status st;
-
-    TRY(store_snapshot_head(op, view->snapshot, &head));
-    walk.lsn = head.lsn;
-    TRY(cursor->keeper->ops->open(op, cursor->keeper, store_snapshot_pin(view->snapshot), &walk,
-                                  &cursor->packed));
-out:
-    return st;
-}
-
 static enum status open_base(struct op *op, const struct view *view, struct index_cursor *cursor)
 {
+    const struct index_walk *walk = &cursor->walk;
+    struct entries_walk base = { walk->from, walk->to, walk->first, walk->last, walk->reverse };
     int64_t began_us = env_monotonic_us(op->env);
-    enum status st;
+    enum status st = store_entries_open(op, view->snapshot, &base, &cursor->entries);
 
-    cursor->keeper = store_snapshot_keeper(view->snapshot);
-    if (cursor->keeper)
-        TRY(open_packed(op, view, cursor));
-    else
-        TRY(plain_open(op, view, &cursor->walk, &cursor->plain));
-out:
     op->spent.index_us += env_monotonic_us(op->env) - began_us;
-    return st;
-}
-
-static enum status next_packed(struct op *op, struct index_cursor *cursor, struct index_block *block)
-{
-    struct keeper_block packed;
-    enum status st;
-
-    TRY(cursor->keeper->ops->next(op, cursor->packed, &packed));
-    *block = (struct index_block){ packed.term, packed.number, packed.count };
-    op->work.entries_read += packed.count;
-out:
     return st;
 }
 
@@ -148,22 +110,12 @@ static enum status fill_base(struct op *op, struct index_cursor *cursor)
     if (cursor->base_ended || cursor->base_at < cursor->base.count)
         return ST_OK;
     began_us = env_monotonic_us(op->env);
-    if (cursor->keeper)
-        TRY(next_packed(op, cursor, &cursor->base));
-    else
-        TRY(plain_next(op, cursor->plain, &cursor->base));
+    TRY(store_entries_next(op, cursor->entries, &cursor->base));
     cursor->base_at = 0;
     cursor->base_ended = cursor->base.count == 0;
     op->spent.index_us += env_monotonic_us(op->env) - began_us;
 out:
     return st;
-}
-
-static enum status seek_base(struct op *op, struct index_cursor *cursor, struct slice term, uint64_t number)
-{
-    if (cursor->keeper)
-        return cursor->keeper->ops->seek(op, cursor->packed, term, number);
-    return plain_seek(op, cursor->plain, term, number);
 }
 
 /* ---- the walk ---- */
@@ -188,9 +140,7 @@ void index_cursor_close(struct index_cursor *cursor)
 {
     if (!cursor)
         return;
-    plain_end(cursor->plain);
-    if (cursor->packed)
-        cursor->keeper->ops->end(cursor->packed);
+    store_entries_end(cursor->entries);
     free(cursor->number);
     free(cursor);
 }
@@ -250,7 +200,7 @@ static int own_order(struct index_cursor *cursor, struct slice term, uint64_t nu
 /* The rest of the snapshot's block with what the batch does to it. The term may go on in the next block. */
 static struct index_block merged(struct index_cursor *cursor)
 {
-    const struct index_block *base = &cursor->base;
+    const struct entries_block *base = &cursor->base;
 
     while (cursor->base_at < base->count) {
         uint64_t number = base->number[cursor->base_at];
@@ -300,7 +250,7 @@ static int entry_order(const struct index_cursor *cursor, struct slice term, uin
 
 enum status index_cursor_seek(struct op *op, struct index_cursor *cursor, struct slice term, uint64_t number)
 {
-    const struct index_block *base = &cursor->base;
+    const struct entries_block *base = &cursor->base;
     struct own_entry next;
     enum status st = ST_OK;
 
@@ -308,7 +258,7 @@ enum status index_cursor_seek(struct op *op, struct index_cursor *cursor, struct
            entry_order(cursor, base->term, base->number[cursor->base_at], term, number) < 0)
         cursor->base_at++;
     if (cursor->base_at == base->count && !cursor->base_ended)
-        TRY(seek_base(op, cursor, term, number));
+        TRY(store_entries_seek(op, cursor->entries, term, number));
     while (own_peek(cursor, &next) && entry_order(cursor, next.term, next.number, term, number) < 0)
         cursor->own.at++;
 out:
@@ -327,22 +277,6 @@ static int64_t own_balance(struct op *op, const struct view *view, struct slice 
     return balance;
 }
 
-static enum status count_packed(struct op *op, const struct view *view, struct slice from, struct slice to,
-                                bool rough, uint64_t *count)
-{
-    struct keeper *keeper = store_snapshot_keeper(view->snapshot);
-    uint64_t bucket = bucket_id(view->bucket);
-    struct head head;
-    enum status st;
-
-    TRY(store_snapshot_head(op, view->snapshot, &head));
-    TRY(keeper->ops->count(op, keeper, store_snapshot_pin(view->snapshot),
-                           key_index_term(&op->arena, bucket, from), key_index_term(&op->arena, bucket, to),
-                           head.lsn, rough, count));
-out:
-    return st;
-}
-
 /* A guess may be so far off that more are removed than it says there were. */
 static uint64_t with_balance(uint64_t count, int64_t balance)
 {
@@ -354,26 +288,8 @@ enum status index_count(struct op *op, const struct view *view, struct slice fro
 {
     enum status st;
 
-    if (store_snapshot_keeper(view->snapshot))
-        TRY(count_packed(op, view, from, to, false, count));
-    else
-        TRY(plain_count(op, view, from, to, UINT64_MAX, count));
+    TRY(store_entries_count(op, view->snapshot, from, to, false, count));
     *count = with_balance(*count, own_balance(op, view, from, to));
-out:
-    return st;
-}
-
-/* Plain keys know no counts: past a few hundred, it is taken for a quarter of the documents. */
-static enum status guess_plain(struct op *op, const struct view *view, struct slice from, struct slice to,
-                               uint64_t *count)
-{
-    enum { LOOKED_AT_MAX = 300 };
-    struct bucket_usage usage;
-    enum status st;
-
-    TRY(plain_count(op, view, from, to, LOOKED_AT_MAX, count));
-    if (*count >= LOOKED_AT_MAX && bucket_usage(view->bucket, &usage) && usage.documents / 4 > *count)
-        *count = usage.documents / 4;
 out:
     return st;
 }
@@ -383,10 +299,7 @@ enum status index_estimate(struct op *op, const struct view *view, struct slice 
 {
     enum status st;
 
-    if (store_snapshot_keeper(view->snapshot))
-        TRY(count_packed(op, view, from, to, true, count));
-    else
-        TRY(guess_plain(op, view, from, to, count));
+    TRY(store_entries_count(op, view->snapshot, from, to, true, count));
     *count = with_balance(*count, own_balance(op, view, from, to));
 out:
     return st;

@@ -4,8 +4,8 @@
  *     while (index_cursor_next(op, cursor, &block) == ST_OK && block.count) ...
  *     index_cursor_close(cursor);
  *
- * Plain keys of the store are the reference (plain.c); a store with a keeper (store/keeper.h) has packed runs
- * instead. A transaction's own entries are seen in both.
+ * The snapshot's entries are the store's (store/entries.h); the view's own batch, with what it adds and removes, lies over
+ * them.
  *
  * Ownership. A block's term and numbers live until the cursor's next call. A cursor is closed before its view is.
  * Threads. Used by one thread, and waits on the store.

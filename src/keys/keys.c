@@ -109,13 +109,17 @@ struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, 
     return key_index_put(arena_alloc(arena, KEY_INDEX_BYTES + term.size), bucket, term, number);
 }
 
+struct slice key_index_term_put(uint8_t *to, uint64_t bucket, struct slice term)
+{
+    put_prefix(to, bucket, KEY_INDEX);
+    if (term.size)
+        memcpy(to + PREFIX_BYTES, term.data, term.size);
+    return slice_make(to, PREFIX_BYTES + term.size);
+}
+
 struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term)
 {
-    uint8_t *key = key_begin(arena, bucket, KEY_INDEX, term.size);
-
-    if (term.size)
-        memcpy(key + PREFIX_BYTES, term.data, term.size);
-    return slice_make(key, PREFIX_BYTES + term.size);
+    return key_index_term_put(arena_alloc(arena, PREFIX_BYTES + term.size), bucket, term);
 }
 
 struct slice key_log(struct arena *arena, uint64_t bucket, uint64_t lsn, uint32_t position)

@@ -10,8 +10,11 @@
  * Integers in keys are big-endian, so that byte order is number order.
  */
 #pragma once
+#include <assert.h>
+
 #include "base/hash.h"
 #include "base/op.h"
+#include "keys/bytes.h"
 
 enum { BUCKET_BITS = 12, BUCKET_KEY_BYTES = 6 };
 
@@ -28,7 +31,7 @@ enum key_kind {
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
-    KEY_RUNS = 'R',       /* nothing: which runs the index has (index/manifest.h; bucket 0) */
+    KEY_RUNS = 'R',       /* nothing: which runs the index has (packed/manifest.h; bucket 0) */
     KEY_SETTLED = 'W',    /* nothing: up to which LSN the bucket's entries are in runs */
     KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
 };
@@ -41,6 +44,36 @@ static inline uint64_t bucket_make(uint64_t container, uint32_t bucket)
 static inline uint64_t bucket_container(uint64_t bucket)
 {
     return bucket >> BUCKET_BITS;
+}
+
+/* The bucket that a key begins with: that of one of ours, or of the beginning of one. */
+static inline uint64_t key_bucket(struct slice key)
+{
+    assert(key.size >= BUCKET_KEY_BYTES);
+    return get_be(key.data, BUCKET_KEY_BYTES);
+}
+
+/* What batches of a bucket may write: a key of another one would be written without that one's LSN. */
+static inline bool key_is_of_bucket(struct slice key, uint64_t bucket)
+{
+    return key.size > BUCKET_KEY_BYTES && key_bucket(key) == bucket;
+}
+
+static inline bool key_is_kind(struct slice key, enum key_kind kind)
+{
+    return key.size > BUCKET_KEY_BYTES && key.data[BUCKET_KEY_BYTES] == (char)kind;
+}
+
+/* A record: what point reads ask for. */
+static inline bool key_is_document(struct slice key)
+{
+    return key_is_kind(key, KEY_DOCUMENT);
+}
+
+/* An entry of the index, or the beginning of one's key. */
+static inline bool key_is_index(struct slice key)
+{
+    return key_is_kind(key, KEY_INDEX);
 }
 
 struct slice key_head(struct arena *arena, uint64_t bucket);
@@ -74,6 +107,9 @@ struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind ki
 
 /* The least key of a term's entries. They end where those of the next greater term begin. */
 struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term);
+
+/* Writes the same key into `to`, which has room for KEY_INDEX_TERM bytes and the term. */
+struct slice key_index_term_put(uint8_t *to, uint64_t bucket, struct slice term);
 
 /* The least key of a document's attachments. They end where those of the next document begin. */
 struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_t document);

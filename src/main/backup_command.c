@@ -34,7 +34,9 @@ static enum status by_server(struct op *op, const struct settings *settings, con
 static enum status by_ourselves(struct op *op, const struct settings *settings, const char *target)
 {
     struct directory directory = { .lock = -1 };
-    struct store_options options = { .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 64 << 20 };
+    struct store_options options = {
+        .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 64 << 20, .entries = ENTRIES_NONE
+    };
     struct store *store = NULL;
     struct stat info;
     enum status st;

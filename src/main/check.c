@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "catalog/catalog.h"
-#include "index/packed.h"
 #include "keys/keys.h"
 #include "main/check.h"
 #include "main/directory.h"
@@ -488,7 +487,7 @@ static enum status check_directory(struct op *op, const char *path, uint64_t *it
                                             .directory = directory.store,
                                             .read_only = true,
                                             .cache_bytes = 64 << 20,
-                                            .keeper = packed_open },
+                                            .entries = ENTRIES_PACKED },
                    &store));
     TRY(catalog_open_with(op, store, computed_value, &catalog));
     TRY(recover_index(op, catalog)); /* in memory: nothing on disk is changed */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "catalog/catalog.h"
-#include "index/packed.h"
 #include "main/directory.h"
 #include "partition/recover.h"
 #include "store/store.h"
@@ -17,7 +16,7 @@ enum status migrate_from_1(struct op *op, const struct directory *directory)
                                      .directory = directory->store,
                                      .sync = true,
                                      .cache_bytes = 64 << 20,
-                                     .keeper = packed_open };
+                                     .entries = ENTRIES_PACKED };
     struct catalog *catalog = NULL;
     struct store *store = NULL;
     enum status st = ST_OK;

@@ -16,7 +16,6 @@
 #include "housekeeping/housekeeping.h"
 #include "http/certificate.h"
 #include "http/http.h"
-#include "index/packed.h"
 #include "main/backup.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
@@ -102,9 +101,9 @@ static enum status open_store(struct op *op, struct server *server)
         .kind = server->has_directory ? STORE_ROCKSDB : STORE_MEMORY,
         .directory = server->has_directory ? server->directory.store : NULL,
         .sync = strcmp(settings->durability, "sync") == 0,
-        .cache_bytes = (size_t)settings->cache_mb << 20,
+        .cache_bytes = server->has_directory ? (size_t)settings->cache_mb << 20 : 0,
         .threads = true,
-        .keeper = server->has_directory ? packed_open : NULL,
+        .entries = server->has_directory ? ENTRIES_PACKED : ENTRIES_PLAIN,
     };
     enum status st;
 

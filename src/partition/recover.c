@@ -8,6 +8,7 @@
 #include "keys/keys.h"
 #include "partition/indexed.h"
 #include "partition/recover.h"
+#include "store/entries.h"
 
 /*
  * A block's items and their terms are in memory too, and may take far more than its rows. At BLOCK_MEMORY a block
@@ -133,7 +134,7 @@ static enum status read_block(struct op *op, struct recovery *recovery, struct b
             rows.more = true;
         }
     }
-    TRY(store_index_restore(block, recovery->container->bucket, batch)); /* no two blocks have one item */
+    TRY(store_entries_restore(block, recovery->container->bucket, batch)); /* no two blocks have one item */
     assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
     *more = rows.more;
     if (rows.count)
@@ -168,7 +169,7 @@ static enum status recover(struct op *op, const struct container *container, uin
     op_init(&recovery.block, op->env, SIZE_MAX);
     TRY(view_open(op, container->bucket, NULL, &recovery.view));
     TRY(read_log(op, &recovery));
-    store_index_restored(container->bucket);
+    store_entries_restored(container->bucket);
     log_line(LOG_INFO, "index of %.*s: changes %llu to %llu were read again", SLICE_ARGS(container->link),
              (unsigned long long)recovery.from_lsn, (unsigned long long)bucket_lsn(container->bucket));
 out:
@@ -187,7 +188,7 @@ static enum status recover_container(struct op *op, const struct container *cont
     op_init(&own, op->env, SIZE_MAX);
     op_begin(&own, INT64_MAX / 2);
     own.may_block = true;
-    TRY(store_index_settled(&own, container->bucket, &settled_lsn));
+    TRY(store_entries_settled(&own, container->bucket, &settled_lsn));
     if (settled_lsn < bucket_lsn(container->bucket))
         TRY(recover(&own, container, settled_lsn));
 out:
@@ -203,8 +204,8 @@ static enum status begin_container(struct op *op, const struct container *contai
 {
     enum status st;
 
-    TRY(store_index_restore(op, container->bucket, batch_new(op, bucket_id(container->bucket))));
-    store_index_restored(container->bucket);
+    TRY(store_entries_restore(op, container->bucket, batch_new(op, bucket_id(container->bucket))));
+    store_entries_restored(container->bucket);
 out:
     return st;
 }
@@ -263,7 +264,7 @@ enum status recover_begin(struct op *op, struct catalog *catalog)
     enum status st;
 
     TRY(visit_all(op, catalog, begin_container));
-    TRY(store_index_flush(op, catalog_store(catalog)));
+    TRY(store_entries_flush(op, catalog_store(catalog)));
 out:
     return st;
 }

@@ -11,7 +11,6 @@
 #include "base/op.h"
 #include "keys/epk.h"
 
-struct query_options;
 struct select;
 
 /* A container's partition key: the segments of each path. */
@@ -37,18 +36,18 @@ struct query_ranges {
     size_t count;
 };
 
-/* The statement has been bound; `options` are those it was bound with. Never too narrow. */
+/* The statement has been compiled. Never too narrow. */
 enum status query_ranges(struct op *op, const struct select *select, const struct query_key *key,
-                         const struct query_options *options, struct query_ranges *ranges);
+                         struct query_ranges *ranges);
 
 /* Whether the point stands for the keys that begin with it. */
 bool query_point_is_prefix(const struct query_key *key, const struct epk *point);
 
 /*
- * Prints the plan of a bound statement: {"partitionedQueryExecutionInfoVersion":2,...}.
- * `options` are those it was bound with; `features` is what the client says it can do
+ * Prints the plan of a compiled statement: {"partitionedQueryExecutionInfoVersion":2,...}.
+ * `features` is what the client says it can do
  * (x-ms-cosmos-supported-query-features; absent: nothing). ST_BAD_HEADER when the plan needs more,
  * ST_BAD_REQUEST when no client can join the answers.
  */
 enum status query_plan(struct op *op, const struct select *select, const struct query_key *key,
-                       const struct query_options *options, struct slice features, struct buf *out);
+                       struct slice features, struct buf *out);

@@ -42,7 +42,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(scope_check_session(op, call, reply, lsn));
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    TRY(narrow_scope(op, call->container, search.query, &options, &scope));
+    TRY(narrow_scope(op, call->container, search.query, &scope));
     TRY(check_cross_partition(op, call, &scope));
     TRY(item_source_open(op, call->container, &scope, &key, &items));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
@@ -66,7 +66,7 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    TRY(query_plan(op, query_select(search.query), &key, &options, call_header(call, HEADER_QUERY_FEATURES),
+    TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),
                    reply_body(reply)));
 out:
     return st;

@@ -17,14 +17,14 @@ struct query_key narrow_key(const struct container *container)
 }
 
 enum status narrow_scope(struct op *op, const struct container *container, const struct query *query,
-                         const struct query_options *options, struct partition_scope *scope)
+                         struct partition_scope *scope)
 {
     struct query_key key = narrow_key(container);
     struct query_ranges ranges;
     enum status st;
 
     assert(!scope->points);
-    TRY(query_ranges(op, query_select(query), &key, options, &ranges));
+    TRY(query_ranges(op, query_select(query), &key, &ranges));
     if (ranges.all)
         goto out;
     scope->points = ranges.point ? ranges.point : arena_alloc(&op->arena, sizeof(struct epk));

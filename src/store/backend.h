@@ -1,12 +1,12 @@
 /*
  * src/store/backend.h - what keeps the bytes: a snapshot-able ordered map with atomic writes.
- * store.c is written against this and nothing else; test/store/faulty.c wraps one to make
+ * The local store (local.c) is written against this and nothing else; test/store/faulty.c wraps one to make
  * calls fail. A backend knows nothing of buckets, LSNs or batches.
  *
  * Threads. write() and reopen() are called by the committer only; all else by anybody.
  */
 #pragma once
-#include "store/runs.h"
+#include "packed/run_space.h"
 #include "store/store.h"
 
 struct backend;
@@ -43,17 +43,19 @@ struct backend_ops {
     /* As store_backup(). */
     enum status (*backup)(struct op *op, struct backend *backend, const char *directory);
     void (*close)(struct backend *backend);
-
-    const struct run_ops *runs; /* for a keeper */
 };
 
 struct backend {
     const struct backend_ops *ops;
+    struct run_space *runs; /* its own, for the packed index */
 };
 
 struct backend *memory_backend(void);
+
+/* The one that a kind of store has. */
+enum status backend_open(struct op *op, const struct store_options *options, struct backend **backend);
 enum status rocksdb_backend(struct op *op, const struct store_options *options, struct backend **backend);
 
-/* A store over any backend, which it then owns: how tests put a faulty one underneath. */
+/* A local store over any backend, which it then owns: how tests put a faulty one underneath. */
 enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
                             struct store **store);

@@ -66,21 +66,11 @@ static struct batch_node *add_node(struct batch *batch, struct slice key)
     return added;
 }
 
-/* A key of another bucket would be written without that bucket's LSN. */
-static bool is_of_bucket(struct slice key, uint64_t bucket)
-{
-    uint64_t found = 0;
-
-    for (size_t i = 0; i < BUCKET_KEY_BYTES && i < key.size; i++)
-        found = found << 8 | (uint8_t)key.data[i];
-    return key.size > BUCKET_KEY_BYTES && found == bucket;
-}
-
 static void set(struct batch *batch, struct batch_entry entry)
 {
     struct sorted_node *node = sorted_find(&batch->entries, entry.key);
 
-    assert(is_of_bucket(entry.key, batch->bucket));
+    assert(key_is_of_bucket(entry.key, batch->bucket));
     batch->bytes += entry.key.size + entry.value.size;
     if (!node)
         node = &add_node(batch, entry.key)->node;
@@ -123,7 +113,7 @@ static void grow_index(struct batch *batch)
 }
 
 /* At least twice what there was: of many documents each would leave a list behind that is as long as all before it. */
-bool batch_index_expect(struct batch *batch, size_t more)
+static bool expect_index(struct batch *batch, size_t more)
 {
     size_t wanted = batch->index_count + more, capacity = 2 * batch->index_capacity;
     struct batch_index_entry *larger;
@@ -142,9 +132,22 @@ bool batch_index_expect(struct batch *batch, size_t more)
     return larger != NULL;
 }
 
+struct batch_index_entry *batch_index_room(struct batch *batch, size_t count, size_t key_bytes)
+{
+    struct batch_index_entry *room;
+
+    assert(count > 0);
+    if (!expect_index(batch, count))
+        return NULL;
+    room = batch->index + batch->index_count;
+    batch->index_count += count;
+    batch->bytes += key_bytes;
+    return room;
+}
+
 static void add_index_entry(struct batch *batch, struct batch_index_entry entry)
 {
-    assert(is_of_bucket(entry.key, batch->bucket));
+    assert(key_is_of_bucket(entry.key, batch->bucket));
     if (batch->index_count == batch->index_capacity)
         grow_index(batch);
     batch->index[batch->index_count++] = entry;

@@ -17,6 +17,10 @@ uint64_t batch_bucket(const struct batch *batch);
  * Commit only if nothing was committed under `scope` after `lsn`. A scope is the hash of
  * what was read, such as an item; two that share a hash conflict without need, and are tried again.
  * A batch with a scope also marks that scope as changed. Each call adds an expectation, and all must hold.
+ *
+ * A hash says nothing of a key, so only a store that saw every commit since `lsn` can tell. The local one remembers them
+ * (conflict.c). A shared one may compare with the bucket's head alone, and so refuse whoever was overtaken by any commit;
+ * or write the scopes into the change log's rows, and read those above `lsn` under the head's lock.
  */
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn);
 
@@ -34,8 +38,11 @@ void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, si
 void batch_index_add(struct batch *batch, struct slice key);
 void batch_index_remove(struct batch *batch, struct slice key);
 
-/* So many more are about to come: for a large document, whose list is made once. False past the arena's limit. */
-bool batch_index_expect(struct batch *batch, size_t more);
+/*
+ * The entries of a whole document: room for so many, whose keys have so many bytes together. The caller fills all of them in
+ * before it calls anything else of the batch. NULL past the arena's limit, and the batch is as it was.
+ */
+struct batch_index_entry *batch_index_room(struct batch *batch, size_t count, size_t key_bytes);
 
 /* An entry whose key has a time of writing at `offset` (term_put_time), which the committer fills in. */
 void batch_index_add_dated(struct batch *batch, struct slice key, size_t offset, bool descending);

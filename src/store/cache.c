@@ -1,6 +1,7 @@
 /* src/store/cache.c - sets of a few entries each; a key's hash chooses its set, the newest entry comes first. */
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -23,7 +24,8 @@ struct set {
 };
 
 struct cache {
-    size_t count; /* a power of two */
+    atomic_bool paused; /* looked at under a set's lock */
+    size_t count;       /* a power of two */
     struct set *sets;
 };
 
@@ -113,7 +115,8 @@ bool cache_find(struct cache *cache, struct op *op, struct slice key, struct sli
 uint64_t cache_ticket(struct cache *cache, struct slice key)
 {
     struct set *set = lock_set(cache, key);
-    uint64_t ticket = set->changing ? TICKET_VOID : set->version;
+    bool is_void = set->changing || atomic_load(&cache->paused);
+    uint64_t ticket = is_void ? TICKET_VOID : set->version;
 
     pthread_mutex_unlock(&set->mutex);
     return ticket;
@@ -193,8 +196,10 @@ void cache_end_change(struct cache *cache, struct slice key)
     pthread_mutex_unlock(&set->mutex);
 }
 
-void cache_clear(struct cache *cache)
+/* With all versions new and all tickets void from here on, nothing comes in before it is resumed. */
+void cache_pause(struct cache *cache)
 {
+    atomic_store(&cache->paused, true);
     for (size_t i = 0; i < cache->count; i++) {
         struct set *set = &cache->sets[i];
 
@@ -204,4 +209,9 @@ void cache_clear(struct cache *cache)
             remove_at(set, 0);
         pthread_mutex_unlock(&set->mutex);
     }
+}
+
+void cache_resume(struct cache *cache)
+{
+    atomic_store(&cache->paused, false);
 }

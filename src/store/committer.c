@@ -14,7 +14,7 @@
  * successful reopen therefore begins a new incarnation, a batch remembers the one that
  * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
  *
- * Entries of the index are keys like all others, or the keeper's (keeper.h). It has them before the group is
+ * Entries of the index are keys like all others, or the packed index's (packed/packed.h). It has them before the group is
  * written, and forgets those that were not when the heads are known again.
  */
 #include <assert.h>
@@ -26,39 +26,41 @@
 #include "base/log.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
+#include "store/cache.h"
 #include "store/committer.h"
 #include "store/conflict.h"
-#include "store/keeper.h"
+#include "store/packed_entries.h"
 
 enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
 
 /* What one write to the backend is made of. */
 struct group {
-    struct request *requests;
+    struct submission *submissions;
     int64_t now_ms;
     struct mutation *mutations;
     size_t count, capacity;
     size_t commits, conflicts, bytes;
-    struct bucket *touched;
+    struct local_bucket *touched;
 };
 
 struct committer {
     struct backend *backend;
-    struct keeper *keeper; /* NULL: entries are mutations */
+    struct packed *packed; /* NULL: entries are mutations */
+    struct cache *cache;   /* NULL: there is none */
     struct conflicts *conflicts;
     struct op op; /* for calls of the backend; its arena lasts for one group */
     bool sync;
 
     pthread_mutex_t mutex; /* guards the queue, `stopping`, `stats`, `incarnation` and buckets' `past` */
     pthread_cond_t arrived;
-    struct request *first, **last;
+    struct submission *first, **last;
     bool stopping;
     struct store_stats stats;
     uint64_t incarnation;
 
     pthread_mutex_t step_mutex; /* held for a whole step; guards what follows */
     struct group group;
-    struct bucket *in_doubt;
+    struct local_bucket *in_doubt;
     int64_t reopen_after_ms; /* on the monotonic clock */
 
     atomic_bool writable;
@@ -68,35 +70,36 @@ struct committer {
 
 /* ---- the queue ---- */
 
-void committer_submit(struct committer *committer, struct request *requests, size_t count)
+void committer_submit(struct committer *committer, struct submission *submissions, size_t count)
 {
+    assert(count > 0);
     for (size_t i = 0; i < count; i++) {
-        requests[i].next = i + 1 < count ? &requests[i + 1] : NULL;
-        sem_init(&requests[i].done, 0, 0);
+        submissions[i].next = i + 1 < count ? &submissions[i + 1] : NULL;
+        sem_init(&submissions[i].done, 0, 0);
     }
     pthread_mutex_lock(&committer->mutex);
-    *committer->last = requests;
-    committer->last = &requests[count - 1].next;
-    if (committer->first == requests) /* else the committer is awake or knows already */
+    *committer->last = submissions;
+    committer->last = &submissions[count - 1].next;
+    if (committer->first == submissions) /* else the committer is awake or knows already */
         pthread_cond_signal(&committer->arrived);
     pthread_mutex_unlock(&committer->mutex);
 }
 
-static size_t request_bytes(const struct request *request)
+static size_t submission_bytes(const struct submission *submission)
 {
-    return request->batch ? request->batch->bytes : 0;
+    return submission->batch ? submission->batch->bytes : 0;
 }
 
-/* At least one request, and then as many as the bound allows. */
-static struct request *take_waiting(struct committer *committer)
+/* At least one submission, and then as many as the bound allows. */
+static struct submission *take_waiting(struct committer *committer)
 {
-    struct request *taken, **at = &committer->first;
+    struct submission *taken, **at = &committer->first;
     size_t bytes = 0;
 
     pthread_mutex_lock(&committer->mutex);
     taken = committer->first;
-    while (*at && (at == &committer->first || bytes + request_bytes(*at) <= GROUP_BYTES_MAX)) {
-        bytes += request_bytes(*at);
+    while (*at && (at == &committer->first || bytes + submission_bytes(*at) <= GROUP_BYTES_MAX)) {
+        bytes += submission_bytes(*at);
         at = &(*at)->next;
     }
     committer->first = *at;
@@ -108,43 +111,43 @@ static struct request *take_waiting(struct committer *committer)
 }
 
 /*
- * A request is gone as soon as its owner is awake. A semaphore each, and not a mutex with a
+ * A submission is gone as soon as its owner is awake. A semaphore each, and not a mutex with a
  * condition: the one that wakes may then take the processor at once, and finds no lock held.
  */
-static void finish_all(struct request *request)
+static void finish_all(struct submission *submission)
 {
     struct op *resumed = NULL; /* the last one so far: whether it is the last of all is known at the end */
 
-    while (request) {
-        struct request *next = request->next;
-        struct op *waiting = request->waiting;
+    while (submission) {
+        struct submission *next = submission->next;
+        struct op *waiting = submission->waiting;
 
         if (waiting && resumed)
             resumed->resume(resumed, false);
         if (waiting)
             resumed = waiting;
         else
-            sem_post(&request->done);
-        request = next;
+            sem_post(&submission->done);
+        submission = next;
     }
     if (resumed)
         resumed->resume(resumed, true);
 }
 
-static void wait_until_done(struct request *request)
+static void wait_until_done(struct submission *submission)
 {
-    while (sem_wait(&request->done) != 0)
+    while (sem_wait(&submission->done) != 0)
         ; /* a signal came between */
 }
 
-void committer_run(struct committer *committer, struct request *requests, size_t count)
+void committer_run(struct committer *committer, struct submission *submissions, size_t count)
 {
-    committer_submit(committer, requests, count);
+    committer_submit(committer, submissions, count);
     while (!committer->threaded && committer_step(committer))
-        ; /* until the queue, and with it these requests, is done */
+        ; /* until the queue, and with it these submissions, is done */
     for (size_t i = 0; i < count; i++) {
-        wait_until_done(&requests[i]);
-        sem_destroy(&requests[i].done);
+        wait_until_done(&submissions[i]);
+        sem_destroy(&submissions[i].done);
     }
 }
 
@@ -157,7 +160,7 @@ static void add_mutation(struct group *group, struct slice key, struct slice val
     group->bytes += key.size + value.size;
 }
 
-static void touch(struct group *group, struct bucket *bucket)
+static void touch(struct group *group, struct local_bucket *bucket)
 {
     if (bucket->touched)
         return;
@@ -196,18 +199,20 @@ static void add_index(struct group *group, struct batch *batch)
         add_mutation(group, entry[i].key, entry[i].present ? slice_of("") : (struct slice){ 0 });
 }
 
-static void add_commit(struct committer *committer, struct request *request)
+static void add_commit(struct committer *committer, struct submission *submission)
 {
-    struct bucket *bucket = request->bucket;
-    struct batch *batch = request->batch;
+    struct local_bucket *bucket = submission->bucket;
+    struct batch *batch = submission->batch;
 
+    assert(batch->bucket == bucket->base.id);
+    assert(!bucket->in_doubt); /* nothing is stamped before its head was read again */
     advance_head(&bucket->head, batch, committer->group.now_ms);
-    request->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
-    batch->lsn = request->stamp.lsn;
+    submission->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
+    batch->lsn = submission->stamp.lsn;
     batch->incarnation = committer->incarnation;
-    add_entries(&committer->group, batch, request->stamp);
-    batch_index_date(batch, request->stamp.ts_ms);
-    if (!committer->keeper)
+    add_entries(&committer->group, batch, submission->stamp);
+    batch_index_date(batch, submission->stamp.ts_ms);
+    if (!committer->packed)
         add_index(&committer->group, batch);
     touch(&committer->group, bucket);
     for (size_t i = 0; i < batch->expectation_count; i++) /* at once: the rest of this group must see it */
@@ -215,53 +220,54 @@ static void add_commit(struct committer *committer, struct request *request)
     committer->group.commits++;
 }
 
-static bool expectations_hold(const struct committer *committer, const struct request *request)
+static bool expectations_hold(const struct committer *committer, const struct submission *submission)
 {
-    const struct batch *batch = request->batch;
+    const struct batch *batch = submission->batch;
 
     for (size_t i = 0; i < batch->expectation_count; i++)
-        if (conflicts_changed_after(committer->conflicts, request->bucket, batch->expectation[i].scope,
+        if (conflicts_changed_after(committer->conflicts, submission->bucket, batch->expectation[i].scope,
                                     batch->expectation[i].lsn))
             return false;
     return true;
 }
 
-static enum status add_request(struct committer *committer, struct request *request)
+static enum status add_submission(struct committer *committer, struct submission *submission)
 {
-    if (request->kind == REQUEST_DROP)
-        request->bucket->dropped = true;
-    if (request->kind != REQUEST_COMMIT)
+    if (submission->kind == SUBMISSION_DROP)
+        submission->bucket->dropped = true;
+    if (submission->kind != SUBMISSION_COMMIT)
         return ST_OK;
-    if (request->bucket->dropped)
+    if (submission->bucket->dropped)
         return ST_OWNER_NOT_FOUND;
-    if (!expectations_hold(committer, request)) {
+    if (!expectations_hold(committer, submission)) {
         committer->group.conflicts++;
         return ST_WRITE_CONFLICT;
     }
-    add_commit(committer, request);
+    add_commit(committer, submission);
     return ST_OK;
 }
 
 /* One head for each bucket, however many of its batches are in the group. */
 static void add_heads(struct committer *committer)
 {
-    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+    for (struct local_bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         uint8_t *bytes = arena_alloc(&committer->op.arena, HEAD_BYTES);
         size_t size = head_encode(&bucket->head, bytes);
 
-        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->id), slice_make(bytes, size));
+        add_mutation(&committer->group, key_head(&committer->op.arena, bucket->base.id),
+                     slice_make(bytes, size));
     }
 }
 
-static bool was_stamped(const struct request *request)
+static bool was_stamped(const struct submission *submission)
 {
-    return request->kind == REQUEST_COMMIT && request->status == ST_OK;
+    return submission->kind == SUBMISSION_COMMIT && submission->status == ST_OK;
 }
 
-static void add_changes(struct committer *committer, const struct request *request)
+static void add_changes(struct committer *committer, const struct submission *submission)
 {
-    const struct commit_stamp stamp = request->stamp;
-    const struct batch *batch = request->batch;
+    const struct commit_stamp stamp = submission->stamp;
+    const struct batch *batch = submission->batch;
     uint32_t position = 0;
 
     for (const struct batch_change *change = batch->changes; change; change = change->next) {
@@ -275,47 +281,60 @@ static void add_changes(struct committer *committer, const struct request *reque
 /* All of the group's changes side by side: their keys are neighbours, and neighbours are cheap to insert. */
 static void add_log(struct committer *committer)
 {
-    for (struct request *request = committer->group.requests; request; request = request->next)
-        if (was_stamped(request))
-            add_changes(committer, request);
-}
-
-/* Each commit is told, that without entries too: the keeper knows then up to which LSN it has all. */
-static enum status append_index(struct committer *committer, const struct request *request)
-{
-    size_t count;
-    const struct batch_index_entry *entry = batch_index_entries(request->batch, &count);
-    struct keeper_entry *list = arena_alloc(&committer->op.arena, (count + 1) * sizeof(*list));
-
-    for (size_t i = 0; i < count; i++)
-        list[i] = (struct keeper_entry){ entry[i].key, entry[i].present };
-    return committer->keeper->ops->append(&committer->op, committer->keeper, request->bucket->id,
-                                          request->stamp.lsn, list, count);
+    for (struct submission *submission = committer->group.submissions; submission;
+         submission = submission->next)
+        if (was_stamped(submission))
+            add_changes(committer, submission);
 }
 
 /* The catalog's bucket has no documents, and so no entries. */
-static bool has_index(const struct request *request)
+static bool has_index(const struct submission *submission)
 {
-    return was_stamped(request) && bucket_container(request->bucket->id) != 0;
+    return was_stamped(submission) && bucket_container(submission->bucket->base.id) != 0;
 }
 
+/* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
 static enum status append_all(struct committer *committer)
 {
     enum status st = ST_OK;
 
-    if (!committer->keeper)
+    if (!committer->packed)
         return ST_OK;
-    for (struct request *request = committer->group.requests; request; request = request->next)
-        if (has_index(request))
-            TRY(append_index(committer, request));
+    for (struct submission *submission = committer->group.submissions; submission;
+         submission = submission->next)
+        if (has_index(submission))
+            TRY(packed_entries_append(&committer->op, committer->packed, submission->batch,
+                                      submission->stamp.lsn));
 out:
+    return st;
+}
+
+static void announce(struct committer *committer, void (*change)(struct cache *cache, struct slice key))
+{
+    const struct group *group = &committer->group;
+
+    for (size_t i = 0; committer->cache && i < group->count; i++)
+        if (key_is_document(group->mutations[i].key))
+            change(committer->cache, group->mutations[i].key);
+}
+
+/* In between, no document of the group is found in the cache: nobody can tell which of two versions is the latest. */
+static enum status write_mutations(struct committer *committer)
+{
+    const struct group *group = &committer->group;
+    struct backend *backend = committer->backend;
+    enum status st;
+
+    announce(committer, cache_begin_change);
+    st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+    announce(committer, cache_end_change);
     return st;
 }
 
 static void publish(struct group *group)
 {
-    for (struct bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
-        bucket_publish(bucket);
+    for (struct local_bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
+        local_bucket_publish(bucket);
 }
 
 /* ---- failure ---- */
@@ -337,7 +356,7 @@ out:
 
 static void doubt_touched(struct committer *committer)
 {
-    for (struct bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
+    for (struct local_bucket *bucket = committer->group.touched; bucket; bucket = bucket->next_touched) {
         assert(!bucket->in_doubt); /* else this group would not have been written */
         bucket->in_doubt = true;
         bucket->next_in_doubt = committer->in_doubt;
@@ -346,39 +365,43 @@ static void doubt_touched(struct committer *committer)
 }
 
 /* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
-static void settle_bucket(struct bucket *bucket, uint64_t incarnation)
+static void settle_bucket(struct local_bucket *bucket, uint64_t incarnation)
 {
+    assert(bucket->in_doubt);
     for (size_t i = ENDINGS_KEPT - 1; i > 0; i--)
         bucket->past[i] = bucket->past[i - 1];
     bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
     bucket->floor_lsn = bucket->head.lsn;
     bucket->in_doubt = false;
-    bucket_publish(bucket);
+    local_bucket_publish(bucket);
 }
 
-static void tell_keeper_committed(struct committer *committer)
+static void tell_packed_committed(struct committer *committer)
 {
-    if (committer->keeper)
-        committer->keeper->ops->committed(committer->keeper);
+    if (committer->packed)
+        packed_committed(committer->packed);
 }
 
-/* What the keeper was given of a group that was not written; the rest of it was. */
+/* What the packed index was given of a group that was not written; the rest of it was. */
 static void forget_lost(struct committer *committer)
 {
-    struct keeper *keeper = committer->keeper;
+    struct packed *packed = committer->packed;
 
-    for (struct bucket *bucket = committer->in_doubt; keeper && bucket; bucket = bucket->next_in_doubt)
-        keeper->ops->forget(keeper, bucket->id, bucket->head.lsn);
-    tell_keeper_committed(committer);
+    for (struct local_bucket *bucket = committer->in_doubt; packed && bucket; bucket = bucket->next_in_doubt)
+        packed_forget(packed, bucket->base.id, bucket->head.lsn);
+    tell_packed_committed(committer);
 }
 
 static void begin_incarnation(struct committer *committer)
 {
+    assert(!atomic_load(&committer->writable)); /* so that no group is under way but the one that failed */
     forget_lost(committer);
     pthread_mutex_lock(&committer->mutex);
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+    for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
         settle_bucket(bucket, committer->incarnation);
     committer->in_doubt = NULL;
+    if (committer->cache)
+        cache_resume(committer->cache);
     committer->incarnation++;
     committer->stats.reopens++;
     atomic_store(&committer->writable, true);
@@ -392,9 +415,11 @@ static enum status reopen(struct committer *committer)
     struct op *op = &committer->op;
     enum status st;
 
+    if (committer->cache) /* the failed write may turn out either way */
+        cache_pause(committer->cache);
     TRY(backend->ops->reopen(op, backend));
-    for (struct bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
-        TRY(backend_read_head(op, backend, bucket->id, &bucket->head));
+    for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
+        TRY(backend_read_head(op, backend, bucket->base.id, &bucket->head));
     begin_incarnation(committer);
 out:
     if (st != ST_OK)
@@ -421,17 +446,17 @@ static bool ensure_writable(struct committer *committer)
 }
 
 /* Marks of a write that may not have happened would refuse transactions for no reason. */
-static void unmark(struct committer *committer, const struct request *request)
+static void unmark(struct committer *committer, const struct submission *submission)
 {
-    for (size_t i = 0; i < request->batch->expectation_count; i++)
-        conflicts_forget(committer->conflicts, request->bucket, request->batch->expectation[i].scope);
+    for (size_t i = 0; i < submission->batch->expectation_count; i++)
+        conflicts_forget(committer->conflicts, submission->bucket, submission->batch->expectation[i].scope);
 }
 
-static enum status status_after_reopen(const struct request *request)
+static enum status status_after_reopen(const struct submission *submission)
 {
-    if (request->stamp.lsn <= request->bucket->head.lsn)
+    if (submission->stamp.lsn <= submission->bucket->head.lsn)
         return ST_OK;
-    request->batch->lsn = 0;
+    submission->batch->lsn = 0;
     return ST_UNAVAILABLE;
 }
 
@@ -444,23 +469,23 @@ static void write_failed(struct committer *committer)
     log_line(LOG_ERROR, "store: a write failed: %s", op->error ? op->error : "for no known reason");
     atomic_store(&committer->writable, false);
     doubt_touched(committer);
-    for (struct request *request = group->requests; request; request = request->next)
-        if (was_stamped(request))
-            unmark(committer, request);
+    for (struct submission *submission = group->submissions; submission; submission = submission->next)
+        if (was_stamped(submission))
+            unmark(committer, submission);
     reopened = reopen(committer) == ST_OK;
-    for (struct request *request = group->requests; request; request = request->next)
-        if (was_stamped(request))
-            request->status = reopened ? status_after_reopen(request) : ST_AMBIGUOUS;
+    for (struct submission *submission = group->submissions; submission; submission = submission->next)
+        if (was_stamped(submission))
+            submission->status = reopened ? status_after_reopen(submission) : ST_AMBIGUOUS;
 }
 
 /* ---- a step ---- */
 
-static void group_begin(struct committer *committer, struct request *requests)
+static void group_begin(struct committer *committer, struct submission *submissions)
 {
     struct group *group = &committer->group;
 
     op_begin(&committer->op, INT64_MAX / 2);
-    group->requests = requests;
+    group->submissions = submissions;
     group->now_ms = committer->op.now_ms;
     group->count = group->commits = group->conflicts = group->bytes = 0;
 }
@@ -490,54 +515,53 @@ static void group_end(struct committer *committer)
         group->touched->touched = false;
         group->touched = group->touched->next_touched;
     }
-    finish_all(group->requests);
-    group->requests = NULL;
+    finish_all(group->submissions);
+    group->submissions = NULL;
 }
 
 static void group_write(struct committer *committer)
 {
     struct group *group = &committer->group;
-    struct backend *backend = committer->backend;
     enum status st;
 
-    for (struct request *request = group->requests; request; request = request->next)
-        request->status = add_request(committer, request);
+    for (struct submission *submission = group->submissions; submission; submission = submission->next)
+        submission->status = add_submission(committer, submission);
     add_log(committer);
     add_heads(committer);
     st = append_all(committer);
     if (st == ST_OK && group->count > 0)
-        st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
+        st = write_mutations(committer);
     count_group(committer, st != ST_OK);
     if (st == ST_OK) {
-        tell_keeper_committed(committer);
+        tell_packed_committed(committer);
         publish(group);
     } else {
         write_failed(committer);
     }
 }
 
-static void refuse_all(struct request *request)
+static void refuse_all(struct submission *submission)
 {
-    for (; request; request = request->next)
-        request->status = ST_UNAVAILABLE;
+    for (; submission; submission = submission->next)
+        submission->status = ST_UNAVAILABLE;
 }
 
 bool committer_step(struct committer *committer)
 {
-    struct request *requests;
+    struct submission *submissions;
 
     pthread_mutex_lock(&committer->step_mutex);
-    requests = take_waiting(committer);
-    if (requests) {
-        group_begin(committer, requests);
+    submissions = take_waiting(committer);
+    if (submissions) {
+        group_begin(committer, submissions);
         if (ensure_writable(committer))
             group_write(committer);
         else
-            refuse_all(requests);
+            refuse_all(submissions);
         group_end(committer);
     }
     pthread_mutex_unlock(&committer->step_mutex);
-    return requests != NULL;
+    return submissions != NULL;
 }
 
 /* ---- its life ---- */
@@ -577,13 +601,13 @@ static void start_thread(struct committer *committer)
     committer->threaded = true;
 }
 
-struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
-                                bool thread)
+struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread)
 {
     struct committer *committer = heap_allocate(sizeof(*committer));
 
-    committer->backend = backend;
-    committer->keeper = keeper;
+    committer->backend = parts->backend;
+    committer->packed = parts->packed;
+    committer->cache = parts->cache;
     committer->sync = sync;
     committer->incarnation = 1;
     committer->last = &committer->first;
@@ -636,7 +660,7 @@ bool committer_is_writable(const struct committer *committer)
 }
 
 /* How the batch's own incarnation ended; NULL when it ended without doubt about this bucket. */
-static const struct ending *ending_of(const struct bucket *bucket, uint64_t incarnation)
+static const struct ending *ending_of(const struct local_bucket *bucket, uint64_t incarnation)
 {
     for (size_t i = 0; i < ENDINGS_KEPT; i++)
         if (bucket->past[i].incarnation == incarnation)
@@ -645,13 +669,13 @@ static const struct ending *ending_of(const struct bucket *bucket, uint64_t inca
 }
 
 /* Whether an ending as old as this might have been pushed out by later ones. */
-static bool is_forgotten(const struct bucket *bucket, uint64_t incarnation)
+static bool is_forgotten(const struct local_bucket *bucket, uint64_t incarnation)
 {
     return bucket->past[ENDINGS_KEPT - 1].incarnation > incarnation;
 }
 
-bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
-                       bool *committed)
+bool committer_outcome(struct committer *committer, const struct local_bucket *bucket,
+                       const struct batch *batch, bool *committed)
 {
     const struct ending *ending;
     bool known = true;

@@ -10,40 +10,48 @@
 #include <semaphore.h>
 
 #include "store/backend.h"
-#include "store/bucket.h"
+#include "store/local_bucket.h"
 
 struct committer;
+struct packed;
+struct cache;
 
-enum request_kind {
-    REQUEST_COMMIT,
-    REQUEST_DROP,    /* refuse this bucket's commits from here on; those before it are done when it is */
-    REQUEST_RECOVER, /* only try to leave the failed state */
+enum submission_kind {
+    SUBMISSION_COMMIT,
+    SUBMISSION_DROP,    /* refuse this bucket's commits from here on; those before it are done when it is */
+    SUBMISSION_RECOVER, /* only try to leave the failed state */
 };
 
 /* Its memory is that of who waits for it. */
-struct request {
-    enum request_kind kind;
-    struct bucket *bucket;
-    struct batch *batch; /* REQUEST_COMMIT only */
+struct submission {
+    enum submission_kind kind;
+    struct local_bucket *bucket;
+    struct batch *batch; /* SUBMISSION_COMMIT only */
 
     enum status status;
     struct commit_stamp stamp;
 
-    struct request *next; /* in arrival order */
-    struct op *waiting;   /* whose resume() is called; NULL: a thread waits for `done` */
+    struct submission *next; /* in arrival order */
+    struct op *waiting;      /* whose resume() is called; NULL: a thread waits for `done` */
     sem_t done;
 };
 
-/* The backend and the keeper, which may be NULL, stay the caller's. With `thread` it runs by itself until committer_free(). */
-struct committer *committer_new(struct backend *backend, struct keeper *keeper, struct env *env, bool sync,
-                                bool thread);
+/* What it writes to, which stays the caller's. */
+struct committer_parts {
+    struct backend *backend;
+    struct packed *packed; /* NULL: index entries are keys like all others */
+    struct cache *cache;   /* of documents, which is told what changes; NULL: none */
+};
+
+/* With `thread` it runs by itself until committer_free(). */
+struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 
-/* Queues requests side by side and waits until all are done; their statuses and stamps then tell. */
-void committer_run(struct committer *committer, struct request *requests, size_t count);
+/* Queues submissions side by side and waits until all are done; their statuses and stamps then tell. */
+void committer_run(struct committer *committer, struct submission *submissions, size_t count);
 
 /* The two halves of committer_run() that a test of grouping needs: queue, and do one group. */
-void committer_submit(struct committer *committer, struct request *requests, size_t count);
+void committer_submit(struct committer *committer, struct submission *submissions, size_t count);
 bool committer_step(struct committer *committer); /* false when nothing was waiting */
 
 /* Something beside the committer failed to write: the backend is reopened before the next group. */
@@ -53,8 +61,8 @@ bool committer_is_threaded(const struct committer *committer); /* it goes on by 
 bool committer_is_writable(const struct committer *committer);
 
 /* What became of a batch; false while that cannot be told. */
-bool committer_outcome(struct committer *committer, const struct bucket *bucket, const struct batch *batch,
-                       bool *committed);
+bool committer_outcome(struct committer *committer, const struct local_bucket *bucket,
+                       const struct batch *batch, bool *committed);
 
 /* All but disk_bytes. */
 void committer_stats(struct committer *committer, struct store_stats *stats);

@@ -9,7 +9,7 @@
 enum { ROW_BITS = 13, ROW_SLOTS = 8 };
 
 struct slot {
-    struct bucket *bucket; /* NULL: free */
+    struct local_bucket *bucket; /* NULL: free */
     uint64_t scope, lsn;
 };
 
@@ -35,15 +35,15 @@ void conflicts_free(struct conflicts *conflicts)
     free(conflicts);
 }
 
-static size_t row_index(const struct bucket *bucket, uint64_t scope)
+static size_t row_index(const struct local_bucket *bucket, uint64_t scope)
 {
-    uint64_t mixed = (scope ^ bucket->id * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    uint64_t mixed = (scope ^ bucket->base.id * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
 
     return mixed >> (64 - ROW_BITS);
 }
 
 /* Where the scope is in its row; ROW_SLOTS when it is not. */
-static size_t find(const struct slots *row, const struct bucket *bucket, uint64_t scope)
+static size_t find(const struct slots *row, const struct local_bucket *bucket, uint64_t scope)
 {
     size_t at = 0;
 
@@ -52,8 +52,8 @@ static size_t find(const struct slots *row, const struct bucket *bucket, uint64_
     return at;
 }
 
-bool conflicts_changed_after(const struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope,
-                             uint64_t lsn)
+bool conflicts_changed_after(const struct conflicts *conflicts, const struct local_bucket *bucket,
+                             uint64_t scope, uint64_t lsn)
 {
     const struct slots *row = &conflicts->rows[row_index(bucket, scope)];
     size_t at = find(row, bucket, scope);
@@ -68,7 +68,7 @@ static void push_out(const struct slot *slot)
         slot->bucket->floor_lsn = slot->lsn;
 }
 
-void conflicts_mark(struct conflicts *conflicts, struct bucket *bucket, uint64_t scope, uint64_t lsn)
+void conflicts_mark(struct conflicts *conflicts, struct local_bucket *bucket, uint64_t scope, uint64_t lsn)
 {
     struct slots *row = &conflicts->rows[row_index(bucket, scope)];
     size_t at = find(row, bucket, scope);
@@ -79,7 +79,7 @@ void conflicts_mark(struct conflicts *conflicts, struct bucket *bucket, uint64_t
     row->slot[0] = (struct slot){ bucket, scope, lsn };
 }
 
-void conflicts_forget(struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope)
+void conflicts_forget(struct conflicts *conflicts, const struct local_bucket *bucket, uint64_t scope)
 {
     struct slots *row = &conflicts->rows[row_index(bucket, scope)];
     size_t at = find(row, bucket, scope);

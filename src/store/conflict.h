@@ -7,7 +7,7 @@
  * Threads. The committer's own.
  */
 #pragma once
-#include "store/bucket.h"
+#include "store/local_bucket.h"
 
 struct conflicts;
 
@@ -15,9 +15,9 @@ struct conflicts *conflicts_new(void);
 void conflicts_free(struct conflicts *conflicts);
 
 /* Whether the scope may have changed after the LSN. Never wrongly false. */
-bool conflicts_changed_after(const struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope,
-                             uint64_t lsn);
-void conflicts_mark(struct conflicts *conflicts, struct bucket *bucket, uint64_t scope, uint64_t lsn);
+bool conflicts_changed_after(const struct conflicts *conflicts, const struct local_bucket *bucket,
+                             uint64_t scope, uint64_t lsn);
+void conflicts_mark(struct conflicts *conflicts, struct local_bucket *bucket, uint64_t scope, uint64_t lsn);
 
 /* Takes a mark back. The caller sets the bucket's floor to its true last LSN. */
-void conflicts_forget(struct conflicts *conflicts, const struct bucket *bucket, uint64_t scope);
+void conflicts_forget(struct conflicts *conflicts, const struct local_bucket *bucket, uint64_t scope);

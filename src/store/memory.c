@@ -56,11 +56,6 @@ static struct memory *memory_of(struct backend *backend)
     return (struct memory *)backend; /* its first member */
 }
 
-struct memory_runs *memory_runs_of(struct backend *backend)
-{
-    return memory_of(backend)->runs;
-}
-
 /* What readers could still ask for: the oldest snapshot, or the present when there is none. */
 static uint64_t oldest_visible(struct memory *memory)
 {
@@ -287,7 +282,7 @@ static void mutate(struct memory *memory, const struct mutation *mutation, uint6
         wait_if_unsettled(memory, row);
 }
 
-/* By the committer and by a keeper: the lock puts them in a row. */
+/* By the committer and by the packed index, which settles: the lock puts them in a row. */
 static enum status memory_write(struct op *op, struct backend *backend, const struct mutation *mutations,
                                 size_t count, bool sync)
 {
@@ -379,14 +374,15 @@ static const struct backend_ops memory_ops = {
     .disk_bytes = memory_disk_bytes,
     .backup = memory_backup,
     .close = memory_close,
-    .runs = &memory_run_ops,
 };
 
 struct backend *memory_backend(void)
 {
     struct memory *memory = heap_allocate_unset(sizeof(*memory));
 
-    *memory = (struct memory){ .backend = { .ops = &memory_ops }, .runs = memory_runs_new() };
+    *memory = (struct memory){ .backend = { .ops = &memory_ops } };
+    memory->runs = memory_runs_new(&memory->backend);
+    memory->backend.runs = memory_runs_space(memory->runs);
     memory->snapshots.older = memory->snapshots.newer = &memory->snapshots;
     thread_rwlock_init(&memory->lock);
     pthread_mutex_init(&memory->snapshots_mutex, NULL);

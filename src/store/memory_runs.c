@@ -16,10 +16,14 @@ struct run_line {
 };
 
 struct memory_runs {
-    pthread_rwlock_t lock; /* guards the rest */
+    struct run_space space;
+    struct backend *backend; /* whose runs they are */
+    pthread_rwlock_t lock;   /* guards the rest */
     struct sorted rows;
     uint64_t bytes;
 };
+
+static const struct run_space_ops memory_run_ops;
 
 struct run_writer {
     struct run_line *first, **last;
@@ -31,13 +35,23 @@ struct run_cursor {
     size_t capacity;
 };
 
-struct memory_runs *memory_runs_new(void)
+static struct memory_runs *runs_of(struct run_space *space)
+{
+    return (struct memory_runs *)space; /* its first member */
+}
+
+struct memory_runs *memory_runs_new(struct backend *backend)
 {
     struct memory_runs *runs = heap_allocate_unset(sizeof(*runs));
 
-    *runs = (struct memory_runs){ 0 };
+    *runs = (struct memory_runs){ .space = { .ops = &memory_run_ops }, .backend = backend };
     pthread_rwlock_init(&runs->lock, NULL);
     return runs;
+}
+
+struct run_space *memory_runs_space(struct memory_runs *runs)
+{
+    return &runs->space;
 }
 
 void memory_runs_free(struct memory_runs *runs)
@@ -66,22 +80,22 @@ uint64_t memory_runs_bytes(struct memory_runs *runs)
 
 /* ---- writing ---- */
 
-static enum status begin(struct op *op, struct backend *backend, struct run_writer **writer)
+static enum status begin(struct op *op, struct run_space *space, struct run_writer **writer)
 {
-    (void)op, (void)backend;
+    (void)op, (void)space;
     *writer = heap_allocate_unset(sizeof(**writer));
     **writer = (struct run_writer){ .last = &(*writer)->first };
     return ST_OK;
 }
 
-static enum status add(struct op *op, struct backend *backend, struct run_writer *writer, struct slice key,
+static enum status add(struct op *op, struct run_space *space, struct run_writer *writer, struct slice key,
                        struct slice value)
 {
     size_t links_bytes = sorted_height(key) * sizeof(struct sorted_node *);
     struct run_line *line = heap_allocate_unset(sizeof(*line) + links_bytes + key.size + value.size);
     char *bytes = (char *)line + sizeof(*line) + links_bytes;
 
-    (void)op, (void)backend;
+    (void)op, (void)space;
     memcpy(bytes, key.data, key.size);
     memcpy(bytes + key.size, value.data, value.size);
     *line = (struct run_line){ .node = { .key = slice_make(bytes, key.size), .after = line->links },
@@ -92,9 +106,9 @@ static enum status add(struct op *op, struct backend *backend, struct run_writer
     return ST_OK;
 }
 
-static enum status finish(struct op *op, struct backend *backend, struct run_writer *writer)
+static enum status finish(struct op *op, struct run_space *space, struct run_writer *writer)
 {
-    struct memory_runs *runs = memory_runs_of(backend);
+    struct memory_runs *runs = runs_of(space);
 
     (void)op;
     pthread_rwlock_wrlock(&runs->lock);
@@ -107,9 +121,9 @@ static enum status finish(struct op *op, struct backend *backend, struct run_wri
     return ST_OK;
 }
 
-static void give_up(struct backend *backend, struct run_writer *writer)
+static void give_up(struct run_space *space, struct run_writer *writer)
 {
-    (void)backend;
+    (void)space;
     for (struct run_line *line = writer->first, *next; line; line = next) {
         next = line->next;
         free(line);
@@ -117,9 +131,9 @@ static void give_up(struct backend *backend, struct run_writer *writer)
     free(writer);
 }
 
-static enum status remove_rows(struct op *op, struct backend *backend, struct slice from, struct slice to)
+static enum status remove_rows(struct op *op, struct run_space *space, struct slice from, struct slice to)
 {
-    struct memory_runs *runs = memory_runs_of(backend);
+    struct memory_runs *runs = runs_of(space);
     struct sorted_node *node;
 
     (void)op;
@@ -135,17 +149,17 @@ static enum status remove_rows(struct op *op, struct backend *backend, struct sl
 
 /* ---- reading ---- */
 
-static enum status open_cursor(struct op *op, struct backend *backend, bool once, struct run_cursor **cursor)
+static enum status open_cursor(struct op *op, struct run_space *space, bool once, struct run_cursor **cursor)
 {
-    (void)op, (void)backend, (void)once;
+    (void)op, (void)space, (void)once;
     *cursor = heap_allocate_unset(sizeof(**cursor));
     **cursor = (struct run_cursor){ 0 };
     return ST_OK;
 }
 
-static void close_cursor(struct backend *backend, struct run_cursor *cursor)
+static void close_cursor(struct run_space *space, struct run_cursor *cursor)
 {
-    (void)backend;
+    (void)space;
     free(cursor->memory);
     free(cursor);
 }
@@ -184,10 +198,10 @@ static struct sorted_node *find(const struct memory_runs *runs, const struct run
     return NULL;
 }
 
-static enum status read_row(struct op *op, struct backend *backend, struct run_cursor *cursor,
+static enum status read_row(struct op *op, struct run_space *space, struct run_cursor *cursor,
                             enum run_move move, struct slice key, struct run_row *row)
 {
-    struct memory_runs *runs = memory_runs_of(backend);
+    struct memory_runs *runs = runs_of(space);
     struct sorted_node *node;
 
     (void)op;
@@ -207,20 +221,32 @@ static enum status read_row(struct op *op, struct backend *backend, struct run_c
 
 /* ---- settling ---- */
 
-static uint64_t reopens(struct backend *backend)
+static uint64_t reopens(struct run_space *space)
 {
-    (void)backend;
+    (void)space;
     return 0; /* nothing here is ever in doubt */
 }
 
-static enum status settle(struct op *op, struct backend *backend, uint64_t since,
-                          const struct mutation *mutations, size_t count)
+static enum status settle(struct op *op, struct run_space *space, uint64_t since,
+                          const struct settled_row *rows, size_t count)
 {
+    struct backend *backend = runs_of(space)->backend;
+    struct mutation *mutations = arena_alloc(&op->arena, count * sizeof(*mutations));
+
     (void)since;
+    for (size_t i = 0; i < count; i++)
+        mutations[i] = (struct mutation){ rows[i].key, rows[i].value };
     return backend->ops->write(op, backend, mutations, count, true);
 }
 
-const struct run_ops memory_run_ops = {
+static enum status get(struct op *op, struct run_space *space, struct slice key, struct slice *value)
+{
+    struct backend *backend = runs_of(space)->backend;
+
+    return backend->ops->get_many(op, backend, NULL, &key, 1, value);
+}
+
+static const struct run_space_ops memory_run_ops = {
     .begin = begin,
     .add = add,
     .finish = finish,
@@ -229,6 +255,7 @@ const struct run_ops memory_run_ops = {
     .open = open_cursor,
     .read = read_row,
     .close = close_cursor,
+    .get = get,
     .reopens = reopens,
     .settle = settle,
 };

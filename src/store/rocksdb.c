@@ -8,7 +8,7 @@
  * wait for the failed commit hold some. Calls under way are waited for.
  * If opening for writing fails (a full disk), it is opened for reading, so that reads go on.
  *
- * Runs of a keeper lie in a column family of their own, `index`, which was not there in older stores.
+ * Runs of the packed index lie in a column family of their own, `index`, which was not there in older stores.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -18,9 +18,6 @@
 #include "base/thread.h"
 #include "store/folder.h"
 #include "store/rocksdb_private.h"
-
-/* Of our own cache in front of RocksDB's, which takes an eighth of what the store may have. */
-enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };
 
 /* ---- errors ---- */
 
@@ -86,14 +83,6 @@ static void clear_batch(struct rocks *rocks)
     rocks->batch = rocksdb_writebatch_create();
 }
 
-static void announce(struct rocks *rocks, const struct mutation *mutations, size_t count,
-                     void (*change)(struct cache *cache, struct slice key))
-{
-    for (size_t i = 0; i < count; i++)
-        if (rocks_is_cached(mutations[i].key))
-            change(rocks->cache, mutations[i].key);
-}
-
 static enum status rocks_write(struct op *op, struct backend *backend, const struct mutation *mutations,
                                size_t count, bool sync)
 {
@@ -102,11 +91,9 @@ static enum status rocks_write(struct op *op, struct backend *backend, const str
     enum status st;
 
     TRY(rocks_enter(op, rocks));
-    announce(rocks, mutations, count, cache_begin_change);
     fill_batch(rocks->batch, mutations, count);
     rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
     clear_batch(rocks);
-    announce(rocks, mutations, count, cache_end_change);
     rocks_leave(rocks);
     if (message)
         st = rocks_failed(op, "writing", message);
@@ -189,7 +176,6 @@ static enum status rocks_reopen(struct op *op, struct backend *backend)
     stop_compacting(rocks);
     pthread_rwlock_wrlock(&rocks->handle_lock);
     atomic_fetch_add(&rocks->reopens, 1);
-    cache_clear(rocks->cache); /* the failed write may turn out either way */
     rocks_close_handle(rocks);
     st = rocks_open_for_writing(op, rocks);
     why = op->error;
@@ -231,7 +217,6 @@ static void rocks_close(struct backend *backend)
         flush(rocks);
     rocks_close_handle(rocks);
     rocksdb_writebatch_destroy(rocks->batch);
-    cache_close(rocks->cache);
     rocksdb_readoptions_destroy(rocks->read_latest_cached);
     rocksdb_readoptions_destroy(rocks->read_latest);
     rocksdb_writeoptions_destroy(rocks->write_synced);
@@ -258,7 +243,6 @@ static const struct backend_ops rocks_ops = {
     .rest = rocks_rest,
     .backup = rocks_backup,
     .close = rocks_close,
-    .runs = &rocks_run_ops,
 };
 
 static struct rocks *rocks_new(const struct store_options *options)
@@ -266,7 +250,8 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(options->cache_bytes);
     struct rocks *rocks = heap_allocate(sizeof(*rocks));
 
-    rocks->backend.ops = &rocks_ops;
+    rocks->backend = (struct backend){ .ops = &rocks_ops, .runs = &rocks->runs };
+    rocks->runs.ops = &rocks_run_ops;
     rocks->directory = strdup(options->directory);
     rocks->read_only = options->read_only;
     rocks->options = rocks_options(options, cache);
@@ -274,8 +259,6 @@ static struct rocks *rocks_new(const struct store_options *options)
     rocksdb_cache_destroy(cache); /* the tables have references of their own */
     pthread_mutex_init(&rocks->backup_mutex, NULL);
     pthread_mutex_init(&rocks->settle_mutex, NULL);
-    rocks->cache =
-        cache_open(options->cache_bytes / 8 < CACHE_BYTES_MAX ? options->cache_bytes / 8 : CACHE_BYTES_MAX);
     rocks->read_latest = rocksdb_readoptions_create();
     rocks->read_latest_cached = rocksdb_readoptions_create();
     rocksdb_readoptions_set_read_tier(rocks->read_latest_cached, READ_TIER_CACHE_ONLY);

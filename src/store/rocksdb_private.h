@@ -11,9 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "keys/keys.h"
 #include "store/backend.h"
-#include "store/cache.h"
 #include "store/tidy.h"
 
 /* How the names of files end that will be runs: those that are left over are of no use. */
@@ -42,11 +40,11 @@ enum { ROCKS_IDLE_MAX = 16 };
 
 struct rocks {
     struct backend backend;
+    struct run_space runs;
     char *directory;
     bool read_only;
     rocksdb_options_t *options, *index_options;
     rocksdb_readoptions_t *read_latest, *read_latest_cached;
-    struct cache *cache; /* of documents that point reads asked for */
     rocksdb_writeoptions_t *write_synced, *write_unsynced;
     rocksdb_writebatch_t *batch; /* the committer's, reused */
 
@@ -76,10 +74,9 @@ static inline struct rocks *rocks_of(struct backend *backend)
     return (struct rocks *)backend; /* its first member */
 }
 
-/* What point reads ask for; other keys are not worth keeping. */
-static inline bool rocks_is_cached(struct slice key)
+static inline struct rocks *rocks_of_runs(struct run_space *runs)
 {
-    return key.size > BUCKET_KEY_BYTES && key.data[BUCKET_KEY_BYTES] == KEY_DOCUMENT;
+    return (struct rocks *)((char *)runs - offsetof(struct rocks, runs));
 }
 
 /* RocksDB tells kinds of errors apart by the first words of their messages. */
@@ -133,7 +130,7 @@ void rocks_drop_idle(struct rocks *rocks);
 /* Before the handle is closed, under the exclusive lock. */
 void rocks_end_cursors(struct rocks *rocks);
 
-extern const struct run_ops rocks_run_ops;
+extern const struct run_space_ops rocks_run_ops;
 
 /* ---- rocksdb_backup.c ---- */
 

@@ -1,4 +1,4 @@
-/* src/store/rocksdb_read.c - snapshots of RocksDB, gets and scans through them, and the latest value through our own cache. */
+/* src/store/rocksdb_read.c - snapshots of RocksDB, gets and scans through them, and the latest values. */
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -131,24 +131,6 @@ static enum status get_several(struct op *op, struct rocks *rocks, const rocksdb
     return st;
 }
 
-static enum status get_latest(struct op *op, struct rocks *rocks, struct slice key, struct slice *value)
-{
-    const rocksdb_readoptions_t *options = op->may_block ? rocks->read_latest : rocks->read_latest_cached;
-    uint64_t ticket;
-    enum status st = ST_OK;
-
-    if (rocks_is_cached(key) && cache_find(rocks->cache, op, key, value))
-        goto out;
-    ticket = cache_ticket(rocks->cache, key);
-    TRY(rocks_enter(op, rocks));
-    st = get_one(op, rocks, options, key, value);
-    rocks_leave(rocks);
-    if (st == ST_OK && value->data && rocks_is_cached(key))
-        cache_fill(rocks->cache, key, *value, ticket);
-out:
-    return st;
-}
-
 /*
  * RocksDB 7.8 tells who asks for several keys and may not use the disk that a key has an empty value when it should say
  * that it cannot tell. Asked for one key at a time it tells the truth.
@@ -180,17 +162,26 @@ static enum status get_from_snapshot(struct op *op, struct rocks *rocks, struct 
     return st;
 }
 
+static enum status get_latest(struct op *op, struct rocks *rocks, const struct slice *keys, size_t count,
+                              struct slice *values)
+{
+    const rocksdb_readoptions_t *options = op->may_block ? rocks->read_latest : rocks->read_latest_cached;
+    enum status st;
+
+    TRY(rocks_enter(op, rocks));
+    st = get_each(op, rocks, options, keys, count, values);
+    rocks_leave(rocks);
+out:
+    return st;
+}
+
 enum status rocks_get_many(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
                            const struct slice *keys, size_t count, struct slice *values)
 {
     struct rocks *rocks = rocks_of(backend);
-    enum status st = ST_OK;
 
-    if (snapshot)
-        return get_from_snapshot(op, rocks, snapshot, keys, count, values);
-    for (size_t i = 0; i < count && st == ST_OK; i++)
-        st = get_latest(op, rocks, keys[i], &values[i]);
-    return st;
+    return snapshot ? get_from_snapshot(op, rocks, snapshot, keys, count, values)
+                    : get_latest(op, rocks, keys, count, values);
 }
 
 static void seek_first(rocksdb_iterator_t *at, const struct range *range)

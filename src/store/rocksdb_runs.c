@@ -1,5 +1,5 @@
 /*
- * src/store/rocksdb_runs.c - runs (runs.h) in RocksDB: files that are written beside it and then handed over whole.
+ * src/store/rocksdb_runs.c - runs (packed/run_space.h) in RocksDB: files that are written beside it and then handed over whole.
  * Their keys overlap nothing, so RocksDB puts them on its last level and never touches them again.
  */
 #include <limits.h>
@@ -22,9 +22,9 @@ struct run_writer {
     size_t count, file_bytes;
 };
 
-static enum status begin(struct op *op, struct backend *backend, struct run_writer **writer)
+static enum status begin(struct op *op, struct run_space *space, struct run_writer **writer)
 {
-    (void)op, (void)backend;
+    (void)op, (void)space;
     *writer = heap_allocate_unset(sizeof(**writer));
     **writer = (struct run_writer){ .env = rocksdb_envoptions_create() };
     return ST_OK;
@@ -44,9 +44,9 @@ static void free_writer(struct run_writer *writer)
     free(writer);
 }
 
-static void give_up(struct backend *backend, struct run_writer *writer)
+static void give_up(struct run_space *space, struct run_writer *writer)
 {
-    (void)backend;
+    (void)space;
     free_writer(writer);
 }
 
@@ -78,7 +78,7 @@ static enum status end_file(struct op *op, struct run_writer *writer)
     return message ? rocks_failed(op, "writing a run", message) : ST_OK;
 }
 
-static enum status add(struct op *op, struct backend *backend, struct run_writer *writer, struct slice key,
+static enum status add(struct op *op, struct run_space *space, struct run_writer *writer, struct slice key,
                        struct slice value)
 {
     char *message = NULL;
@@ -87,7 +87,7 @@ static enum status add(struct op *op, struct backend *backend, struct run_writer
     if (writer->file && writer->file_bytes >= FILE_BYTES_MAX)
         TRY(end_file(op, writer));
     if (!writer->file)
-        TRY(begin_file(op, rocks_of(backend), writer));
+        TRY(begin_file(op, rocks_of_runs(space), writer));
     rocksdb_sstfilewriter_put(writer->file, key.data, key.size, value.data, value.size, &message);
     writer->file_bytes += key.size + value.size;
     if (message)
@@ -110,9 +110,9 @@ static enum status ingest(struct op *op, struct rocks *rocks, const struct run_w
     return message ? rocks_failed(op, "taking a run over", message) : ST_OK;
 }
 
-static enum status finish(struct op *op, struct backend *backend, struct run_writer *writer)
+static enum status finish(struct op *op, struct run_space *space, struct run_writer *writer)
 {
-    struct rocks *rocks = rocks_of(backend);
+    struct rocks *rocks = rocks_of_runs(space);
     enum status st;
 
     TRY(end_file(op, writer));
@@ -158,9 +158,9 @@ static void remove_files(struct rocks *rocks, struct slice from, struct slice to
     rocksdb_writebatch_destroy(batch);
 }
 
-static enum status remove_rows(struct op *op, struct backend *backend, struct slice from, struct slice to)
+static enum status remove_rows(struct op *op, struct run_space *space, struct slice from, struct slice to)
 {
-    struct rocks *rocks = rocks_of(backend);
+    struct rocks *rocks = rocks_of_runs(space);
     char *message = NULL;
     enum status st;
 
@@ -215,9 +215,9 @@ static struct run_cursor *make_cursor(bool once)
     return cursor;
 }
 
-static enum status open_cursor(struct op *op, struct backend *backend, bool once, struct run_cursor **cursor)
+static enum status open_cursor(struct op *op, struct run_space *space, bool once, struct run_cursor **cursor)
 {
-    struct rocks *rocks = rocks_of(backend);
+    struct rocks *rocks = rocks_of_runs(space);
 
     (void)op;
     *cursor = NULL;
@@ -248,9 +248,9 @@ static void free_cursor(struct rocks *rocks, struct run_cursor *cursor)
     free(cursor);
 }
 
-static void close_cursor(struct backend *backend, struct run_cursor *cursor)
+static void close_cursor(struct run_space *space, struct run_cursor *cursor)
 {
-    struct rocks *rocks = rocks_of(backend);
+    struct rocks *rocks = rocks_of_runs(space);
     bool idle;
 
     pthread_mutex_lock(&rocks->snapshots_mutex);
@@ -347,10 +347,10 @@ static enum status copy_row(struct op *op, struct run_cursor *cursor, struct run
     return message ? rocks_failed(op, "reading a run", message) : ST_OK;
 }
 
-static enum status read_row(struct op *op, struct backend *backend, struct run_cursor *cursor,
+static enum status read_row(struct op *op, struct run_space *space, struct run_cursor *cursor,
                             enum run_move move, struct slice key, struct run_row *row)
 {
-    struct rocks *rocks = rocks_of(backend);
+    struct rocks *rocks = rocks_of_runs(space);
     enum status st;
 
     TRY(rocks_enter(op, rocks));
@@ -367,27 +367,32 @@ out:
 
 /* ---- settling ---- */
 
-static uint64_t reopens(struct backend *backend)
+static enum status get(struct op *op, struct run_space *space, struct slice key, struct slice *value)
 {
-    return atomic_load(&rocks_of(backend)->reopens);
+    return rocks_get_many(op, &rocks_of_runs(space)->backend, NULL, &key, 1, value);
 }
 
-static void put_all(rocksdb_writebatch_t *batch, const struct mutation *mutations, size_t count)
+static uint64_t reopens(struct run_space *space)
+{
+    return atomic_load(&rocks_of_runs(space)->reopens);
+}
+
+static void put_all(rocksdb_writebatch_t *batch, const struct settled_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        rocksdb_writebatch_put(batch, mutations[i].key.data, mutations[i].key.size, mutations[i].value.data,
-                               mutations[i].value.size);
+        rocksdb_writebatch_put(batch, rows[i].key.data, rows[i].key.size, rows[i].value.data,
+                               rows[i].value.size);
 }
 
-static enum status settle(struct op *op, struct backend *backend, uint64_t since,
-                          const struct mutation *mutations, size_t count)
+static enum status settle(struct op *op, struct run_space *space, uint64_t since,
+                          const struct settled_row *rows, size_t count)
 {
-    struct rocks *rocks = rocks_of(backend);
+    struct rocks *rocks = rocks_of_runs(space);
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     char *message = NULL;
     enum status st;
 
-    put_all(batch, mutations, count);
+    put_all(batch, rows, count);
     pthread_mutex_lock(&rocks->settle_mutex);
     TRY(rocks_enter(op, rocks));
     if (atomic_load(&rocks->reopens) == since)
@@ -403,7 +408,7 @@ out:
     return st;
 }
 
-const struct run_ops rocks_run_ops = {
+const struct run_space_ops rocks_run_ops = {
     .begin = begin,
     .add = add,
     .finish = finish,
@@ -412,6 +417,7 @@ const struct run_ops rocks_run_ops = {
     .open = open_cursor,
     .read = read_row,
     .close = close_cursor,
+    .get = get,
     .reopens = reopens,
     .settle = settle,
 };

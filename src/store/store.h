@@ -1,8 +1,10 @@
 /*
  * src/store/store.h - an ordered map from (bucket, bytes) to bytes, changed by whole batches.
- * Behind it a backend keeps the bytes: memory.c (tests, simulation) or rocksdb.c; the suite in
- * test/store/ runs unchanged over each, and counts round trips. Keys are those of keys/keys.h,
- * which begin with their bucket.
+ * There are kinds of store. The local one (local.c) has its data to itself: buckets in this process's memory, one
+ * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. A shared one would have its data in
+ * another process, beside other writers; "Shared" says of a call what such a store may answer, and what a caller may rely on
+ * with either. The suite in test/store/ runs unchanged over each kind, and counts round trips. Keys are those of keys/keys.h,
+ * which begin with their bucket. docs/internals/shared-stores.md has the whole contract.
  *
  * Promises
  * 1. A batch is visible whole or not at all, now and after any crash.
@@ -28,16 +30,12 @@ struct store;
 struct bucket;
 struct snapshot;
 
-struct backend;
-struct keeper; /* keeper.h */
-struct keeper_pin;
-
-struct store_options;
-
-typedef enum status keeper_open(struct op *op, struct backend *backend, const struct store_options *options,
-                                struct keeper **keeper);
+struct packed_options;
 
 enum store_kind { STORE_MEMORY, STORE_ROCKSDB };
+
+/* How index entries (entries.h) are kept. None: batches should have none, and older versions wrote none. */
+enum entries_kept { ENTRIES_PLAIN, ENTRIES_PACKED, ENTRIES_NONE };
 
 struct store_options {
     enum store_kind kind;
@@ -46,48 +44,68 @@ struct store_options {
     size_t cache_bytes;    /* how much else is kept in memory follows it */
     bool read_only;        /* for orrery check: changes nothing on disk */
     bool threads;          /* false: store_commit() runs the committer itself, for simulation */
-    keeper_open *keeper;   /* of the index's entries; NULL: they are keys like all others */
+    enum entries_kept entries;
+    const struct packed_options *packed; /* sizes for tests; NULL: they follow cache_bytes */
 };
 
 enum status store_open(struct op *op, const struct store_options *options, struct store **store);
 void store_close(struct store *store); /* NULL is welcome */
 
-/* Finds a bucket, reading its head on first use. It need not have been written before. */
+/*
+ * Finds a bucket, reading its head on first use. It need not have been written before.
+ * Shared: others may write to it, or drop it, at any time; the bucket stays usable, and a commit to a dropped one is
+ * ST_OWNER_NOT_FOUND.
+ */
 enum status store_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket);
 
 uint64_t bucket_id(const struct bucket *bucket);
 
-/* The last LSN that readers can see, and its time; no round trip. */
+/*
+ * The last LSN that readers can see; no round trip.
+ * Shared: the largest that this process has seen, in a commit of its own or in the head of a snapshot. It never falls, is never
+ * below what this process has acknowledged or shown, and may lag behind other writers for as long as nothing is read. Whoever
+ * needs the bucket as it is now takes a snapshot and asks for its head.
+ */
 uint64_t bucket_lsn(const struct bucket *bucket);
 
 struct bucket_usage {
     uint64_t documents, bytes; /* of the records: expired ones count until they are removed */
 };
 
-/* As of the last commits; no round trip. False when an older version began the bucket, and did not count. */
+/*
+ * As of the last commits; no round trip. False when an older version began the bucket, and did not count.
+ * Shared: as of the LSN that bucket_lsn() gives. For estimates and listings, never for a decision that must be right.
+ */
 bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage);
 
-/* A counter for a new document: never given twice, not even after a crash, once committed with it. */
+/*
+ * A counter for a new document: never given twice, not even after a crash, once committed with it.
+ * Shared: given out of a block that this process has reserved in the head by a write of its own, in store_bucket() or in the
+ * commit before the block ends; counters of a block that nobody used are never used. They rise within a process only.
+ */
 uint64_t bucket_next_counter(struct bucket *bucket);
 
-/* Whether documents should have index entries here: not in RocksDB without a keeper, where each would cost too much. */
+/* Whether documents should have index entries here: not with ENTRIES_NONE. */
 bool bucket_keeps_entries(const struct bucket *bucket);
 
-/* One bucket as of one commit. Nothing promises a snapshot over several buckets. */
+/*
+ * One bucket as of one commit. Nothing promises a snapshot over several buckets.
+ * Shared: it may end early (ST_UNAVAILABLE), as it does here when the store is reopened: the caller begins anew.
+ */
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
 
 /* The head as of the snapshot. One round trip, once for each snapshot. */
 enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head);
 
-/* Who keeps the entries, and what the snapshot holds on to there; NULL when they are plain keys. For index/. */
-struct keeper *store_snapshot_keeper(const struct snapshot *snapshot);
-struct keeper_pin *store_snapshot_pin(const struct snapshot *snapshot);
-
 /* values[i].data is NULL where keys[i] is absent: an answer, not an error. */
 enum status store_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values);
 
-/* One key as of now, without a snapshot: cheaper, for what one value says by itself. */
+/*
+ * One key as of now, without a snapshot: cheaper, for what one value says by itself.
+ * Shared: nothing of it may be kept from one call to the next, unless the head of the bucket is read in the same round trip
+ * and is what it was.
+ */
 enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
 
 struct row {
@@ -119,24 +137,9 @@ struct commit_stamp {
 };
 
 /*
- * The keeper's entries that are only in memory are lost in a crash. Whoever opens the store makes them again: up
- * to `lsn` they are there. Without a keeper they are all there.
- */
-enum status store_index_settled(struct op *op, struct bucket *bucket, uint64_t *lsn);
-
-/*
- * Appends the entries of a batch to the keeper as of the bucket's last LSN; before anything else is written to it. They are
- * settled only once all were given, which store_index_restored() says.
- */
-enum status store_index_restore(struct op *op, struct bucket *bucket, struct batch *batch);
-void store_index_restored(struct bucket *bucket);
-
-/* Waits until the keeper has nothing in memory only. For tests, and before a copy is taken. */
-enum status store_index_flush(struct op *op, struct store *store);
-
-/*
  * All of the batch or none, if its expectation still holds. Waits for the sync.
- * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot.
+ * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot. A store that lacks the room, or the memory of
+ * other processes' commits, to tell scopes apart may answer it without need, but never leaves it out.
  * ST_UNAVAILABLE: nothing was written, the store is recovering or the disk is full.
  * ST_AMBIGUOUS: it may have been written, with this stamp; store_outcome() tells once the store is back.
  */
@@ -147,9 +150,10 @@ enum status store_commit(struct op *op, struct bucket *bucket, struct batch *bat
 struct commit {
     struct batch *batch;
     struct commit_stamp stamp;
-    enum status status; /* as store_commit() would have given it */
-    const char *error;  /* the reason, where it is not ST_OK */
-    struct request *pending;
+    enum status status;    /* as store_commit() would have given it */
+    const char *error;     /* the reason, where it is not ST_OK */
+    struct bucket *bucket; /* the store's own, as what follows */
+    void *pending;         /* while it is ST_PENDING */
 };
 
 /*
@@ -159,13 +163,20 @@ struct commit {
 void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
 void store_commit_end(struct op *op, struct commit *commit);
 
-/* What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told. */
+/*
+ * What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told.
+ * Shared: the change log has a row for each LSN, written by whoever got it; that row, compared with the batch's own token,
+ * tells, also after the LSN was given to another.
+ */
 enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);
 
 /* NULL is welcome, so cleanup asks nothing. */
 void store_release(struct snapshot *snapshot);
 
-/* Removes every key of the bucket, for good, outside any transaction. May be repeated. */
+/*
+ * Removes every key of the bucket, for good, outside any transaction. May be repeated.
+ * Shared: the head stays behind and says so, because other processes may be about to commit.
+ */
 enum status store_drop(struct op *op, struct store *store, uint64_t id);
 
 /*
@@ -178,7 +189,7 @@ enum status store_backup(struct op *op, struct store *store, const char *directo
 /* Opened for reading only. */
 bool store_is_read_only(const struct store *store);
 
-/* False while writes are refused: after a failed write, until the store has been reopened. */
+/* False while writes are refused: after a failed write, until the store has been reopened. A hint, for those who tell about it. */
 bool store_is_writable(const struct store *store);
 
 /*

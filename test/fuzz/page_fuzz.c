@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "index/manifest.h"
-#include "index/page.h"
+#include "packed/manifest.h"
+#include "packed/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

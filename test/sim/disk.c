@@ -16,6 +16,7 @@ struct undo {
 
 struct disk {
     struct backend backend;
+    struct run_space runs;
     struct backend *memory;
     uint64_t writes_left; /* until the cut, that one included; 0: no cut is planned */
     bool happens, off;
@@ -209,86 +210,103 @@ static enum status disk_backup(struct op *op, struct backend *backend, const cha
 
 /* ---- runs: durable once they are finished ---- */
 
-static enum status disk_run_begin(struct op *op, struct backend *backend, struct run_writer **writer)
+static struct disk *disk_of_runs(struct run_space *space)
 {
-    struct disk *disk = disk_of(backend);
-
-    return disk->off ? no_power(op) : disk->memory->ops->runs->begin(op, disk->memory, writer);
+    return (struct disk *)((char *)space - offsetof(struct disk, runs));
 }
 
-static enum status disk_run_add(struct op *op, struct backend *backend, struct run_writer *writer,
+static enum status disk_run_begin(struct op *op, struct run_space *space, struct run_writer **writer)
+{
+    struct disk *disk = disk_of_runs(space);
+
+    return disk->off ? no_power(op) : disk->memory->runs->ops->begin(op, disk->memory->runs, writer);
+}
+
+static enum status disk_run_add(struct op *op, struct run_space *space, struct run_writer *writer,
                                 struct slice key, struct slice value)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
 
-    return disk->off ? no_power(op) : disk->memory->ops->runs->add(op, disk->memory, writer, key, value);
+    return disk->off ? no_power(op)
+                     : disk->memory->runs->ops->add(op, disk->memory->runs, writer, key, value);
 }
 
-static void disk_run_abort(struct backend *backend, struct run_writer *writer)
+static void disk_run_abort(struct run_space *space, struct run_writer *writer)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
 
-    disk->memory->ops->runs->abort(disk->memory, writer);
+    disk->memory->runs->ops->abort(disk->memory->runs, writer);
 }
 
-static enum status disk_run_finish(struct op *op, struct backend *backend, struct run_writer *writer)
+static enum status disk_run_finish(struct op *op, struct run_space *space, struct run_writer *writer)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
     bool off = disk->off, cut = !off && is_cut(disk);
 
     if (!off && (!cut || disk->happens)) {
-        enum status st = disk->memory->ops->runs->finish(op, disk->memory, writer);
+        enum status st = disk->memory->runs->ops->finish(op, disk->memory->runs, writer);
 
         return cut ? no_power(op) : st;
     }
-    disk->memory->ops->runs->abort(disk->memory, writer);
+    disk->memory->runs->ops->abort(disk->memory->runs, writer);
     return no_power(op);
 }
 
-static enum status disk_run_remove(struct op *op, struct backend *backend, struct slice from, struct slice to)
+static enum status disk_run_remove(struct op *op, struct run_space *space, struct slice from, struct slice to)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
 
-    return disk->off ? no_power(op) : disk->memory->ops->runs->remove(op, disk->memory, from, to);
+    return disk->off ? no_power(op) : disk->memory->runs->ops->remove(op, disk->memory->runs, from, to);
 }
 
-static enum status disk_run_open(struct op *op, struct backend *backend, bool once,
+static enum status disk_run_open(struct op *op, struct run_space *space, bool once,
                                  struct run_cursor **cursor)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
 
-    return disk->off ? no_power(op) : disk->memory->ops->runs->open(op, disk->memory, once, cursor);
+    return disk->off ? no_power(op) : disk->memory->runs->ops->open(op, disk->memory->runs, once, cursor);
 }
 
-static enum status disk_run_read(struct op *op, struct backend *backend, struct run_cursor *cursor,
+static enum status disk_run_read(struct op *op, struct run_space *space, struct run_cursor *cursor,
                                  enum run_move move, struct slice key, struct run_row *row)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
 
-    return disk->off ? no_power(op) : disk->memory->ops->runs->read(op, disk->memory, cursor, move, key, row);
+    return disk->off ? no_power(op)
+                     : disk->memory->runs->ops->read(op, disk->memory->runs, cursor, move, key, row);
 }
 
-static void disk_run_close(struct backend *backend, struct run_cursor *cursor)
+static void disk_run_close(struct run_space *space, struct run_cursor *cursor)
 {
-    struct disk *disk = disk_of(backend);
+    struct disk *disk = disk_of_runs(space);
 
-    disk->memory->ops->runs->close(disk->memory, cursor);
+    disk->memory->runs->ops->close(disk->memory->runs, cursor);
 }
 
-static uint64_t disk_reopens(struct backend *backend)
+static uint64_t disk_reopens(struct run_space *space)
 {
-    return disk_of(backend)->reopens;
+    return disk_of_runs(space)->reopens;
 }
 
-static enum status disk_settle(struct op *op, struct backend *backend, uint64_t reopens,
-                               const struct mutation *mutations, size_t count)
+static enum status disk_settle(struct op *op, struct run_space *space, uint64_t reopens,
+                               const struct settled_row *rows, size_t count)
 {
-    if (disk_of(backend)->reopens != reopens)
+    struct disk *disk = disk_of_runs(space);
+    struct mutation *mutations = arena_alloc(&op->arena, count * sizeof(*mutations));
+
+    if (disk->reopens != reopens)
         return op_fail(op, ST_WRITE_CONFLICT, "the disk was opened again meanwhile");
-    return disk_write(op, backend, mutations, count, true);
+    for (size_t i = 0; i < count; i++)
+        mutations[i] = (struct mutation){ rows[i].key, rows[i].value };
+    return disk_write(op, &disk->backend, mutations, count, true);
 }
 
-static const struct run_ops disk_runs = {
+static enum status disk_run_get(struct op *op, struct run_space *space, struct slice key, struct slice *value)
+{
+    return disk_get_many(op, &disk_of_runs(space)->backend, NULL, &key, 1, value);
+}
+
+static const struct run_space_ops disk_runs = {
     .begin = disk_run_begin,
     .add = disk_run_add,
     .finish = disk_run_finish,
@@ -297,6 +315,7 @@ static const struct run_ops disk_runs = {
     .open = disk_run_open,
     .read = disk_run_read,
     .close = disk_run_close,
+    .get = disk_run_get,
     .reopens = disk_reopens,
     .settle = disk_settle,
 };
@@ -317,7 +336,6 @@ static const struct backend_ops disk_ops = {
     .disk_bytes = disk_bytes,
     .backup = disk_backup,
     .close = disk_close,
-    .runs = &disk_runs,
 };
 
 struct disk *disk_new(void)
@@ -326,7 +344,8 @@ struct disk *disk_new(void)
 
     if (!disk)
         abort();
-    disk->backend.ops = &disk_ops;
+    disk->backend = (struct backend){ .ops = &disk_ops, .runs = &disk->runs };
+    disk->runs.ops = &disk_runs;
     disk->memory = memory_backend();
     return disk;
 }

@@ -5,7 +5,7 @@
 #include "auth/hmac.h"
 #include "base/encode.h"
 #include "base/limits.h"
-#include "index/packed.h"
+#include "packed/packed.h"
 #include "partition/recover.h"
 #include "route/path.h"
 #include "world.h"
@@ -43,7 +43,7 @@ static enum status open_catalog(struct world *world)
 
     TRY(catalog_open(&world->op, world->store, &world->catalog));
     TRY(recover_index(&world->op, world->catalog));
-    if (disk_is_off(world->disk)) /* while the keeper wrote a run, which it tries again later */
+    if (disk_is_off(world->disk)) /* while a run was written, which is tried again later */
         st = ST_UNAVAILABLE;
 out:
     if (st != ST_OK)
@@ -52,86 +52,64 @@ out:
 }
 
 /*
- * The keeper reads while it holds its own locks and the committer's; on one thread nobody else may come in between. There
- * is one world at a time.
+ * The packed index reads while it holds its own locks and the committer's; on one thread nobody else may come in between. There
+ * is one world at a time. The linker puts these calls before the real ones (CMakeLists.txt).
  */
-static struct {
-    struct world *world;
-    const struct keeper_ops *packed;
-    struct keeper_ops undisturbed;
-} keeping;
+static struct world *the_world;
 
-static enum status append_undisturbed(struct op *op, struct keeper *keeper, uint64_t bucket, uint64_t lsn,
-                                      const struct keeper_entry *entry, size_t count)
+enum status __real_packed_append(struct op *op, struct packed *packed, uint64_t bucket, uint64_t lsn,
+                                 const struct packed_entry *entry, size_t count);
+enum status __wrap_packed_append(struct op *op, struct packed *packed, uint64_t bucket, uint64_t lsn,
+                                 const struct packed_entry *entry, size_t count);
+void __real_packed_committed(struct packed *packed);
+void __wrap_packed_committed(struct packed *packed);
+enum status __real_packed_flush(struct op *op, struct packed *packed);
+enum status __wrap_packed_flush(struct op *op, struct packed *packed);
+
+enum status __wrap_packed_append(struct op *op, struct packed *packed, uint64_t bucket, uint64_t lsn,
+                                 const struct packed_entry *entry, size_t count)
 {
     enum status st;
 
-    keeping.world->undisturbed++;
-    st = keeping.packed->append(op, keeper, bucket, lsn, entry, count);
-    keeping.world->undisturbed--;
+    the_world->undisturbed++;
+    st = __real_packed_append(op, packed, bucket, lsn, entry, count);
+    the_world->undisturbed--;
     return st;
 }
 
-static void committed_undisturbed(struct keeper *keeper)
+void __wrap_packed_committed(struct packed *packed)
 {
-    keeping.world->undisturbed++;
-    keeping.packed->committed(keeper);
-    keeping.world->undisturbed--;
+    the_world->undisturbed++;
+    __real_packed_committed(packed);
+    the_world->undisturbed--;
 }
 
-static enum status flush_undisturbed(struct op *op, struct keeper *keeper)
+enum status __wrap_packed_flush(struct op *op, struct packed *packed)
 {
     enum status st;
 
-    keeping.world->undisturbed++;
-    st = keeping.packed->flush(op, keeper);
-    keeping.world->undisturbed--;
+    the_world->undisturbed++;
+    st = __real_packed_flush(op, packed);
+    the_world->undisturbed--;
     return st;
-}
-
-/* One that writes each commit as a run, or one that has most of them in memory, to be made again after a cut. */
-static enum status open_keeper(struct op *op, struct backend *backend, size_t delta_bytes,
-                               struct keeper **keeper)
-{
-    struct packed_options options = { .delta_bytes = delta_bytes, .filter_bytes = 4096, .merge_runs = 3 };
-    enum status st;
-
-    TRY(packed_open_with(op, backend, &options, keeper));
-    keeping.packed = (*keeper)->ops;
-    keeping.undisturbed = *keeping.packed;
-    keeping.undisturbed.append = append_undisturbed;
-    keeping.undisturbed.committed = committed_undisturbed;
-    keeping.undisturbed.flush = flush_undisturbed;
-    (*keeper)->ops = &keeping.undisturbed;
-out:
-    return st;
-}
-
-static enum status open_keeper_at_once(struct op *op, struct backend *backend,
-                                       const struct store_options *given, struct keeper **keeper)
-{
-    (void)given;
-    return open_keeper(op, backend, 1, keeper);
-}
-
-static enum status open_keeper_now_and_then(struct op *op, struct backend *backend,
-                                            const struct store_options *given, struct keeper **keeper)
-{
-    (void)given;
-    return open_keeper(op, backend, 80000, keeper);
 }
 
 /* Fails only when the power does. */
 static enum status open_store(struct world *world)
 {
-    struct store_options options = { .sync = true, .keeper = world->keeper };
+    struct packed_options packed = { .delta_bytes = world->delta_bytes,
+                                     .filter_bytes = 4096,
+                                     .merge_runs = 3 };
+    struct store_options options = { .sync = true,
+                                     .entries = world->delta_bytes ? ENTRIES_PACKED : ENTRIES_PLAIN,
+                                     .packed = &packed };
     struct op *op = &world->op;
     enum status st;
 
     op_begin(op, INT64_MAX / 2);
     world->controls = (struct faulty_controls){ 0 };
     world->catalog = NULL;
-    keeping.world = world;
+    the_world = world;
     must(op,
          store_open_over(op, faulty_backend(disk_backend(world->disk), &world->controls), &options,
                          &world->store),
@@ -172,10 +150,12 @@ static void close_server(struct world *world)
 
 void world_open(struct world *world, uint64_t seed)
 {
-    static keeper_open *const keepers[] = { NULL, open_keeper_at_once, NULL, open_keeper_now_and_then };
+    /* Each commit becomes a run, or most of them are in memory, to be made again after a cut. */
+    static const size_t delta_bytes[] = { 0, 1, 0, 80000 };
 
-    *world =
-        (struct world){ .env = env_seeded(seed, BEGAN_MS), .disk = disk_new(), .keeper = keepers[seed % 4] };
+    *world = (struct world){ .env = env_seeded(seed, BEGAN_MS),
+                             .disk = disk_new(),
+                             .delta_bytes = delta_bytes[seed % 4] };
     op_init(&world->op, world->env, SIZE_MAX);
     for (int i = 0; i < WORLD_DEPTH; i++)
         op_init(&world->exchange[i].op, world->env, OP_MEMORY_BYTES_MAX);

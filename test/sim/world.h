@@ -16,7 +16,7 @@ enum { WORLD_DEPTH = 2 };
 struct world {
     struct env *env;
     struct disk *disk;
-    keeper_open *keeper; /* of the index, in every other seed */
+    size_t delta_bytes; /* of the packed index, in every other seed; 0: entries are plain keys */
     struct faulty_controls controls;
     struct op op; /* for what is no request: opening, housekeeping */
     struct store *store;
@@ -30,7 +30,7 @@ struct world {
     struct exchange exchange[WORLD_DEPTH];
     int depth;                              /* which of them is in use */
     bool holds_catalog;                     /* the catalog's lock may be held */
-    int undisturbed;                        /* above 0: the index's keeper is at work */
+    int undisturbed;                        /* above 0: the packed index is at work */
     bool reindexing;                        /* it may be held now and then: definitions stay as they are */
     uint64_t requests, expired, starts_cut; /* so many so far */
 };

@@ -48,6 +48,29 @@ CONTRACT(a_write_that_failed_before_it_happened_is_refused)
     check_usable(f);
 }
 
+static bool latest_is(struct fixture *f, uint64_t number, const char *text)
+{
+    struct slice value;
+
+    return store_get_latest(f->op, f->bucket, key_of(f, number), &value) == ST_OK && slice_is(value, text);
+}
+
+CONTRACT(the_latest_value_after_a_failed_write_is_what_the_store_has_of_it)
+{
+    if (!f->faulty)
+        return;
+    for (int after = 0; after < 2; after++)
+        for (int reopen_failures = 0; reopen_failures < 2; reopen_failures++) {
+            CHECK(put(f, 1, "old", NULL) == ST_OK && latest_is(f, 1, "old"));
+            fail_next_write(f, after, reopen_failures);
+            CHECK((put(f, 1, "new", NULL) == ST_OK) == (after && !reopen_failures));
+            CHECK(latest_is(f, 1, after ? "new" : "old")); /* the store may still wait for its reopening */
+            env_advance_ms(f->op->env, 200);
+            CHECK(put(f, 2, "brings it back", NULL) == ST_OK && latest_is(f, 1, after ? "new" : "old"));
+            CHECK(put(f, 1, "newer", NULL) == ST_OK && latest_is(f, 1, "newer"));
+        }
+}
+
 CONTRACT(a_drop_that_failed_costs_the_next_write_a_reopening_and_nothing_else)
 {
     struct store_stats stats;

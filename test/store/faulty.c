@@ -1,11 +1,13 @@
 /* test/store/faulty.c - fails the n-th call, before or after it happened. */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "faulty.h"
 
 struct faulty {
     struct backend backend;
+    struct run_space runs;
     struct backend *under;
     struct faulty_controls *controls;
     pthread_mutex_t mutex; /* guards the controls */
@@ -147,104 +149,119 @@ static enum status faulty_backup(struct op *op, struct backend *backend, const c
 
 /* ---- runs ---- */
 
-static const struct run_ops *runs_of(const struct faulty *faulty)
+static struct faulty *faulty_of_runs(struct run_space *space)
 {
-    return faulty->under->ops->runs;
+    return (struct faulty *)((char *)space - offsetof(struct faulty, runs));
 }
 
-static enum status faulty_run_begin(struct op *op, struct backend *backend, struct run_writer **writer)
+static const struct run_space_ops *runs_of(const struct faulty *faulty)
 {
-    struct faulty *faulty = faulty_of(backend);
+    return faulty->under->runs->ops;
+}
+
+static enum status faulty_run_begin(struct op *op, struct run_space *space, struct run_writer **writer)
+{
+    struct faulty *faulty = faulty_of_runs(space);
 
     if (strikes(faulty, FAULTY_RUN))
         return broken(op, "run begin");
-    return runs_of(faulty)->begin(op, faulty->under, writer);
+    return runs_of(faulty)->begin(op, faulty->under->runs, writer);
 }
 
-static enum status faulty_run_add(struct op *op, struct backend *backend, struct run_writer *writer,
+static enum status faulty_run_add(struct op *op, struct run_space *space, struct run_writer *writer,
                                   struct slice key, struct slice value)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
     if (strikes(faulty, FAULTY_RUN))
         return broken(op, "run add");
-    return runs_of(faulty)->add(op, faulty->under, writer, key, value);
+    return runs_of(faulty)->add(op, faulty->under->runs, writer, key, value);
 }
 
-static void faulty_run_abort(struct backend *backend, struct run_writer *writer)
+static void faulty_run_abort(struct run_space *space, struct run_writer *writer)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
-    runs_of(faulty)->abort(faulty->under, writer);
+    runs_of(faulty)->abort(faulty->under->runs, writer);
 }
 
-static enum status faulty_run_finish(struct op *op, struct backend *backend, struct run_writer *writer)
+static enum status faulty_run_finish(struct op *op, struct run_space *space, struct run_writer *writer)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
     if (!strikes(faulty, FAULTY_RUN))
-        return runs_of(faulty)->finish(op, faulty->under, writer);
-    runs_of(faulty)->abort(faulty->under, writer);
+        return runs_of(faulty)->finish(op, faulty->under->runs, writer);
+    runs_of(faulty)->abort(faulty->under->runs, writer);
     return broken(op, "run finish");
 }
 
-static enum status faulty_run_remove(struct op *op, struct backend *backend, struct slice from,
+static enum status faulty_run_remove(struct op *op, struct run_space *space, struct slice from,
                                      struct slice to)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
     if (strikes(faulty, FAULTY_RUN))
         return broken(op, "run remove");
-    return runs_of(faulty)->remove(op, faulty->under, from, to);
+    return runs_of(faulty)->remove(op, faulty->under->runs, from, to);
 }
 
-static enum status faulty_run_open(struct op *op, struct backend *backend, bool once,
+static enum status faulty_run_open(struct op *op, struct run_space *space, bool once,
                                    struct run_cursor **cursor)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
     if (strikes(faulty, FAULTY_RUN_READ))
         return broken(op, "run open");
-    return runs_of(faulty)->open(op, faulty->under, once, cursor);
+    return runs_of(faulty)->open(op, faulty->under->runs, once, cursor);
 }
 
-static enum status faulty_run_read(struct op *op, struct backend *backend, struct run_cursor *cursor,
+static enum status faulty_run_read(struct op *op, struct run_space *space, struct run_cursor *cursor,
                                    enum run_move move, struct slice key, struct run_row *row)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
     if (strikes(faulty, FAULTY_RUN_READ))
         return broken(op, "run read");
-    return runs_of(faulty)->read(op, faulty->under, cursor, move, key, row);
+    return runs_of(faulty)->read(op, faulty->under->runs, cursor, move, key, row);
 }
 
-static void faulty_run_close(struct backend *backend, struct run_cursor *cursor)
+static void faulty_run_close(struct run_space *space, struct run_cursor *cursor)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
-    runs_of(faulty)->close(faulty->under, cursor);
+    runs_of(faulty)->close(faulty->under->runs, cursor);
 }
 
-static uint64_t faulty_reopens(struct backend *backend)
+static enum status faulty_run_get(struct op *op, struct run_space *space, struct slice key,
+                                  struct slice *value)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
 
-    return runs_of(faulty)->reopens(faulty->under);
+    if (strikes(faulty, FAULTY_GET))
+        return broken(op, "get");
+    return runs_of(faulty)->get(op, faulty->under->runs, key, value);
 }
 
-static enum status faulty_settle(struct op *op, struct backend *backend, uint64_t reopens,
-                                 const struct mutation *mutations, size_t count)
+static uint64_t faulty_reopens(struct run_space *space)
 {
-    struct faulty *faulty = faulty_of(backend);
+    struct faulty *faulty = faulty_of_runs(space);
+
+    return runs_of(faulty)->reopens(faulty->under->runs);
+}
+
+static enum status faulty_settle(struct op *op, struct run_space *space, uint64_t reopens,
+                                 const struct settled_row *rows, size_t count)
+{
+    struct faulty *faulty = faulty_of_runs(space);
     bool hit = strikes(faulty, FAULTY_RUN);
     enum status st = ST_OK;
 
     if (!hit || faulty->controls->fail_after)
-        st = runs_of(faulty)->settle(op, faulty->under, reopens, mutations, count);
+        st = runs_of(faulty)->settle(op, faulty->under->runs, reopens, rows, count);
     return hit ? broken(op, "settle") : st;
 }
 
-static const struct run_ops faulty_runs = {
+static const struct run_space_ops faulty_runs = {
     .begin = faulty_run_begin,
     .add = faulty_run_add,
     .finish = faulty_run_finish,
@@ -253,6 +270,7 @@ static const struct run_ops faulty_runs = {
     .open = faulty_run_open,
     .read = faulty_run_read,
     .close = faulty_run_close,
+    .get = faulty_run_get,
     .reopens = faulty_reopens,
     .settle = faulty_settle,
 };
@@ -278,7 +296,6 @@ static const struct backend_ops faulty_ops = {
     .rest = faulty_rest,
     .backup = faulty_backup,
     .close = faulty_close,
-    .runs = &faulty_runs,
 };
 
 struct backend *faulty_backend(struct backend *under, struct faulty_controls *controls)
@@ -287,7 +304,10 @@ struct backend *faulty_backend(struct backend *under, struct faulty_controls *co
 
     if (!faulty)
         abort();
-    *faulty = (struct faulty){ .backend = { .ops = &faulty_ops }, .under = under, .controls = controls };
+    *faulty = (struct faulty){ .backend = { .ops = &faulty_ops, .runs = &faulty->runs },
+                               .runs = { .ops = &faulty_runs },
+                               .under = under,
+                               .controls = controls };
     pthread_mutex_init(&faulty->mutex, NULL);
     return &faulty->backend;
 }

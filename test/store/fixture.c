@@ -2,78 +2,57 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "index/packed.h"
-
-static enum status make_memory(struct fixture *f, struct backend **backend)
-{
-    (void)f;
-    *backend = memory_backend();
-    return ST_OK;
-}
-
-#ifdef ORRERY_ROCKSDB
-static enum status make_rocksdb(struct fixture *f, struct backend **backend)
-{
-    struct store_options options = { .directory = f->directory, .cache_bytes = 8 << 20 };
-
-    return rocksdb_backend(f->op, &options, backend);
-}
-#endif
+#include "packed/packed.h"
 
 /* Every commit becomes a run, or some of them together. */
 enum { AT_ONCE = 1, NOW_AND_THEN = 90000 }; /* bytes of the delta */
 
-static enum status open_keeper(struct op *op, struct backend *backend, size_t delta_bytes, bool threads,
-                               struct keeper **keeper)
-{
-    struct packed_options options = {
-        .delta_bytes = delta_bytes, .filter_bytes = 4096, .merge_runs = 3, .threads = threads
-    };
-
-    return packed_open_with(op, backend, &options, keeper);
-}
-
-static enum status open_at_once(struct op *op, struct backend *backend, const struct store_options *given,
-                                struct keeper **keeper)
-{
-    return open_keeper(op, backend, AT_ONCE, given->threads, keeper);
-}
-
-static enum status open_now_and_then(struct op *op, struct backend *backend,
-                                     const struct store_options *given, struct keeper **keeper)
-{
-    return open_keeper(op, backend, NOW_AND_THEN, given->threads, keeper);
-}
-
+/* A new kind of store is one more row: what it is opened with, and whether a restart keeps what was written. */
 static const struct maker {
     const char *name;
-    bool durable, faulty;
-    keeper_open *keeper;
-    enum status (*make)(struct fixture *f, struct backend **backend);
+    enum store_kind kind;
+    bool durable;
+    bool faulty;        /* a backend of the local store that fails when told to */
+    size_t delta_bytes; /* of the packed index; 0: entries are plain keys */
 } makers[] = {
-    { "memory", false, false, NULL, make_memory },
-    { "memory-faulty", false, true, NULL, make_memory },
-    { "memory-packed", false, false, open_now_and_then, make_memory },
-    { "memory-packed-faulty", false, true, open_at_once, make_memory },
+    { "memory", STORE_MEMORY, false, false, 0 },
+    { "memory-faulty", STORE_MEMORY, false, true, 0 },
+    { "memory-packed", STORE_MEMORY, false, false, NOW_AND_THEN },
+    { "memory-packed-faulty", STORE_MEMORY, false, true, AT_ONCE },
 #ifdef ORRERY_ROCKSDB
-    { "rocksdb", true, false, NULL, make_rocksdb },
-    { "rocksdb-faulty", true, true, NULL, make_rocksdb },
-    { "rocksdb-packed", true, false, open_at_once, make_rocksdb },
-    { "rocksdb-packed-faulty", true, true, open_now_and_then, make_rocksdb },
+    { "rocksdb", STORE_ROCKSDB, true, false, 0 },
+    { "rocksdb-faulty", STORE_ROCKSDB, true, true, 0 },
+    { "rocksdb-packed", STORE_ROCKSDB, true, false, AT_ONCE },
+    { "rocksdb-packed-faulty", STORE_ROCKSDB, true, true, NOW_AND_THEN },
 #endif
 };
 
+static enum status open_over_faulty(struct fixture *f, const struct store_options *options)
+{
+    struct backend *backend = NULL;
+    enum status st;
+
+    TRY(backend_open(f->op, options, &backend));
+    TRY(store_open_over(f->op, faulty_backend(backend, &f->controls), options, &f->store));
+out:
+    return st;
+}
+
 static bool open_store(struct fixture *f, const struct maker *maker)
 {
-    struct store_options options = { .sync = true, .threads = f->threads, .keeper = maker->keeper };
-    struct backend *backend = NULL;
+    struct packed_options packed = { .delta_bytes = maker->delta_bytes,
+                                     .filter_bytes = 4096,
+                                     .merge_runs = 3 };
+    struct store_options options = { .kind = maker->kind,
+                                     .directory = f->directory,
+                                     .sync = true,
+                                     .cache_bytes = 8 << 20,
+                                     .threads = f->threads,
+                                     .entries = maker->delta_bytes ? ENTRIES_PACKED : ENTRIES_PLAIN,
+                                     .packed = &packed };
+    enum status st = maker->faulty ? open_over_faulty(f, &options) : store_open(f->op, &options, &f->store);
 
-    if (maker->make(f, &backend) != ST_OK)
-        return false;
-    if (maker->faulty)
-        backend = faulty_backend(backend, &f->controls);
-    return store_open_over(f->op, backend, &options, &f->store) == ST_OK &&
-           store_bucket(f->op, f->store, TEST_BUCKET, &f->bucket) == ST_OK;
+    return st == ST_OK && store_bucket(f->op, f->store, TEST_BUCKET, &f->bucket) == ST_OK;
 }
 
 static const struct maker *maker_named(const char *name)
@@ -114,7 +93,7 @@ void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed)
     const char *only = getenv("ORRERY_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++)
-        if ((packed || !makers[i].keeper) && (!only || strstr(makers[i].name, only)))
+        if ((packed || !makers[i].delta_bytes) && (!only || strstr(makers[i].name, only)))
             over_one(&makers[i], body, threads);
 }
 

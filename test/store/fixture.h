@@ -23,7 +23,7 @@ struct fixture {
     struct bucket *bucket;
 };
 
-/* `packed`: over those as well whose index has a keeper. */
+/* `packed`: over those as well whose index is packed. */
 void over_each_store(void (*body)(struct fixture *f), bool threads, bool packed);
 
 /* As after a restart of the process. Only for a durable store. */

@@ -4,6 +4,7 @@
 #include "fixture.h"
 #include "index/set.h"
 #include "keys/bytes.h"
+#include "store/entries.h"
 
 enum {
     TERMS = 24,
@@ -260,7 +261,7 @@ CONTRACT_INDEX(a_snapshot_keeps_its_entries)
         models[i] = model;
         CHECK(view_open(f->op, f->bucket, NULL, &views[i]) == ST_OK);
         if (i % 3 == 2)
-            CHECK(store_index_flush(f->op, f->store) == ST_OK);
+            CHECK(store_entries_flush(f->op, f->store) == ST_OK);
     }
     for (size_t i = 0; i < SNAPSHOTS; i++) {
         CHECK(view_is_right(f, &views[i], &models[i], 8));
@@ -477,7 +478,7 @@ CONTRACT_INDEX_THREADS(readers_see_the_entries_of_whole_commits)
     for (size_t round = 0; round < ROUNDS; round++) {
         CHECK(write_round(f, round) == ST_OK);
         if (round % 20 == 19)
-            CHECK(store_index_flush(f->op, f->store) == ST_OK);
+            CHECK(store_entries_flush(f->op, f->store) == ST_OK);
     }
     atomic_store(&done, true);
     for (size_t i = 0; i < READERS; i++) {

@@ -255,3 +255,26 @@ CONTRACT(a_loop_thread_may_read_what_is_in_memory_and_never_commits)
     f->op->may_block = true;
     CHECK(slice_is(get(f, 1), "one"));
 }
+
+/* Asked twice: the second time a store may have kept it. */
+static bool latest_is(struct fixture *f, uint64_t number, const char *text)
+{
+    struct slice first, second;
+
+    CHECK(store_get_latest(f->op, f->bucket, key_of(f, number), &first) == ST_OK);
+    CHECK(store_get_latest(f->op, f->bucket, key_of(f, number), &second) == ST_OK);
+    return text ? slice_is(first, text) && slice_is(second, text) : !first.data && !second.data;
+}
+
+CONTRACT(the_latest_value_is_that_of_the_last_commit)
+{
+    struct batch *batch = batch_new(f->op, TEST_BUCKET);
+    struct commit_stamp stamp;
+
+    CHECK(latest_is(f, 1, NULL));
+    CHECK(put(f, 1, "one", NULL) == ST_OK && latest_is(f, 1, "one"));
+    CHECK(put(f, 1, "two", NULL) == ST_OK && latest_is(f, 1, "two"));
+    batch_delete(batch, key_of(f, 1));
+    CHECK(store_commit(f->op, f->bucket, batch, &stamp) == ST_OK && latest_is(f, 1, NULL));
+    CHECK(put(f, 1, "", NULL) == ST_OK && latest_is(f, 1, ""));
+}

@@ -526,15 +526,15 @@ static enum status open_backend(struct fixture *f, struct backend **backend)
 /* Even keys, in a run of their own. */
 static void write_run(struct op *op, struct backend *backend, uint64_t from, uint64_t to)
 {
-    const struct run_ops *runs = backend->ops->runs;
+    struct run_space *runs = backend->runs;
     struct run_writer *writer = NULL;
     char key[8];
 
-    REQUIRE(runs->begin(op, backend, &writer) == ST_OK);
+    REQUIRE(runs->ops->begin(op, runs, &writer) == ST_OK);
     for (uint64_t i = from; i < to; i += 2)
-        CHECK(runs->add(op, backend, writer, run_key(key, i), slice_of("some bytes that fill blocks")) ==
+        CHECK(runs->ops->add(op, runs, writer, run_key(key, i), slice_of("some bytes that fill blocks")) ==
               ST_OK);
-    CHECK(runs->finish(op, backend, writer) == ST_OK);
+    CHECK(runs->ops->finish(op, runs, writer) == ST_OK);
 }
 
 /* Whoever reads runs has asked before whether he may wait: a cursor need not know, but must not tell that there is nothing. */
@@ -543,7 +543,7 @@ TEST(a_cursor_of_runs_tells_the_truth_or_to_wait)
     enum { ROWS = 20000, MOVES = 20000 };
     struct backend *backend = NULL;
     struct run_cursor *cursor = NULL;
-    const struct run_ops *runs;
+    struct run_space *runs;
     struct run_row row = { 0 };
     struct fixture f = { 0 };
     bool placed = false;
@@ -554,8 +554,8 @@ TEST(a_cursor_of_runs_tells_the_truth_or_to_wait)
     write_run(f.op, backend, ROWS / 2, ROWS);
     backend->ops->close(backend);
     REQUIRE(open_backend(&f, &backend) == ST_OK);
-    runs = backend->ops->runs;
-    REQUIRE(runs->open(f.op, backend, false, &cursor) == ST_OK);
+    runs = backend->runs;
+    REQUIRE(runs->ops->open(f.op, runs, false, &cursor) == ST_OK);
     for (int i = 0; i < MOVES; i++) {
         enum run_move move = placed ? (enum run_move)(env_random_u64(f.op->env) % 4) : RUN_AT_OR_AFTER;
         uint64_t number = env_random_u64(f.op->env) % (ROWS + 2), expected;
@@ -575,7 +575,7 @@ TEST(a_cursor_of_runs_tells_the_truth_or_to_wait)
             expected = move == RUN_NEXT ? at + 2 : at - 2;
         }
         placed = false;
-        if (runs->read(f.op, backend, cursor, move, run_key(key, number), &row) != ST_OK)
+        if (runs->ops->read(f.op, runs, cursor, move, run_key(key, number), &row) != ST_OK)
             continue;
         CHECK((row.key.data != NULL) == exists);
         if (!row.key.data)
@@ -586,7 +586,7 @@ TEST(a_cursor_of_runs_tells_the_truth_or_to_wait)
         at = expected;
     }
     f.op->may_block = true;
-    runs->close(backend, cursor);
+    runs->ops->close(runs, cursor);
     free(row.memory);
     backend->ops->close(backend);
 }

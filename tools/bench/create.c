@@ -58,7 +58,8 @@ static void open_all(struct bench *bench, const char *directory)
 {
     struct store_options options = { .kind = directory ? STORE_ROCKSDB : STORE_MEMORY,
                                      .directory = directory,
-                                     .cache_bytes = 512 << 20 };
+                                     .cache_bytes = directory ? 512 << 20 : 0,
+                                     .entries = directory ? ENTRIES_NONE : ENTRIES_PLAIN };
 
     op_init(&bench->op, env_system(), OP_MEMORY_BYTES_MAX);
     check(bench, store_open(&bench->op, &options, &bench->store), "store_open");

@@ -1,5 +1,5 @@
 /*
- * tools/bench/packed.c - what the packed keeper costs by itself, over RocksDB.
+ * tools/bench/packed.c - what the packed index costs by itself, over RocksDB.
  *     bench-packed [items] [directory] [delta MB]
  * An item has 25 entries: 13 of values that many share (2 to 1,000 of them), 12 of values of its own. Commits
  * have 16 items. Times are of this thread and of the whole process; lookups are medians.
@@ -16,10 +16,11 @@ int main(void)
     return 1;
 }
 #else
-#include "index/packed.h"
 #include "index/term.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
+#include "packed/packed.h"
+#include "store/backend.h"
 
 enum {
     BUCKET = 1 << BUCKET_BITS,
@@ -37,10 +38,10 @@ static const uint32_t values_of[SHARED] = { 2, 5, 10, 10, 20, 50, 50, 100, 100, 
 struct bench {
     struct op op;
     struct backend *backend;
-    struct keeper *keeper;
+    struct packed *packed;
     uint64_t items, lsn;
     uint64_t random;
-    struct keeper_pin *pin;
+    struct packed_pin *pin;
 };
 
 static void die(struct bench *bench, const char *what)
@@ -122,7 +123,7 @@ static struct slice put_term_key(uint8_t *to, uint64_t item, size_t path)
 /* ---- writing ---- */
 
 struct group {
-    struct keeper_entry entry[GROUP_ITEMS * ENTRIES];
+    struct packed_entry entry[GROUP_ITEMS * ENTRIES];
     uint8_t key[GROUP_ITEMS * ENTRIES][KEY_ROOM];
 };
 
@@ -133,7 +134,7 @@ static void fill_group(struct group *group, uint64_t first)
         struct slice key = put_term_key(group->key[i], item, i % ENTRIES);
 
         put_be(group->key[i] + key.size, number_of(item), 8);
-        group->entry[i] = (struct keeper_entry){ slice_make(key.data, key.size + 8), true };
+        group->entry[i] = (struct packed_entry){ slice_make(key.data, key.size + 8), true };
     }
 }
 
@@ -148,16 +149,16 @@ static void load(struct bench *bench)
         fill_group(group, item);
         made = clock_us(CLOCK_THREAD_CPUTIME_ID);
         making_us += made - at;
-        if (bench->keeper->ops->append(&bench->op, bench->keeper, BUCKET, ++bench->lsn, group->entry,
-                                       GROUP_ITEMS * ENTRIES) != ST_OK)
+        if (packed_append(&bench->op, bench->packed, BUCKET, ++bench->lsn, group->entry,
+                          GROUP_ITEMS * ENTRIES) != ST_OK)
             die(bench, "append");
-        bench->keeper->ops->committed(bench->keeper);
+        packed_committed(bench->packed);
         appended_us += clock_us(CLOCK_THREAD_CPUTIME_ID) - made;
     }
     printf("append            %8.3f us an item (%.0f ns an entry), this thread\n",
            (double)appended_us / (double)bench->items,
            1e3 * (double)appended_us / (double)bench->items / ENTRIES);
-    if (bench->keeper->ops->flush(&bench->op, bench->keeper) != ST_OK)
+    if (packed_flush(&bench->op, bench->packed) != ST_OK)
         die(bench, "flush");
     printf("all threads       %8.3f us CPU an item, written out; %.0f items/s\n",
            (double)(clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu - making_us) / (double)bench->items,
@@ -177,19 +178,19 @@ static struct slice end_of(uint8_t *to, struct slice prefix)
 static uint64_t walk(struct bench *bench, struct slice from, bool reverse, uint64_t limit)
 {
     uint8_t end[KEY_ROOM];
-    struct keeper_walk walk = { from, end_of(end, from), 0, UINT64_MAX, bench->lsn, reverse };
-    struct keeper_cursor *cursor;
-    struct keeper_block block;
+    struct packed_walk walk = { from, end_of(end, from), 0, UINT64_MAX, bench->lsn, reverse };
+    struct packed_cursor *cursor;
+    struct packed_block block;
     uint64_t found = 0;
 
-    if (bench->keeper->ops->open(&bench->op, bench->keeper, bench->pin, &walk, &cursor) != ST_OK)
+    if (packed_cursor_open(&bench->op, bench->packed, bench->pin, &walk, &cursor) != ST_OK)
         die(bench, "open");
     do {
-        if (bench->keeper->ops->next(&bench->op, cursor, &block) != ST_OK)
+        if (packed_cursor_next(&bench->op, cursor, &block) != ST_OK)
             die(bench, "next");
         found += block.count;
     } while (block.count && found < limit);
-    bench->keeper->ops->end(cursor);
+    packed_cursor_end(cursor);
     return found;
 }
 
@@ -271,8 +272,8 @@ static void count(struct bench *bench, const char *what, size_t path, bool whole
     for (size_t i = 0; i < LOOKUPS; i++) {
         double begin = cpu_us();
 
-        if (bench->keeper->ops->count(&bench->op, bench->keeper, bench->pin, from, end_of(end, from),
-                                      bench->lsn, false, &counted) != ST_OK)
+        if (packed_count(&bench->op, bench->packed, bench->pin, from, end_of(end, from), bench->lsn,
+                         &counted) != ST_OK)
             die(bench, "count");
         time[i] = cpu_us() - begin;
     }
@@ -281,7 +282,7 @@ static void count(struct bench *bench, const char *what, size_t path, bool whole
 
 static void read_all(struct bench *bench, const char *when)
 {
-    bench->pin = bench->keeper->ops->pin(bench->keeper);
+    bench->pin = packed_pin(bench->packed);
     printf("-- %s\n", when);
     look_up(bench);
     look_for_nothing(bench);
@@ -292,7 +293,7 @@ static void read_all(struct bench *bench, const char *when)
     scan(bench, "backwards", SHARED, true, true);
     count(bench, "count of a term", 2, false);
     count(bench, "count of a path", SHARED, true);
-    bench->keeper->ops->unpin(bench->keeper, bench->pin);
+    packed_unpin(bench->packed, bench->pin);
 }
 
 /* ---- life ---- */
@@ -303,7 +304,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return remove(path);
 }
 
-static void open_keeper(struct bench *bench, const char *directory, size_t delta_mb)
+static void open_packed(struct bench *bench, const char *directory, size_t delta_mb)
 {
     const struct store_options store = { .directory = directory,
                                          .sync = true,
@@ -314,13 +315,13 @@ static void open_keeper(struct bench *bench, const char *directory, size_t delta
 
     if (rocksdb_backend(&bench->op, &store, &bench->backend) != ST_OK)
         die(bench, "rocksdb");
-    if (packed_open_with(&bench->op, bench->backend, &options, &bench->keeper) != ST_OK)
-        die(bench, "keeper");
+    if (packed_open(&bench->op, bench->backend->runs, &options, &bench->packed) != ST_OK)
+        die(bench, "packed");
 }
 
-static void close_keeper(struct bench *bench)
+static void close_packed(struct bench *bench)
 {
-    bench->keeper->ops->close(bench->keeper);
+    packed_close(bench->packed);
     bench->backend->ops->close(bench->backend);
 }
 
@@ -335,16 +336,16 @@ int main(int argc, char **argv)
     nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     op_init(&bench.op, env_system(), SIZE_MAX / 2);
     op_begin(&bench.op, INT64_MAX / 2);
-    open_keeper(&bench, directory, delta_mb);
+    open_packed(&bench, directory, delta_mb);
     load(&bench);
     read_all(&bench, "written out");
-    close_keeper(&bench);
+    close_packed(&bench);
     begin = now_us();
-    open_keeper(&bench, directory, delta_mb);
+    open_packed(&bench, directory, delta_mb);
     printf("opened in         %8.2f ms; on disk %.1f bytes an item\n", (double)(now_us() - begin) / 1e3,
            (double)bench.backend->ops->disk_bytes(bench.backend) / (double)bench.items);
     read_all(&bench, "opened again");
-    close_keeper(&bench);
+    close_packed(&bench);
     op_free(&bench.op);
     nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return 0;

@@ -62,7 +62,8 @@ static void open_all(struct bench *bench, const char *directory)
 {
     struct store_options options = { .kind = directory ? STORE_ROCKSDB : STORE_MEMORY,
                                      .directory = directory,
-                                     .cache_bytes = 512 << 20 };
+                                     .cache_bytes = directory ? 512 << 20 : 0,
+                                     .entries = directory ? ENTRIES_NONE : ENTRIES_PLAIN };
     struct json body, definition;
     const char *text =
         "{\"id\":\"c\",\"partitionKey\":{\"paths\":[\"/pk\"],\"kind\":\"Hash\",\"version\":2}}";

@@ -118,15 +118,6 @@ static enum status bind_aggregate(struct binder *b, struct expr *expr, const str
     return bind_expr(b, expr->kid[0], names, IN_AGGREGATE);
 }
 
-/* The policy of the path among VectorDistance's arguments; NULL when it has none. */
-static enum status bind_vector(struct binder *b, struct expr *expr)
-{
-    const struct vector_policy *policy = vector_policy_of(b->op, expr, b->options->vectors);
-
-    expr->memo = (void *)policy;
-    return vector_check_call(b->op, expr, policy);
-}
-
 static enum status bind_call(struct binder *b, struct expr *expr, const struct visible *names,
                              enum place place)
 {
@@ -146,8 +137,8 @@ static enum status bind_call(struct binder *b, struct expr *expr, const struct v
     }
     for (size_t i = 0; i < expr->kid_count; i++)
         TRY(bind_expr(b, expr->kid[i], names, place));
-    if (strcmp(expr->builtin->name, "VECTORDISTANCE") == 0)
-        TRY(bind_vector(b, expr));
+    if (expr->builtin->bind)
+        TRY(expr->builtin->bind(b->op, b->options, expr));
 out:
     return st;
 }

@@ -166,9 +166,9 @@ static enum status check_item(struct binder *b, const struct select *select, con
     return ST_OK;
 }
 
-static bool is_vector(const struct expr *expr)
+static bool ranks(const struct expr *expr)
 {
-    return expr->kind == EXPR_CALL && strcmp(expr->builtin->name, "VECTORDISTANCE") == 0;
+    return expr->kind == EXPR_CALL && expr->builtin->flags & RANKS;
 }
 
 enum status bind_order(struct binder *b, struct select *select)
@@ -177,7 +177,7 @@ enum status bind_order(struct binder *b, struct select *select)
 
     if (select->order_count == 0 || select->aggregate_count) /* one row needs no order */
         return ST_OK;
-    if (select->order_count == 1 && is_vector(select->order[0].expr)) {
+    if (select->order_count == 1 && ranks(select->order[0].expr)) {
         struct expr *call = select->order[0].expr;
 
         if (select->order[0].direction_written)

@@ -44,6 +44,9 @@ static void fold_expr(struct eval *eval, struct expr *expr)
         fold_expr(eval, expr->kid[i]);
         expr->constant &= expr->kid[i]->constant;
     }
+    if (expr->instead &&
+        expr->instead->kind == EXPR_LITERAL) /* a computed property that depends on nothing */
+        expr->constant = true;
     for (size_t i = 0; i < expr->kid_count && !expr->constant; i++)
         if (expr->kid[i]->constant)
             replace(eval, expr->kid[i]);
@@ -72,4 +75,14 @@ void fold_select(struct eval *eval, struct select *select)
         fold_root(eval, select->group[i]);
     for (size_t i = 0; i < select->order_count; i++)
         fold_root(eval, select->order[i].expr);
+}
+
+bool fold_constant(const struct expr *expr, struct value *value)
+{
+    if (expr->instead)
+        expr = expr->instead;
+    if (!is_value(expr))
+        return false;
+    *value = expr->value;
+    return true;
 }

@@ -7,3 +7,6 @@
  * look at their values instead. The tree stays as it was written. What goes wrong is eval->status.
  */
 void fold_select(struct eval *eval, struct select *select);
+
+/* Whether an expression of a folded statement is the same for every row, and what it is. */
+bool fold_constant(const struct expr *expr, struct value *value);

@@ -6,11 +6,18 @@
 
 enum { AVG, COUNT, COUNTIF, MAKELIST, MAKESET, MAX, MIN, SUM };
 
+#define AGGREGATE_ROW(name) name, 1, 1, NULL, AGGREGATE
+#define LIST .feature = "ListAndSetAggregate", .keeps_order = true
+
 static const struct builtin rows[] = {
-    [AVG] = { "AVG", 1, 1, NULL, AGGREGATE },         [COUNT] = { "COUNT", 1, 1, NULL, AGGREGATE },
-    [COUNTIF] = { "COUNTIF", 1, 1, NULL, AGGREGATE }, [MAKELIST] = { "MAKELIST", 1, 1, NULL, AGGREGATE },
-    [MAKESET] = { "MAKESET", 1, 1, NULL, AGGREGATE }, [MAX] = { "MAX", 1, 1, NULL, AGGREGATE },
-    [MIN] = { "MIN", 1, 1, NULL, AGGREGATE },         [SUM] = { "SUM", 1, 1, NULL, AGGREGATE },
+    [AVG] = { AGGREGATE_ROW("AVG"), .aggregate = { "Average", SHAPE_AVERAGE } },
+    [COUNT] = { AGGREGATE_ROW("COUNT"), .aggregate = { "Count", .counts = true } },
+    [COUNTIF] = { AGGREGATE_ROW("COUNTIF"), .aggregate = { "CountIf", .feature = "CountIf" } },
+    [MAKELIST] = { AGGREGATE_ROW("MAKELIST"), .aggregate = { "MakeList", LIST } },
+    [MAKESET] = { AGGREGATE_ROW("MAKESET"), .aggregate = { "MakeSet", LIST } },
+    [MAX] = { AGGREGATE_ROW("MAX"), .aggregate = { "Max", SHAPE_EXTREME, "max" } },
+    [MIN] = { AGGREGATE_ROW("MIN"), .aggregate = { "Min", SHAPE_EXTREME, "min" } },
+    [SUM] = { AGGREGATE_ROW("SUM"), .aggregate = { "Sum" } },
 };
 const struct builtin_family builtins_aggregate = { rows, sizeof(rows) / sizeof(rows[0]) };
 
@@ -142,19 +149,4 @@ struct value aggregate_result(struct eval *eval, const struct aggregate *state,
     default:
         return list_result(eval, state);
     }
-}
-
-bool aggregate_is_count(const struct builtin *function)
-{
-    return function == &rows[COUNT];
-}
-
-bool aggregate_is_extreme(const struct builtin *function)
-{
-    return function == &rows[MIN] || function == &rows[MAX];
-}
-
-bool aggregate_keeps_order(const struct builtin *function)
-{
-    return function == &rows[MAKELIST] || function == &rows[MAKESET];
 }

@@ -29,12 +29,3 @@ void aggregate_add(struct eval *eval, struct aggregate *state, const struct buil
                    struct value value, uint64_t times);
 struct value aggregate_result(struct eval *eval, const struct aggregate *state,
                               const struct builtin *function);
-
-/* COUNT. */
-bool aggregate_is_count(const struct builtin *function);
-
-/* MIN, MAX. */
-bool aggregate_is_extreme(const struct builtin *function);
-
-/* Its result depends on the order of rows. */
-bool aggregate_keeps_order(const struct builtin *function);

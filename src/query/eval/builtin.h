@@ -4,12 +4,15 @@
  * defined, unless its row says TAKES_UNDEFINED; no argument is ever a row (value.h). A wrong type gives
  * undefined: a value, and not an error.
  *
- * To add one: write fn_it() in the fn_*.c of its family, add its row there and its test/query/<it>_*.case.
+ * A row says everything that others decide by: the binder, the planner, the plan for SDKs. Nobody looks at a
+ * function's name but builtin_find() and those who print it. function/README.md says how to add one.
  */
 #pragma once
 #include "query/value.h"
 
 struct eval;
+struct expr;
+struct query_options;
 
 typedef struct value builtin_code(struct eval *eval, const struct value *arg, int count);
 
@@ -22,6 +25,47 @@ enum builtin_flags {
     NOT_BUILT = 1 << 3,    /* known, and refused with a clear error: docs/compat.md */
     SPATIAL = 1 << 4,      /* not allowed in computed properties */
     TAKES_ROW = 1 << 5,    /* the one argument is a source's name: DOCUMENTID */
+    NOT_OF_ITEM = 1 << 6,  /* depends on the container's definition, too: no index has its values */
+    RANKS = 1 << 7,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
+};
+
+/* What is known of a path among the arguments where a call is true or, of the last two, compared with a constant. */
+enum claim_kind {
+    CLAIM_NOTHING,
+    CLAIM_KINDS,     /* the first argument is of the kinds [first, last] */
+    CLAIM_BEGINS,    /* the first is a string that begins with the second; a third may say: in any case */
+    CLAIM_EQUALS,    /* the first is the same string as the second; likewise */
+    CLAIM_HOLDS,     /* the first is an array that has the second; a third may say: or has more than it */
+    CLAIM_HOLDS_ALL, /* the first is an array that has all the others */
+    CLAIM_HOLDS_ANY, /* or one of them */
+    CLAIM_TOUCHES,   /* the two are geometries that share a place */
+    CLAIM_DISTANCE,  /* how far two geometries lie apart */
+    CLAIM_MAGNITUDE, /* the first argument, a number, without its sign */
+};
+
+struct builtin_claim {
+    enum claim_kind kind;
+    enum json_kind first, last; /* CLAIM_KINDS */
+    bool exact;                 /* CLAIM_KINDS: of whatever has one of them the call is true */
+    bool
+        names_keys; /* the service's planner reads partition keys from it; SDKs expect the same ranges of ours */
+};
+
+/* What each range is asked for, so that a client can join the answers. */
+enum aggregate_shape {
+    SHAPE_PLAIN,   /* the aggregate itself */
+    SHAPE_AVERAGE, /* a sum and a count */
+    SHAPE_EXTREME, /* the aggregate, and how many values it was chosen from */
+};
+
+/* Of rows that have AGGREGATE. */
+struct builtin_aggregate {
+    const char *type; /* what the plan for SDKs calls it */
+    enum aggregate_shape shape;
+    const char *word;    /* SHAPE_EXTREME: what clients call its value */
+    const char *feature; /* what a client must know beyond plain aggregates; NULL: nothing */
+    bool counts;         /* every value alike, whatever it is */
+    bool keeps_order;    /* its result depends on the order of rows */
 };
 
 struct builtin {
@@ -29,6 +73,11 @@ struct builtin {
     int args_min, args_max;
     builtin_code *code;
     unsigned flags;
+    struct builtin_claim claim;
+    struct builtin_aggregate aggregate;
+
+    /* What the binder checks and prepares beyond the arguments, which are bound; NULL: nothing. */
+    enum status (*bind)(struct op *op, const struct query_options *options, struct expr *call);
 };
 
 /* A family's rows, in no order: builtin_find() has an index of its own. */

@@ -120,11 +120,15 @@ static struct value fn_stringsplit(struct eval *eval, const struct value *arg, i
 }
 
 static const struct builtin rows[] = {
-    /* name, fewest and most arguments, code, flags */
-    { "STRINGJOIN", 2, 2, fn_stringjoin, 0 },         { "STRINGSPLIT", 2, 2, fn_stringsplit, 0 },
-    { "STRINGTOARRAY", 1, 1, fn_stringtoarray, 0 },   { "STRINGTOBOOLEAN", 1, 1, fn_stringtoboolean, 0 },
-    { "STRINGTONULL", 1, 1, fn_stringtonull, 0 },     { "STRINGTONUMBER", 1, 1, fn_stringtonumber, 0 },
-    { "STRINGTOOBJECT", 1, 1, fn_stringtoobject, 0 }, { "TOSTRING", 1, 1, fn_tostring, 0 },
+    /* name, fewest and most arguments; then what is not as usual */
+    { "STRINGJOIN", 2, 2, .code = fn_stringjoin },
+    { "STRINGSPLIT", 2, 2, .code = fn_stringsplit },
+    { "STRINGTOARRAY", 1, 1, .code = fn_stringtoarray },
+    { "STRINGTOBOOLEAN", 1, 1, .code = fn_stringtoboolean },
+    { "STRINGTONULL", 1, 1, .code = fn_stringtonull },
+    { "STRINGTONUMBER", 1, 1, .code = fn_stringtonumber },
+    { "STRINGTOOBJECT", 1, 1, .code = fn_stringtoobject },
+    { "TOSTRING", 1, 1, .code = fn_tostring },
 };
 
 const struct builtin_family builtins_convert = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -134,10 +134,10 @@ static struct value fn_regexextractall(struct eval *eval, const struct value *ar
 }
 
 static const struct builtin rows[] = {
-    /* name, fewest and most arguments, code, flags */
-    { "REGEXEXTRACT", 2, 4, fn_regexextract, 0 },
-    { "REGEXEXTRACTALL", 2, 4, fn_regexextractall, 0 },
-    { "REGEXMATCH", 2, 3, fn_regexmatch, 0 },
+    /* name, fewest and most arguments; then what is not as usual */
+    { "REGEXEXTRACT", 2, 4, .code = fn_regexextract },
+    { "REGEXEXTRACTALL", 2, 4, .code = fn_regexextractall },
+    { "REGEXMATCH", 2, 3, .code = fn_regexmatch, .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
 };
 
 const struct builtin_family builtins_regex = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -202,13 +202,13 @@ static struct value fn_isvaliddetailed(struct eval *eval, const struct value *ar
 }
 
 static const struct builtin rows[] = {
-    /* name, least and most arguments, code, flags */
-    { "ST_AREA", 1, 1, fn_area, SPATIAL },
-    { "ST_DISTANCE", 2, 2, fn_distance, SPATIAL },
-    { "ST_INTERSECTS", 2, 2, fn_intersects, SPATIAL },
-    { "ST_ISVALID", 1, 1, fn_isvalid, SPATIAL },
-    { "ST_ISVALIDDETAILED", 1, 1, fn_isvaliddetailed, SPATIAL },
-    { "ST_WITHIN", 2, 2, fn_within, SPATIAL },
+    /* name, fewest and most arguments; then what is not as usual */
+    { "ST_AREA", 1, 1, .code = fn_area, .flags = SPATIAL },
+    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL, .claim = { CLAIM_DISTANCE } },
+    { "ST_INTERSECTS", 2, 2, .code = fn_intersects, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
+    { "ST_ISVALID", 1, 1, .code = fn_isvalid, .flags = SPATIAL },
+    { "ST_ISVALIDDETAILED", 1, 1, .code = fn_isvaliddetailed, .flags = SPATIAL },
+    { "ST_WITHIN", 2, 2, .code = fn_within, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
 };
 
 const struct builtin_family builtins_spatial = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -35,20 +35,26 @@ TEST_OF(object, x.kind == JSON_OBJECT)
 TEST_OF(primitive, x.kind != JSON_UNDEFINED && x.kind < JSON_ARRAY)
 TEST_OF(string, x.kind == JSON_STRING)
 
+/* True of exactly these kinds; of some values among them; of exactly these, which are keys one by one. */
+#define ONLY(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, true, false }
+#define AMONG(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, false, false }
+#define KEYS(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, true, true }
+
 static const struct builtin rows[] = {
-    /* name, fewest and most arguments, code, flags */
-    { "IS_ARRAY", 1, 1, fn_is_array, TAKES_UNDEFINED },
-    { "IS_BOOL", 1, 1, fn_is_bool, TAKES_UNDEFINED },
-    { "IS_BOOLEAN", 1, 1, fn_is_bool, TAKES_UNDEFINED }, /* as the Java SDK spells it when it resumes */
-    { "IS_DATETIME", 1, 1, fn_is_datetime, TAKES_UNDEFINED },
-    { "IS_DEFINED", 1, 1, fn_is_defined, TAKES_UNDEFINED },
-    { "IS_FINITE_NUMBER", 1, 1, fn_is_finite_number, TAKES_UNDEFINED },
-    { "IS_INTEGER", 1, 1, fn_is_integer, TAKES_UNDEFINED },
-    { "IS_NULL", 1, 1, fn_is_null, TAKES_UNDEFINED },
-    { "IS_NUMBER", 1, 1, fn_is_number, TAKES_UNDEFINED },
-    { "IS_OBJECT", 1, 1, fn_is_object, TAKES_UNDEFINED },
-    { "IS_PRIMITIVE", 1, 1, fn_is_primitive, TAKES_UNDEFINED },
-    { "IS_STRING", 1, 1, fn_is_string, TAKES_UNDEFINED },
+    /* name, fewest and most arguments; then what is not as usual */
+    { "IS_ARRAY", 1, 1, .code = fn_is_array, ONLY(JSON_ARRAY, JSON_ARRAY) },
+    { "IS_BOOL", 1, 1, .code = fn_is_bool, KEYS(JSON_FALSE, JSON_TRUE) },
+    { "IS_BOOLEAN", 1, 1, .code = fn_is_bool,
+      KEYS(JSON_FALSE, JSON_TRUE) }, /* as the Java SDK spells it when it resumes */
+    { "IS_DATETIME", 1, 1, .code = fn_is_datetime, AMONG(JSON_STRING, JSON_STRING) },
+    { "IS_DEFINED", 1, 1, .code = fn_is_defined, ONLY(JSON_NULL, JSON_OBJECT) },
+    { "IS_FINITE_NUMBER", 1, 1, .code = fn_is_finite_number, ONLY(JSON_NUMBER, JSON_NUMBER) },
+    { "IS_INTEGER", 1, 1, .code = fn_is_integer, AMONG(JSON_NUMBER, JSON_NUMBER) },
+    { "IS_NULL", 1, 1, .code = fn_is_null, KEYS(JSON_NULL, JSON_NULL) },
+    { "IS_NUMBER", 1, 1, .code = fn_is_number, ONLY(JSON_NUMBER, JSON_NUMBER) },
+    { "IS_OBJECT", 1, 1, .code = fn_is_object, ONLY(JSON_OBJECT, JSON_OBJECT) },
+    { "IS_PRIMITIVE", 1, 1, .code = fn_is_primitive, ONLY(JSON_NULL, JSON_STRING) },
+    { "IS_STRING", 1, 1, .code = fn_is_string, ONLY(JSON_STRING, JSON_STRING) },
 };
 
 const struct builtin_family builtins_type = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -200,7 +200,7 @@ static struct value fn_vectordistance(struct eval *eval, const struct value *arg
 }
 
 static const struct builtin rows[] = {
-    { "VECTORDISTANCE", 2, 4, fn_vectordistance, 0 },
+    { "VECTORDISTANCE", 2, 4, .code = fn_vectordistance, .flags = NOT_OF_ITEM | RANKS, .bind = vector_bind },
 };
 
 const struct builtin_family builtins_vector = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -194,6 +194,14 @@ out:
     return st;
 }
 
+enum status vector_bind(struct op *op, const struct query_options *given, struct expr *call)
+{
+    const struct vector_policy *policy = vector_policy_of(op, call, given->vectors);
+
+    call->memo = (void *)policy;
+    return vector_check_call(op, call, policy);
+}
+
 /* The value of distanceFunction among the call's options. */
 static struct value function_option(const struct expr *call)
 {

@@ -3,6 +3,7 @@
  * The function is the one that the call's options name, else the path's policy, else cosine.
  */
 #pragma once
+#include "query/query.h"
 #include "query/value/tree.h"
 
 enum vector_function { VECTOR_COSINE, VECTOR_DOT_PRODUCT, VECTOR_EUCLIDEAN };
@@ -21,6 +22,9 @@ const struct vector_policy *vector_policy_of(struct op *op, const struct expr *c
 
 /* Options that the service refuses before it runs the query: their names, their values, their ranges. */
 enum status vector_check_call(struct op *op, const struct expr *call, const struct vector_policy *policy);
+
+/* What the binder does with a call: checks it, and leaves its policy in its memo. */
+enum status vector_bind(struct op *op, const struct query_options *options, struct expr *call);
 
 /* Which way ORDER BY goes, since it always gives the nearest first: a similarity falls, a distance rises. */
 bool vector_nearest_is_greatest(const struct expr *call, const struct vector_policy *policy);

@@ -1,10 +1,7 @@
 /* src/query/plan/access.c - ranges of index terms, joined by AND and OR. */
-#include <math.h>
-
 #include "index/set.h"
 #include "keys/ordered.h"
 #include "query/plan/access.h"
-#include "query/bind/bind.h"
 
 /* Nobody writes into it: whatever changes an access looks at its kind first. */
 static const struct access the_any = { .kind = ACCESS_ANY };
@@ -29,88 +26,7 @@ struct access *access_none(struct planner *planner)
     return access_new(planner, (struct access){ .kind = ACCESS_NONE, .exact = true });
 }
 
-/* ---- paths ---- */
-
-static const struct alias *find_alias(const struct alias *aliases, int slot)
-{
-    while (aliases && aliases->slot != slot)
-        aliases = aliases->outer;
-    return aliases;
-}
-
-static bool add_step(struct item_path *path, struct index_step step)
-{
-    if (path->count == ACCESS_STEPS_MAX)
-        return false;
-    path->step[path->count++] = step;
-    return true;
-}
-
-bool access_constant(const struct expr *expr, struct value *value)
-{
-    if (expr->instead)
-        expr = expr->instead;
-    if (expr->kind != EXPR_LITERAL && expr->kind != EXPR_PARAMETER)
-        return false;
-    *value = expr->value;
-    return true;
-}
-
-static bool path_of_name(const struct alias *aliases, const struct expr *expr, struct item_path *path)
-{
-    const struct alias *alias = find_alias(aliases, expr->slot);
-
-    if (expr->slot == SLOT_ROOT)
-        return true;
-    if (!alias || !alias->path || !item_path_of(alias->outer, alias->path, path))
-        return false;
-    path->has_elements |= alias->iterates;
-    return !alias->iterates || add_step(path, (struct index_step){ .element = true });
-}
-
-static bool add_place(const struct expr *expr, struct item_path *path)
-{
-    struct value place;
-
-    if (!access_constant(expr->kid[1], &place))
-        return false;
-    if (place.kind == JSON_STRING)
-        return add_step(path, (struct index_step){ .name = place.string });
-    path->has_place = true;
-    return place.kind == JSON_NUMBER && add_step(path, (struct index_step){ .element = true });
-}
-
-/* A property of the item itself that its definition stands for. */
-static bool path_of_computed(const struct alias *aliases, const struct expr *expr, struct item_path *path)
-{
-    struct value name = value_string(expr->name);
-
-    if (expr->instead->kind == EXPR_LITERAL || expr->instead->kind == EXPR_RESULT ||
-        (expr->kind != EXPR_MEMBER && expr->kind != EXPR_INDEX) || expr->kid[0]->kind != EXPR_NAME ||
-        !path_of_name(aliases, expr->kid[0], path) || path->count)
-        return false;
-    if (expr->kind == EXPR_INDEX && !access_constant(expr->kid[1], &name))
-        return false;
-    path->computed = true;
-    return add_step(path, (struct index_step){ .name = name.string });
-}
-
-bool item_path_of(const struct alias *aliases, const struct expr *expr, struct item_path *path)
-{
-    if (expr->instead)
-        return path_of_computed(aliases, expr, path);
-    switch (expr->kind) {
-    case EXPR_NAME:
-        return path_of_name(aliases, expr, path);
-    case EXPR_MEMBER:
-        return item_path_of(aliases, expr->kid[0], path) &&
-               add_step(path, (struct index_step){ .name = expr->name });
-    case EXPR_INDEX:
-        return item_path_of(aliases, expr->kid[0], path) && add_place(expr, path);
-    default:
-        return false;
-    }
-}
+/* ---- where terms lie ---- */
 
 /* An item whose value is not known is at no place in the index: then a filter is not served at all. */
 static bool is_known(struct planner *planner, path_id id)
@@ -139,140 +55,15 @@ bool access_computes(struct planner *planner, struct slice name, path_id *id)
     return last->usable;
 }
 
-bool access_path_id(struct planner *planner, const struct item_path *path, path_id *id)
+bool access_path_id(struct planner *planner, const struct index_path *steps, bool computed, path_id *id)
 {
-    struct index_path steps = { path->step, path->count };
-
-    if (path->computed)
-        return path->count == 1 && access_computes(planner, path->step[0].name, id);
-    *id = index_path_id(&steps);
-    return planner->index->has(planner->index, &steps);
-}
-
-/* ---- intervals ---- */
-
-struct interval interval_of_kinds(enum json_kind first, enum json_kind last)
-{
-    return (struct interval){ .first = first, .last = last };
-}
-
-struct interval interval_of_value(struct value value)
-{
-    struct bound_value bound = { .is_set = true, .value = value };
-
-    return (struct interval){ .low = bound, .high = bound, .first = value.kind, .last = value.kind };
-}
-
-/* The terms of a value behind the prefix; how far they tell it apart from others is in `size`. */
-struct value_bytes {
-    uint8_t byte[ORDERED_BYTES_MAX];
-    size_t size;
-    bool hashed;
-};
-
-static bool put_value(struct op *op, struct value value, struct value_bytes *out)
-{
-    struct json json = value_to_json(op, value);
-
-    if (json_kind(json) != value.kind) /* out of memory, or no number of JSON's */
-        return false;
-    out->size = ordered_encode(json, out->byte);
-    out->hashed = ordered_is_hashed(slice_make(out->byte, out->size));
-    return true;
-}
-
-/* What all values share that begin as this one does, hash and end left out. */
-static void cut_to_shared(struct value_bytes *bytes, bool is_prefix)
-{
-    if (bytes->hashed && bytes->byte[0] == JSON_STRING + 1)
-        bytes->size = 1 + ORDERED_STRING_BYTES;
-    else if (is_prefix)
-        bytes->size--;
-}
-
-static struct slice term_of(struct op *op, struct slice prefix, const struct value_bytes *bytes,
-                            bool descending)
-{
-    uint8_t *term = arena_try_alloc(&op->arena, prefix.size + bytes->size);
-
-    if (!term)
-        return (struct slice){ 0 };
-    memcpy(term, prefix.data, prefix.size);
-    for (size_t i = 0; i < bytes->size; i++)
-        term[prefix.size + i] = descending ? (uint8_t)~bytes->byte[i] : bytes->byte[i];
-    return slice_make(term, prefix.size + bytes->size);
-}
-
-static void put_kind(enum json_kind kind, struct value_bytes *out)
-{
-    out->byte[0] = (uint8_t)(kind + 1);
-    out->size = 1;
-    out->hashed = false;
-}
-
-/* One end of an interval: bytes whose terms lie inside it or, when it is `open`, outside. */
-struct edge {
-    struct value_bytes bytes;
-    bool open;
-};
-
-static bool edge_of(struct op *op, const struct bound_value *bound, enum json_kind kind, bool is_prefix,
-                    bool is_point, struct edge *edge)
-{
-    edge->open = bound->is_set && bound->is_open;
-    if (!bound->is_set) {
-        put_kind(kind, &edge->bytes);
-        return true;
-    }
-    if (!put_value(op, bound->value, &edge->bytes))
-        return false;
-    if (is_prefix || (edge->bytes.hashed && !is_point)) {
-        edge->open &= !edge->bytes.hashed; /* others begin as it does: they may lie inside */
-        cut_to_shared(&edge->bytes, is_prefix);
-    }
-    return true;
-}
-
-bool interval_terms(struct op *op, struct slice prefix, const struct interval *interval, bool descending,
-                    struct slice *from, struct slice *to)
-{
-    bool is_point = interval->low.is_set && interval->high.is_set && !interval->is_prefix &&
-                    value_equal(interval->low.value, interval->high.value);
-    const struct bound_value *high = interval->is_prefix ? &interval->low : &interval->high;
-    struct edge low_edge, high_edge, swap;
-    bool exact;
-
-    *from = *to = (struct slice){ 0 };
-    if (!edge_of(op, &interval->low, interval->first, interval->is_prefix, is_point, &low_edge) ||
-        !edge_of(op, high, interval->last, interval->is_prefix, is_point, &high_edge))
-        return false;
-    exact = !((low_edge.bytes.hashed || high_edge.bytes.hashed) && !interval->is_prefix) &&
-            !(interval->is_prefix && interval->low.value.string.size > ORDERED_STRING_BYTES);
-    if (descending) {
-        swap = low_edge;
-        low_edge = high_edge;
-        high_edge = swap;
-    }
-    *from = term_of(op, prefix, &low_edge.bytes, descending);
-    *to = term_of(op, prefix, &high_edge.bytes, descending);
-    if (from->data && low_edge.open)
-        *from = index_prefix_end(&op->arena, *from);
-    if (to->data && !high_edge.open)
-        *to = index_prefix_end(&op->arena, *to);
-    return exact && from->data && to->data;
+    if (computed)
+        return steps->count == 1 && access_computes(planner, steps->step[0].name, id);
+    *id = index_path_id(steps);
+    return planner->index->has(planner->index, steps);
 }
 
 /* ---- ranges and what joins them ---- */
-
-struct index_path access_keep_path(struct planner *planner, const struct item_path *path)
-{
-    struct index_step *step = arena_try_alloc(&planner->op->arena, path->count * sizeof(*step));
-
-    if (!step)
-        return (struct index_path){ 0 };
-    memcpy(step, path->step, path->count * sizeof(*step));
-    return (struct index_path){ step, path->count };
-}
 
 bool access_same_path(const struct index_path *a, const struct index_path *b)
 {
@@ -291,17 +82,16 @@ bool access_is_of_path(const struct access *range, const struct index_path *path
            access_same_path(&range->path, path);
 }
 
-struct access *access_range(struct planner *planner, const struct item_path *path,
+struct access *access_range(struct planner *planner, const struct kept_path *path,
                             const struct interval *interval)
 {
-    struct access range = { .kind = ACCESS_RANGE, .interval = *interval };
+    struct access range = { .kind = ACCESS_RANGE, .path = path->steps, .interval = *interval };
     uint8_t prefix[TERM_PATH_BYTES];
     path_id id;
 
-    if (path->count == 0)
+    if (path->steps.count == 0)
         return access_any();
-    range.path = access_keep_path(planner, path);
-    if (!access_path_id(planner, path, &id)) {
+    if (!access_path_id(planner, &path->steps, path->traits.computed, &id)) {
         if (planner->missing_count < MISSING_MAX)
             planner->missing[planner->missing_count++] = range.path;
         return access_any();
@@ -309,12 +99,11 @@ struct access *access_range(struct planner *planner, const struct item_path *pat
     term_put_path(prefix, id);
     range.exact = interval_terms(planner->op, slice_make(prefix, sizeof(prefix)), interval, false,
                                  &range.from, &range.to) &&
-                  !path->has_place;
-    if (!range.from.data || !range.to.data || !range.path.step)
+                  !path->traits.has_place;
+    if (!range.from.data || !range.to.data)
         return access_any();
-    range.of_element = path->has_elements;
-    range.one_term = interval->low.is_set && interval->high.is_set && !interval->is_prefix &&
-                     value_equal(interval->low.value, interval->high.value);
+    range.of_element = path->traits.has_elements;
+    range.one_term = interval_is_point(interval);
     if (slice_compare(range.from, range.to) >= 0)
         return access_none(planner);
     return access_new(planner, range);
@@ -327,12 +116,11 @@ struct access *access_of_key(struct planner *planner)
 
     for (size_t i = 0; i < index->key_value_count; i++) {
         struct interval interval = interval_of_value(value_from_json(index->key_value[i]));
-        struct item_path path = { .count = index->key[i].count };
+        struct kept_path path = { .steps = index->key[i] };
         struct access *level;
 
-        if (json_kind(index->key_value[i]) == JSON_UNDEFINED || path.count > ACCESS_STEPS_MAX)
+        if (json_kind(index->key_value[i]) == JSON_UNDEFINED)
             continue;
-        memcpy(path.step, index->key[i].step, path.count * sizeof(path.step[0]));
         level = access_range(planner, &path, &interval);
         key = key ? access_and(planner, key, level) : level;
     }
@@ -422,9 +210,6 @@ struct access *access_with_left_out(struct planner *planner, struct access *acce
 
 enum { KIDS_PRINTED = 16 };
 
-static const char *const kind_names[] = { "undefined", "null",   "false", "true",
-                                          "number",    "string", "array", "object" };
-
 void access_print_path(struct buf *out, const struct index_path *path)
 {
     for (size_t i = 0; i < path->count; i++) {
@@ -434,28 +219,6 @@ void access_print_path(struct buf *out, const struct index_path *path)
         else
             buf_slice(out, path->step[i].name);
     }
-}
-
-static void print_bound(struct buf *out, const struct bound_value *bound, enum json_kind kind)
-{
-    if (bound->is_set)
-        value_print(out, bound->value);
-    else
-        buf_text(out, kind_names[kind]);
-}
-
-static void print_interval(struct buf *out, const struct interval *interval, bool one_term)
-{
-    if (one_term || interval->is_prefix) {
-        buf_text(out, one_term ? "= " : "begins with ");
-        value_print(out, interval->low.value);
-        return;
-    }
-    buf_byte(out, interval->low.is_set && interval->low.is_open ? '(' : '[');
-    print_bound(out, &interval->low, interval->first);
-    buf_text(out, ", ");
-    print_bound(out, &interval->high, interval->last);
-    buf_byte(out, interval->high.is_set && interval->high.is_open ? ')' : ']');
 }
 
 static void print_joined(struct buf *out, const struct access *access)
@@ -486,7 +249,7 @@ static void print_range(struct buf *out, const struct access *access)
     if (access->is_cells)
         buf_text(out, "near");
     else
-        print_interval(out, &access->interval, access->one_term);
+        interval_print(out, &access->interval);
     if (!access->exact)
         buf_byte(out, '~');
 }

@@ -9,8 +9,9 @@
  * Ownership. Everything lies in the op's arena. Past its limit an access is ACCESS_ANY, which is no failure.
  */
 #pragma once
+#include "query/plan/interval.h"
+#include "query/plan/item_path.h"
 #include "query/query.h"
-#include "query/value/tree.h"
 
 enum access_kind {
     ACCESS_ANY,   /* every item: no use */
@@ -18,18 +19,6 @@ enum access_kind {
     ACCESS_RANGE, /* items with a term in [from, to) */
     ACCESS_AND,
     ACCESS_OR,
-};
-
-/* Values of one path. A bound that is not set is the first or last value of its kind. */
-struct bound_value {
-    bool is_set, is_open;
-    struct value value;
-};
-
-struct interval {
-    struct bound_value low, high;
-    enum json_kind first, last; /* kinds, where a bound is not set */
-    bool is_prefix;             /* strings that begin with low.value */
 };
 
 struct access {
@@ -71,41 +60,18 @@ struct planner {
     size_t missing_count;
 };
 
-/* A source of the statement, or of one around it, and the path that it stands for. */
-struct alias {
-    const struct alias *outer;
-    int slot;
-    const struct expr *path;
-    bool iterates; /* it is an element of the array there */
-};
-
-enum { ACCESS_STEPS_MAX = 32 };
-
-/* A path from the item down. */
-struct item_path {
-    struct index_step step[ACCESS_STEPS_MAX];
-    size_t count;
-    bool has_place;    /* c.a[0]: its terms are those of every element */
-    bool computed;     /* its first step is a computed property, and no value of the document's */
-    bool has_elements; /* an alias on the way is one of an array's elements */
-};
-
-/* False when the expression is no path below the item. */
-bool item_path_of(const struct alias *aliases, const struct expr *expr, struct item_path *path);
-
 /* Where the path's terms lie; false when some items with a value there have none. */
-bool access_path_id(struct planner *planner, const struct item_path *path, path_id *id);
+bool access_path_id(struct planner *planner, const struct index_path *steps, bool computed, path_id *id);
 
 /* The same for a computed property. */
 bool access_computes(struct planner *planner, struct slice name, path_id *id);
 
-/* A constant of the folded tree. */
-bool access_constant(const struct expr *expr, struct value *value);
-
 struct access *access_any(void);
 struct access *access_new(struct planner *planner, struct access from);
 struct access *access_none(struct planner *planner);
-struct access *access_range(struct planner *planner, const struct item_path *path,
+
+/* The path outlives it. */
+struct access *access_range(struct planner *planner, const struct kept_path *path,
                             const struct interval *interval);
 struct access *access_and(struct planner *planner, struct access *a, struct access *b);
 struct access *access_or(struct planner *planner, struct access *a, struct access *b);
@@ -114,17 +80,6 @@ bool access_same_path(const struct index_path *a, const struct index_path *b);
 
 /* Whether it is a range of this path's values. */
 bool access_is_of_path(const struct access *range, const struct index_path *path);
-
-/* A copy that lives as long as an access; without steps when there is no memory. */
-struct index_path access_keep_path(struct planner *planner, const struct item_path *path);
-
-/* Intervals that filters name. */
-struct interval interval_of_kinds(enum json_kind first, enum json_kind last);
-struct interval interval_of_value(struct value value);
-
-/* The first and last bytes of the interval's terms behind a prefix. False when they hold other values too. */
-bool interval_terms(struct op *op, struct slice prefix, const struct interval *interval, bool descending,
-                    struct slice *from, struct slice *to);
 
 /* The items of the scope's partition key. */
 struct access *access_of_key(struct planner *planner);

@@ -24,7 +24,7 @@ static void narrow(struct order_walk *walk, const struct access *range, const st
 static bool plain_path(const struct alias *alias, const struct expr *expr, struct item_path *path)
 {
     *path = (struct item_path){ .count = 0 };
-    return item_path_of(alias, expr, path) && !path->has_place && !path->has_elements;
+    return item_path_of(alias, expr, path) && !path->traits.has_place && !path->traits.has_elements;
 }
 
 bool order_path_walk(struct planner *planner, const struct item_path *path, const struct access *access,
@@ -36,7 +36,7 @@ bool order_path_walk(struct planner *planner, const struct item_path *path, cons
     size_t count;
     const struct access *const *range = ranges_of(access, &count);
 
-    if (!access_path_id(planner, path, &id))
+    if (!access_path_id(planner, &steps, path->traits.computed, &id))
         return false;
     term_put_path(prefix, id);
     *walk = (struct order_walk){ .prefix = slice_make(prefix, TERM_PATH_BYTES), .needs_value = true };

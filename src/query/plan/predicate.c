@@ -1,554 +1,64 @@
 /*
  * src/query/plan/predicate.c - from a filter to the index ranges of the items that can pass it.
- * Each function gives the items for which an expression can be true or, for NOT, false; both are asked
- * separately, because an expression may be neither. What is not understood gives every item.
+ * A condition that the index does not have is ACCESS_ANY; an access is exact as long as nothing on the way was loose.
  */
-#include <math.h>
+#include "query/plan/filter.h"
+#include "query/plan/predicate_spatial.h"
 
-#include "query/eval/builtin.h"
-#include "query/plan/predicate.h"
+static struct access *access_of(struct planner *planner, const struct filter *filter);
 
-static struct access *where(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                            bool truth);
-
-/* The range of an expression that is a path; ANY for one that is none. */
-static struct access *range_of(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                               const struct interval *interval)
-{
-    struct item_path path = { .count = 0 };
-
-    if (!item_path_of(aliases, expr, &path))
-        return access_any();
-    return access_range(planner, &path, interval);
-}
-
-/* The same, where the filter asks for more than the interval says. */
+/* The same, where the filter asks for more. */
 static struct access *wider(struct planner *planner, struct access *access)
 {
     return access_and(planner, access, access_any());
 }
 
-static struct access *kinds_of(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                               enum json_kind first, enum json_kind last)
+static struct access *access_of_interval(struct planner *planner, const struct kept_path *path,
+                                         const struct interval *interval)
 {
-    struct interval interval = interval_of_kinds(first, last);
+    struct access *access = access_range(planner, path, interval);
 
-    return range_of(planner, aliases, expr, &interval);
-}
-
-static struct access *defined(struct planner *planner, const struct alias *aliases, const struct expr *expr)
-{
-    return kinds_of(planner, aliases, expr, JSON_NULL, JSON_OBJECT);
-}
-
-/* ---- comparisons ---- */
-
-/* No document holds a number that is not finite. */
-static bool is_finite(struct value value)
-{
-    return value.kind != JSON_NUMBER || isfinite(value.number);
-}
-
-static struct access *equals(struct planner *planner, const struct alias *aliases, const struct expr *path,
-                             struct value value)
-{
-    struct interval interval = interval_of_value(value);
-
-    if (value.kind == JSON_UNDEFINED || !is_finite(value))
+    if (access->kind == ACCESS_RANGE && interval_is_empty(interval))
         return access_none(planner);
-    return range_of(planner, aliases, path, &interval);
-}
-
-/* Defined and different: what lies before the value, and what lies behind it. */
-static struct access *differs(struct planner *planner, const struct alias *aliases, const struct expr *path,
-                              struct value value)
-{
-    struct interval before = { .first = JSON_NULL, .last = JSON_OBJECT };
-    struct interval behind = before;
-
-    if (value.kind == JSON_UNDEFINED || (value.kind == JSON_NUMBER && isnan(value.number)))
-        return access_none(planner);
-    if (!is_finite(value))
-        return defined(planner, aliases, path);
-    if (value.kind >= JSON_ARRAY) /* whose hash is not its own */
-        return wider(planner, defined(planner, aliases, path));
-    before.high = behind.low = (struct bound_value){ .is_set = true, .is_open = true, .value = value };
-    return access_or(planner, range_of(planner, aliases, path, &before),
-                     range_of(planner, aliases, path, &behind));
-}
-
-static enum operator_kind opposite(enum operator_kind operation)
-{
-    switch (operation) {
-    case OPERATOR_LESS:
-        return OPERATOR_GREATER_EQUAL;
-    case OPERATOR_LESS_EQUAL:
-        return OPERATOR_GREATER;
-    case OPERATOR_GREATER:
-        return OPERATOR_LESS_EQUAL;
-    case OPERATOR_GREATER_EQUAL:
-        return OPERATOR_LESS;
-    case OPERATOR_EQUAL:
-        return OPERATOR_NOT_EQUAL;
-    default:
-        return OPERATOR_EQUAL;
-    }
-}
-
-/* a < b is b > a. */
-static enum operator_kind turned(enum operator_kind operation)
-{
-    switch (operation) {
-    case OPERATOR_LESS:
-        return OPERATOR_GREATER;
-    case OPERATOR_LESS_EQUAL:
-        return OPERATOR_GREATER_EQUAL;
-    case OPERATOR_GREATER:
-        return OPERATOR_LESS;
-    case OPERATOR_GREATER_EQUAL:
-        return OPERATOR_LESS_EQUAL;
-    default:
-        return operation;
-    }
-}
-
-/* Values that have an order have it among their own kind. */
-static struct interval kind_of(struct value value)
-{
-    if (value_is_bool(value))
-        return interval_of_kinds(JSON_FALSE, JSON_TRUE);
-    return interval_of_kinds(value.kind, value.kind);
-}
-
-static struct access *ordered(struct planner *planner, const struct alias *aliases, const struct expr *path,
-                              enum operator_kind operation, struct value value)
-{
-    bool less = operation == OPERATOR_LESS || operation == OPERATOR_LESS_EQUAL;
-    struct interval interval = kind_of(value);
-    struct bound_value *bound = less ? &interval.high : &interval.low;
-
-    if (value.kind == JSON_UNDEFINED || value.kind >= JSON_ARRAY ||
-        (value.kind == JSON_NUMBER && isnan(value.number)))
-        return access_none(planner);
-    if (!is_finite(value))
-        return less == (value.number > 0) ? range_of(planner, aliases, path, &interval)
-                                          : access_none(planner);
-    *bound = (struct bound_value){ .is_set = true, .value = value };
-    bound->is_open = operation == OPERATOR_LESS || operation == OPERATOR_GREATER;
-    return range_of(planner, aliases, path, &interval);
-}
-
-static struct access *compared(struct planner *planner, const struct alias *aliases, const struct expr *path,
-                               enum operator_kind operation, struct value value)
-{
-    if (predicate_is_distance(path))
-        return predicate_distance(planner, aliases, path, operation, value);
-    switch (operation) {
-    case OPERATOR_EQUAL:
-        return equals(planner, aliases, path, value);
-    case OPERATOR_NOT_EQUAL:
-        return differs(planner, aliases, path, value);
-    default:
-        return ordered(planner, aliases, path, operation, value);
-    }
-}
-
-static struct access *comparison(struct planner *planner, const struct alias *aliases,
-                                 const struct expr *expr, bool truth)
-{
-    enum operator_kind operation = truth ? expr->operation : opposite(expr->operation);
-    struct value value;
-
-    if (access_constant(expr->kid[1], &value))
-        return compared(planner, aliases, expr->kid[0], operation, value);
-    if (access_constant(expr->kid[0], &value))
-        return compared(planner, aliases, expr->kid[1], turned(operation), value);
-    return access_any();
-}
-
-static struct access *between(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                              bool truth)
-{
-    struct value low, high;
-    struct access *above, *below;
-
-    if (!access_constant(expr->kid[1], &low) || !access_constant(expr->kid[2], &high))
-        return access_any();
-    if (truth == expr->negated) {
-        below = ordered(planner, aliases, expr->kid[0], OPERATOR_LESS, low);
-        return access_or(planner, below, ordered(planner, aliases, expr->kid[0], OPERATOR_GREATER, high));
-    }
-    above = ordered(planner, aliases, expr->kid[0], OPERATOR_GREATER_EQUAL, low);
-    below = ordered(planner, aliases, expr->kid[0], OPERATOR_LESS_EQUAL, high);
-    if (above->kind == ACCESS_RANGE && below->kind == ACCESS_RANGE && low.kind == high.kind &&
-        is_finite(low) && is_finite(high)) {
-        struct interval both = kind_of(low);
-
-        both.low = above->interval.low;
-        both.high = below->interval.high;
-        return value_compare(low, high) > 0 ? access_none(planner)
-                                            : range_of(planner, aliases, expr->kid[0], &both);
-    }
-    return access_and(planner, above, below);
-}
-
-/* IN a list: any of its values. NOT IN: defined, and whatever else. */
-static struct access *in_list(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                              bool truth)
-{
-    struct access *access = access_none(planner);
-    struct value value;
-
-    if (truth == expr->negated)
-        return wider(planner, defined(planner, aliases, expr->kid[0]));
-    for (size_t i = 1; i < expr->kid_count && access->kind != ACCESS_ANY; i++) {
-        if (!access_constant(expr->kid[i], &value))
-            return access_any();
-        access = access_or(planner, access, equals(planner, aliases, expr->kid[0], value));
-    }
     return access;
 }
 
-/* ---- strings ---- */
-
-static struct access *begins_with(struct planner *planner, const struct alias *aliases,
-                                  const struct expr *path, struct slice prefix)
+static struct access *access_of_values(struct planner *planner, const struct filter *filter)
 {
-    struct interval interval = interval_of_value(value_string(prefix));
+    struct access *access = NULL;
 
-    interval.is_prefix = true;
-    return range_of(planner, aliases, path, &interval);
-}
+    for (size_t i = 0; i < filter->interval_count; i++) {
+        struct access *one;
 
-/* What stands before the first wildcard; `rest` is how the pattern goes on. */
-static struct slice plain_part(struct slice pattern, struct slice escape, struct slice *rest)
-{
-    size_t size = 0;
-
-    while (size < pattern.size && !strchr("%_[", pattern.data[size]) &&
-           !(escape.size && pattern.data[size] == escape.data[0]))
-        size++;
-    *rest = slice_after(pattern, size);
-    return slice_make(pattern.data, size);
-}
-
-static struct access *like(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                           bool truth)
-{
-    struct value pattern, escape = value_undefined;
-    struct slice rest, plain;
-    struct access *access;
-
-    if (!access_constant(expr->kid[1], &pattern) ||
-        (expr->kid_count > 2 && !access_constant(expr->kid[2], &escape)))
-        return access_any();
-    if (pattern.kind != JSON_STRING)
-        return access_none(planner);
-    if (truth == expr->negated)
-        return wider(planner, kinds_of(planner, aliases, expr->kid[0], JSON_STRING, JSON_STRING));
-    plain = plain_part(pattern.string, escape.kind == JSON_STRING ? escape.string : slice_of(""), &rest);
-    if (rest.size == 0)
-        return equals(planner, aliases, expr->kid[0], pattern);
-    access = begins_with(planner, aliases, expr->kid[0], plain);
-    return slice_is(rest, "%") ? access : wider(planner, access);
-}
-
-/* Whether a test of two strings is told to pass over case: then only the kind is known. */
-static bool minds_case(const struct expr *call)
-{
-    struct value nocase;
-
-    return call->kid_count < 3 || (access_constant(call->kid[2], &nocase) && nocase.kind == JSON_FALSE);
-}
-
-static struct access *string_test(struct planner *planner, const struct alias *aliases,
-                                  const struct expr *call)
-{
-    bool starts = strcmp(call->builtin->name, "STARTSWITH") == 0;
-    struct value part;
-
-    if (!access_constant(call->kid[1], &part) || part.kind != JSON_STRING || !minds_case(call))
-        return wider(planner, kinds_of(planner, aliases, call->kid[0], JSON_STRING, JSON_STRING));
-    return starts ? begins_with(planner, aliases, call->kid[0], part.string)
-                  : equals(planner, aliases, call->kid[0], part);
-}
-
-/* CONTAINS and the like are true of strings only. */
-static struct access *any_string(struct planner *planner, const struct alias *aliases,
-                                 const struct expr *call)
-{
-    return wider(planner, kinds_of(planner, aliases, call->kid[0], JSON_STRING, JSON_STRING));
-}
-
-/* ---- kinds ---- */
-
-struct kind_test {
-    const char *name;
-    enum json_kind first, last;
-    bool exact;
-};
-
-static const struct kind_test kind_tests[] = {
-    { "IS_ARRAY", JSON_ARRAY, JSON_ARRAY, true },      { "IS_BOOL", JSON_FALSE, JSON_TRUE, true },
-    { "IS_BOOLEAN", JSON_FALSE, JSON_TRUE, true },     { "IS_DATETIME", JSON_STRING, JSON_STRING, false },
-    { "IS_DEFINED", JSON_NULL, JSON_OBJECT, true },    { "IS_FINITE_NUMBER", JSON_NUMBER, JSON_NUMBER, true },
-    { "IS_INTEGER", JSON_NUMBER, JSON_NUMBER, false }, { "IS_NULL", JSON_NULL, JSON_NULL, true },
-    { "IS_NUMBER", JSON_NUMBER, JSON_NUMBER, true },   { "IS_OBJECT", JSON_OBJECT, JSON_OBJECT, true },
-    { "IS_PRIMITIVE", JSON_NULL, JSON_STRING, true },  { "IS_STRING", JSON_STRING, JSON_STRING, true },
-};
-
-static struct access *kind_test(struct planner *planner, const struct alias *aliases, const struct expr *call)
-{
-    const struct kind_test *test = kind_tests;
-    struct access *access;
-
-    while (strcmp(test->name, call->builtin->name) != 0)
-        test++;
-    access = kinds_of(planner, aliases, call->kid[0], test->first, test->last);
-    return test->exact ? access : wider(planner, access);
-}
-
-/* ---- arrays ---- */
-
-static struct access *element_has(struct planner *planner, struct item_path *path, struct json wanted);
-
-/* Of an object that may have more members: each of these. */
-static struct access *element_has_members(struct planner *planner, struct item_path *path, struct json wanted)
-{
-    struct interval kind = interval_of_kinds(JSON_OBJECT, JSON_OBJECT);
-    struct access *access = wider(planner, access_range(planner, path, &kind));
-    size_t depth = path->count;
-
-    for (struct json_iter i = json_iter(wanted); json_next(&i) && depth < ACCESS_STEPS_MAX;) {
-        path->step[path->count++] = (struct index_step){ .name = i.name };
-        access = access_and(planner, access, element_has(planner, path, i.value));
-        path->count = depth;
+        if (!interval_is_stored(&filter->interval[i]))
+            continue;
+        one = access_of_interval(planner, &filter->path, &filter->interval[i]);
+        access = access ? access_or(planner, access, one) : one;
+        if (access->kind == ACCESS_ANY)
+            break;
     }
-    return wider(planner, access);
+    return access ? access : access_none(planner);
 }
 
-static struct access *element_has(struct planner *planner, struct item_path *path, struct json wanted)
+/* Conditions that are not for the index are none of it, so that the others stay exact. */
+static struct access *access_of_list(struct planner *planner, const struct filter *filter)
 {
-    struct interval interval = interval_of_value(value_from_json(wanted));
+    struct access *access = NULL;
 
-    if (json_kind(wanted) == JSON_OBJECT)
-        return element_has_members(planner, path, wanted);
-    if (json_kind(wanted) == JSON_ARRAY) /* whose elements may match in part, too */
-        interval = interval_of_kinds(JSON_ARRAY, JSON_ARRAY);
-    return access_range(planner, path, &interval);
-}
+    for (size_t i = 0; i < filter->kid_count; i++) {
+        struct access *kid;
 
-/* ARRAY_CONTAINS(path, constant): an element equals it or, `partly`, has what it has. */
-static struct access *holds(struct planner *planner, const struct alias *aliases, const struct expr *array,
-                            struct value wanted, bool partly)
-{
-    struct item_path path = { .count = 0 };
-    struct interval interval = interval_of_value(wanted);
-
-    if (!item_path_of(aliases, array, &path) || path.count == ACCESS_STEPS_MAX)
-        return access_any();
-    if (wanted.kind == JSON_UNDEFINED || !is_finite(wanted))
-        return access_none(planner);
-    path.step[path.count++] = (struct index_step){ .element = true };
-    if (partly && wanted.kind >= JSON_ARRAY)
-        return wider(planner, element_has(planner, &path, wanted.json));
-    return access_range(planner, &path, &interval);
-}
-
-/* ARRAY_CONTAINS(constant, path): the path's value is one of the array's. */
-static struct access *is_held(struct planner *planner, const struct alias *aliases, struct value array,
-                              const struct expr *path)
-{
-    struct access *access = access_none(planner);
-
-    if (array.kind != JSON_ARRAY)
-        return access;
-    for (struct json_iter i = json_iter(array.json); json_next(&i) && access->kind != ACCESS_ANY;)
-        access = access_or(planner, access, equals(planner, aliases, path, value_from_json(i.value)));
-    return access;
-}
-
-static struct access *array_contains(struct planner *planner, const struct alias *aliases,
-                                     const struct expr *call)
-{
-    struct value wanted, array, partly = value_bool(false);
-
-    if (call->kid_count > 2 && !access_constant(call->kid[2], &partly))
-        return access_any();
-    if (!value_is_bool(partly))
-        return access_none(planner);
-    if (access_constant(call->kid[1], &wanted))
-        return holds(planner, aliases, call->kid[0], wanted, partly.kind == JSON_TRUE);
-    if (partly.kind == JSON_FALSE && access_constant(call->kid[0], &array))
-        return is_held(planner, aliases, array, call->kid[1]);
-    return access_any();
-}
-
-static struct access *array_contains_each(struct planner *planner, const struct alias *aliases,
-                                          const struct expr *call)
-{
-    bool all = strcmp(call->builtin->name, "ARRAY_CONTAINS_ALL") == 0;
-    struct access *access = all ? access_any() : access_none(planner);
-    struct value wanted;
-
-    for (size_t i = 1; i < call->kid_count; i++) {
-        struct access *one = access_any();
-
-        if (access_constant(call->kid[i], &wanted))
-            one = holds(planner, aliases, call->kid[0], wanted, false);
-        access = all ? access_and(planner, access, one) : access_or(planner, access, one);
+        if (filter->kind == FILTER_AND && !(filter->kid[i]->readers & FOR_INDEX))
+            continue;
+        kid = access_of(planner, filter->kid[i]);
+        if (!access)
+            access = kid;
+        else if (filter->kind == FILTER_AND)
+            access = access_and(planner, access, kid);
+        else
+            access = access_or(planner, access, kid);
     }
-    return wider(planner, access);
-}
-
-/* ---- calls ---- */
-
-struct call_row {
-    const char *name;
-    struct access *(*code)(struct planner *planner, const struct alias *aliases, const struct expr *call);
-};
-
-static const struct call_row calls[] = {
-    { "ARRAY_CONTAINS", array_contains },
-    { "ARRAY_CONTAINS_ALL", array_contains_each },
-    { "ARRAY_CONTAINS_ANY", array_contains_each },
-    { "CONTAINS", any_string },
-    { "ENDSWITH", any_string },
-    { "IS_ARRAY", kind_test },
-    { "IS_BOOL", kind_test },
-    { "IS_BOOLEAN", kind_test },
-    { "IS_DATETIME", kind_test },
-    { "IS_DEFINED", kind_test },
-    { "IS_FINITE_NUMBER", kind_test },
-    { "IS_INTEGER", kind_test },
-    { "IS_NULL", kind_test },
-    { "IS_NUMBER", kind_test },
-    { "IS_OBJECT", kind_test },
-    { "IS_PRIMITIVE", kind_test },
-    { "IS_STRING", kind_test },
-    { "REGEXMATCH", any_string },
-    { "STARTSWITH", string_test },
-    { "STRINGEQUALS", string_test },
-    { "ST_INTERSECTS", predicate_area },
-    { "ST_WITHIN", predicate_area },
-};
-
-static struct access *call(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                           bool truth)
-{
-    for (size_t i = 0; truth && i < sizeof(calls) / sizeof(calls[0]); i++)
-        if (strcmp(calls[i].name, expr->builtin->name) == 0)
-            return calls[i].code(planner, aliases, expr);
-    return access_any();
-}
-
-/* ---- logic ---- */
-
-/* AND when true and OR when false: every operand; the other two: any. */
-static struct access *logic(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                            bool truth)
-{
-    bool every = (expr->operation == OPERATOR_AND) == truth;
-    struct access *access = where(planner, aliases, expr->kid[0], truth);
-
-    for (size_t i = 1; i < expr->kid_count; i++) {
-        struct access *more = where(planner, aliases, expr->kid[i], truth);
-
-        access = every ? access_and(planner, access, more) : access_or(planner, access, more);
-    }
-    return access;
-}
-
-static struct access *binary(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                             bool truth)
-{
-    switch (expr->operation) {
-    case OPERATOR_AND:
-    case OPERATOR_OR:
-        return logic(planner, aliases, expr, truth);
-    case OPERATOR_EQUAL:
-    case OPERATOR_NOT_EQUAL:
-    case OPERATOR_LESS:
-    case OPERATOR_LESS_EQUAL:
-    case OPERATOR_GREATER:
-    case OPERATOR_GREATER_EQUAL:
-        return comparison(planner, aliases, expr, truth);
-    default:
-        return access_any();
-    }
-}
-
-static struct access *rows(struct planner *planner, const struct alias *aliases, const struct select *select);
-
-/* The items for which the expression can be true, or false. */
-static struct access *where(struct planner *planner, const struct alias *aliases, const struct expr *expr,
-                            bool truth)
-{
-    struct value value;
-
-    if (access_constant(expr, &value))
-        return value.kind == (truth ? JSON_TRUE : JSON_FALSE) ? access_any() : access_none(planner);
-    switch (expr->kind) {
-    case EXPR_MEMBER:
-    case EXPR_INDEX:
-    case EXPR_NAME:
-        return equals(planner, aliases, expr, value_bool(truth));
-    case EXPR_UNARY:
-        return expr->operation == OPERATOR_NOT ? where(planner, aliases, expr->kid[0], !truth) : access_any();
-    case EXPR_BINARY:
-        return binary(planner, aliases, expr, truth);
-    case EXPR_BETWEEN:
-        return between(planner, aliases, expr, truth);
-    case EXPR_IN:
-        return in_list(planner, aliases, expr, truth);
-    case EXPR_LIKE:
-        return like(planner, aliases, expr, truth);
-    case EXPR_CALL:
-        return call(planner, aliases, expr, truth);
-    case EXPR_EXISTS:
-        return truth ? rows(planner, aliases, expr->select) : access_any();
-    default:
-        return access_any();
-    }
-}
-
-/* ---- statements ---- */
-
-static bool iterates(const struct alias *aliases)
-{
-    while (aliases && !aliases->iterates)
-        aliases = aliases->outer;
-    return aliases;
-}
-
-/* What the sources from `i` on, and then the filter, ask of an item. */
-static struct access *sources(struct planner *planner, const struct alias *aliases,
-                              const struct select *select, size_t i)
-{
-    const struct source *source = &select->source[i];
-    struct alias alias = { .outer = aliases };
-    struct access *filter;
-
-    if (i == select->source_count)
-        return select->where ? where(planner, aliases, select->where, true) : access_any();
-    alias.slot = source->slot;
-    alias.iterates = source->kind == SOURCE_ITERATE;
-    alias.path = source->kind == SOURCE_SUBQUERY ? NULL : source->path;
-    filter = sources(planner, &alias, select, i + 1);
-    if (source->kind != SOURCE_SUBQUERY)
-        return filter;
-    return access_and(planner, filter, rows(planner, aliases, source->select));
-}
-
-/* Whether EXISTS counts every row: a value that is undefined is none. */
-static bool is_always_defined(const struct select *select)
-{
-    struct value value;
-
-    if (select->top || select->limit || select->offset)
-        return false;
-    return select->star || !select->value || select->item[0].expr->kind == EXPR_NAME ||
-           (access_constant(select->item[0].expr, &value) && value.kind != JSON_UNDEFINED);
+    return access ? access : access_any();
 }
 
 /* Ranges that all speak of an element: where there is one of those, there is an element. */
@@ -562,24 +72,47 @@ static bool is_of_element(const struct access *access)
     return true;
 }
 
-/* The items for which a subquery has a row. An aggregate has one of nothing at all. */
-static struct access *rows(struct planner *planner, const struct alias *aliases, const struct select *select)
+static struct access *access_of_rows(struct planner *planner, const struct filter *filter)
 {
-    struct access *access;
+    struct access *access = access_of(planner, filter->kid[0]);
 
-    if (select->aggregate_count || select->group_count)
-        return access_any();
-    access = sources(planner, aliases, select, 0);
-    if (select->source_count != 1 || iterates(aliases) || !is_of_element(access) ||
-        !is_always_defined(select))
+    if (!filter->settles || !is_of_element(access))
         return wider(planner, access);
     access->of_element = false; /* some element has it: that is all that the subquery asks */
     return access;
+}
+
+static struct access *access_of_kind(struct planner *planner, const struct filter *filter)
+{
+    switch (filter->kind) {
+    case FILTER_ANY:
+        return access_any();
+    case FILTER_NONE:
+        return access_none(planner);
+    case FILTER_VALUES:
+        return access_of_values(planner, filter);
+    case FILTER_NEAR:
+        return access_near(planner, filter);
+    case FILTER_ROWS:
+        return access_of_rows(planner, filter);
+    default:
+        return access_of_list(planner, filter);
+    }
+}
+
+static struct access *access_of(struct planner *planner, const struct filter *filter)
+{
+    struct access *access;
+
+    if (!(filter->readers & FOR_INDEX))
+        return access_any();
+    access = access_of_kind(planner, filter);
+    return filter->loose ? wider(planner, access) : access;
 }
 
 struct access *access_of_select(struct planner *planner, const struct select *select)
 {
     if (select->whole || select->source_count == 0)
         return access_any();
-    return sources(planner, NULL, select, 0);
+    return access_of(planner, filter_of_select(&planner->op->arena, select));
 }

@@ -46,6 +46,15 @@ static const struct {
 };
 enum { FEATURE_COUNT = sizeof(features_by_name) / sizeof(features_by_name[0]) };
 
+/* 0 for what is not known here. */
+static unsigned feature_named(struct slice name)
+{
+    for (size_t i = 0; i < FEATURE_COUNT; i++)
+        if (slice_is_nocase(name, features_by_name[i].name))
+            return features_by_name[i].feature;
+    return 0;
+}
+
 static bool holds_aggregate(const struct expr *expr)
 {
     if (plan_is_aggregate(expr))
@@ -120,7 +129,7 @@ static bool counts_distinct(const struct select *select)
         return false;
     if (select->where || select->group_count || select->order_count || select->top || select->limit)
         return false;
-    return count && plan_is_aggregate(count) && strcmp(count->builtin->name, "COUNT") == 0 &&
+    return count && plan_is_aggregate(count) && count->builtin->aggregate.counts &&
            count->kid[0]->kind == EXPR_LITERAL && count->kid[0]->value.kind != JSON_UNDEFINED;
 }
 
@@ -153,11 +162,11 @@ static void make_plan(const struct select *select, bool is_one_place, struct pla
     }
 }
 
-static bool is_vector_order(const struct plan *plan)
+static bool is_ranked(const struct plan *plan)
 {
     const struct expr *first = plan->is_ordered ? plan->select->order[0].expr : NULL;
 
-    return first && first->kind == EXPR_CALL && strcmp(first->builtin->name, "VECTORDISTANCE") == 0;
+    return first && first->kind == EXPR_CALL && first->builtin->flags & RANKS;
 }
 
 static unsigned aggregate_features(const struct select *select)
@@ -169,12 +178,9 @@ static unsigned aggregate_features(const struct select *select)
     if (select->aggregate_count > 1)
         needed |= MULTIPLE_AGGREGATES;
     for (size_t i = 0; i < select->aggregate_count; i++) {
-        const char *name = select->aggregate[i]->builtin->name;
+        const char *feature = select->aggregate[i]->builtin->aggregate.feature;
 
-        if (strcmp(name, "MAKELIST") == 0 || strcmp(name, "MAKESET") == 0)
-            needed |= LIST_AND_SET_AGGREGATE;
-        if (strcmp(name, "COUNTIF") == 0)
-            needed |= COUNT_IF;
+        needed |= feature ? feature_named(slice_of(feature)) : 0;
     }
     return needed;
 }
@@ -191,7 +197,7 @@ static unsigned needed_features(const struct plan *plan)
         needed |= GROUP_BY;
     if (plan->is_ordered)
         needed |= plan->select->order_count > 1 ? MULTIPLE_ORDER_BY : ORDER_BY;
-    if (is_vector_order(plan))
+    if (is_ranked(plan))
         needed |= NON_STREAMING_ORDER_BY;
     if (plan->top)
         needed |= TOP;
@@ -210,9 +216,7 @@ static unsigned read_features(struct slice list)
         size_t size = comma ? (size_t)(comma - list.data) : list.size;
         struct slice name = slice_trim(slice_make(list.data, size));
 
-        for (size_t i = 0; i < FEATURE_COUNT; i++)
-            if (slice_is_nocase(name, features_by_name[i].name))
-                features |= features_by_name[i].feature;
+        features |= feature_named(name);
         list = slice_after(list, comma ? size + 1 : size);
     }
     return features;
@@ -299,7 +303,7 @@ static void print_aggregates(const struct plan *plan, struct buf *out)
 
     buf_text(out, ",\"aggregates\":[");
     if (select->value && plan_is_aggregate(select->item[0].expr))
-        buf_printf(out, "\"%s\"", plan_aggregate_type(select->item[0].expr));
+        buf_printf(out, "\"%s\"", select->item[0].expr->builtin->aggregate.type);
     buf_text(out, "],\"groupByAliasToAggregateType\":{");
     for (size_t i = 0; i < column_count(plan); i++) {
         const struct expr *expr = select->item[i].expr;
@@ -307,7 +311,7 @@ static void print_aggregates(const struct plan *plan, struct buf *out)
         buf_text(out, i ? "," : "");
         json_print_string(out, select->item[i].name);
         if (plan_is_aggregate(expr))
-            buf_printf(out, ":\"%s\"", plan_aggregate_type(expr));
+            buf_printf(out, ":\"%s\"", expr->builtin->aggregate.type);
         else
             buf_text(out, ":null");
     }
@@ -350,7 +354,7 @@ static void print_info(struct op *op, const struct plan *plan, struct buf *out)
     print_rewritten(op, plan, out);
     buf_printf(out, ",\"hasSelectValue\":%s", plan->has_value ? "true" : "false");
     print_distinct_count(plan, out);
-    buf_printf(out, ",\"hasNonStreamingOrderBy\":%s}", is_vector_order(plan) ? "true" : "false");
+    buf_printf(out, ",\"hasNonStreamingOrderBy\":%s}", is_ranked(plan) ? "true" : "false");
 }
 
 /* The upper end of a hierarchical key's prefix is the prefix and FF. */
@@ -383,14 +387,14 @@ static void print_ranges(const struct query_key *key, const struct query_ranges 
 }
 
 enum status query_plan(struct op *op, const struct select *select, const struct query_key *key,
-                       const struct query_options *options, struct slice features, struct buf *out)
+                       struct slice features, struct buf *out)
 {
     struct query_ranges ranges;
     struct plan plan;
     bool is_one_place;
     enum status st;
 
-    TRY(query_ranges(op, select, key, options, &ranges));
+    TRY(query_ranges(op, select, key, &ranges));
     is_one_place = is_one_key(key, &ranges);
     make_plan(select, is_one_place, &plan);
     TRY(check_subquery(op, plan.select, is_one_place));

@@ -15,8 +15,6 @@ struct plan {
     const struct select_item *distinct_count; /* COUNT(1) over a subquery's distinct rows */
 };
 
-/* What an aggregate is called in a plan. */
-const char *plan_aggregate_type(const struct expr *call);
 bool plan_is_aggregate(const struct expr *expr);
 
 /* The text each range is asked; nothing when it is the statement itself. */

@@ -15,34 +15,9 @@
 /* The client replaces it with true, or with where it left off. */
 static const char resume_filter[] = "({documentdb-formattableorderbyquery-filter})";
 
-enum shape { SHAPE_PLAIN, SHAPE_AVERAGE, SHAPE_EXTREME };
-
-static const struct aggregate_row {
-    const char *name, *type;
-    enum shape shape;
-    const char *member; /* of SHAPE_EXTREME */
-} aggregates[] = {
-    { "AVG", "Average", SHAPE_AVERAGE, NULL },   { "COUNT", "Count", SHAPE_PLAIN, NULL },
-    { "COUNTIF", "CountIf", SHAPE_PLAIN, NULL }, { "MAKELIST", "MakeList", SHAPE_PLAIN, NULL },
-    { "MAKESET", "MakeSet", SHAPE_PLAIN, NULL }, { "MAX", "Max", SHAPE_EXTREME, "max" },
-    { "MIN", "Min", SHAPE_EXTREME, "min" },      { "SUM", "Sum", SHAPE_PLAIN, NULL },
-};
-
 bool plan_is_aggregate(const struct expr *expr)
 {
     return expr->kind == EXPR_CALL && expr->builtin->flags & AGGREGATE;
-}
-
-static const struct aggregate_row *find_row(const struct expr *call)
-{
-    for (size_t i = 0;; i++)
-        if (strcmp(aggregates[i].name, call->builtin->name) == 0)
-            return &aggregates[i];
-}
-
-const char *plan_aggregate_type(const struct expr *call)
-{
-    return find_row(call)->type;
 }
 
 /* "word": FUNCTION(argument) */
@@ -56,7 +31,7 @@ static void print_part(struct buf *out, const char *word, const char *function, 
 /* An average cannot be joined from averages; a least value cannot tell "none" from undefined. */
 static void print_aggregate(struct buf *out, const struct expr *call)
 {
-    const struct aggregate_row *row = find_row(call);
+    const struct builtin_aggregate *row = &call->builtin->aggregate;
     const struct expr *argument = call->kid[0];
 
     buf_text(out, "{\"item\": ");
@@ -68,7 +43,7 @@ static void print_aggregate(struct buf *out, const struct expr *call)
     }
     if (row->shape == SHAPE_EXTREME) {
         buf_text(out, ", \"item2\": {");
-        print_part(out, row->member, row->name, argument);
+        print_part(out, row->word, call->builtin->name, argument);
     }
     if (row->shape != SHAPE_PLAIN) {
         buf_text(out, ", ");

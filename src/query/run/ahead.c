@@ -7,7 +7,8 @@ enum { BLOCK_ITEMS_MAX = 256, BLOCK_GROWTH = 8, BLOCK_BYTES = 1024 * 1024 };
 struct ahead {
     struct query_source base;
     struct query_source *inner;
-    struct run *run;
+    struct cursor *cursor;
+    const struct query_options *options;
     bool projects;       /* the select list is about rows, not groups: its calls can be told, too */
     struct arena memory; /* of the block */
     struct query_row item[BLOCK_ITEMS_MAX];
@@ -21,21 +22,19 @@ static bool pass_over(struct eval *eval, void *context)
     const struct ahead *ahead = context;
 
     if (ahead->projects)
-        (void)rows_project(eval, ahead->run->select);
+        (void)rows_project(eval, ahead->cursor->select);
     return eval->status == ST_OK;
 }
 
 /* What goes wrong here goes wrong again when it counts. */
 static void tell_calls(struct ahead *ahead, struct query_row *item)
 {
-    struct eval *eval = &ahead->run->eval;
+    struct eval *eval = &ahead->cursor->eval;
     struct arena_mark mark = arena_mark(&eval->op->arena);
 
-    eval->slot[SLOT_ROOT] = ahead->base.system
-                                ? (struct value){ .kind = JSON_OBJECT, .is_row = true, .row = item }
-                                : value_from_json(item->body);
+    eval->slot[SLOT_ROOT] = cursor_item(&ahead->base, item);
     eval->tells = true;
-    rows_walk(eval, ahead->run->select, 0, pass_over, ahead);
+    rows_walk(eval, ahead->cursor->select, 0, pass_over, ahead);
     eval->tells = false;
     eval->status = ST_OK;
     arena_rewind(&eval->op->arena, mark);
@@ -50,7 +49,7 @@ static enum status keep(struct ahead *ahead, const struct query_row *found)
     struct query_row *item = &ahead->item[ahead->count];
 
     if (!copy)
-        return op_fail_as(ahead->run->eval.op, ST_QUERY_MEMORY);
+        return op_fail_as(ahead->cursor->eval.op, ST_QUERY_MEMORY);
     memcpy(copy, body.data, body.size);
     *item = *found;
     item->source = &ahead->base;
@@ -65,7 +64,7 @@ static enum status keep(struct ahead *ahead, const struct query_row *found)
 /* `blank` is a row as its reader has prepared it. */
 static enum status fill(struct op *op, struct ahead *ahead, const struct query_row *blank)
 {
-    const struct query_options *options = &ahead->run->query->options;
+    const struct query_options *options = ahead->options;
     bool found = true;
     enum status st = ST_OK;
 
@@ -119,18 +118,21 @@ static struct json system_of(struct query_source *source, const struct query_row
     return item->system;
 }
 
-struct query_source *ahead_open(struct run *run, struct query_source *inner, struct ahead **ahead)
+struct query_source *ahead_open(struct cursor *cursor, const struct query_options *options,
+                                struct ahead **ahead)
 {
-    struct ahead *made = arena_alloc(&run->eval.op->arena, sizeof(*made));
+    struct query_source *inner = cursor->source;
+    struct ahead *made = arena_alloc(&cursor->eval.op->arena, sizeof(*made));
 
     *made = (struct ahead){
         .base = { .next = next, .seek = seek, .system = inner->system ? system_of : NULL },
         .inner = inner,
-        .run = run,
-        .projects = run->select->group_count == 0 && run->select->aggregate_count == 0,
+        .cursor = cursor,
+        .options = options,
+        .projects = cursor->select->group_count == 0 && cursor->select->aggregate_count == 0,
         .wanted = 1,
     };
-    run_memory(run, &made->memory);
+    cursor_memory(cursor, &made->memory);
     *ahead = made;
     return &made->base;
 }

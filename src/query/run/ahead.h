@@ -5,10 +5,11 @@
  * or not at all, changes nothing but the time it takes.
  */
 #pragma once
-#include "query/run/run_private.h"
+#include "query/run/cursor.h"
 
 struct ahead;
 
-/* The source to read from in place of `inner`. `run` is walked by nobody else meanwhile. */
-struct query_source *ahead_open(struct run *run, struct query_source *inner, struct ahead **ahead);
+/* The source to read from in place of the cursor's own. The cursor's rows are walked by nobody else meanwhile. */
+struct query_source *ahead_open(struct cursor *cursor, const struct query_options *options,
+                                struct ahead **ahead);
 void ahead_close(struct ahead *ahead); /* NULL is welcome */

@@ -2,10 +2,11 @@
 #include <math.h>
 
 #include "base/limits.h"
+#include "query/bind/fold.h"
 #include "query/eval/builtin.h"
 #include "query/computed.h"
 #include "query/text/parse.h"
-#include "query/run/run_private.h"
+#include "query/run/compile.h"
 
 static enum status refuse(struct op *op, struct slice name, const char *why)
 {
@@ -99,7 +100,7 @@ static bool is_stored_member(const struct expr *expr)
 {
     struct value name = value_string(expr->name);
 
-    if (expr->kind == EXPR_INDEX && !access_constant(expr->kid[1], &name))
+    if (expr->kind == EXPR_INDEX && !fold_constant(expr->kid[1], &name))
         return false;
     return expr->kid[0]->kind == EXPR_NAME && name.kind == JSON_STRING &&
            !(name.string.size && name.string.data[0] == '_');
@@ -112,8 +113,7 @@ static bool is_of_document(const struct expr *expr)
         expr = expr->instead;
     if ((expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX) && is_stored_member(expr))
         return true;
-    if (expr->kind == EXPR_NAME ||
-        (expr->kind == EXPR_CALL && strcmp(expr->builtin->name, "VECTORDISTANCE") == 0))
+    if (expr->kind == EXPR_NAME || (expr->kind == EXPR_CALL && expr->builtin->flags & NOT_OF_ITEM))
         return false;
     for (size_t i = 0; i < expr->kid_count; i++)
         if (!is_of_document(expr->kid[i]))

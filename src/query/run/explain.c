@@ -5,42 +5,31 @@ enum { PATHS_MAX = 16, PLAN_TEXT_MAX = 2000 };
 
 /* ---- the plan ---- */
 
-static const char *way_of(const struct run *run)
+static const char *name_of(const struct way *way)
 {
-    if (run->walked)
+    if (way->kind == WAY_WALK)
         return "walk";
-    if (run->covered.kind != COVERED_NOT)
+    if (way->covered.kind != COVERED_NOT)
         return "entries";
-    return run->picked.access ? "pick" : "scan";
+    return way->picked ? "pick" : "scan";
 }
 
-/* What this page has read, and given. */
-static void print_counts(struct buf *out, const struct run *run)
-{
-    const struct work *work = &run->eval.op->work;
-
-    buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu",
-               (unsigned long long)(work->entries_read - run->began.entries_read),
-               (unsigned long long)(work->documents_scanned - run->began.documents_scanned),
-               run->page->count);
-}
-
-void explain_plan(struct buf *out, const struct run *run)
+void explain_plan(struct buf *out, const struct way *way, const struct work *read, size_t rows)
 {
     struct buf filter;
 
-    buf_init(&filter, &run->eval.op->arena);
-    buf_printf(out, "{\"way\":\"%s\"", way_of(run));
-    if (run->access) {
-        access_print(&filter, run->picked.access ? run->picks : run->access);
+    buf_printf(out, "{\"way\":\"%s\"", name_of(way));
+    if (way->access) {
+        buf_init(&filter, &way->planner.op->arena);
+        access_print(&filter, way->picked ? way->picks : way->access);
         if (filter.size > PLAN_TEXT_MAX)
             filter.size = PLAN_TEXT_MAX;
         buf_text(out, ",\"filter\":");
         json_print_string(out, buf_as_slice(&filter));
-        buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", run->scope_items, run->access_items);
+        buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", way->scope_items, way->access_items);
     }
-    print_counts(out, run);
-    buf_byte(out, '}');
+    buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu}",
+               (unsigned long long)read->entries_read, (unsigned long long)read->documents_scanned, rows);
 }
 
 /* ---- index metrics ---- */
@@ -80,17 +69,17 @@ static void add_ranges(struct indexes *indexes, const struct access *access)
         add_ranges(indexes, access->kid[i]);
 }
 
-static void add_order(struct indexes *indexes, struct run *run)
+static void add_order(struct indexes *indexes, struct way *way, const struct select *select)
 {
-    const struct source *first = run->select->source;
+    const struct source *first = select->source;
     struct alias alias = { 0 };
     struct order_walk walk;
 
-    if (!run->select->order_count || !order_walk_of(&run->planner, run->select, run->access, &walk))
+    if (!select->order_count || !order_walk_of(&way->planner, select, way->access, &walk))
         return;
     indexes->composite = walk.joined;
     alias = (struct alias){ .slot = first->slot, .path = first->path };
-    if (walk.joined || !item_path_of(&alias, run->select->order[0].expr, &indexes->order_steps))
+    if (walk.joined || !item_path_of(&alias, select->order[0].expr, &indexes->order_steps))
         return;
     indexes->order = (struct index_path){ indexes->order_steps.step, indexes->order_steps.count };
     add_path(indexes, &indexes->order, NULL);
@@ -221,17 +210,17 @@ static void print_better(struct buf *out, const struct access *access, bool v2)
 }
 
 /* The four lists: their names differ between the two forms, and so does their order. */
-void explain_indexes(struct buf *out, struct run *run, bool v2)
+void explain_indexes(struct buf *out, struct way *way, const struct select *select, bool v2)
 {
     struct indexes used = { 0 }, wanted = { 0 };
 
-    if (run->access) {
-        add_ranges(&used, run->access);
-        add_order(&used, run);
+    if (way->access) {
+        add_ranges(&used, way->access);
+        add_order(&used, way, select);
         if (!used.composite)
-            used.composite = composite_of(run->picks);
-        for (size_t i = 0; i < run->planner.missing_count; i++)
-            add_path(&wanted, &run->planner.missing[i], NULL);
+            used.composite = composite_of(way->picks);
+        for (size_t i = 0; i < way->planner.missing_count; i++)
+            add_path(&wanted, &way->planner.missing[i], NULL);
     }
     buf_text(out, v2 ? "{\"Utilized\":{\"SingleIndexes\":" : "{\"UtilizedSingleIndexes\":");
     print_singles(out, &used, v2);
@@ -247,8 +236,8 @@ void explain_indexes(struct buf *out, struct run *run, bool v2)
         print_joined(out, used.composite, v2);
     }
     buf_text(out, v2 ? ",\"CompositeIndexes\":" : ",\"PotentialCompositeIndexes\":");
-    if (run->access && !used.composite)
-        print_better(out, run->access, v2);
+    if (way->access && !used.composite)
+        print_better(out, way->access, v2);
     else
         buf_text(out, "[]");
     buf_text(out, v2 ? "}}" : "}");

@@ -4,10 +4,10 @@
  * and composite indexes serve it, and which others would.
  */
 #pragma once
-#include "query/run/run_private.h"
+#include "query/plan/way.h"
 
-/* {"way":"pick","filter":"/a = 3","scope":1000,"items":10}: the numbers are the planner's estimates. */
-void explain_plan(struct buf *out, const struct run *run);
+/* {"way":"pick","filter":"/a = 3","scope":1000,"items":10}: the numbers are the planner's estimates; `read` is the page's. */
+void explain_plan(struct buf *out, const struct way *way, const struct work *read, size_t rows);
 
 /* The service's JSON: by SDKs of today (`v2`), or with more to each index by older ones. */
-void explain_indexes(struct buf *out, struct run *run, bool v2);
+void explain_indexes(struct buf *out, struct way *way, const struct select *select, bool v2);

@@ -11,7 +11,7 @@
 enum { FEW_GROUPS = 1000 };
 
 struct gathering {
-    struct run *run;
+    struct fill *fill;
     struct groups groups;
     struct hashes seen; /* DISTINCT over groups */
 };
@@ -19,75 +19,96 @@ struct gathering {
 static bool group_row(struct eval *eval, void *context)
 {
     struct gathering *gathering = context;
-    struct run *run = gathering->run;
+    struct cursor *cursor = gathering->fill->cursor;
     struct arena_mark mark = arena_mark(&eval->op->arena);
 
-    run->index++;
-    run->passed++;
-    groups_add(eval, &gathering->groups, run->select, run->item.counter, run->index, run->item.weight);
+    cursor->index++;
+    cursor->passed++;
+    groups_add(eval, &gathering->groups, cursor->select, cursor->item.counter, cursor->index,
+               cursor->item.weight);
     arena_rewind(&eval->op->arena, mark);
-    return eval->status == ST_OK;
+    return cursor_goes_on(cursor, ST_OK);
+}
+
+/* A row that differs from all before it, and what it looks like. */
+static enum status keep_row(struct gathering *gathering, struct value value)
+{
+    struct fill *fill = gathering->fill;
+    struct cursor *cursor = fill->cursor;
+    bool is_new, defined = false;
+    struct group *group = groups_at(&gathering->groups, value_hash(cursor->eval.op, value), &is_new);
+    enum status st = ST_OK;
+
+    if (gathering->groups.failed)
+        return cursor_fail(cursor, ST_QUERY_MEMORY);
+    if (!group || !(is_new || cursor->item.counter < group->counter))
+        return ST_OK;
+    group->counter = cursor->item.counter;
+    group->index = cursor->index;
+    if (is_new)
+        TRY(fill_print(fill, &defined));
+    if (defined)
+        TRY(fill_copy(fill, buf_as_slice(&fill->text), &group->row));
+out:
+    return st;
 }
 
 /* DISTINCT: a group for each row that differs. Its place is that of the item that was made first. */
 static bool distinct_row(struct eval *eval, void *context)
 {
     struct gathering *gathering = context;
-    struct run *run = gathering->run;
+    struct cursor *cursor = gathering->fill->cursor;
     struct arena_mark mark = arena_mark(&eval->op->arena);
     struct value value;
-    struct group *group;
-    bool is_new;
+    enum status st = ST_OK;
 
-    run->index++;
-    value = eval_plain(eval, rows_project(eval, run->select));
-    if (value.kind == JSON_UNDEFINED)
-        goto out;
-    group = groups_at(&gathering->groups, value_hash(eval->op, value), &is_new);
-    if (gathering->groups.failed)
-        eval_fail(eval, ST_QUERY_MEMORY);
-    if (!group || !(is_new || run->item.counter < group->counter))
-        goto out;
-    group->counter = run->item.counter;
-    group->index = run->index;
-    if (is_new && run_print(run))
-        group->row = run_copy(run, slice_make(run->text.data, run->text.size));
-out:
+    cursor->index++;
+    value = eval_plain(eval, rows_project(eval, cursor->select));
+    if (value.kind != JSON_UNDEFINED)
+        st = keep_row(gathering, value);
     arena_rewind(&eval->op->arena, mark);
-    return eval->status == ST_OK;
+    return cursor_goes_on(cursor, st);
 }
 
 /* What the select list makes of the group; no data when that is undefined, or was given before. */
-static struct slice group_text(struct gathering *gathering, const struct group *group)
+static enum status print_group(struct gathering *gathering, struct group *group)
 {
-    struct run *run = gathering->run;
-    struct eval *eval = &run->eval;
+    struct fill *fill = gathering->fill;
+    struct cursor *cursor = fill->cursor;
+    struct eval *eval = &cursor->eval;
     int added = 1;
+    bool defined;
+    enum status st = ST_OK;
 
     if (group->row.data)
-        return group->row;
-    groups_show(eval, group, run->select);
-    if (run->select->distinct)
+        return ST_OK;
+    groups_show(eval, group, cursor->select);
+    if (cursor->select->distinct)
         added = hashes_add(&gathering->seen,
-                           value_hash(eval->op, eval_plain(eval, rows_project(eval, run->select))));
+                           value_hash(eval->op, eval_plain(eval, rows_project(eval, cursor->select))));
     if (added < 0)
-        eval_fail(eval, ST_QUERY_MEMORY);
-    if (added <= 0 || !run_print(run))
-        return (struct slice){ 0 };
-    return run_copy(run, slice_make(run->text.data, run->text.size));
+        return cursor_fail(cursor, ST_QUERY_MEMORY);
+    if (added == 0)
+        return cursor_status(cursor);
+    TRY(fill_print(fill, &defined));
+    if (defined)
+        TRY(fill_copy(fill, buf_as_slice(&fill->text), &group->row));
+out:
+    return st;
 }
 
-static void print_groups(struct gathering *gathering)
+static enum status print_groups(struct gathering *gathering)
 {
-    struct eval *eval = &gathering->run->eval;
+    struct arena *memory = &gathering->fill->cursor->eval.op->arena;
+    enum status st = ST_OK;
 
-    for (size_t i = 0; i < gathering->groups.count && eval->status == ST_OK; i++) {
-        struct arena_mark mark = arena_mark(&eval->op->arena);
-        struct group *group = gathering->groups.list[i];
+    for (size_t i = 0; i < gathering->groups.count && st == ST_OK; i++) {
+        struct arena_mark mark = arena_mark(memory);
 
-        group->row = group_text(gathering, group);
-        arena_rewind(&eval->op->arena, mark);
+        st = print_group(gathering, gathering->groups.list[i]);
+        arena_rewind(memory, mark);
     }
+    return st;
 }
 
 static int by_appearance(const void *a, const void *b)
@@ -102,91 +123,99 @@ static int by_appearance(const void *a, const void *b)
 /* Few groups come in the order in which they appeared, on every page; many in the order of their hashes. */
 static bool by_creation(const struct gathering *gathering)
 {
-    const struct run *run = gathering->run;
+    const struct fill *fill = gathering->fill;
 
-    if (!run->first)
-        return run->at.order == ORDER_CREATION;
-    return !run->nested && gathering->groups.count <= FEW_GROUPS && !gathering->groups.has_bound;
+    if (!fill->first)
+        return fill->at.order == ORDER_CREATION;
+    return !fill->nested && gathering->groups.count <= FEW_GROUPS && !gathering->groups.has_bound;
 }
 
-static bool was_given(const struct run *run, const struct group *group)
+static bool was_given(const struct fill *fill, const struct group *group)
 {
-    if (run->first)
+    if (fill->first)
         return false;
-    if (run->at.order == ORDER_HASH)
-        return hash_compare(group->hash, run->at.hash) <= 0;
-    if (group->counter != run->at.number)
-        return group->counter < run->at.number;
-    return group->index <= run->at.index;
+    if (fill->at.order == ORDER_HASH)
+        return hash_compare(group->hash, fill->at.hash) <= 0;
+    if (group->counter != fill->at.number)
+        return group->counter < fill->at.number;
+    return group->index <= fill->at.index;
 }
 
-static void go_on_after(struct run *run, const struct group *last, bool creation)
+static void go_on_after(struct fill *fill, const struct group *last, bool creation)
 {
     struct position next = { .order = ORDER_HASH, .hash = last->hash };
 
     if (creation)
         next = (struct position){ .order = ORDER_CREATION, .number = last->counter, .index = last->index };
-    run_goes_on(run, &next);
+    fill_goes_on(fill, &next);
 }
 
-static void give_groups(struct gathering *gathering, bool creation)
+static enum status give_groups(struct gathering *gathering, bool creation)
 {
-    struct run *run = gathering->run;
+    struct fill *fill = gathering->fill;
     struct groups *groups = &gathering->groups;
+    bool given = true;
+    enum status st = ST_OK;
     size_t i;
 
-    for (i = 0; i < groups->count && run->at.take; i++) {
+    for (i = 0; i < groups->count && fill->at.take; i++) {
         const struct group *group = groups->list[i];
 
-        if (!group->row.data || was_given(run, group) || run_skips(run))
+        if (!group->row.data || was_given(fill, group) || fill_skips(fill))
             continue;
-        if (!run_give(run, group->row))
+        TRY(fill_give(fill, group->row, &given));
+        if (!given)
             break;
     }
-    if (run->at.take && i && (i < groups->count || groups->has_bound))
-        go_on_after(run, groups->list[i - 1], creation);
+    if (fill->at.take && i && (i < groups->count || groups->has_bound))
+        go_on_after(fill, groups->list[i - 1], creation);
+out:
+    return st;
 }
 
 /* How many groups this page needs; 0 when it must see them all. */
-static size_t groups_wanted(const struct run *run)
+static size_t groups_wanted(const struct fill *fill)
 {
-    uint64_t wanted = run->at.take < run->limits->rows ? run->at.take : run->limits->rows;
+    const struct select *select = fill->cursor->select;
+    uint64_t wanted = fill->at.take < fill->limits->rows ? fill->at.take : fill->limits->rows;
 
-    if (run->at.order == ORDER_CREATION ||
-        (run->select->distinct && (run->select->group_count || run->select->aggregate_count)))
+    if (fill->at.order == ORDER_CREATION ||
+        (select->distinct && (select->group_count || select->aggregate_count)))
         return 0;
-    if (wanted > UINT32_MAX - run->at.skip)
+    if (wanted > UINT32_MAX - fill->at.skip)
         return 0;
-    wanted += run->at.skip;
-    return run->first && wanted < FEW_GROUPS ? FEW_GROUPS : (size_t)wanted;
+    wanted += fill->at.skip;
+    return fill->first && wanted < FEW_GROUPS ? FEW_GROUPS : (size_t)wanted;
 }
 
-static void begin(struct gathering *gathering)
+static enum status begin(struct gathering *gathering)
 {
-    struct run *run = gathering->run;
+    struct fill *fill = gathering->fill;
+    struct cursor *cursor = fill->cursor;
 
-    gathering->seen.memory = &run->page->memory;
-    groups_init(&run->eval, &gathering->groups, run->select, &run->page->memory);
-    gathering->groups.keep = groups_wanted(run);
-    gathering->groups.has_after = !run->first && gathering->groups.keep;
-    gathering->groups.after = run->at.hash;
+    gathering->seen.memory = &fill->page->memory;
+    groups_init(&cursor->eval, &gathering->groups, cursor->select, &fill->page->memory);
+    gathering->groups.keep = groups_wanted(fill);
+    gathering->groups.has_after = !fill->first && gathering->groups.keep;
+    gathering->groups.after = fill->at.hash;
+    return cursor_status(cursor);
 }
 
-void run_groups(struct run *run)
+enum status run_groups(struct fill *fill)
 {
-    struct gathering gathering = { .run = run };
-    bool by_row = !run->select->group_count && !run->select->aggregate_count, creation;
+    const struct select *select = fill->cursor->select;
+    bool by_row = !select->group_count && !select->aggregate_count, ended, creation;
+    struct gathering gathering = { .fill = fill };
+    enum status st;
 
-    begin(&gathering);
-    if (run->eval.status == ST_OK)
-        run_items(run, 0, by_row ? distinct_row : group_row, &gathering);
-    if (run->eval.status != ST_OK)
-        return;
+    TRY(begin(&gathering));
+    TRY(cursor_walk(fill->cursor, 0, by_row ? distinct_row : group_row, &gathering, &ended));
     groups_sort(&gathering.groups);
     creation = by_creation(&gathering);
     if (creation && gathering.groups.count > 1)
         qsort(gathering.groups.list, gathering.groups.count, sizeof(struct group *), by_appearance);
-    print_groups(&gathering);
-    if (run->eval.status == ST_OK)
-        give_groups(&gathering, creation);
+    TRY(print_groups(&gathering));
+    TRY(give_groups(&gathering, creation));
+out:
+    return st;
 }

@@ -16,7 +16,8 @@ enum { TIES_MAX = 64 * 1024 };
 enum { TERM_BYTES_MAX = TERM_PATH_BYTES + INDEX_PARTS_MAX * ORDERED_BYTES_MAX };
 
 struct ordered {
-    struct run *run;
+    struct fill *fill;
+    const struct query_index *index;
     const struct order_walk *walk;
     struct index_cursor *cursor;
     struct slice resume; /* the term of the last page's last row; empty when it has none */
@@ -35,21 +36,22 @@ struct ordered {
 /* The position's keys as they stand in a term. */
 static bool resume_term(struct ordered *ordered)
 {
-    struct run *run = ordered->run;
+    const struct position *at = &ordered->fill->at;
+    struct op *op = ordered->fill->cursor->eval.op;
     const struct order_walk *walk = ordered->walk;
     uint8_t value[ORDERED_BYTES_MAX];
     struct buf term;
 
-    buf_init(&term, &run->eval.op->arena);
+    buf_init(&term, &op->arena);
     buf_slice(&term, walk->prefix);
-    for (size_t i = 0; i < run->at.key_count; i++) {
+    for (size_t i = 0; i < at->key_count; i++) {
         bool descending = walk->joined && walk->joined->descending[walk->fixed + i];
-        const struct value *key = &run->at.key[i];
+        const struct value *key = &at->key[i];
         size_t size = key->kind >= JSON_ARRAY
-                          ? term_put_hashed(value, key->kind, position_key_hash(&run->at, i), descending)
-                          : term_put_value(value, value_to_json(run->eval.op, *key), descending);
+                          ? term_put_hashed(value, key->kind, position_key_hash(at, i), descending)
+                          : term_put_value(value, value_to_json(op, *key), descending);
 
-        if (run->at.cut[i])
+        if (at->cut[i])
             return false;
         buf_append(&term, value, size);
     }
@@ -59,46 +61,49 @@ static bool resume_term(struct ordered *ordered)
 
 static enum status open_cursor(struct ordered *ordered)
 {
-    struct run *run = ordered->run;
-    const struct query_index *index = run->planner.index;
+    struct op *op = ordered->fill->cursor->eval.op;
+    const struct query_index *index = ordered->index;
     const struct query_span *last = &index->span[index->span_count - 1];
     struct index_walk walk = { ordered->walk->from, ordered->walk->to, index->span[0].from, last->to - 1,
                                ordered->walk->reverse };
-    uint64_t at = ordered->walk->ties_turned ? (walk.reverse ? UINT64_MAX : 0) : run->at.number;
+    uint64_t at = ordered->walk->ties_turned ? (walk.reverse ? UINT64_MAX : 0) : ordered->fill->at.number;
     enum status st;
 
-    TRY(index_cursor_open(run->eval.op, index->view, &walk, &ordered->cursor));
+    TRY(index_cursor_open(op, index->view, &walk, &ordered->cursor));
     if (ordered->resume.size)
-        TRY(index_cursor_seek(run->eval.op, ordered->cursor, ordered->resume, at));
+        TRY(index_cursor_seek(op, ordered->cursor, ordered->resume, at));
 out:
     return st;
 }
 
 /* ---- numbers in the order of the clause ---- */
 
-static bool add_number(struct ordered *ordered, uint64_t number)
+static enum status add_number(struct ordered *ordered, uint64_t number)
 {
+    enum status st = ST_OK;
+
     if (ordered->count == ordered->capacity) {
         size_t capacity = ordered->capacity ? 2 * ordered->capacity : BATCH_LEAST;
-        uint64_t *more = run_alloc(ordered->run, capacity * sizeof(*more));
+        uint64_t *more;
 
-        if (!more)
-            return false;
+        TRY(fill_alloc(ordered->fill, capacity * sizeof(*more), &more));
         if (ordered->count)
             memcpy(more, ordered->number, ordered->count * sizeof(*more));
         ordered->number = more;
         ordered->capacity = capacity;
     }
     ordered->number[ordered->count++] = number;
-    return true;
+out:
+    return st;
 }
 
 static enum status next_block(struct ordered *ordered)
 {
+    struct op *op = ordered->fill->cursor->eval.op;
     enum status st;
 
-    TRY(index_cursor_next(ordered->run->eval.op, ordered->cursor, &ordered->block));
-    TRY(op_check(ordered->run->eval.op));
+    TRY(index_cursor_next(op, ordered->cursor, &ordered->block));
+    TRY(op_check(op));
     ordered->done = 0;
     ordered->ended = ordered->block.count == 0;
     if (!ordered->ended && order_term_is_cut(ordered->walk, ordered->block.term))
@@ -119,8 +124,7 @@ static enum status take_term(struct ordered *ordered, struct slice term, size_t 
 
     while (!ordered->ended && slice_equal(ordered->block.term, term)) {
         for (size_t i = 0; i < ordered->block.count; i++)
-            if (!add_number(ordered, ordered->block.number[i]))
-                return ST_OK;
+            TRY(add_number(ordered, ordered->block.number[i]));
         ordered->stuck = ordered->count - first > TIES_MAX;
         if (ordered->stuck)
             break;
@@ -143,7 +147,7 @@ static void turn_round(uint64_t *number, size_t count)
 /* Leaves out what was on earlier pages. */
 static void resume_in(struct ordered *ordered, size_t first)
 {
-    uint64_t at = ordered->run->at.number;
+    uint64_t at = ordered->fill->at.number;
     bool falls = !ordered->walk->reverse;
     size_t kept = first;
 
@@ -180,15 +184,17 @@ out:
     return st;
 }
 
-static void take_block(struct ordered *ordered)
+static enum status take_block(struct ordered *ordered)
 {
     const struct index_block *block = &ordered->block;
+    enum status st = ST_OK;
 
-    if (ordered->done == 0 && at_resume(ordered, block->term) && block->number[0] == ordered->run->at.number)
+    if (ordered->done == 0 && at_resume(ordered, block->term) && block->number[0] == ordered->fill->at.number)
         ordered->resumed = block->number[0];
     while (ordered->done < block->count && ordered->count < ordered->batch)
-        if (!add_number(ordered, block->number[ordered->done++]))
-            break;
+        TRY(add_number(ordered, block->number[ordered->done++]));
+out:
+    return st;
 }
 
 static enum status fill_batch(struct ordered *ordered)
@@ -196,15 +202,12 @@ static enum status fill_batch(struct ordered *ordered)
     enum status st = ST_OK;
 
     ordered->count = 0;
-    while (ordered->count < ordered->batch && ordered->run->eval.status == ST_OK) {
+    while (ordered->count < ordered->batch) {
         if (ordered->done == ordered->block.count)
             TRY(next_block(ordered));
         if (ordered->ended || ordered->stuck)
             break;
-        if (!ordered->walk->ties_turned)
-            take_block(ordered);
-        else
-            TRY(take_turned(ordered));
+        TRY(ordered->walk->ties_turned ? take_turned(ordered) : take_block(ordered));
         if (ordered->stuck)
             break;
     }
@@ -216,116 +219,137 @@ out:
 
 /* ---- rows ---- */
 
+/* The row in the slots, onto the page or passed over. */
+static enum status give_row(struct ordered *ordered)
+{
+    struct fill *fill = ordered->fill;
+    struct slice row;
+    bool given = true;
+    enum status st = ST_OK;
+
+    if (!fill_skips(fill)) {
+        TRY(fill_copy(fill, buf_as_slice(&fill->text), &row));
+        TRY(fill_give(fill, row, &given));
+    }
+    ordered->full = !given;
+    if (given) {
+        ordered->last_number = fill->cursor->item.number;
+        ordered->last_index = fill->cursor->index;
+    }
+out:
+    return st;
+}
+
 static bool take_row(struct eval *eval, void *context)
 {
     struct ordered *ordered = context;
-    struct run *run = ordered->run;
+    struct fill *fill = ordered->fill;
+    struct cursor *cursor = fill->cursor;
     struct arena_mark mark = arena_mark(&eval->op->arena);
-    bool printed;
+    enum status st;
+    bool defined;
 
-    run->index++;
-    if (run->item.number == ordered->resumed && run->index <= run->at.index)
+    cursor->index++;
+    if (cursor->item.number == ordered->resumed && cursor->index <= fill->at.index)
         return true; /* on an earlier page already */
-    printed = run_print(run);
+    st = fill_print(fill, &defined);
     arena_rewind(&eval->op->arena, mark);
-    if (!printed)
-        return eval->status == ST_OK;
-    if (!run_skips(run) && !run_give(run, run_copy(run, slice_make(run->text.data, run->text.size)))) {
-        ordered->full = true;
-        return false;
-    }
-    ordered->last_number = run->item.number;
-    ordered->last_index = run->index;
-    return run->at.take > 0 && eval->status == ST_OK;
+    if (st == ST_OK && defined)
+        st = give_row(ordered);
+    return cursor_goes_on(cursor, st) && !ordered->full && fill->at.take > 0;
 }
 
 /* The last row again, for its keys. */
 static bool read_last(struct eval *eval, void *context)
 {
     struct ordered *ordered = context;
-    struct run *run = ordered->run;
+    struct cursor *cursor = ordered->fill->cursor;
 
     (void)eval;
-    if (++run->index < ordered->last_index)
+    if (++cursor->index < ordered->last_index)
         return true;
-    run_goes_on_sorted(run);
+    (void)cursor_goes_on(cursor, run_goes_on_sorted(ordered->fill));
     return false;
 }
 
 static enum status go_on_after_last(struct ordered *ordered)
 {
-    struct run *run = ordered->run;
+    struct cursor *cursor = ordered->fill->cursor;
+    bool ended;
     enum status st;
 
-    TRY(run->source->pick(run->eval.op, run->source, &ordered->last_number, 1));
-    run_items(run, 0, read_last, ordered);
-    st = run->eval.status;
+    TRY(cursor_pick(cursor, &ordered->last_number, 1));
+    TRY(cursor_walk(cursor, 0, read_last, ordered, &ended));
 out:
     return st;
 }
 
 static enum status give_rows(struct ordered *ordered)
 {
-    struct run *run = ordered->run;
+    struct cursor *cursor = ordered->fill->cursor;
+    bool ended;
     enum status st;
 
     do {
         TRY(fill_batch(ordered));
         if (ordered->count == 0)
             break;
-        TRY(run->source->pick(run->eval.op, run->source, ordered->number, ordered->count));
-        run_items(run, 0, take_row, ordered);
-        TRY(run->eval.status);
-    } while (!ordered->full && run->at.take && !ordered->ended && !ordered->stuck);
+        TRY(cursor_pick(cursor, ordered->number, ordered->count));
+        TRY(cursor_walk(cursor, 0, take_row, ordered, &ended));
+    } while (!ordered->full && ordered->fill->at.take && !ordered->ended && !ordered->stuck);
 out:
     return st;
 }
 
 /* The rest of the page is sorted, from behind the last row that was walked to. */
-static enum status sort_the_rest(struct ordered *ordered)
+static enum status leave_the_rest(struct ordered *ordered)
 {
-    struct run *run = ordered->run;
+    struct fill *fill = ordered->fill;
     enum status st = ST_OK;
 
-    if (ordered->last_number) {
-        TRY(go_on_after_last(ordered));
-        run->begun = run->page->next;
-        run->page->next = (struct slice){ 0 };
-        run->first = false;
-        if (!position_parse(run->begun, &run->at))
-            TRY(op_fail_as(run->eval.op, ST_QUERY_MEMORY));
-    }
-    TRY(run_sort_instead(run));
+    if (ordered->last_number == 0)
+        return ST_OK;
+    TRY(go_on_after_last(ordered));
+    fill->begun = fill->page->next;
+    fill->page->next = (struct slice){ 0 };
+    fill->first = false;
+    if (!position_parse(fill->begun, &fill->at))
+        TRY(op_fail_as(fill->cursor->eval.op, ST_QUERY_MEMORY));
 out:
     return st;
 }
 
 /* One more than the page holds tells whether there is another page. */
-static size_t first_batch(const struct run *run)
+static size_t first_batch(const struct fill *fill)
 {
-    uint64_t take = run->at.take, rows = run->limits->rows < UINT32_MAX ? run->limits->rows + 1 : UINT32_MAX;
-    uint64_t wanted = (take < rows ? take : rows) + run->at.skip;
+    uint64_t take = fill->at.take;
+    uint64_t rows = fill->limits->rows < UINT32_MAX ? fill->limits->rows + 1 : UINT32_MAX;
+    uint64_t wanted = (take < rows ? take : rows) + fill->at.skip;
 
     if (wanted > BATCH_FIRST_MAX)
         return BATCH_FIRST_MAX;
     return wanted < BATCH_LEAST ? BATCH_LEAST : (size_t)wanted;
 }
 
-enum status run_ordered(struct run *run, const struct order_walk *walk, bool misses)
+enum status run_ordered(struct fill *fill, const struct way *way, bool *unfinished)
 {
-    struct ordered ordered = { .run = run, .walk = walk, .batch = first_batch(run) };
+    struct ordered ordered = {
+        .fill = fill, .index = way->planner.index, .walk = &way->walk, .batch = first_batch(fill)
+    };
     enum status st = ST_OK;
 
-    if (!run->first && !resume_term(&ordered))
-        return run_sort_instead(run);
+    *unfinished = !fill->first && !resume_term(&ordered);
+    if (*unfinished)
+        return ST_OK;
     TRY(open_cursor(&ordered));
     TRY(give_rows(&ordered));
-    if (run->at.take == 0)
+    if (fill->at.take == 0)
         goto out;
     if (ordered.full)
         TRY(go_on_after_last(&ordered));
-    else if (ordered.stuck || misses)
-        TRY(sort_the_rest(&ordered));
+    *unfinished = !ordered.full && (ordered.stuck || way->misses);
+    if (*unfinished)
+        TRY(leave_the_rest(&ordered));
 out:
     index_cursor_close(ordered.cursor);
     return st;

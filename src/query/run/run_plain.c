@@ -17,7 +17,7 @@ struct plain_row {
 };
 
 struct plain {
-    struct run *run;
+    struct fill *fill;
     bool whole; /* the first page: look whether all of the answer is little */
     size_t rows_max, bytes_max;
     struct plain_row *list;
@@ -34,50 +34,55 @@ static int by_creation(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static bool grow(struct plain *plain)
+static enum status grow(struct plain *plain)
 {
     size_t capacity = plain->capacity ? 2 * plain->capacity : 64;
-    struct plain_row *list = run_alloc(plain->run, capacity * sizeof(*list));
+    struct plain_row *list;
+    enum status st;
 
-    if (!list)
-        return false;
+    TRY(fill_alloc(plain->fill, capacity * sizeof(*list), &list));
     if (plain->count)
         memcpy(list, plain->list, plain->count * sizeof(*list));
     plain->list = list;
     plain->capacity = capacity;
-    return true;
+out:
+    return st;
 }
 
-static bool keep(struct plain *plain)
+static enum status keep(struct plain *plain)
 {
-    struct run *run = plain->run;
+    const struct cursor *cursor = plain->fill->cursor;
+    struct plain_row row = { cursor->item.number, cursor->item.counter, cursor->index, { 0 } };
+    enum status st = ST_OK;
 
-    if (plain->count == plain->capacity && !grow(plain))
-        return false;
-    plain->list[plain->count++] =
-        (struct plain_row){ run->item.number, run->item.counter, run->index,
-                            run_copy(run, slice_make(run->text.data, run->text.size)) };
-    plain->bytes += run->text.size;
-    return run->eval.status == ST_OK;
+    if (plain->count == plain->capacity)
+        TRY(grow(plain));
+    TRY(fill_copy(plain->fill, buf_as_slice(&plain->fill->text), &row.row));
+    plain->list[plain->count++] = row;
+    plain->bytes += row.row.size;
+out:
+    return st;
 }
 
 static bool take_row(struct eval *eval, void *context)
 {
     struct plain *plain = context;
-    struct run *run = plain->run;
+    struct fill *fill = plain->fill;
+    struct cursor *cursor = fill->cursor;
     struct arena_mark mark = arena_mark(&eval->op->arena);
-    bool printed;
+    enum status st;
+    bool defined;
 
-    run->index++;
-    if (run->item.number == run->at.number && run->index <= run->at.index)
+    cursor->index++;
+    if (cursor->item.number == fill->at.number && cursor->index <= fill->at.index)
         return true; /* on the last page already */
-    printed = run_print(run);
+    st = fill_print(fill, &defined);
     arena_rewind(&eval->op->arena, mark);
-    if (!printed || (!plain->whole && run_skips(run)))
-        return eval->status == ST_OK;
-    plain->full =
-        plain->count >= plain->rows_max || (plain->count && plain->bytes + run->text.size > plain->bytes_max);
-    return !plain->full && keep(plain);
+    if (st != ST_OK || !defined || (!plain->whole && fill_skips(fill)))
+        return cursor_goes_on(cursor, st);
+    plain->full = plain->count >= plain->rows_max ||
+                  (plain->count && plain->bytes + fill->text.size > plain->bytes_max);
+    return !plain->full && cursor_goes_on(cursor, keep(plain));
 }
 
 static size_t at_least(size_t a, size_t b)
@@ -90,21 +95,24 @@ static size_t at_most(size_t a, uint64_t b)
     return a < b ? a : (size_t)b;
 }
 
-/* Gives what was gathered; the number of rows given or passed over. */
-static size_t give_all(struct plain *plain)
+/* Gives what was gathered; `count` is that of rows given or passed over. */
+static enum status give_all(struct plain *plain, size_t *count)
 {
-    struct run *run = plain->run;
+    struct fill *fill = plain->fill;
+    bool given = true;
+    enum status st = ST_OK;
     size_t i;
 
-    for (i = 0; i < plain->count && run->at.take; i++) {
-        const struct plain_row *row = &plain->list[i];
-
-        if (plain->whole && run_skips(run))
+    for (i = 0; i < plain->count && fill->at.take; i++) {
+        if (plain->whole && fill_skips(fill))
             continue;
-        if (!run_give(run, row->row))
+        TRY(fill_give(fill, plain->list[i].row, &given));
+        if (!given)
             break;
     }
-    return i;
+    *count = i;
+out:
+    return st;
 }
 
 /* So that the row comes first on the next page. */
@@ -117,10 +125,10 @@ static struct position before_row(uint64_t number, uint32_t index)
 
 static void go_on(struct plain *plain, size_t given, bool ended, bool by_counter)
 {
-    struct run *run = plain->run;
+    const struct cursor *cursor = plain->fill->cursor;
     struct position next;
 
-    if (run->at.take == 0 || run->eval.status != ST_OK || (ended && given == plain->count))
+    if (plain->fill->at.take == 0 || (ended && given == plain->count))
         return;
     if (given < plain->count && by_counter)
         next = (struct position){ .order = ORDER_CREATION,
@@ -129,30 +137,33 @@ static void go_on(struct plain *plain, size_t given, bool ended, bool by_counter
     else if (given < plain->count)
         next = before_row(plain->list[given].number, plain->list[given].index);
     else if (plain->full)
-        next = before_row(run->item.number, run->index);
+        next = before_row(cursor->item.number, cursor->index);
     else
-        next = (struct position){ .order = ORDER_NUMBER, .number = run->item.number };
-    run_goes_on(run, &next);
+        next = (struct position){ .order = ORDER_NUMBER, .number = cursor->item.number };
+    fill_goes_on(plain->fill, &next);
 }
 
-void run_plain(struct run *run)
+enum status run_plain(struct fill *fill)
 {
-    const struct query_limits *limits = run->limits;
-    struct plain plain = { .run = run };
+    const struct query_limits *limits = fill->limits;
+    struct plain plain = { .fill = fill };
     bool ended, by_counter;
+    size_t given;
+    enum status st;
 
-    plain.whole = run->first && !run->nested && run->at.skip <= SMALL_ROWS;
-    plain.rows_max = at_most(limits->rows, run->at.take);
+    plain.whole = fill->first && !fill->nested && fill->at.skip <= SMALL_ROWS;
+    plain.rows_max = at_most(limits->rows, fill->at.take);
     plain.bytes_max = limits->bytes;
     if (plain.whole) {
-        plain.rows_max = at_least(SMALL_ROWS, plain.rows_max + (size_t)run->at.skip);
+        plain.rows_max = at_least(SMALL_ROWS, plain.rows_max + (size_t)fill->at.skip);
         plain.bytes_max = at_least(SMALL_BYTES, plain.bytes_max);
     }
-    ended = run_items(run, limits->scanned_rows, take_row, &plain);
-    if (run->eval.status != ST_OK)
-        return;
+    TRY(cursor_walk(fill->cursor, limits->scanned_rows, take_row, &plain, &ended));
     by_counter = ended && plain.whole;
     if (by_counter && plain.count > 1)
         qsort(plain.list, plain.count, sizeof(*plain.list), by_creation);
-    go_on(&plain, give_all(&plain), ended, by_counter);
+    TRY(give_all(&plain, &given));
+    go_on(&plain, given, ended, by_counter);
+out:
+    return st;
 }

@@ -20,7 +20,7 @@ struct entry {
 };
 
 struct sorted {
-    struct run *run;
+    struct fill *fill;
     struct arena memory[2]; /* what is kept is copied from one to the other, and the first is reset */
     int active;
     struct entry **list;
@@ -82,45 +82,49 @@ static bool is_cut(const struct position *at)
 }
 
 /* Whether the row was on an earlier page. */
-static bool is_before_page(const struct run *run, const struct entry *entry)
+static bool is_before_page(const struct fill *fill, const struct entry *entry)
 {
-    const struct position *at = &run->at;
+    const struct position *at = &fill->at;
     int order = 0;
 
-    if (run->first)
+    if (fill->first)
         return false;
     for (size_t i = 0; order == 0 && i < at->key_count; i++)
-        order = sign_of(run->select, i) * position_compare_key(at, i, entry->key[i]);
+        order = sign_of(entry->select, i) * position_compare_key(at, i, entry->key[i]);
     if (order == 0 && is_cut(at))
         return false;
     if (order == 0)
-        order = sign_of(run->select, 0) * compare_u64(entry->tie, at->number);
+        order = sign_of(entry->select, 0) * compare_u64(entry->tie, at->number);
     return order ? order < 0 : entry->index <= at->index;
 }
 
 /* Under DISTINCT a row counts where it comes first. */
-static bool is_repeated(struct sorted *sorted, struct hashes *seen, const struct entry *entry)
+static enum status find_repeated(struct sorted *sorted, struct hashes *seen, const struct entry *entry,
+                                 bool *repeated)
 {
-    int added = sorted->run->select->distinct ? hashes_add(seen, entry->hash) : 1;
+    int added = entry->select->distinct ? hashes_add(seen, entry->hash) : 1;
 
-    if (added < 0)
-        eval_fail(&sorted->run->eval, ST_QUERY_MEMORY);
-    return added <= 0;
+    *repeated = added <= 0;
+    return added < 0 ? cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY) : ST_OK;
 }
 
 /* Sorted, each distinct row once, no more than a page holds. */
-static void cut(struct sorted *sorted)
+static enum status cut(struct sorted *sorted)
 {
-    struct arena_mark mark = arena_mark(&sorted->run->eval.op->arena);
-    struct hashes seen = { .memory = &sorted->run->eval.op->arena };
+    struct arena *memory = &sorted->fill->cursor->eval.op->arena;
+    struct arena_mark mark = arena_mark(memory);
+    struct hashes seen = { .memory = memory };
     size_t kept = 0, bytes = 0, given = 0, i;
+    bool repeated;
+    enum status st = ST_OK;
 
     if (sorted->count > 1)
         qsort(sorted->list, sorted->count, sizeof(*sorted->list), by_entry);
     for (i = 0; i < sorted->count; i++) {
         struct entry *entry = sorted->list[i];
 
-        if (is_repeated(sorted, &seen, entry))
+        TRY(find_repeated(sorted, &seen, entry, &repeated));
+        if (repeated)
             continue;
         if (kept && (kept >= sorted->rows_max || given + entry->row.size > sorted->bytes_max ||
                      bytes + entry->bytes > KEPT_BYTES_MAX))
@@ -133,7 +137,9 @@ static void cut(struct sorted *sorted)
         sorted->bound = sorted->list[kept - 1];
     sorted->count = kept;
     sorted->bytes = bytes;
-    arena_rewind(&sorted->run->eval.op->arena, mark);
+out:
+    arena_rewind(memory, mark);
+    return st;
 }
 
 static char *copy_bytes(struct arena *memory, struct slice bytes)
@@ -171,38 +177,40 @@ static struct entry *copy_entry(struct arena *memory, const struct entry *entry)
     return copy->row.data ? copy : NULL;
 }
 
-static bool compact(struct sorted *sorted)
+static enum status move_entry(struct sorted *sorted, struct entry **entry)
 {
-    struct arena *to = &sorted->memory[!sorted->active];
-
-    cut(sorted);
-    for (size_t i = 0; i < sorted->count; i++) {
-        sorted->list[i] = copy_entry(to, sorted->list[i]);
-        if (!sorted->list[i])
-            return false;
-    }
-    if (sorted->bound) { /* which need not be in the list: it may be a row that came again, earlier */
-        sorted->bound = copy_entry(to, sorted->bound);
-        if (!sorted->bound)
-            return false;
-    }
-    arena_reset(&sorted->memory[sorted->active]);
-    sorted->active = !sorted->active;
-    return true;
+    *entry = copy_entry(&sorted->memory[!sorted->active], *entry);
+    return *entry ? ST_OK : cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY);
 }
 
-static bool grow(struct sorted *sorted)
+static enum status compact(struct sorted *sorted)
+{
+    enum status st;
+
+    TRY(cut(sorted));
+    for (size_t i = 0; i < sorted->count; i++)
+        TRY(move_entry(sorted, &sorted->list[i]));
+    if (sorted->bound) /* which need not be in the list: it may be a row that came again, earlier */
+        TRY(move_entry(sorted, &sorted->bound));
+    arena_reset(&sorted->memory[sorted->active]);
+    sorted->active = !sorted->active;
+out:
+    return st;
+}
+
+static enum status grow(struct sorted *sorted)
 {
     size_t capacity = sorted->capacity ? 2 * sorted->capacity : 256;
-    struct entry **list = run_alloc(sorted->run, capacity * sizeof(*list));
+    struct entry **list;
+    enum status st;
 
-    if (!list)
-        return false;
+    TRY(fill_alloc(sorted->fill, capacity * sizeof(*list), &list));
     if (sorted->count)
         memcpy(list, sorted->list, sorted->count * sizeof(*list));
     sorted->list = list;
     sorted->capacity = capacity;
-    return true;
+out:
+    return st;
 }
 
 static bool is_behind_bound(const struct sorted *sorted, const struct entry *entry)
@@ -210,71 +218,81 @@ static bool is_behind_bound(const struct sorted *sorted, const struct entry *ent
     return sorted->bound && compare_entries(entry, sorted->bound) >= 0;
 }
 
-static bool add(struct sorted *sorted, const struct entry *entry)
+static enum status add(struct sorted *sorted, const struct entry *entry)
 {
     struct entry *copy;
+    enum status st = ST_OK;
 
     if (sorted->count >= 2 * sorted->rows_max + SPARE_ROWS || sorted->bytes > 2 * KEPT_BYTES_MAX)
-        if (!compact(sorted))
-            return false;
+        TRY(compact(sorted));
     if (is_behind_bound(sorted, entry)) /* which has only now come so near */
-        return true;
-    if (sorted->count == sorted->capacity && !grow(sorted))
-        return false;
+        goto out;
+    if (sorted->count == sorted->capacity)
+        TRY(grow(sorted));
     copy = copy_entry(&sorted->memory[sorted->active], entry);
     if (!copy)
-        return false;
+        TRY(cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY));
     sorted->list[sorted->count++] = copy;
     sorted->bytes += copy->bytes;
-    return true;
+out:
+    return st;
 }
 
-static struct entry *new_entry(struct run *run)
+static struct entry *new_entry(struct fill *fill)
 {
-    size_t bytes = sizeof(struct entry) + run->select->order_count * sizeof(struct value);
-    struct entry *entry = arena_alloc(&run->page->memory, bytes);
+    size_t bytes = sizeof(struct entry) + fill->cursor->select->order_count * sizeof(struct value);
+    struct entry *entry = arena_alloc(&fill->page->memory, bytes);
 
     memset(entry, 0, bytes);
     return entry;
 }
 
 /* The row in the slots, but for its text. */
-static void read_entry(struct run *run, struct entry *entry)
+static void read_entry(struct cursor *cursor, struct entry *entry)
 {
-    const struct select *select = run->select;
+    const struct select *select = cursor->select;
+    struct eval *eval = &cursor->eval;
 
     entry->select = select;
-    entry->tie = select->order_count ? run->item.number : run->item.counter;
-    entry->index = run->index;
+    entry->tie = select->order_count ? cursor->item.number : cursor->item.counter;
+    entry->index = cursor->index;
     for (size_t i = 0; i < select->order_count; i++)
-        entry->key[i] = eval_plain(&run->eval, eval_expr(&run->eval, select->order[i].expr));
+        entry->key[i] = eval_plain(eval, eval_expr(eval, select->order[i].expr));
     if (select->distinct)
-        entry->hash = value_hash(run->eval.op, eval_plain(&run->eval, rows_project(&run->eval, select)));
+        entry->hash = value_hash(eval->op, eval_plain(eval, rows_project(eval, select)));
+}
+
+static enum status take_entry(struct sorted *sorted, struct entry *entry)
+{
+    struct fill *fill = sorted->fill;
+    bool repeated, defined;
+    enum status st;
+
+    if (is_before_page(fill, entry))
+        return find_repeated(sorted, &sorted->given, entry, &repeated);
+    if (is_behind_bound(sorted, entry))
+        return ST_OK;
+    TRY(fill_print(fill, &defined));
+    if (!defined)
+        goto out;
+    entry->row = buf_as_slice(&fill->text);
+    TRY(add(sorted, entry));
+out:
+    return st;
 }
 
 static bool take_row(struct eval *eval, void *context)
 {
     struct sorted *sorted = context;
-    struct run *run = sorted->run;
-    struct entry *entry = sorted->next;
+    struct cursor *cursor = sorted->fill->cursor;
     struct arena_mark mark = arena_mark(&eval->op->arena);
+    enum status st;
 
-    run->index++;
-    read_entry(run, entry);
-    if (is_before_page(run, entry)) {
-        is_repeated(sorted, &sorted->given, entry);
-        goto out;
-    }
-    if (is_behind_bound(sorted, entry))
-        goto out;
-    if (!run_print(run))
-        goto out;
-    entry->row = slice_make(run->text.data, run->text.size);
-    if (!add(sorted, entry))
-        eval_fail(eval, ST_QUERY_MEMORY);
-out:
+    cursor->index++;
+    read_entry(cursor, sorted->next);
+    st = take_entry(sorted, sorted->next);
     arena_rewind(&eval->op->arena, mark);
-    return eval->status == ST_OK;
+    return cursor_goes_on(cursor, st);
 }
 
 /* Of whole keys, which a position need not hold. */
@@ -290,98 +308,130 @@ static struct hash128 hash_keys(struct op *op, const struct entry *entry)
     return hash;
 }
 
+/* The keys that were cut, from the row in the slots. */
+static enum status recall_cut(struct sorted *sorted)
+{
+    struct position *at = &sorted->fill->at;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < at->key_count; i++)
+        if (at->cut[i]) {
+            TRY(fill_copy(sorted->fill, sorted->next->key[i].string, &at->key[i].string));
+            at->cut[i] = false;
+        }
+out:
+    return st;
+}
+
 /* The position's item, if it is still there and has the same keys, tells those that were cut. */
 static bool recall_row(struct eval *eval, void *context)
 {
     struct sorted *sorted = context;
-    struct run *run = sorted->run;
-    struct position *at = &run->at;
+    struct cursor *cursor = sorted->fill->cursor;
+    struct position *at = &sorted->fill->at;
 
-    if (run->item.number != at->number || ++run->index < at->index)
-        return run->item.number == at->number;
-    read_entry(run, sorted->next);
-    if (hash_compare(hash_keys(eval->op, sorted->next), at->hash) != 0)
-        return false;
-    for (size_t i = 0; i < at->key_count; i++)
-        if (at->cut[i]) {
-            at->key[i].string = run_copy(run, sorted->next->key[i].string);
-            at->cut[i] = false;
-        }
+    if (cursor->item.number != at->number || ++cursor->index < at->index)
+        return cursor->item.number == at->number;
+    read_entry(cursor, sorted->next);
+    if (hash_compare(hash_keys(eval->op, sorted->next), at->hash) == 0)
+        (void)cursor_goes_on(cursor, recall_cut(sorted));
     return false;
 }
 
-static void recall_keys(struct sorted *sorted)
+static enum status recall_keys(struct sorted *sorted)
 {
-    struct run *run = sorted->run;
-    enum status st;
+    struct cursor *cursor = sorted->fill->cursor;
+    bool ended;
+    enum status st = ST_OK;
 
-    if (!run->at.any_cut)
-        return;
-    st = run->source->seek(run->eval.op, run->source, run->at.number - 1);
-    if (st == ST_OK)
-        run_items(run, 1, recall_row, sorted);
-    if (st == ST_OK && run->eval.status == ST_OK)
-        st = run->source->seek(run->eval.op, run->source, 0);
-    if (st != ST_OK)
-        eval_fail(&run->eval, st);
+    if (!sorted->fill->at.any_cut)
+        return ST_OK;
+    TRY(cursor_seek(cursor, sorted->fill->at.number - 1));
+    TRY(cursor_walk(cursor, 1, recall_row, sorted, &ended));
+    TRY(cursor_seek(cursor, 0));
+out:
+    return st;
 }
 
-static void go_on_after(struct run *run, const struct entry *last)
+static void go_on_after(struct fill *fill, const struct entry *last)
 {
-    struct position next = { .order = run->select->order_count ? ORDER_SORTED : ORDER_CREATION,
+    size_t keys = last->select->order_count;
+    struct position next = { .order = keys ? ORDER_SORTED : ORDER_CREATION,
                              .number = last->tie,
                              .index = last->index,
-                             .hash = hash_keys(run->eval.op, last),
-                             .key_count = run->select->order_count };
+                             .hash = hash_keys(fill->cursor->eval.op, last),
+                             .key_count = keys };
 
     memcpy(next.key, last->key, next.key_count * sizeof(struct value));
-    run_goes_on(run, &next);
+    fill_goes_on(fill, &next);
 }
 
-void run_goes_on_sorted(struct run *run)
+enum status run_goes_on_sorted(struct fill *fill)
 {
-    struct entry *last = new_entry(run);
+    struct entry *last = new_entry(fill);
 
-    read_entry(run, last);
-    go_on_after(run, last);
+    read_entry(fill->cursor, last);
+    go_on_after(fill, last);
+    return cursor_status(fill->cursor);
 }
 
-static void give_all(struct sorted *sorted)
+static enum status give_entry(struct fill *fill, const struct entry *entry, bool *given)
 {
-    struct run *run = sorted->run;
+    struct slice row;
+    enum status st = ST_OK;
+
+    *given = true;
+    if (fill_skips(fill))
+        return ST_OK;
+    TRY(fill_copy(fill, entry->row, &row));
+    TRY(fill_give(fill, row, given));
+out:
+    return st;
+}
+
+static enum status give_all(struct sorted *sorted)
+{
+    struct fill *fill = sorted->fill;
+    bool given = true;
+    enum status st;
     size_t i;
 
-    cut(sorted);
-    for (i = 0; i < sorted->count && run->at.take; i++) {
+    TRY(cut(sorted));
+    for (i = 0; i < sorted->count && fill->at.take; i++) {
         const struct entry *entry = sorted->list[i];
 
-        if (run->select->distinct && hashes_has(&sorted->given, entry->hash))
+        if (entry->select->distinct && hashes_has(&sorted->given, entry->hash))
             continue;
-        if (!run_skips(run) && !run_give(run, run_copy(run, entry->row)))
+        TRY(give_entry(fill, entry, &given));
+        if (!given)
             break;
     }
-    if (run->at.take && i && (i < sorted->count || sorted->bound))
-        go_on_after(run, sorted->list[i - 1]);
-    else if (run->at.take && sorted->count && i == 0) /* the page was full before */
-        run->page->next = run->begun;
+    if (fill->at.take && i && (i < sorted->count || sorted->bound))
+        go_on_after(fill, sorted->list[i - 1]);
+    else if (fill->at.take && sorted->count && i == 0) /* the page was full before */
+        fill->page->next = fill->begun;
+out:
+    return st;
 }
 
-void run_sorted(struct run *run)
+enum status run_sorted(struct fill *fill)
 {
-    struct sorted sorted = { .run = run, .bytes_max = run->limits->bytes };
-    uint64_t wanted = run->at.take < run->limits->rows ? run->at.take : run->limits->rows;
+    struct sorted sorted = { .fill = fill, .bytes_max = fill->limits->bytes };
+    uint64_t wanted = fill->at.take < fill->limits->rows ? fill->at.take : fill->limits->rows;
+    bool ended;
+    enum status st;
 
-    wanted = wanted + run->at.skip;
+    wanted = wanted + fill->at.skip;
     sorted.rows_max = wanted < KEPT_ROWS_MAX ? (size_t)wanted : KEPT_ROWS_MAX;
     for (int i = 0; i < 2; i++)
-        run_memory(run, &sorted.memory[i]);
-    sorted.next = new_entry(run);
-    sorted.given.memory = &run->page->memory;
-    recall_keys(&sorted);
-    if (run->eval.status == ST_OK)
-        run_items(run, 0, take_row, &sorted);
-    if (run->eval.status == ST_OK)
-        give_all(&sorted);
+        cursor_memory(fill->cursor, &sorted.memory[i]);
+    sorted.next = new_entry(fill);
+    sorted.given.memory = &fill->page->memory;
+    TRY(recall_keys(&sorted));
+    TRY(cursor_walk(fill->cursor, 0, take_row, &sorted, &ended));
+    TRY(give_all(&sorted));
+out:
     for (int i = 0; i < 2; i++)
         arena_free(&sorted.memory[i]);
+    return st;
 }

@@ -323,7 +323,7 @@ TEST(many_items_with_many_entries_are_removed_in_one_step)
     struct rig rig;
     struct buf text;
 
-    rig_open_with(&rig, false, RIG_PACKED);
+    rig_open_with(&rig, false, ENTRIES_PACKED);
     container = rig_container(&rig, TTL(10));
     for (int i = 0; i < ITEMS; i++) {
         buf_init(&text, &rig.op->arena);

@@ -111,3 +111,18 @@ TEST(a_document_without_a_partition_key_shares_no_key_with_one_that_has_one)
     CHECK(!slice_equal(key_id(arena(), 1, epk, slice_of("x")),
                        key_id(arena(), 1, slice_of(""), slice_of("0123456789abcdefx"))));
 }
+
+TEST(a_key_says_whose_it_is_and_of_which_kind_without_being_taken_apart)
+{
+    uint64_t bucket = bucket_make(0xabcdef012, 0x345);
+    struct slice document = key_document(arena(), bucket, 7), entry;
+    uint8_t memory[KEY_INDEX_TERM + 4];
+
+    CHECK(key_bucket(document) == bucket && key_is_of_bucket(document, bucket));
+    CHECK(!key_is_of_bucket(document, bucket + 1));
+    CHECK(!key_is_of_bucket(key_bucket_first(arena(), bucket), bucket)); /* it has no kind */
+    CHECK(key_is_document(document) && !key_is_index(document));
+    CHECK(!key_is_document(key_log(arena(), bucket, 7, 0)) && !key_is_document(slice_of("")));
+    entry = key_index_term_put(memory, bucket, slice_of("term"));
+    CHECK(key_is_index(entry) && slice_equal(entry, key_index_term(arena(), bucket, slice_of("term"))));
+}

@@ -26,7 +26,9 @@ static bool is_there(const char *name)
 
 static void open_data(struct data *data, const char *name)
 {
-    struct store_options options = { .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 8 << 20 };
+    struct store_options options = {
+        .kind = STORE_ROCKSDB, .sync = true, .cache_bytes = 8 << 20, .entries = ENTRIES_NONE
+    };
 
     test_op()->may_block = true;
     *data = (struct data){ 0 };

@@ -1,7 +1,6 @@
 /* test/unit/main/check_test.c - orrery check: what must agree with what, and that it notices when it does not. */
 #include "base/buf.h"
 #include "catalog/definition.h"
-#include "index/packed.h"
 #include "index/term.h"
 #include "keys/keys.h"
 #include "main/check.h"
@@ -10,6 +9,7 @@
 #include "partition/partition.h"
 #include "partition/unique.h"
 #include "rig.h"
+#include "store/entries.h"
 
 #ifdef ORRERY_ROCKSDB
 
@@ -29,7 +29,7 @@ struct place {
     struct epk epk; /* of the key "a" */
 };
 
-static void place_open_with(struct place *place, const char *name, keeper_open *keeper)
+static void place_open_with(struct place *place, const char *name, enum entries_kept entries)
 {
     struct op *op = test_op();
     struct json definition;
@@ -42,7 +42,7 @@ static void place_open_with(struct place *place, const char *name, keeper_open *
     REQUIRE(directory_open(op, place->path, false, &place->directory) == ST_OK);
     REQUIRE(store_open(op,
                        &(struct store_options){
-                           .kind = STORE_ROCKSDB, .directory = place->directory.store, .keeper = keeper },
+                           .kind = STORE_ROCKSDB, .directory = place->directory.store, .entries = entries },
                        &place->store) == ST_OK);
     REQUIRE(catalog_open(op, place->store, &place->catalog) == ST_OK);
     REQUIRE(catalog_create_database(op, place->catalog, slice_of("db"), &place->database) == ST_OK);
@@ -55,7 +55,7 @@ static void place_open_with(struct place *place, const char *name, keeper_open *
 /* As a version without an index left it: most of what is damaged here is not about the index. */
 static void place_open(struct place *place, const char *name)
 {
-    place_open_with(place, name, NULL);
+    place_open_with(place, name, ENTRIES_NONE);
 }
 
 static void place_close(struct place *place)
@@ -305,7 +305,7 @@ static uint64_t settled_lsn(struct place *place)
 {
     uint64_t lsn = 0;
 
-    CHECK(store_index_settled(test_op(), place->container->bucket, &lsn) == ST_OK);
+    CHECK(store_entries_settled(test_op(), place->container->bucket, &lsn) == ST_OK);
     return lsn;
 }
 
@@ -313,7 +313,7 @@ static uint64_t settled_lsn(struct place *place)
 static void place_open_again(struct place *place)
 {
     struct op *op = test_op();
-    struct store_options options = { .kind = STORE_ROCKSDB, .keeper = packed_open };
+    struct store_options options = { .kind = STORE_ROCKSDB, .entries = ENTRIES_PACKED };
 
     place->locks = locks_open();
     REQUIRE(directory_open(op, place->path, false, &place->directory) == ST_OK);
@@ -351,7 +351,7 @@ TEST(an_entry_that_the_index_lacks_or_has_too_many_is_a_problem)
         char name[16];
 
         snprintf(name, sizeof(name), "index-%d", damage);
-        place_open_with(&place, name, packed_open);
+        place_open_with(&place, name, ENTRIES_PACKED);
         item = add(&place, "{'id':'1','pk':'a','mail':'x','phone':1}");
         if (damage)
             change_entry(&place, item.number + (damage == 2), damage == 2);

@@ -57,7 +57,7 @@ TEST(what_a_step_has_changed_in_the_index_is_forgotten_with_the_step)
     struct rig rig;
     struct op op;
 
-    rig_open_with(&rig, false, RIG_PACKED);
+    rig_open_with(&rig, false, ENTRIES_PACKED);
     op_init(&op, rig.op->env, OP_MEMORY_BYTES_MAX);
     rig.op = &op;
     container = rig_container(&rig, BY_PK);

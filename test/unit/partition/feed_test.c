@@ -150,7 +150,7 @@ static void find_container(struct world *world)
     container_release(world->container); /* the catalog has it for as long as it is open */
 }
 
-static void open_world(struct world *world, enum rig_index index, const char *definition)
+static void open_world(struct world *world, enum entries_kept index, const char *definition)
 {
     *world = (struct world){ .next_n = 1 };
     rig_open_with(&world->rig, false, index);
@@ -303,7 +303,7 @@ static bool index_is_right(struct world *world)
 
 /* --- */
 
-static void live_through(enum rig_index index, int rounds)
+static void live_through(enum entries_kept index, int rounds)
 {
     static struct world world;
 
@@ -320,13 +320,13 @@ static void live_through(enum rig_index index, int rounds)
         if (has_expired(&world)) /* the model knows of no item that nobody has removed yet */
             expire(&world);
         if (what == 5 || what == 6)
-            restart(&world, what == 5 && index == RIG_PACKED);
+            restart(&world, what == 5 && index == ENTRIES_PACKED);
         if (what % 8 == 7)
             check_feeds(&world);
     }
     expire(&world);
     check_feeds(&world);
-    CHECK(index == RIG_NO_INDEX || index_is_right(&world));
+    CHECK(index == ENTRIES_NONE || index_is_right(&world));
     rig_advance_ms(&world.rig, HOUR_MS);
     trim(&world, 0);
     check_feeds(&world);
@@ -338,13 +338,13 @@ static void live_through(enum rig_index index, int rounds)
 TEST(both_feeds_are_what_happened_whatever_is_trimmed_expired_or_restarted)
 {
     for (int i = 0; i < 4; i++)
-        live_through(RIG_PLAIN, 200);
+        live_through(ENTRIES_PLAIN, 200);
 }
 
 TEST(they_are_so_after_crashes_that_take_index_entries_too)
 {
     for (int i = 0; i < 4; i++)
-        live_through(RIG_PACKED, 200);
+        live_through(ENTRIES_PACKED, 200);
 }
 
 static void create(struct world *world, const char *document)
@@ -376,7 +376,7 @@ TEST(a_time_begins_behind_the_last_change_that_is_not_after_it)
     int64_t began_ms;
     struct record item;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     began_ms = world.rig.op->now_ms;
     for (int i = 0; i < 9; i++) {
         char document[40];
@@ -408,7 +408,7 @@ TEST(whoever_waits_behind_changes_of_others_is_told_how_far_they_were_looked_at)
     bool found;
     int pages = 0;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     for (int i = 0; i < 100; i++) {
         char document[40];
 
@@ -433,7 +433,7 @@ TEST(an_item_that_has_expired_and_is_not_swept_does_not_show)
 {
     static struct world world;
 
-    open_world(&world, RIG_PLAIN, EXPIRING);
+    open_world(&world, ENTRIES_PLAIN, EXPIRING);
     create(&world, "{'id':'1','pk':'a','ttl':10}");
     create(&world, "{'id':'2','pk':'a'}");
     CHECK(count_entries(&world, FEED_LATEST, 0) == 2);
@@ -449,7 +449,7 @@ TEST(indexing_again_is_no_change_and_leaves_no_trace_once_it_is_old)
     struct record item;
     uint64_t lsn;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     rig_redefine(&world.rig, world.container, ONLY_N);
     restart(&world, false); /* nobody works by the old definition any more */
@@ -472,7 +472,7 @@ TEST(what_is_not_old_is_not_trimmed)
     static struct world world;
     struct record item;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     rig_advance_ms(&world.rig, HOUR_MS);
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
@@ -491,7 +491,7 @@ TEST(what_the_index_may_be_made_again_from_is_not_trimmed_before_it_is_settled)
     static struct world world;
     struct record item;
 
-    open_world(&world, RIG_PACKED, BY_PK);
+    open_world(&world, ENTRIES_PACKED, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
     rig_advance_ms(&world.rig, HOUR_MS);
@@ -516,7 +516,7 @@ TEST(a_version_whose_end_was_not_noted_is_told_to_be_missing_and_not_left_out)
     struct batch *batch;
     bool found;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     create(&world, "{'id':'1','pk':'a','n':1}");
     for (int i = 0; i < 20; i++) /* more than the block that has the create */
         CHECK(item_replace(&world.rig, world.container, "1", "{'id':'1','pk':'a','n':2}", &item) == ST_OK);
@@ -539,7 +539,7 @@ TEST(a_policy_of_its_own_says_how_long_a_container_keeps_changes)
     static struct world world;
     struct record item;
 
-    open_world(&world, RIG_PLAIN,
+    open_world(&world, ENTRIES_PLAIN,
                "{'id':'c','partitionKey':{'paths':['/"
                "pk'],'version':2},'changeFeedPolicy':{'retentionDuration':30}}");
     create(&world, "{'id':'1','pk':'a','n':1}");
@@ -557,7 +557,7 @@ TEST(a_log_of_creates_is_passed_over_without_a_write)
 {
     static struct world world;
 
-    open_world(&world, RIG_PLAIN, BY_PK);
+    open_world(&world, ENTRIES_PLAIN, BY_PK);
     for (int i = 0; i < 50; i++) {
         char document[40];
 

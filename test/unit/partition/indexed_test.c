@@ -373,11 +373,11 @@ TEST(items_of_a_version_without_an_index_are_indexed_when_there_is_one)
     struct container *container;
     struct rig rig;
 
-    rig_open_with(&rig, false, RIG_NO_INDEX);
+    rig_open_with(&rig, false, ENTRIES_NONE);
     container = rig_container(&rig, DEFINED(ALL));
     change_randomly(&rig, container, 40);
     CHECK(!container->index && verified(&rig, container).found == 0);
-    rig.index = RIG_PLAIN;
+    rig.entries = ENTRIES_PLAIN;
     rig_reopen(&rig);
     container = found(&rig);
     CHECK(container->policy_version == 1 && !container_index_has(container, &path_a));

@@ -52,7 +52,7 @@ static void next_request(struct rig *rig)
 
 static void open_rig(struct rig *rig, struct op *op)
 {
-    rig_open_with(rig, false, RIG_PACKED);
+    rig_open_with(rig, false, ENTRIES_PACKED);
     op_init(op, rig->op->env, OP_MEMORY_BYTES_MAX);
     rig->op = op;
 }

@@ -1,6 +1,7 @@
 /* test/unit/partition/recover_test.c - index entries that a crash took are made again from the change log. */
 #include "items.h"
 #include "partition/verify.h"
+#include "store/entries.h"
 
 #define ALL "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
 #define ONLY_A                                                                                           \
@@ -59,12 +60,12 @@ TEST(after_a_crash_the_index_is_what_it_was)
 {
     struct rig rig;
 
-    rig_open_with(&rig, false, RIG_PACKED);
+    rig_open_with(&rig, false, ENTRIES_PACKED);
     rig_container(&rig, ALL);
     for (size_t round = 0; round < 25; round++) {
         change_some(&rig, test_random() % 40);
         if (test_random() % 3 == 0)
-            CHECK(store_index_flush(rig.op, rig.store) == ST_OK);
+            CHECK(store_entries_flush(rig.op, rig.store) == ST_OK);
         change_some(&rig, test_random() % 10);
         CHECK(is_right(&rig));
         if (test_random() % 4)
@@ -89,7 +90,7 @@ TEST(after_a_clean_end_no_log_is_read)
     uint64_t scans;
     struct rig rig;
 
-    rig_open_with(&rig, false, RIG_PACKED);
+    rig_open_with(&rig, false, ENTRIES_PACKED);
     rig_container(&rig, ALL);
     scans = scans_of_opening(&rig);
     change_some(&rig, 30);
@@ -103,7 +104,7 @@ TEST(a_crash_while_items_are_indexed_again_loses_nothing)
     struct container *container;
     struct rig rig;
 
-    rig_open_with(&rig, false, RIG_PACKED);
+    rig_open_with(&rig, false, ENTRIES_PACKED);
     container = rig_container(&rig, ALL);
     for (size_t round = 0; round < 12; round++) {
         change_some(&rig, 30);

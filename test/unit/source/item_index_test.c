@@ -119,7 +119,7 @@ TEST(no_index_is_offered_where_there_is_none_or_nothing_can_match)
     container = rig_container(&rig, BY_PK);
     CHECK(!said_of(&rig, container, NULL, nothing).offered);
     rig_close(&rig);
-    rig_open_with(&rig, false, RIG_NO_INDEX);
+    rig_open_with(&rig, false, ENTRIES_NONE);
     bare = rig_container(&rig, BY_PK);
     CHECK(!said_of(&rig, bare, NULL, everything).offered);
     rig_close(&rig);

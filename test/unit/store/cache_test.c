@@ -30,7 +30,8 @@ TEST(what_was_filled_is_found_until_it_changes)
     CHECK(!has(cache, "a", "1"));
     put(cache, "a", "2");
     CHECK(has(cache, "a", "2"));
-    cache_clear(cache);
+    cache_pause(cache);
+    cache_resume(cache);
     CHECK(!has(cache, "a", "2"));
     cache_close(cache);
 }
@@ -50,9 +51,31 @@ TEST(a_ticket_from_before_or_during_a_change_is_void)
     cache_fill(cache, slice_of("a"), slice_of("old"), during);
     CHECK(!has(cache, "a", "old"));
     before = cache_ticket(cache, slice_of("a"));
-    cache_clear(cache);
+    cache_pause(cache);
+    cache_resume(cache);
     cache_fill(cache, slice_of("a"), slice_of("old"), before);
     CHECK(!has(cache, "a", "old"));
+    cache_close(cache);
+}
+
+TEST(nothing_is_found_or_kept_while_it_is_paused)
+{
+    struct cache *cache = cache_open(1 << 20);
+    uint64_t before, during;
+
+    put(cache, "a", "1");
+    before = cache_ticket(cache, slice_of("b"));
+    cache_pause(cache);
+    during = cache_ticket(cache, slice_of("b"));
+    put(cache, "c", "1");
+    cache_pause(cache); /* a second try at reopening */
+    CHECK(!has(cache, "a", "1") && !has(cache, "c", "1"));
+    cache_resume(cache);
+    cache_fill(cache, slice_of("b"), slice_of("old"), before);
+    cache_fill(cache, slice_of("b"), slice_of("old"), during);
+    CHECK(!has(cache, "b", "old"));
+    put(cache, "b", "2");
+    CHECK(has(cache, "b", "2"));
     cache_close(cache);
 }
 

@@ -10,13 +10,14 @@ enum { BUCKET = 3 << BUCKET_BITS };
 struct bench {
     struct backend *backend;
     struct committer *committer;
-    struct bucket bucket;
+    struct local_bucket bucket;
 };
 
 static void bench_init(struct bench *bench)
 {
-    *bench = (struct bench){ .backend = memory_backend(), .bucket = { .id = BUCKET } };
-    bench->committer = committer_new(bench->backend, NULL, test_op()->env, true, false);
+    *bench = (struct bench){ .backend = memory_backend(), .bucket = { .base.id = BUCKET } };
+    bench->committer =
+        committer_new(&(struct committer_parts){ .backend = bench->backend }, test_op()->env, true, false);
 }
 
 static void bench_free(struct bench *bench)
@@ -33,31 +34,31 @@ static struct batch *batch_of(uint64_t number, struct slice value)
     return batch;
 }
 
-static struct request request_for(struct bench *bench, struct batch *batch)
+static struct submission submission_for(struct bench *bench, struct batch *batch)
 {
-    return (struct request){ .kind = REQUEST_COMMIT, .bucket = &bench->bucket, .batch = batch };
+    return (struct submission){ .kind = SUBMISSION_COMMIT, .bucket = &bench->bucket, .batch = batch };
 }
 
-/* Asked once for each request: the answer takes the wake-up away. */
-static bool is_done(struct request *request)
+/* Asked once for each submission: the answer takes the wake-up away. */
+static bool is_done(struct submission *submission)
 {
-    return sem_trywait(&request->done) == 0;
+    return sem_trywait(&submission->done) == 0;
 }
 
 TEST(all_that_waits_becomes_one_group_with_one_sync)
 {
-    struct request request[5];
+    struct submission submission[5];
     struct store_stats stats;
     struct bench bench;
 
     bench_init(&bench);
     for (uint64_t i = 0; i < 5; i++) {
-        request[i] = request_for(&bench, batch_of(i, slice_of("x")));
-        committer_submit(bench.committer, &request[i], 1);
+        submission[i] = submission_for(&bench, batch_of(i, slice_of("x")));
+        committer_submit(bench.committer, &submission[i], 1);
     }
     CHECK(committer_step(bench.committer) && !committer_step(bench.committer));
     for (uint64_t i = 0; i < 5; i++)
-        CHECK(is_done(&request[i]) && request[i].status == ST_OK && request[i].stamp.lsn == i + 1);
+        CHECK(is_done(&submission[i]) && submission[i].status == ST_OK && submission[i].stamp.lsn == i + 1);
     committer_stats(bench.committer, &stats);
     CHECK(stats.commits == 5 && stats.groups == 1 && stats.syncs == 1);
     CHECK(bench.bucket.visible_lsn == 5);
@@ -68,20 +69,20 @@ TEST(a_group_is_bounded_and_the_rest_comes_next)
 {
     size_t size = 3 << 20;
     struct slice large = slice_make(arena_alloc(&test_op()->arena, size), size);
-    struct request request[4];
+    struct submission submission[4];
     struct store_stats stats;
     struct bench bench;
 
     memset((char *)large.data, 'x', size);
     bench_init(&bench);
     for (uint64_t i = 0; i < 4; i++) {
-        request[i] = request_for(&bench, batch_of(i, large));
-        committer_submit(bench.committer, &request[i], 1);
+        submission[i] = submission_for(&bench, batch_of(i, large));
+        committer_submit(bench.committer, &submission[i], 1);
     }
     CHECK(committer_step(bench.committer));
-    CHECK(is_done(&request[1]) && !is_done(&request[2]));
+    CHECK(is_done(&submission[1]) && !is_done(&submission[2]));
     CHECK(committer_step(bench.committer));
-    CHECK(is_done(&request[3]) && !committer_step(bench.committer));
+    CHECK(is_done(&submission[3]) && !committer_step(bench.committer));
     committer_stats(bench.committer, &stats);
     CHECK(stats.groups == 2 && stats.commits == 4);
     bench_free(&bench);
@@ -91,7 +92,7 @@ TEST(a_batch_conflicts_with_an_earlier_one_of_its_own_group)
 {
     struct batch *first = batch_of(1, slice_of("x")), *same = batch_of(2, slice_of("x"));
     struct batch *other = batch_of(3, slice_of("x"));
-    struct request request[3];
+    struct submission submission[3];
     struct store_stats stats;
     struct bench bench;
 
@@ -99,14 +100,15 @@ TEST(a_batch_conflicts_with_an_earlier_one_of_its_own_group)
     batch_expect(first, 70, 0);
     batch_expect(same, 70, 0);
     batch_expect(other, 71, 0);
-    request[0] = request_for(&bench, first);
-    request[1] = request_for(&bench, same);
-    request[2] = request_for(&bench, other);
+    submission[0] = submission_for(&bench, first);
+    submission[1] = submission_for(&bench, same);
+    submission[2] = submission_for(&bench, other);
     for (int i = 0; i < 3; i++)
-        committer_submit(bench.committer, &request[i], 1);
+        committer_submit(bench.committer, &submission[i], 1);
     CHECK(committer_step(bench.committer));
-    CHECK(request[0].status == ST_OK && request[1].status == ST_WRITE_CONFLICT && request[2].status == ST_OK);
-    CHECK(request[2].stamp.lsn == 2);
+    CHECK(submission[0].status == ST_OK && submission[1].status == ST_WRITE_CONFLICT &&
+          submission[2].status == ST_OK);
+    CHECK(submission[2].stamp.lsn == 2);
     committer_stats(bench.committer, &stats);
     CHECK(stats.conflicts == 1 && stats.commits == 2);
     bench_free(&bench);
@@ -114,13 +116,13 @@ TEST(a_batch_conflicts_with_an_earlier_one_of_its_own_group)
 
 TEST(a_commit_queued_behind_its_buckets_drop_is_refused_and_one_before_it_is_done)
 {
-    struct request before, drop, after;
+    struct submission before, drop, after;
     struct bench bench;
 
     bench_init(&bench);
-    before = request_for(&bench, batch_of(1, slice_of("x")));
-    drop = (struct request){ .kind = REQUEST_DROP, .bucket = &bench.bucket };
-    after = request_for(&bench, batch_of(2, slice_of("x")));
+    before = submission_for(&bench, batch_of(1, slice_of("x")));
+    drop = (struct submission){ .kind = SUBMISSION_DROP, .bucket = &bench.bucket };
+    after = submission_for(&bench, batch_of(2, slice_of("x")));
     committer_submit(bench.committer, &before, 1);
     committer_submit(bench.committer, &drop, 1);
     committer_submit(bench.committer, &after, 1);
@@ -132,7 +134,7 @@ TEST(a_commit_queued_behind_its_buckets_drop_is_refused_and_one_before_it_is_don
 TEST(a_scope_is_changed_after_its_mark_and_not_before)
 {
     struct conflicts *conflicts = conflicts_new();
-    struct bucket bucket = { .id = BUCKET, .floor_lsn = 10 };
+    struct local_bucket bucket = { .base.id = BUCKET, .floor_lsn = 10 };
 
     CHECK(conflicts_changed_after(conflicts, &bucket, 5, 9)); /* older than the bucket's floor */
     CHECK(!conflicts_changed_after(conflicts, &bucket, 5, 10));
@@ -150,7 +152,7 @@ TEST(thousands_of_scopes_that_change_at_a_time_do_not_stand_in_for_others)
 {
     enum { SCOPES = 8000 };
     struct conflicts *conflicts = conflicts_new();
-    struct bucket bucket = { .id = BUCKET };
+    struct local_bucket bucket = { .base.id = BUCKET };
     uint64_t wrong = 0;
 
     for (uint64_t scope = 1; scope <= SCOPES; scope++)
@@ -166,7 +168,7 @@ TEST(a_mark_that_another_pushes_out_is_not_lost)
 {
     enum { SCOPES = 200000 };
     struct conflicts *conflicts = conflicts_new();
-    struct bucket first = { .id = BUCKET }, second = { .id = BUCKET + 1 };
+    struct local_bucket first = { .base.id = BUCKET }, second = { .base.id = BUCKET + 1 };
     uint64_t missed = 0;
 
     for (uint64_t scope = 1; scope <= SCOPES; scope++) {
@@ -201,7 +203,7 @@ static void note(struct op *op, bool last)
 TEST(those_who_do_not_wait_are_called_in_order_and_the_last_one_knows_it)
 {
     struct op op[LEFT];
-    struct request request[LEFT + 1];
+    struct submission submission[LEFT + 1];
     struct bench bench;
 
     bench_init(&bench);
@@ -209,17 +211,17 @@ TEST(those_who_do_not_wait_are_called_in_order_and_the_last_one_knows_it)
     for (uint64_t i = 0; i < LEFT; i++) {
         op_init(&op[i], test_op()->env, SIZE_MAX);
         op[i].resume = note;
-        request[i] = request_for(&bench, batch_of(i, slice_of("x")));
-        request[i].waiting = &op[i];
-        committer_submit(bench.committer, &request[i], 1);
+        submission[i] = submission_for(&bench, batch_of(i, slice_of("x")));
+        submission[i].waiting = &op[i];
+        committer_submit(bench.committer, &submission[i], 1);
     }
-    request[LEFT] = request_for(&bench, batch_of(LEFT, slice_of("x")));
-    committer_submit(bench.committer, &request[LEFT], 1);
+    submission[LEFT] = submission_for(&bench, batch_of(LEFT, slice_of("x")));
+    committer_submit(bench.committer, &submission[LEFT], 1);
     CHECK(told_count == 0 && committer_step(bench.committer));
-    CHECK(told_count == LEFT && is_done(&request[LEFT]));
+    CHECK(told_count == LEFT && is_done(&submission[LEFT]));
     for (size_t i = 0; i < LEFT; i++) {
         CHECK(told[i].op == &op[i] && told[i].last == (i + 1 == LEFT));
-        CHECK(request[i].status == ST_OK && request[i].stamp.lsn == i + 1);
+        CHECK(submission[i].status == ST_OK && submission[i].stamp.lsn == i + 1);
         op_free(&op[i]);
     }
     bench_free(&bench);

@@ -22,23 +22,25 @@ static const struct query_key system_key = {
 
 static struct json parameters;
 
-static bool bind(const char *query, const struct query_options *options, struct select **select)
+static bool bind(const char *text, const struct query_options *options, const struct select **select)
 {
-    struct bound bound;
+    struct query *query;
 
-    return query_parse(test_op(), slice_of(query), select) == ST_OK &&
-           query_bind(test_op(), *select, parameters, options, strlen(query), &bound) == ST_OK;
+    if (query_compile(test_op(), slice_of(text), parameters, options, &query) != ST_OK)
+        return false;
+    *select = query_select(query);
+    return true;
 }
 
 static struct query_ranges ranges_with(const char *filter, const struct query_key *key,
                                        const struct query_options *options)
 {
     struct query_ranges ranges = { .count = 12345 };
-    struct select *select;
+    const struct select *select;
     char query[4096];
 
     snprintf(query, sizeof(query), strncmp(filter, "SELECT", 6) ? "SELECT * FROM c WHERE %s" : "%s", filter);
-    if (!bind(query, options, &select) || query_ranges(test_op(), select, key, options, &ranges) != ST_OK)
+    if (!bind(query, options, &select) || query_ranges(test_op(), select, key, &ranges) != ST_OK)
         printf("%s: %s\n", query, test_op()->error);
     return ranges;
 }
@@ -276,7 +278,7 @@ TEST(too_many_keys_are_all_keys)
     for (size_t i = 0; i < 2; i++) {
         static const struct query_options options = { .planar = false };
         struct query_ranges ranges;
-        struct select *select;
+        const struct select *select;
         struct buf query;
 
         buf_init(&query, &test_op()->arena);
@@ -286,7 +288,7 @@ TEST(too_many_keys_are_all_keys)
         buf_text(&query, ")");
         buf_byte(&query, 0);
         REQUIRE(bind(query.data, &options, &select));
-        REQUIRE(query_ranges(test_op(), select, &one_path, &options, &ranges) == ST_OK);
+        REQUIRE(query_ranges(test_op(), select, &one_path, &ranges) == ST_OK);
         CHECK(ranges.all == (counts[i] > QUERY_POINTS_MAX));
         CHECK(ranges.all || ranges.count == counts[i]);
     }
@@ -297,7 +299,7 @@ TEST(long_lists_meet_quickly)
 {
     static const struct query_options options = { .planar = false };
     struct query_ranges ranges;
-    struct select *select;
+    const struct select *select;
     struct buf query;
 
     buf_init(&query, &test_op()->arena);
@@ -310,7 +312,7 @@ TEST(long_lists_meet_quickly)
     }
     buf_byte(&query, 0);
     REQUIRE(bind(query.data, &options, &select));
-    REQUIRE(query_ranges(test_op(), select, &one_path, &options, &ranges) == ST_OK);
+    REQUIRE(query_ranges(test_op(), select, &one_path, &ranges) == ST_OK);
     CHECK(!ranges.all && ranges.count == 4000);
 }
 
@@ -427,7 +429,7 @@ TEST(whatever_passes_lies_in_the_ranges)
     for (int round = 0; round < 3000; round++) {
         struct arena_mark mark = arena_mark(&test_op()->arena);
         struct query_ranges ranges;
-        struct select *select;
+        const struct select *select;
         struct buf query;
 
         buf_init(&query, &test_op()->arena);
@@ -435,7 +437,7 @@ TEST(whatever_passes_lies_in_the_ranges)
         add_filter(&query, 4);
         buf_byte(&query, 0);
         REQUIRE(bind(query.data, &options, &select));
-        REQUIRE(query_ranges(test_op(), select, &one_path, &options, &ranges) == ST_OK);
+        REQUIRE(query_ranges(test_op(), select, &one_path, &ranges) == ST_OK);
         narrow += !ranges.all;
         for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
             struct json item;

@@ -15,25 +15,25 @@ static const struct query_options options = { .planar = false };
 static const struct slice steps[] = { { "key", 3 } };
 static const struct query_key key = { .version = EPK_V2, .path_count = 1, .path = { { steps, 1 } } };
 
-static enum status bind(struct slice query, struct select **select)
+static enum status bind(struct slice text, const struct select **select)
 {
-    struct bound bound;
+    struct query *query;
     enum status st;
 
-    TRY(query_parse(test_op(), query, select));
-    TRY(query_bind(test_op(), *select, json_undefined, &options, query.size, &bound));
+    TRY(query_compile(test_op(), text, json_undefined, &options, &query));
+    *select = query_select(query);
 out:
     return st;
 }
 
 static enum status plan_with(const char *query, const char *features, struct buf *out)
 {
-    struct select *select;
+    const struct select *select;
     enum status st;
 
     buf_init(out, &test_op()->arena);
     TRY(bind(slice_of(query), &select));
-    TRY(query_plan(test_op(), select, &key, &options, slice_of(features), out));
+    TRY(query_plan(test_op(), select, &key, slice_of(features), out));
 out:
     return st;
 }
@@ -92,7 +92,7 @@ static bool binds(struct slice query)
     static const char *const filters[] = { "true", "( c.a > 5 )", "( c.a < \"x\" OR IS_DEFINED(c.a) )" };
     const char *filter = memmem(query.data, query.size, FILTER, strlen(FILTER));
     size_t before = filter ? (size_t)(filter - query.data) + 1 : query.size;
-    struct select *select;
+    const struct select *select;
     struct buf text;
 
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
@@ -216,7 +216,7 @@ TEST(a_plan_without_room_fails_whole)
 
     for (size_t room = 0; room < 64 * 1024; room += 97) {
         struct arena_mark mark = arena_mark(arena);
-        struct select *select;
+        const struct select *select;
         struct json plan;
         struct buf out;
         enum status st;
@@ -224,7 +224,7 @@ TEST(a_plan_without_room_fails_whole)
         REQUIRE(bind(slice_of(query), &select) == ST_OK);
         arena->limit_bytes = arena->used_bytes + room;
         buf_init(&out, arena);
-        st = query_plan(test_op(), select, &key, &options, slice_of(every_feature), &out);
+        st = query_plan(test_op(), select, &key, slice_of(every_feature), &out);
         arena->limit_bytes = limit;
         CHECK(st == ST_OK || st == ST_TOO_LARGE);
         CHECK(st != ST_OK || json_parse(test_op(), buf_as_slice(&out), &plan) == ST_OK);

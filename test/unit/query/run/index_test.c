@@ -195,6 +195,24 @@ TEST(an_index_changes_neither_rows_nor_pages)
     }
 }
 
+/* A term of arrays has a hash, so that its items are picked by numbers that lie in the cursor. */
+TEST(looking_from_the_other_end_leaves_no_items_of_the_first_to_pick)
+{
+    struct shelf shelf;
+
+    shelf_open(&shelf, policy, 4);
+    for (size_t i = 0; i < shelf.table.count; i++) {
+        struct query_row *row = &shelf.table.row[i];
+
+        row->number = row->counter = i + 1;
+        CHECK(json_parse(test_op(), slice_of("{\"mixed\":[1]}"), &row->body) == ST_OK);
+    }
+    shelf_index(&shelf);
+    same_by_index(&shelf, "SELECT VALUE MIN(c.mixed) FROM c");
+    same_by_index(&shelf, "SELECT MAX(c.mixed) AS most FROM c WHERE IS_ARRAY(c.mixed)");
+    shelf_close(&shelf);
+}
+
 /* How many items a query looks at, one after another or by their numbers. */
 TEST(items_that_were_left_out_of_the_index_are_found_nevertheless)
 {

@@ -1,0 +1,361 @@
+/* src/packed/delta.c - two hash tables, of paths and of buckets, over arrays that only grow. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "packed/delta.h"
+#include "packed/piece.h"
+
+enum { BLOCK_BYTES = 64 * 1024, CHAINS_FIRST = 64 };
+
+/* Values lie in blocks, back to back. */
+struct block {
+    struct block *older;
+    size_t used_bytes, size_bytes;
+    char bytes[];
+};
+
+struct delta {
+    atomic_uint refs;
+    atomic_uint_least64_t bytes, entries;
+    struct block *blocks; /* the committer's */
+
+    pthread_rwlock_t lock; /* guards the tables, not what is in them; the committer alone changes them */
+    struct delta_path **paths;
+    size_t path_chains, path_count;
+    struct delta_bucket **buckets, *all_buckets;
+    size_t bucket_chains, bucket_count;
+};
+
+static void *allocate(struct delta *delta, size_t bytes)
+{
+    void *memory = heap_allocate(bytes);
+
+    delta_adds_bytes(delta, (int64_t)bytes);
+    return memory;
+}
+
+void delta_adds_bytes(struct delta *delta, int64_t bytes)
+{
+    atomic_fetch_add_explicit(&delta->bytes, (uint64_t)bytes, memory_order_relaxed);
+}
+
+uint64_t delta_bytes(const struct delta *delta)
+{
+    return atomic_load_explicit(&delta->bytes, memory_order_relaxed);
+}
+
+uint64_t delta_entries(const struct delta *delta)
+{
+    return atomic_load_explicit(&delta->entries, memory_order_relaxed);
+}
+
+/* ---- life ---- */
+
+struct delta *delta_new(void)
+{
+    struct delta *delta = heap_allocate(sizeof(*delta));
+
+    atomic_init(&delta->refs, 1);
+    delta->path_chains = delta->bucket_chains = CHAINS_FIRST;
+    delta->paths = allocate(delta, CHAINS_FIRST * sizeof(*delta->paths));
+    delta->buckets = allocate(delta, CHAINS_FIRST * sizeof(*delta->buckets));
+    atomic_store(&delta->bytes, 0); /* what an empty one takes does not count */
+    pthread_rwlock_init(&delta->lock, NULL);
+    return delta;
+}
+
+struct delta *delta_hold(struct delta *delta)
+{
+    atomic_fetch_add(&delta->refs, 1);
+    return delta;
+}
+
+static void free_sorted(struct delta_sorted *sorted)
+{
+    if (!sorted)
+        return;
+    for (size_t i = 0; i < sorted->piece_count; i++)
+        piece_release(sorted->piece[i]);
+    pthread_mutex_destroy(&sorted->mutex);
+    free(sorted);
+}
+
+static void free_path(struct delta_path *path)
+{
+    free_sorted(path->in_order);
+    for (size_t i = 0; path->chunk && i < DELTA_CHUNKS_MAX; i++)
+        free(path->chunk[i]);
+    free(path->chunk);
+    free(path);
+}
+
+static void free_bucket(struct delta_bucket *bucket)
+{
+    for (struct delta_path *path = bucket->paths, *next; path; path = next) {
+        next = path->next_in_bucket;
+        free_path(path);
+    }
+    free(bucket);
+}
+
+void delta_release(struct delta *delta)
+{
+    if (!delta || atomic_fetch_sub(&delta->refs, 1) != 1)
+        return;
+    for (struct delta_bucket *bucket = delta->all_buckets, *next; bucket; bucket = next) {
+        next = bucket->next;
+        free_bucket(bucket);
+    }
+    for (struct block *block = delta->blocks, *older; block; block = older) {
+        older = block->older;
+        free(block);
+    }
+    pthread_rwlock_destroy(&delta->lock);
+    free(delta->paths);
+    free(delta->buckets);
+    free(delta);
+}
+
+/* ---- the tables ---- */
+
+static size_t chain_of(uint64_t bucket, uint64_t path, size_t chains)
+{
+    uint64_t mixed = (bucket * 0x9e3779b97f4a7c15u ^ path) * 0x9e3779b97f4a7c15u;
+
+    return mixed >> 32 & (chains - 1);
+}
+
+static struct delta_path *find_path(const struct delta *delta, uint64_t bucket, uint64_t id)
+{
+    struct delta_path *path = delta->paths[chain_of(bucket, id, delta->path_chains)];
+
+    while (path && (path->path != id || path->bucket != bucket))
+        path = path->next_in_chain;
+    return path;
+}
+
+static struct delta_bucket *find_bucket(const struct delta *delta, uint64_t id)
+{
+    struct delta_bucket *bucket = delta->buckets[chain_of(id, 0, delta->bucket_chains)];
+
+    while (bucket && bucket->bucket != id)
+        bucket = bucket->next_in_chain;
+    return bucket;
+}
+
+struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t id)
+{
+    struct delta_path *path;
+
+    pthread_rwlock_rdlock(&delta->lock);
+    path = find_path(delta, bucket, id);
+    pthread_rwlock_unlock(&delta->lock);
+    return path;
+}
+
+struct delta_path *delta_next_path(struct delta *delta, uint64_t id, const struct delta_path *path)
+{
+    struct delta_bucket *bucket;
+    struct delta_path *next = NULL;
+
+    if (path)
+        return path->next_in_bucket; /* new ones go to the front */
+    pthread_rwlock_rdlock(&delta->lock);
+    bucket = find_bucket(delta, id);
+    if (bucket)
+        next = bucket->paths;
+    pthread_rwlock_unlock(&delta->lock);
+    return next;
+}
+
+struct delta_bucket *delta_buckets(struct delta *delta)
+{
+    return delta->all_buckets;
+}
+
+static void link_path(struct delta *delta, struct delta_path *path)
+{
+    struct delta_path **chain = &delta->paths[chain_of(path->bucket, path->path, delta->path_chains)];
+
+    path->next_in_chain = *chain;
+    *chain = path;
+}
+
+static void link_bucket(struct delta *delta, struct delta_bucket *bucket)
+{
+    struct delta_bucket **chain = &delta->buckets[chain_of(bucket->bucket, 0, delta->bucket_chains)];
+
+    bucket->next_in_chain = *chain;
+    *chain = bucket;
+}
+
+/* Under the lock. */
+static void grow_paths(struct delta *delta)
+{
+    delta_adds_bytes(delta, -(int64_t)(delta->path_chains * sizeof(*delta->paths)));
+    free(delta->paths);
+    delta->path_chains *= 2;
+    delta->paths = allocate(delta, delta->path_chains * sizeof(*delta->paths));
+    for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
+        for (struct delta_path *path = bucket->paths; path; path = path->next_in_bucket)
+            link_path(delta, path);
+}
+
+static void grow_buckets(struct delta *delta)
+{
+    delta_adds_bytes(delta, -(int64_t)(delta->bucket_chains * sizeof(*delta->buckets)));
+    free(delta->buckets);
+    delta->bucket_chains *= 2;
+    delta->buckets = allocate(delta, delta->bucket_chains * sizeof(*delta->buckets));
+    for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
+        link_bucket(delta, bucket);
+}
+
+static struct delta_path *add_path(struct delta *delta, struct delta_bucket *bucket, uint64_t id)
+{
+    struct delta_path *path = allocate(delta, sizeof(*path));
+
+    path->bucket = bucket->bucket;
+    path->path = id;
+    path->delta = delta;
+    pthread_rwlock_wrlock(&delta->lock);
+    if (delta->path_count++ == delta->path_chains)
+        grow_paths(delta);
+    path->next_in_bucket = bucket->paths;
+    bucket->paths = path;
+    link_path(delta, path);
+    pthread_rwlock_unlock(&delta->lock);
+    return path;
+}
+
+static struct delta_bucket *add_bucket(struct delta *delta, uint64_t id)
+{
+    struct delta_bucket *bucket = allocate(delta, sizeof(*bucket));
+
+    bucket->bucket = id;
+    pthread_rwlock_wrlock(&delta->lock);
+    bucket->next = delta->all_buckets;
+    delta->all_buckets = bucket;
+    if (delta->bucket_count++ == delta->bucket_chains)
+        grow_buckets(delta); /* links this one too */
+    else
+        link_bucket(delta, bucket);
+    pthread_rwlock_unlock(&delta->lock);
+    return bucket;
+}
+
+struct delta_bucket *delta_reach(struct delta *delta, uint64_t id, uint64_t lsn)
+{
+    struct delta_bucket *bucket = find_bucket(delta, id);
+
+    if (!bucket)
+        bucket = add_bucket(delta, id);
+    bucket->lsn = lsn;
+    return bucket;
+}
+
+struct delta_sorted *delta_in_order(struct delta_path *path)
+{
+    struct delta_sorted *added, *sorted = atomic_load_explicit(&path->in_order, memory_order_acquire);
+
+    if (sorted)
+        return sorted;
+    added = allocate(path->delta, sizeof(*added));
+    pthread_mutex_init(&added->mutex, NULL);
+    if (atomic_compare_exchange_strong(&path->in_order, &sorted, added))
+        return added;
+    delta_adds_bytes(path->delta, -(int64_t)sizeof(*added));
+    free_sorted(added); /* somebody was faster */
+    return sorted;
+}
+
+/* ---- entries ---- */
+
+static const char *keep_bytes(struct delta *delta, struct slice value)
+{
+    struct block *block = delta->blocks;
+    char *at;
+
+    if (!block || block->size_bytes - block->used_bytes < value.size) {
+        size_t size = value.size > BLOCK_BYTES ? value.size : BLOCK_BYTES;
+
+        block = heap_allocate_unset(sizeof(*block) + size);
+        delta_adds_bytes(delta, (int64_t)(sizeof(*block) + size));
+        *block = (struct block){ .older = delta->blocks, .size_bytes = size };
+        delta->blocks = block;
+    }
+    at = block->bytes + block->used_bytes;
+    if (value.size)
+        memcpy(at, value.data, value.size);
+    block->used_bytes += value.size;
+    return at;
+}
+
+/* The entry's place, and room for it. Whoever looks at the count sees the chunk as well. */
+static struct delta_entry *place_for(struct delta *delta, struct delta_path *path, uint32_t index)
+{
+    unsigned chunk = delta_chunk_of(index);
+    uint32_t begin = delta_chunk_begin(chunk);
+
+    assert(chunk < DELTA_CHUNKS_MAX);
+    if (index && !path->chunk)
+        path->chunk = allocate(delta, DELTA_CHUNKS_MAX * sizeof(*path->chunk));
+    if (index && !path->chunk[chunk])
+        path->chunk[chunk] = allocate(delta, (begin ? begin : 4) * sizeof(struct delta_entry));
+    return delta_at(path, index);
+}
+
+void delta_append(struct delta *delta, struct delta_bucket *bucket, uint64_t lsn,
+                  const struct delta_change *change)
+{
+    struct delta_path *path = find_path(delta, bucket->bucket, change->path);
+    struct delta_entry *entry;
+    uint32_t count;
+
+    if (!path)
+        path = add_path(delta, bucket, change->path);
+    count = atomic_load_explicit(&path->count, memory_order_relaxed);
+    entry = place_for(delta, path, count);
+    entry->value = keep_bytes(delta, change->value);
+    entry->value_bytes = (uint32_t)change->value.size;
+    entry->number = change->number;
+    atomic_store_explicit(&entry->mark, lsn << 1 | change->present, memory_order_relaxed);
+    atomic_store_explicit(&path->count, count + 1, memory_order_release);
+    atomic_fetch_add_explicit(&delta->entries, 1, memory_order_relaxed);
+}
+
+/* LSNs rise along a path, but for dead ones: the first that stays ends the walk back. */
+static void forget_path(struct delta_path *path, uint64_t lsn)
+{
+    for (uint32_t left = atomic_load(&path->count); left > 0; left--) {
+        _Atomic uint64_t *mark = &delta_at(path, left - 1)->mark;
+
+        if (delta_is_visible(atomic_load(mark), lsn))
+            return;
+        if (atomic_exchange(mark, DELTA_DEAD) != DELTA_DEAD)
+            atomic_fetch_add(&path->dead, 1);
+    }
+}
+
+void delta_forget(struct delta *delta, uint64_t id, uint64_t lsn)
+{
+    struct delta_bucket *bucket = find_bucket(delta, id);
+
+    if (!bucket)
+        return;
+    if (bucket->lsn > lsn)
+        bucket->lsn = lsn;
+    for (struct delta_path *path = bucket->paths; path; path = path->next_in_bucket)
+        forget_path(path, lsn);
+}
+
+void delta_drop(struct delta *delta, uint64_t id)
+{
+    struct delta_bucket *bucket = find_bucket(delta, id);
+
+    if (!bucket)
+        return;
+    delta_forget(delta, id, 0);
+    bucket->dropped = true;
+}

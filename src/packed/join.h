@@ -1,0 +1,40 @@
+/*
+ * src/packed/join.h - layers of entries, laid over one another: the newest one that speaks of a number is right.
+ * Readers get what is there. A merge of runs gets what the layers together say: a number that one adds and a later
+ * one removes, or the other way round, is none of its business (entries are exact, see packed/packed.h).
+ *
+ * Ownership. The streams are the caller's, who closes them.
+ * Threads. Used by one thread.
+ */
+#pragma once
+#include "packed/stream.h"
+
+enum { JOIN_STREAMS_MAX = 256 };
+
+struct join_block {
+    struct slice value; /* of the term: lives until the next call */
+    const uint64_t *number;
+    const bool *gone; /* NULL: none is */
+    size_t count;     /* 0: the end */
+};
+
+struct join {
+    struct stream **stream; /* oldest first */
+    size_t count;
+    bool reverse;
+    bool nets; /* for a merge: marks, and not just what is there */
+
+    bool in_term;
+    struct stream *member[JOIN_STREAMS_MAX]; /* those that stand at the term, oldest first */
+    size_t member_count;
+    char *value; /* the term's, which the streams may leave behind */
+    size_t value_bytes, value_capacity;
+    struct marks out;
+};
+
+/* `join` keeps the array. */
+void join_init(struct join *join, struct stream **stream, size_t count, bool reverse, bool nets);
+void join_free(struct join *join);
+
+enum status join_next(struct op *op, struct join *join, struct join_block *block);
+enum status join_seek(struct op *op, struct join *join, struct slice value, uint64_t number);

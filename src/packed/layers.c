@@ -1,0 +1,45 @@
+/* src/packed/layers.c - counting who looks at what. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "packed/layers.h"
+
+struct packed_pin *layers_new(struct delta *active, struct delta *sealed, struct run *const *run,
+                              size_t run_count)
+{
+    struct packed_pin *layers = heap_allocate_unset(sizeof(*layers) + run_count * sizeof(layers->run[0]));
+
+    atomic_init(&layers->refs, 1);
+    layers->active = delta_hold(active);
+    layers->sealed = sealed ? delta_hold(sealed) : NULL;
+    layers->run_count = run_count;
+    for (size_t i = 0; i < run_count; i++)
+        layers->run[i] = run_hold(run[i]);
+    return layers;
+}
+
+struct packed_pin *layers_hold(struct packed_pin *layers)
+{
+    unsigned before = atomic_fetch_add(&layers->refs, 1);
+
+    assert(before > 0); /* whoever holds it has a reference, or the lock under which it cannot go */
+    return layers;
+}
+
+void layers_release(struct packed_pin *layers)
+{
+    unsigned before;
+
+    if (!layers)
+        return;
+    before = atomic_fetch_sub(&layers->refs, 1);
+    assert(before > 0);
+    if (before != 1)
+        return;
+    delta_release(layers->active);
+    delta_release(layers->sealed);
+    for (size_t i = 0; i < layers->run_count; i++)
+        run_release(layers->run[i]);
+    free(layers);
+}

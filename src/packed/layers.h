@@ -1,0 +1,24 @@
+/*
+ * src/packed/layers.h - what a reader looks at: the runs, and the deltas above them. It never changes, but that the active
+ * delta grows; a new one takes its place. A pin is one reference to it.
+ *
+ * Threads. Anybody's.
+ */
+#pragma once
+#include <stdatomic.h>
+
+#include "packed/delta.h"
+#include "packed/run.h"
+
+struct packed_pin {
+    atomic_uint refs;
+    struct delta *sealed, *active; /* sealed: being written out, or NULL */
+    size_t run_count;
+    struct run *run[]; /* oldest first */
+};
+
+/* Holds the deltas and the runs by itself. */
+struct packed_pin *layers_new(struct delta *active, struct delta *sealed, struct run *const *run,
+                              size_t run_count);
+struct packed_pin *layers_hold(struct packed_pin *layers);
+void layers_release(struct packed_pin *layers); /* NULL is welcome */

@@ -1,0 +1,11 @@
+/*
+ * src/packed/pack.h - a delta that takes no more entries becomes a run: path by path, sorted, what cancels left out.
+ * Threads. Readers of the delta go on meanwhile.
+ */
+#pragma once
+#include "packed/delta.h"
+#include "packed/run.h"
+
+/* As run_builder_finish(): without anything to write facts->marks is 0. */
+enum status pack_delta(struct op *op, struct run_space *space, struct delta *delta, uint64_t id,
+                       struct run_facts *facts, struct filter **filter);

@@ -1,0 +1,13 @@
+/*
+ * src/packed/paths.h - which paths a bucket has entries of, one after the other: for walks over a whole bucket.
+ */
+#pragma once
+#include "packed/layers.h"
+#include "packed/run_stream.h"
+
+/* The next path above the given one, or below it; without one the first or the last. `found` says whether there is any. */
+enum status paths_next(struct op *op, const struct packed_pin *pin, struct run_reader *reader,
+                       uint64_t bucket, const uint64_t *path, bool reverse, bool *found, uint64_t *next);
+
+/* Adds less removes that the LSN sees in all of the bucket's entries in a delta. */
+int64_t paths_count(struct delta *delta, uint64_t bucket, uint64_t lsn);

@@ -1,0 +1,269 @@
+/* src/packed/piece.c - a merge sort over the first bytes of values, and merging of what is sorted. */
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "keys/bytes.h"
+#include "packed/piece.h"
+
+enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
+
+/*
+ * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with, and
+ * the number. Mostly that decides, and no entry has to be fetched.
+ */
+struct item {
+    uint64_t front, number;
+    uint32_t index;
+    uint32_t rest_bytes; /* of the value behind what all have in common */
+};
+
+enum { FRONT_BYTES = 8 };
+
+int piece_compare(const struct delta_entry *entry, struct slice value, uint64_t number)
+{
+    int order = slice_compare(delta_value(entry), value);
+
+    if (order != 0)
+        return order;
+    return entry->number < number ? -1 : entry->number > number;
+}
+
+static int compare_entries(const struct delta_path *path, uint32_t a, uint32_t b)
+{
+    const struct delta_entry *other = delta_at(path, b);
+
+    return piece_compare(delta_at(path, a), delta_value(other), other->number);
+}
+
+static struct item item_of(const struct delta_path *path, uint32_t index, uint32_t common_bytes)
+{
+    const struct delta_entry *entry = delta_at(path, index);
+    uint32_t rest_bytes = entry->value_bytes - common_bytes;
+    uint8_t bytes[FRONT_BYTES] = { 0 };
+
+    memcpy(bytes, entry->value + common_bytes, rest_bytes < FRONT_BYTES ? rest_bytes : FRONT_BYTES);
+    return (struct item){ get_be(bytes, FRONT_BYTES), entry->number, index, rest_bytes };
+}
+
+/* How many bytes all values of [begin, end) begin with. */
+static uint32_t common_front(const struct delta_path *path, uint32_t begin, uint32_t end)
+{
+    const struct delta_entry *first = delta_at(path, begin);
+    uint32_t common = first->value_bytes;
+
+    for (uint32_t i = begin + 1; i < end && common > 0; i++) {
+        const struct delta_entry *entry = delta_at(path, i);
+        uint32_t same = 0;
+
+        while (same < common && same < entry->value_bytes && entry->value[same] == first->value[same])
+            same++;
+        common = same;
+    }
+    return common;
+}
+
+/* Equal ones keep their order: that of their age. */
+static bool is_after(const struct delta_path *path, const struct item *a, const struct item *b)
+{
+    if (a->front != b->front)
+        return a->front > b->front;
+    if (a->rest_bytes == b->rest_bytes && a->rest_bytes <= FRONT_BYTES)
+        return a->number > b->number;
+    return compare_entries(path, a->index, b->index) > 0;
+}
+
+static void sort_few(const struct delta_path *path, struct item *item, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct item moved = item[i];
+        size_t at = i;
+
+        for (; at > 0 && is_after(path, &item[at - 1], &moved); at--)
+            item[at] = item[at - 1];
+        item[at] = moved;
+    }
+}
+
+/* Sorts `item`; `spare` has room for as many. */
+static void sort_items(const struct delta_path *path, struct item *item, struct item *spare, size_t count)
+{
+    size_t half = count / 2, left = 0, right = half;
+
+    if (count <= INSERTION_MAX) {
+        sort_few(path, item, count);
+        return;
+    }
+    sort_items(path, item, spare, half);
+    sort_items(path, item + half, spare, count - half);
+    if (!is_after(path, &item[half - 1], &item[half]))
+        return;
+    memcpy(spare, item, half * sizeof(*item));
+    for (size_t at = 0; left < half; at++) {
+        if (right == count || !is_after(path, &spare[left], &item[right]))
+            item[at] = spare[left++];
+        else
+            item[at] = item[right++];
+    }
+}
+
+static size_t sums_of(size_t count)
+{
+    return count / PIECE_STRIDE + 1;
+}
+
+static size_t piece_bytes(size_t count)
+{
+    return count * sizeof(uint32_t) + sums_of(count) * sizeof(int32_t);
+}
+
+static struct piece *new_piece(struct delta_path *path, size_t count)
+{
+    struct piece *piece = heap_allocate_unset(sizeof(*piece) + piece_bytes(count));
+
+    atomic_init(&piece->refs, 1);
+    piece->count = (uint32_t)count;
+    piece->sum = (int32_t *)(piece->index + count);
+    delta_adds_bytes(path->delta, (int64_t)piece_bytes(count));
+    return piece;
+}
+
+/* So that counting does not have to look at every entry. What dies from now on is told by the path's count of the dead. */
+static struct piece *with_sums(const struct delta_path *path, struct piece *piece)
+{
+    int32_t sum = 0;
+
+    piece->dead = atomic_load(&path->dead);
+    piece->newest_lsn = 0;
+    for (uint32_t at = 0; at <= piece->count; at++) {
+        uint64_t mark;
+
+        if (at % PIECE_STRIDE == 0)
+            piece->sum[at / PIECE_STRIDE] = sum;
+        if (at == piece->count)
+            break;
+        mark = atomic_load_explicit(&delta_at(path, piece->index[at])->mark, memory_order_relaxed);
+        if (mark == DELTA_DEAD)
+            continue;
+        sum += mark & 1 ? 1 : -1;
+        if (piece->newest_lsn < mark >> 1)
+            piece->newest_lsn = mark >> 1;
+    }
+    return piece;
+}
+
+static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_t end)
+{
+    size_t count = end - begin;
+    struct piece *piece = new_piece(path, count);
+    struct item *item = heap_allocate_unset(2 * count * sizeof(*item));
+    uint32_t common_bytes = common_front(path, begin, end);
+
+    for (size_t i = 0; i < count; i++)
+        item[i] = item_of(path, begin + (uint32_t)i, common_bytes);
+    sort_items(path, item, item + count, count);
+    for (size_t i = 0; i < count; i++)
+        piece->index[i] = item[i].index;
+    free(item);
+    return with_sums(path, piece);
+}
+
+/* Of equal entries the older piece's come first. Takes both away. */
+static struct piece *merge(struct delta_path *path, struct piece *older, struct piece *newer)
+{
+    struct piece *merged = new_piece(path, (size_t)older->count + newer->count);
+    uint32_t left = 0, right = 0;
+
+    for (uint32_t at = 0; at < merged->count; at++) {
+        bool take_older =
+            right == newer->count ||
+            (left < older->count && compare_entries(path, older->index[left], newer->index[right]) <= 0);
+
+        merged->index[at] = take_older ? older->index[left++] : newer->index[right++];
+    }
+    delta_adds_bytes(path->delta, -(int64_t)(piece_bytes(older->count) + piece_bytes(newer->count)));
+    piece_release(older);
+    piece_release(newer);
+    return with_sums(path, merged);
+}
+
+/* Under the mutex, and so is what follows. */
+static void merge_last_two(struct delta_path *path, struct delta_sorted *sorted)
+{
+    size_t last = --sorted->piece_count;
+
+    sorted->piece[last - 1] = merge(path, sorted->piece[last - 1], sorted->piece[last]);
+}
+
+static void sort_new(struct delta_path *path, struct delta_sorted *sorted)
+{
+    uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
+    size_t pieces;
+
+    if (count == sorted->entry_count)
+        return;
+    sorted->piece[sorted->piece_count++] = sort_range(path, sorted->entry_count, count);
+    sorted->entry_count = count;
+    while ((pieces = sorted->piece_count) > 1 &&
+           sorted->piece[pieces - 2]->count / TAKES_IN_TIMES < sorted->piece[pieces - 1]->count)
+        merge_last_two(path, sorted);
+}
+
+static struct piece *hold(struct piece *piece)
+{
+    atomic_fetch_add(&piece->refs, 1);
+    return piece;
+}
+
+void piece_release(struct piece *piece)
+{
+    if (piece && atomic_fetch_sub(&piece->refs, 1) == 1)
+        free(piece);
+}
+
+size_t piece_list(struct delta_path *path, struct piece *list[PIECES_MAX])
+{
+    struct delta_sorted *sorted = delta_in_order(path);
+    size_t count;
+
+    pthread_mutex_lock(&sorted->mutex);
+    sort_new(path, sorted);
+    count = sorted->piece_count;
+    for (size_t i = 0; i < count; i++)
+        list[i] = hold(sorted->piece[i]);
+    pthread_mutex_unlock(&sorted->mutex);
+    return count;
+}
+
+struct piece *piece_whole(struct delta_path *path)
+{
+    struct delta_sorted *sorted = atomic_load(&path->in_order);
+    uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
+    struct piece *whole = NULL;
+
+    if (!sorted) /* mostly nobody has asked for it, and nobody will */
+        return count ? sort_range(path, 0, count) : NULL;
+    pthread_mutex_lock(&sorted->mutex);
+    sort_new(path, sorted);
+    while (sorted->piece_count > 1)
+        merge_last_two(path, sorted);
+    if (sorted->piece_count > 0)
+        whole = hold(sorted->piece[0]);
+    pthread_mutex_unlock(&sorted->mutex);
+    return whole;
+}
+
+uint32_t piece_find(const struct delta_path *path, const struct piece *piece, struct slice value,
+                    uint64_t number)
+{
+    uint32_t low = 0, high = piece->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (piece_compare(delta_at(path, piece->index[middle]), value, number) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,248 @@
+/*
+ * src/query/plan/filter.c - from the expressions of a filter to values at paths.
+ * Each function gives the items for which an expression can be true or, for NOT, false; both are asked
+ * separately, because an expression may be neither. What is not understood gives every item.
+ */
+#include "query/bind/fold.h"
+#include "query/plan/filter_private.h"
+
+static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                            bool truth);
+
+/* Nobody writes into it: whatever changes a filter looks at its kind first. */
+static const struct filter the_any = { .kind = FILTER_ANY, .readers = FOR_BOTH };
+
+struct filter *filter_any(void)
+{
+    return (struct filter *)&the_any;
+}
+
+struct filter *filter_make(struct arena *arena, struct filter from)
+{
+    struct filter *filter = arena_try_alloc(arena, sizeof(*filter));
+
+    if (!filter)
+        return filter_any();
+    *filter = from;
+    return filter;
+}
+
+struct filter *filter_none(struct arena *arena, unsigned readers)
+{
+    return filter_make(arena, (struct filter){ .kind = FILTER_NONE, .readers = readers });
+}
+
+struct filter *filter_loosely(struct filter *filter)
+{
+    if (filter->kind != FILTER_ANY)
+        filter->loose = true;
+    return filter;
+}
+
+struct filter *filter_only_for(struct filter *filter, unsigned readers)
+{
+    if (filter->kind != FILTER_ANY)
+        filter->readers &= readers;
+    return filter;
+}
+
+struct filter *filter_list(struct arena *arena, enum filter_kind kind, size_t room)
+{
+    struct filter **kid = arena_try_alloc(arena, room * sizeof(struct filter *));
+
+    return kid ? filter_make(arena, (struct filter){ .kind = kind, .readers = FOR_BOTH, .kid = kid })
+               : filter_any();
+}
+
+void filter_put(struct filter *list, struct filter *kid)
+{
+    if (list->kind != FILTER_ANY)
+        list->kid[list->kid_count++] = kid;
+}
+
+struct filter *filter_pair(struct arena *arena, enum filter_kind kind, struct filter *a, struct filter *b)
+{
+    struct filter *pair = filter_list(arena, kind, 2);
+
+    filter_put(pair, a);
+    filter_put(pair, b);
+    return pair;
+}
+
+struct filter *filter_with(struct arena *arena, struct filter *a, struct filter *b)
+{
+    return b->kind == FILTER_ANY ? a : filter_pair(arena, FILTER_AND, a, b);
+}
+
+/* ---- values at a path ---- */
+
+/* In one piece, because most conditions are of this kind: the condition, its intervals, the steps of its path. */
+struct filter *filter_at_path(struct arena *arena, const struct item_path *path,
+                              const struct interval *interval, size_t count, unsigned readers)
+{
+    size_t intervals_bytes = count * sizeof(*interval), steps_bytes = path->count * sizeof(path->step[0]);
+    struct filter *made = arena_try_alloc(arena, sizeof(*made) + intervals_bytes + steps_bytes);
+    struct interval *intervals;
+    struct index_step *steps;
+
+    if (!made)
+        return filter_any();
+    intervals = (struct interval *)(made + 1);
+    steps = (struct index_step *)(intervals + count);
+    *made = (struct filter){ .kind = FILTER_VALUES,
+                             .readers = readers,
+                             .interval = intervals,
+                             .interval_count = count,
+                             .path = { { steps, path->count }, path->traits } };
+    if (count)
+        memcpy(intervals, interval, intervals_bytes);
+    memcpy(steps, path->step, steps_bytes);
+    return made;
+}
+
+struct filter *filter_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                         const struct interval *interval, size_t count, unsigned readers)
+{
+    struct item_path path;
+
+    item_path_begin(&path);
+    if (!item_path_of(aliases, expr, &path))
+        return filter_any();
+    return filter_at_path(arena, &path, interval, count, readers);
+}
+
+struct filter *filter_kinds_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                               enum json_kind first, enum json_kind last)
+{
+    struct interval interval = interval_of_kinds(first, last);
+
+    return filter_at(arena, aliases, expr, &interval, 1, FOR_INDEX);
+}
+
+/* ---- logic ---- */
+
+/* AND when true and OR when false: every operand; the other two: any. */
+static struct filter *logic(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                            bool truth)
+{
+    bool every = (expr->operation == OPERATOR_AND) == truth;
+    struct filter *list = filter_list(arena, every ? FILTER_AND : FILTER_OR, expr->kid_count);
+
+    for (size_t i = 0; i < expr->kid_count; i++)
+        filter_put(list, where(arena, aliases, expr->kid[i], truth));
+    return list;
+}
+
+static struct filter *binary(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                             bool truth)
+{
+    switch (expr->operation) {
+    case OPERATOR_AND:
+    case OPERATOR_OR:
+        return logic(arena, aliases, expr, truth);
+    case OPERATOR_EQUAL:
+    case OPERATOR_NOT_EQUAL:
+    case OPERATOR_LESS:
+    case OPERATOR_LESS_EQUAL:
+    case OPERATOR_GREATER:
+    case OPERATOR_GREATER_EQUAL:
+        return filter_comparison(arena, aliases, expr, truth);
+    default:
+        return filter_any();
+    }
+}
+
+/* The items for which the expression can be true, or false. */
+static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                            bool truth)
+{
+    struct value value;
+
+    if (fold_constant(expr, &value))
+        return value.kind == (truth ? JSON_TRUE : JSON_FALSE) ? filter_any() : filter_none(arena, FOR_BOTH);
+    switch (expr->kind) {
+    case EXPR_NAME: /* in which the service's planner sees no key */
+        return filter_equals(arena, aliases, expr, value_bool(truth), FOR_INDEX);
+    case EXPR_MEMBER:
+    case EXPR_INDEX:
+        return filter_equals(arena, aliases, expr, value_bool(truth), FOR_BOTH);
+    case EXPR_UNARY:
+        return expr->operation == OPERATOR_NOT ? where(arena, aliases, expr->kid[0], !truth) : filter_any();
+    case EXPR_BINARY:
+        return binary(arena, aliases, expr, truth);
+    case EXPR_BETWEEN:
+        return filter_between(arena, aliases, expr, truth);
+    case EXPR_IN:
+        return filter_in(arena, aliases, expr, truth);
+    case EXPR_LIKE:
+        return filter_like(arena, aliases, expr, truth);
+    case EXPR_CALL:
+        return filter_call(arena, aliases, expr, truth);
+    case EXPR_EXISTS:
+        return truth ? filter_rows(arena, aliases, expr->select) : filter_any();
+    default:
+        return filter_any();
+    }
+}
+
+/* ---- statements ---- */
+
+static bool iterates(const struct alias *aliases)
+{
+    while (aliases && !aliases->iterates)
+        aliases = aliases->outer;
+    return aliases;
+}
+
+/* What the sources from `i` on, and then the filter, ask of an item. A subquery among them names no keys. */
+static struct filter *sources(struct arena *arena, const struct alias *aliases, const struct select *select,
+                              size_t i)
+{
+    const struct source *source = &select->source[i];
+    struct alias alias = { .outer = aliases, .joined = i > 0 };
+    struct filter *filter;
+
+    if (i == select->source_count)
+        return select->where ? where(arena, aliases, select->where, true) : filter_any();
+    alias.slot = source->slot;
+    alias.iterates = source->kind == SOURCE_ITERATE;
+    alias.path = source->kind == SOURCE_SUBQUERY ? NULL : source->path;
+    filter = sources(arena, &alias, select, i + 1);
+    if (source->kind != SOURCE_SUBQUERY)
+        return filter;
+    return filter_pair(arena, FILTER_AND, filter,
+                       filter_only_for(filter_rows(arena, aliases, source->select), FOR_INDEX));
+}
+
+/* Whether EXISTS counts every row: a value that is undefined is none. */
+static bool is_always_defined(const struct select *select)
+{
+    struct value value;
+
+    if (select->top || select->limit || select->offset)
+        return false;
+    return select->star || !select->value || select->item[0].expr->kind == EXPR_NAME ||
+           (fold_constant(select->item[0].expr, &value) && value.kind != JSON_UNDEFINED);
+}
+
+/* The items for which a subquery has a row. An aggregate has one of nothing at all. */
+struct filter *filter_rows(struct arena *arena, const struct alias *aliases, const struct select *select)
+{
+    struct filter *filter, *kid;
+
+    if (select->aggregate_count || select->group_count)
+        return filter_any();
+    kid = sources(arena, aliases, select, 0);
+    if (kid->kind == FILTER_ANY)
+        return kid;
+    filter = filter_list(arena, FILTER_ROWS, 1);
+    filter_put(filter, kid);
+    if (filter->kind == FILTER_ROWS)
+        filter->settles = select->source_count == 1 && !iterates(aliases) && is_always_defined(select);
+    return select->source_count > 1 ? filter_only_for(filter, FOR_INDEX) : filter;
+}
+
+const struct filter *filter_of_select(struct arena *arena, const struct select *select)
+{
+    return sources(arena, NULL, select, 0);
+}

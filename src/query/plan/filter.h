@@ -1,0 +1,51 @@
+/*
+ * src/query/plan/filter.h - what a filter asks of an item, as values at paths joined by AND and OR.
+ *     filter_of_select(arena, select)        from a bound and folded statement
+ * Two read it: predicate.c finds the ranges of the index that have such items, ranges.c the partition keys.
+ *
+ * A filter is never too narrow: every item that passes the statement's has what it asks for. Where it is `loose`
+ * others may have that, too. What is not understood is FILTER_ANY, and left to the evaluator.
+ *
+ * Both readers see the same conditions, but for those that say otherwise: the index may use all that is true, but keys
+ * are those that the service's own planner would name, because SDKs that ask for a plan expect its ranges.
+ *
+ * Ownership. Everything lies in the arena, and points into the statement. Past the arena's limit a filter is
+ *     FILTER_ANY, which is no failure.
+ */
+#pragma once
+#include "query/plan/interval.h"
+#include "query/plan/item_path.h"
+
+enum filter_kind {
+    FILTER_ANY,    /* every item */
+    FILTER_NONE,   /* no item at all */
+    FILTER_VALUES, /* the path's value lies in one of the intervals */
+    FILTER_NEAR,   /* the path's value is a geometry within reach of this one */
+    FILTER_AND,
+    FILTER_OR,
+    FILTER_ROWS, /* a subquery has a row where kid[0] holds */
+};
+
+/* To a reader that it is not for, a condition says nothing: it counts as FILTER_ANY, and in an AND not at all. */
+enum filter_readers {
+    FOR_INDEX = 1,
+    FOR_KEYS = 2,
+    FOR_BOTH = FOR_INDEX | FOR_KEYS,
+};
+
+struct filter {
+    enum filter_kind kind;
+    unsigned readers; /* enum filter_readers */
+    bool loose;
+    bool settles;                    /* FILTER_ROWS: one element that passes is all that the subquery asks */
+    struct kept_path path;           /* FILTER_VALUES, FILTER_NEAR */
+    const struct interval *interval; /* FILTER_VALUES; none: nothing passes */
+    size_t interval_count;
+    struct json geometry; /* FILTER_NEAR */
+    double reach;
+    struct filter **kid; /* FILTER_AND, FILTER_OR, FILTER_ROWS */
+    size_t kid_count;
+};
+
+/* What the statement's sources and its filter ask of an item; FILTER_ANY when that is nothing. */
+const struct filter *filter_of_select(struct arena *arena, const struct select *select);

@@ -1,0 +1,345 @@
+/*
+ * src/store/local.c - the store whose data is this process's own: opening it, its buckets, and all of it at once.
+ * local_read.c, local_write.c and local_entries.c are parts of it; local_private.h says what it is made of.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "store/local_private.h"
+
+/* Of the cache of documents, which takes an eighth of what the store may have. */
+enum { CACHE_BYTES_MAX = 512 * 1024 * 1024 };
+
+/* ---- open and close ---- */
+
+enum status backend_open(struct op *op, const struct store_options *options, struct backend **backend)
+{
+    if (options->kind == STORE_MEMORY) {
+        *backend = memory_backend();
+        return ST_OK;
+    }
+#ifdef ORRERY_ROCKSDB
+    return rocksdb_backend(op, options, backend);
+#else
+    return op_fail(op, ST_NOT_BUILT,
+                   "This build has no RocksDB: it keeps data in memory only (--store memory).");
+#endif
+}
+
+enum status local_open(struct op *op, const struct store_options *options, struct store **store)
+{
+    struct backend *backend = NULL;
+    enum status st;
+
+    TRY(backend_open(op, options, &backend));
+    TRY(store_open_over(op, backend, options, store));
+out:
+    return st;
+}
+
+static enum status open_packed(struct op *op, struct local *local, const struct store_options *options)
+{
+    struct packed_options packed =
+        options->packed ? *options->packed : packed_options_for(options->cache_bytes);
+
+    packed.threads = options->threads;
+    packed.read_only = options->read_only;
+    return packed_open(op, local->backend->runs, &packed, &local->packed);
+}
+
+/* Whoever opens a store in memory gives it none but in tests: a read was no faster with it, and documents are there twice. */
+static struct cache *open_cache(const struct store_options *options)
+{
+    size_t bytes = options->cache_bytes / 8;
+
+    return bytes ? cache_open(bytes < CACHE_BYTES_MAX ? bytes : CACHE_BYTES_MAX) : NULL;
+}
+
+static struct committer *open_committer(struct op *op, const struct local *local,
+                                        const struct store_options *options)
+{
+    const struct committer_parts parts = { local->backend, local->packed, local->cache };
+
+    return committer_new(&parts, op->env, options->sync, options->threads);
+}
+
+static const struct store_ops local_ops;
+
+static struct local *local_new(struct env *env, struct backend *backend, const struct store_options *options)
+{
+    enum { CHAINS_FIRST = 64 };
+    struct local *local = heap_allocate(sizeof(*local));
+
+    *local = (struct local){ .base = { .ops = &local_ops,
+                                       .read_only = options->read_only,
+                                       .keeps_entries = options->entries != ENTRIES_NONE,
+                                       .commits_later = options->threads },
+                             .backend = backend,
+                             .env = env,
+                             .cache = open_cache(options),
+                             .chain_count = CHAINS_FIRST };
+    local->chains = heap_allocate(CHAINS_FIRST * sizeof(local->chains[0]));
+    thread_rwlock_init(&local->lock);
+    return local;
+}
+
+static void local_close(struct store *store);
+
+enum status store_open_over(struct op *op, struct backend *backend, const struct store_options *options,
+                            struct store **store)
+{
+    struct local *local = local_new(op->env, backend, options);
+    enum status st = ST_OK;
+
+    if (options->entries == ENTRIES_PACKED)
+        TRY(open_packed(op, local, options));
+    local->committer = open_committer(op, local, options);
+    *store = &local->base;
+out:
+    if (st != ST_OK)
+        local_close(&local->base);
+    return st;
+}
+
+static void free_chain(struct local_bucket *bucket)
+{
+    while (bucket) {
+        struct local_bucket *next = bucket->next;
+
+        free(bucket);
+        bucket = next;
+    }
+}
+
+/*
+ * What is not written now is made again from the change log at the next start, so that a failure loses nothing. Nothing is
+ * written while it is not known what became of the last group.
+ */
+static void close_packed(struct local *local, bool writable)
+{
+    struct op op;
+
+    if (!local->packed)
+        return;
+    op_init(&op, local->env, SIZE_MAX / 2);
+    op_begin(&op, INT64_MAX / 2);
+    op.may_block = true;
+    if (writable && packed_flush(&op, local->packed) != ST_OK)
+        log_line(LOG_WARN, "store: the index could not be written at the end: %s", op.error ? op.error : "");
+    op_free(&op);
+    packed_close(local->packed);
+}
+
+static void local_close(struct store *store)
+{
+    struct local *local = local_of(store);
+    bool writable = local->committer && store_is_writable(store);
+
+    committer_free(local->committer);
+    close_packed(local, writable);
+    cache_close(local->cache);
+    local->backend->ops->close(local->backend);
+    for (size_t i = 0; i < local->chain_count; i++)
+        free_chain(local->chains[i]);
+    pthread_rwlock_destroy(&local->lock);
+    free(local->chains);
+    free(local);
+}
+
+/* ---- buckets ---- */
+
+static struct local_bucket **chain_of(const struct local *local, uint64_t id)
+{
+    uint64_t mixed = id * 0x9e3779b97f4a7c15u;
+
+    return &local->chains[mixed >> 32 & (local->chain_count - 1)];
+}
+
+/* Under the lock. */
+static struct local_bucket *find_bucket(const struct local *local, uint64_t id)
+{
+    struct local_bucket *bucket = *chain_of(local, id);
+
+    while (bucket && bucket->base.id != id)
+        bucket = bucket->next;
+    return bucket;
+}
+
+static void link_bucket(struct local *local, struct local_bucket *bucket)
+{
+    struct local_bucket **chain = chain_of(local, bucket->base.id);
+
+    bucket->next = *chain;
+    *chain = bucket;
+}
+
+static void grow_table(struct local *local)
+{
+    struct local_bucket **old = local->chains;
+    size_t old_count = local->chain_count;
+
+    local->chain_count *= 2;
+    local->chains = heap_allocate(local->chain_count * sizeof(*old));
+    for (size_t i = 0; i < old_count; i++) {
+        for (struct local_bucket *bucket = old[i], *next; bucket; bucket = next) {
+            next = bucket->next;
+            link_bucket(local, bucket);
+        }
+    }
+    free(old);
+}
+
+static struct local_bucket *new_bucket(struct local *local, uint64_t id, const struct head *head)
+{
+    struct local_bucket *bucket = heap_allocate(sizeof(*bucket));
+
+    bucket->base = (struct bucket){ &local->base, id };
+    bucket->head = *head;
+    bucket->floor_lsn = head->lsn; /* no transaction under way is older than this process */
+    bucket->counts = head->counts;
+    local_bucket_publish(bucket);
+    atomic_init(&bucket->last_counter, head->counter);
+    return bucket;
+}
+
+/* Somebody may have been faster. Until a bucket is in the table nobody commits to it, so its head holds. */
+static struct local_bucket *add_bucket(struct local *local, uint64_t id, const struct head *head)
+{
+    struct local_bucket *bucket;
+
+    pthread_rwlock_wrlock(&local->lock);
+    bucket = find_bucket(local, id);
+    if (!bucket) {
+        if (local->bucket_count == local->chain_count)
+            grow_table(local);
+        bucket = new_bucket(local, id, head);
+        link_bucket(local, bucket);
+        local->bucket_count++;
+    }
+    pthread_rwlock_unlock(&local->lock);
+    return bucket;
+}
+
+enum status local_bucket(struct op *op, struct store *store, uint64_t id, struct bucket **bucket)
+{
+    struct local *local = local_of(store);
+    struct local_bucket *found;
+    struct head head;
+    enum status st = ST_OK;
+
+    pthread_rwlock_rdlock(&local->lock);
+    found = find_bucket(local, id);
+    pthread_rwlock_unlock(&local->lock);
+    if (!found) {
+        TRY(backend_read_head(op, local->backend, id, &head));
+        found = add_bucket(local, id, &head);
+    }
+    *bucket = &found->base;
+out:
+    return st;
+}
+
+static uint64_t local_lsn(const struct bucket *bucket)
+{
+    return atomic_load_explicit(&((const struct local_bucket *)bucket)->visible_lsn, memory_order_acquire);
+}
+
+static bool local_usage(const struct bucket *bucket, struct bucket_usage *usage)
+{
+    const struct local_bucket *local = (const struct local_bucket *)bucket;
+
+    usage->documents = atomic_load_explicit(&local->visible_documents, memory_order_relaxed);
+    usage->bytes = atomic_load_explicit(&local->visible_bytes, memory_order_relaxed);
+    return local->counts;
+}
+
+static uint64_t local_next_counter(struct bucket *bucket)
+{
+    return atomic_fetch_add(&local_bucket_of(bucket)->last_counter, 1) + 1;
+}
+
+/* ---- all of it ---- */
+
+static enum status local_backup(struct op *op, struct store *store, const char *directory)
+{
+    struct backend *backend = local_of(store)->backend;
+
+    return backend->ops->backup(op, backend, directory);
+}
+
+static bool local_is_writable(const struct store *store)
+{
+    return committer_is_writable(((const struct local *)store)->committer);
+}
+
+/* A change from one to the other holds writers up for some milliseconds: what lies between the two changes nothing. */
+static enum status local_upkeep(struct op *op, struct store *store)
+{
+    enum { FEW_BYTES = 128 * 1024, MANY_BYTES = 1024 * 1024, CALLS_TO_REST = 5 };
+    struct local *local = local_of(store);
+    const struct backend_ops *ops = local->backend->ops;
+    struct store_stats stats;
+    uint64_t bytes;
+
+    if (!ops->rest || !store_is_writable(store))
+        return ST_OK;
+    committer_stats(local->committer, &stats);
+    bytes = stats.bytes_written - local->bytes_seen;
+    local->bytes_seen = stats.bytes_written;
+    local->quiet_calls = bytes < FEW_BYTES ? local->quiet_calls + 1 : 0;
+    if (bytes >= MANY_BYTES)
+        return ops->rest(op, local->backend, false);
+    return local->quiet_calls >= CALLS_TO_REST ? ops->rest(op, local->backend, true) : ST_OK;
+}
+
+static void add_packed_stats(struct packed *packed, struct store_stats *stats)
+{
+    struct packed_stats own;
+
+    packed_stats(packed, &own);
+    stats->index_memory_bytes = own.memory_bytes;
+    stats->index_runs = own.runs;
+    stats->index_run_bytes = own.run_bytes;
+    stats->index_merges = own.merges;
+}
+
+static void local_stats(struct store *store, struct store_stats *stats)
+{
+    struct local *local = local_of(store);
+
+    committer_stats(local->committer, stats);
+    stats->disk_bytes = local->backend->ops->disk_bytes(local->backend);
+    if (local->packed)
+        add_packed_stats(local->packed, stats);
+}
+
+static const struct store_ops local_ops = {
+    .close = local_close,
+    .bucket = local_bucket,
+    .lsn = local_lsn,
+    .usage = local_usage,
+    .next_counter = local_next_counter,
+    .snapshot = local_snapshot,
+    .release = local_release,
+    .get_many = local_get_many,
+    .get_latest = local_get_latest,
+    .scan = local_scan,
+    .commit_many = local_commit_many,
+    .commit_later = local_commit_later,
+    .commit_end = local_commit_end,
+    .outcome = local_outcome,
+    .drop = local_drop,
+    .backup = local_backup,
+    .is_writable = local_is_writable,
+    .upkeep = local_upkeep,
+    .stats = local_stats,
+    .entries_open = local_entries_open,
+    .entries_count = local_entries_count,
+    .entries_settled = local_entries_settled,
+    .entries_restore = local_entries_restore,
+    .entries_restored = local_entries_restored,
+    .entries_flush = local_entries_flush,
+};

@@ -1,0 +1,106 @@
+/* src/store/local_read.c - snapshots of the local store, reads through them, and the latest value through the cache of documents. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/heap.h"
+#include "keys/keys.h"
+#include "store/local_private.h"
+
+static void unpin(struct local *local, struct packed_pin *pin)
+{
+    if (pin)
+        packed_unpin(local->packed, pin);
+}
+
+/* A pin that a flush has overtaken may lack what the snapshot does not have either: both are taken again. */
+static enum status take(struct op *op, struct local *local, struct backend_snapshot **taken,
+                        struct packed_pin **pin)
+{
+    struct backend *backend = local->backend;
+    struct packed *packed = local->packed;
+    bool current = false;
+    enum status st = ST_OK;
+
+    while (!current) {
+        *pin = packed ? packed_pin(packed) : NULL;
+        TRY(backend->ops->snapshot(op, backend, taken));
+        current = !packed || packed_pin_is_current(packed, *pin);
+        if (current)
+            break;
+        backend->ops->release(backend, *taken);
+        unpin(local, *pin);
+    }
+out:
+    if (st != ST_OK)
+        unpin(local, *pin);
+    return st;
+}
+
+enum status local_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
+{
+    struct backend_snapshot *taken;
+    struct local_snapshot *made;
+    struct packed_pin *pin;
+    enum status st;
+
+    TRY(take(op, local_of(bucket->store), &taken, &pin));
+    made = heap_allocate_unset(sizeof(*made));
+    *made = (struct local_snapshot){ .base = { .bucket = bucket }, .taken = taken, .pin = pin };
+    *snapshot = &made->base;
+out:
+    return st;
+}
+
+void local_release(struct snapshot *snapshot)
+{
+    struct local_snapshot *held = local_snapshot_of(snapshot);
+    struct local *local = local_of(snapshot->bucket->store);
+
+    assert((held->pin != NULL) == (local->packed != NULL));
+    local->backend->ops->release(local->backend, held->taken);
+    unpin(local, held->pin);
+    free(held);
+}
+
+enum status local_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                           struct slice *values)
+{
+    struct backend *backend = local_of(snapshot->bucket->store)->backend;
+
+    return backend->ops->get_many(op, backend, local_snapshot_of(snapshot)->taken, keys, count, values);
+}
+
+enum status local_scan(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
+                       struct rows *rows)
+{
+    struct backend *backend = local_of(snapshot->bucket->store)->backend;
+
+    return backend->ops->scan(op, backend, local_snapshot_of(snapshot)->taken, range, limit, rows);
+}
+
+/* What is absent is not remembered: who asks for it is about to write it. */
+static enum status get_through(struct op *op, struct local *local, struct slice key, struct slice *value)
+{
+    struct backend *backend = local->backend;
+    uint64_t ticket = cache_ticket(local->cache, key);
+    enum status st;
+
+    TRY(backend->ops->get_many(op, backend, NULL, &key, 1, value));
+    if (value->data)
+        cache_fill(local->cache, key, *value, ticket);
+out:
+    return st;
+}
+
+/* Other keys than those of documents are not worth keeping. */
+enum status local_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value)
+{
+    struct local *local = local_of(bucket->store);
+    struct backend *backend = local->backend;
+
+    if (!local->cache || !key_is_document(key))
+        return backend->ops->get_many(op, backend, NULL, &key, 1, value);
+    if (cache_find(local->cache, op, key, value))
+        return ST_OK;
+    return get_through(op, local, key, value);
+}

@@ -1,0 +1,90 @@
+/*
+ * src/store/store_private.h - what a kind of store implements, for store.c, entries.c and the kinds themselves.
+ * A kind embeds struct store, struct bucket and struct snapshot as the first members of its own, and fills in a table. Calls
+ * that store.h describes mean here what they mean there; store.c has checked what is alike for all (whether the op may wait,
+ * whether the store may be written) and counts the work. docs/internals/shared-stores.md says what a kind owes that shares its
+ * data with other processes.
+ */
+#pragma once
+#include "store/entries.h"
+
+struct store_ops {
+    void (*close)(struct store *store);
+
+    enum status (*bucket)(struct op *op, struct store *store, uint64_t id, struct bucket **bucket);
+    uint64_t (*lsn)(const struct bucket *bucket);
+    bool (*usage)(const struct bucket *bucket, struct bucket_usage *usage);
+    uint64_t (*next_counter)(struct bucket *bucket);
+
+    /* A kind that learns the head when it takes the snapshot says so there (has_head). */
+    enum status (*snapshot)(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
+    void (*release)(struct snapshot *snapshot); /* never NULL */
+    enum status (*get_many)(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
+                            struct slice *values);
+    enum status (*get_latest)(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
+    enum status (*scan)(struct op *op, struct snapshot *snapshot, struct range range, struct scan_limit limit,
+                        struct rows *rows);
+
+    /* Waits, and gives each its status. */
+    void (*commit_many)(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
+
+    /* Does not wait: ST_PENDING, and op->resume() later. Asked only where store.commits_later says so. */
+    void (*commit_later)(struct op *op, struct bucket *bucket, struct commit *commit);
+    void (*commit_end)(struct op *op, struct commit *commit);
+    enum status (*outcome)(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);
+    enum status (*drop)(struct op *op, struct store *store, uint64_t id);
+
+    enum status (*backup)(struct op *op, struct store *store, const char *directory);
+    bool (*is_writable)(const struct store *store);
+    enum status (*upkeep)(struct op *op, struct store *store);
+    void (*stats)(struct store *store, struct store_stats *stats);
+
+    enum status (*entries_open)(struct op *op, struct snapshot *snapshot, const struct entries_walk *walk,
+                                struct entries_cursor **cursor);
+    enum status (*entries_count)(struct op *op, struct snapshot *snapshot, struct slice from, struct slice to,
+                                 bool rough, uint64_t *count);
+    enum status (*entries_settled)(struct op *op, struct bucket *bucket, uint64_t *lsn);
+    enum status (*entries_restore)(struct op *op, struct bucket *bucket, struct batch *batch);
+    void (*entries_restored)(struct bucket *bucket);
+    enum status (*entries_flush)(struct op *op, struct store *store);
+};
+
+struct store {
+    const struct store_ops *ops;
+    bool read_only, keeps_entries;
+    bool commits_later; /* commit_later() may be called */
+};
+
+struct bucket {
+    struct store *store;
+    uint64_t id;
+};
+
+struct snapshot {
+    struct bucket *bucket;
+    struct head head; /* once has_head */
+    bool has_head;
+};
+
+struct entries_ops {
+    enum status (*next)(struct op *op, struct entries_cursor *cursor, struct entries_block *block);
+    enum status (*seek)(struct op *op, struct entries_cursor *cursor, struct slice term, uint64_t number);
+    void (*end)(struct entries_cursor *cursor);
+};
+
+/* What every cursor begins with. */
+struct entries_cursor {
+    const struct entries_ops *ops;
+};
+
+/* ---- store.c, for the kinds ---- */
+
+/* What is told to a client of a commit that did not succeed; the log has the reason. Returns the status it was given. */
+enum status store_explain(struct op *op, enum status why);
+
+/* Whether the op may wait, and the store be written. */
+enum status store_check_may_write(struct op *op, const struct store *store);
+
+/* ---- the kinds: how each is opened ---- */
+
+enum status local_open(struct op *op, const struct store_options *options, struct store **store);

@@ -1,0 +1,161 @@
+/* test/unit/packed/delta_test.c - entries as they come, and sorted when they are asked for. */
+#include <stdlib.h>
+
+#include "packed/delta.h"
+#include "packed/piece.h"
+#include "packed/piece_stream.h"
+#include "test.h"
+
+enum { BUCKET = 5, PATH = 77 };
+
+static void append(struct delta *delta, uint64_t lsn, const char *value, uint64_t number, bool present)
+{
+    struct delta_change change = { PATH, slice_of(value), number, present };
+
+    delta_append(delta, delta_reach(delta, BUCKET, lsn), lsn, &change);
+}
+
+static bool is_sorted(const struct delta_path *path, const struct piece *piece)
+{
+    for (uint32_t i = 1; i < piece->count; i++) {
+        const struct delta_entry *entry = delta_at(path, piece->index[i]);
+        int order = piece_compare(delta_at(path, piece->index[i - 1]), delta_value(entry), entry->number);
+
+        if (order > 0 || (order == 0 && piece->index[i - 1] >= piece->index[i]))
+            return false;
+    }
+    return true;
+}
+
+TEST(pieces_are_few_sorted_and_have_every_entry_once)
+{
+    struct delta *delta = delta_new();
+    struct piece *list[PIECES_MAX], *whole;
+    struct delta_path *path;
+    uint32_t entries = 0;
+    size_t count;
+
+    for (uint64_t lsn = 1; lsn < 300; lsn++) {
+        uint32_t sum = 0;
+
+        for (uint64_t i = test_random() % 40; i > 0; i--, entries++) {
+            char value[40];
+
+            snprintf(value, sizeof(value), "%.*s%llu", (int)(test_random() % 20), "a long common front....",
+                     (unsigned long long)(test_random() % 50));
+            append(delta, lsn, value, test_random() % 30, test_random() % 2);
+        }
+        path = delta_find(delta, BUCKET, PATH);
+        if (!path)
+            continue;
+        count = piece_list(path, list);
+        CHECK(count <= 10);
+        for (size_t i = 0; i < count; i++) {
+            CHECK(is_sorted(path, list[i]));
+            sum += list[i]->count;
+            piece_release(list[i]);
+        }
+        CHECK(sum == entries);
+    }
+    whole = piece_whole(delta_find(delta, BUCKET, PATH));
+    CHECK(whole->count == entries && is_sorted(delta_find(delta, BUCKET, PATH), whole));
+    piece_release(whole);
+    delta_release(delta);
+}
+
+static int64_t count_at(struct delta *delta, uint64_t lsn)
+{
+    const struct value_range all = { .from = slice_of("") };
+    struct delta_path *path = delta_find(delta, BUCKET, PATH);
+    struct piece *whole = piece_whole(path);
+    int64_t count = piece_count(path, whole, &all, lsn);
+
+    piece_release(whole);
+    return count;
+}
+
+TEST(what_is_forgotten_is_seen_by_nobody_and_its_lsn_may_come_again)
+{
+    struct delta *delta = delta_new();
+
+    append(delta, 1, "a", 1, true);
+    append(delta, 2, "b", 1, true);
+    append(delta, 3, "c", 1, true);
+    CHECK(count_at(delta, 2) == 2 && count_at(delta, 3) == 3);
+    delta_forget(delta, BUCKET, 1);
+    CHECK(count_at(delta, 3) == 1);
+    append(delta, 2, "d", 1, true);
+    CHECK(count_at(delta, 1) == 1 && count_at(delta, 2) == 2);
+    CHECK(delta_buckets(delta)->lsn == 2);
+    delta_drop(delta, BUCKET);
+    CHECK(count_at(delta, 9) == 0 && delta_buckets(delta)->dropped);
+    delta_release(delta);
+}
+
+/* One by one, without any of the piece's sums. */
+static int64_t count_slowly(const struct delta_path *path, struct slice from, struct slice to, uint64_t lsn)
+{
+    int64_t count = 0;
+
+    for (uint32_t i = 0; i < atomic_load(&path->count); i++) {
+        const struct delta_entry *entry = delta_at(path, i);
+        uint64_t mark = atomic_load(&entry->mark);
+
+        if (delta_is_visible(mark, lsn) && slice_compare(delta_value(entry), from) >= 0 &&
+            slice_compare(delta_value(entry), to) < 0)
+            count += mark & 1 ? 1 : -1;
+    }
+    return count;
+}
+
+static void check_counts(struct delta *delta, uint64_t lsn)
+{
+    struct delta_path *path = delta_find(delta, BUCKET, PATH);
+    struct piece *whole = piece_whole(path);
+
+    for (int i = 0; i < 50; i++) {
+        char low[8], high[8];
+        struct value_range range;
+
+        snprintf(low, sizeof(low), "%03d", (int)(test_random() % 500));
+        snprintf(high, sizeof(high), "%03d", (int)(test_random() % 500));
+        range = (struct value_range){ slice_of(low), slice_of(high) };
+        CHECK(piece_count(path, whole, &range, lsn) == count_slowly(path, range.from, range.to, lsn));
+    }
+    piece_release(whole);
+}
+
+TEST(a_piece_counts_any_part_of_itself_for_any_reader_also_after_some_was_forgotten)
+{
+    struct delta *delta = delta_new();
+
+    for (uint64_t lsn = 1; lsn <= 2000; lsn++) {
+        char value[8];
+
+        snprintf(value, sizeof(value), "%03d", (int)(test_random() % 500));
+        append(delta, lsn, value, lsn, test_random() % 3 > 0);
+    }
+    check_counts(delta, 2000);
+    check_counts(delta, 700);
+    delta_forget(delta, BUCKET, 1500);
+    check_counts(delta, 2000);
+    append(delta, 1501, "250", 1, true);
+    check_counts(delta, 1501);
+    delta_release(delta);
+}
+
+TEST(many_paths_and_buckets_are_found)
+{
+    struct delta *delta = delta_new();
+
+    for (uint64_t i = 0; i < 3000; i++) {
+        struct delta_change change = { i % 100, slice_of("v"), i + 1, true };
+
+        delta_append(delta, delta_reach(delta, i / 10, 1), 1, &change);
+    }
+    for (uint64_t i = 0; i < 3000; i++)
+        CHECK(delta_find(delta, i / 10, i % 100) != NULL);
+    CHECK(delta_find(delta, 0, 50) == NULL);
+    CHECK(delta_entries(delta) == 3000 && delta_bytes(delta) > 3000 * sizeof(struct delta_entry));
+    delta_release(delta);
+}

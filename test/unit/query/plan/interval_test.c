@@ -1,0 +1,79 @@
+/* test/unit/query/plan/interval_test.c - intervals met, turned round and printed; and who reads which condition. */
+#include "query/plan/filter.h"
+#include "query/query.h"
+#include "test.h"
+
+static bool prints(const struct interval *interval, const char *expected)
+{
+    struct buf text;
+
+    buf_init(&text, &test_op()->arena);
+    interval_print(&text, interval);
+    if (!slice_is(buf_as_slice(&text), expected))
+        printf("%.*s\n", (int)text.size, text.data);
+    return slice_is(buf_as_slice(&text), expected);
+}
+
+TEST(two_intervals_meet_in_their_tighter_bounds)
+{
+    struct interval above = interval_of_order(OPERATOR_GREATER_EQUAL, value_int(1));
+    struct interval more = interval_of_order(OPERATOR_GREATER, value_int(1));
+    struct interval below = interval_of_order(OPERATOR_LESS, value_int(5));
+    struct interval both = interval_meet(&above, &below), empty;
+
+    CHECK(prints(&both, "[1, 5)"));
+    both = interval_meet(&above, &more);
+    CHECK(prints(&both, "(1, number]"));
+    CHECK(!interval_is_empty(&both) && !interval_is_point(&both));
+    above = interval_of_order(OPERATOR_GREATER_EQUAL, value_int(7));
+    empty = interval_meet(&above, &below);
+    CHECK(interval_is_empty(&empty));
+}
+
+TEST(a_value_and_its_complement_are_all_there_is)
+{
+    struct interval point = interval_of_value(value_string(slice_of("m"))), both[2];
+
+    interval_complement(value_string(slice_of("m")), both);
+    CHECK(interval_is_point(&point));
+    CHECK(prints(&both[0], "[null, \"m\")"));
+    CHECK(prints(&both[1], "(\"m\", object]"));
+}
+
+TEST(numbers_that_are_not_finite_are_stored_nowhere)
+{
+    struct interval infinite = interval_of_value(value_double(1 / 0.0)),
+                    one = interval_of_value(value_int(1));
+
+    CHECK(!interval_is_stored(&infinite));
+    CHECK(interval_is_stored(&one));
+}
+
+static const struct filter *filter_of(const char *text)
+{
+    static const struct query_options options = { .planar = false };
+    struct query *query;
+
+    if (query_compile(test_op(), slice_of(text), json_undefined, &options, &query) != ST_OK)
+        printf("%s: %s\n", text, test_op()->error);
+    return filter_of_select(&test_op()->arena, query_select(query));
+}
+
+TEST(a_condition_says_who_may_read_it)
+{
+    CHECK(filter_of("SELECT * FROM c WHERE c.a = 1")->readers == FOR_BOTH);
+    CHECK(filter_of("SELECT * FROM c WHERE c.a < 1")->readers == FOR_INDEX);
+    CHECK(filter_of("SELECT * FROM c WHERE IS_NULL(c.a)")->readers == FOR_BOTH);
+    CHECK(filter_of("SELECT * FROM c WHERE STRINGEQUALS(c.a, 'x')")->readers == FOR_INDEX);
+    CHECK(filter_of("SELECT * FROM c WHERE ABS(c.a) = 1")->kid[1]->readers == FOR_KEYS);
+    CHECK(filter_of("SELECT * FROM c WHERE 5 IN (c.a)")->kid[1]->readers == FOR_KEYS);
+}
+
+TEST(a_list_is_one_condition_of_many_points)
+{
+    const struct filter *filter = filter_of("SELECT * FROM c WHERE c.a IN (1, undefined, 'x')");
+
+    CHECK(filter->kind == FILTER_VALUES);
+    CHECK(filter->interval_count == 2);
+    CHECK(!filter->loose);
+}
