@@ -87,7 +87,7 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
             last[key.size] = '\0';
             range.from = slice_make(last, key.size + 1);
         }
-        arena_rewind(&op->arena, mark); /* what was visited has memory of its own */
+        arena_rewind(&op->arena, mark); /* visit() has copied what it keeps */
     } while (rows.more);
 out:
     store_release(snapshot);
@@ -561,12 +561,12 @@ enum status catalog_sweep(struct op *op, struct catalog *catalog)
         st = remove_data(op, catalog, container_number(&container->rid));
         container_release(container);
     }
-    return st; /* what could not be removed now is found again at the next start */
+    return st; /* data that could not be removed now is removed at the next start */
 }
 
 /* --- opening --- */
 
-/* A drop that the last run did not finish. */
+/* Finishes a drop that the last run of the program did not finish. */
 static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
 {
     struct key_parts parts;

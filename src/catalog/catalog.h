@@ -45,7 +45,7 @@ struct key_path {
     struct slice segment[PATH_SEGMENTS_MAX];
 };
 
-/* Paths whose values together are different for every item of a logical partition. */
+/* No two items of a logical partition have the same values at all of these paths. */
 struct unique_key {
     size_t path_count;
     struct key_path *path;

@@ -8,7 +8,7 @@
  *
  * Promises
  * 1. An id is taken once among the siblings of one type.
- * 2. What is dropped takes what is below it along, in the same commit.
+ * 2. A drop removes the resource and everything below it, in the same commit.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -19,7 +19,7 @@ struct batch;
 struct child {
     enum rid_type type;
     struct rid rid;
-    struct rid parent; /* the database, container or user; of an offer, whose throughput it is */
+    struct rid parent; /* the database, container or user; for an offer, the owner of the throughput */
     struct slice id;   /* empty for an offer */
     uint64_t etag;
     int64_t ts_ms;

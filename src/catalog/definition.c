@@ -139,7 +139,7 @@ static enum status define_key(struct op *op, struct json key, struct define_opti
     json_add_name(out, slice_of("paths"));
     json_add(out, json_get(key, "paths"));
     add_text(out, "kind", multi ? "MultiHash" : text_is(kind, "Range") ? "Range" : "Hash");
-    if (version || multi) { /* one left out stays out, and means 1 */
+    if (version || multi) { /* a version that the client left out stays out, and means 1 */
         json_add_name(out, slice_of("version"));
         json_add_int(out, multi ? 2 : version);
     }
@@ -465,7 +465,7 @@ static bool keeps_embeddings(struct json old, struct json definition)
     return true;
 }
 
-/* An index may go, but not become one of another type. */
+/* A replacement may drop a vector index, but must not change its type. */
 static bool keeps_vector_indexes(struct json old, struct json definition)
 {
     struct json before = json_get(json_get(old, "indexingPolicy"), "vectorIndexes");

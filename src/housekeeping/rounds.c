@@ -46,7 +46,7 @@ void rounds_close(struct rounds *rounds)
     free(rounds);
 }
 
-/* ---- what is known of a container ---- */
+/* ---- the state of a container ---- */
 
 static struct known *know(struct rounds *rounds, const struct container *container)
 {

@@ -49,7 +49,7 @@ struct step {
     uint64_t bucket;
     struct view view;
     struct batch *batch;
-    int64_t cutoff_ms; /* what is not after it is old */
+    int64_t cutoff_ms; /* a change is old when it was made at this time or before */
     uint64_t settled_lsn;
     struct log_place trimmed; /* so far */
     struct rows rows;

@@ -15,7 +15,7 @@
 #include "index/sort.h"
 #include "keys/keys.h"
 
-/* What composites and tuples are made of. */
+/* A value that composites and tuples are made of. */
 struct slot {
     struct json value;
     struct hash128 hash; /* of an array or an object */
@@ -163,7 +163,7 @@ static struct hash128 visit_object(struct walk *walk, const struct index_node *n
     return json_hasher_end(&hasher);
 }
 
-/* An array or an object. Its hash is needed for its own entry, for a slot, or by what it lies in. */
+/* Visits an array or an object. Its hash is needed for its own entry, for a slot, or for the hash of its parent. */
 static struct hash128 visit_container(struct walk *walk, const struct index_node *node, path_id path,
                                       struct json value, bool hashed)
 {
@@ -204,7 +204,7 @@ static struct hash128 visit(struct walk *walk, const struct index_node *node, pa
     return hash;
 }
 
-/* A stored property of the same name was passed over by visit_object(). */
+/* visit_object() has passed over a stored property of the same name. */
 static enum status visit_computed(struct walk *walk, struct json document)
 {
     const struct index_policy *policy = walk->policy;
@@ -260,7 +260,7 @@ static size_t bytes_max(const struct index_item *item)
     return item && item->bytes_max ? item->bytes_max : SIZE_MAX / 2;
 }
 
-/* In order, each once. `terms` have been begun, and say whether they had enough memory. */
+/* Finds the terms of an item, in order, each once. `terms` were initialized, and say whether memory ran out. */
 static enum status find_terms(struct op *op, const struct index_item *item, struct terms *terms)
 {
     struct walk walk = { .op = op, .terms = terms };
@@ -278,7 +278,7 @@ out:
 
 /* ------- changes ------- */
 
-/* Where two lists are while they are compared. */
+/* Two sorted lists that are being compared. */
 struct pair {
     const struct found *old, *new;
     size_t old_left, new_left;

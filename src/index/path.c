@@ -37,7 +37,7 @@ struct reader {
     struct slice text;
     size_t at;
     size_t elements, count;
-    bool numbered; /* some step is one element */
+    bool numbered; /* some step names one element of an array */
     struct index_step step[JSON_DEPTH_MAX];
 };
 
@@ -156,7 +156,7 @@ static bool read_part(struct reader *reader, struct policy_path *parsed)
     return true;
 }
 
-/* The braces and what must stand behind them. */
+/* Reads the braces of a tuple, and what must stand behind them. */
 static bool read_tuple(struct reader *reader, struct policy_path *parsed)
 {
     if (reader->elements != 1 || reader->count == 0 || reader->count > JSON_DEPTH_MAX ||
@@ -184,7 +184,7 @@ static bool ends_here(const struct reader *reader)
     return reader->at == reader->text.size && !reader->numbered;
 }
 
-/* From a slash on: true when the path has ended well. */
+/* Reads from a slash on. True when the path has ended well. */
 static bool read_path(struct reader *reader, struct policy_path *parsed)
 {
     while (at_text(reader, "/")) {

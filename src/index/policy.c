@@ -6,7 +6,7 @@
 #include "index/path.h"
 #include "index/policy_private.h"
 
-/* What a policy says of a path itself. A path of which it is silent takes the verdict of the path above. */
+/* What a policy says of a path itself. Where it says nothing, the verdict of the path above holds. */
 enum verdict { SILENT, EXCLUDED, INCLUDED };
 
 struct draft {
@@ -227,7 +227,7 @@ static bool is_time(const struct index_path *path)
 static const char *const unseen[] = { "_rid", "_self", "_etag", "_attachments" };
 enum { UNSEEN = sizeof(unseen) / sizeof(unseen[0]) };
 
-/* System properties that are no part of a document and change without it. */
+/* Whether the path leads into a system property that is no part of the document, and may change without it. */
 static bool is_unseen(const struct index_path *path)
 {
     for (size_t i = 0; i < UNSEEN; i++)
@@ -429,7 +429,7 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
     return ST_OK;
 }
 
-/* ------- what is asked of it ------- */
+/* ------- questions to a policy ------- */
 
 bool index_policy_is_empty(const struct index_policy *policy)
 {

@@ -46,7 +46,7 @@ static inline uint64_t bucket_container(uint64_t bucket)
     return bucket >> BUCKET_BITS;
 }
 
-/* The bucket that a key begins with: that of one of ours, or of the beginning of one. */
+/* The bucket that a key begins with. The key is one of ours, or the beginning of one. */
 static inline uint64_t key_bucket(struct slice key)
 {
     assert(key.size >= BUCKET_KEY_BYTES);

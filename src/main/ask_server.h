@@ -4,7 +4,7 @@
 #include "main/settings.h"
 
 struct server_question {
-    const char *path;  /* _orrery/<command>, to which it is posted */
+    const char *path;  /* _orrery/<command>: the question is posted there */
     struct slice body; /* JSON */
 };
 

@@ -72,7 +72,7 @@ static enum status take_target(struct op *op, const char *target, int *lock)
     if (info.st_uid != geteuid()) /* its owner can open it again, and the certificate's key will be in it */
         TRY(op_fail(op, ST_BAD_DIRECTORY, "%s belongs to another user: a copy needs a directory of its own",
                     target));
-    if (chmod(target, 0700) != 0) /* what is in it is for nobody else, whoever made it */
+    if (chmod(target, 0700) != 0) /* the copy is for nobody else, whoever made the directory */
         TRY(op_fail(op, ST_BAD_DIRECTORY, "%s is not ours to close to others: %s", target, strerror(errno)));
     TRY(check_empty(op, target));
     TRY(directory_lock(op, target, lock));

@@ -30,7 +30,9 @@ static enum status make_directory(struct op *op, const char *path)
     return op_fail(op, ST_UNAVAILABLE, "cannot make %s: %s", path, strerror(errno));
 }
 
-/* The kernel releases the lock however the process ends. What an earlier process wrote into the file is removed. */
+/*
+ * The kernel releases the lock however the process ends. The address of an earlier process is removed from the file.
+ */
 enum status directory_lock(struct op *op, const char *path, int *lock)
 {
     *lock = open(directory_inside(op, path, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

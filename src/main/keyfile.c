@@ -277,7 +277,7 @@ static enum status set_primary(struct op *op, const char *text, struct key_texts
     return ST_OK;
 }
 
-/* The well-known key protects nothing: it is for loopback, or for those who say that they know. */
+/* The well-known key protects nothing. It is for loopback, or for operators who allow it by a flag. */
 static enum status check_well_known(struct op *op, const struct settings *settings,
                                     const struct key_texts *keys)
 {

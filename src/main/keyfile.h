@@ -27,7 +27,10 @@ struct keyfile_stamp {
 enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys,
                          struct keyfile_stamp *stamp);
 
-/* For looking at a file now and then: the version whose keys are in use, and the one that the last look saw. */
+/*
+ * What keyfile_look() compares: the version of the file whose keys are in use, and the version that the last look
+ * saw.
+ */
 struct keyfile_watch {
     struct keyfile_stamp used, seen;
 };

@@ -9,8 +9,8 @@ enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 12 };
 struct clearing {
     const struct container *container;
     const struct epk *epk;
-    uint64_t newest; /* the counter of documents when it began: what was created since stays */
-    uint64_t after;  /* the number up to which all is done */
+    uint64_t newest; /* the counter of documents when clearing began: items created since then stay */
+    uint64_t after;  /* clearing has done everything up to this number */
     size_t limit;    /* of a step's items */
     bool done;
 };

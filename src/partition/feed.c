@@ -116,10 +116,8 @@ out:
 /* Times never fall while LSNs rise, so a binary search finds the place. */
 enum status partition_feed_since(struct op *op, struct partition_feed *feed, int64_t ms)
 {
-    uint64_t
-        low = 0,
-        high =
-            feed->head_lsn; /* up to `low` all is not after that time; what is above `high` is, or is nothing */
+    uint64_t low = 0;               /* changes up to it are not after that time */
+    uint64_t high = feed->head_lsn; /* changes above it are after that time, or there are none */
     enum status st = ST_OK;
 
     while (low < high) {

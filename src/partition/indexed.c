@@ -1,4 +1,4 @@
-/* src/partition/indexed.c - the entries of items: by which policy, and what a write changes. */
+/* src/partition/indexed.c - the entries of items: which policy gives them, and what a write changes of them. */
 #include <assert.h>
 
 #include "base/limits.h"

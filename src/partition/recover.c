@@ -1,4 +1,4 @@
-/* src/partition/recover.c - makes lost index entries again, from the change log behind what is settled. */
+/* src/partition/recover.c - makes lost index entries again, from the part of the change log that is not settled. */
 #include <assert.h>
 #include <stdlib.h>
 

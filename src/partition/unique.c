@@ -1,4 +1,4 @@
-/* src/partition/unique.c - unique keys: who has which values, kept in the item's own transaction. */
+/* src/partition/unique.c - unique keys: which items have which values, kept in the item's own transaction. */
 #include <assert.h>
 
 #include "base/hash.h"
