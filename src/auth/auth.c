@@ -166,7 +166,7 @@ static enum status read_credentials(struct op *op, const struct request *request
 
 /* --- the date --- */
 
-/* A signature holds from one time to another. */
+/* Refuses a signature that is good from one time to another, and not now. */
 static enum status refuse_time(struct op *op, int64_t from_ms, int64_t to_ms)
 {
     char from[HTTP_DATE_SIZE + 1], to[HTTP_DATE_SIZE + 1], now[HTTP_DATE_SIZE + 1];
@@ -217,7 +217,7 @@ static void add_lower(struct buf *text, struct slice part)
     text->size += part.size + 1;
 }
 
-/* What the client signed, if it meant `link`. */
+/* The text that the client has signed, if it meant `link`. */
 static struct slice payload(struct op *op, const struct request *request, struct slice type,
                             struct slice link)
 {
@@ -225,6 +225,7 @@ static struct slice payload(struct op *op, const struct request *request, struct
     struct slice date = request->header[HEADER_MS_DATE];
     struct buf text;
 
+    assert(request->method < sizeof(verbs) / sizeof(verbs[0]));
     buf_init(&text, &op->arena);
     add_lower(&text, slice_of(verbs[request->method]));
     add_lower(&text, type);
@@ -240,7 +241,7 @@ static bool only_reads(size_t key)
     return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
 }
 
-/* As on the service, a key for reading that was used to write is answered like a wrong key. */
+/* A key for reading does not sign writes: as on the service, it is answered like a wrong key. */
 static bool signed_by_any_key(const struct key_set *keys, struct slice text, bool writes,
                               const uint8_t signature[HMAC_BYTES])
 {
@@ -295,7 +296,7 @@ static enum status refuse(struct op *op, struct slice text)
 
 /* --- resource tokens: <signature>;<grant>; in base64 each --- */
 
-/* What is signed. No request's text begins like this, so neither signature can stand for the other. */
+/* The text that is signed for a token. No request's text begins like this, so no signature is good for both. */
 static struct slice grant_text(struct slice grant, char *room)
 {
     static const char mark[] = "resource token\n";
@@ -307,7 +308,7 @@ static struct slice grant_text(struct slice grant, char *room)
 
 enum { GRANT_TEXT_MAX = 32 + GRANT_BYTES_MAX };
 
-/* The first key that may write: a key for reading signs no token. */
+/* Tokens are signed with the first key that may write. */
 static const struct hmac *signing_key(const struct key_set *keys)
 {
     return &keys->key[keys->is_there[AUTH_PRIMARY] ? AUTH_PRIMARY : AUTH_SECONDARY];
@@ -319,6 +320,7 @@ void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *
     struct slice encoded = slice_make(bytes, grant_encode(grant, bytes));
     char room[GRANT_TEXT_MAX];
 
+    assert(grant->permission.size > 0); /* a token is of a permission: size 0 stands for a master key */
     pthread_rwlock_rdlock(&auth->lock);
     hmac_sign(signing_key(&auth->keys), grant_text(encoded, room), signature);
     pthread_rwlock_unlock(&auth->lock);

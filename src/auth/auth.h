@@ -39,13 +39,13 @@ void auth_close(struct auth *auth); /* NULL is welcome */
 /* Replaces all keys by these. When one of them is no key, nothing changes. */
 enum status auth_replace(struct op *op, struct auth *auth, const char *const *base64_keys, size_t count);
 
-/* What is asked for, in the words of a signature. */
+/* What a request asks for, in the words of its signature. */
 struct auth_subject {
     struct slice type;     /* docs, colls, ...; empty for the account */
     struct slice link;     /* decoded: dbs/a/colls/b */
     struct slice raw_link; /* the same as it came, percent-encoded */
     struct slice last;     /* the link's last segment, which may be a rid */
-    bool writes;           /* not for keys that only read */
+    bool writes;           /* keys for reading are refused */
 };
 
 /*
@@ -58,6 +58,6 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
 /* type=resource&ver=1&sig=<signature>;<grant>; */
 void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *out);
 
-/* What a client does: the authorization header for a request that has its x-ms-date. */
+/* Does what a client does: makes the authorization header of a request that has its x-ms-date. */
 enum status auth_sign(struct op *op, const char *base64_key, const struct request *request,
                       const struct auth_subject *subject, struct slice *header);

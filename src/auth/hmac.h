@@ -1,7 +1,7 @@
 /*
  * src/auth/hmac.h - HMAC-SHA256 with the key taken in once.
- * Every request is signed, so a signature must not cost allocations: OpenSSL's own HMAC makes
- * several for each. Its SHA-256, which is what takes the time, is used here by itself.
+ * Every request is signed, so a signature must not allocate. OpenSSL's HMAC allocates several times for each. This
+ * one uses only OpenSSL's SHA-256, which is the part that takes time.
  */
 #pragma once
 #define OPENSSL_SUPPRESS_DEPRECATED /* the plain SHA-256 calls: they alone need no allocation */

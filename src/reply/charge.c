@@ -3,6 +3,8 @@
  * To change a price: change its row, run test-reply, which prints what the service's published examples cost by it,
  * and write the new figure into docs/throughput.md, which the same test reads.
  */
+#include <assert.h>
+
 #include "json/json.h"
 #include "reply/charge.h"
 
@@ -38,7 +40,10 @@ double charge_since(const struct work *work, const struct work *before)
     double charge = 0;
 
     for (size_t i = 0; i < price_count; i++) {
-        double count = (double)(counted(work, &prices[i]) - counted(before, &prices[i]));
+        double count;
+
+        assert(counted(work, &prices[i]) >= counted(before, &prices[i])); /* counters only grow */
+        count = (double)(counted(work, &prices[i]) - counted(before, &prices[i]));
 
         charge += prices[i].units * (prices[i].kilobytes ? count / 1024 : count);
     }

@@ -24,7 +24,7 @@ double charge_of(const struct work *work);
 /* What the service was seen to charge for an answer that tells a client to come back later. */
 extern const double charge_refused;
 
-/* The charge of the work since `before`. It is of a part of a request, so no work costs nothing. */
+/* The charge of the work since `before`. Unlike a whole answer, a part of a request may cost nothing. */
 double charge_since(const struct work *work, const struct work *before);
 
 /* At most two decimals, as the service prints charges. */

@@ -1,10 +1,13 @@
 /* src/reply/feed.c - lists. */
+#include <assert.h>
+
 #include "reply/feed.h"
 
 void feed_begin(struct feed *feed, struct reply *reply, const struct rid *owner, const char *collective)
 {
     struct buf *body = reply_body(reply);
 
+    assert(body->size == 0); /* a list is the whole body */
     *feed = (struct feed){ .reply = reply };
     buf_text(body, "{\"_rid\":\"");
     if (owner)
@@ -14,6 +17,7 @@ void feed_begin(struct feed *feed, struct reply *reply, const struct rid *owner,
 
 void feed_next(struct feed *feed)
 {
+    assert(feed->reply); /* feed_begin() came first */
     if (feed->count++ > 0)
         buf_byte(reply_body(feed->reply), ',');
 }

@@ -25,7 +25,7 @@ void reply_resume(struct reply *reply)
 {
     assert(reply->answer->head.size == 0);
     assert(reply->answer->body.size == 0);
-    assert(!reply_has_session(reply)); /* its LSN is what it has waited for */
+    assert(!reply_has_session(reply)); /* the LSN is that of the commit that it waited for */
     begin_answer(reply);
 }
 
@@ -87,15 +87,18 @@ void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms)
 
 /* ---- what it is about ---- */
 
-void reply_owner(struct reply *reply, struct slice link, const struct rid *rid)
+void reply_owner(struct reply *reply, struct slice link, const struct rid *rid, struct range_ids ranges)
 {
     assert(!reply->about.link.data);
+    assert(link.data); /* an owner without a link would look as if none had been noted */
     reply->about.link = link;
     reply->about.rid = rid;
+    reply_ranges(reply, ranges);
 }
 
 void reply_ranges(struct reply *reply, struct range_ids ranges)
 {
+    assert(ranges.count > 0); /* ranges have no gap between them: every key lies in one */
     reply->about.ranges = ranges;
     reply->about.of_items = true;
 }
@@ -137,7 +140,17 @@ static void print_about(struct reply *reply)
 
 void reply_status(struct reply *reply, int http_status)
 {
+    assert(http_status >= 200);
+    assert(http_status < 600);
     reply->answer->status = http_status;
+}
+
+void reply_item(struct reply *reply, const struct reply_item *item)
+{
+    reply_etag(reply, item->etag, item->ts_ms);
+    reply_header_u64(reply, "x-ms-item-lsn", item->item_lsn);
+    reply_session(reply, item->session_lsn);
+    reply_status(reply, item->status);
 }
 
 void reply_drop_body(struct reply *reply)
@@ -167,7 +180,7 @@ void reply_print_reason(struct buf *out, const char *reason)
     json_print_string(out, reason_text(reason, out->arena));
 }
 
-/* The service tells who answered and for which request behind the reason. */
+/* After the reason, the service tells which request it was and who answered it. */
 static void print_message(struct buf *body, const struct op *op, const struct error_row *row)
 {
     struct slice text = reason_text(op->error, body->arena);
@@ -222,14 +235,17 @@ static void replace_with_too_large(struct reply *reply)
     write_failure(reply, ST_TOO_LARGE);
 }
 
-double reply_charge(const struct reply *reply, enum status status)
-{
-    return status == ST_TOO_MANY_REQUESTS ? charge_refused : charge_of(&reply->op->work);
-}
+/* Every answer has these, whatever was asked. */
+#define SAME_HEADERS                            \
+    "x-ms-gatewayversion: version=2.14.0\r\n"   \
+    "x-ms-serviceversion: version=2.14.0.0\r\n" \
+    "x-ms-schemaversion: 1.19\r\n"              \
+    "cache-control: no-store, no-cache\r\n"
 
-void reply_finish(struct reply *reply, enum status status)
+double reply_finish(struct reply *reply, enum status status)
 {
     struct op *op = reply->op;
+    double charge = status == ST_TOO_MANY_REQUESTS ? charge_refused : charge_of(&op->work);
     struct buf *head = &reply->answer->head;
 
     print_about(reply);
@@ -244,12 +260,9 @@ void reply_finish(struct reply *reply, enum status status)
                      reply->content_type.data ? reply->content_type : slice_of("application/json"));
     reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
     buf_text(head, "x-ms-request-charge: ");
-    charge_print(head, reply_charge(reply, status));
-    buf_append(head, "\r\n", 2);
-    reply_header(reply, "x-ms-gatewayversion", slice_of("version=2.14.0"));
-    reply_header(reply, "x-ms-serviceversion", slice_of("version=2.14.0.0"));
-    reply_header(reply, "x-ms-schemaversion", slice_of("1.19"));
-    reply_header(reply, "cache-control", slice_of("no-store, no-cache"));
+    charge_print(head, charge);
+    buf_text(head, "\r\n" SAME_HEADERS);
+    return charge;
 }
 
 void reply_write_error(struct exchange *exchange, enum status status, const char *message)

@@ -1,10 +1,10 @@
 /*
  * src/reply/reply.h - answers as clients of the service expect them: bodies, headers, errors.
- * An operation writes its body and, when its work is done, the headers that are its own. What its answer is about it notes as
- * soon as it knows it, because a failure tells it as well; reply_finish() prints that, and what every answer has. A failure
- * replaces the body that was written before it.
+ * An operation writes its body and, when its work is done, the headers of its own. It notes as early as it can
+ * which container and which ranges the answer is about, because a failure names them as well. reply_finish() prints
+ * them, and the headers that every answer has. A failure replaces the body that was written before it.
  *
- * Ownership. Everything lies in the op's arena, but what is noted of a container, which outlives the reply.
+ * Ownership. Everything lies in the op's arena. Only what is noted of a container lies in it: it outlives the reply.
  */
 #pragma once
 #include "base/exchange.h"
@@ -16,10 +16,10 @@
 struct about {
     struct slice link; /* of the container; data is NULL until it is noted */
     const struct rid *rid;
-    struct range_ids ranges; /* 0 alone until an operation on items says more */
-    bool of_items;           /* and whether one has */
+    struct range_ids ranges; /* only range 0 until an operation on items notes others */
+    bool of_items;           /* an operation on items has noted them */
     bool has_lsn;
-    uint64_t lsn; /* up to which a client has seen those ranges */
+    uint64_t lsn; /* the client has seen those ranges up to here */
 };
 
 struct reply {
@@ -32,7 +32,7 @@ struct reply {
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer);
 
-/* Goes on after a wait (ST_PENDING) before which nothing was written; what was noted stays. */
+/* Goes on after the wait for a commit (ST_PENDING). Nothing was written before the wait; what was noted stays. */
 void reply_resume(struct reply *reply);
 
 /* One header line. Values come from us: they hold no line breaks. */
@@ -40,16 +40,19 @@ void reply_header(struct reply *reply, const char *name, struct slice value);
 void reply_header_u64(struct reply *reply, const char *name, uint64_t value);
 void reply_header_rid(struct reply *reply, const char *name, const struct rid *rid);
 
-/* A value that holds names of the client's: what is no printable ASCII is percent-encoded. */
+/* A value with names that clients chose: bytes that are no printable ASCII are percent-encoded. */
 void reply_header_link(struct reply *reply, const char *name, struct slice link);
 
 /* The quoted text, in the header and nowhere else. */
 void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
 
-/* x-ms-content-path and its like, noted once: SDKs keep session tokens by them, from failures too. */
-void reply_owner(struct reply *reply, struct slice link, const struct rid *rid);
+/*
+ * The answer is about this container, and about all of its ranges until reply_ranges() says less. Noted once. It
+ * becomes x-ms-content-path and its like: SDKs keep session tokens by them, from failures too.
+ */
+void reply_owner(struct reply *reply, struct slice link, const struct rid *rid, struct range_ids ranges);
 
-/* From here on the answer is about these ranges of the container; a request that names fewer of them narrows it. */
+/* From here on the answer is about these ranges of the container only. */
 void reply_ranges(struct reply *reply, struct range_ids ranges);
 
 /* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. Noted once. */
@@ -67,21 +70,30 @@ static inline struct buf *reply_body(struct reply *reply)
 
 void reply_status(struct reply *reply, int http_status);
 
+/* What an answer says of the one item in its body: its version, and how far the client has now seen its range. */
+struct reply_item {
+    uint64_t etag;
+    int64_t ts_ms;
+    uint64_t item_lsn, session_lsn;
+    int status;
+};
+void reply_item(struct reply *reply, const struct reply_item *item);
+
 /* A write whose caller wants no body back keeps status and headers (Prefer: return=minimal). */
 void reply_drop_body(struct reply *reply);
 
-/* The last step of every request, failed or not: status line, charge, activity id, error body. */
-void reply_finish(struct reply *reply, enum status status);
+/*
+ * The last step of every request, failed or not: status line, charge, activity id, error body. Returns what the
+ * answer says that it cost, in request units.
+ */
+double reply_finish(struct reply *reply, enum status status);
 
-/* A reason as a JSON string; what it quotes of a client's need not be UTF-8. */
+/* Prints a reason as a JSON string. A reason may quote bytes of a client, which need not be UTF-8. */
 void reply_print_reason(struct buf *out, const char *reason);
 
-/* How long a client should wait before it tries again what failed for a passing reason, unless the op knows better. */
+/* How long a client should wait before it tries again, unless the op says another time. */
 enum { RETRY_AFTER_MS = 50 };
 uint64_t reply_retry_after_ms(const struct op *op);
 
-/* What the answer says that it cost, in request units. */
-double reply_charge(const struct reply *reply, enum status status);
-
-/* For failures before there is an operation: http/ calls this for malformed requests. */
+/* For failures before there is an operation. http/ calls it for malformed requests. */
 void reply_write_error(struct exchange *exchange, enum status status, const char *message);

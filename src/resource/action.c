@@ -1,4 +1,6 @@
 /* src/resource/action.c - create, upsert, read, replace, patch and delete, in any transaction. */
+#include <assert.h>
+
 #include "partition/key.h"
 #include "resource/action.h"
 
@@ -6,9 +8,11 @@ void action_place(const struct container *container, struct action *action)
 {
     struct partition_key key;
 
+    assert(json_kind(action->document) == JSON_OBJECT);
     partition_key_extract(container, action->document, &key);
     partition_key_epk(container, &key, &action->epk);
     action->id = json_string(json_get(action->document, "id"));
+    assert(action->id.size > 0); /* item_check_document() has let the document in */
 }
 
 enum status action_check_key(struct op *op, const struct action *action, const struct epk *named)
@@ -37,7 +41,7 @@ out:
     return st;
 }
 
-/* A replace where there is one, else a create: If-Match then has nothing to compare. */
+/* An upsert replaces the item, or creates it: then If-Match has nothing to compare with. */
 static enum status take_upsert(struct op *op, const struct container *container, struct partition_txn *txn,
                                struct action *action)
 {
@@ -66,7 +70,7 @@ out:
     return st;
 }
 
-/* A version that the client has already, by either condition: a batch of the service takes them for the same. */
+/* Either condition says which version the client has: a batch of the service treats both as If-None-Match. */
 static enum status take_read(struct op *op, const struct container *container, struct partition_txn *txn,
                              struct action *action)
 {
@@ -147,13 +151,24 @@ static const struct {
 enum status action_take(struct op *op, const struct container *container, struct partition_txn *txn,
                         struct action *action)
 {
+    assert(txn);
+    assert(action->kind < ACTION_KINDS);
+    assert(action->id.data); /* a request that names no item was refused */
     partition_set_indexing(txn, action->indexing);
     return kinds[action->kind].take(op, container, txn, action);
 }
 
 int action_status(const struct action *action)
 {
+    assert(action->kind < ACTION_KINDS);
     return action->found ? kinds[action->kind].status : kinds[action->kind].status_if_new;
+}
+
+bool action_is_to_blame(enum status st)
+{
+    int http = error_row(st)->http;
+
+    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
 }
 
 void action_stamp(struct action *action, struct commit_stamp stamp)
@@ -184,6 +199,8 @@ enum status action_run(struct op *op, const struct call *call, struct action *ac
     struct partition_txn *txn = NULL;
     enum status st = ST_WRITE_CONFLICT;
 
+    assert(call->container); /* items have no other owner */
+    assert(!action->txn);    /* one commit at a time */
     for (int tries = 0; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
         action_attempt_again(op, &begun);
         TRY(partition_begin(op, call->service->locks, call->container, &action->epk, action->id, &txn));
@@ -205,8 +222,11 @@ out:
 
 enum status action_end(struct op *op, struct action *action, struct commit_stamp *stamp)
 {
-    enum status st = partition_commit_end(op, &action->txn, stamp);
+    enum status st;
 
+    assert(action->txn); /* action_run() left it there with ST_PENDING */
+    st = partition_commit_end(op, &action->txn, stamp);
+    assert(!action->txn);
     if (st == ST_OK)
         action_stamp(action, *stamp);
     return st;

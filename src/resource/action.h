@@ -1,5 +1,5 @@
 /*
- * src/resource/action.h - one action on one item: what a request asks for, and an operation of a batch as well.
+ * src/resource/action.h - one action on one item, as a request, a batch or a script asks for it.
  *     struct action action = { .kind = ACTION_REPLACE, .document = ..., .if_match = ... };
  *     action_place(container, &action);              where it belongs
  *     action_take(op, container, txn, &action);      into a transaction that is committed later, or never
@@ -31,29 +31,44 @@ struct action {
     enum indexing_wish indexing;          /* of what it writes */
 
     struct partition_txn *txn; /* its own, while it is being committed */
-    bool found;                /* what was there when it was taken: */
-    struct record old;         /* if found */
-    struct record item;        /* as it was read or is to be written; its LSN is 0 until that is committed */
+    bool found;                /* an item with that id was there when the action was taken: */
+    struct record old;         /* this one */
+    struct record item; /* as it was read, or as it is to be written: then its LSN is 0 until the commit */
 };
 
-/* The partition key and the id of its document; a replace is about another id where the client says so. */
+/*
+ * Takes the partition key and the id from the action's document. A replace may be about an item with another id: its
+ * caller sets that id afterwards.
+ */
 void action_place(const struct container *container, struct action *action);
 
-/* ST_KEY_MISMATCH when its document belongs under another key than the one that the client names. */
+/* ST_KEY_MISMATCH when the document's partition key is not the one that the client named. */
 enum status action_check_key(struct op *op, const struct action *action, const struct epk *named);
 
-/* Does it in the transaction, which sees what was done in it before. ST_NOT_MODIFIED: a read had nothing new to tell. */
+/*
+ * Does the action in the transaction, which sees its own earlier writes. ST_NOT_MODIFIED: the client of a read has
+ * this version already.
+ */
 enum status action_take(struct op *op, const struct container *container, struct partition_txn *txn,
                         struct action *action);
 
-/* Begins, takes, commits; again when another writer came first, and ST_RETRY_WITH when many did. */
+/*
+ * Begins a transaction, takes the action and commits. When another writer came first, it tries again. After
+ * ACTION_TRIES it answers ST_RETRY_WITH.
+ */
 enum status action_run(struct op *op, const struct call *call, struct action *action,
                        struct commit_stamp *stamp);
 
-/* After an action_run() that was ST_PENDING. ST_WRITE_CONFLICT: nothing was written; it is for a thread that may wait. */
+/*
+ * Ends an action_run() that was ST_PENDING. ST_WRITE_CONFLICT: nothing was written, and a thread that may wait has
+ * to run the action again.
+ */
 enum status action_end(struct op *op, struct action *action, struct commit_stamp *stamp);
 
-/* What an attempt in vain has allocated and counted is given back before the next one: the client pays for one. */
+/*
+ * What the op had allocated and counted before an attempt. The next attempt begins from there, so that the client
+ * pays for one attempt only.
+ */
 struct action_attempt {
     struct op_mark mark;
     struct work work;
@@ -62,11 +77,14 @@ struct action_attempt {
 struct action_attempt action_attempt_begin(const struct op *op);
 void action_attempt_again(struct op *op, const struct action_attempt *begun);
 
-/* A transaction that met others a few times is given up: ST_RETRY_WITH. */
+/* After so many conflicts with other writers a transaction is given up: ST_RETRY_WITH. */
 enum { ACTION_TRIES = 5 };
 
-/* After the commit: its LSN and time are the item's, if the item was written by it. */
+/* After the commit: the item gets the commit's LSN and time, if this action wrote the item. */
 void action_stamp(struct action *action, struct commit_stamp stamp);
 
-/* The HTTP status of one that went well. */
+/* Whether a failure lies in what was asked, and not in the moment. */
+bool action_is_to_blame(enum status st);
+
+/* The HTTP status of an action that went well. */
 int action_status(const struct action *action);

@@ -1,4 +1,6 @@
 /* src/resource/attachment.c - attachments of items: create, upsert, read, replace, list, query, delete. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/attachment_private.h"
@@ -13,7 +15,7 @@ static enum status exists(struct op *op)
     return op_fail(op, ST_EXISTS, "Resource with specified id or name already exists.");
 }
 
-/* Under the id that the body gives it, which is free, or whose holder is replaced. */
+/* Writes the attachment under its body's id. If another attachment has this id, it is replaced, or it is an error. */
 static enum status put_named(struct op *op, struct partition_txn *txn, struct attachment_job *job,
                              bool replaces)
 {
@@ -37,13 +39,14 @@ enum status attachment_try_upsert(struct op *op, struct partition_txn *txn, stru
     return put_named(op, txn, job, true);
 }
 
-/* It may be renamed, to a name that no other has. */
+/* A replace may rename the attachment, to a name that no other has. */
 static enum status check_rename(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     struct attachment_job other = *job;
     struct slice id = attachment_wanted_id(job);
     enum status st = ST_OK;
 
+    assert(job->found); /* attachment_find_to_change() came first */
     if (id.size == 0 || slice_equal(id, json_string(json_get(job->old.document, "id"))))
         goto out;
     other.by_number = false;
@@ -75,7 +78,7 @@ out:
     return st;
 }
 
-/* What has a body: reads it, does it, and tells what came of it. */
+/* Operations that have a body: reads the body, writes, and answers with the attachment. */
 static enum status write_body(struct op *op, const struct call *call, struct reply *reply,
                               attachment_attempt *attempt)
 {
@@ -140,7 +143,7 @@ out:
     return st;
 }
 
-/* All of an item's: a hundred at most. */
+/* All attachments of an item: ATTACHMENTS_MAX at most. */
 static enum status read_all(struct op *op, const struct call *call, struct reply *reply,
                             struct attachment_job *job, struct record **list, size_t *count)
 {
@@ -153,6 +156,7 @@ static enum status read_all(struct op *op, const struct call *call, struct reply
     TRY(partition_begin_many(op, call->container, &job->epk, &txn));
     TRY(attachment_find_item(op, txn, job));
     TRY(attachment_list(op, txn, &job->item, list, count));
+    assert(*count <= ATTACHMENTS_MAX);
     reply_session(reply, lsn);
 out:
     partition_abort(txn);
@@ -177,6 +181,7 @@ enum status attachment_feed(struct op *op, struct call *call, struct reply *repl
         next++;
     feed_begin(&feed, reply, &owner, "Attachments");
     for (; next < count && feed.count < limit && reply_body(reply)->size < PAGE_BYTES_MAX; next++) {
+        assert(next == 0 || list[next - 1].number < list[next].number); /* continuations rely on the order */
         feed_next(&feed);
         attachment_print(reply_body(reply), &job, &list[next]);
     }

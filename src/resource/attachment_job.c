@@ -1,8 +1,10 @@
 /*
- * src/resource/attachment_job.c - what the operations on attachments share: from the request to the transaction and back.
- * A body is the attachment as JSON, which names media that lie elsewhere, or it is the media themselves, with the name
- * in the Slug header: those are kept here, and /media/<the attachment's rid> leads to them.
+ * src/resource/attachment_job.c - what the operations on attachments share: reading, writing, answering.
+ * A body is one of two things. It is the attachment as JSON, which names media that lie elsewhere. Or it is the
+ * media, with the name in the Slug header: these are kept here, and /media/<the attachment's rid> leads to them.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/attachment_private.h"
 #include "resource/scope.h"
@@ -14,6 +16,7 @@ struct rid attachment_rid(const struct attachment_job *job, const struct record 
 {
     struct rid item = rid_child(&job->call->container->rid, RID_DOCUMENT, job->item.number);
 
+    assert(attachment->number <= UINT32_MAX); /* a rid has four bytes for it */
     return rid_attachment(&item, (uint32_t)attachment->number);
 }
 
@@ -34,13 +37,9 @@ void attachment_print(struct buf *body, const struct attachment_job *job, const 
     json_print_members(body, attachment->document);
     buf_text(body, ",\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"_self\":\"dbs/");
-    rid_print(body, &container->database->rid);
-    buf_text(body, "/colls/");
-    rid_print(body, &container->rid);
-    buf_text(body, "/docs/");
-    rid_print(body, &item);
-    buf_text(body, "/attachments/");
+    buf_text(body, "\",\"_self\":\"");
+    item_print_self(body, container, &item);
+    buf_text(body, "attachments/");
     rid_print(body, &rid);
     buf_text(body, "/\",");
     print_etag_member(body, attachment->etag, attachment->ts_ms);
@@ -60,6 +59,8 @@ void attachment_reply(struct reply *reply, const struct attachment_job *job, con
 
 void attachment_reply_written(struct reply *reply, struct attachment_job *job, int status)
 {
+    assert(job->made.lsn == 0); /* made by this request, */
+    assert(job->stamp.lsn > 0); /* which attachment_run() has committed */
     job->made.lsn = job->stamp.lsn;
     job->made.ts_ms = job->stamp.ts_ms;
     attachment_reply(reply, job, &job->made, job->stamp.lsn, status);
@@ -69,7 +70,6 @@ void attachment_reply_written(struct reply *reply, struct attachment_job *job, i
 
 /* --- reading the request --- */
 
-/* The item that the path names, with the partition key of the header. */
 enum status attachment_read_address(struct op *op, const struct call *call, struct reply *reply,
                                     struct attachment_job *job)
 {
@@ -87,7 +87,7 @@ out:
     return st;
 }
 
-/* It will be a header: a client must not write others with it. */
+/* The type becomes a header of an answer: a client must not write other headers with it. */
 static enum status check_type(struct op *op, struct slice type)
 {
     bool good = type.size > 0 && type.size <= MEDIA_TYPE_BYTES_MAX;
@@ -99,7 +99,7 @@ static enum status check_type(struct op *op, struct slice type)
     return ST_OK;
 }
 
-/* What stands before the slash is one of the few that there are: the service takes "application/text", and not "junk/text". */
+/* Before the slash stands one of the few known kinds: the service takes "application/text", and not "junk/text". */
 static enum status check_media_type(struct op *op, struct slice type)
 {
     static const char *const kinds[] = { "application", "audio",     "font", "image", "message",
@@ -182,6 +182,8 @@ enum status attachment_find_item(struct op *op, struct partition_txn *txn, struc
     bool found;
     enum status st;
 
+    assert(txn);
+    assert(job->item_id.data);
     TRY(partition_find(op, txn, job->item_id, &job->item, &found));
     if (!found)
         TRY(attachment_missing(op));
@@ -189,7 +191,7 @@ out:
     return st;
 }
 
-/* By its id, or by its rid where the whole path is made of rids. */
+/* An attachment is named by its id, or by its rid where the whole path is made of rids. */
 static bool is_named(const struct attachment_job *job, const struct record *attachment, struct slice name)
 {
     struct rid rid = attachment_rid(job, attachment), given;
@@ -236,12 +238,14 @@ static void print_media_link(struct buf *out, const struct rid *rid)
     rid_print(out, rid);
 }
 
-/* What an upload is known as. Parsed from text, because a header's bytes may be no UTF-8. */
+/* The JSON of uploaded media. It is parsed from text, because the bytes of a header need not be UTF-8. */
 static enum status describe_media(struct op *op, const struct attachment_job *job, struct slice id,
                                   const struct rid *rid, struct json *document)
 {
     struct buf text;
 
+    assert(job->has_media);
+    assert(id.size > 0); /* id_of_upload() makes one where there is none */
     buf_init(&text, &op->arena);
     buf_text(&text, "{\"contentType\":");
     json_print_string(&text, job->type);
@@ -266,7 +270,7 @@ struct slice attachment_wanted_id(const struct attachment_job *job)
     return job->has_media ? job->slug : json_string(json_get(job->body, "id"));
 }
 
-/* The id that an upload is to have: the client's, or the one it has already, or a new one. */
+/* The id of an upload: the one in the Slug header, else the one that it has already, else a new one. */
 static struct slice id_of_upload(struct op *op, const struct attachment_job *job)
 {
     if (job->slug.size)
@@ -274,7 +278,7 @@ static struct slice id_of_upload(struct op *op, const struct attachment_job *job
     return job->found ? id_of(&job->old) : new_id(op);
 }
 
-/* Media that are here stay when the attachment still points at them. */
+/* Media that are kept here stay if the new attachment still points at them. */
 static bool keeps_media(struct op *op, const struct attachment_job *job, const struct rid *rid)
 {
     struct buf link;
@@ -286,7 +290,6 @@ static bool keeps_media(struct op *op, const struct attachment_job *job, const s
     return slice_equal(json_string(json_get(job->body, "media")), buf_as_slice(&link));
 }
 
-/* `old` is what it takes the place of, when it was found. */
 enum status attachment_write(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     struct record numbered = job->old;
@@ -308,13 +311,13 @@ out:
     return st;
 }
 
-/* As a write of the item: whoever else writes it waits, or is refused. */
 enum status attachment_run(struct op *op, struct attachment_job *job, attachment_attempt *attempt)
 {
     const struct call *call = job->call;
     struct partition_txn *txn = NULL;
     enum status st;
 
+    assert(call->container); /* attachments have an item, and items a container */
     for (int tries = 0; tries < CONFLICT_TRIES; tries++) {
         TRY(partition_begin(op, call->service->locks, call->container, &job->epk, job->item_id, &txn));
         TRY(attempt(op, txn, job));

@@ -1,12 +1,13 @@
 /*
- * src/resource/attachment_private.h - what a request about an attachment is made of, for the files of this folder only.
- * A job is one request: filled by the reading calls, changed by those inside a transaction, told by the last.
+ * src/resource/attachment_private.h - one request about an attachment, for the files of this folder only.
+ * A job is one request. The reading calls fill it, the calls inside a transaction change it, and the last calls print
+ * the answer from it.
  */
 #pragma once
 #include "partition/attachment.h"
 #include "resource/item.h"
 
-/* What a request is about, before and after it has happened. */
+/* What a request asks for, and what became of it. */
 struct attachment_job {
     const struct call *call;
     struct epk epk;
@@ -39,27 +40,34 @@ enum status attachment_check_body(struct op *op, const struct attachment_job *jo
 /* The id that the body gives it; absent when media come without a name. */
 struct slice attachment_wanted_id(const struct attachment_job *job);
 
-/* Inside a transaction: the item; the attachment of that name as `old`, when `found`; the one in the path, which must be there. */
+/*
+ * Inside a transaction. The first finds the item. The second finds the attachment of that name: `found` says
+ * whether it is there, and `old` is it. The third finds the attachment that the path names, which must be there and
+ * meet If-Match.
+ */
 enum status attachment_find_item(struct op *op, struct partition_txn *txn, struct attachment_job *job);
 enum status attachment_find(struct op *op, struct partition_txn *txn, struct attachment_job *job,
                             struct slice name);
 enum status attachment_find_to_change(struct op *op, struct partition_txn *txn, struct attachment_job *job);
 
-/* What the body says, in the place of `old` when that was found. */
+/* Writes what the body says. It takes the place of `old`, if that was found. */
 enum status attachment_write(struct op *op, struct partition_txn *txn, struct attachment_job *job);
 
 typedef enum status attachment_attempt(struct op *op, struct partition_txn *txn, struct attachment_job *job);
 
-/* Each refuses before it writes anything. */
+/* Each of them refuses before it writes anything. */
 attachment_attempt attachment_try_create, attachment_try_upsert, attachment_try_replace,
     attachment_try_delete;
 
-/* As a write of the item: whoever else writes it waits, or is refused. */
+/*
+ * Runs the attempt in a transaction of its own, which counts as a write of the item: others who write the item
+ * meanwhile wait, or are refused.
+ */
 enum status attachment_run(struct op *op, struct attachment_job *job, attachment_attempt *attempt);
 
 struct rid attachment_rid(const struct attachment_job *job, const struct record *attachment);
 void attachment_print(struct buf *body, const struct attachment_job *job, const struct record *attachment);
-extern const struct search_kind attachment_rows; /* records, with their job as the context */
+extern const struct search_kind attachment_rows; /* rows are records; the context is their job */
 void attachment_reply(struct reply *reply, const struct attachment_job *job, const struct record *attachment,
                       uint64_t lsn, int status);
 void attachment_reply_written(struct reply *reply, struct attachment_job *job, int status);

@@ -1,10 +1,12 @@
 /* src/resource/attachment_script.c - attachments as scripts ask for them, in the script's transaction. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/attachment_private.h"
 #include "resource/operations.h"
 #include "resource/search.h"
 
-/* A version that the script has already. */
+/* ST_NOT_MODIFIED when the script has this version already. */
 static enum status try_read(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     enum status st;
@@ -41,7 +43,7 @@ static const struct way *find_way(struct slice name)
 
 /* ---- one ---- */
 
-/* By its name; where the link is made of rids, by its number below the item. */
+/* The attachment is known by its name, or by its number below the item where the link is made of rids. */
 static enum status read_name(struct op *op, struct json asked, struct attachment_job *job)
 {
     struct slice item = operations_text(json_get(asked, "rid"));
@@ -58,7 +60,7 @@ static enum status read_name(struct op *op, struct json asked, struct attachment
     return job->name.data ? ST_OK : attachment_missing(op);
 }
 
-/* Only a new one is given an id. */
+/* Only a new attachment is given an id. */
 static enum status read_body(struct op *op, const struct way *way, struct json asked,
                              struct attachment_job *job)
 {
@@ -91,13 +93,14 @@ static void print_answer(struct op *op, const struct way *way, struct attachment
     buf_text(answers, ",\"options\":{}}");
 }
 
-/* All attempts refuse before they write: what is wrong with them the script is told, and it may go on. */
+/* Every attempt refuses before it writes. So the script may be told what was wrong, and go on. */
 static enum status act(struct op *op, const struct operations *work, const struct way *way, struct json asked,
                        struct attachment_job *job, struct buf *answers)
 {
     struct json options = json_get(asked, "options");
     enum status st = ST_OK;
 
+    assert(job->item_id.data); /* operations_item() has found it, or refused */
     job->if_match = operations_text(json_get(options, "etag"));
     job->if_none_match = operations_text(json_get(options, "ifNoneMatch"));
     if (way->on_attachment)
@@ -142,6 +145,7 @@ enum status attachment_operate(struct op *op, const struct operations *work, str
     const struct way *way = find_way(name);
     enum status st;
 
+    assert(work->txn); /* scripts run inside one */
     TRY(operations_item(op, work, asked, &job.item_id));
     if (way)
         TRY(act(op, work, way, asked, &job, answers));

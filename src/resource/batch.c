@@ -1,8 +1,10 @@
 /*
- * src/resource/batch.c - several operations in one request: run them, tell what became of each.
- * What is wrong with the request as a whole refuses it. What is wrong with one operation is told in its place of
- * the answer, which then has status 207.
+ * src/resource/batch.c - several operations in one request: runs them, and tells what became of each.
+ * A request that is wrong as a whole is refused. When one operation is wrong, its place in the answer says so, and
+ * the answer has status 207.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "partition/key.h"
 #include "reply/charge.h"
@@ -28,9 +30,10 @@ out:
     return st;
 }
 
-/* The key in the header is that of all operations: a resource token may be good for no other. */
+/* Every operation must have the key that the header names: a resource token may be good for no other. */
 static enum status check_same_key(struct op *op, const struct parts *parts)
 {
+    assert(parts->has_key);
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->part[i];
         struct epk epk;
@@ -62,7 +65,7 @@ out:
 
 /* ---- each operation by itself ---- */
 
-/* In bulk: the client asked the wrong range, which may have been the right one before a split. */
+/* In bulk: refuses an operation that was sent to the wrong range. It may have been the right one before a split. */
 static enum status check_range(struct op *op, const struct parts *parts, const struct epk *epk)
 {
     struct slice key = epk_slice(epk);
@@ -73,7 +76,7 @@ static enum status check_range(struct op *op, const struct parts *parts, const s
     return op_fail(op, ST_RANGE_GONE, "The operation's partition key lies in another partition key range.");
 }
 
-/* The id of a replace is that of the operation, which its document may change. */
+/* A replace is about the operation's id; the document may have another, which the item then gets. */
 static enum status place_document(struct op *op, const struct parts *parts, struct part *part,
                                   const struct epk *named)
 {
@@ -81,6 +84,7 @@ static enum status place_document(struct op *op, const struct parts *parts, stru
     struct slice id = action->id;
     enum status st;
 
+    assert(json_kind(part->body) == JSON_OBJECT); /* batch_read() refuses others */
     action->document = part->body;
     TRY(item_check_document(op, &action->document));
     TRY(item_check_size(op, action->document));
@@ -93,7 +97,7 @@ out:
     return st;
 }
 
-/* Where a key is named neither here nor there, the document has one, or there is none to have. */
+/* The key is the request's, or the operation's own, or the document's. Without any it is read as an absent key. */
 static enum status place(struct op *op, const struct parts *parts, struct part *part)
 {
     bool has_document = batch_kinds[part->action.kind].body == BODY_DOCUMENT;
@@ -101,6 +105,7 @@ static enum status place(struct op *op, const struct parts *parts, struct part *
     bool names = parts->has_key || part->key.data || !has_document;
     enum status st = ST_OK;
 
+    assert(part->action.kind < ACTION_KINDS);
     if (names && !parts->has_key)
         TRY(read_epk(op, parts->call->container, part->key, &named));
     part->action.epk = named;
@@ -115,6 +120,7 @@ out:
 
 static void place_all(struct op *op, struct parts *parts)
 {
+    assert(parts->count > 0); /* batch_read() refuses a batch without operations */
     for (size_t i = 0; i < parts->count; i++) {
         parts->part[i].placed = place(op, parts, &parts->part[i]);
         parts->part[i].error = op->error;
@@ -131,9 +137,16 @@ static enum status too_large(struct op *op)
     return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
 }
 
+/* Room for what an answer has beside the items: status, charge, ETag, system properties, a message. */
+static size_t bare_answer_bytes(const struct parts *parts)
+{
+    return 1024 * parts->count;
+}
+
 /*
- * An answer that has no room after the commit would leave the client in the dark: the room is taken before it.
- * A buffer that cannot grow is lost, with what others have to tell, so the arena is asked first.
+ * Takes the room for an operation's answer before the commit. A client that got no answer after the commit would
+ * not know what was written. The arena is asked first, because a buffer that fails to grow loses the answers of the
+ * others too.
  */
 static enum status make_room(struct op *op, struct parts *parts, const struct part *part)
 {
@@ -142,6 +155,7 @@ static enum status make_room(struct op *op, struct parts *parts, const struct pa
     size_t item = tells_item(part) ? item_text_bytes(op, part->action.item.document, SMALL_TEXT_BYTES) : 0;
     size_t wanted = parts->answer_bytes + item;
 
+    assert(parts->answer_bytes >= bare_answer_bytes(parts));
     if (item > BATCH_ANSWER_BYTES_MAX || wanted > BATCH_ANSWER_BYTES_MAX)
         return too_large(op);
     if (wanted > body->capacity && op->arena.used_bytes + 2 * wanted > op->arena.limit_bytes)
@@ -152,6 +166,8 @@ static enum status make_room(struct op *op, struct parts *parts, const struct pa
 
 void batch_end_part(struct op *op, struct part *part, enum status status)
 {
+    assert(status != ST_PENDING);     /* a batch runs on a thread that may wait, */
+    assert(status != ST_WOULD_BLOCK); /* so that no operation is left half done */
     part->status = status;
     part->error = op->error;
     part->retry_after_ms = reply_retry_after_ms(op);
@@ -189,13 +205,7 @@ static enum status take_all(struct op *op, struct parts *parts, struct partition
     return ST_OK;
 }
 
-/* Results beside those of the items: status, charge, ETag, system properties, a message. */
-static size_t bare_answer_bytes(const struct parts *parts)
-{
-    return 1024 * parts->count;
-}
-
-/* The first attempt waits for nobody, so that batches of one logical partition share a sync; later ones line up. */
+/* The first attempt takes no lock, so that batches of one logical partition share a sync. Later attempts line up. */
 static enum status attempt(struct op *op, struct parts *parts, bool in_turn, struct part **culprit,
                            struct commit_stamp *stamp)
 {
@@ -215,7 +225,7 @@ out:
     return st;
 }
 
-/* What an attempt in vain has allocated is given back before the next one. */
+/* Each attempt begins with the memory that the first had. */
 static enum status attempt_until_written(struct op *op, struct parts *parts, struct part **culprit,
                                          struct commit_stamp *stamp)
 {
@@ -230,9 +240,11 @@ static enum status attempt_until_written(struct op *op, struct parts *parts, str
     return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
-/* One operation cannot be done: it tells why, and the others that they depended on it. */
+/* One operation cannot be done. Its answer tells why; the answers of the others tell that they depended on it. */
 static void blame(struct parts *parts, const struct part *culprit)
 {
+    assert(culprit >= parts->part);
+    assert(culprit < parts->part + parts->count);
     for (size_t i = 0; i < parts->count; i++) {
         if (&parts->part[i] == culprit)
             continue;
@@ -242,21 +254,13 @@ static void blame(struct parts *parts, const struct part *culprit)
     parts->lsn = container_lsn(parts->call->container);
 }
 
-/* Whether it is the operation that is wrong, and not the moment. */
-static bool is_its_own(enum status st)
-{
-    int http = error_row(st)->http;
-
-    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
-}
-
 static enum status run_atomic(struct op *op, struct parts *parts)
 {
     struct part *culprit = NULL;
     struct commit_stamp stamp = { 0 };
     enum status st = attempt_until_written(op, parts, &culprit, &stamp);
 
-    if (culprit && is_its_own(st)) {
+    if (culprit && action_is_to_blame(st)) {
         blame(parts, culprit);
         return ST_OK;
     }
@@ -289,6 +293,7 @@ static void print_result(struct buf *body, const struct container *container, co
     buf_text(body, ",\"requestCharge\":");
     charge_print(body, part->charge);
     if (tells_etag(part)) {
+        assert(item->lsn > 0); /* what is told is committed */
         buf_text(body, ",\"eTag\":");
         print_etag(body, item->etag, item->ts_ms);
     }
@@ -305,7 +310,7 @@ static void print_result(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-/* The same as a row, which has no place for a message. */
+/* The same in the binary form, which has no place for a message. */
 static void write_result(struct buf *body, const struct container *container, const struct part *part)
 {
     const struct error_row *row = error_row(part->status);
@@ -318,6 +323,7 @@ static void write_result(struct buf *body, const struct container *container, co
     ptrdiff_t start = HYBRID_ROW_NO_BODY;
 
     if (tells_etag(part)) {
+        assert(item->lsn > 0); /* what is told is committed */
         etag_print(&etag, item->etag, item->ts_ms);
         result.etag = buf_as_slice(&etag);
     }
@@ -344,11 +350,12 @@ static void write_results(struct parts *parts, struct buf *body)
         write_result(body, parts->call->container, &parts->part[i]);
 }
 
-/* In the form in which the request came. */
+/* The answer has the form in which the request came. */
 static void answer(struct parts *parts)
 {
     bool all_well = true;
 
+    assert(reply_body(parts->reply)->size == 0); /* there is room in it, but nothing yet */
     for (size_t i = 0; i < parts->count; i++)
         all_well &= parts->part[i].status == ST_OK;
     if (parts->is_binary)
@@ -360,7 +367,7 @@ static void answer(struct parts *parts)
     reply_status(parts->reply, all_well ? 200 : 207);
 }
 
-/* Writes see what is there, whatever the client has seen; what reads waits for what its client knows of. */
+/* Only reads have to see what their client has seen: writes always work on the newest state. */
 static enum status check_session(struct op *op, const struct parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
@@ -369,7 +376,7 @@ static enum status check_session(struct op *op, const struct parts *parts)
     return ST_OK;
 }
 
-/* Headers too must have their room before anything is written. */
+/* The headers too get their room before anything is written. */
 enum { HEAD_BYTES_ENOUGH = 4096 };
 
 enum status document_batch(struct op *op, struct call *call, struct reply *reply)
@@ -378,6 +385,7 @@ enum status document_batch(struct op *op, struct call *call, struct reply *reply
     struct parts parts = { .call = call, .reply = reply };
     enum status st;
 
+    assert(op->may_block); /* its route never runs on a loop thread */
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
     scope_all(reply, call);
     TRY(batch_read(op, &parts));

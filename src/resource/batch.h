@@ -14,7 +14,7 @@ struct batch_kind {
     const char *name; /* operationType */
     int row_type;     /* the same in a binary batch */
     enum batch_body body;
-    bool has_id; /* of its own, beside that of a document */
+    bool has_id; /* beside its document's */
 };
 extern const struct batch_kind batch_kinds[ACTION_KINDS];
 
@@ -24,8 +24,8 @@ struct part {
     struct json body;   /* resourceBody, as it came */
     struct slice key;   /* its own partition key, as it came; data is NULL when it has none */
     bool minimal;       /* the client wants nothing back of what it writes */
-    enum status placed; /* whether it could be read; else it fails when its turn comes */
-    enum status status; /* ST_FAILED_DEPENDENCY while it is not done, or because another was not */
+    enum status placed; /* ST_OK if it could be read; if not, it fails with this when its turn comes */
+    enum status status; /* ST_FAILED_DEPENDENCY until it is done, and where another one ended the batch */
     bool done;          /* in bulk: `status` is its last */
     const char *error;  /* why, where it is not ST_OK */
     uint64_t retry_after_ms;
@@ -40,7 +40,7 @@ struct parts {
     bool has_key;        /* the request names the partition key of all of them: */
     struct epk epk;      /* this one */
     struct epk min, max; /* in bulk, the range that the request names; max is empty when it names none */
-    size_t answer_bytes; /* that the answer may take so far: there is room for them */
+    size_t answer_bytes; /* that the answer may need so far; its body has room for them */
     uint64_t lsn;        /* for the session token */
     bool is_binary;      /* the request's form, and the answer's */
 };
@@ -48,14 +48,14 @@ struct parts {
 /* The operations of the request, none of them placed yet. */
 enum status batch_read(struct op *op, struct parts *parts);
 
-/* Does it in the transaction, and notes what became of it. ST_NOT_MODIFIED is no failure. */
+/* Does one operation in the transaction, and notes how it ended. ST_NOT_MODIFIED is no failure. */
 enum status batch_take_part(struct op *op, struct parts *parts, struct part *part, struct partition_txn *txn);
 
-/* The reason is the op's last one. */
+/* Notes how an operation ended. The reason is the op's last error. */
 void batch_end_part(struct op *op, struct part *part, enum status status);
 
 /*
- * Every part by itself; those that need not wait for one another are committed together. With `stops` one after
- * the other, and none after one that fails.
+ * Runs every part by itself. Parts that need not wait for one another are committed together. With `stops` they run
+ * one after the other, and a failure is the last.
  */
 void bulk_run(struct op *op, struct parts *parts, bool stops);

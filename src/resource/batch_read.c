@@ -1,7 +1,9 @@
 /*
- * src/resource/batch_read.c - the operations of a request, as JSON or in the binary form of .NET.
- * What is wrong here refuses the request as a whole: nothing says which operation was meant.
+ * src/resource/batch_read.c - reads the operations of a request, from JSON or from the binary form of .NET.
+ * A mistake here refuses the request as a whole, because nothing says what the operation was meant to be.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/batch.h"
 #include "resource/hybrid_row.h"
@@ -56,6 +58,8 @@ static enum status check_count(struct op *op, size_t count)
 
 static void make_parts(struct op *op, struct parts *parts, size_t count)
 {
+    assert(count > 0);
+    assert(count <= BATCH_OPERATIONS_MAX);
     parts->count = count;
     parts->part = arena_alloc(&op->arena, count * sizeof(*parts->part));
     for (size_t i = 0; i < count; i++)
@@ -74,7 +78,7 @@ static bool read_kind(struct json value, enum action_kind *kind)
     return false;
 }
 
-/* Absent and null are the same, and no error. */
+/* An absent text and null mean the same, and are no error. */
 static bool read_text(struct json value, struct slice *text)
 {
     if (json_kind(value) == JSON_STRING)
@@ -119,6 +123,7 @@ static enum status read_json(struct op *op, struct parts *parts, struct slice te
     make_parts(op, parts, json_count(body));
     for (struct json_iter i = json_iter(body); json_next(&i); index++)
         TRY(read_object(op, i.value, index, &parts->part[index]));
+    assert(index == parts->count);
 out:
     return st;
 }
@@ -144,7 +149,7 @@ static bool read_indexing(struct slice text, enum indexing_wish *wish)
     return true;
 }
 
-/* Bodies are JSON as text; the service also takes its own binary JSON, which begins so. */
+/* A body is JSON as text. The service also takes its own binary JSON, which begins with this byte. */
 static enum status read_row_body(struct op *op, struct slice text, struct json *body)
 {
     enum { BINARY_JSON = 0x80 };

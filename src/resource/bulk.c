@@ -1,8 +1,10 @@
 /*
- * src/resource/bulk.c - operations that stand each for itself, committed together where they can be.
- * A wave has every part that need not wait for another. Its transactions are begun one by one, then handed to the
- * committer side by side: a hundred parts mostly wait for one sync.
+ * src/resource/bulk.c - operations that stand or fall each by itself, committed together where they can be.
+ * A wave has every part that need not wait for another. The transactions of a wave begin one by one, and then go to
+ * the committer side by side, so that a hundred parts mostly wait for one sync.
  */
+#include <assert.h>
+
 #include "reply/charge.h"
 #include "resource/batch.h"
 #include "resource/throughput.h"
@@ -33,6 +35,7 @@ static bool meet(const struct action *a, const struct action *b)
 /* Operations on one item are done in the order in which they came. */
 static bool must_wait(const struct parts *parts, size_t which)
 {
+    assert(which < parts->count);
     for (size_t i = 0; i < which; i++)
         if (!parts->part[i].done && meet(&parts->part[i].action, &parts->part[which].action))
             return true;
@@ -41,11 +44,12 @@ static bool must_wait(const struct parts *parts, size_t which)
 
 static void finish(struct op *op, struct part *part, enum status status)
 {
+    assert(!part->done); /* a part ends once */
     batch_end_part(op, part, status);
     part->done = true;
 }
 
-/* By itself it would be an answer, and the least that one costs is the read of an item. */
+/* A part costs what it would cost as a request of its own: at least the read of an item. */
 static enum status take(struct op *op, struct parts *parts, struct part *part, struct partition_txn *txn)
 {
     struct work before = op->work;
@@ -57,12 +61,14 @@ static enum status take(struct op *op, struct parts *parts, struct part *part, s
     return st;
 }
 
-/* What does not fail here waits for the commit of its wave. */
+/* Begins a part. Unless it fails, it joins the wave and waits for its commit. */
 static enum status begin(struct op *op, struct parts *parts, struct part *part, struct wave *wave)
 {
     struct partition_txn *txn = NULL;
     enum status st;
 
+    assert(!part->done);
+    assert(wave->count < parts->count); /* there is room for all of them */
     op->retry_after_ms = 0;
     part->charge = charge_refused;
     TRY(throughput_enter_part(op, parts->call, &part->action.epk));
@@ -80,12 +86,13 @@ out:
     return st;
 }
 
-/* Another writer came first: from here on it is a request like any other, which waits for the item's lock. */
+/* Ends a part after its wave's commit. If another writer came first, it runs again like a request, with a lock. */
 static enum status settle(struct op *op, const struct parts *parts, struct part *part,
                           struct partition_ending *ending)
 {
     struct work before = op->work;
 
+    assert(!ending->txn); /* partition_commit_many() has ended it */
     op->error = ending->error;
     op->retry_after_ms = 0; /* another part's */
     if (ending->status == ST_WRITE_CONFLICT)
@@ -101,7 +108,7 @@ static bool is_failure(enum status st)
     return st != ST_OK && st != ST_NOT_MODIFIED;
 }
 
-/* As many as there are, or one if what comes after it depends on how it ends. Says whether one has failed. */
+/* Begins as many parts as need not wait, but no more than `limit`. Says whether one has failed. */
 static bool begin_wave(struct op *op, struct parts *parts, size_t limit, struct wave *wave)
 {
     bool failed = false;
@@ -117,6 +124,7 @@ static bool end_wave(struct op *op, struct parts *parts, struct wave *wave)
 {
     bool failed = false;
 
+    assert(wave->count > 0);
     partition_commit_many(op, wave->ending, wave->count);
     for (size_t i = 0; i < wave->count; i++) {
         finish(op, wave->part[i], settle(op, parts, wave->part[i], &wave->ending[i]));

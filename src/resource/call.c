@@ -1,4 +1,6 @@
 /* src/resource/call.c - what several operations ask of a request. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/call.h"
 
@@ -27,6 +29,7 @@ enum status call_page_size(struct op *op, const struct call *call, size_t *size)
             SLICE_ARGS(header));
     if (wanted == -1)
         wanted = 10 * PAGE_ITEMS_DEFAULT;
+    assert(wanted > 0); /* lists go on from the last one of a page, so a page has one */
     *size = wanted > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : (size_t)wanted;
     return ST_OK;
 }
@@ -36,6 +39,7 @@ enum status call_continuation(struct op *op, const struct call *call, enum conti
 {
     struct slice header = call_header(call, HEADER_CONTINUATION);
 
+    assert(owner); /* of size 0 for the account, but there */
     *continuation = (struct continuation){ .kind = kind };
     if (!header.data || header.size == 0)
         return ST_OK;

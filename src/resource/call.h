@@ -1,5 +1,5 @@
 /*
- * src/resource/call.h - one request after routing: what it asks for, of whom.
+ * src/resource/call.h - one request after routing: what it asks for, and of which resources.
  * Operations have the same shape, so that the route table can hold them: they read the call and
  * write the reply, and every failure is a status.
  */
@@ -31,17 +31,17 @@ struct service {
 struct call {
     struct service *service;
     const struct request *request;
-    bool by_rid;               /* the path names the container by its rid, and so whatever is below it */
+    bool by_rid;               /* the path names the container, and everything below it, by rid */
     struct slice type;         /* the path's last type: docs, users, ... */
     struct slice item;         /* whose attachments the path is about, decoded */
     struct slice id;           /* of the item or the like, decoded: the last segment of .../docs/{id} */
     struct database *database; /* a reference each, when the path names one */
     struct container *container;
     struct child *user;    /* whose permissions the path is about */
-    struct range_ids pays; /* throughput.h: those it is charged to; none unless it was let in */
-    void *written;         /* what is being committed, and who answers when it is: NULL until then */
+    struct range_ids pays; /* the ranges that it is charged to (throughput.h); none unless it was let in */
+    void *written; /* what is being committed; `resume` answers when that is done. Both are NULL before */
     enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
-    bool keeps_id; /* sent with a token for this one resource: it may get no other id */
+    bool keeps_id; /* its token is for this one resource: it may not give it another id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);
@@ -72,7 +72,7 @@ enum status if_match(struct op *op, struct slice wanted, uint64_t etag, int64_t 
 enum status call_if_none_match(struct op *op, const struct call *call, struct reply *reply, uint64_t etag,
                                int64_t ts_ms);
 
-/* What a replace makes of a resource, if its id may change: ST_FORBIDDEN when a token is for the one it had. */
+/* For a replace that may change the id: ST_FORBIDDEN when it does, and its token is for this one resource. */
 enum status call_check_rename(struct op *op, const struct call *call, struct slice old_id, struct json body);
 
 /* Prefer: return=minimal */

@@ -1,6 +1,6 @@
 /*
- * src/resource/child.c - users, permissions, scripts, client encryption keys: create, upsert, read, replace, list, query,
- * delete. The path's type says which kind it is, and keys/kinds.def what that means.
+ * src/resource/child.c - users, permissions, scripts, client encryption keys: create, upsert, read, replace, list,
+ * query, delete. The path's type names the kind, and keys/kinds.def says what the kind has.
  */
 #include <assert.h>
 
@@ -11,11 +11,11 @@
 #include "resource/resource.h"
 #include "resource/system.h"
 
-/* Where the path leads: the kind, and the siblings' parent; and what printing wants to know. */
+/* Where the path leads: the kind and the parent. The rest is for printing. */
 struct place {
     const struct kind *kind;
     const struct rid *parent;
-    struct slice link; /* the parent's; absent for a user's, which clients do not ask for */
+    struct slice link; /* the parent's; absent where the parent is a user: clients do not ask for that one */
     const struct call *call;
     int64_t now_ms, token_seconds;
 };
@@ -75,6 +75,7 @@ static void print_child(struct buf *body, const struct place *place, const struc
 static void reply_child(struct reply *reply, const struct call *call, const struct place *place,
                         const struct child *child, int status)
 {
+    assert(child->type == place->kind->type);
     print_child(reply_body(reply), place, child);
     reply_etag(reply, child->etag, child->ts_ms);
     if (place->link.data)

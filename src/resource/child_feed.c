@@ -1,10 +1,12 @@
 /* src/resource/child_feed.c - children by the page, and queries over them. */
+#include <assert.h>
+
 #include "resource/child_feed.h"
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/search.h"
 
-/* Whose they are, as an answer tells it: those of the account are nobody's. */
+/* The owner that an answer names; what belongs to the account has none. */
 static const struct rid *owner_of(const struct child_feed *feed)
 {
     return feed->parent->size ? feed->parent : NULL;
@@ -42,6 +44,7 @@ enum status child_feed_list(struct op *op, const struct call *call, struct reply
     list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct child *));
     count =
         catalog_list_children(call->service->catalog, feed->type, feed->parent, &at.after, list, limit + 1);
+    assert(count <= limit + 1);
     feed_begin(&page, reply, owner_of(feed), feed->collective);
     for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
         feed_next(&page);
@@ -49,6 +52,7 @@ enum status child_feed_list(struct op *op, const struct call *call, struct reply
     }
     feed_end(&page);
     if (page.count < count) {
+        assert(page.count > 0); /* the first is printed however large it is */
         at.after = list[page.count - 1]->rid;
         reply_continuation(reply, &at);
     }
@@ -77,5 +81,6 @@ enum status child_feed_query(struct op *op, const struct call *call, struct repl
     rows.resource = arena_alloc(&op->arena, (most + 1) * sizeof(void *));
     rows.count = catalog_list_children(call->service->catalog, feed->type, feed->parent, &beginning,
                                        (struct child **)rows.resource, most);
+    assert(rows.count <= most);
     return search_list_run(op, call, reply, &rows, owner_of(feed), feed->collective);
 }

@@ -18,7 +18,7 @@ static const struct child_property properties_of[][CHILD_PROPERTIES_MAX + 1] = {
 };
 /* clang-format on */
 
-/* What is more than a row of the table can say; each may be NULL. */
+/* Code of a kind, for what a row of the table cannot say. Each may be NULL. */
 static const struct child_code {
     enum rid_type type;
     enum status (*check)(struct op *op, const struct call *call, struct json body);
@@ -27,7 +27,7 @@ static const struct child_code {
     { RID_TYPE_PERMISSION, permission_check, permission_print_token },
 };
 
-/* What the service writes itself, whatever a client sends; and what kinds add. */
+/* The server writes these itself, whatever a client sends. What kinds add comes on top. */
 static const char *const system_properties[] = { "_rid", "_self", "_etag", "_ts", "_token" };
 
 static const struct child_code *code_of(const struct kind *kind)
@@ -67,6 +67,7 @@ static const struct child_property *property_of(const struct kind *kind, struct 
 
 static bool is_one_of(const struct child_property *property, struct json value)
 {
+    assert(property->values); /* a row of the table that has this form has its list */
     for (const char *const *at = property->values; json_kind(value) == JSON_STRING && *at; at++)
         if (slice_is_nocase(json_string(value), *at))
             return true;
@@ -125,6 +126,7 @@ enum status child_define(struct op *op, const struct call *call, const struct ki
     struct json_builder out;
     enum status st;
 
+    assert(json_kind(body) == JSON_OBJECT); /* call_body() refuses others */
     TRY(resource_id_check(op, json_get(body, "id")));
     TRY(check_properties(op, kind, body));
     if (code->check)
@@ -145,6 +147,7 @@ void child_print_added(struct buf *out, const struct kind *kind, const struct ch
 {
     const struct child_code *code = code_of(kind);
 
+    assert(printing->child->type == kind->type);
     if (kind->adds[0])
         buf_printf(out, ",\"%s\":\"%s/\"", kind->adds, kind->adds + 1);
     if (code->print)

@@ -18,7 +18,7 @@ struct child_property {
 
 enum { CHILD_PROPERTIES_MAX = 4 };
 
-/* One being printed: for members that differ from one to the next. */
+/* A child that is being printed, and what its members depend on. */
 struct child_printing {
     const struct child *child;
     const struct call *call;
@@ -26,12 +26,12 @@ struct child_printing {
     int64_t token_seconds; /* how long a permission's token is to hold */
 };
 
-/* Besides id, in the order of the row. */
+/* The properties of a kind besides id, in the order of its row. */
 const struct child_property *child_properties(const struct kind *kind);
 
-/* A client's body to what is stored: checked, without system properties. ST_BAD_REQUEST tells what is wrong. */
+/* Checks a client's body and takes system properties out: `defined` is stored. ST_BAD_REQUEST tells what is wrong. */
 enum status child_define(struct op *op, const struct call *call, const struct kind *kind, struct json body,
                          struct json *defined);
 
-/* The members that the service adds, a comma before each. */
+/* Prints the members that the service adds, with a comma before each. */
 void child_print_added(struct buf *out, const struct kind *kind, const struct child_printing *printing);

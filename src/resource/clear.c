@@ -5,7 +5,7 @@
 #include "resource/resource.h"
 #include "resource/scope.h"
 
-/* The whole key: a part of a hierarchical one would be many partitions, and the service refuses it. */
+/* The key must be whole: a part of a hierarchical key means many partitions, and the service refuses it. */
 static enum status read_key(struct op *op, const struct call *call, struct epk *epk)
 {
     struct partition_key key;

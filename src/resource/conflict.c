@@ -23,7 +23,7 @@ enum status conflict_query(struct op *op, struct call *call, struct reply *reply
     return search_list_run(op, call, reply, &none, &call->container->rid, "Conflicts");
 }
 
-/* Nor can one be deleted. */
+/* Also what a delete is answered with. */
 enum status conflict_read(struct op *op, struct call *call, struct reply *reply)
 {
     (void)call, (void)reply;

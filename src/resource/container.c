@@ -1,4 +1,6 @@
 /* src/resource/container.c - containers: create, read, replace, list, delete. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/ranges.h"
@@ -83,6 +85,7 @@ static size_t count_sharing(const struct call *call)
     struct rid after = { 0 };
     size_t count, sharing = 0;
 
+    assert(call->database); /* the path of a container names one */
     do {
         count =
             catalog_list_containers(catalog, call->database, rid_slice(&after), list, SHARING_CONTAINERS_MAX);
@@ -98,7 +101,7 @@ static size_t count_sharing(const struct call *call)
     return sharing;
 }
 
-/* Without an offer of its own it shares its database's, and the smallest one when that has none. */
+/* A container that asks for no throughput shares its database's. If there is none, it gets the smallest offer. */
 static enum status own_throughput(struct op *op, const struct call *call, struct throughput *wanted)
 {
     struct child *shared = catalog_find_offer(call->service->catalog, &call->database->rid);
@@ -182,6 +185,7 @@ enum status container_list(struct op *op, struct call *call, struct reply *reply
     list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct container *));
     count = catalog_list_containers(call->service->catalog, call->database, rid_slice(&at.after), list,
                                     limit + 1);
+    assert(count <= limit + 1);
     feed_begin(&feed, reply, &call->database->rid, "DocumentCollections");
     for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
         feed_next(&feed);
@@ -189,6 +193,7 @@ enum status container_list(struct op *op, struct call *call, struct reply *reply
     }
     feed_end(&feed);
     if (feed.count < count) {
+        assert(feed.count > 0); /* the first is printed however large it is */
         at.after = list[feed.count - 1]->rid;
         reply_continuation(reply, &at);
     }
@@ -223,6 +228,7 @@ enum status container_query(struct op *op, struct call *call, struct reply *repl
 
     rows.count = catalog_list_containers(call->service->catalog, call->database, slice_of(""),
                                          (struct container **)rows.resource, CATALOG_QUERY_MAX);
+    assert(rows.count <= CATALOG_QUERY_MAX);
     return search_list_run(op, call, reply, &rows, &call->database->rid, "DocumentCollections");
 }
 

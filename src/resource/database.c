@@ -1,4 +1,6 @@
 /* src/resource/database.c - databases: create, read, list, delete. */
+#include <assert.h>
+
 #include "catalog/definition.h"
 #include "reply/feed.h"
 #include "resource/offer.h"
@@ -73,6 +75,7 @@ enum status database_list(struct op *op, struct call *call, struct reply *reply)
     TRY(call_continuation(op, call, CONTINUATION_CATALOG, &none, &at));
     list = arena_alloc(&op->arena, (limit + 1) * sizeof(struct database *));
     count = catalog_list_databases(call->service->catalog, rid_slice(&at.after), list, limit + 1);
+    assert(count <= limit + 1);
     feed_begin(&feed, reply, NULL, "Databases");
     for (size_t i = 0; i < count && i < limit; i++) {
         feed_next(&feed);
@@ -114,6 +117,7 @@ enum status database_query(struct op *op, struct call *call, struct reply *reply
 
     rows.count = catalog_list_databases(call->service->catalog, slice_of(""),
                                         (struct database **)rows.resource, CATALOG_QUERY_MAX);
+    assert(rows.count <= CATALOG_QUERY_MAX);
     return search_list_run(op, call, reply, &rows, NULL, "Databases");
 }
 

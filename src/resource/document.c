@@ -1,4 +1,6 @@
 /* src/resource/document.c - items: create, upsert, read, replace, patch, delete. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "partition/key.h"
 #include "resource/action.h"
@@ -7,7 +9,7 @@
 #include "resource/trigger.h"
 #include "resource/usage.h"
 
-/* Reads the document and its key, which must be the one in the header. */
+/* Reads the document. Its key must be the one in the header, if the header names one. */
 static enum status read_document(struct op *op, const struct call *call, struct reply *reply,
                                  struct action *action)
 {
@@ -40,7 +42,7 @@ static enum indexing_wish indexing_wish_of(const struct call *call)
     return INDEXING_DEFAULT;
 }
 
-/* A trigger has an answer of its own. */
+/* A trigger has set an answer of its own. */
 static void replace_body(struct reply *reply, struct json answer)
 {
     reply_body(reply)->size = 0;
@@ -61,6 +63,7 @@ static void answer(struct reply *reply, const struct call *call, const struct ac
         reply_session(reply, lsn);
         reply_status(reply, action_status(action));
     } else {
+        assert(action->item.lsn > 0); /* only what is committed is told */
         item_reply(reply, call, &action->item, lsn, action_status(action));
     }
 }
@@ -72,13 +75,16 @@ static void finish_answer(struct reply *reply, const struct call *call)
         reply_drop_body(reply);
 }
 
-/* The commit is done. If another writer came first nothing has happened, and a thread that may wait begins anew. */
+/* Answers when the commit is done. If another writer came first, nothing was written: a pool thread begins anew. */
 static enum status resume(struct op *op, struct call *call, struct reply *reply)
 {
     struct action *action = call->written;
     struct commit_stamp stamp;
-    enum status st = action_end(op, action, &stamp);
+    enum status st;
 
+    assert(action); /* run() left it there with ST_PENDING */
+    assert(action->kind != ACTION_READ);
+    st = action_end(op, action, &stamp);
     if (st == ST_WRITE_CONFLICT) {
         call->resume = NULL;
         st = ST_WOULD_BLOCK;
@@ -90,13 +96,14 @@ out:
     return st;
 }
 
-/* Does what was read, and answers with the item that was written. */
+/* Does the action, and answers with the item that was written. */
 static enum status run(struct op *op, struct call *call, struct reply *reply, struct action *action)
 {
     struct json told = json_undefined;
     struct commit_stamp stamp;
     enum status st;
 
+    assert(!call->resume); /* what is being committed is not begun again */
     action->if_match = call_header(call, HEADER_IF_MATCH);
     action->indexing = indexing_wish_of(call);
     if (trigger_is_named(call))
@@ -116,44 +123,6 @@ out:
     return st;
 }
 
-enum status document_create(struct op *op, struct call *call, struct reply *reply)
-{
-    struct action *action = new_action(op, ACTION_CREATE);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(read_document(op, call, reply, action));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
-}
-
-enum status document_upsert(struct op *op, struct call *call, struct reply *reply)
-{
-    struct action *action = new_action(op, ACTION_UPSERT);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(read_document(op, call, reply, action));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
-}
-
-enum status document_replace(struct op *op, struct call *call, struct reply *reply)
-{
-    struct action *action = new_action(op, ACTION_REPLACE);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(read_document(op, call, reply, action));
-    TRY(item_address(op, call, &action->epk, &action->id));
-    TRY(call_check_rename(op, call, action->id, action->document));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
-}
-
 static enum status read_patch(struct op *op, const struct call *call, struct item_patch *patch)
 {
     struct json body;
@@ -167,31 +136,73 @@ out:
     return st;
 }
 
-enum status document_patch(struct op *op, struct call *call, struct reply *reply)
+/* clang-format off */
+/* What a request of each kind has. The partition key is the document's; without a document it is the header's. */
+static const struct {
+    bool has_document, has_patch, names_item;
+} requests[ACTION_KINDS] = {
+    [ACTION_CREATE]  = { .has_document = true },
+    [ACTION_UPSERT]  = { .has_document = true },
+    [ACTION_REPLACE] = { .has_document = true, .names_item = true },
+    [ACTION_PATCH]   = { .has_patch = true,    .names_item = true },
+    [ACTION_DELETE]  = { .names_item = true },
+};
+/* clang-format on */
+
+static enum status read_request(struct op *op, const struct call *call, struct reply *reply,
+                                struct action *action)
 {
-    struct action *action = new_action(op, ACTION_PATCH);
+    enum status st;
+
+    if (requests[action->kind].has_document)
+        TRY(read_document(op, call, reply, action));
+    else
+        TRY(scope_read_key(op, call, reply, &action->epk));
+    if (requests[action->kind].has_patch)
+        TRY(read_patch(op, call, &action->patch));
+    if (requests[action->kind].names_item)
+        TRY(item_address(op, call, &action->epk, &action->id));
+    if (action->kind == ACTION_REPLACE)
+        TRY(call_check_rename(op, call, action->id, action->document));
+out:
+    return st;
+}
+
+static enum status write_item(struct op *op, struct call *call, struct reply *reply, enum action_kind kind)
+{
+    struct action *action = new_action(op, kind);
     enum status st;
 
     scope_all(reply, call);
-    TRY(scope_read_key(op, call, reply, &action->epk));
-    TRY(read_patch(op, call, &action->patch));
-    TRY(item_address(op, call, &action->epk, &action->id));
+    TRY(read_request(op, call, reply, action));
     TRY(run(op, call, reply, action));
 out:
     return st;
 }
 
+enum status document_create(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_CREATE);
+}
+
+enum status document_upsert(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_UPSERT);
+}
+
+enum status document_replace(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_REPLACE);
+}
+
+enum status document_patch(struct op *op, struct call *call, struct reply *reply)
+{
+    return write_item(op, call, reply, ACTION_PATCH);
+}
+
 enum status document_delete(struct op *op, struct call *call, struct reply *reply)
 {
-    struct action *action = new_action(op, ACTION_DELETE);
-    enum status st;
-
-    scope_all(reply, call);
-    TRY(scope_read_key(op, call, reply, &action->epk));
-    TRY(item_address(op, call, &action->epk, &action->id));
-    TRY(run(op, call, reply, action));
-out:
-    return st;
+    return write_item(op, call, reply, ACTION_DELETE);
 }
 
 enum status document_read(struct op *op, struct call *call, struct reply *reply)

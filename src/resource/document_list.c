@@ -1,4 +1,6 @@
 /* src/resource/document_list.c - items by the page. */
+#include <assert.h>
+
 #include "reply/feed.h"
 #include "resource/feed.h"
 #include "resource/item.h"
@@ -36,6 +38,7 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     TRY(scope_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));
+    assert(page.count <= limit);
     print_page(reply, call, &page);
     if (page.more) {
         at.container = call->container->rid;

@@ -1,4 +1,6 @@
 /* src/resource/feed.c - the change feed: where it begins, what a page has, what a change looks like. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "partition/feed.h"
@@ -54,7 +56,7 @@ static enum status seek_time(struct op *op, struct slice header, struct partitio
     return partition_feed_since(op, feed, ms);
 }
 
-/* SDKs go on sending the time they began at: an etag counts more, a time more than now. */
+/* SDKs keep sending the time at which they began. So an etag comes before a time, and a time before "now". */
 static enum status seek(struct op *op, const struct call *call, struct partition_feed *feed)
 {
     struct slice etag = slice_trim(call_header(call, HEADER_IF_NONE_MATCH));
@@ -75,10 +77,11 @@ static bool starts_at_etag_or_now(const struct call *call)
     return etag.size && !(slice_is(etag, "*") && call_header(call, HEADER_IF_MODIFIED_SINCE).data);
 }
 
-/* All versions are there only from where a reader said "now", and for as long as they are kept. */
+/* Readers of all versions begin at "now" or at an etag, and read only as far back as old versions are kept. */
 static enum status check_all_versions(struct op *op, const struct call *call,
                                       const struct partition_feed *feed)
 {
+    assert(feed->mode == FEED_ALL);
     if (call->container->retention_minutes == RETENTION_NONE)
         return op_fail(
             op, ST_BAD_REQUEST,
@@ -174,7 +177,7 @@ static void print_item(struct buf *body, const struct container *container, cons
     item_print_with_lsn(body, container, &entry->item);
 }
 
-/* Nobody who reads latest versions is told what was done to an item: it may have been done several times. */
+/* A reader of latest versions is not told the operation: several may have led to this version. */
 static void print_latest(struct buf *body, const struct container *container, const struct feed_entry *entry)
 {
     buf_text(body, "{\"current\":");
@@ -183,7 +186,7 @@ static void print_latest(struct buf *body, const struct container *container, co
                (long long)(entry->change.ts_ms / 1000));
 }
 
-/* Java's processor and the SDK for Rust want latest versions, too, with their metadata apart. */
+/* Java's processor and the SDK for Rust want metadata apart from the item for latest versions, too. */
 static print_entry *printer_of(const struct call *call, enum feed_mode mode)
 {
     if (mode == FEED_ALL)
@@ -193,8 +196,9 @@ static print_entry *printer_of(const struct call *call, enum feed_mode mode)
 }
 
 /*
- * A page holds a transaction whole, however large: what a script wrote within its own memory may be larger when it is
- * printed, with the versions before it, in a buffer that doubles. A reader who is refused it could never go on.
+ * A page holds a transaction whole, however large it is. What a script wrote may need more memory here than it did
+ * there: it is printed, with the versions before it, into a buffer that doubles. A reader who were refused could
+ * never go on.
  */
 static void leave_room(struct op *op)
 {
@@ -216,6 +220,7 @@ static enum status fill(struct op *op, const struct call *call, struct partition
         TRY(partition_feed_next(op, changes, &entry, &found));
         if (!found || (entry.change.lsn != lsn && (feed->count >= limit || body->size >= PAGE_BYTES_MAX)))
             break;
+        assert(entry.change.lsn >= lsn); /* changes come in the order of their commits */
         lsn = entry.change.lsn;
         feed_next(feed);
         print(body, call->container, &entry);
@@ -234,8 +239,8 @@ static void reply_lsn_etag(struct reply *reply, uint64_t lsn)
 }
 
 /*
- * 304 means that there is nothing more, and SDKs wait or end then. A page that is empty only because the reader's own
- * changes are far is 200, so that they go on.
+ * 304 tells SDKs that there is nothing more: they wait, or end. A page may also be empty because the reader's next
+ * change is far away. Then the answer is 200, so that they go on.
  */
 static enum status conclude(struct op *op, const struct call *call, struct reply *reply, struct feed *feed,
                             const struct partition_feed *changes)

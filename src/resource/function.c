@@ -1,15 +1,16 @@
 /* src/resource/function.c - user-defined functions: found by name, called in a child, many at a time. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "resource/function.h"
 
-enum { CALLS_MAX = 1024, CALL_SLOTS = 2 * CALLS_MAX }; /* told in advance */
+enum { CALLS_MAX = 1024, CALL_SLOTS = 2 * CALLS_MAX }; /* that a query may announce */
 
 struct told_call {
     size_t function;   /* among those known */
     struct slice text; /* its arguments */
-    struct json value; /* undefined until it was made, and where it failed; else as it came */
+    struct json value; /* as it came from the child; undefined before the call, and where the call failed */
 };
 
 struct told {
@@ -29,6 +30,7 @@ struct script script_of(const char *kind, const struct child *child)
 
     for (size_t i = 0; i < child->rid.size; i++)
         size += (size_t)snprintf(script.key + size, sizeof(script.key) - size, "%02x", child->rid.bytes[i]);
+    assert(size < SCRIPT_KEY_BYTES_MAX - 16); /* the etag has its room: two scripts never share a key */
     snprintf(script.key + size, sizeof(script.key) - size, "-%llx", (unsigned long long)child->etag);
     return script;
 }
@@ -65,6 +67,7 @@ static enum status find(struct op *op, struct functions *functions, struct slice
         return op_fail(op, ST_BAD_REQUEST, "The user-defined function 'udf.%.*s' was not found.",
                        name.size > 200 ? 200 : (int)name.size, name.data);
     }
+    assert(functions->count < QUERY_UDFS_MAX); /* no query is compiled that names more */
     *which = functions->count++;
     functions->known[*which] = (struct function){ .child = child, .script = script_of("udf", child) };
     return ST_OK;
@@ -102,12 +105,15 @@ static enum status begin(struct op *op, struct functions *functions)
     return script_begin(op, functions->call->service->scripts, &functions->session);
 }
 
-/* ---- told in advance ---- */
+/* ---- calls that a query announces ---- */
 
-/* Where the call is, or would be. */
+/* The slot where the call is, or where it would be put. */
 static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
 {
-    size_t at = (murmur3_128(text.data, text.size).h1 + function) % CALL_SLOTS;
+    size_t at;
+
+    assert(told->count < CALL_SLOTS); /* so that there is an empty slot to end at */
+    at = (murmur3_128(text.data, text.size).h1 + function) % CALL_SLOTS;
 
     for (; told->slot[at]; at = (at + 1) % CALL_SLOTS) {
         const struct told_call *call = &told->call[told->slot[at] - 1];
@@ -118,7 +124,7 @@ static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
     return &told->slot[at];
 }
 
-/* NULL when there is no memory for it: calls are then made when they come. */
+/* NULL when there is no memory: then each call is made when the query needs its value. */
 static struct told *told_of(struct functions *functions)
 {
     struct told *told = functions->told;
@@ -172,13 +178,15 @@ static size_t print_calls(struct buf *out, const struct told *told, size_t which
     return count;
 }
 
-/* The values are kept for as long as the calls are. */
+/* Makes the calls. Their values lie in the memory of the announced calls, and are kept as long as these. */
 static enum status call_keeping(struct op *op, struct functions *functions, size_t which, struct slice calls,
                                 size_t count, struct json *values)
 {
     struct arena kept = op->arena;
     enum status st;
 
+    assert(functions->session); /* begin() came first */
+    assert(count > 0);
     op->arena = functions->told->memory;
     st = script_call(op, functions->session, &functions->known[which].script, calls, count, values);
     functions->told->memory = op->arena;
@@ -225,18 +233,19 @@ out:
     return st;
 }
 
-/* What was told and made; undefined when it was not, or has failed: then it is made again, to fail where it counts. */
+/* Undefined when the call was not announced, or has failed: then it is made for its row, and may fail there. */
 static struct json known_value(struct functions *functions, size_t which, struct slice text)
 {
     const struct told *told = functions->told;
     uint16_t slot = told && told->settled ? *slot_of(functions->told, which, text) : 0;
 
+    assert(!slot || slot <= told->count);
     if (!slot || json_kind(json_get(told->call[slot - 1].value, "error")) != JSON_UNDEFINED)
         return json_undefined;
     return told->call[slot - 1].value;
 }
 
-/* ---- made ---- */
+/* ---- calls that are made at once ---- */
 
 static enum status make_call(struct op *op, struct functions *functions, size_t which, struct slice text,
                              struct json *value)

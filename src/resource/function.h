@@ -4,8 +4,8 @@
  *     functions_offer(&functions, &options);         before the query is compiled
  *     functions_end(&functions);                     after its last page
  *
- * A child is taken when the first function is called, not before; a query of a script uses the script's own.
- * Calls that are told in advance go to the child together, and the same call of a block of rows goes once.
+ * A child process is taken when the first function is called, and not before. The query of a script uses the script's
+ * own. A query may announce the calls of a block of rows: they go to the child together, and equal calls go once.
  */
 #pragma once
 #include "base/limits.h"
@@ -24,13 +24,13 @@ struct functions {
     bool shares_session;
     struct function known[QUERY_UDFS_MAX];
     size_t count;
-    struct told *told; /* calls that were told in advance, and their values */
+    struct told *told; /* calls that the query has announced, and their values */
 };
 
-/* `session` is that of the script whose queries they are; NULL where there is none. */
+/* `session` is the session of the script that asks the query; NULL when a client asks. */
 struct functions functions_of(const struct call *call, struct script_session *session);
 void functions_offer(struct functions *functions, struct query_options *options);
 void functions_end(struct functions *functions);
 
-/* A script of the catalog as it is run: valid as long as the child is. */
+/* The catalog's script in the form in which script/ runs it. It is valid as long as the child is. */
 struct script script_of(const char *kind, const struct child *child);

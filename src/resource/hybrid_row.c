@@ -19,7 +19,7 @@ enum {
     RECORD_BYTES = ROW_HEADER_BYTES + 8,
 };
 
-/* What stands before the value of a column that has no place of its own. */
+/* The type that stands before the value of a sparse column. */
 enum type {
     TYPE_FALSE = 2,
     TYPE_TRUE = 3,
@@ -29,7 +29,7 @@ enum type {
     TYPE_UTF8 = 20,
 };
 
-/* Paths are numbers where the schema knows them: its columns from 1 on. */
+/* A path that the schema knows is a number: the columns count from 1. */
 enum operation_path {
     PATH_INDEXING = 8,
     PATH_IF_MATCH,
@@ -118,7 +118,7 @@ static void expect_row(struct reader *reader, enum schema schema)
         reader->broken = true;
 }
 
-/* A comment or a schema of its own may follow: nothing that batches send, and nothing that they need. */
+/* A segment may have a comment or a schema: batches send neither, and need neither. */
 static void skip_segment(struct reader *reader)
 {
     size_t length;
@@ -172,7 +172,7 @@ static void read_sparse(struct reader *reader, struct hybrid_row_operation *oper
     }
 }
 
-/* The columns in the order of their bits; the two integers have their room in any case. */
+/* Reads the columns in the order of their bits. The two integers are there even where their bits are not set. */
 static void read_operation(struct reader *reader, struct hybrid_row_operation *operation)
 {
     struct slice epk = { 0 }, binary_id = { 0 };
@@ -251,12 +251,13 @@ static void put_charge(struct buf *out, double charge)
 
 void hybrid_row_begin(struct buf *out)
 {
+    assert(out->size == 0);
     put_row(out, SCHEMA_SEGMENT);
     buf_byte(out, 1);
     put_u32(out, SEGMENT_BYTES);
 }
 
-/* Up to the body's bytes; length and CRC of the row are not known yet. */
+/* Writes everything that stands before the body's bytes. Length and CRC of the row are filled in later. */
 static void put_head(struct buf *out, const struct hybrid_row_result *result, bool has_body,
                      size_t body_bytes)
 {
@@ -276,7 +277,7 @@ static void put_head(struct buf *out, const struct hybrid_row_result *result, bo
         put_varuint(out, body_bytes);
 }
 
-/* The last `bytes` of it come to stand before the `body_bytes` that they were written behind. */
+/* Moves the last `bytes` of the buffer to before the `body_bytes` that precede them. */
 static void move_before(struct buf *out, size_t bytes, size_t body_bytes)
 {
     enum { HEAD_BYTES_MAX = 256 };
@@ -294,6 +295,7 @@ void hybrid_row_result(struct buf *out, const struct hybrid_row_result *result, 
     size_t start = has_body ? (size_t)body : out->size, body_bytes = out->size - start;
     struct slice row;
 
+    assert(start <= out->size);
     put_head(out, result, has_body, body_bytes);
     if (out->failed)
         return;

@@ -2,11 +2,11 @@
  * src/resource/hybrid_row.h - the binary form in which .NET sends the operations of a batch and reads their results.
  *
  * A stream is a segment header and then records; a record is a header with length and CRC, and a row. Each of them
- * begins with 0x81 and the number of its schema; integers are little-endian. A row has one bit for each of its columns
- * that may be absent, room for the fixed ones, the variable ones that are there (length, bytes), and what is left over:
- * type, path, value. Of the schemas that there could be, these are the two that batches use.
+ * begins with 0x81 and the number of its schema; integers are little-endian. A row begins with one bit for each
+ * column that may be absent. Then come the fixed columns, the variable ones that are there (length, bytes), and the
+ * sparse ones (type, path, value). There are other schemas; batches use only the two that are here.
  *
- * Ownership. What was read lies in the text. What is written is appended to the buffer, which notes that it has failed.
+ * Ownership. What was read lies in the text. What is written is appended to the buffer, which notes if that fails.
  */
 #pragma once
 #include "base/buf.h"
@@ -32,7 +32,7 @@ enum hybrid_row_type {
     HYBRID_ROW_UPSERT = 20,
 };
 
-/* The operations that `text` has, at most `max`; `count` is how many there are, also where that is more. Else ST_BAD_REQUEST. */
+/* Reads at most `max` operations. `count` is how many there are, even if that is more. Malformed: ST_BAD_REQUEST. */
 enum status hybrid_row_read(struct op *op, struct slice text, struct hybrid_row_operation *operations,
                             size_t max, size_t *count);
 
@@ -43,9 +43,9 @@ struct hybrid_row_result {
     uint32_t retry_after_ms; /* 0: nothing to wait for */
 };
 
-/* The beginning of an answer. */
+/* Writes the beginning of an answer. */
 void hybrid_row_begin(struct buf *out);
 
-/* A record. Its body, if it has one, was appended before: all bytes from `body` on. */
+/* Appends a record. If it has a body, the caller has appended that before: it is all bytes from `body` on. */
 enum { HYBRID_ROW_NO_BODY = -1 };
 void hybrid_row_result(struct buf *out, const struct hybrid_row_result *result, ptrdiff_t body);

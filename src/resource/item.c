@@ -1,11 +1,13 @@
 /* src/resource/item.c - what the operations on items share. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "partition/partition.h"
 #include "resource/item.h"
 #include "resource/system.h"
 
-/* Ours to set: what a client sends under these names is dropped. */
+/* The server sets these: what a client sends under these names is dropped. */
 static const char *const system_names[] = { "_rid", "_self", "_etag", "_attachments", "_ts" };
 
 bool item_is_system_name(struct slice name)
@@ -62,6 +64,7 @@ enum status item_check_document(struct op *op, struct json *document)
 {
     enum status st;
 
+    assert(json_kind(*document) == JSON_OBJECT); /* callers refuse others, each in its own words */
     TRY(check_id(op, json_get(*document, "id")));
     if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
         TRY(ttl_check(op, json_get(*document, "ttl")));
@@ -82,7 +85,7 @@ out:
     return st;
 }
 
-/* No byte of a value becomes more than six of text ("\u0001"), so that most need not be printed. */
+/* One byte of a value becomes at most six bytes of text ("\u0001"). So most documents need not be printed. */
 size_t item_text_bytes(struct op *op, struct json document, size_t enough)
 {
     struct arena_mark mark = arena_mark(&op->arena);
@@ -127,7 +130,18 @@ out:
     return st;
 }
 
-/* Without the closing brace. */
+void item_print_self(struct buf *body, const struct container *container, const struct rid *item)
+{
+    buf_text(body, "dbs/");
+    rid_print(body, &container->database->rid);
+    buf_text(body, "/colls/");
+    rid_print(body, &container->rid);
+    buf_text(body, "/docs/");
+    rid_print(body, item);
+    buf_byte(body, '/');
+}
+
+/* Prints the item up to its closing brace. */
 static void print_open(struct buf *body, const struct container *container, const struct record *item)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
@@ -137,13 +151,9 @@ static void print_open(struct buf *body, const struct container *container, cons
         buf_byte(body, ',');
     buf_text(body, "\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"_self\":\"dbs/");
-    rid_print(body, &container->database->rid);
-    buf_text(body, "/colls/");
-    rid_print(body, &container->rid);
-    buf_text(body, "/docs/");
-    rid_print(body, &rid);
-    buf_text(body, "/\",");
+    buf_text(body, "\",\"_self\":\"");
+    item_print_self(body, container, &rid);
+    buf_text(body, "\",");
     print_etag_member(body, item->etag, item->ts_ms);
     buf_text(body, ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);
@@ -166,9 +176,13 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status)
 {
-    item_print(reply_body(reply), call->container, item);
-    reply_etag(reply, item->etag, item->ts_ms);
-    reply_header_u64(reply, "x-ms-item-lsn", item->lsn);
-    reply_session(reply, lsn);
-    reply_status(reply, status);
+    struct buf *body = reply_body(reply);
+
+    assert(body->size == 0); /* nothing is told before the item is read or committed */
+    item_print(body, call->container, item);
+    reply_item(reply, &(struct reply_item){ .etag = item->etag,
+                                            .ts_ms = item->ts_ms,
+                                            .item_lsn = item->lsn,
+                                            .session_lsn = lsn,
+                                            .status = status });
 }

@@ -3,23 +3,29 @@
 #include "keys/record.h"
 #include "resource/call.h"
 
-/* The body as a document: within limits, with a good id, without system properties of the client's. */
+/* Reads the body as a document: within limits, with a good id. System properties that the client sent are dropped. */
 enum status item_read_body(struct op *op, const struct call *call, struct json *document);
 
-/* The same for an object that came as part of a body. */
+/* The same for an object that came as part of a body. The caller has checked that it is an object. */
 enum status item_check_document(struct op *op, struct json *document);
 
-/* How many bytes of text a document has; more than it has, but not more than `enough`, where that is sooner told. */
+/*
+ * How many bytes of text a document has. Where a higher number is cheaper to tell, and is not above `enough`, it is
+ * that number.
+ */
 size_t item_text_bytes(struct op *op, struct json document, size_t enough);
 
-/* ST_TOO_LARGE when no item may be so large. */
+/* ST_TOO_LARGE when the document is larger than an item may be. */
 enum status item_check_size(struct op *op, struct json document);
 
-/* Whether a top-level member of that name is ours to set. */
+/* Whether the server, and no client, sets the top-level member of that name. */
 bool item_is_system_name(struct slice name);
 
-/* The id that the path means: itself, or that of the document whose rid it is. */
+/* The id of the item that the path names, by its id or by its rid. */
 enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id);
+
+/* dbs/<rid>/colls/<rid>/docs/<rid>/: where an item of the container is, in rids. */
+void item_print_self(struct buf *body, const struct container *container, const struct rid *item);
 
 /* The whole item as JSON, system properties last. */
 void item_print(struct buf *body, const struct container *container, const struct record *item);

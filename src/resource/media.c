@@ -1,4 +1,6 @@
 /* src/resource/media.c - the media of attachments that are kept here: read and replaced at /media/{rid}. */
+#include <assert.h>
+
 #include "resource/attachment_private.h"
 #include "resource/resource.h"
 #include "resource/scope.h"
@@ -27,6 +29,7 @@ static enum status read_media_address(struct op *op, const struct call *call, st
         TRY(attachment_missing(op));
     job->number = (uint32_t)rid_number(&rid);
     job->item_id = json_string(json_get(item.document, "id"));
+    assert(item.epk.size <= sizeof(job->epk.bytes));
     job->epk.size = (uint16_t)item.epk.size;
     memcpy(job->epk.bytes, item.epk.data, item.epk.size);
     scope_key(reply, call, &job->epk);
@@ -58,12 +61,13 @@ out:
     return st;
 }
 
-/* Media that lie elsewhere are not replaced from here. */
+/* Only media that are kept here can be replaced: an attachment may also point elsewhere. */
 static enum status try_media_replace(struct op *op, struct partition_txn *txn, struct attachment_job *job)
 {
     struct slice bytes;
     enum status st;
 
+    assert(job->by_number); /* the path of media has nothing but a rid */
     TRY(attachment_find_to_change(op, txn, job));
     TRY(attachment_media(op, txn, &job->item, job->number, &bytes));
     if (!bytes.data)

@@ -2,6 +2,8 @@
  * src/resource/offer.c - throughput: what databases and containers were promised. Read, list, query, replace.
  * throughput.c holds requests back to it where the server was told to.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/offer.h"
 #include "resource/split.h"
@@ -9,7 +11,10 @@
 #include "resource/child_feed.h"
 #include "resource/system.h"
 
-/* Of the two ways to pay. What was once provisioned raises the minimum for good, to a hundredth or a tenth of it. */
+/*
+ * The terms of the two ways to pay. The most that was ever provisioned raises the minimum for good: to a hundredth
+ * of it, or to a tenth with autoscale.
+ */
 static const struct terms {
     uint64_t least, step, share;
 } fixed_terms = { THROUGHPUT_MIN, THROUGHPUT_STEP, 100 },
@@ -47,7 +52,7 @@ static enum status check_units(struct op *op, const struct throughput *wanted, u
         (unsigned long long)least, THROUGHPUT_MAX, step);
 }
 
-/* A whole number that is no less than nothing; what is none of these is as bad as 1. */
+/* A positive whole number. Anything else becomes 1, which no offer may have. */
 static uint64_t units_of(struct json number)
 {
     if (json_kind(number) != JSON_NUMBER || !json_is_int(number) || json_int(number) <= 0)
@@ -115,7 +120,10 @@ static void add_settings(struct json_builder *out, const struct throughput *thro
 
 static void add_content(struct json_builder *out, const struct throughput *throughput, uint64_t most_ever)
 {
-    uint64_t now = throughput->autoscale ? throughput->units / 10 : throughput->units;
+    uint64_t now;
+
+    assert(throughput->units > 0); /* check_units() has let them in */
+    now = throughput->autoscale ? throughput->units / 10 : throughput->units;
 
     json_add_name(out, slice_of("offerThroughput"));
     json_add_int(out, (int64_t)now);
@@ -170,6 +178,7 @@ uint64_t throughput_of_offer(const struct child *offer)
 {
     struct json settings = settings_of(content_of(offer));
 
+    assert(offer->type == RID_TYPE_OFFER);
     return units_of(json_kind(settings) == JSON_OBJECT ? json_get(settings, "maxThroughput")
                                                        : json_get(content_of(offer), "offerThroughput"));
 }
@@ -187,6 +196,7 @@ static void print_resource(struct buf *body, const struct rid *owner)
 {
     struct rid database = *owner;
 
+    assert(owner->size == RID_DATABASE_BYTES || owner->size == RID_CONTAINER_BYTES);
     database.size = RID_DATABASE_BYTES;
     buf_text(body, "dbs/");
     rid_print(body, &database);
@@ -251,7 +261,7 @@ out:
     return st;
 }
 
-/* A request that changes the way to pay says so in a header, and has the content of the old way. */
+/* A request that changes the way to pay says so in a header. Its content is still that of the old way. */
 static enum status read_migration(struct op *op, const struct call *call, const struct child *old,
                                   bool has_settings, struct throughput *wanted)
 {
@@ -323,7 +333,7 @@ out:
     return st;
 }
 
-/* More throughput than its ranges can serve splits them; less merges none, as on the service. */
+/* If the ranges cannot serve the new throughput, they are split. Less throughput merges none, as on the service. */
 enum status offer_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct child *old = NULL, *offer = NULL;
@@ -363,7 +373,7 @@ enum status offer_list(struct op *op, struct call *call, struct reply *reply)
     return child_feed_list(op, call, reply, &offers);
 }
 
-/* Over all of them: a database and a container has one at most. */
+/* Queries all offers: each database and each container has at most one. */
 enum status offer_query(struct op *op, struct call *call, struct reply *reply)
 {
     size_t databases, containers;

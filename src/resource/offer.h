@@ -13,8 +13,8 @@ struct throughput {
 /* What the headers of a create ask for. ST_BAD_REQUEST for what no offer can have. */
 enum status throughput_of_headers(struct op *op, const struct call *call, struct throughput *throughput);
 
-/* A second: what is fixed, or the most that autoscale goes to. */
+/* Request units a second: the fixed number, or the most that autoscale goes to. */
 uint64_t throughput_of_offer(const struct child *offer);
 
-/* Undefined when it is none. */
+/* The offer's body; undefined when no throughput was asked for. */
 struct json throughput_offer(struct op *op, const struct throughput *throughput);

@@ -1,4 +1,6 @@
 /* src/resource/operations.c - create, read, replace, upsert, delete and queries of a script. */
+#include <assert.h>
+
 #include "resource/operations.h"
 #include "base/limits.h"
 #include "partition/key.h"
@@ -8,7 +10,7 @@
 #include "resource/search.h"
 #include "source/items.h"
 
-enum { SCANNED_ITEMS_MAX = 500 * 1000, PAGE_ITEMS_DYNAMIC = 1000 };
+enum { PAGE_ITEMS_DYNAMIC = 1000 };
 
 void operations_print_collection(struct buf *out, const struct container *container)
 {
@@ -27,7 +29,7 @@ static const struct way {
     const char *name;
     enum action_kind kind;
     bool has_body, on_document;
-    const char *condition; /* the option that holds an ETag */
+    const char *condition; /* the option with an ETag */
 } ways[] = {
     { "create", ACTION_CREATE, true, false, NULL },      { "upsert", ACTION_UPSERT, true, false, "etag" },
     { "read", ACTION_READ, false, true, "ifNoneMatch" }, { "replace", ACTION_REPLACE, true, true, "etag" },
@@ -39,7 +41,7 @@ struct slice operations_text(struct json value)
     return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
 }
 
-/* As the service has them, in small letters; what is none of them changes nothing. */
+/* The service writes these in small letters. Any other value changes nothing. */
 static enum indexing_wish wish_of(struct json options)
 {
     struct slice action = operations_text(json_get(options, "indexAction"));
@@ -147,7 +149,7 @@ static void print_item(struct op *op, const struct operations *work, const struc
     buf_text(answers, ",\"options\":{}}");
 }
 
-/* What a transaction may go on after: nothing of it was written. */
+/* Failures after which the transaction may go on, because the action has written nothing. */
 static bool left_nothing(enum status st)
 {
     return st == ST_ITEM_EXISTS || st == ST_EXISTS || st == ST_ITEM_NOT_FOUND ||
@@ -163,6 +165,7 @@ static enum status act(struct op *op, const struct operations *work, const struc
     struct slice condition = { 0 };
     enum status st = ST_OK;
 
+    assert(work->txn);
     *refused = true;
     if (way->condition)
         condition = operations_text(json_get(options, way->condition));
@@ -232,10 +235,7 @@ static enum status begin_at(struct op *op, const struct rid *owner, const struct
     *at = (struct continuation){ .kind = CONTINUATION_QUERY };
     if (text.size)
         TRY(continuation_parse(op, text, CONTINUATION_QUERY, owner, at));
-    if (at->position.size && at->query != query_hash(search->query))
-        TRY(continuation_malformed(op));
-    at->container = *owner;
-    at->query = query_hash(search->query);
+    TRY(search_bind(op, search, owner, at));
 out:
     return st;
 }
@@ -262,7 +262,7 @@ static enum status search(struct op *op, struct json asked, const struct query_o
                           struct buf *answers)
 {
     struct json options = json_get(asked, "options");
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
     struct search query;
     struct continuation at;
     enum status st;
@@ -308,20 +308,13 @@ out:
 
 /* ---- one after the other ---- */
 
-/* Whether it is the operation that is wrong, and not the moment. */
-static bool is_its_own(enum status st)
-{
-    int http = error_row(st)->http;
-
-    return http < 500 && http != 408 && http != 429 && http != 449 && st != ST_OWNER_NOT_FOUND;
-}
-
-/* As the service words it for scripts: what they throw on becomes the reason of the whole request. */
+/* In the service's words for scripts. A script that throws the error makes it the reason of the whole request. */
 static void print_failure(struct op *op, enum status st, struct buf *answers)
 {
     const struct error_row *row = error_row(st);
     struct buf message;
 
+    assert(st != ST_OK);
     buf_init(&message, &op->arena);
     if (row->wrapped == 2) {
         buf_text(&message, op->error);
@@ -360,7 +353,7 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     *refused = true;
     if (is_on_attachment(asked)) {
         st = attachment_operate(op, work, asked, answers);
-        *refused = is_its_own(st);
+        *refused = action_is_to_blame(st);
         return st;
     }
     if (way)
@@ -368,11 +361,14 @@ static enum status run_one(struct op *op, const struct operations *work, struct 
     if (!name.data || (!slice_is(name, "query") && !slice_is(name, "readAll")))
         return op_fail_as(op, ST_BAD_REQUEST);
     st = query(op, work, asked, answers);
-    *refused = is_its_own(st);
+    *refused = action_is_to_blame(st);
     return st;
 }
 
-/* What a query has allocated is given back: it has left nothing in the transaction. Attachments' items are expected in it. */
+/*
+ * Whether the transaction needs what an operation has allocated. A query leaves nothing in it. An operation on
+ * attachments does, even a read: the transaction expects the item unchanged.
+ */
 static bool keeps_memory(struct json asked)
 {
     return find_way(operations_text(json_get(asked, "op"))) || is_on_attachment(asked);
@@ -386,11 +382,12 @@ static struct op_mark begin_one(struct op *op, const struct operations *work, bo
 }
 
 /*
- * One that failed may have taken the limit down to what its answer needs; the script goes on with what it had, and with
- * what its entries of the index came on top of.
+ * A failed operation may have lowered the memory limit to what its answer needed. The script goes on with the limit
+ * that it had, raised by what the index entries of this operation took.
  */
 static void end_one(struct op *op, struct op_mark mark, bool keeps)
 {
+    assert(op->index_bytes >= mark.index_bytes);
     if (keeps)
         op->arena.limit_bytes = mark.limit_bytes + (op->index_bytes - mark.index_bytes);
     else
@@ -404,6 +401,8 @@ enum status operations_run(struct op *op, void *context, struct json operations,
     size_t first = answers->size;
     enum status st = ST_OK;
 
+    assert(work->txn); /* the script's, from its first operation to its commit */
+    assert(work->call->container);
     for (struct json_iter i = json_iter(operations); json_next(&i);) {
         bool refused, keeps = keeps_memory(i.value);
         struct op_mark mark = begin_one(op, work, keeps);

@@ -1,7 +1,7 @@
 /*
  * src/resource/operations.h - what a script asks of its container, done in the script's transaction.
- * A script sees one logical partition and its own writes. What is wrong with an operation it is told, and may go on;
- * what is wrong with the moment ends it.
+ * A script sees one logical partition and its own writes. When an operation itself is wrong, the script is told,
+ * and may go on. Any other failure ends the script.
  */
 #pragma once
 #include "partition/partition.h"
@@ -12,7 +12,7 @@
 struct operations {
     const struct call *call;
     const struct epk *epk;
-    const struct partition_key *key; /* the same as values, where they are known; or NULL */
+    const struct partition_key *key; /* the values of that key; NULL where they are not known */
     struct partition_txn *txn;
     struct script_session *session;
 };
@@ -23,21 +23,21 @@ enum status operations_run(struct op *op, void *context, struct json operations,
 
 /* ---- for what else scripts may ask, in files of this folder only ---- */
 
-/* On the attachments of an item. What it refuses has left nothing in the transaction. */
+/* Does an operation on the attachments of an item. One that is refused has left nothing in the transaction. */
 enum status attachment_operate(struct op *op, const struct operations *work, struct json asked,
                                struct buf *answers);
 
-/* Absent when it is no string. */
+/* The string; absent when the value is none. */
 struct slice operations_text(struct json value);
 
-/* The document with an id of ours, unless it has one or the script wants none. */
+/* Gives the document an id of ours, unless it has one or the script wants none. */
 enum status operations_give_id(struct op *op, struct json options, struct json *document);
 
 /* The id of the item that a link leads to. */
 enum status operations_item(struct op *op, const struct operations *work, struct json asked,
                             struct slice *id);
 
-/* The query or list that is asked for, over a source; `owner` is what its continuation is bound to. */
+/* Runs the query or the list that a script asks for over a source. Its continuation is bound to `owner`. */
 enum status operations_search(struct op *op, const struct operations *work, struct json asked,
                               struct query_source *source, const struct rid *owner, struct buf *answers);
 

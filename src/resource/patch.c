@@ -1,4 +1,6 @@
 /* src/resource/patch.c - partial updates of items: the request, its condition, and what may not be changed. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "partition/key.h"
@@ -8,11 +10,12 @@
 
 /* ---- the request ---- */
 
-/* id and what is ours are refused at once; so is the partition key, by its own name. */
+/* Refuses a patch of the id, of a system property, or of the partition key by its own path. */
 static enum status check_place(struct op *op, const struct container *container, const struct pointer *place)
 {
     struct slice first = place->segment[0];
 
+    assert(place->count > 0); /* patch_parse() refuses the whole document as a place */
     if (slice_is(first, "id") || item_is_system_name(first))
         return op_fail(op, ST_BAD_REQUEST, "Invalid patch request: Cannot patch system property '%.*s'.",
                        SLICE_ARGS(first));
@@ -41,7 +44,7 @@ out:
     return st;
 }
 
-/* "from c where ...", and no query of another form: one that counts would have a row whatever it counts. */
+/* A condition is "from c where ...". Another query could have a row that says nothing: a count always has one. */
 static bool is_condition(struct slice text)
 {
     text = slice_trim(text);
@@ -60,7 +63,7 @@ static enum status compile_condition(struct op *op, const struct call *call, str
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
-    TRY(op_may_take_long(op)); /* it may join what is in the item with itself, which takes seconds */
+    TRY(op_may_take_long(op)); /* joins within the item may take seconds */
     TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
 out:
     return st;
@@ -82,7 +85,7 @@ out:
 
 /* ---- the condition ---- */
 
-/* It holds when the query has a row. */
+/* The condition holds when its query has a row. */
 static enum status check_condition(struct op *op, const struct container *container, struct query *condition,
                                    const struct record *item)
 {
@@ -102,7 +105,7 @@ out:
 
 /* ---- the document ---- */
 
-/* An operation on what lies around the partition key may have changed it. */
+/* Whether the document still has the wanted key: a patch of an object around the key may have changed it. */
 static bool is_of_key(const struct container *container, struct json document, struct slice wanted)
 {
     struct partition_key key;

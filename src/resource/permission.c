@@ -43,7 +43,7 @@ bool resource_link_parse(struct slice text, struct resource_link *link)
     return is_below_container(link->type) && link->id.size > 0 && text.size == 0;
 }
 
-/* What the link names or leads through, a reference each; without a container, when the link names none, the database. */
+/* What the link names or leads through: a reference each. `container` is NULL when the link names a database. */
 struct target {
     struct database *database;
     struct container *container;
@@ -98,7 +98,7 @@ static bool is_key(struct json key)
     return true;
 }
 
-/* No item of the container could have a longer key. A database's containers have keys of their own each. */
+/* Whether items of the container can have that key. Containers of a database have each their own paths. */
 static bool fits(const struct container *container, struct json key)
 {
     return !container || json_kind(key) != JSON_ARRAY || json_count(key) <= container->key_path_count;
@@ -152,6 +152,8 @@ void permission_print_token(struct buf *out, const struct child_printing *printi
     struct resource_link link;
 
     assert(permission->type == RID_TYPE_PERMISSION);
+    assert(printing->token_seconds >= TOKEN_SECONDS_MIN);
+    assert(printing->token_seconds <= TOKEN_SECONDS_MAX);
     if (!resource_link_parse(json_string(json_get(permission->body, "resource")), &link))
         return;
     grant.resource = rid_of(service->catalog, &link);

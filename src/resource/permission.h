@@ -12,7 +12,7 @@ struct resource_link {
 
 bool resource_link_parse(struct slice text, struct resource_link *link);
 
-/* How long a token that this request makes is to hold. */
+/* How many seconds the tokens hold that this request makes. */
 enum status permission_token_seconds(struct op *op, const struct call *call, int64_t *seconds);
 
 /* For child_kind.c. */

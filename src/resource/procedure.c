@@ -1,7 +1,9 @@
 /*
  * src/resource/procedure.c - a stored procedure: run in one transaction of one logical partition.
- * It is committed when the script has ended well and its answer is ready to be sent, and not before.
+ * The transaction is committed when the script has ended well and its answer is ready to be sent, and not before.
  */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "partition/key.h"
@@ -33,7 +35,7 @@ static enum status check_headers(struct op *op, const struct call *call)
     return op_fail_as(op, ST_BAD_REQUEST);
 }
 
-/* No body is no arguments. */
+/* A request without a body has no arguments. */
 static enum status read_args(struct op *op, const struct call *call, struct slice *args)
 {
     struct json list;
@@ -84,7 +86,7 @@ static void print_context(struct op *op, struct execution *execution)
 
 /* ---- what is answered ---- */
 
-/* As much of it as a client's headers have room for; an escape is not cut in two. */
+/* The log becomes a header, so it is cut to a size that clients take. The cut spares escapes. */
 static void reply_log(struct op *op, struct reply *reply, struct json log)
 {
     struct buf text;
@@ -129,8 +131,9 @@ static enum status attempt(struct op *op, struct execution *execution, bool in_t
                               &work };
     enum status st;
 
-    *done = json_undefined; /* what an attempt before it has left lies in the session no more, */
-    buf_init(reply_body(execution->reply), &op->arena); /* and its answer not in the arena */
+    assert(execution->session); /* run() has begun it */
+    *done = json_undefined;     /* what the last attempt left is gone from the session, */
+    buf_init(reply_body(execution->reply), &op->arena); /* and its answer from the arena */
     if (in_turn)
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->epk, &work.txn));
     else
@@ -145,7 +148,7 @@ out:
     return st;
 }
 
-/* What an attempt in vain has allocated is given back before the next one. */
+/* Each attempt begins with the memory that the first had. */
 static enum status run_until_committed(struct op *op, struct execution *execution, struct json *done)
 {
     struct op_mark mark = op_mark(op);
@@ -158,7 +161,7 @@ static enum status run_until_committed(struct op *op, struct execution *executio
     return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
-/* What a script has logged is wanted most when it has failed. */
+/* The log is sent also when the script has failed: then it is wanted most. */
 static enum status run(struct op *op, struct execution *execution)
 {
     struct json done;
@@ -173,7 +176,7 @@ out:
     return st;
 }
 
-/* Headers too must have their room before anything is written. */
+/* The headers too get their room before anything is written. */
 enum { HEAD_BYTES_ENOUGH = 4096 + SCRIPT_LOG_BYTES_MAX };
 
 enum status procedure_execute(struct op *op, struct call *call, struct reply *reply)

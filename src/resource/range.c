@@ -1,8 +1,10 @@
 /*
  * src/resource/range.c - partition key ranges: which part of the key space is served where.
- * SDKs read them as a change feed and go on until they are told that nothing is new: the etag is the version of
- * the table, and a client who has an older one is given what came since, with the ids of what is gone by it.
+ * SDKs read them as a change feed, until they are told that nothing is new. The etag is the version of the table. A
+ * client with an older version is given the ranges that are newer; their parents say which ranges are gone.
  */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "catalog/ranges.h"
 #include "reply/feed.h"
@@ -34,6 +36,7 @@ static void print_range(struct buf *body, const struct container *container, uin
     const struct key_range *range = &container->ranges.range[index];
     struct rid rid = rid_child(&container->rid, RID_RANGE, range->id + 1);
 
+    assert(index < container->ranges.count);
     buf_text(body, "{\"_rid\":\"");
     rid_print(body, &rid);
     buf_printf(body, "\",\"id\":\"%u\",", range->id);
@@ -52,7 +55,7 @@ static void print_range(struct buf *body, const struct container *container, uin
     buf_printf(body, ",\"_lsn\":%llu}", (unsigned long long)range->lsn);
 }
 
-/* The version of the table that the client goes on from; 0 for one of which too little is known, or none. */
+/* The version of the table that the client has. 0: it has none, or one that we know too little about. */
 static uint64_t version_known(const struct call *call)
 {
     const struct range_table *table = &call->container->ranges;

@@ -1,4 +1,6 @@
-/* src/resource/scope.c - which part of its container a request on items is about, and the session of those who ask. */
+/* src/resource/scope.c - which part of its container a request on items is about, and its session token. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "catalog/ranges.h"
 #include "resource/scope.h"
@@ -7,8 +9,8 @@
 
 void scope_all(struct reply *reply, const struct call *call)
 {
-    reply_owner(reply, call->container->link, &call->container->rid);
-    reply_ranges(reply, ranges_all(call->container));
+    assert(call->container); /* the path of items names one */
+    reply_owner(reply, call->container->link, &call->container->rid, ranges_all(call->container));
 }
 
 void scope_key(struct reply *reply, const struct call *call, const struct epk *epk)
@@ -25,6 +27,7 @@ enum status scope_check_session(struct op *op, const struct call *call, const st
     uint64_t wanted = 0;
     enum status st = ST_OK;
 
+    assert(reply->about.of_items); /* scope_all() came first: the token is read for its ranges */
     if (!header.data || header.size == 0)
         return ST_OK;
     TRY(session_token_lsn(op, header, &ranges, &wanted));
@@ -67,12 +70,13 @@ out:
     return st;
 }
 
-/* A bound of the client's own; it leaves alone a range's that is nearer (`order` is the sign of nearer). */
+/* Reads a bound of the client's. It replaces a range's bound if it is narrower: `order` is the sign of that. */
 static enum status read_epk(struct op *op, struct slice header, int order, struct epk *epk)
 {
     struct epk given;
     size_t size;
 
+    assert(order == 1 || order == -1);
     if (!header.data)
         return ST_OK;
     if (!hex_decode(slice_trim(header), given.bytes, sizeof(given.bytes), &size))
@@ -98,8 +102,8 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
         key->count = 0;
     if (present) {
         partition_key_epk(call->container, key, &scope->prefix);
-        scope->exact = call->container->system_key; /* where an item without a key has an empty one */
-        if (scope->max.size == 0)                   /* else the range that was named answers, and no other */
+        scope->exact = call->container->system_key; /* an item without a key has an empty one there */
+        if (scope->max.size == 0)                   /* else the range that the header names answers */
             scope_key(reply, call, &scope->prefix);
     }
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));

@@ -1,11 +1,10 @@
 /* src/resource/search.c - queries over anything that is listed. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/search.h"
-
-/* A page that finds little ends here, and goes on with the next request. */
-enum { SCANNED_ITEMS_MAX = 500 * 1000 };
 
 static enum query_way way_of(const struct call *call)
 {
@@ -35,6 +34,7 @@ struct query_options search_options(const struct call *call)
     const struct container *container = call->container;
     struct json type = json_get(json_get(container->definition, "geospatialConfig"), "type");
 
+    assert(json_kind(container->definition) == JSON_OBJECT);
     return (struct query_options){
         .computed = json_get(container->definition, "computedProperties"),
         .indexing = json_get(container->definition, "indexingPolicy"),
@@ -78,7 +78,7 @@ out:
     return st;
 }
 
-/* However much memory a query took, the answer has some: its page, twice while it grows, or what went wrong. */
+/* Whatever memory a query took, there is some for the answer: for a page, twice while it grows, or for an error. */
 static void leave_room(struct op *op)
 {
     op->arena.limit_bytes = op->arena.used_bytes + 4 * (size_t)PAGE_BYTES_MAX;
@@ -95,18 +95,17 @@ enum status search_compile(struct op *op, struct search *search, const struct qu
     return st;
 }
 
-static enum status begin_at(struct op *op, const struct call *call, const struct search *search,
-                            const struct rid *owner, struct continuation *at)
+enum status search_bind(struct op *op, const struct search *search, const struct rid *owner,
+                        struct continuation *at)
 {
-    enum status st;
+    uint64_t hash = query_hash(search->query);
 
-    TRY(call_continuation(op, call, CONTINUATION_QUERY, owner, at));
-    if (at->position.size && at->query != query_hash(search->query))
-        TRY(continuation_malformed(op));
+    assert(at->kind == CONTINUATION_QUERY);
+    if (at->position.size && at->query != hash)
+        return continuation_malformed(op);
     at->container = *owner;
-    at->query = query_hash(search->query);
-out:
-    return st;
+    at->query = hash;
+    return ST_OK;
 }
 
 static size_t print_rows(struct reply *reply, const struct query_page *page, const struct rid *owner,
@@ -165,7 +164,7 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
 }
 
-/* SDKs of today read the second form, which is percent-encoded; others the first, in base64. */
+/* SDKs of today read the second form, which is percent-encoded. Older ones read the first, in base64. */
 static void reply_explained(struct reply *reply, const struct call *call, const struct query_page *page)
 {
     struct buf text;
@@ -189,14 +188,17 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     struct timing timing = { .began_us = env_monotonic_us(op->env),
                              .bytes_before = op->work.bytes_read,
                              .documents_before = op->work.documents_scanned };
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SCANNED_ITEMS_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
     struct query_page page = { 0 };
     struct continuation at;
     enum status st;
 
+    assert(search->query); /* search_compile() came first */
+    assert(source);
     op->work.queries++;
     TRY(call_page_size(op, call, &limits.rows));
-    TRY(begin_at(op, call, search, owner ? owner : &account, &at));
+    TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));
+    TRY(search_bind(op, search, owner ? owner : &account, &at));
     st = query_run(op, search->query, source, at.position, &limits, &page);
     leave_room(op);
     TRY(st);
@@ -217,7 +219,7 @@ out:
 
 /* ---- resources of the catalog ---- */
 
-/* Printed and parsed when it is looked at, in memory of its own: definitions may be large, and many. */
+/* A resource becomes JSON when the query looks at it, in memory of its own: definitions may be large, and many. */
 static enum status read_row(struct op *op, struct search_rows *rows, struct query_row *row)
 {
     const struct search_list *list = rows->list;
@@ -226,6 +228,7 @@ static enum status read_row(struct op *op, struct search_rows *rows, struct quer
     struct buf text;
     enum status st = ST_QUERY_MEMORY;
 
+    assert(rows->next <= list->count);
     arena_reset(&rows->memory);
     op->arena = rows->memory;
     buf_init(&text, &op->arena);

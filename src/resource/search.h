@@ -21,14 +21,24 @@ struct query_options search_options(const struct call *call);
 enum status search_read(struct op *op, const struct call *call, struct search *search);
 enum status search_compile(struct op *op, struct search *search, const struct query_options *options);
 
+/* A page that finds little ends after as many rows, and the next request goes on. */
+enum { SEARCH_SCANNED_MAX = 500 * 1000 };
+
+/*
+ * Binds a continuation to its query and to the owner of what is queried. ST_BAD_REQUEST when the client brought it
+ * from another query.
+ */
+enum status search_bind(struct op *op, const struct search *search, const struct rid *owner,
+                        struct continuation *at);
+
 /* `owner` is what the continuation is bound to, and the feed's _rid; NULL for the account's. */
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
                        struct query_source *source, const struct rid *owner, const char *collective);
 
-/* Resources of the catalog as rows: how one is printed, which it is, how its reference is given back. */
+/* How a query reads resources of the catalog as rows. */
 struct search_kind {
     void (*print)(struct buf *out, const void *resource, const void *context);
-    uint64_t (*number)(const void *resource); /* its own among its siblings */
+    uint64_t (*number)(const void *resource); /* which one it is among its siblings */
     void (*release)(void *resource);          /* NULL: there is nothing to give back */
 };
 
@@ -39,7 +49,7 @@ struct search_list {
     size_t count;
 };
 
-/* The list as a query reads it; init and free leave its references alone. The list must outlive it. */
+/* A list as the source of a query. The list must outlive it. Init and free do not touch the list's references. */
 struct search_rows {
     struct query_source base;
     const struct search_list *list;
@@ -50,6 +60,6 @@ struct search_rows {
 void search_rows_init(struct search_rows *rows, const struct search_list *list, struct arena_budget *budget);
 void search_rows_free(struct search_rows *rows);
 
-/* Reads, compiles and runs the request's query over the list, whose references it gives back. */
+/* Reads, compiles and runs the request's query over the list, and then releases the list's references. */
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
                             const struct search_list *rows, const struct rid *owner, const char *collective);

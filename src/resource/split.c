@@ -1,4 +1,6 @@
-/* src/resource/split.c - what an operator or an offer wants of a container's ranges. */
+/* src/resource/split.c - splits and merges the ranges of a container, for an operator or for an offer. */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "base/limits.h"
 #include "catalog/split.h"
@@ -13,6 +15,7 @@ static enum status find_in(struct op *op, struct catalog *catalog, struct slice 
 {
     struct database *database = catalog_find_database(catalog, database_name);
 
+    assert(!*container);
     if (database)
         *container = catalog_find_container(catalog, database, name);
     database_release(database);
@@ -61,7 +64,7 @@ static bool is_one_of(struct slice name, const char *const *names)
     return false;
 }
 
-/* One that is misspelled would be another wish. `names` ends with NULL. */
+/* A misspelled member would be ignored, and the request mean something else. `names` ends with NULL. */
 static enum status check_names(struct op *op, struct json wanted, const char *const *names)
 {
     for (struct json_iter i = json_iter(wanted); json_next(&i);)
@@ -84,6 +87,7 @@ static void print_ranges(struct buf *out, const struct container *container)
 {
     struct epk min, max;
 
+    assert(container->ranges.count > 0); /* no change of ranges leaves a container without one */
     buf_text(out, "{\"ranges\":[");
     for (uint32_t i = 0; i < container->ranges.count; i++) {
         range_bounds(container, i, &min, &max);
@@ -135,7 +139,7 @@ static enum status read_id(struct op *op, struct json id, uint32_t *number)
     return ST_OK;
 }
 
-/* The one with the largest part of all keys, unless one is named. */
+/* The range that is named, or else the one with the largest part of all keys. */
 static enum status read_range(struct op *op, const struct container *container, struct json named,
                               uint32_t *id)
 {
@@ -226,6 +230,7 @@ static enum status read_ids(struct op *op, struct json list, struct range_merge 
     id = arena_alloc(&op->arena, (json_count(list) + 1) * sizeof(*id));
     for (struct json_iter i = json_iter(list); json_next(&i);)
         TRY(read_id(op, i.value, &id[merge->count++]));
+    assert(merge->count == json_count(list));
     merge->id = id;
 out:
     return st;
@@ -261,7 +266,7 @@ static struct slice rid_text(struct op *op, struct rid rid, uint8_t size)
     return buf_as_slice(&text);
 }
 
-/* Of what the offer is for, if it is a container that would have more ranges; NULL: nothing is to be split. */
+/* The container of the offer, if it is to have more ranges. NULL: there is nothing to split. */
 static enum status find_to_split(struct op *op, struct catalog *catalog, const struct rid *owner,
                                  uint32_t range_count, struct container **container)
 {
@@ -286,6 +291,8 @@ enum status split_with_offer(struct op *op, struct service *service, const struc
     struct container *container = NULL;
     enum status st;
 
+    assert(old->type == RID_TYPE_OFFER);
+    assert(count > 0);
     TRY(find_to_split(op, service->catalog, &old->parent, count, &container));
     TRY(catalog_replace_offer(op, service->catalog, old, body, if_match, container, count, offer));
 out:

@@ -1,7 +1,7 @@
 /*
- * src/resource/split.h - ranges that are split and merged: by an operator, by more throughput.
- * An operator's wishes are JSON, as POST /_orrery/split and POST /_orrery/merge have them in their bodies; the answer
- * is the container's ranges as they are then. docs/ranges.md has both.
+ * src/resource/split.h - splits and merges ranges, for an operator or for more throughput.
+ * An operator sends POST /_orrery/split or POST /_orrery/merge with a JSON body. The answer lists the container's
+ * ranges after the change. docs/ranges.md describes both.
  */
 #pragma once
 #include "resource/call.h"
@@ -12,6 +12,6 @@ enum status split_run(struct op *op, struct service *service, struct json wanted
 /* {"container":"dbs/d/colls/c","ranges":["1","2"]} */
 enum status merge_run(struct op *op, struct service *service, struct json wanted, struct buf *answer);
 
-/* Replaces the offer; in the same commit its container gets as many ranges as the throughput wants, if it has fewer. */
+/* Replaces the offer. In the same commit its container is split if it has too few ranges for the throughput. */
 enum status split_with_offer(struct op *op, struct service *service, const struct child *old,
                              struct json body, struct slice if_match, uint64_t units, struct child **offer);

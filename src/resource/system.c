@@ -1,4 +1,6 @@
 /* src/resource/system.c - the system properties that every resource carries. */
+#include <assert.h>
+
 #include "resource/system.h"
 #include "token/token.h"
 
@@ -11,6 +13,7 @@ void print_etag(struct buf *body, uint64_t etag, int64_t ts_ms)
     etag_print(body, etag, ts_ms); /* ends in a quote, which JSON wants escaped */
     if (body->failed || body->size == start)
         return;
+    assert(body->data[body->size - 1] == '"');
     body->size--;
     buf_text(body, "\\\"\"");
 }

@@ -1,4 +1,6 @@
-/* src/resource/throughput.c - which buckets a request concerns, and whether they have something left. */
+/* src/resource/throughput.c - which meters a request draws from, and whether they have something left. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/ranges.h"
 #include "partition/key.h"
@@ -30,7 +32,7 @@ static uint64_t units_now(struct op *op, struct catalog *catalog, struct meter *
     return units ? units : otherwise;
 }
 
-/* Its own, or its database's, which then is one bucket for all who share it. Where neither has any: the least. */
+/* The container's own meter; or its database's, one for all that share it; or, without either, one with the least. */
 static struct meter *meter_of(struct op *op, const struct call *call, bool *shared)
 {
     struct container *container = call->container;
@@ -44,19 +46,21 @@ static struct meter *meter_of(struct op *op, const struct call *call, bool *shar
     return own ? container->meter : database->meter;
 }
 
-/* Ids of ranges lie in the container's table: where one lies is its place. */
+/* `id` points into the container's table, so its position there is the range's place in the meter. */
 static struct meter_place place_of(const struct container *container, const uint32_t *id, bool shared)
 {
     const struct range_table *table = &container->ranges;
 
     if (shared)
         return (struct meter_place){ .count = 1 };
+    assert(id >= table->id);
+    assert(id < table->id + table->count);
     return (struct meter_place){ .index = (uint32_t)(id - table->id), .range = *id, .count = table->count };
 }
 
 /* --- which ranges --- */
 
-/* As the headers say it, the key before the range; what they say wrongly, the operation will tell. */
+/* The headers say it, the key before the range. What is wrong in them the operation refuses later. */
 static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 {
     const struct container *container = call->container;
@@ -83,6 +87,7 @@ static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
 /* In the service's words. */
 static enum status refuse(struct op *op, const struct call *call, int64_t wait_us)
 {
+    assert(wait_us > 0);
     atomic_fetch_add_explicit(&call->container->meter->refused, 1, memory_order_relaxed);
     op->retry_after_ms = (wait_us + 999) / 1000;
     return op_fail(op, ST_TOO_MANY_REQUESTS,
@@ -90,7 +95,7 @@ static enum status refuse(struct op *op, const struct call *call, int64_t wait_u
                    "retry this request later. Learn more: http://aka.ms/cosmosdb-error-429");
 }
 
-/* 0 when all of them have something left, else the longest that any makes it wait. */
+/* 0 when all ranges have something left; else the longest time that one of them makes the request wait. */
 static int64_t wait_us(struct op *op, const struct call *call, struct range_ids ranges)
 {
     int64_t now_us = env_monotonic_us(op->env), longest = 0;
@@ -106,13 +111,14 @@ static int64_t wait_us(struct op *op, const struct call *call, struct range_ids 
     return longest;
 }
 
-/* In equal parts. */
+/* The ranges pay the charge in equal parts. */
 static void pay(struct op *op, const struct call *call, struct range_ids ranges, double charge)
 {
     int64_t now_us = env_monotonic_us(op->env);
     bool shared;
     struct meter *meter = meter_of(op, call, &shared);
 
+    assert(ranges.count > 0); /* else nobody would pay */
     for (uint32_t i = 0; i < ranges.count; i++) {
         struct meter_place place = place_of(call->container, ranges.id + i, shared);
 
@@ -126,6 +132,7 @@ enum status throughput_enter(struct op *op, struct call *call)
 
     if (!call->service->enforces_throughput || !call->container)
         return ST_OK;
+    assert(call->pays.count == 0); /* a request enters once */
     call->pays = ranges_asked_for(op, call);
     wait = wait_us(op, call, call->pays);
     if (wait == 0)

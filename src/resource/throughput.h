@@ -1,10 +1,10 @@
 /*
- * src/resource/throughput.h - requests on items held back to what their container was promised.
+ * src/resource/throughput.h - holds requests on items back to the throughput that their container was promised.
  * How route/ uses it:
  *     TRY(throughput_enter(op, call));    before anything is done: ST_TOO_MANY_REQUESTS when nothing is left
  *     ...
  *     throughput_leave(op, call, charge);  whatever became of it
- * Operations in bulk stand for themselves: instead of the first, each enters and leaves by its own key.
+ * A request in bulk does not enter: each of its operations enters and leaves by its own partition key.
  * Without --enforce-throughput nobody is refused, and charges are only counted.
  */
 #pragma once
@@ -14,6 +14,6 @@
 enum status throughput_enter(struct op *op, struct call *call);
 void throughput_leave(struct op *op, const struct call *call, double charge);
 
-/* By the key that an operation is about. What it has paid is not paid again when the request leaves. */
+/* For one operation in bulk, by its key. What the operation has paid is not paid again when the request leaves. */
 enum status throughput_enter_part(struct op *op, const struct call *call, const struct epk *epk);
 void throughput_leave_part(struct op *op, const struct call *call, const struct epk *epk, double charge);

@@ -1,4 +1,6 @@
 /* src/resource/trigger.c - triggers around a write: found, checked against it, run in its transaction. */
+#include <assert.h>
+
 #include "resource/trigger.h"
 #include "base/limits.h"
 #include "resource/function.h"
@@ -6,7 +8,7 @@
 #include "resource/operations.h"
 #include "resource/usage.h"
 
-enum { TRIGGERS_MAX = 8 }; /* of a kind that a request may name; the service runs one */
+enum { TRIGGERS_MAX = 8 }; /* that a request may name before, and after, a write; the service runs one */
 
 struct trigger {
     struct child *child; /* a reference */
@@ -22,8 +24,8 @@ struct firing {
     const struct call *call;
     const struct triggers *triggers;
     struct action *action;
-    struct json body;    /* of the request, as it came, or as a trigger before the write has left it */
-    struct record going; /* what a delete is about: scripts see it in place of a body */
+    struct json body;    /* the request's, as it came or as a trigger before the write has left it */
+    struct record going; /* the item that a delete removes: scripts see it in place of a body */
     bool has_going;
     struct epk named; /* the request's partition key */
     struct script_session *session;
@@ -40,7 +42,7 @@ bool trigger_is_named(const struct call *call)
 
 /* ---- which ---- */
 
-/* As getOperationType() has them, and what a trigger may be defined for. */
+/* What getOperationType() answers, and the other name under which a trigger may be defined for it. */
 static const struct {
     const char *name, *also;
 } operations[ACTION_KINDS] = {
@@ -55,6 +57,7 @@ static enum status check_trigger(struct op *op, const struct child *child, const
     struct slice its_type = json_string(json_get(child->body, "triggerType"));
     struct slice its_operation = json_string(json_get(child->body, "triggerOperation"));
 
+    assert(operations[kind].name); /* reads run no triggers */
     if (!slice_is_nocase(its_type, type))
         return op_fail(op, ST_BAD_REQUEST,
                        "Trigger '%.*s' was defined with type '%.*s', and therefore is invalid for '%s'.",
@@ -74,6 +77,7 @@ static enum status add_trigger(struct op *op, const struct call *call, struct sl
     struct child *child;
     enum status st = ST_OK;
 
+    assert(*count <= TRIGGERS_MAX);
     if (*count == TRIGGERS_MAX)
         TRY(op_fail_as(op, ST_BAD_REQUEST));
     child = catalog_find_child(call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name);
@@ -86,7 +90,7 @@ out:
     return st;
 }
 
-/* The header is a list with commas between. */
+/* The header is a list, separated by commas. */
 static enum status read_names(struct op *op, const struct call *call, enum header_id header, const char *type,
                               enum action_kind kind, struct trigger *list, size_t *count)
 {
@@ -158,6 +162,8 @@ static enum status fire(struct op *op, struct firing *firing, const struct trigg
     struct buf context;
     enum status st;
 
+    assert(firing->session);
+    assert(firing->work.txn); /* a trigger runs in the transaction of its write */
     buf_init(&context, &op->arena);
     buf_text(&context, "{\"collection\":");
     operations_print_collection(&context, firing->call->container);
@@ -178,7 +184,7 @@ out:
 
 /* ---- around the write ---- */
 
-/* What a script has left is the session's, until the next one runs. */
+/* Copies what a script has left: it lies in the session only until the next script runs. */
 static enum status keep(struct op *op, struct json value, struct slice *kept)
 {
     struct slice bytes = json_bytes(value);
@@ -191,7 +197,7 @@ static enum status keep(struct op *op, struct json value, struct slice *kept)
     return ST_OK;
 }
 
-/* A document that a script has made is checked like a client's, and belongs where the client said. */
+/* A document that a script has made is checked like a client's, and must have the key that the client named. */
 static enum status take_document(struct op *op, struct firing *firing, struct json document)
 {
     struct action *action = firing->action;
@@ -295,7 +301,7 @@ static enum status run_until_committed(struct op *op, struct firing *firing, str
     return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
-/* A script may look for its item by the `_self` that the client sent with it: a document to be written has none. */
+/* Scripts see the body as the client sent it, `_self` included; the document to be written has no such members. */
 static enum status read_body(struct op *op, struct firing *firing)
 {
     firing->body = json_undefined;
@@ -311,6 +317,7 @@ enum status trigger_run(struct op *op, const struct call *call, struct action *a
     struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->epk };
     enum status st;
 
+    assert(trigger_is_named(call));
     TRY(read_body(op, &firing));
     TRY(read_names(op, call, HEADER_PRE_TRIGGER, "Pre", action->kind, triggers.before,
                    &triggers.before_count));

@@ -9,8 +9,8 @@
 bool trigger_is_named(const struct call *call);
 
 /*
- * As action_run(), with the triggers around it: one before may change the document, one after it the answer
- * (undefined when none did), and any may refuse it.
+ * Like action_run(), with the triggers around the write. A trigger before it may change the document, a trigger
+ * after it may change the answer, and each may refuse the write. `answer` is undefined where none has changed it.
  */
 enum status trigger_run(struct op *op, const struct call *call, struct action *action,
                         struct commit_stamp *stamp, struct json *answer);

@@ -1,14 +1,16 @@
 /* src/resource/usage.c - how much of a container is in use. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "resource/usage.h"
 
-/* Nothing but the disk limits them: -1, as the service says for a number of documents. */
+/* Only the disk limits items: -1, as the service says it for the number of documents. */
 #define ITEMS_QUOTA "documentsSize=-1;documentsCount=-1;collectionSize=-1;"
 
-/* What comes before the first number. */
+/* The text before the first number. */
 #define ITEMS_USAGE "documentsSize="
 
-/* Every answer about an item has it: printf would cost more than all the rest of its head. */
+/* Every answer about items has this header. Printing it with printf would cost more than the rest of the head. */
 static void print_items(const struct bucket_usage *used, struct buf *usage)
 {
     uint64_t kb = (used->bytes + 1023) / 1024;
@@ -42,6 +44,7 @@ void usage_of_container(struct reply *reply, const struct call *call)
     struct bucket_usage used;
     struct buf quota, usage;
 
+    assert(call->container);
     buf_init(&quota, &reply->op->arena);
     buf_init(&usage, &reply->op->arena);
     if (container_usage(call->container, &used)) {

@@ -1,6 +1,7 @@
 /*
  * src/resource/usage.h - how much of a container is in use, as x-ms-resource-quota and x-ms-resource-usage say it.
- * Sizes are in kilobytes. A container that was begun by a version that did not count its items tells nothing of them.
+ * Sizes are in kilobytes. Old versions of the server did not count items: a container from one of them tells nothing
+ * of its items.
  */
 #pragma once
 #include "resource/call.h"

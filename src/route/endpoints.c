@@ -1,4 +1,5 @@
 /* src/route/endpoints.c - readiness, metrics, the certificate for clients that want to trust it, backups, ranges. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "resource/split.h"
@@ -26,6 +27,7 @@ static enum status ready(const struct route_options *options, const struct route
 static enum status metrics_text(const struct route_options *options, const struct route_metrics *metrics,
                                 struct exchange *exchange)
 {
+    assert(options->print_metrics);
     metrics_print(&exchange->answer.body, metrics);
     options->print_metrics(options->metrics_context, &exchange->answer.body);
     answer_text(exchange, "text/plain; version=0.0.4");
@@ -50,7 +52,7 @@ static enum status certificate(const struct route_options *options, const struct
     return ST_OK;
 }
 
-/* {"directory":"/var/backups/monday"}: on the server's machine, and named from its root. */
+/* {"directory":"/var/backups/monday"}: an absolute path on the server's machine. */
 static enum status backup(const struct route_options *options, const struct route_metrics *metrics,
                           struct exchange *exchange)
 {
@@ -77,7 +79,7 @@ out:
     return st;
 }
 
-/* What the body asks for, done by resource/split.h. */
+/* Has resource/split.h do what the body asks for. */
 static enum status change_ranges(const struct route_options *options, struct exchange *exchange,
                                  enum status (*run)(struct op *, struct service *, struct json, struct buf *))
 {

@@ -8,7 +8,7 @@ struct endpoint {
     const char *path;
     enum method method; /* HEAD goes with GET */
     bool waits;         /* asks the disk: not on a loop thread */
-    bool is_signed;     /* with a key that may write */
+    bool is_signed;     /* must be signed, with a key that may write */
     enum status (*run)(const struct route_options *options, const struct route_metrics *metrics,
                        struct exchange *exchange);
 };

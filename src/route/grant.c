@@ -10,14 +10,14 @@ static bool is_read(const struct route *route)
     return route->method == METHOD_GET || route->marker == MARK_QUERY || route->marker == MARK_PLAN;
 }
 
-/* What SDKs read before they can ask for an item: the container's definition and its ranges. */
+/* SDKs read the container's definition and its ranges before they can ask for an item. */
 static bool is_preparation(const struct call *call, const struct route *route)
 {
     return route->method == METHOD_GET && call->container &&
            (slice_is(call->type, "colls") || slice_is(call->type, "pkranges"));
 }
 
-/* Below a database the rights themselves are out of reach. */
+/* A token for a database does not reach users and permissions below it. */
 static bool is_about_rights(const struct call *call)
 {
     const struct kind *kind = kind_of_path(call->type);
@@ -25,20 +25,23 @@ static bool is_about_rights(const struct call *call)
     return kind && kind->flags & KIND_OF_RIGHTS;
 }
 
-/* The same document by the same kind of name: an id may look like a rid. */
+/* Whether both name the same document in the same way: an id may look like a rid. */
 static bool is_this(const struct resource_link *link, const struct call *call)
 {
     struct rid rid;
-    bool by_rid = rid_parse(link->container, &rid) && rid_equal(&rid, &call->container->rid);
+    bool by_rid;
+
+    assert(call->container); /* is_within() has compared it */
+    by_rid = rid_parse(link->container, &rid) && rid_equal(&rid, &call->container->rid);
 
     if (by_rid != call->by_rid)
         return false;
-    if (slice_is(call->type, "attachments")) /* go with their item */
+    if (slice_is(call->type, "attachments")) /* a token for an item is good for its attachments */
         return slice_is(link->type, "docs") && slice_equal(link->id, call->item);
     return slice_equal(link->type, call->type) && slice_equal(link->id, call->id);
 }
 
-/* The grant's own rid decides: another container of the same name is another one. */
+/* The rid in the grant decides: a new container with an old name is another one. */
 static bool is_within(const struct grant *grant, const struct resource_link *link, const struct call *call,
                       const struct route *route)
 {
@@ -49,7 +52,7 @@ static bool is_within(const struct grant *grant, const struct resource_link *lin
     return !link->type.data || is_this(link, call) || is_preparation(call, route);
 }
 
-/* The header's key is the granted one, or lies below it where keys have levels. */
+/* Whether the header's key is the granted one, or lies below it where keys have levels. */
 static bool has_key(struct op *op, struct json granted, const struct call *call)
 {
     struct slice header = call_header(call, HEADER_PARTITION_KEY);
@@ -64,7 +67,7 @@ static bool has_key(struct op *op, struct json granted, const struct call *call)
     return true;
 }
 
-/* Of one partition key are items alone; what procedures do they do within the key that they are given. */
+/* A grant for one partition key is good for items, and for procedures, which run within the key of their request. */
 static bool is_in_key(struct op *op, struct json granted, const struct call *call, const struct route *route)
 {
     bool runs = slice_is(call->type, "sprocs") && route->method == METHOD_POST && call->id.data;
@@ -98,7 +101,7 @@ enum status grant_check(struct op *op, const struct grant *grant, struct call *c
     bool allowed = permission && permission->type == RID_TYPE_PERMISSION &&
                    (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
 
-    assert(grant->permission.size > 0); /* of a master key nothing is asked here */
+    assert(grant->permission.size > 0); /* size 0 stands for a master key, which needs no grant */
     child_release(permission);
     if (allowed)
         return ST_OK;

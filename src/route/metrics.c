@@ -1,4 +1,6 @@
 /* src/route/metrics.c - request metrics in Prometheus' text form. */
+#include <assert.h>
+
 #include "route/metrics.h"
 
 /* Upper bounds of the histogram, in microseconds. */
@@ -9,6 +11,8 @@ void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_
 {
     size_t slot = 0;
 
+    assert(http_status >= 100); /* by_class[] has a place for each first digit */
+    assert(http_status < 600);
     while (slot < METRIC_TIMES && (uint64_t)time_us > bound_us[slot])
         slot++;
     atomic_fetch_add_explicit(&metrics->time[slot], 1, memory_order_relaxed);
@@ -35,7 +39,7 @@ static void print_counts(struct buf *out, const struct route_metrics *metrics, s
     }
 }
 
-/* Those that clients are expected to send again. */
+/* Answers that ask the client to send the request again. */
 static void print_retries(struct buf *out, const struct route_metrics *metrics, size_t index)
 {
     for (int i = 0; i < 2; i++) {

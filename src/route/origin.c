@@ -3,7 +3,7 @@
 
 #include "route/origin.h"
 
-/* The name or address, without the port and without an address's brackets; what follows it goes into `rest`. */
+/* The name or the address, without its brackets. What follows it, a port, goes into `rest`. */
 static struct slice host_of(struct slice header, struct slice *rest)
 {
     bool bracketed = header.size && header.data[0] == '[';
@@ -14,7 +14,7 @@ static struct slice host_of(struct slice header, struct slice *rest)
     return bracketed && end ? slice_make(header.data + 1, size - 1) : slice_make(header.data, size);
 }
 
-/* Names and addresses are made of these. */
+/* Whether the text has only characters of names and addresses. */
 static bool is_host(struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -36,7 +36,7 @@ static bool is_port(struct slice text)
     return text.size == 0 || text.data[0] == ':';
 }
 
-/* A page's name can be pointed at any address, but an address is nobody's name. */
+/* The owner of a web page can point its name at our address. An address as the host cannot be pointed anywhere. */
 static bool is_address(struct slice host)
 {
     char text[INET6_ADDRSTRLEN + 1];
@@ -67,7 +67,8 @@ enum status origin_check_host(struct op *op, const struct route_options *options
     if (!header.data || header.size == 0)
         return op_fail(op, ST_BAD_HEADER, "The request has no Host header.");
     host = host_of(header, &port);
-    if (!is_host(host) || !is_port(port)) /* clients are told to go on with the header as they sent it */
+    if (!is_host(host) ||
+        !is_port(port)) /* the account tells clients to go on with this text as their endpoint */
         return op_fail(op, ST_BAD_HEADER, "The Host header is malformed.");
     if (is_address(host) || is_localhost(host))
         return ST_OK;

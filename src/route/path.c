@@ -4,7 +4,7 @@
 #include "base/encode.h"
 #include "route/path.h"
 
-/* Queries that a path may have; any other "?..." belongs to an id that its client did not encode. */
+/* The queries that a path may have. Any other "?..." is part of an id that the client did not encode. */
 static const char *const known_queries[] = { "$resolveFor", "$filter", "$partitionKeyRangeIds",
                                              "api-version" };
 
@@ -93,7 +93,7 @@ static struct slice shape_of(struct op *op, const struct path *path)
     return buf_as_slice(&out);
 }
 
-/* The raw path less its last segment, when the path is a list's. */
+/* The raw path without its last segment: the owner, when the path is a list's. */
 static struct slice owner_of(struct slice raw)
 {
     while (raw.size && raw.data[raw.size - 1] != '/')
@@ -119,6 +119,7 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
 
     *path = (struct path){ 0 };
     TRY(split(op, raw, path));
+    assert(path->count <= PATH_SEGMENTS);
     in_link = path->count - path->count % 2;
     path->shape = shape_of(op, path);
     path->link = join(op, path, in_link);

@@ -1,4 +1,5 @@
 /* src/route/route.c - the steps of a request, in order. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -23,7 +24,7 @@ struct routed {
     struct reply reply;
     struct path path;
     const struct route *route; /* NULL when there is none */
-    bool known_path;           /* there are others for its path */
+    bool known_path;           /* another method would have a route */
     bool is_prepared;
     int64_t began_us;
 };
@@ -79,7 +80,7 @@ static enum marker marker_of(const struct request *request)
     return MARK_NONE;
 }
 
-/* What is asked for must be known before a key is looked at; nobody is told of it before that. */
+/* The route says which keys are good, so it is found before the signature is checked. It is told only after that. */
 static void find_route(const struct request *request, struct routed *routed)
 {
     routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
@@ -103,7 +104,7 @@ static enum status check_signature(struct op *op, const struct router *router, c
     return auth_check(op, router->options.auth, request, &subject, grant);
 }
 
-/* Below a database or a container that is not there, it is the owner that is missing. */
+/* The error differs: a resource itself is missing, or the database, container or user above it is. */
 static enum status missing(struct op *op, bool is_owner)
 {
     if (is_owner)
@@ -111,12 +112,13 @@ static enum status missing(struct op *op, bool is_owner)
     return op_fail_as(op, ST_NOT_FOUND);
 }
 
-/* Whose permissions they are. */
+/* The user whose permissions the path is about. */
 static enum status find_user(struct op *op, struct routed *routed)
 {
     const struct path *path = &routed->path;
     struct call *call = &routed->call;
 
+    assert(call->database); /* find_owners() comes here with it */
     if (path->count < 5 || !slice_is(path->segment[2], "users"))
         return ST_OK;
     call->user =
@@ -130,6 +132,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     struct call *call = &routed->call;
     struct rid rid;
 
+    assert(call->database);
     if (path->count < 4 || !slice_is(path->segment[2], "colls"))
         return ST_OK;
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
@@ -141,7 +144,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     return ST_OK;
 }
 
-/* The rid of media has those of its database and its container in it. One that has not is found by nobody. */
+/* The rid of media contains the rids of its database and its container. If they are not there, nothing is found. */
 static void find_media_owners(struct op *op, struct call *call)
 {
     struct buf database, container;
@@ -165,7 +168,10 @@ static void find_media_owners(struct op *op, struct call *call)
     }
 }
 
-/* What reads goes on by what is known for as long as the store cannot write; it may turn out only here that it cannot. */
+/*
+ * Settles a change of the catalog that is in doubt. A write must wait for it. A read goes on with what is known
+ * while the store cannot write; that it cannot may turn out only here.
+ */
 static enum status settle_catalog(struct op *op, const struct routed *routed)
 {
     struct catalog *catalog = routed->call.service->catalog;
@@ -185,8 +191,10 @@ static enum status find_owners(struct op *op, struct routed *routed)
     enum status st = ST_OK;
 
     call->type = path->type;
-    if (path->count && path->count % 2 == 0)
+    if (path->count && path->count % 2 == 0) {
         call->id = path->segment[path->count - 1];
+        assert(call->id.size > 0); /* path_parse() leaves no slash at the end */
+    }
     if (slice_is(path->shape, "media/x"))
         find_media_owners(op, call);
     if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
@@ -224,10 +232,10 @@ static enum status check_consistency(struct op *op, const struct request *reques
                    level.size > 100 ? 100 : (int)level.size, level.data);
 }
 
-/* A client that knows the container by its rid is told when it talks to another of the same name. */
+/* A client may send the rid of the container that it means. It is told when another one has that name by now. */
 static enum status check_intended_container(struct op *op, const struct call *call)
 {
-    struct slice header = slice_trim(call_header(call, HEADER_INTENDED_CONTAINER));
+    struct slice header = slice_trim(call->request->header[HEADER_INTENDED_CONTAINER]);
     struct rid intended;
 
     if (!header.data || header.size == 0 || !call->container)
@@ -252,7 +260,7 @@ static enum status check_indexing_directive(struct op *op, const struct request 
                    directive.size > 100 ? 100 : (int)directive.size, directive.data);
 }
 
-/* Nothing is unpacked here: what came packed would be stored as something else than was meant. */
+/* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
 static enum status check_content_encoding(struct op *op, const struct request *request)
 {
     struct slice encoding = slice_trim(request->header[HEADER_CONTENT_ENCODING]);
@@ -263,7 +271,7 @@ static enum status check_content_encoding(struct op *op, const struct request *r
                    encoding.size > 100 ? 100 : (int)encoding.size, encoding.data);
 }
 
-/* Plans and definitions cost nobody anything, and each operation in bulk pays for itself. */
+/* Requests for plans and definitions are not held back, and each operation in bulk enters by itself. */
 static enum status enter(struct op *op, struct routed *routed)
 {
     const struct route *route = routed->route;
@@ -274,7 +282,7 @@ static enum status enter(struct op *op, struct routed *routed)
     return throughput_enter(op, &routed->call);
 }
 
-/* Everything before the operation itself. None of it waits, but for a catalog that is in doubt. */
+/* Everything before the operation itself. Only a catalog that is in doubt can make it wait. */
 static enum status prepare(struct router *router, struct exchange *exchange, struct routed *routed)
 {
     const struct request *request = &exchange->request;
@@ -282,6 +290,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     struct grant grant;
     enum status st, owners;
 
+    assert(!routed->is_prepared);
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
@@ -294,7 +303,8 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
-    if (grant.permission.size) /* whose bearer is not told what there is elsewhere */
+    if (grant.permission
+            .size) /* its bearer is not told what there is elsewhere, so this comes before the owners */
         TRY(grant_check(op, &grant, &routed->call, routed->route));
     TRY(owners);
     TRY(check_intended_container(op, &routed->call));
@@ -311,20 +321,21 @@ out:
 /* Session tokens had another form before this version of the protocol. */
 enum { VERSION_WITH_VECTORS = 20180618 };
 
-/* Anew for each attempt; one that goes on with what it has written knows already what its answer is about. */
+/* Each attempt begins its reply anew. One that goes on after its commit keeps what it has noted. */
 static void begin_reply(struct exchange *exchange, struct routed *routed)
 {
-    uint64_t version = call_version(&routed->call);
+    uint64_t version;
 
     if (routed->call.resume) {
         reply_resume(&routed->reply);
         return;
     }
+    version = call_version(&routed->call);
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
 }
 
-/* A failure on items tells how far its container is, unless the operation has told how far it saw. */
+/* A failure on items tells the container's LSN, unless the operation has noted the one that it saw. */
 static void note_session(struct routed *routed)
 {
     const struct route *route = routed->route;
@@ -337,12 +348,15 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
 {
     struct op *op = &exchange->op;
     size_t index = routed->route ? (size_t)(routed->route - routes) : route_count;
+    double charge;
 
+    assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
+    assert(st != ST_PENDING);     /* it goes on, when it is committed */
     if (st != ST_OK)
         note_session(routed);
-    reply_finish(&routed->reply, st);
+    charge = reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
-        throughput_leave(op, &routed->call, reply_charge(&routed->reply, st));
+        throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     child_release(routed->call.user);
     container_release(routed->call.container);
@@ -355,6 +369,7 @@ static struct routed *begin(struct router *router, struct exchange *exchange)
 {
     struct routed *routed = arena_alloc(&exchange->op.arena, sizeof(*routed));
 
+    assert(!exchange->op.may_block); /* every request begins on a loop thread */
     *routed = (struct routed){ .call = { .service = router->options.service, .request = &exchange->request },
                                .began_us = env_monotonic_us(exchange->op.env) };
     set_activity_id(&exchange->op, &exchange->request);
@@ -362,7 +377,7 @@ static struct routed *begin(struct router *router, struct exchange *exchange)
     return routed;
 }
 
-/* A browser asks whether a page may ask. */
+/* A browser asks whether a web page may send requests here. */
 static enum status answer_preflight(struct router *router, struct exchange *exchange)
 {
     struct reply reply;
@@ -391,7 +406,7 @@ static enum status prepare_endpoint(struct router *router, struct exchange *exch
         TRY(path_parse(op, request->target, &path));
         TRY(check_signature(op, router, request, &path, true, &grant));
     }
-    if (grant.permission.size) /* a token is for what its permission names */
+    if (grant.permission.size) /* a resource token is for resources only */
         TRY(op_fail(op, ST_FORBIDDEN, "A resource token cannot serve this request."));
 out:
     return st;
@@ -416,27 +431,29 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
     return ST_OK;
 }
 
-/* What takes long, or waits for a script, would delay other connections. */
+/* Whether a loop thread may run it: what takes long, or waits for a script, would delay other connections. */
 static bool may_run_inline(const struct exchange *exchange, const struct route *route)
 {
     return route->flags & RUN_INLINE && exchange->class == CLASS_QUICK &&
            exchange->request.body.size <= INLINE_ITEM_BYTES_MAX;
 }
 
-/* The operation itself: at once if it needs no disk, else on a pool thread; its end, when what it wrote is committed. */
+/* Runs the operation: at once if a loop thread may, else on a pool thread. After its commit, only its end is run. */
 static enum status run(struct exchange *exchange, struct routed *routed)
 {
+    assert(routed->is_prepared);
+    assert(routed->route);
+    assert(routed->route->run);
     if (routed->call.resume)
         return routed->call.resume(&exchange->op, &routed->call, &routed->reply);
     if (!exchange->op.may_block && !may_run_inline(exchange, routed->route))
         return ST_WOULD_BLOCK;
     route_assert_owners(routed->route, &routed->call);
-    exchange->op.work =
-        (struct work){ 0 }; /* what was begun in vain on a loop thread costs nobody anything */
+    exchange->op.work = (struct work){ 0 }; /* what a loop thread began in vain is not charged */
     return routed->route->run(&exchange->op, &routed->call, &routed->reply);
 }
 
-/* Queries or scripts are many, or the whole server has too much to do. */
+/* Too many queries or scripts are waiting, or too much of everything. */
 static enum status refuse(struct op *op, enum exchange_class class)
 {
     if (class != CLASS_QUICK)
@@ -450,7 +467,7 @@ enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&exchange->request);
-    bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun it */
+    bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun the request */
     struct routed *routed;
     enum status st = ST_OK;
 
@@ -459,6 +476,7 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (endpoint)
         return answer_endpoint(router, exchange, endpoint);
     routed = again ? exchange->state : begin(router, exchange);
+    assert(routed); /* begin() has left it in the exchange */
     if (again)
         op_renew_time(&exchange->op);
     begin_reply(exchange, routed);

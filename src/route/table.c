@@ -14,7 +14,7 @@
 #define COLL DB "/colls/x"
 #define FILES COLL "/docs/x/attachments"
 
-/* Whose a kind is. */
+/* The shape of what a kind belongs to. */
 #define BELOW_DATABASE DB
 #define BELOW_CONTAINER COLL
 #define BELOW_USER DB "/users/x"

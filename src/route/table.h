@@ -9,7 +9,7 @@ enum route_flags {
     RUN_INLINE = 1,   /* needs no disk, or only what the cache has and a commit: a loop thread may try */
     OF_ITEMS = 2,     /* replies carry a session token even when they fail */
     READS = 4,        /* a POST that changes nothing: keys for reading may send it */
-    TELLS_TOKENS = 8, /* with which one could write: keys for reading may not ask */
+    TELLS_TOKENS = 8, /* the answer has tokens, which may allow writes: keys for reading may not ask */
     SCANS = 16,       /* reads whatever there is, as queries do */
     RUNS_SCRIPTS = 32,
 };
@@ -27,7 +27,7 @@ struct route {
 extern const struct route routes[];
 extern const size_t route_count;
 
-/* Whatever is not known to read writes. */
+/* A route that is not known to read counts as one that writes. */
 bool route_writes(const struct route *route);
 
 /* Queries, plans and lists that scan may take long, and so may scripts: they get a part of the pool only. */
@@ -39,5 +39,5 @@ bool route_wants_full_key(const struct route *route);
 /* NULL when there is none; `known_path` then tells whether another method would have one. */
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);
 
-/* What operations rely on: the database, the container and the user that the shape names are in the call. */
+/* Asserts what operations rely on: the database, the container and the user that the shape names are in the call. */
 void route_assert_owners(const struct route *route, const struct call *call);

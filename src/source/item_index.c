@@ -76,7 +76,7 @@ static struct index_path path_of_key(struct op *op, const struct key_path *path)
     return (struct index_path){ step, path->count };
 }
 
-/* Points come from the filter alone; whatever else narrows the scope, the filter does not know. */
+/* Whether only the filter narrows the scope. Points come from the filter; bounds and prefixes do not. */
 static bool is_whole(const struct partition_scope *scope)
 {
     bool ends_nowhere = scope->max.size == 0 || scope->max.bytes[0] == 0xff;
@@ -84,7 +84,7 @@ static bool is_whole(const struct partition_scope *scope)
     return !scope->exact && scope->prefix.size == 0 && scope->min.size == 0 && ends_nowhere;
 }
 
-/* Whether no key that begins with the scope's prefix lies outside of its bounds. */
+/* Whether every key that begins with the scope's prefix lies within the scope's bounds. */
 static bool bounds_hold_prefix(const struct partition_scope *scope)
 {
     struct slice prefix = epk_slice(&scope->prefix), max = epk_slice(&scope->max);
@@ -96,7 +96,10 @@ static bool bounds_hold_prefix(const struct partition_scope *scope)
     return max.size == 0 || slice_compare(max, prefix) > 0;
 }
 
-/* A value that shares its EPK is not the only one in the scope, and what is undefined has no entry. */
+/*
+ * Tells the query the values of the key. A value that shares its EPK with others does not stand for the scope, and an
+ * undefined value has no entry in the index: neither is told.
+ */
 static void describe_key(struct query_index *index, const struct partition_scan *scan,
                          const struct partition_key *key)
 {
@@ -133,6 +136,7 @@ static void describe_scope(struct op *op, struct query_index *index, const struc
     index->key_count = container->system_key ? 0 : container->key_path_count;
     for (size_t i = 0; i < index->key_count; i++)
         index->key[i] = path_of_key(op, &container->key_path[i]);
+    assert(index->key_count <= PARTITION_KEY_PATHS_MAX);
     describe_key(index, scan, key);
     index->is_whole = is_whole(&scan->scope);
     index->hides = container->default_ttl != TTL_OFF;
@@ -149,6 +153,8 @@ enum status item_index_offer(struct op *op, const struct partition_scan *scan,
     size_t spans;
     enum status st = ST_OK;
 
+    assert(container);
+    assert(!*offered);
     partition_scan_spans(scan, &spans);
     if (!container->index || spans == 0)
         return ST_OK;

@@ -1,5 +1,6 @@
 /*
- * src/source/item_index_private.h - the index that a container's items have, as a query asks for it. For items.c alone.
+ * src/source/item_index_private.h - the index that a container's items have, as a query asks for it. For items.c
+ * alone.
  */
 #pragma once
 #include "partition/scan.h"
@@ -8,12 +9,12 @@
 struct item_index {
     struct query_index base; /* first: the query knows no more of it */
     const struct container *container;
-    bool lacks_time; /* some items' _ts is not known yet, nor in the index what it says */
+    bool lacks_time; /* the scan has items that are not committed: their _ts is not known yet */
 };
 
 /*
- * Once the scan is open; `key` may be NULL. `offered` is left alone when there is no index, when its documents were not
- * counted, or when the scope holds nothing.
+ * Offers the index to a query, once the scan is open. `key` may be NULL. `offered` is left alone when there is no
+ * index, when its documents were not counted, or when the scope holds nothing.
  */
 enum status item_index_offer(struct op *op, const struct partition_scan *scan,
                              const struct partition_key *key, struct item_index *index,

@@ -39,7 +39,7 @@ static void print_self(struct buf *out, const struct container *container, const
     buf_byte(out, '/');
 }
 
-/* As an item is printed for a client, so that a query finds what a client was told. */
+/* The same members that a client sees, so that a query finds what clients were told. */
 static struct json system_members(struct arena *memory, const struct container *container,
                                   const struct record *item)
 {
@@ -92,7 +92,7 @@ static enum status scan_pick(struct op *op, struct query_source *source, const u
     return ST_OK;
 }
 
-/* Of the row that was given last. */
+/* The members of the row that was given last. */
 static struct json scan_system(struct query_source *source, const struct query_row *row, struct arena *memory)
 {
     struct item_source *items = (struct item_source *)source;
@@ -137,6 +137,7 @@ out:
 
 struct query_source *item_source_rows(struct item_source *items)
 {
+    assert(items->scan.container); /* it was opened */
     return &items->base;
 }
 

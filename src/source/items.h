@@ -3,8 +3,8 @@
  *     item_source_open(op, container, &scope, &key, &items);     or _open_in(): as a transaction sees them
  *     query_run(op, query, item_source_rows(items), ...);
  *     item_source_close(items);                                  NULL is welcome
- * Rows come in the order of their numbers; what has expired is none of them. Where the items have an index, the source
- * offers it, with what is known of the scope: an index changes nothing but speed.
+ * Rows come in the order of their numbers, without items that have expired. Where the items have an index, the source
+ * offers it together with what is known of the scope. The index changes nothing but speed.
  *
  * Ownership. A source lies in the op's arena and has a snapshot from open to close. The bytes of a row live until the
  *     next one is asked for. The container, the scope's points, the key's values and the transaction outlive it.
@@ -29,6 +29,6 @@ enum status item_source_open_in(struct op *op, const struct partition_txn *txn,
 struct query_source *item_source_rows(struct item_source *items);
 void item_source_close(struct item_source *items);
 
-/* One item, as the only one there is; both outlive it. There is nothing to close. */
+/* A source with one row. The container and the item outlive it. There is nothing to close. */
 struct query_source *item_source_of_one(struct op *op, const struct container *container,
                                         const struct record *item);

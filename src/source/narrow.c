@@ -1,4 +1,4 @@
-/* src/source/narrow.c - what the filter of a query says of the partition key narrows what is read. */
+/* src/source/narrow.c - a query's filter may name partition keys: then only those are read. */
 #include <assert.h>
 
 #include "source/narrow.h"
@@ -9,6 +9,7 @@ struct query_key narrow_key(const struct container *container)
                              .system = container->system_key,
                              .path_count = container->key_path_count };
 
+    assert(key.path_count <= PARTITION_KEY_PATHS_MAX);
     for (size_t i = 0; i < key.path_count; i++) {
         key.path[i].segment = container->key_path[i].segment;
         key.path[i].count = container->key_path[i].count;

@@ -10,8 +10,8 @@
 struct query_key narrow_key(const struct container *container);
 
 /*
- * Keeps the scope to the keys that the query's filter can match, none that could is lost. The points lie in the op's
- * arena.
+ * Narrows the scope to the partition keys that the query's filter can match. No key that could match is lost. The
+ * points lie in the op's arena.
  */
 enum status narrow_scope(struct op *op, const struct container *container, const struct query *query,
                          struct partition_scope *scope);

@@ -1,11 +1,12 @@
 /*
  * tools/steps/hook.c - notes every function that the server enters, between two signals, and writes them to a file.
- * tools/steps/run builds the server with -finstrument-functions and this file. SIGUSR2 begins; the next SIGUSR2 ends, and
- * writes STEPS_FILE: a line for each call, "thread function caller", in hexadecimal, in the order of each thread.
+ * tools/steps/run builds the server with -finstrument-functions and this file. SIGUSR2 begins, and makes an empty STEPS_FILE
+ * to say so. The next SIGUSR2 ends, and puts a whole one in its place: a line for each call, "thread function caller", in
+ * hexadecimal, in the order of each thread.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,33 +27,39 @@ static _Thread_local int depth;
 
 #define NOT_NOTED __attribute__((no_instrument_function))
 
-NOT_NOTED static void write_all(const char *path)
+NOT_NOTED static void write_file(const char *path, size_t count)
 {
-    size_t count = atomic_load(&noted_count);
-    FILE *file = path ? fopen(path, "w") : NULL;
+    char unfinished[4096];
+    FILE *file;
 
+    snprintf(unfinished, sizeof(unfinished), "%s.unfinished", path);
+    file = fopen(unfinished, "w");
     if (!file)
-        return;
+        abort();
     for (size_t i = 0; i < count && i < CALLS_MAX; i++)
         fprintf(file, "%d %lx %lx\n", noted[i].thread, (unsigned long)noted[i].function,
                 (unsigned long)noted[i].caller);
     fclose(file);
+    if (rename(unfinished, path) != 0)
+        abort();
 }
 
 /* Writing a file is nothing for a handler; but nothing else than measuring happens here, and the server idles. */
 NOT_NOTED static void turn(int signal)
 {
+    bool was_noting = atomic_load(&is_noting);
+
     (void)signal;
-    if (!atomic_exchange(&is_noting, !atomic_load(&is_noting)))
-        return;
-    write_all(getenv("STEPS_FILE"));
+    atomic_store(&is_noting, false);
+    write_file(getenv("STEPS_FILE"), was_noting ? atomic_load(&noted_count) : 0);
     atomic_store(&noted_count, 0);
+    atomic_store(&is_noting, !was_noting);
 }
 
 NOT_NOTED __attribute__((constructor)) static void begin(void)
 {
     noted = calloc(CALLS_MAX, sizeof(*noted));
-    if (!noted)
+    if (!noted || !getenv("STEPS_FILE"))
         abort();
     signal(SIGUSR2, turn);
 }

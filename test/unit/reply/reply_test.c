@@ -179,8 +179,8 @@ TEST(what_an_answer_is_about_is_printed_once_and_by_a_failure_too)
         struct answering a;
 
         begin(&a);
-        reply_owner(&a.reply, slice_of("dbs/d\xc3\xbc/colls/c"), &rid);
-        reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 0, 5 }, 2 });
+        reply_owner(&a.reply, slice_of("dbs/d\xc3\xbc/colls/c"), &rid,
+                    (struct range_ids){ (uint32_t[]){ 0, 5 }, 2 });
         reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 5 }, 1 });
         reply_session(&a.reply, 57);
         CHECK(a.answer.head.size == 0 && reply_has_session(&a.reply));
@@ -198,8 +198,7 @@ TEST(what_was_noted_before_a_wait_is_told_after_it)
     struct answering a;
 
     begin(&a);
-    reply_owner(&a.reply, slice_of("dbs/d/colls/c"), &rid);
-    reply_ranges(&a.reply, (struct range_ids){ (uint32_t[]){ 5 }, 1 });
+    reply_owner(&a.reply, slice_of("dbs/d/colls/c"), &rid, (struct range_ids){ (uint32_t[]){ 5 }, 1 });
     a.answer.status = 0; /* as http/ leaves it */
     reply_resume(&a.reply);
     reply_session(&a.reply, 58);
