@@ -193,7 +193,7 @@ void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count)
 {
-    assert(number); /* NULL would be a scan of all */
+    assert(number || count == 0);
     scan->rows = (struct rows){ 0 };
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
