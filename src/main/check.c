@@ -1,4 +1,5 @@
-/* src/main/check.c - orrery check: reads everything in a data directory and believes nothing. */
+/* src/main/check.c - orrery check: reads everything in a data directory and takes nothing for granted. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -43,7 +44,9 @@ static enum status get(struct op *op, struct inspection *in, struct slice key, s
     return store_get_many(op, in->snapshot, &key, 1, value);
 }
 
-/* Documents whose values differ may share a hash, and so an entry. */
+/*
+ * Two documents may share an entry, when their values differ and have the same hash. The same values are a problem.
+ */
 static enum status check_other(struct op *op, struct inspection *in, size_t which, const struct record *item,
                                uint64_t number)
 {
@@ -60,7 +63,7 @@ out:
     return st;
 }
 
-/* Each unique key's values must lead back here. */
+/* The entry of each unique key's values must lead back to this document. */
 static enum status check_uniques(struct op *op, struct inspection *in, const struct record *item)
 {
     struct slice entry;
@@ -86,7 +89,7 @@ out:
     return st;
 }
 
-/* The id entry must lead back here, the key must be the document's own, the number must begin with its bits. */
+/* The id's entry must lead back here, the EPK must be the document's own, and the number must begin with its bits. */
 static enum status check_item(struct op *op, struct inspection *in, uint64_t number,
                               const struct record *item)
 {
@@ -172,7 +175,7 @@ out:
     return st;
 }
 
-/* An item counts once in each of its entries, so an entry too many that leads to a document shows in the sum. */
+/* Counts every item in every entry. An entry that should not be there and leads to a document shows in the sum. */
 static enum status visit_unique(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
@@ -189,7 +192,9 @@ out:
     return st;
 }
 
-/* The item must exist, and its record must say that it has attachments: else they would stay when it goes. */
+/*
+ * The item must exist, and its record must say that it has attachments. Otherwise they would stay when it is removed.
+ */
 static enum status visit_attachment(struct op *op, struct inspection *in, const struct key_parts *key,
                                     struct slice value)
 {
@@ -317,7 +322,7 @@ static const struct {
     { KEY_NEXT, visit_next },
 };
 
-/* The next block's rows; `from` is moved behind them. */
+/* Visits the rows of the next block, and moves `from` behind them. */
 static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from,
                                bool *more)
 {
@@ -339,11 +344,9 @@ static enum status visit_block(struct op *op, struct inspection *in, size_t whic
         arena_rewind(&op->arena, mark);
         op->error = NULL;
     }
-    if (rows.count) {
-        from->size = 0;
-        buf_slice(from, rows.row[rows.count - 1].key);
-        buf_byte(from, '\0');
-    }
+    assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
+    if (rows.count)
+        key_step_behind(from, rows.row[rows.count - 1].key);
     *more = rows.more;
 out:
     return st;
