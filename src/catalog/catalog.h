@@ -96,6 +96,7 @@ struct container {
     struct json definition; /* every property but the system's, defaults filled in */
     struct database *database;
     struct bucket *bucket;
+    uint64_t bucket_id; /* that of its bucket, which begins its keys */
 
     enum epk_version epk_version;
     size_t key_path_count;

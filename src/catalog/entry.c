@@ -178,6 +178,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->ts_ms = record->ts_ms;
     container->database = database_take(database);
     container->bucket = bucket;
+    container->bucket_id = bucket_id(bucket);
     container->shape = shape_new();
     container->edition = 1;
     container->meter = meter_new();

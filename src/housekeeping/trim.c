@@ -365,7 +365,7 @@ static enum status advance(struct op *op, struct visit *visit)
     struct trim *trim = visit->context;
     struct step step = { .container = visit->container,
                          .progress = progress,
-                         .bucket = bucket_id(visit->container->bucket) };
+                         .bucket = visit->container->bucket_id };
     int64_t retention_ms = retention_of(visit->container, trim->retention_ms), next_ms;
     enum status st;
 

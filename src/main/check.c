@@ -54,7 +54,7 @@ static enum status check_other(struct op *op, struct inspection *in, size_t whic
     struct slice value;
     enum status st;
 
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &value));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &value));
     if (value.data && record_decode(op, value, &other) == ST_OK &&
         unique_equal(&in->container->unique_key[which], item->document, other.document))
         problem(in, "documents %llu and %llu have the same values of unique key %zu",
@@ -118,7 +118,7 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
         problem(in, "document %llu lies among those of another partition", (unsigned long long)number);
     if (item->number != number || item->lsn > in->head.lsn || number_counter(number) > in->head.counter)
         problem(in, "document %llu has a number or an LSN that was never given", (unsigned long long)number);
-    TRY(get(op, in, key_id(&op->arena, bucket_id(container->bucket), item->epk, json_string(id)), &entry));
+    TRY(get(op, in, key_id(&op->arena, container->bucket_id, item->epk, json_string(id)), &entry));
     if (!entry.data || id_entry_decode(op, entry, &found) != ST_OK || found != number)
         problem(in, "document %llu cannot be found by its id", (unsigned long long)number);
     TRY(check_uniques(op, in, item));
@@ -154,7 +154,7 @@ static enum status visit_id(struct op *op, struct inspection *in, const struct k
         problem(in, "the entry of an id is damaged");
         goto out;
     }
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
     if (!document.data)
         problem(in, "the entry of an id leads to no document");
 out:
@@ -168,7 +168,7 @@ static enum status visit_holder(struct op *op, struct inspection *in, uint64_t n
     enum status st;
 
     in->uniques++;
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
     if (!document.data)
         problem(in, "the entry of a unique key leads to no document");
 out:
@@ -210,7 +210,7 @@ static enum status visit_attachment(struct op *op, struct inspection *in, const 
         problem(in, "an attachment is damaged");
         goto out;
     }
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
     if (!document.data || record_decode(op, document, &item) != ST_OK)
         problem(in, "an attachment has no document");
     else if (!(item.flags & RECORD_HAS_ATTACHMENTS))
@@ -231,7 +231,7 @@ static enum status visit_media(struct op *op, struct inspection *in, const struc
         problem(in, "the media of an attachment are damaged");
         goto out;
     }
-    TRY(get(op, in, key_attachment(&op->arena, bucket_id(in->container->bucket), number, own), &attachment));
+    TRY(get(op, in, key_attachment(&op->arena, in->container->bucket_id, number, own), &attachment));
     if (!attachment.data)
         problem(in, "media belong to no attachment");
 out:
@@ -266,7 +266,7 @@ static enum status count_last_change(struct op *op, struct inspection *in, const
 
     if (change->kind == CHANGE_DELETE || change->kind == CHANGE_REINDEX)
         goto out;
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), change->number), &value));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, change->number), &value));
     if (value.data && record_decode(op, value, &item) == ST_OK)
         in->last_changes += item.lsn == change->lsn;
 out:
@@ -301,8 +301,7 @@ static enum status visit_next(struct op *op, struct inspection *in, const struct
         problem(in, "what leads from a version to the next is damaged");
         goto out;
     }
-    TRY(get(op, in, key_log(&op->arena, bucket_id(in->container->bucket), place.lsn, place.position),
-            &found));
+    TRY(get(op, in, key_log(&op->arena, in->container->bucket_id, place.lsn, place.position), &found));
     if (!found.data || change_decode(op, found, &change) != ST_OK || change.number != number ||
         change.previous_lsn != lsn)
         problem(in, "version %llu of document %llu leads to no change that ended it", (unsigned long long)lsn,
@@ -326,7 +325,7 @@ static const struct {
 static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from,
                                bool *more)
 {
-    uint64_t bucket = bucket_id(in->container->bucket);
+    uint64_t bucket = in->container->bucket_id;
     struct range range = { buf_as_slice(from), key_kind_end(&op->arena, bucket, kinds[which].kind), false };
     struct scan_limit limit = { BLOCK_ROWS, PAGE_BYTES_MAX };
     struct key_parts parts;
@@ -362,7 +361,7 @@ static enum status visit_kind(struct op *op, struct inspection *in, size_t which
 
     op_init(&block, op->env, SIZE_MAX);
     buf_init(&from, &op->arena);
-    buf_slice(&from, key_kind_first(&op->arena, bucket_id(in->container->bucket), kinds[which].kind));
+    buf_slice(&from, key_kind_first(&op->arena, in->container->bucket_id, kinds[which].kind));
     while (more) {
         op_begin(&block, INT64_MAX / 2);
         TRY(visit_block(&block, in, which, &from, &more));
@@ -416,7 +415,7 @@ static enum status read_trimmed(struct op *op, struct inspection *in)
     struct slice value;
     enum status st;
 
-    TRY(get(op, in, key_trimmed(&op->arena, bucket_id(in->container->bucket)), &value));
+    TRY(get(op, in, key_trimmed(&op->arena, in->container->bucket_id), &value));
     TRY(trimmed_decode(op, value, &in->trimmed));
 out:
     return st;

@@ -8,7 +8,7 @@
 
 static uint64_t bucket_of(const struct partition_txn *txn)
 {
-    return bucket_id(txn->container->bucket);
+    return txn->container->bucket_id;
 }
 
 static enum status scan(struct op *op, struct partition_txn *txn, const struct record *item,

@@ -33,7 +33,7 @@ static size_t rows_of_head(const struct head *head)
 
 static enum status read_marks(struct op *op, struct partition_feed *feed)
 {
-    struct slice key = key_trimmed(&op->arena, bucket_id(feed->container->bucket)), value;
+    struct slice key = key_trimmed(&op->arena, feed->container->bucket_id), value;
     struct log_place trimmed;
     struct head head;
     enum status st;
@@ -91,7 +91,7 @@ void partition_feed_after(struct partition_feed *feed, uint64_t lsn)
 
 static struct range log_behind(struct op *op, const struct partition_feed *feed, struct log_place from)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
 
     return (struct range){ key_log(&op->arena, bucket, from.lsn, from.position),
                            key_kind_end(&op->arena, bucket, KEY_LOG), false };
@@ -218,7 +218,7 @@ out:
 /* Only an item's last change in the block can be its last change at all. */
 static enum status find_latest(struct op *op, struct partition_feed *feed)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
     size_t count;
     struct by_number *list = sort_rows(op, feed, &count);
     struct question items = question_of(op, count);
@@ -253,7 +253,7 @@ out:
 /* A version was ended by a change, which the version's key leads to; otherwise it is the item as it is now. */
 static enum status find_versions(struct op *op, const struct partition_feed *feed, struct question *next)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
     struct question changes = question_of(op, next->count), items = question_of(op, next->count);
     struct log_place place;
     enum status st;
@@ -278,7 +278,7 @@ out:
 /* The item's next change in the block holds what this change left. For an item's last change the store is asked. */
 static enum status find_all(struct op *op, struct partition_feed *feed)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
     size_t count;
     struct by_number *list = sort_rows(op, feed, &count);
     struct question next = question_of(op, count);

@@ -105,7 +105,7 @@ static enum status change_entries(struct op *op, const struct container *contain
     enum status st = ST_OK;
 
     assert(!before || !after || before->number == after->number); /* two versions of one item */
-    assert(batch_bucket(batch) == bucket_id(container->bucket));
+    assert(batch_bucket(batch) == container->bucket_id);
     *left_out = is_left_out(after);
     if (!bucket_keeps_entries(container->bucket))
         return ST_OK;

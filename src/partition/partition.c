@@ -14,7 +14,7 @@
 static uint64_t item_scope(const struct container *container, struct slice epk, struct slice id)
 {
     struct hash128 key = murmur3_128(epk.data, epk.size), name = murmur3_128(id.data, id.size);
-    uint64_t mixed[3] = { bucket_id(container->bucket), key.h1, name.h1 };
+    uint64_t mixed[3] = { container->bucket_id, key.h1, name.h1 };
 
     return murmur3_128(mixed, sizeof(mixed)).h1;
 }
@@ -25,7 +25,7 @@ enum status txn_open(struct op *op, const struct container *container, struct pa
     enum status st;
 
     *made = (struct partition_txn){ .container = container, .token = env_random_u64(op->env) };
-    made->batch = batch_new(op, bucket_id(container->bucket));
+    made->batch = batch_new(op, container->bucket_id);
     made->changes_end = &made->changes;
     made->lsn = bucket_lsn(container->bucket);
     TRY(view_open(op, container->bucket, made->batch, &made->view));
@@ -128,7 +128,7 @@ enum status txn_decode(struct op *op, struct slice value, struct record *item)
 static enum status find(struct op *op, const struct view *view, const struct container *container,
                         const struct epk *epk, struct slice id, struct record *item, bool *found)
 {
-    uint64_t bucket = bucket_id(container->bucket);
+    uint64_t bucket = container->bucket_id;
     struct slice entry, value;
     uint64_t number;
     enum status st;
@@ -185,7 +185,7 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
 {
     size_t size;
     uint8_t *value = record_encode(op, item, &size);
-    struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), item->number);
+    struct slice key = key_document(&op->arena, txn->container->bucket_id, item->number);
 
     assert(!old || old->number == item->number);      /* promise 3 */
     assert(!old || slice_equal(old->epk, item->epk)); /* an item stays in its logical partition */
@@ -205,7 +205,7 @@ static void put_id(struct op *op, struct partition_txn *txn, struct slice id, ui
     uint8_t *value = arena_alloc(&op->arena, ID_ENTRY_BYTES);
 
     id_entry_encode(number, value);
-    batch_put(txn->batch, key_id(&op->arena, bucket_id(txn->container->bucket), epk_slice(txn->epk), id),
+    batch_put(txn->batch, key_id(&op->arena, txn->container->bucket_id, epk_slice(txn->epk), id),
               slice_make(value, ID_ENTRY_BYTES));
 }
 
@@ -316,7 +316,7 @@ out:
 
 static void rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
 {
-    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint64_t bucket = txn->container->bucket_id;
 
     batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
     put_id(op, txn, id, old->number);
@@ -350,7 +350,7 @@ static enum status remove_item(struct op *op, struct partition_txn *txn, const s
                                bool expired)
 {
     struct change change = { .kind = CHANGE_DELETE, .expired = expired, .number = old->number };
-    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint64_t bucket = txn->container->bucket_id;
     enum status st;
 
     assert(!txn->epk ||
@@ -401,7 +401,7 @@ static enum status settle(struct op *op, const struct partition_txn *txn)
 /* Puts the key that leads from a version to the change that ended it. The feed of all versions follows it. */
 static void put_next(struct op *op, struct partition_txn *txn, const struct change *change, uint32_t position)
 {
-    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint64_t bucket = txn->container->bucket_id;
     uint8_t *value = arena_alloc(&op->arena, NEXT_BYTES);
 
     assert(change->previous_lsn > 0); /* it ends a version that was committed */
@@ -547,8 +547,8 @@ static enum status read_by_hint(struct op *op, const struct container *container
     *found = false;
     if (number == 0)
         goto out;
-    TRY(store_get_latest(op, container->bucket,
-                         key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(store_get_latest(op, container->bucket, key_document(&op->arena, container->bucket_id, number),
+                         &value));
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, item));
@@ -587,8 +587,8 @@ enum status partition_at(struct op *op, const struct container *container, uint6
     enum status st;
 
     *found = false;
-    TRY(store_get_latest(op, container->bucket,
-                         key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(store_get_latest(op, container->bucket, key_document(&op->arena, container->bucket_id, number),
+                         &value));
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, item));
@@ -605,7 +605,7 @@ static enum status id_in_view(struct op *op, const struct view *view, const stru
     enum status st;
 
     *id = (struct slice){ 0 };
-    TRY(view_get(op, view, key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(view_get(op, view, key_document(&op->arena, container->bucket_id, number), &value));
     if (!value.data)
         goto out;
     TRY(txn_decode(op, value, &item));

@@ -82,7 +82,7 @@ static enum status read_before(struct op *op, const struct change *change, struc
 static enum status difference(struct op *op, struct recovery *recovery, const struct change *change,
                               struct batch *batch)
 {
-    uint64_t bucket = bucket_id(recovery->container->bucket);
+    uint64_t bucket = recovery->container->bucket_id;
     struct record before, after;
     struct slice value;
     enum status st;
@@ -115,7 +115,7 @@ out:
 /* A block of the log; `from` becomes the key behind it. */
 static enum status read_block(struct op *op, struct recovery *recovery, struct buf *from, bool *more)
 {
-    uint64_t bucket = bucket_id(recovery->container->bucket);
+    uint64_t bucket = recovery->container->bucket_id;
     struct op *block = &recovery->block;
     struct batch *batch;
     struct range range;
@@ -147,7 +147,7 @@ out:
 
 static enum status read_log(struct op *op, struct recovery *recovery)
 {
-    uint64_t bucket = bucket_id(recovery->container->bucket);
+    uint64_t bucket = recovery->container->bucket_id;
     struct buf from;
     bool more = true;
     enum status st = ST_OK;
@@ -204,7 +204,7 @@ static enum status begin_container(struct op *op, const struct container *contai
 {
     enum status st;
 
-    TRY(store_entries_restore(op, container->bucket, batch_new(op, bucket_id(container->bucket))));
+    TRY(store_entries_restore(op, container->bucket, batch_new(op, container->bucket_id)));
     store_entries_restored(container->bucket);
 out:
     return st;

@@ -241,7 +241,7 @@ bool partition_scan_sees_own(const struct partition_scan *scan)
 static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
 {
     struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
-    uint64_t bucket = bucket_id(scan->container->bucket);
+    uint64_t bucket = scan->container->bucket_id;
     struct range range = { key_document(&op->arena, bucket, span.from),
                            key_document(&op->arena, bucket, span.to), false };
 
@@ -272,7 +272,7 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
     assert(count > 0);
     assert(count <= PICK_ROWS_MAX);
     for (size_t i = 0; i < count; i++)
-        key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
+        key[i] = key_document(&op->arena, scan->container->bucket_id, scan->pick[scan->at_pick + i]);
     TRY(view_get_many(op, partition_scan_view(scan), key, count, value));
     scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
     for (size_t i = 0; i < count; i++) {

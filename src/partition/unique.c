@@ -62,7 +62,7 @@ struct slice unique_key_of(struct arena *arena, const struct container *containe
         put_be(hashes + 16 * i, hash.h1, 8);
         put_be(hashes + 16 * i + 8, hash.h2, 8);
     }
-    return key_unique(arena, bucket_id(container->bucket), epk, (uint8_t)which,
+    return key_unique(arena, container->bucket_id, epk, (uint8_t)which,
                       murmur3_128(hashes, 16 * unique->path_count));
 }
 
@@ -128,8 +128,7 @@ static enum status check_holder(struct op *op, struct partition_txn *txn, const 
     struct slice value;
     enum status st;
 
-    TRY(view_get(op, &txn->view, key_document(&op->arena, bucket_id(txn->container->bucket), number),
-                 &value));
+    TRY(view_get(op, &txn->view, key_document(&op->arena, txn->container->bucket_id, number), &value));
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the entry of a unique key leads to no document"));
     TRY(txn_decode(op, value, &holder));

@@ -21,7 +21,7 @@ enum status upkeep_remove_expired(struct op *op, struct partition_txn *txn, cons
 static enum status put_record(struct op *op, struct partition_txn *txn, const struct record *old,
                               const struct record *new)
 {
-    struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), old->number);
+    struct slice key = key_document(&op->arena, txn->container->bucket_id, old->number);
     size_t size;
     uint8_t *value = record_encode(op, new, &size);
 

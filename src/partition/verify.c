@@ -64,7 +64,7 @@ out:
 
 static enum status visit_block(struct verification *v, struct buf *from, bool *more, visit_item *visit)
 {
-    uint64_t bucket = bucket_id(v->container->bucket);
+    uint64_t bucket = v->container->bucket_id;
     struct op *op = &v->block;
     struct range range;
     struct rows rows;
@@ -90,7 +90,7 @@ static enum status visit_items(struct op *op, struct verification *v, visit_item
     enum status st = ST_OK;
 
     buf_init(&from, &op->arena);
-    buf_slice(&from, key_kind_first(&op->arena, bucket_id(v->container->bucket), KEY_DOCUMENT));
+    buf_slice(&from, key_kind_first(&op->arena, v->container->bucket_id, KEY_DOCUMENT));
     while (more)
         TRY(visit_block(v, &from, &more, visit));
 out:
@@ -193,7 +193,7 @@ static enum status look_for_item(struct op *op, struct verification *v, struct s
     (void)op;
     op_begin(&v->block, INT64_MAX / 2);
     v->block.may_block = true;
-    key = key_document(&v->block.arena, bucket_id(v->container->bucket), number);
+    key = key_document(&v->block.arena, v->container->bucket_id, number);
     TRY(view_get(&v->block, v->view, key, &value));
     if (value.data && record_decode(&v->block, value, &item) == ST_OK)
         TRY(indexed_terms(&v->block, v->container, &item, &terms));
