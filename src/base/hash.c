@@ -152,9 +152,14 @@ static uint64_t finish64(uint64_t word)
 
 struct hash128 murmur3_128(const void *data, size_t size)
 {
+    return murmur3_128_from((struct hash128){ 0 }, data, size);
+}
+
+struct hash128 murmur3_128_from(struct hash128 seed, const void *data, size_t size)
+{
     const uint8_t *at = data;
     uint8_t tail[16] = { 0 };
-    uint64_t h1 = 0, h2 = 0;
+    uint64_t h1 = seed.h1, h2 = seed.h2;
     size_t left;
 
     for (left = size; left >= 16; left -= 16, at += 16) {

@@ -17,3 +17,6 @@ struct hash128 {
 };
 
 struct hash128 murmur3_128(const void *data, size_t size);
+
+/* The same, begun with another seed than 0. */
+struct hash128 murmur3_128_from(struct hash128 seed, const void *data, size_t size);

@@ -38,13 +38,6 @@ static int compare_numbers(struct json a, struct json b)
     return compare_doubles(load_double(a.at + 1), load_double(b.at + 1));
 }
 
-static int compare_hashes(struct hash128 a, struct hash128 b)
-{
-    if (a.h1 != b.h1)
-        return a.h1 < b.h1 ? -1 : 1;
-    return a.h2 < b.h2 ? -1 : a.h2 > b.h2;
-}
-
 int json_compare(struct json a, struct json b)
 {
     enum json_kind kind = json_kind(a), other = json_kind(b);
@@ -58,7 +51,7 @@ int json_compare(struct json a, struct json b)
         return slice_compare(string_at(a.at), string_at(b.at));
     case JSON_ARRAY:
     case JSON_OBJECT:
-        return compare_hashes(json_hash(a), json_hash(b));
+        return json_order_hash_compare(json_order_hash(a), json_order_hash(b));
     default:
         return 0;
     }
@@ -74,9 +67,14 @@ static bool equal_arrays(struct json a, struct json b)
     return true;
 }
 
+static bool same_hash(struct hash128 a, struct hash128 b)
+{
+    return a.h1 == b.h1 && a.h2 == b.h2;
+}
+
 /*
  * Two equal objects mostly have their members in the same order. Where they do not, each member is looked up. With so
- * many members that this would take long, equal hashes decide, as they do for the order of objects.
+ * many members that this would take long, equal hashes decide.
  */
 static bool equal_objects(struct json a, struct json b)
 {
@@ -87,7 +85,7 @@ static bool equal_objects(struct json a, struct json b)
 
         if (!slice_equal(i.name, j.name)) {
             if (json_count(a) > LOOKUP_MAX)
-                return compare_hashes(json_hash(a), json_hash(b)) == 0;
+                return same_hash(json_hash(a), json_hash(b));
             other = json_member(b, i.name);
         }
         if (!json_equal(i.value, other))

@@ -103,11 +103,17 @@ bool json_next(struct json_iter *iter);
 
 /*
  * Equality as the query language sees it: 1 equals 1.0, members in any order.
- * The order is that of ORDER BY over scalars; containers of one kind are ordered by
- * their hash, which is arbitrary but the same everywhere.
+ * The order is that of ORDER BY; containers of one kind are ordered by json_order_hash().
  */
 bool json_equal(struct json a, struct json b);
 int json_compare(struct json a, struct json b);
+
+/*
+ * Of a defined value: the hash by which SDKs order arrays among arrays and objects among objects, and name them to us.
+ * h1 is what they call low. Slower than json_hash(), which is ours and on disk.
+ */
+struct hash128 json_order_hash(struct json value);
+int json_order_hash_compare(struct hash128 a, struct hash128 b);
 
 /* Equal values have equal hashes. */
 struct hash128 json_hash(struct json value);

@@ -5,7 +5,8 @@
  *     number: the largest double not above it, 8 bytes in order-preserving form; then 00, or for an
  *             int64 that is no double 01 and the exact difference, 2 bytes
  *     string: each byte plus one, then 00; past 256 bytes the first 256, then 01 and a 128-bit hash
- *     array, object: a 128-bit hash
+ *     array, object: a 128-bit hash, json_hash(): one kind is behind another, but among themselves they are in no
+ *             order that ORDER BY has
  *
  * The bytes tell where they end, so a document number may follow. Where they hold a hash, two different values may
  * have the same bytes: only the document tells them apart.

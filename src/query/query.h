@@ -1,6 +1,7 @@
 /*
  * src/query/query.h - the query language: text in, pages of rows out.
  *     query_compile(op, text, parameters, &options, &query);     parse, bind: 400 in the service's words
+ *     query_resume(op, query, filter);                           where rows begin, if the request says so
  *     query_run(op, query, &source, from, &limits, &page);       one page; page.next is where to go on
  *     query_page_free(&page);
  *
@@ -119,6 +120,13 @@ const struct select *query_select(const struct query *query);
 
 /* Of the text but for its filter, and of the parameters: a continuation of another query is refused by it. */
 uint64_t query_hash(const struct query *query);
+
+/*
+ * Where the rows of a query with ORDER BY begin, as SDKs that merge ranges say it: a request's resumeFilter, whose bytes
+ * outlive the query. Undefined and null say nothing. Rows before that are not there, as if by a filter; a later page's
+ * position counts as ever. ST_BAD_REQUEST when it is none of this query.
+ */
+enum status query_resume(struct op *op, struct query *query, struct json filter);
 
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 

@@ -55,6 +55,27 @@ static bool is_bare_text(const struct call *call)
            slice_is_nocase(slice_make(type.data, type.size < 15 ? type.size : 15), "application/sql");
 }
 
+/* SDKs send these of their own. The level says what the client can do by itself, and changes nothing here. */
+static const char *const members[] = { "query", "parameters", "resumeFilter", "clientQLCompatibilityLevel" };
+
+static bool is_known(struct slice name)
+{
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (slice_is(name, members[i]))
+            return true;
+    return false;
+}
+
+/* What a query asks for is never left out in silence: rows would be wrong, and nobody told. */
+static enum status check_members(struct op *op, struct json body)
+{
+    for (struct json_iter i = json_iter(body); json_next(&i);)
+        if (!is_known(i.name))
+            return op_fail(op, ST_BAD_REQUEST, "The query has a property that is not known: '%.*s'.",
+                           (int)(i.name.size < 64 ? i.name.size : 64), i.name.data);
+    return ST_OK;
+}
+
 enum status search_read(struct op *op, const struct call *call, struct search *search)
 {
     struct json body, text;
@@ -73,6 +94,8 @@ enum status search_read(struct op *op, const struct call *call, struct search *s
     if (json_kind(search->parameters) != JSON_UNDEFINED && json_kind(search->parameters) != JSON_NULL &&
         json_kind(search->parameters) != JSON_ARRAY)
         TRY(op_fail_as(op, ST_BAD_REQUEST));
+    TRY(check_members(op, body));
+    search->resume = json_get(body, "resumeFilter");
     search->text = json_string(text);
 out:
     return st;
@@ -87,8 +110,11 @@ static void leave_room(struct op *op)
 enum status search_compile(struct op *op, struct search *search, const struct query_options *options)
 {
     int64_t began_us = env_monotonic_us(op->env);
-    enum status st = query_compile(op, search->text, search->parameters, options, &search->query);
+    enum status st;
 
+    TRY(query_compile(op, search->text, search->parameters, options, &search->query));
+    TRY(query_resume(op, search->query, search->resume));
+out:
     if (st != ST_OK)
         leave_room(op);
     search->compile_us = env_monotonic_us(op->env) - began_us;

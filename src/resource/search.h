@@ -11,6 +11,7 @@
 struct search {
     struct slice text;
     struct json parameters;
+    struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
     int64_t compile_us; /* for the metrics */
 };

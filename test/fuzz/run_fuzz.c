@@ -1,5 +1,6 @@
 /*
- * test/fuzz/run_fuzz.c - any text as a query, compiled and run over a few items, page by page.
+ * test/fuzz/run_fuzz.c - any text as a query, compiled and run over a few items, page by page. Behind a zero byte: where
+ * its rows begin, a resumeFilter.
  * What runs at once runs in pages of one row, gives as many rows, and every row is JSON.
  */
 #include <stdlib.h>
@@ -79,9 +80,25 @@ static long count_rows(struct op *op, struct query *query, struct items *items, 
     return count;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* The text up to the zero byte, if there is one, and what is behind it. */
+static enum status compile(struct op *op, struct slice input, struct query **query)
 {
     static const struct query_options none = { 0 };
+    const char *zero = input.size ? memchr(input.data, 0, input.size) : NULL;
+    size_t size = zero ? (size_t)(zero - input.data) : input.size;
+    struct json filter = json_undefined;
+    enum status st;
+
+    TRY(query_compile(op, slice_make(input.data, size), json_undefined, &none, query));
+    if (zero)
+        TRY(json_parse(op, slice_after(input, size + 1), &filter));
+    TRY(query_resume(op, *query, filter));
+out:
+    return st;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
     struct items items = { .base = { next, seek, NULL } };
     struct query *query;
     struct op op;
@@ -90,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     op_begin(&op, 2000);
     for (size_t i = 0; i < ITEMS; i++)
         require(json_parse(&op, slice_of(texts[i]), &items.body[i]) == ST_OK);
-    if (query_compile(&op, slice_make(data, size), json_undefined, &none, &query) == ST_OK) {
+    if (compile(&op, slice_make(data, size), &query) == ST_OK) {
         long whole = count_rows(&op, query, &items, ROWS_MAX), paged = count_rows(&op, query, &items, 1);
 
         require(whole == paged || whole < 0 || paged < 0 || whole >= ROWS_MAX || paged >= ROWS_MAX);

@@ -142,9 +142,9 @@ bool order_walk_of(struct planner *planner, const struct select *select, const s
 
 static bool is_cut(struct slice value, bool descending)
 {
-    uint8_t kind = (uint8_t)value.data[0];
+    uint8_t first = (uint8_t)value.data[0], kind = descending ? (uint8_t)~first : first;
 
-    return (descending ? (uint8_t)~kind : kind) == JSON_STRING + 1 && value.size == ORDERED_BYTES_MAX;
+    return kind > JSON_STRING + 1 || (kind == JSON_STRING + 1 && value.size == ORDERED_BYTES_MAX);
 }
 
 bool order_term_is_cut(const struct order_walk *walk, struct slice term)

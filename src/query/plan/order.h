@@ -24,5 +24,8 @@ bool order_walk_of(struct planner *planner, const struct select *select, const s
 bool order_path_walk(struct planner *planner, const struct item_path *path, const struct access *access,
                      struct order_walk *walk);
 
-/* Whether a term holds the hash of a string in place of one: terms that begin alike are then in no order. */
+/*
+ * Whether a term holds a hash in place of a value: of a string, so that terms that begin alike are in no order, or of an
+ * array or object, which ORDER BY has in the order of another hash.
+ */
 bool order_term_is_cut(const struct order_walk *walk, struct slice term);

@@ -3,12 +3,15 @@
 #include "query/bind/bind.h"
 #include "query/eval/eval.h"
 
+struct position;
+
 struct query {
     struct select *select;
     struct bound bound;
     struct query_options options;
     uint64_t hash;
-    uint32_t runs; /* so far: what a built-in keeps is good for one */
+    const struct position *resume; /* where rows begin, if the client says so itself: resume.h */
+    uint32_t runs;                 /* so far: what a built-in keeps is good for one */
 };
 
 /* An evaluation of its own, whose slots are undefined. */

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "query/run/fill.h"
+#include "query/run/resume.h"
 #include "token/token.h"
 
 enum { PAGE_CAPACITY_FIRST = 64 };
@@ -187,6 +188,21 @@ static bool position_fits(const struct fill *fill)
            fill->at.key_count == (order == ORDER_SORTED ? fill->cursor->select->order_count : 0);
 }
 
+/* The further of the two, where both are known whole. Rows before `resume` are left out by those who compare. */
+static void go_to_resume(struct fill *fill)
+{
+    struct position to;
+
+    if (!fill->resume || (!fill->first && (fill->at.any_cut ||
+                                           !resume_is_behind(fill->cursor->select, fill->resume, &fill->at))))
+        return;
+    to = *fill->resume;
+    to.skip = fill->at.skip;
+    to.take = fill->at.take;
+    fill->at = to;
+    fill->first = false;
+}
+
 static enum status begin_at(struct fill *fill, struct slice from)
 {
     const struct select *select = fill->cursor->select;
@@ -206,9 +222,14 @@ static enum status begin_at(struct fill *fill, struct slice from)
 
 enum status fill_begin(struct fill *fill, struct cursor *cursor, struct slice from)
 {
+    enum status st;
+
     fill->cursor = cursor;
     *fill->page = (struct query_page){ 0 };
     cursor_memory(cursor, &fill->page->memory);
     buf_init(&fill->text, &cursor->kept);
-    return begin_at(fill, from);
+    TRY(begin_at(fill, from));
+    go_to_resume(fill);
+out:
+    return st;
 }

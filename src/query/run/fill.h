@@ -16,11 +16,12 @@ struct fill {
     struct cursor *cursor; /* whose rows these are */
     struct query_page *page;
     const struct query_limits *limits;
-    bool nested;        /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
-    bool first;         /* it is the first page */
-    struct position at; /* where it begins; skip and take go down as rows are given */
-    struct slice begun; /* the same as bytes, where sorting went on from the middle of a page */
-    struct buf text;    /* the row being printed */
+    bool nested;                   /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
+    bool first;                    /* it is the first page */
+    struct position at;            /* where it begins; skip and take go down as rows are given */
+    const struct position *resume; /* no row before it is there; NULL: all are */
+    struct slice begun;            /* the same as bytes, where sorting went on from the middle of a page */
+    struct buf text;               /* the row being printed */
     size_t bytes, capacity;
 };
 

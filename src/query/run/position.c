@@ -21,7 +21,7 @@ static bool get(struct slice *in, uint64_t *number, int bytes)
 }
 
 /* Containers are told apart, and ordered, by their hashes. */
-static void put_hash(struct buf *out, struct hash128 hash)
+void position_put_hash(struct buf *out, struct hash128 hash)
 {
     put(out, hash.h1, 8);
     put(out, hash.h2, 8);
@@ -47,7 +47,7 @@ static void put_key(struct buf *out, struct value key, size_t room)
     case JSON_ARRAY:
     case JSON_OBJECT:
         put(out, key.kind, 1);
-        put_hash(out, json_hash(key.json));
+        position_put_hash(out, json_order_hash(key.json));
         break;
     default:
         put(out, key.kind, 1);
@@ -65,7 +65,7 @@ struct slice position_print(struct arena *arena, const struct position *position
     put(&out, position->index, 4);
     put(&out, position->skip, 8);
     put(&out, position->take, 8);
-    put_hash(&out, position->hash);
+    position_put_hash(&out, position->hash);
     for (size_t i = 0; i < position->key_count; i++)
         put_key(&out, position->key[i], room);
     return buf_as_slice(&out);
@@ -113,7 +113,7 @@ static bool get_key(struct slice *in, struct position *position)
         return get(in, &size, 2) && get_bytes(in, size, key);
     case JSON_ARRAY:
     case JSON_OBJECT:
-        return get_bytes(in, sizeof(struct hash128), key);
+        return get_bytes(in, POSITION_HASH_BYTES, key);
     default:
         return key->kind < JSON_NUMBER;
     }
@@ -138,21 +138,13 @@ bool position_parse(struct slice bytes, struct position *position)
     return true;
 }
 
-struct hash128 position_key_hash(const struct position *position, size_t i)
+static struct hash128 hash_in(struct slice bytes)
 {
-    struct slice bytes = position->key[i].string;
     struct hash128 hash = { 0 };
 
     get(&bytes, &hash.h1, 8);
     get(&bytes, &hash.h2, 8);
     return hash;
-}
-
-static int compare_hash(struct hash128 hash, struct hash128 at)
-{
-    if (hash.h1 != at.h1)
-        return hash.h1 < at.h1 ? -1 : 1;
-    return hash.h2 < at.h2 ? -1 : hash.h2 > at.h2;
 }
 
 int position_compare_key(const struct position *position, size_t i, struct value key)
@@ -162,8 +154,17 @@ int position_compare_key(const struct position *position, size_t i, struct value
     if (key.kind != at.kind)
         return key.kind < at.kind ? -1 : 1;
     if (key.kind >= JSON_ARRAY)
-        return compare_hash(json_hash(key.json), position_key_hash(position, i));
+        return json_order_hash_compare(json_order_hash(key.json), hash_in(at.string));
     if (position->cut[i] && key.string.size > at.string.size)
         key.string.size = at.string.size; /* the position's is cut: as far as it goes they must be equal */
     return value_compare(key, at);
+}
+
+int position_compare_keys(const struct position *a, const struct position *b, size_t i)
+{
+    struct value key = a->key[i], other = b->key[i];
+
+    if (key.kind == other.kind && key.kind >= JSON_ARRAY)
+        return json_order_hash_compare(hash_in(key.string), hash_in(other.string));
+    return value_compare(key, other);
 }

@@ -2,7 +2,7 @@
  * src/query/run/position.h - where a query goes on: what a continuation holds.
  *     order 1, number 8, index 4, skip 8, take 8, hash 16, then the sort keys
  * A key is a kind byte and, of a number, an int64 or a double; of a string its bytes, cut when they are
- * too many; of an array or object its hash, by which they are ordered. Little-endian.
+ * too many; of an array or object its json_order_hash(). Little-endian.
  */
 #pragma once
 #include "base/limits.h"
@@ -40,5 +40,10 @@ bool position_parse(struct slice bytes, struct position *position);
 /* A row's key against the position's. */
 int position_compare_key(const struct position *position, size_t i, struct value key);
 
-/* Of an array or object that a parsed position has as a key. */
-struct hash128 position_key_hash(const struct position *position, size_t i);
+/* The same of two positions that were parsed, or made by resume.h. */
+int position_compare_keys(const struct position *a, const struct position *b, size_t i);
+
+/* Bytes that stand for an array or object in a parsed position. */
+enum { POSITION_HASH_BYTES = 16 };
+
+void position_put_hash(struct buf *out, struct hash128 hash);

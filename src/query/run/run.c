@@ -288,7 +288,7 @@ out:
 enum status query_run(struct op *op, struct query *query, struct query_source *source, struct slice from,
                       const struct query_limits *limits, struct query_page *page)
 {
-    struct run run = { .query = query, .fill = { .page = page, .limits = limits } };
+    struct run run = { .query = query, .fill = { .page = page, .limits = limits, .resume = query->resume } };
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st;
 

@@ -1,7 +1,7 @@
 /*
  * src/query/run/run_ordered.c - ORDER BY from an index: its terms are walked from where the last page ended, and items
  * picked a few at a time. The order is that of run_sorted.c, which goes on where the terms do not tell it:
- * at strings that are cut, and for items that lack the path when they come last.
+ * at strings that are cut, at arrays and objects, and for items that lack the path when they come last.
  */
 #include "index/set.h"
 #include "query/plan/order.h"
@@ -47,13 +47,10 @@ static bool resume_term(struct ordered *ordered)
     for (size_t i = 0; i < at->key_count; i++) {
         bool descending = walk->joined && walk->joined->descending[walk->fixed + i];
         const struct value *key = &at->key[i];
-        size_t size = key->kind >= JSON_ARRAY
-                          ? term_put_hashed(value, key->kind, position_key_hash(at, i), descending)
-                          : term_put_value(value, value_to_json(op, *key), descending);
 
-        if (at->cut[i])
+        if (at->cut[i] || key->kind >= JSON_ARRAY)
             return false;
-        buf_append(&term, value, size);
+        buf_append(&term, value, term_put_value(value, value_to_json(op, *key), descending));
     }
     ordered->resume = buf_as_slice(&term);
     return !term.failed && !order_term_is_cut(walk, ordered->resume);

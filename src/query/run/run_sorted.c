@@ -81,14 +81,10 @@ static bool is_cut(const struct position *at)
     return false;
 }
 
-/* Whether the row was on an earlier page. */
-static bool is_before_page(const struct fill *fill, const struct entry *entry)
+static bool is_before(const struct position *at, const struct entry *entry)
 {
-    const struct position *at = &fill->at;
     int order = 0;
 
-    if (fill->first)
-        return false;
     for (size_t i = 0; order == 0 && i < at->key_count; i++)
         order = sign_of(entry->select, i) * position_compare_key(at, i, entry->key[i]);
     if (order == 0 && is_cut(at))
@@ -96,6 +92,12 @@ static bool is_before_page(const struct fill *fill, const struct entry *entry)
     if (order == 0)
         order = sign_of(entry->select, 0) * compare_u64(entry->tie, at->number);
     return order ? order < 0 : entry->index <= at->index;
+}
+
+/* Whether the row was on an earlier page. */
+static bool is_before_page(const struct fill *fill, const struct entry *entry)
+{
+    return !fill->first && is_before(&fill->at, entry);
 }
 
 /* Under DISTINCT a row counts where it comes first. */
@@ -268,6 +270,8 @@ static enum status take_entry(struct sorted *sorted, struct entry *entry)
     bool repeated, defined;
     enum status st;
 
+    if (fill->resume && is_before(fill->resume, entry))
+        return ST_OK;
     if (is_before_page(fill, entry))
         return find_repeated(sorted, &sorted->given, entry, &repeated);
     if (is_behind_bound(sorted, entry))
