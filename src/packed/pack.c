@@ -1,4 +1,5 @@
 /* src/packed/pack.c - walks the delta in the order of a run. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -93,6 +94,7 @@ static enum status put_marks(struct op *op, struct packing *packing, struct slic
 
     if (marks->count == 0)
         goto out;
+    assert(PAGE_TERM_AT + value.size <= sizeof(packing->place)); /* packed_append() takes no longer terms */
     memcpy(packing->place + PAGE_TERM_AT, value.data, value.size);
     TRY(run_builder_add(op, packing->builder, slice_make(packing->place, PAGE_TERM_AT + value.size),
                         marks->number, marks->any_gone ? marks->gone : NULL, marks->count));
@@ -122,6 +124,7 @@ static enum status pack_path(struct op *op, struct packing *packing, struct delt
     struct piece *piece = piece_whole(path);
     enum status st = ST_OK;
 
+    assert(path->bucket < RUN_FILTER_BUCKET);
     packing->path = path;
     packing->piece = piece;
     packing->at = 0;

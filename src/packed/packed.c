@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
 #include "packed/packed_private.h"
@@ -25,8 +26,9 @@ static struct delta_change change_of(const struct packed_entry *entry)
     uint64_t number;
 
     if (!key_parse(entry->key, &parts) || !key_parse_index(&parts, &term, &number))
-        abort(); /* the committer's own keys */
-    assert(term.size >= 8 && term.size <= PAGE_TERM_BYTES_MAX);
+        abort();            /* the committer's own keys */
+    assert(term.size >= 8); /* a path */
+    assert(term.size <= PAGE_TERM_BYTES_MAX);
     return (struct delta_change){ get_be(term.data, 8), slice_after(term, 8), number, entry->present };
 }
 
@@ -50,6 +52,7 @@ static enum status hold_up(struct op *op, struct packed *packed)
 {
     enum status st = ST_OK;
 
+    thread_assert_locked(&packed->append_mutex);
     if (packed->has_uncommitted || !is_full(packed))
         goto out;
     if (has_sealed(packed))
@@ -68,6 +71,7 @@ enum status packed_append(struct op *op, struct packed *packed, uint64_t bucket,
 
     pthread_mutex_lock(&packed->append_mutex);
     TRY(hold_up(op, packed));
+    assert(bucket < RUN_FILTER_BUCKET);
     packed->has_uncommitted = true;
     in = delta_reach(packed->active, bucket, lsn);
     for (size_t i = 0; i < count; i++) {
@@ -83,6 +87,7 @@ out:
 /* Under append_mutex. */
 static void end_group(struct packed *packed)
 {
+    thread_assert_locked(&packed->append_mutex);
     packed->has_uncommitted = false;
     pthread_cond_broadcast(&packed->group_ended);
 }
@@ -103,9 +108,11 @@ static void change_deltas(struct packed *packed, uint64_t bucket,
 {
     struct packed_pin *layers;
 
+    thread_assert_locked(&packed->append_mutex); /* else a delta could be sealed between the two */
     pthread_mutex_lock(&packed->mutex);
     layers = layers_hold(packed->layers);
     pthread_mutex_unlock(&packed->mutex);
+    assert(layers->active == packed->active);
     pthread_mutex_lock(&packed->settle_mutex);
     packed->forgets += change == delta_forget; /* what is being written out has to be looked at again */
     change(packed->active, bucket, lsn);
@@ -124,10 +131,11 @@ void packed_forget(struct packed *packed, uint64_t bucket, uint64_t lsn)
 }
 
 /* Under `mutex`: where the bucket is, or would be. */
-static size_t find_dropped(const struct packed *packed, uint64_t bucket)
+static size_t find_dropped(struct packed *packed, uint64_t bucket)
 {
     size_t low = 0, high = packed->dropped_count;
 
+    thread_assert_locked(&packed->mutex);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -157,9 +165,11 @@ static void remember_dropped(struct packed *packed, uint64_t bucket)
 {
     size_t at, count = packed->dropped_count;
 
+    thread_assert_locked(&packed->append_mutex); /* so that nobody else remembers the same bucket meanwhile */
     pthread_mutex_lock(&packed->mutex);
     heap_list_reserve(&packed->dropped, &packed->dropped_capacity, count + 1, sizeof(*packed->dropped));
     at = find_dropped(packed, bucket);
+    assert(at == count || packed->dropped[at] > bucket); /* the list is in order, and has each bucket once */
     memmove(&packed->dropped[at + 1], &packed->dropped[at], (count - at) * sizeof(*packed->dropped));
     packed->dropped[at] = bucket;
     packed->dropped_count++;
@@ -239,6 +249,8 @@ struct run_reader *packed_take_reader(struct packed *packed)
     pthread_mutex_lock(&packed->readers_mutex);
     reader = packed->readers;
     if (reader) {
+        assert(packed->reader_count > 0);
+        assert(!reader->cursor); /* it was given back at rest */
         packed->readers = reader->next;
         packed->reader_count--;
     }
@@ -251,8 +263,10 @@ void packed_give_reader(struct packed *packed, struct run_reader *reader)
 {
     bool kept;
 
+    assert(reader->space == packed->space);
     run_reader_rest(reader);
     pthread_mutex_lock(&packed->readers_mutex);
+    assert(packed->reader_count <= READERS_IDLE_MAX);
     kept = packed->reader_count < READERS_IDLE_MAX;
     if (kept) {
         reader->next = packed->readers;
@@ -293,6 +307,7 @@ static enum status wait_for_group(struct op *op, struct packed *packed)
 {
     struct timespec until;
 
+    thread_assert_locked(&packed->append_mutex);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     while (packed->has_uncommitted)

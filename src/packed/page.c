@@ -209,6 +209,8 @@ enum status page_marks(struct op *op, const struct page *page, size_t at, struct
     const struct page_record *record = &page->record[at];
     bool sound;
 
+    assert(at < page->count);
+    assert(record->count <= MARKS_MAX); /* page_read() has refused more */
     marks_clear(marks);
     marks->any_gone = record->removes > 0;
     sound = marks->any_gone ? read_marked(record->numbers, record, marks)
@@ -279,6 +281,8 @@ static void put_record(struct page_writer *page, struct slice term, size_t share
 {
     uint8_t *at = page->bytes + page->size;
 
+    assert(shared <= term.size);
+    assert(record->count > 0);
     at += put_varint(at, shared);
     at += put_varint(at, term.size - shared);
     at = mempcpy(at, term.data + shared, term.size - shared);
@@ -287,6 +291,7 @@ static void put_record(struct page_writer *page, struct slice term, size_t share
     at += put_varint(at, record->numbers_bytes);
     at = mempcpy(at, record->numbers, record->numbers_bytes);
     page->size = (size_t)(at - page->bytes);
+    assert(page->size <= sizeof(page->bytes));
     memcpy(page->term, term.data, term.size);
     page->term_bytes = term.size;
     page->terms_bytes += PAGE_BUCKET_BYTES + term.size;
@@ -320,7 +325,8 @@ size_t page_put(struct page_writer *page, struct slice term, const uint64_t *num
     size_t begin = numbers_at(page, term, shared);
     struct record_plan record;
 
-    assert(term.size <= PAGE_TERM_BYTES_MAX && count > 0);
+    assert(term.size <= PAGE_TERM_BYTES_MAX);
+    assert(count > 0);
     if (!page_has_room(page, term))
         return 0;
     plan(&record, number, gone, count, begin < PAGE_BYTES ? PAGE_BYTES - begin : 0);

@@ -26,6 +26,7 @@ uint64_t run_page_last_number(const struct run_page *page)
 
 static void free_page(struct run_page *page)
 {
+    assert(page->holders == 0);
     page_free(&page->page);
     free(page->row.memory);
     free(page);
@@ -33,8 +34,10 @@ static void free_page(struct run_page *page)
 
 void run_page_release(struct run_page *page)
 {
-    if (page)
-        page->holders--;
+    if (!page)
+        return;
+    assert(page->holders > 0);
+    page->holders--;
 }
 
 static void put_first(struct run_reader *reader, struct run_page *page)
@@ -137,7 +140,8 @@ static enum status read_page(struct op *op, struct run_reader *reader, uint64_t 
     struct run_page *page = take_page(reader);
     enum status st = ST_OK;
 
-    page->run = 0; /* no run's, until it is one's */
+    assert(page->holders == 0); /* nobody reads what is overwritten here */
+    page->run = 0;              /* no run's, until it is one's */
     reader->at = NULL;
     if (!reader->cursor)
         TRY(runs->open(op, reader->space, reader->once, &reader->cursor));
@@ -188,6 +192,7 @@ enum status run_page_neighbour(struct op *op, struct run_reader *reader, const s
     bool is_there = reader->at == from;
     struct slice key = from->row.key;
 
+    assert(from->holders > 0); /* else it could be the very page that is read into */
     *page = NULL;
     if (reverse)
         return read_page(op, reader, from->run, is_there ? RUN_PREVIOUS : RUN_BEFORE, key, page);

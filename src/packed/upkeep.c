@@ -11,6 +11,7 @@
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "keys/keys.h"
 #include "packed/merge.h"
 #include "packed/pack.h"
@@ -36,6 +37,7 @@ static struct packed_pin *put_layers(struct packed *packed, struct packed_pin *l
 {
     struct packed_pin *before = packed->layers;
 
+    thread_assert_locked(&packed->mutex);
     packed->layers = layers;
     return before;
 }
@@ -45,8 +47,11 @@ void upkeep_seal(struct packed *packed)
     struct delta *fresh = delta_new();
     struct packed_pin *before;
 
+    thread_assert_locked(&packed->append_mutex);
+    assert(!packed->has_uncommitted); /* a manifest must not settle what may still be forgotten */
     pthread_mutex_lock(&packed->mutex);
     assert(!packed->layers->sealed);
+    assert(packed->layers->active == packed->active);
     before =
         put_layers(packed, layers_new(fresh, packed->active, packed->layers->run, packed->layers->run_count));
     pthread_mutex_unlock(&packed->mutex);
@@ -121,6 +126,8 @@ static struct slice encode_runs(struct op *op, const struct packed *packed, cons
 {
     struct manifest manifest = { .next_run = packed->next_run };
 
+    assert(settling->cut + settling->cut_count <= settling->count);
+    assert(!settling->added || settling->added->id < packed->next_run); /* no number is given twice */
     manifest.run = arena_alloc(&op->arena, (settling->count + 1) * sizeof(*manifest.run));
     for (size_t i = 0; i <= settling->count; i++) {
         if (i == settling->cut && settling->added)
@@ -147,24 +154,28 @@ static enum status write_manifest(struct op *op, struct packed *packed, const st
     size_t count = 1 + count_buckets(settling), at = 0;
     struct settled_row *row = arena_alloc(&op->arena, count * sizeof(*row));
 
+    thread_assert_locked(&packed->settle_mutex);
     row[at++] = (struct settled_row){ key_runs(&op->arena), encode_runs(op, packed, settling) };
     for (struct delta_bucket *bucket = settling->delta ? delta_buckets(settling->delta) : NULL; bucket;
          bucket = bucket->next)
         if (!bucket->dropped)
             row[at++] = (struct settled_row){ key_settled(&op->arena, bucket->bucket),
                                               settled_encode(op, bucket->lsn) };
+    assert(at == count); /* none was dropped between counting and listing */
     return packed->space->ops->settle(op, packed->space, settling->reopens, row, count);
 }
 
 /* The runs whose manifests failed are now surely in none. */
 static void bury_doubtful(struct packed *packed)
 {
+    thread_assert_locked(&packed->work_mutex);
     while (packed->doubtful_count > 0)
         upkeep_run_gone(packed, packed->doubtful[--packed->doubtful_count]);
 }
 
 static void doubt(struct packed *packed, uint64_t id)
 {
+    thread_assert_locked(&packed->work_mutex);
     if (packed->doubtful_count < DOUBTFUL_MAX)
         packed->doubtful[packed->doubtful_count++] = id; /* others wait until the store is opened */
 }
@@ -219,8 +230,11 @@ static void publish(struct packed *packed, size_t cut, size_t cut_count, struct 
     struct run **run;
     size_t count = 0;
 
+    thread_assert_locked(&packed->work_mutex); /* else the places of runs could change meanwhile */
     pthread_mutex_lock(&packed->mutex);
     before = packed->layers;
+    assert(cut + cut_count <= before->run_count);
+    assert(!unseals || before->sealed);
     run = heap_allocate_unset((before->run_count + 1) * sizeof(struct run *));
     for (size_t i = 0; i <= before->run_count; i++) {
         if (i == cut && added)
@@ -251,6 +265,8 @@ static enum status try_write_out(struct op *op, struct packed *packed, const str
     struct filter *filter = NULL;
     enum status st;
 
+    thread_assert_locked(&packed->work_mutex);
+    assert(layers->sealed);
     begin_settling(packed, &settling);
     TRY(pack_delta(op, packed->space, layers->sealed, packed->next_run++, &facts, &filter));
     settling.added = facts.marks ? &facts : NULL;
@@ -303,6 +319,7 @@ static bool choose_merge(const struct packed *packed, const struct packed_pin *l
 {
     size_t end = layers->run_count;
 
+    assert(packed->options.merge_runs > 1); /* merging one with itself would never end */
     while (end > 0) {
         size_t at = end;
 
@@ -383,12 +400,16 @@ static enum status merge_some(struct packed *packed, const struct packed_pin *la
     struct filter *filter = NULL;
     enum status st;
 
+    thread_assert_locked(&packed->work_mutex);
+    assert(count > 0);
+    assert(begin + count <= layers->run_count);
     op_begin(op, INT64_MAX / 2);
     TRY(merge_runs(op, packed->space, &merge, &facts, &filter));
     facts.level = run_facts(layers->run[begin])->level;
     if (count > 1)
         facts.level = level_of(packed, facts.bytes, facts.level);
-    now = current_layers(packed); /* a pause may have brought new ones */
+    now = current_layers(packed);                  /* a pause may have brought new ones */
+    assert(now->run[begin] == layers->run[begin]); /* new runs come behind the others */
     settling.run = now->run;
     settling.count = now->run_count;
     settling.added = facts.marks ? &facts : NULL;
@@ -517,6 +538,7 @@ void upkeep_start(struct packed *packed)
 {
     sigset_t all, before;
 
+    assert(packed->options.threads);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&packed->thread, NULL, run_thread, packed) != 0)
@@ -526,6 +548,7 @@ void upkeep_start(struct packed *packed)
 
 void upkeep_stop(struct packed *packed)
 {
+    assert(packed->is_running);
     pthread_mutex_lock(&packed->mutex);
     packed->stopping = true;
     pthread_cond_signal(&packed->wanted);
@@ -552,6 +575,7 @@ enum status upkeep_wait(struct op *op, struct packed *packed)
     uint64_t failures;
     bool failed;
 
+    thread_assert_locked(&packed->append_mutex); /* so that no other delta is sealed meanwhile */
     pthread_mutex_lock(&packed->mutex);
     sealed = packed->layers->sealed;
     failures = packed->failures;

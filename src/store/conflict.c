@@ -1,4 +1,5 @@
 /* src/store/conflict.c - a table of recent changes that forgets on the safe side. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static size_t find(const struct slots *row, const struct local_bucket *bucket, u
 {
     size_t at = 0;
 
+    assert(bucket); /* a free slot has none, and must not be found */
     while (at < ROW_SLOTS && (row->slot[at].bucket != bucket || row->slot[at].scope != scope))
         at++;
     return at;
@@ -73,6 +75,7 @@ void conflicts_mark(struct conflicts *conflicts, struct local_bucket *bucket, ui
     struct slots *row = &conflicts->rows[row_index(bucket, scope)];
     size_t at = find(row, bucket, scope);
 
+    assert(lsn >= bucket->floor_lsn); /* LSNs only rise: what left the table is older */
     if (at == ROW_SLOTS)
         push_out(&row->slot[--at]);
     memmove(&row->slot[1], &row->slot[0], at * sizeof(row->slot[0]));

@@ -73,6 +73,7 @@ static struct local *local_new(struct env *env, struct backend *backend, const s
     enum { CHAINS_FIRST = 64 };
     struct local *local = heap_allocate(sizeof(*local));
 
+    assert(options->entries != ENTRIES_PACKED || backend->runs);
     *local = (struct local){ .base = { .ops = &local_ops,
                                        .read_only = options->read_only,
                                        .keeps_entries = options->entries != ENTRIES_NONE,
@@ -109,6 +110,7 @@ static void free_chain(struct local_bucket *bucket)
     while (bucket) {
         struct local_bucket *next = bucket->next;
 
+        assert(!bucket->touched); /* no group is under way */
         free(bucket);
         bucket = next;
     }
@@ -172,6 +174,7 @@ static void link_bucket(struct local *local, struct local_bucket *bucket)
 {
     struct local_bucket **chain = chain_of(local, bucket->base.id);
 
+    assert(bucket->base.store == &local->base);
     bucket->next = *chain;
     *chain = bucket;
 }
@@ -181,6 +184,8 @@ static void grow_table(struct local *local)
     struct local_bucket **old = local->chains;
     size_t old_count = local->chain_count;
 
+    assert(old_count > 0);
+    assert((old_count & (old_count - 1)) == 0); /* chain_of() masks with it */
     local->chain_count *= 2;
     local->chains = heap_allocate(local->chain_count * sizeof(*old));
     for (size_t i = 0; i < old_count; i++) {
@@ -287,6 +292,7 @@ static enum status local_upkeep(struct op *op, struct store *store)
     if (!ops->rest || !store_is_writable(store))
         return ST_OK;
     committer_stats(local->committer, &stats);
+    assert(stats.bytes_written >= local->bytes_seen); /* it only rises, and one thread asks */
     bytes = stats.bytes_written - local->bytes_seen;
     local->bytes_seen = stats.bytes_written;
     local->quiet_calls = bytes < FEW_BYTES ? local->quiet_calls + 1 : 0;

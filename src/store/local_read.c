@@ -85,6 +85,7 @@ static enum status get_through(struct op *op, struct local *local, struct slice 
     uint64_t ticket = cache_ticket(local->cache, key);
     enum status st;
 
+    assert(key_is_document(key)); /* the committer announces changes of documents only */
     TRY(backend->ops->get_many(op, backend, NULL, &key, 1, value));
     if (value->data)
         cache_fill(local->cache, key, *value, ticket);

@@ -90,7 +90,9 @@ static enum status rocks_write(struct op *op, struct backend *backend, const str
     char *message = NULL;
     enum status st;
 
+    assert(count > 0);
     TRY(rocks_enter(op, rocks));
+    assert(rocksdb_writebatch_count(rocks->batch) == 0); /* it was cleared after the last write */
     fill_batch(rocks->batch, mutations, count);
     rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
     clear_batch(rocks);
@@ -109,6 +111,7 @@ static bool is_worth_tidying(struct rocks *rocks, struct slice from, struct slic
     uint64_t bytes = 0;
     char *message = NULL;
 
+    assert(rocks->db); /* within rocks_enter() and rocks_leave() */
     rocksdb_approximate_sizes(rocks->db, 1, &from.data, &from.size, &to.data, &to.size, &bytes, &message);
     rocksdb_free(message);
     return bytes >= TIDY_BYTES_MIN;
@@ -147,6 +150,7 @@ static enum status rocks_remove_range(struct op *op, struct backend *backend, st
     bool tidies = false;
     enum status st;
 
+    assert(slice_compare(from, to) < 0);
     TRY(rocks_enter(op, rocks));
     rocksdb_delete_file_in_range(rocks->db, from.data, from.size, to.data, to.size, &message);
     if (!message) {

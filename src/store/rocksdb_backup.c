@@ -7,12 +7,14 @@
  * not speak of a run that came between. With links these are moments. Where none can be made, on another disk, the
  * checkpoint is made beside the store and copied from there, which nobody waits for.
  */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "store/folder.h"
 #include "store/rocksdb_private.h"
 
@@ -64,6 +66,7 @@ static enum status make_checkpoint(struct op *op, struct rocks *rocks, const cha
     char *message = NULL;
     enum status st;
 
+    thread_assert_locked(&rocks->backup_mutex); /* it is taken before settle_mutex */
     pthread_mutex_lock(&rocks->settle_mutex);
     TRY(rocks_enter(op, rocks));
     checkpoint = rocksdb_checkpoint_object_create(rocks->db, &message);
@@ -84,6 +87,7 @@ static enum status copy_checkpoint(struct op *op, struct rocks *rocks, const cha
     char beside[PATH_MAX];
     enum status st;
 
+    thread_assert_locked(&rocks->backup_mutex); /* there is one place beside the store */
     if (access(directory, F_OK) == 0)
         return op_fail(op, ST_UNAVAILABLE, "%s is there already", directory);
     path_beside(rocks, ".copy", beside);

@@ -1,4 +1,5 @@
 /* src/store/rocksdb_open.c - how RocksDB is asked to work, and how a directory is opened: for writing, for reading, damaged. */
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,7 @@ static void take_families(struct rocks *rocks, rocksdb_column_family_handle_t *c
 {
     if (!rocks->db)
         return;
+    assert(count == 1 || count == FAMILIES);
     rocks->rows = family[0];
     rocks->index = count > 1 ? family[1] : NULL;
 }
@@ -160,6 +162,7 @@ enum status rocks_open_for_reading(struct op *op, struct rocks *rocks)
     rocksdb_column_family_handle_t *family[FAMILIES];
     char *message = NULL;
 
+    assert(!rocks->db); /* RocksDB does not open a directory twice */
     rocksdb_options_set_db_log_dir(rocks->options, "/dev/null/none"); /* no log can be made there */
     rocks->db = rocksdb_open_for_read_only_column_families(rocks->options, rocks->directory, families,
                                                            family_name, options, family, 0, &message);
@@ -179,6 +182,7 @@ static void open_with_log_in_memory(struct rocks *rocks, char **message)
     char log[64];
     bool is_in_memory;
 
+    assert(!rocks->db);
     snprintf(log, sizeof(log), "/dev/shm/orrery-%d-XXXXXX", (int)getpid());
     is_in_memory = mkdtemp(log) != NULL;
     rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
@@ -264,6 +268,7 @@ void rocks_close_handle(struct rocks *rocks)
         return;
     rocks_end_snapshots(rocks);
     rocks_end_cursors(rocks);
+    assert(rocks->rows); /* take_families() sets it together with `db` */
     if (rocks->index)
         rocksdb_column_family_handle_destroy(rocks->index);
     rocks->index = NULL;
