@@ -1,4 +1,6 @@
 /* src/query/plan/access.c - ranges of index terms, joined by AND and OR. */
+#include <assert.h>
+
 #include "index/set.h"
 #include "keys/ordered.h"
 #include "query/plan/access.h"
@@ -114,6 +116,7 @@ struct access *access_of_key(struct planner *planner)
     const struct query_index *index = planner->index;
     struct access *key = NULL;
 
+    assert(index->key_value_count <= index->key_count);
     for (size_t i = 0; i < index->key_value_count; i++) {
         struct interval interval = interval_of_value(value_from_json(index->key_value[i]));
         struct kept_path path = { .steps = index->key[i] };
@@ -129,6 +132,7 @@ struct access *access_of_key(struct planner *planner)
 
 static bool add_kid(struct planner *planner, struct access *parent, struct access *kid)
 {
+    assert(parent->kind == ACCESS_AND || parent->kind == ACCESS_OR);
     if (!arena_list_reserve(&planner->op->arena, &parent->kid, &parent->kid_capacity, parent->kid_count + 1,
                             sizeof(struct access *)))
         return false;
@@ -141,6 +145,8 @@ static struct access *join(struct planner *planner, enum access_kind kind, struc
 {
     struct access *list = a;
 
+    assert(a->kind != ACCESS_ANY); /* nobody writes into that one */
+    assert(b->kind != ACCESS_ANY);
     if (a->kind != kind) {
         list = access_new(planner,
                           (struct access){ .kind = kind, .exact = a->exact, .of_element = a->of_element });
@@ -223,6 +229,7 @@ void access_print_path(struct buf *out, const struct index_path *path)
 
 static void print_joined(struct buf *out, const struct access *access)
 {
+    assert(access->joined_used <= access->joined->part_count);
     buf_byte(out, '[');
     for (size_t i = 0; i < access->joined_used; i++) {
         if (i)
