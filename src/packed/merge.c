@@ -79,7 +79,10 @@ static void merging_free(struct merging *merging)
     free(merging);
 }
 
-/* One whose keys are about to be removed is known here before its settled LSN is gone. */
+/*
+ * A bucket that was just dropped still has its settled LSN for a moment, so the list of dropped buckets is asked
+ * first.
+ */
 static enum status is_dropped(struct op *op, const struct merging *merging, bool *dropped)
 {
     const struct merge *merge = merging->merge;

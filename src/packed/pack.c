@@ -68,7 +68,10 @@ static bool is_same_term(const struct packing *packing, struct slice value)
            slice_equal(delta_value(entry_at(packing, packing->at)), value);
 }
 
-/* Entries are exact: what is added first and removed last was not there before, and the other way round it is there. */
+/*
+ * Entries are exact. A number that is added first and removed last was not there before and is not there now; removed
+ * first and added last, it was there and still is. Either way the run says nothing of it.
+ */
 static void net_number(struct packing *packing, struct slice value)
 {
     uint64_t number = entry_at(packing, packing->at)->number;

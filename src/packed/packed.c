@@ -1,4 +1,7 @@
-/* src/packed/packed.c - the packed index: what the store calls, and its life. packed/upkeep.c does the work behind it. */
+/*
+ * src/packed/packed.c - the packed index: what the store calls, and its life. packed/upkeep.c does the work behind
+ * it.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -47,7 +50,7 @@ static bool is_full(const struct packed *packed)
     return !packed->options.read_only && delta_bytes(packed->active) >= packed->options.delta_bytes;
 }
 
-/* A second delta is full before the first is written: the writers wait, but not for something that they have to commit first. */
+/* When a second delta is full before the first is written out, the writers wait; but not in the middle of a group. */
 static enum status hold_up(struct op *op, struct packed *packed)
 {
     enum status st = ST_OK;
@@ -184,7 +187,7 @@ static void drop_from(struct delta *delta, uint64_t bucket, uint64_t lsn)
     delta_drop(delta, bucket);
 }
 
-/* What runs have of it is left out when they are merged or, where it is much, rewritten. */
+/* The bucket's entries in runs are left out when the runs are merged. A run with many of them is rewritten sooner. */
 enum status packed_drop(struct op *op, struct packed *packed, uint64_t bucket)
 {
     (void)op;
@@ -258,7 +261,7 @@ struct run_reader *packed_take_reader(struct packed *packed)
     return reader ? reader : new_reader(packed);
 }
 
-/* The last one is taken first: its pages are those of the query that is under way. */
+/* The reader that came back last is taken first: it has the pages of the query that is under way. */
 void packed_give_reader(struct packed *packed, struct run_reader *reader)
 {
     bool kept;
@@ -415,7 +418,7 @@ out:
     return st;
 }
 
-/* Two of them take half as much as the cache. A larger one makes fewer merges, and a longer start after a crash. */
+/* Two deltas take half as much as the cache. A larger delta means fewer merges, and a longer start after a crash. */
 static size_t delta_bytes_for(size_t cache_bytes)
 {
     size_t bytes = cache_bytes / 4;

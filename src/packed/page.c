@@ -315,8 +315,8 @@ bool page_has_room(const struct page_writer *page, struct slice term)
 }
 
 /*
- * Where removes are only among the marks that do not fit, the record says times two for nothing's sake, which a reader would
- * not know: such a record is planned again for its own marks.
+ * When all removes are among the marks that do not fit, the planned record has its differences times two, although it
+ * has no removes, and a reader would misread it. Such a record is planned again for its own marks.
  */
 size_t page_put(struct page_writer *page, struct slice term, const uint64_t *number, const bool *gone,
                 size_t count)

@@ -10,8 +10,8 @@
 enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
 
 /*
- * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with, and
- * the number. Mostly that decides, and no entry has to be fetched.
+ * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with,
+ * and the number. Mostly that decides, and no entry has to be fetched.
  */
 struct item {
     uint64_t front, number;
@@ -129,7 +129,7 @@ static struct piece *new_piece(struct delta_path *path, size_t count)
     return piece;
 }
 
-/* So that counting does not have to look at every entry. What dies from now on is told by the path's count of the dead. */
+/* The sums spare a count from looking at every entry. Entries that die later change the path's count of dead ones. */
 static struct piece *with_sums(const struct delta_path *path, struct piece *piece)
 {
     int32_t sum = 0;

@@ -46,7 +46,10 @@ static void put_first(struct run_reader *reader, struct run_page *page)
     reader->pages = page;
 }
 
-/* Another page may begin with the place where this one does: which is the first cannot be told from here. */
+/*
+ * The page before may end with the place that this one begins with, so a place equal to the first one is looked up
+ * anew.
+ */
 static bool has_place(const struct run_page *page, struct slice place, uint64_t number)
 {
     int order;
@@ -81,7 +84,7 @@ static struct run_page *new_page(struct run_reader *reader)
     return page;
 }
 
-/* The one that was asked for the longest ago and that nobody has, to be read into; or one more. */
+/* A page to read into: of those that nobody holds, the one that was asked for longest ago; or a new one. */
 static struct run_page *take_page(struct run_reader *reader)
 {
     struct run_page **oldest = NULL, *page;

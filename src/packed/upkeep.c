@@ -1,9 +1,11 @@
 /*
- * src/packed/upkeep.c - what happens behind the committer's back: the sealed delta is written out, runs are merged, those that
- * nobody reads any more are removed. One at a time, in a thread of its own; a long merge pauses for a delta to be written.
+ * src/packed/upkeep.c - the work beside the committer: writing the sealed delta out, merging runs, and removing runs
+ * that nobody reads any more. A thread of its own does one after the other. A long merge pauses while a delta is
+ * written out.
  *
- * The manifest decides. A run is written first and listed then; what is not listed is removed when the store is opened. A manifest
- * whose write failed may still turn up: the run that only it lists is kept until another one has been written.
+ * The manifest decides which runs there are. A run is written first and listed then. Runs that are not listed are
+ * removed when the store is opened. A manifest whose write failed may still turn up after a reopening, so a run that
+ * only such a manifest lists is kept until another manifest has been written.
  */
 #include <assert.h>
 #include <signal.h>
@@ -101,7 +103,7 @@ enum status upkeep_remove_run(struct op *op, struct run_space *space, uint64_t i
     return space->ops->remove(op, space, slice_make(from, sizeof(from)), slice_make(to, sizeof(to)));
 }
 
-/* What cannot be removed now is removed when the store is opened again. */
+/* A run that cannot be removed now is removed when the store is opened again. */
 void upkeep_remove_dead(struct packed *packed)
 {
     uint64_t id;
@@ -165,7 +167,7 @@ static enum status write_manifest(struct op *op, struct packed *packed, const st
     return packed->space->ops->settle(op, packed->space, settling->reopens, row, count);
 }
 
-/* The runs whose manifests failed are now surely in none. */
+/* A manifest was written, so the runs that only failed manifests list are surely in none. */
 static void bury_doubtful(struct packed *packed)
 {
     thread_assert_locked(&packed->work_mutex);
@@ -207,7 +209,7 @@ static void begin_settling(struct packed *packed, struct settling *settling)
 
 /* ---- new runs ---- */
 
-/* A filter that is one too many is read again when the store is opened, if there is room then. */
+/* A filter for which there is no room is dropped. The next start reads it again, if there is room then. */
 static struct run *open_run(struct packed *packed, const struct packed_pin *layers,
                             const struct run_facts *facts, struct filter *filter)
 {
@@ -460,7 +462,9 @@ static uint64_t *take_dropped(struct packed *packed, size_t *count)
     return bucket;
 }
 
-/* What runs were written before a bucket was dropped is known after it: all are looked at, those of a delta just written out too. */
+/*
+ * All runs are looked at after a drop, the one that was just written out included: each may have pages of the bucket.
+ */
 static enum status survey(struct op *op, struct packed *packed, const struct packed_pin *layers)
 {
     size_t count;
@@ -479,7 +483,7 @@ out:
     return st;
 }
 
-/* A run of which so much is nobody's is written anew without it. */
+/* A run is rewritten when enough of its pages belong to dropped buckets. */
 static bool is_worth_rewriting(const struct run *run)
 {
     const uint64_t pages_min = 64;
@@ -568,7 +572,7 @@ void upkeep_wake(struct packed *packed)
     pthread_mutex_unlock(&packed->mutex);
 }
 
-/* An attempt that is under way counts: it has the same delta. */
+/* An attempt that is under way counts too, because it writes the same delta. */
 enum status upkeep_wait(struct op *op, struct packed *packed)
 {
     const struct delta *sealed;

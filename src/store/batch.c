@@ -115,7 +115,10 @@ static void grow_index(struct batch *batch)
     move_index(batch, arena_alloc(batch->arena, capacity * sizeof(*batch->index)), capacity);
 }
 
-/* At least twice what there was: of many documents each would leave a list behind that is as long as all before it. */
+/*
+ * Grows at least to twice the size. Else each of many documents would leave behind, in the arena, a list as long as
+ * all before it.
+ */
 static bool expect_index(struct batch *batch, size_t more)
 {
     size_t wanted = batch->index_count + more, capacity = 2 * batch->index_capacity;
@@ -182,7 +185,9 @@ static int by_key(const void *a, const void *b)
                          ((const struct batch_index_entry *)b)->key);
 }
 
-/* From two ordered parts of the list one, in place: a script that writes and queries in turns comes here each time. */
+/*
+ * From two ordered parts of the list one, in place: a script that writes and queries in turns comes here each time.
+ */
 static void merge_index(struct batch *batch)
 {
     size_t left = batch->index_sorted, right = batch->index_count - left, at = batch->index_count;
@@ -200,15 +205,18 @@ static void merge_index(struct batch *batch)
     arena_rewind(batch->arena, mark);
 }
 
-/* What a run of one key comes to: as many adds as removes are nothing, and more than one over is a mistake. */
-static const struct batch_index_entry *sum_of_run(const struct batch_index_entry *run, size_t count)
+/*
+ * What the changes of one key come to: as many adds as removes cancel, and a difference of more than one is a
+ * mistake.
+ */
+static const struct batch_index_entry *sum_of_run(const struct batch_index_entry *same, size_t count)
 {
     const struct batch_index_entry *add = NULL, *remove = NULL;
     int64_t balance = 0;
 
     for (size_t i = 0; i < count; i++) {
-        balance += run[i].present ? 1 : -1;
-        *(run[i].present ? &add : &remove) = &run[i];
+        balance += same[i].present ? 1 : -1;
+        *(same[i].present ? &add : &remove) = &same[i];
     }
     assert(balance >= -1 && balance <= 1);
     if (balance == 0)

@@ -14,8 +14,9 @@
  * successful reopen therefore begins a new incarnation, a batch remembers the one that
  * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
  *
- * Entries of the index are keys like all others, or the packed index's (packed/packed.h). It has them before the group is
- * written, and forgets those that were not when the heads are known again.
+ * Entries of the index are keys like all others, or belong to the packed index (packed/packed.h). The packed index
+ * gets them before the group is written. After a failure it forgets those that were not written, once the heads are
+ * known again.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -304,7 +305,10 @@ static bool has_index(const struct submission *submission)
     return was_stamped(submission) && bucket_container(submission->bucket->base.id) != 0;
 }
 
-/* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
+/*
+ * The packed index is told of each commit, even one without entries, so that it knows up to which LSN it has
+ * everything.
+ */
 static enum status append_all(struct committer *committer)
 {
     enum status st = ST_OK;
@@ -378,7 +382,7 @@ static void doubt_touched(struct committer *committer)
     }
 }
 
-/* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
+/* The bucket is again as it is on disk. A transaction that read before the failure may have to begin again. */
 static void settle_bucket(struct local_bucket *bucket, uint64_t incarnation)
 {
     assert(bucket->in_doubt);
@@ -397,7 +401,7 @@ static void tell_packed_committed(struct committer *committer)
         packed_committed(committer->packed);
 }
 
-/* What the packed index was given of a group that was not written; the rest of it was. */
+/* The packed index forgets the entries of commits that were not written, and is told that the others were. */
 static void forget_lost(struct committer *committer)
 {
     struct packed *packed = committer->packed;

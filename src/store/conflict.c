@@ -6,7 +6,10 @@
 #include "base/heap.h"
 #include "store/conflict.h"
 
-/* A row is short enough to look through, and long enough that what leaves it is old whatever came together in it. */
+/*
+ * A row is short enough to search, and long enough that a scope that leaves it is old, whichever scopes share the
+ * row.
+ */
 enum { ROW_BITS = 13, ROW_SLOTS = 8 };
 
 struct slot {
@@ -63,7 +66,7 @@ bool conflicts_changed_after(const struct conflicts *conflicts, const struct loc
     return bucket->floor_lsn > lsn || (at < ROW_SLOTS && row->slot[at].lsn > lsn);
 }
 
-/* The bucket of what leaves the table remembers that something was changed then. */
+/* When a scope leaves the table, its bucket remembers that something was changed at the scope's LSN. */
 static void push_out(const struct slot *slot)
 {
     if (slot->bucket && slot->bucket->floor_lsn < slot->lsn)

@@ -50,7 +50,10 @@ static enum status open_packed(struct op *op, struct local *local, const struct 
     return packed_open(op, local->backend->runs, &packed, &local->packed);
 }
 
-/* Whoever opens a store in memory gives it none but in tests: a read was no faster with it, and documents are there twice. */
+/*
+ * A store in memory gets no cache, except in tests: reads were no faster with one, and each cached document would be
+ * in memory twice. The caller that opens it gives 0 bytes.
+ */
 static struct cache *open_cache(const struct store_options *options)
 {
     size_t bytes = options->cache_bytes / 8;
@@ -117,8 +120,8 @@ static void free_chain(struct local_bucket *bucket)
 }
 
 /*
- * What is not written now is made again from the change log at the next start, so that a failure loses nothing. Nothing is
- * written while it is not known what became of the last group.
+ * The next start makes again, from the change log, what is not written now, so a failure loses nothing. While the
+ * outcome of the last group is not known, nothing is written.
  */
 static void close_packed(struct local *local, bool writable)
 {
@@ -210,7 +213,10 @@ static struct local_bucket *new_bucket(struct local *local, uint64_t id, const s
     return bucket;
 }
 
-/* Somebody may have been faster. Until a bucket is in the table nobody commits to it, so its head holds. */
+/*
+ * Another thread may have added it first. Until a bucket is in the table nobody commits to it, so the head that was
+ * read holds.
+ */
 static struct local_bucket *add_bucket(struct local *local, uint64_t id, const struct head *head)
 {
     struct local_bucket *bucket;
@@ -280,7 +286,10 @@ static bool local_is_writable(const struct store *store)
     return committer_is_writable(((const struct local *)store)->committer);
 }
 
-/* A change from one to the other holds writers up for some milliseconds: what lies between the two changes nothing. */
+/*
+ * Each change between rest and work holds writers up for some milliseconds, so a rate between the two bounds changes
+ * nothing.
+ */
 static enum status local_upkeep(struct op *op, struct store *store)
 {
     enum { FEW_BYTES = 128 * 1024, MANY_BYTES = 1024 * 1024, CALLS_TO_REST = 5 };

@@ -1,4 +1,4 @@
-/* src/store/memory_runs.c - rows of runs in a list in order; whoever reads copies. */
+/* src/store/memory_runs.c - the rows of runs in one ordered list; a reader copies the row it reads. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
  * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB: its life, its writes.
- * rocksdb_open.c opens it, rocksdb_read.c reads, rocksdb_runs.c has runs, rocksdb_backup.c copies; nothing else knows RocksDB.
+ * rocksdb_open.c opens it, rocksdb_read.c reads, rocksdb_runs.c has runs, rocksdb_backup.c copies; nothing else knows
+ * RocksDB.
  *
  * Reopening. RocksDB does not let one process open a directory twice, so the old handle is
  * closed first. Snapshots that are still held then end: reading through one afterwards
@@ -131,7 +132,10 @@ static void compact(void *context, struct slice from, struct slice to)
     pthread_rwlock_unlock(&rocks->handle_lock);
 }
 
-/* Before the handle is closed: whoever closes it must not wait for a compaction, nor may those who wait for him. */
+/*
+ * Called before the handle is closed. The thread that closes it needs the exclusive lock and must not wait for a
+ * compaction, because all other calls would wait behind it.
+ */
 static void stop_compacting(struct rocks *rocks)
 {
     pthread_rwlock_rdlock(&rocks->handle_lock);
@@ -194,7 +198,7 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
     return folder_bytes(rocks_of(backend)->directory);
 }
 
-/* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
+/* Leaves the next start nothing to replay. What cannot be flushed is in the write-ahead log all the same. */
 static void flush(struct rocks *rocks)
 {
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();

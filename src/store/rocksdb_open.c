@@ -1,4 +1,7 @@
-/* src/store/rocksdb_open.c - how RocksDB is asked to work, and how a directory is opened: for writing, for reading, damaged. */
+/*
+ * src/store/rocksdb_open.c - how RocksDB is asked to work, and how a directory is opened: for writing, for reading,
+ * damaged.
+ */
 #include <assert.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,8 +15,8 @@
 /* ---- options ---- */
 
 /*
- * How many files of write buffers there may be before they are merged with what is below. Each costs every reader a look
- * into its filter; each merge writes up to 256 MB.
+ * How many files of write buffers there may be before they are merged with what is below. Each costs every reader a
+ * look into its filter; each merge writes up to 256 MB.
  */
 enum { NEW_FILES_BUSY = 8, NEW_FILES_AT_REST = 2 };
 
@@ -72,8 +75,9 @@ static void set_log_options(rocksdb_options_t *options)
 }
 
 /*
- * Keys of one bucket and kind, which their first seven bytes tell, often come in order: the write buffer remembers where
- * the last one went. This has no function of its own in the C API. Without it writes are slower, and nothing else.
+ * Keys of one bucket and kind, which their first seven bytes tell, often come in order: the write buffer remembers
+ * where the last one went. This has no function of its own in the C API. Without it writes are slower, and nothing
+ * else.
  */
 static rocksdb_options_t *with_insert_hints(rocksdb_options_t *options)
 {
@@ -104,7 +108,7 @@ rocksdb_options_t *rocks_options(const struct store_options *given, rocksdb_cach
     return with_insert_hints(options);
 }
 
-/* Runs come as whole files and are never rewritten. Whoever reads them has filters of his own. */
+/* Runs come as whole files and are never rewritten. The packed index has filters of its own, so these have none. */
 rocksdb_options_t *rocks_index_options(rocksdb_cache_t *cache)
 {
     rocksdb_options_t *options = rocksdb_options_create();
@@ -196,8 +200,8 @@ static void open_with_log_in_memory(struct rocks *rocks, char **message)
 
 /*
  * The write-ahead log is damaged in its middle: a fault of the disk, since a power cut damages its end.
- * What comes before the damage can be had, what comes after it cannot; the log is set aside
- * for whoever wants to try, and the operator is told.
+ * What comes before the damage can be read, what comes after it cannot. A copy of the log is set aside
+ * for anyone who wants to recover more from it, and the operator is told.
  */
 static void open_what_is_sound(struct rocks *rocks, char **message)
 {

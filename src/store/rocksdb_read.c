@@ -138,8 +138,8 @@ static enum status get_several(struct op *op, struct rocks *rocks, const rocksdb
 }
 
 /*
- * RocksDB 7.8 tells who asks for several keys and may not use the disk that a key has an empty value when it should say
- * that it cannot tell. Asked for one key at a time it tells the truth.
+ * A call for several keys that may not use the disk gets an empty value from RocksDB 7.8 for a key that only the disk
+ * has, where the answer should be "incomplete". A call for one key gets the right answer.
  */
 static enum status get_each(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
                             const struct slice *keys, size_t count, struct slice *values)

@@ -1,6 +1,6 @@
 /*
- * src/store/rocksdb_runs.c - runs (packed/run_space.h) in RocksDB: files that are written beside it and then handed over whole.
- * Their keys overlap nothing, so RocksDB puts them on its last level and never touches them again.
+ * src/store/rocksdb_runs.c - runs (packed/run_space.h) in RocksDB: files that are written beside it and then handed
+ * over whole. Their keys overlap nothing, so RocksDB puts them on its last level and never touches them again.
  */
 #include <assert.h>
 #include <limits.h>
@@ -99,7 +99,7 @@ out:
     return st;
 }
 
-/* Nobody reads a run before it is handed over: the snapshots that are held have nothing to do with it. */
+/* Nobody reads a run before it is handed over, so it need not be kept out of the snapshots that are held. */
 static enum status ingest(struct op *op, struct rocks *rocks, const struct run_writer *writer)
 {
     rocksdb_ingestexternalfileoptions_t *options = rocksdb_ingestexternalfileoptions_create();
@@ -149,7 +149,9 @@ static bool has_rows(struct rocks *rocks, struct slice from, struct slice to)
     return has;
 }
 
-/* Whole files go at once. Only what is being compacted, which should not be, is left for a tombstone. */
+/*
+ * Whole files go at once. A file that is being compacted stays; runs should never be, but such rows get a tombstone.
+ */
 static void remove_files(struct rocks *rocks, struct slice from, struct slice to, char **message)
 {
     rocksdb_writebatch_t *batch;

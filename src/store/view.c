@@ -4,7 +4,7 @@
 #include "store/rows.h"
 #include "store/view.h"
 
-/* Deletions thin out what the snapshot gives; up to so many are made up for in the first request. */
+/* Deletions thin out what the snapshot gives. The first scan asks for up to so many rows more, to make up for them. */
 enum { OVERLAP_MAX = 64 };
 
 enum status view_open(struct op *op, struct bucket *bucket, struct batch *writes, struct view *view)
@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* Two sorted streams: what is left of the snapshot's latest block, and the batch. */
+/* Two sorted lists: what is left of the snapshot's latest block, and the batch. */
 struct merge {
     const struct view *view;
     struct range left; /* of the snapshot, not yet asked for */

@@ -320,7 +320,7 @@ static struct value eval_call(struct eval *eval, struct expr *expr)
         return value_undefined;
     if (expr->kind == EXPR_UDF)
         return eval_udf(eval, expr, arg);
-    if (expr->kept_run != eval->run) { /* the last run's memory is gone */
+    if (expr->kept_run != eval->run) { /* the memory of the execution before is gone */
         expr->kept_run = eval->run;
         expr->kept = expr->memo;
     }

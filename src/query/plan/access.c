@@ -5,7 +5,7 @@
 #include "keys/ordered.h"
 #include "query/plan/access.h"
 
-/* Nobody writes into it: whatever changes an access looks at its kind first. */
+/* Nobody writes into it: code that changes an access looks at its kind first. */
 static const struct access the_any = { .kind = ACCESS_ANY };
 
 struct access *access_any(void)
@@ -30,7 +30,10 @@ struct access *access_none(struct planner *planner)
 
 /* ---- where terms lie ---- */
 
-/* An item whose value is not known is at no place in the index: then a filter is not served at all. */
+/*
+ * An item whose computed value is not known is at no place in the index. Then the index does not serve the path at
+ * all.
+ */
 static bool is_known(struct planner *planner, path_id id)
 {
     uint8_t bytes[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
@@ -165,7 +168,7 @@ static struct access *join(struct planner *planner, enum access_kind kind, struc
     return list;
 }
 
-/* Half of a meeting holds all of it, so that ANY may be left out: then it is not exact. */
+/* One side of an AND holds every item of both, so ANY may be left out. What is left is then not exact. */
 static struct access *only(struct planner *planner, struct access *access)
 {
     struct access *copy;

@@ -119,7 +119,10 @@ bool composite_range_of(struct planner *planner, const struct access *access,
 
 /* ---- in place of single paths ---- */
 
-/* A filter may ask for another value of the path, too: then nothing passes, and the composite does not say that. */
+/*
+ * The filter may ask for two values of one path. Then no item passes, but the composite's range, with one value, has
+ * items.
+ */
 static bool is_fixed(const struct composite_range *range, size_t part, const struct access *kid)
 {
     return is_value(kid, &range->joined->part[part]) &&

@@ -11,7 +11,7 @@
 static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                             bool truth);
 
-/* Nobody writes into it: whatever changes a filter looks at its kind first. */
+/* Nobody writes into it: code that changes a filter looks at its kind first. */
 static const struct filter the_any = { .kind = FILTER_ANY, .readers = FOR_BOTH };
 
 struct filter *filter_any(void)

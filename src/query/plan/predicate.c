@@ -42,7 +42,7 @@ static struct access *access_of_values(struct planner *planner, const struct fil
     return access ? access : access_none(planner);
 }
 
-/* Conditions that are not for the index are none of it, so that the others stay exact. */
+/* Conditions that are not for the index are left out, so that the others stay exact. */
 static struct access *access_of_list(struct planner *planner, const struct filter *filter)
 {
     struct access *access = NULL;

@@ -1,6 +1,6 @@
 /*
  * src/query/plan/predicate_spatial.c - from a filter on geometries to ranges of the cells that they lie in.
- * A cell says about where something is: the filter decides.
+ * A cell says only roughly where a geometry lies, so the filter decides.
  */
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /*
  * src/query/plan/ranges.c - from a filter to the partition keys that can pass it.
  * A set of keys is a list of boxes: each fixes some of the key's paths to a value and leaves the
- * others open. AND meets boxes, OR joins them. What names no values one by one leaves everything open, so that a
- * set is never too small.
+ * others open. AND meets boxes, OR joins them. A condition that does not name its values one by one leaves everything
+ * open, so that a set is never too small.
  */
 #include <assert.h>
 #include <stdlib.h>
