@@ -34,7 +34,7 @@ out:
     return st;
 }
 
-/* An owner's row comes before those of what it owns, whose rids begin with its own. */
+/* An owner's row comes before the rows of its children, because their rids begin with the owner's rid. */
 static enum status load_one(struct op *op, struct catalog *catalog, const struct row *row)
 {
     struct key_parts parts;
@@ -59,7 +59,7 @@ out:
 
 enum { KEY_LAST_MAX = 64 }; /* a bucket, a kind, and a rid or a number */
 
-/* Rows of one kind of the catalog's bucket, a block at a time. */
+/* Visits the rows of one kind in the catalog's bucket, a block at a time. */
 static enum status for_each(struct op *op, struct catalog *catalog, enum key_kind kind,
                             enum status (*visit)(struct op *, struct catalog *, const struct row *))
 {
@@ -76,6 +76,7 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
         struct arena_mark mark = arena_mark(&op->arena);
 
         TRY(store_scan(op, snapshot, range, limit, &rows));
+        assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
         for (size_t i = 0; i < rows.count; i++)
             TRY(visit(op, catalog, &rows.row[i]));
         if (rows.count) { /* the least key after the last one */
@@ -86,7 +87,7 @@ static enum status for_each(struct op *op, struct catalog *catalog, enum key_kin
             last[key.size] = '\0';
             range.from = slice_make(last, key.size + 1);
         }
-        arena_rewind(&op->arena, mark); /* what was visited has memory of its own */
+        arena_rewind(&op->arena, mark); /* visit() has copied what it keeps */
     } while (rows.more);
 out:
     store_release(snapshot);
@@ -152,6 +153,7 @@ static enum status create_database(struct op *op, struct catalog *catalog, struc
         number = bucket_next_counter(catalog->bucket);
         rid = rid_database((uint32_t)number);
     } while (map_find(&catalog->known.databases_by_id, change_rid_text(op, &rid))); /* promise 7 */
+    assert(!map_find(&catalog->known.databases_by_rid, rid_slice(&rid)));           /* promise 2 */
     batch_uses_counter(batch, number);
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
@@ -219,6 +221,8 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
         number = bucket_next_counter(catalog->bucket);
         rid = rid_container(&database->rid, (uint32_t)number);
     } while (catalog_with_id(catalog, database, change_rid_text(op, &rid)));
+    assert(container_number(&rid) == number); /* the number has room in the rid */
+    assert(!map_find(&catalog->known.containers_by_rid, rid_slice(&rid))); /* promise 2 */
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
     record = container_record(op, &(struct versions){ versions_first(bucket), definition },
@@ -268,8 +272,8 @@ static enum status current_container(struct op *op, struct catalog *catalog, con
 }
 
 /*
- * The version of a record that was just committed, in place of the one before it; and a reference. `same` is one whose
- * definition did not change.
+ * Makes the container of a record that was just committed and puts it in the place of the version before it. Gives a
+ * reference. `same` says that the definition did not change.
  */
 static enum status take_over(struct op *op, struct catalog *catalog, struct container *now,
                              const struct record *record, bool same, struct container **container)
@@ -277,7 +281,11 @@ static enum status take_over(struct op *op, struct catalog *catalog, struct cont
     enum status st;
 
     thread_assert_locked(&catalog->changing);
+    assert(map_find(&catalog->known.containers_by_rid, rid_slice(&now->rid)) == now);
     TRY(container_make(op, catalog->compute, now->database, &now->rid, record, now->bucket, container));
+    assert((*container)->policy_version >= now->policy_version); /* versions only rise */
+    assert((*container)->ranges.version >= now->ranges.version);
+    assert(slice_equal((*container)->id, now->id)); /* container_check_replace() refuses another */
     container_share(now, *container, same);
     change_version(now, *container);
     catalog_add_container(catalog, container_take(*container));
@@ -305,7 +313,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
     TRY(change_commit(op, catalog, batch, &record));
     TRY(take_over(op, catalog, now, &record, false, container));
 out:
-    if (now && st != ST_OK && st != ST_AMBIGUOUS) /* it goes on */
+    if (now && st != ST_OK && st != ST_AMBIGUOUS) /* the old definition stays */
         container_go_on(now);
     container_release(now);
     return st;
@@ -322,7 +330,7 @@ enum status catalog_replace_container(struct op *op, struct catalog *catalog, st
     return st;
 }
 
-/* As the client's last change left it, with its etag and its time. */
+/* Puts a container that no client has changed: it keeps its etag and its time. */
 static enum status put_unchanged(struct op *op, struct batch *batch, const struct container *container,
                                  const struct versions *versions, const struct range_table *ranges,
                                  struct record *record)
@@ -352,6 +360,7 @@ static enum status finish_reindex(struct op *op, struct catalog *catalog, struct
     TRY(current_container(op, catalog, container, &now));
     if (now != container)
         goto out;
+    assert(now->index); /* there is a policy that all items are indexed by */
     container_retire(now);
     TRY(put_unchanged(op, batch, now, &versions, &now->ranges, &record));
     TRY(change_commit(op, catalog, batch, NULL));
@@ -381,8 +390,13 @@ enum status ranges_change_put(struct op *op, struct catalog *catalog, struct bat
     struct range_table table;
     enum status st;
 
+    thread_assert_locked(&catalog->changing);
+    assert(!part->now); /* it is put once */
     TRY(current_container(op, catalog, part->of, &part->now));
     TRY(part->change(op, part->now, part->wanted, &table));
+    assert(table.count > 0);
+    assert(table.version > part->now->ranges.version);
+    assert(table.next_id >= part->now->ranges.next_id); /* ids are never used twice */
     container_retire(part->now);
     TRY(versions_replace(op, part->now, part->now->definition, &versions));
     TRY(put_unchanged(op, batch, part->now, &versions, &table, &part->record));
@@ -393,6 +407,7 @@ out:
 enum status ranges_change_end(struct op *op, struct catalog *catalog, struct ranges_change *part,
                               enum status st, struct container **container)
 {
+    thread_assert_locked(&catalog->changing);
     if (part->now && st == ST_OK)
         st = take_over(op, catalog, part->now, &part->record, true, container);
     if (part->now && st != ST_OK && st != ST_AMBIGUOUS)
@@ -425,7 +440,7 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
     return st;
 }
 
-/* Its definition goes, and a note that its data must go stays behind in the same batch. */
+/* Deletes the container's definition and, in the same batch, notes that its data is still to be removed. */
 static void drop_in_batch(struct op *op, struct batch *batch, const struct rid *rid)
 {
     batch_delete(batch, key_catalog(&op->arena, rid_slice(rid)));
@@ -512,6 +527,8 @@ static struct container *take_unreferenced(struct catalog *catalog)
         assert(atomic_load(&(*link)->life->references) > 0); /* the list's own */
         if (atomic_load(&(*link)->life->references) == 1) {
             found = *link;
+            assert(container_is_alone(found)); /* an earlier version would have a reference to it */
+            assert(!container_successor(found));
             *link = found->life->next_dropped;
         } else {
             link = &(*link)->life->next_dropped;
@@ -537,19 +554,19 @@ out:
 enum status catalog_sweep(struct op *op, struct catalog *catalog)
 {
     struct container *container;
-    enum status st = change_lock(op, catalog); /* which settles a change that was in doubt */
+    enum status st = change_lock(op, catalog); /* to settle a change that is in doubt */
 
     change_unlock(catalog);
     while (st == ST_OK && (container = take_unreferenced(catalog))) {
         st = remove_data(op, catalog, container_number(&container->rid));
         container_release(container);
     }
-    return st; /* what could not be removed now is found again at the next start */
+    return st; /* data that could not be removed now is removed at the next start */
 }
 
 /* --- opening --- */
 
-/* A drop that the last run did not finish. */
+/* Finishes a drop that the last run of the program did not finish. */
 static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
 {
     struct key_parts parts;

@@ -1,13 +1,11 @@
 /*
  * src/catalog/catalog.h - which databases and containers there are, and what each one is.
- * What lies below them besides items is in child.h.
- * Everything that asks what a container is asks here. The whole catalog is in memory; the
- * store has it in bucket 0, one record for each resource under its rid.
+ * The other resources that lie below them, such as users and scripts, are in child.h; items are partition/'s.
+ * The whole catalog is in memory. The store has it in bucket 0, one record for each resource under its rid.
  *
- * Ownership. A find or a create hands out a reference, which its taker gives back with
- *     database_release() or container_release(). What is referenced never changes and never goes
- *     away: a replaced container is a new struct, a dropped one keeps its data until the last
- *     reference is back.
+ * Ownership. A find or a create hands out a reference. The caller gives it back with database_release() or
+ *     container_release(). A referenced struct never changes and never goes away: replacing a container makes a
+ *     new struct, and a dropped container keeps its data until the last reference is back.
  * Threads. Everything may be called from any thread. Changes wait for the store; lookups never do.
  *
  * Promises
@@ -47,7 +45,7 @@ struct key_path {
     struct slice segment[PATH_SEGMENTS_MAX];
 };
 
-/* Paths whose values together are different for every item of a logical partition. */
+/* No two items of a logical partition have the same values at all of these paths. */
 struct unique_key {
     size_t path_count;
     struct key_path *path;
@@ -56,36 +54,36 @@ struct unique_key {
 enum { TTL_OFF = 0, TTL_NEVER = -1 };
 enum { RETENTION_NONE = 0, RETENTION_DEFAULT = -1 };
 
-/* A policy that items may still be indexed by, until they are indexed by the new one. */
+/* An older policy. Some items still have the entries that it gave them, until housekeeping indexes them again. */
 struct container_policy {
     uint32_t version;
     const struct index_policy *policy; /* NULL: those items have no entries */
     struct json source;
 };
 
-/* A range that split or merged, and the version of the table from which on it is gone. */
+/* A range that has split or merged, and the first version of the table that no longer has it. */
 struct range_ancestor {
     uint32_t id;
     uint64_t gone;
 };
 
-/* A partition key range: the keys from `min` on, up to where the next one begins. */
+/* A partition key range: the keys from `min` on, up to the `min` of the next range. */
 struct key_range {
     uint32_t id;
     uint32_t ancestor_count;
     const struct range_ancestor *ancestor; /* all that had any of its keys, the earliest gone first */
     struct slice min;
-    uint64_t version; /* of the table that it came with */
-    uint64_t lsn;     /* the container's then */
+    uint64_t version; /* of the first table that has this range */
+    uint64_t lsn;     /* the container's LSN when the range was made */
     int64_t ts_ms;
 };
 
-/* All that a container has, in the order of keys; the first begins with the empty one. ranges.h */
+/* All ranges of a container, in the order of keys. The first begins with the empty key. See ranges.h. */
 struct range_table {
     uint32_t count, next_id; /* ids are never used twice */
     uint64_t version;        /* rises with every split and merge */
-    uint64_t told_since;     /* ancestors that were gone by this version may be left out */
-    const uint32_t *id;      /* of each, in the same order */
+    uint64_t told_since; /* ancestors that were gone by this version may be missing from the ranges' lists */
+    const uint32_t *id;  /* the id of each range, in the same order */
     const struct key_range *range;
 };
 
@@ -98,6 +96,7 @@ struct container {
     struct json definition; /* every property but the system's, defaults filled in */
     struct database *database;
     struct bucket *bucket;
+    uint64_t bucket_id; /* that of its bucket, which begins its keys */
 
     enum epk_version epk_version;
     size_t key_path_count;
@@ -105,22 +104,21 @@ struct container {
     struct range_table ranges;
     bool system_key;           /* made without a partition key: all items lie in one logical partition */
     int32_t default_ttl;       /* seconds, TTL_OFF or TTL_NEVER */
-    int32_t retention_minutes; /* of old versions in the log; RETENTION_DEFAULT: as the server says */
+    int32_t retention_minutes; /* of old versions in the log; RETENTION_DEFAULT: the server decides */
     bool keeps_unique;         /* its items have entries of their unique keys: see container_record() */
-    size_t unique_key_count;   /* 0 when they have none */
+    size_t unique_key_count;   /* 0 when the items have no such entries */
     struct unique_key *unique_key;
 
-    const struct index_policy *index; /* by which items are indexed; NULL where the store keeps no entries */
-    uint32_t policy_version;          /* of that policy; records have it. 0 when there is none */
+    const struct index_policy *index; /* the policy of today; NULL where the store keeps no entries */
+    uint32_t policy_version; /* of that policy; 0: none. An item's record names the one it was indexed by */
     struct container_policy *index_older;
     size_t index_older_count;
 
     struct container_shape *shape;
     struct meter *meter;
-    uint64_t
-        edition; /* the same over splits and merges, which change no item; with every other change it rises */
+    uint64_t edition; /* rises with every new definition; splits and merges keep it, as they change no item */
 
-    struct container_life *life; /* catalog/'s own: what changes of it while others use it (entry.h) */
+    struct container_life *life; /* catalog/'s own: what changes while others use the container (entry.h) */
     struct arena memory;         /* catalog/'s own */
 };
 
@@ -136,8 +134,9 @@ bool catalog_is_writable(const struct catalog *catalog);
 void catalog_close(struct catalog *catalog); /* NULL is welcome; no references may be out */
 
 /*
- * Finds out whether a change took place of which the store could not tell. Until then containers are found as they were
- * before it, and a write to one that is gone by now would be lost: ST_UNAVAILABLE or ST_AMBIGUOUS while nobody can tell.
+ * Settles the last change, if the store could not tell whether it took place. Until then lookups find containers as
+ * they were before that change, and a write to a container that the change dropped would be lost. ST_UNAVAILABLE or
+ * ST_AMBIGUOUS while the store still cannot tell.
  */
 enum status catalog_settle(struct op *op, struct catalog *catalog);
 
@@ -149,15 +148,17 @@ void database_release(struct database *database); /* NULL is welcome */
 void container_release(struct container *container);
 
 /*
- * Removing what has expired goes by the definition, so the definition must stay for as long as the removal
- * takes. False when there is a newer one, or about to be: the caller does not remove anything then.
+ * The definition decides which items have expired, so a transaction that removes expired items pins the definition
+ * until it is committed. False when there is a newer definition, or one is about to replace this one: then the caller
+ * removes nothing.
  */
 bool container_pin(const struct container *container);
 void container_unpin(const struct container *container);
 
 /*
- * The version of the definition that replaced this one, NULL when it is the newest; it lives as long as this one. A view
- * that was opened by one version may have items that were written by any later one of that time.
+ * The version of the definition that replaced this one; NULL when this one is the newest. It lives as long as this
+ * one. A reader that holds an older version needs it: the view may have items that were written under a later
+ * version.
  */
 const struct container *container_successor(const struct container *container);
 const struct container *container_latest(const struct container *container);
@@ -165,35 +166,44 @@ const struct container *container_latest(const struct container *container);
 /* The last LSN of its items that readers can see. */
 uint64_t container_lsn(const struct container *container);
 
-/* How much its items take, as of the last commits; false when an older version began it, and did not count. */
+/*
+ * How much its items take, as of the last commits. False when an older program began the container and did not count.
+ */
 bool container_usage(const struct container *container, struct bucket_usage *usage);
 
 /* Nobody refers to an earlier version of the definition any more. */
 bool container_is_alone(const struct container *container);
 
 /*
- * Housekeeping says how many items it has found, or brought, in line with the policy of today; and anybody may ask how much of
- * indexing them again is done, 0 to 100. A version that replaced this one is asked in its place.
+ * Housekeeping notes how many items are in line with the policy of today, because it found them so or indexed them
+ * again. Anybody may ask how much of that work is done, 0 to 100. The answer is that of the newest version of the
+ * container.
  */
 void container_note_indexed(const struct container *container, uint64_t items);
 unsigned container_indexed_percent(const struct container *container);
 
-/* In the order in which they were made, those after `after` (rid bytes; empty: all), up to `limit`; references. */
+/*
+ * Up to `limit` of those after `after` (rid bytes; empty: all), in the order in which they were made. Gives
+ * references.
+ */
 size_t catalog_list_databases(struct catalog *catalog, struct slice after, struct database **list,
                               size_t limit);
 size_t catalog_list_containers(struct catalog *catalog, const struct database *database, struct slice after,
                                struct container **list, size_t limit);
 
-/* Those with the largest items or the longest arrays, each as a part of its limit, up to `limit`; references. */
+/*
+ * Up to `limit` containers, those with the largest items or the longest arrays first; both are measured as a part of
+ * their own limits. Gives references.
+ */
 size_t catalog_list_largest(struct catalog *catalog, struct container **list, size_t limit);
 
-/* Those that have spent most request units, up to `limit`; references. */
+/* Up to `limit` containers, those that have spent most request units first. Gives references. */
 size_t catalog_list_spending(struct catalog *catalog, struct container **list, size_t limit);
 
-/* Called with the catalog's lock held: it asks the container only. */
+/* The catalog's lock is held during the call, so the filter asks nothing but the container. */
 typedef bool container_filter(const struct container *container, const void *context);
 
-/* Those that pass the filter (NULL: all), up to `limit`, in no order; references. */
+/* Up to `limit` containers that pass the filter (NULL: all), in no order. Gives references. */
 size_t catalog_list_where(struct catalog *catalog, container_filter *filter, const void *context,
                           struct container **list, size_t limit);
 
@@ -208,7 +218,9 @@ enum status catalog_create_database_with_offer(struct op *op, struct catalog *ca
                                                struct json offer, struct database **database);
 enum status catalog_drop_database(struct op *op, struct catalog *catalog, struct database *database);
 
-/* `definition` has passed container_define(). A container without a key of its own has one range at any rate. */
+/*
+ * `definition` has passed container_define(). A container without a partition key gets one range, whatever the count.
+ */
 enum status catalog_create_container(struct op *op, struct catalog *catalog, struct database *database,
                                      struct json definition, uint32_t range_count,
                                      struct container **container);
@@ -222,18 +234,21 @@ enum status catalog_create_container_with_offer(struct op *op, struct catalog *c
 enum status catalog_replace_container(struct op *op, struct catalog *catalog, struct container *old,
                                       struct json definition, struct container **container);
 
-/* What a split or a merge makes of the table that the container has now, in the op's arena. */
+/* Makes the next table of ranges from the container's present one. The result lies in the op's arena. */
 typedef enum status range_change(struct op *op, const struct container *now, const void *wanted,
                                  struct range_table *table);
 
 /*
- * Gives the container another table of ranges: one commit, whatever it has. Clients see neither another etag nor another
- * time of the container. Gives back a reference to the container as it is then.
+ * Gives the container another table of ranges, in one commit, however many items it has. Clients see the same etag
+ * and the same time of the container as before. Gives back a reference to the new version of the container.
  */
 enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const struct container *old,
                                   range_change *change, const void *wanted, struct container **container);
 
-/* No item is indexed by an older policy any more. Clients see no change; one that was replaced meanwhile is left alone. */
+/*
+ * Forgets the older policies: no item is indexed by them any more. Clients see no change. A container that was
+ * replaced meanwhile is left alone.
+ */
 enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struct container *container);
 
 /* `same` refuses, with ST_PRECONDITION_FAILED, a container that was replaced since the caller found it. */

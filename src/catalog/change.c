@@ -31,6 +31,8 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
     size_t size;
     uint8_t *value;
 
+    assert(batch_bucket(batch) == CATALOG_BUCKET);
+    assert(json_kind(record->document) != JSON_UNDEFINED);
     record->etag = env_random_u64(op->env);
     value = record_encode(op, record, &size);
     if (!value)
@@ -42,8 +44,11 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record)
 {
     struct commit_stamp stamp;
-    enum status st = store_commit(op, catalog->bucket, batch, &stamp);
+    enum status st;
 
+    assert(batch_bucket(batch) == CATALOG_BUCKET);
+    st = store_commit(op, catalog->bucket, batch, &stamp);
+    assert(st != ST_PENDING); /* a change waits for its commit */
     if (st == ST_OK && record)
         record->ts_ms = stamp.ts_ms;
     if (st == ST_AMBIGUOUS)
@@ -55,6 +60,7 @@ void change_version(struct container *old, struct container *new)
 {
     assert(old != new);
     assert(rid_equal(&old->rid, &new->rid));
+    assert(old->bucket == new->bucket);          /* the items stay where they are */
     assert(!atomic_load(&old->life->successor)); /* of versions each has one next */
     assert(!atomic_load(&new->life->successor));
     atomic_fetch_add(&new->life->predecessors, 1);
@@ -79,7 +85,7 @@ void catalog_forget(struct catalog *catalog)
     map_free(&known->containers_by_id);
 }
 
-/* Puts what was read in the place of what was known; a container that is not there any more was dropped. */
+/* Puts the maps that were just read in the place of the old ones. A container that the new maps lack was dropped. */
 static void supersede(struct catalog *catalog, struct catalog *fresh)
 {
     struct known old_ones;
@@ -100,6 +106,7 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
             change_version(old, new);
             container_release(old); /* the maps' own reference */
         } else if (old) {
+            assert(!old->life->next_dropped); /* it is dropped once */
             old->life->next_dropped = catalog->dropped;
             catalog->dropped = old;
         }
@@ -107,7 +114,9 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
     pthread_rwlock_unlock(&catalog->lock);
 }
 
-/* After a commit of which nobody could tell whether it happened: what the store has is what counts. */
+/*
+ * Called after a commit that may or may not have happened. Reads the whole catalog again, because the store is right.
+ */
 static enum status settle(struct op *op, struct catalog *catalog)
 {
     struct catalog fresh = { .store = catalog->store,
@@ -115,9 +124,11 @@ static enum status settle(struct op *op, struct catalog *catalog)
                              .bucket = catalog->bucket };
     enum status st;
 
+    thread_assert_locked(&catalog->changing);
+    assert(atomic_load(&catalog->in_doubt));
     thread_rwlock_init(&fresh.lock);
-    TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET),
-                      NULL)); /* which the store takes once it is sound again */
+    /* The store takes this empty commit once it is sound again. */
+    TRY(change_commit(op, catalog, batch_new(op, CATALOG_BUCKET), NULL));
     TRY(catalog_load(op, &fresh));
     supersede(catalog, &fresh);
     atomic_store(&catalog->in_doubt, false);
@@ -129,12 +140,14 @@ out:
 
 enum status change_lock(struct op *op, struct catalog *catalog)
 {
+    thread_assert_may_block(); /* for the change before this one, which waits for its sync */
     pthread_mutex_lock(&catalog->changing);
     return atomic_load(&catalog->in_doubt) ? settle(op, catalog) : ST_OK;
 }
 
 void change_unlock(struct catalog *catalog)
 {
+    thread_assert_locked(&catalog->changing);
     pthread_mutex_unlock(&catalog->changing);
 }
 

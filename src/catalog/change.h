@@ -1,5 +1,5 @@
 /*
- * src/catalog/change.h - the inside of the catalog: what is known, and how it is changed. For this folder.
+ * src/catalog/change.h - the inside of the catalog: its maps, and how they are changed. For this folder.
  *     st = change_lock(op, catalog);          one change at a time; settles one that was in doubt
  *     batch = change_begin(op, catalog);
  *     change_put(op, batch, key, &record);    any number of these
@@ -27,20 +27,20 @@ struct catalog {
     index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
     pthread_mutex_t changing; /* held over a whole change, its commit included */
-    pthread_rwlock_t lock;    /* guards what follows; never held over I/O, nor taken by one who holds it */
+    pthread_rwlock_t lock; /* guards what follows; never held over I/O, and never taken twice by a thread */
     struct known known;
     struct container *dropped; /* data still to be removed */
     _Atomic uint64_t offers_version;
     atomic_bool in_doubt; /* whether the last commit happened: settled before the next one */
 };
 
-/* Between these two, whether change_lock() succeeds or not. */
+/* A change lies between these two. change_unlock() is called even when change_lock() has failed. */
 enum status change_lock(struct op *op, struct catalog *catalog);
 void change_unlock(struct catalog *catalog);
 
 struct batch *change_begin(struct op *op, struct catalog *catalog);
 
-/* As clients see it, in the op's arena. */
+/* The rid as clients see it, in the op's arena. */
 struct slice change_rid_text(struct op *op, const struct rid *rid);
 
 /* Gives the record a new etag. */
@@ -50,14 +50,15 @@ enum status change_put(struct op *op, struct batch *batch, struct slice key, str
 enum status change_commit(struct op *op, struct catalog *catalog, struct batch *batch, struct record *record);
 
 /*
- * A change of a container's ranges, by itself or with something else that must not be without it: put into a batch, and
- * ended with what became of that. `container` is the new version, and a reference.
+ * A change of a container's ranges, alone or in one batch with another change, such as that of its offer.
+ * ranges_change_put() puts it into the batch. ranges_change_end() takes the status of the commit and gives back a
+ * reference to the new version of the container.
  */
 struct ranges_change {
     const struct container *of;
     range_change *change;
     const void *wanted;
-    struct container *now; /* these two from one call to the other */
+    struct container *now; /* ranges_change_put() leaves these two for ranges_change_end() */
     struct record record;
 };
 enum status ranges_change_put(struct op *op, struct catalog *catalog, struct batch *batch,
@@ -65,20 +66,26 @@ enum status ranges_change_put(struct op *op, struct catalog *catalog, struct bat
 enum status ranges_change_end(struct op *op, struct catalog *catalog, struct ranges_change *part,
                               enum status st, struct container **container);
 
-/* Before the maps lead to the new version: whoever has an item of the new one's finds the way to it from the old. */
+/*
+ * Called before the maps lead to the new version: a reader that holds the old version and meets an item of the new
+ * one then finds the new version as its successor.
+ */
 void change_version(struct container *old, struct container *new);
 
-/* Everything that the store has, into empty maps; and out of them again. */
+/* catalog_load() reads everything that the store has into empty maps; catalog_forget() empties the maps. */
 enum status catalog_load(struct op *op, struct catalog *catalog);
 void catalog_forget(struct catalog *catalog);
 
-/* Into the maps, which take the reference; and out of them: the data of a container goes when its last reference is back. */
+/*
+ * Adding puts a resource into the maps, which take over the caller's reference. Retiring takes it out of them: the
+ * data of a retired container is removed once its last reference is back.
+ */
 void catalog_add_database(struct catalog *catalog, struct database *database);
 void catalog_add_container(struct catalog *catalog, struct container *container);
 void catalog_retire_database(struct catalog *catalog, const struct rid *rid);
 void catalog_retire_container(struct catalog *catalog, struct container *container);
 
-/* Without a reference; inside a change, or with the lock held. */
+/* Gives no reference. The caller is inside a change, or holds the lock. */
 struct container *catalog_with_id(const struct catalog *catalog, const struct database *database,
                                   struct slice id);
 
@@ -86,5 +93,8 @@ struct container *catalog_with_id(const struct catalog *catalog, const struct da
 struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, struct slice after,
                                 size_t *count);
 
-/* The owner may have been dropped since the caller found it. Its id is no proof: another may have it now. */
+/*
+ * ST_OWNER_NOT_FOUND when the owner was dropped since the caller found it. The rid is looked for and not the id,
+ * because a new resource may have the same id by now.
+ */
 enum status catalog_check_owner(struct op *op, struct catalog *catalog, const struct rid *owner);

@@ -1,9 +1,12 @@
-/* src/catalog/child.c - users, permissions, scripts, client encryption keys and offers: in memory and in the store. */
+/*
+ * src/catalog/child.c - users, permissions, scripts, client encryption keys and offers: in memory and in the store.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "catalog/change.h"
 #include "catalog/entry.h"
 #include "catalog/split.h"
@@ -40,7 +43,7 @@ static struct child *child_take(struct child *child)
     return child;
 }
 
-/* The parent is the beginning of the rid; an offer's rid says nothing of whom it is for. */
+/* A child's rid begins with its parent's rid. An offer's rid does not name its owner. */
 static struct rid parent_of(const struct rid *rid)
 {
     enum rid_type type = rid_type(rid);
@@ -56,7 +59,10 @@ static struct rid parent_of(const struct rid *rid)
     return parent;
 }
 
-/* --- keys of the maps: type, parent, and then the number, so that siblings are in order, or the id --- */
+/*
+ * --- keys of the maps: type and parent, then the number (by place, so that siblings are in order) or the id (by
+ * name) ---
+ */
 
 enum { NUMBER_BYTES = 8, KEY_BYTES_MAX = 1 + RID_BYTES_MAX + 4 * RESOURCE_ID_CHARS_MAX };
 
@@ -76,7 +82,7 @@ static struct slice place_key(char *key, const struct rid *rid)
     return slice_make(key, size + NUMBER_BYTES);
 }
 
-/* Absent for an id that is longer than any can be. */
+/* Absent when the id is longer than any id may be. */
 static struct slice name_key(char *key, enum rid_type type, const struct rid *parent, struct slice id)
 {
     size_t size = put_siblings(key, type, parent);
@@ -103,6 +109,7 @@ static struct child *child_make(const struct rid *rid, const struct rid *parent,
     child->ts_ms = record->ts_ms;
     child->place = arena_copy(&child->memory, place_key(key, rid));
     child->name = arena_copy(&child->memory, name_key(key, child->type, parent, child->id));
+    assert(child->name.data); /* resource_id_check() has passed the id, so the key has room for it */
     atomic_init(&child->references, 1);
     return child;
 }
@@ -125,7 +132,7 @@ static struct child *with_name(struct catalog *catalog, enum rid_type type, cons
     return name.data ? map_find(&catalog->known.children_by_name, name) : NULL;
 }
 
-/* Whoever has computed something of the offers looks at them again. */
+/* Raises the version of the offers, so that those who computed something from offers do it again. */
 static void note_change(struct catalog *catalog, const struct child *child)
 {
     if (child->type == RID_TYPE_OFFER)
@@ -141,6 +148,7 @@ uint64_t catalog_offers_version(const struct catalog *catalog)
 static void add(struct catalog *catalog, struct child *child)
 {
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(!map_find(&catalog->known.children_by_place, child->place)); /* no number is used twice */
     map_put(&catalog->known.children_by_place, child->place, child);
     map_put(&catalog->known.children_by_name, child->name, child);
     pthread_rwlock_unlock(&catalog->lock);
@@ -149,7 +157,9 @@ static void add(struct catalog *catalog, struct child *child)
 
 static void retire(struct catalog *catalog, struct child *child)
 {
+    thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(map_find(&catalog->known.children_by_place, child->place) == child);
     map_remove(&catalog->known.children_by_place, child->place);
     map_remove(&catalog->known.children_by_name, child->name);
     pthread_rwlock_unlock(&catalog->lock);
@@ -157,10 +167,14 @@ static void retire(struct catalog *catalog, struct child *child)
     child_release(child);
 }
 
-/* At no time is there neither. */
+/* Readers always find one of the two. */
 static void exchange(struct catalog *catalog, struct child *old, struct child *new)
 {
+    thread_assert_locked(&catalog->changing);
+    assert(rid_equal(&old->rid, &new->rid));
+    assert(rid_equal(&old->parent, &new->parent));
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(map_find(&catalog->known.children_by_place, old->place) == old);
     map_remove(&catalog->known.children_by_name, old->name); /* the new one may have another id */
     map_put(&catalog->known.children_by_place, new->place, new);
     map_put(&catalog->known.children_by_name, new->name, new);
@@ -181,7 +195,7 @@ static bool names(enum rid_type type, const struct rid *parent, struct slice nam
     return rid_equal(&owner, parent);
 }
 
-/* By rid or by id: no two answer to one name, because none is made whose id is another's rid, or the reverse. */
+/* Finds a child by rid or by id. A name never means two children: no child gets an id that is a sibling's rid. */
 static struct child *called(struct catalog *catalog, enum rid_type type, const struct rid *parent,
                             struct slice name)
 {
@@ -309,7 +323,7 @@ static struct slice link_of(struct json permission)
     return link;
 }
 
-/* Of all of a resource, or of one partition key in it. */
+/* Whether two permissions are about the same resource, or about the same partition key in it. */
 static bool same_grant(struct json a, struct json b)
 {
     struct json key = json_get(a, "resourcePartitionKey"), other = json_get(b, "resourcePartitionKey");
@@ -319,8 +333,8 @@ static bool same_grant(struct json a, struct json b)
 }
 
 /*
- * A user has one permission for a thing, so that nobody need ask which of two modes counts. Those that share one
- * since a version before this may stay as they are: `old` is what the body replaces, NULL when it is new.
+ * A user has at most one permission for a resource, so that it is clear which mode counts. Older versions of this
+ * program allowed two, and these may stay: `old` is the permission that the body replaces, NULL when it is new.
  */
 static bool is_granted(const struct catalog *catalog, enum rid_type type, const struct rid *user,
                        struct json body, const struct child *old)
@@ -338,7 +352,7 @@ static bool is_granted(const struct catalog *catalog, enum rid_type type, const 
     return false;
 }
 
-/* A rid that is no sibling's id. */
+/* A new rid whose text is no sibling's id. */
 static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type type,
                            const struct rid *parent, uint64_t *number)
 {
@@ -396,7 +410,7 @@ static enum status check_match(struct op *op, struct slice if_match, const struc
     return op_fail_as(op, ST_PRECONDITION_FAILED);
 }
 
-/* The version of a child that is there now. */
+/* Finds the present version of a child, and checks the client's condition against it. */
 static enum status current(struct op *op, struct catalog *catalog, const struct child *seen,
                            struct slice if_match, struct child **now)
 {
@@ -419,7 +433,7 @@ static enum status check_replace(struct op *op, struct catalog *catalog, const s
     return ST_OK;
 }
 
-/* `ranges` is a change that goes with it, or NULL. */
+/* `ranges` is a change of ranges that goes into the same commit, or NULL. */
 static enum status replace(struct op *op, struct catalog *catalog, struct child *now, struct json body,
                            struct ranges_change *ranges, struct child **child)
 {
@@ -502,7 +516,7 @@ enum status catalog_drop_child(struct op *op, struct catalog *catalog, const str
     struct child *now;
     enum status st;
 
-    assert(child->type != RID_TYPE_OFFER); /* which goes with its owner, and is no beginning of other rids */
+    assert(child->type != RID_TYPE_OFFER); /* it goes with its owner, and no other rid begins with its own */
     TRY(change_lock(op, catalog));
     TRY(current(op, catalog, child, if_match, &now));
     batch = change_begin(op, catalog);
@@ -537,6 +551,7 @@ void offer_add(struct catalog *catalog, const struct rid *owner, const struct re
 
     if (json_kind(record->document) == JSON_UNDEFINED)
         return;
+    assert(record->number <= OFFER_NUMBER_MAX); /* offer_put() and offer_load() refuse others */
     made.ts_ms = ts_ms;
     rid = rid_offer((uint32_t)record->number);
     add(catalog, child_make(&rid, owner, &made));
@@ -553,6 +568,7 @@ void children_drop(struct op *op, struct catalog *catalog, struct batch *batch, 
 {
     const struct map *map = &catalog->known.children_by_place;
 
+    thread_assert_locked(&catalog->changing);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slot[i].value && lies_below(map->slot[i].value, owner))
             batch_delete(batch, store_key(&op->arena, map->slot[i].value));
@@ -562,6 +578,7 @@ void children_retire(struct catalog *catalog, const struct rid *owner)
 {
     const struct map *map = &catalog->known.children_by_place;
 
+    thread_assert_locked(&catalog->changing);
     for (size_t i = 0; i < map->capacity; i++)
         if (map->slot[i].value && lies_below(map->slot[i].value, owner))
             retire(catalog, map->slot[i].value);

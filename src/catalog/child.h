@@ -8,7 +8,7 @@
  *
  * Promises
  * 1. An id is taken once among the siblings of one type.
- * 2. What is dropped takes what is below it along, in the same commit.
+ * 2. A drop removes the resource and everything below it, in the same commit.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -19,7 +19,7 @@ struct batch;
 struct child {
     enum rid_type type;
     struct rid rid;
-    struct rid parent; /* the database, container or user; of an offer, whose throughput it is */
+    struct rid parent; /* the database, container or user; for an offer, the owner of the throughput */
     struct slice id;   /* empty for an offer */
     uint64_t etag;
     int64_t ts_ms;
@@ -36,15 +36,17 @@ void child_release(struct child *child); /* NULL is welcome */
 struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
                                  struct slice name);
 
-/* Higher after any offer was made, replaced or dropped; never 0. */
+/* A number that rises whenever an offer is made, replaced or dropped; never 0. */
 uint64_t catalog_offers_version(const struct catalog *catalog);
 
-/* By what it is for; by its rid, whatever its type. */
+/* The first finds an offer by its owner, the second any child by its rid, whatever its type. */
 struct child *catalog_find_offer(struct catalog *catalog, const struct rid *owner);
 struct child *catalog_find_child_at(struct catalog *catalog, const struct rid *rid);
 
-/* In the order in which they were made, those after `after` (of size 0: all), up to `limit`; references. Of offers,
-   whatever the parent. */
+/*
+ * Up to `limit` of those after `after` (of size 0: all), in the order in which they were made. Gives references. For
+ * offers the parent does not matter: all of them are listed.
+ */
 size_t catalog_list_children(struct catalog *catalog, enum rid_type type, const struct rid *parent,
                              const struct rid *after, struct child **list, size_t limit);
 
@@ -56,21 +58,21 @@ enum status catalog_create_child(struct op *op, struct catalog *catalog, enum ri
                                  const struct rid *parent, struct json body, struct child **child);
 
 /*
- * `if_match` is a client's condition, without data when there is none. It is looked at inside the change, where
- * nobody else writes: ST_PRECONDITION_FAILED when what is there now is none of the versions that it names.
+ * `if_match` is a client's condition, without data when there is none. It is checked inside the change, where nobody
+ * else writes: ST_PRECONDITION_FAILED when it does not name the version that is there now.
  */
 enum status catalog_replace_child(struct op *op, struct catalog *catalog, const struct child *old,
                                   struct json body, struct slice if_match, struct child **child);
 
 /*
- * The offer and, in the same commit, as many ranges as it wants for its container: no crash leaves the one without the
- * other. NULL for a container whose ranges stay.
+ * Replaces the offer and, in the same commit, gives its container `range_count` ranges: no crash leaves one of the
+ * two undone. `container` is NULL when the ranges stay as they are.
  */
 enum status catalog_replace_offer(struct op *op, struct catalog *catalog, const struct child *old,
                                   struct json body, struct slice if_match, const struct container *container,
                                   uint32_t range_count, struct child **child);
 
-/* Makes it, or replaces the sibling of its id; `if_match` is about the one that is replaced. */
+/* Creates the child, or replaces the sibling that has its id; `if_match` is about that sibling. */
 enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum rid_type type,
                                  const struct rid *parent, struct json body, struct slice if_match,
                                  struct child **child, bool *created);
@@ -80,7 +82,7 @@ enum status catalog_drop_child(struct op *op, struct catalog *catalog, const str
 
 /* ---- for this folder; all but the loading ones are called inside a change ---- */
 
-/* The one with that rid, without a reference; the caller holds the lock. */
+/* The child with that rid; gives no reference. The caller holds the lock, or is inside a change. */
 struct child *child_at(struct catalog *catalog, const struct rid *rid);
 
 enum status child_load(struct op *op, struct catalog *catalog, const struct rid *rid,
@@ -88,11 +90,17 @@ enum status child_load(struct op *op, struct catalog *catalog, const struct rid 
 enum status offer_load(struct op *op, struct catalog *catalog, const struct rid *owner,
                        const struct record *record);
 
-/* An offer in its owner's own batch, and after the commit. An undefined body means that there is none. */
+/*
+ * offer_put() puts an offer into the batch that makes its owner; offer_add() puts it into the maps after the commit.
+ * An undefined body means that there is no offer.
+ */
 enum status offer_put(struct op *op, struct batch *batch, const struct rid *owner, uint64_t number,
                       struct json body, struct record *record);
 void offer_add(struct catalog *catalog, const struct rid *owner, const struct record *record, int64_t ts_ms);
 
-/* All that lies below a rid: its deletion in a batch, and after the commit. */
+/*
+ * For everything that lies below a rid: children_drop() puts the deletions into a batch; children_retire() takes them
+ * out of the maps after the commit.
+ */
 void children_drop(struct op *op, struct catalog *catalog, struct batch *batch, const struct rid *owner);
 void children_retire(struct catalog *catalog, const struct rid *owner);

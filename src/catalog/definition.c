@@ -1,4 +1,6 @@
 /* src/catalog/definition.c - what a container may be made of, property by property. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "catalog/definition.h"
 #include "catalog/indexing.h"
@@ -20,7 +22,7 @@ static void add_text(struct json_builder *out, const char *name, const char *tex
     json_add_string(out, slice_of(text));
 }
 
-/* UTF-16 units, which is how the service counts: a code point above U+FFFF is two. */
+/* Counts UTF-16 units, as the service does: a code point above U+FFFF is two. */
 static size_t utf16_length(struct slice text)
 {
     size_t length = 0;
@@ -101,7 +103,7 @@ static enum status read_key_version(struct op *op, struct json given, bool multi
     return ST_OK;
 }
 
-/* Containers of old clients that named no key: everything lies in one logical partition. */
+/* For containers of old clients, which name no partition key: all items lie in one logical partition. */
 static void add_system_key(struct json_builder *out)
 {
     json_begin_object(out);
@@ -137,7 +139,7 @@ static enum status define_key(struct op *op, struct json key, struct define_opti
     json_add_name(out, slice_of("paths"));
     json_add(out, json_get(key, "paths"));
     add_text(out, "kind", multi ? "MultiHash" : text_is(kind, "Range") ? "Range" : "Hash");
-    if (version || multi) { /* one left out stays out, and means 1 */
+    if (version || multi) { /* a version that the client left out stays out, and means 1 */
         json_add_name(out, slice_of("version"));
         json_add_int(out, multi ? 2 : version);
     }
@@ -156,6 +158,7 @@ void container_read_key(struct container *container)
     container->epk_version = json_kind(version) == JSON_NUMBER && json_int(version) == 2 ? EPK_V2 : EPK_V1;
     if (text_is(json_get(key, "kind"), "MultiHash"))
         container->epk_version = EPK_MULTI;
+    assert(json_count(json_get(key, "paths")) <= PARTITION_KEY_PATHS_MAX); /* define_key() refuses more */
     for (struct json_iter i = json_iter(json_get(key, "paths")); json_next(&i);)
         key_path_parse(json_string(i.value), &container->key_path[count++]);
     container->key_path_count = count;
@@ -373,7 +376,10 @@ out:
     return st;
 }
 
-/* What no part says by itself: indexes rest on other properties, and other properties on being indexed. */
+/*
+ * Checks properties that depend on each other: vector and full-text indexes on their policies, defaultTtl on an
+ * index.
+ */
 static enum status check_together(struct op *op, struct json definition, struct json body)
 {
     struct json policy = json_get(definition, "indexingPolicy");
@@ -426,7 +432,7 @@ static struct slice text_or(struct json value, const char *otherwise)
     return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
 }
 
-/* SDKs write in full, with the mode in their own case, what was created in short. */
+/* A client may create the policy in short, and an SDK then sends it in full, with the mode in its own case. */
 static bool same_conflict_policy(struct json a, struct json b)
 {
     bool custom = text_is(json_get(a, "mode"), "Custom");
@@ -447,7 +453,7 @@ static struct json of_path(struct json list, struct json path)
     return json_undefined;
 }
 
-/* More may come, but those that there are stay as they are. */
+/* A replacement may add embeddings, but must not change those that there are. */
 static bool keeps_embeddings(struct json old, struct json definition)
 {
     struct json before = json_get(json_get(old, "vectorEmbeddingPolicy"), "vectorEmbeddings");
@@ -459,7 +465,7 @@ static bool keeps_embeddings(struct json old, struct json definition)
     return true;
 }
 
-/* An index may go, but not become one of another type. */
+/* A replacement may drop a vector index, but must not change its type. */
 static bool keeps_vector_indexes(struct json old, struct json definition)
 {
     struct json before = json_get(json_get(old, "indexingPolicy"), "vectorIndexes");

@@ -1,6 +1,6 @@
 /*
  * src/catalog/definition.h - a container's properties: checked, defaulted, and in the order in
- * which the service echoes them. What is refused is refused with the service's words where known.
+ * which the service echoes them. Refusals have the service's words where these are known.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -10,14 +10,14 @@ struct define_options {
     struct json old;   /* the definition that is to be replaced; absent for a new container */
 };
 
-/* A client's body to the full definition. ST_BAD_REQUEST tells what is wrong with it. */
+/* Makes the full definition of a client's body. ST_BAD_REQUEST tells what is wrong with the body. */
 enum status container_define(struct op *op, struct json body, struct define_options options,
                              struct json *definition);
 
-/* Whether a container may be changed from one to the other: what its items were written by may not. */
+/* Refuses a replacement that changes what existing items depend on, such as the partition key. */
 enum status container_check_replace(struct op *op, struct json old, struct json definition);
 
-/* Parts of the definition, taken apart into the container's fields. */
+/* Each reads one part of the definition into the container's fields. */
 void container_read_key(struct container *container);
 void container_read_ttl(struct container *container);
 void container_read_retention(struct container *container);
@@ -31,5 +31,5 @@ enum status ttl_check(struct op *op, struct json ttl);
 /* Ids of databases, containers and scripts. */
 enum status resource_id_check(struct op *op, struct json id);
 
-/* /a/"b c"/d to its segments, which point into `path`; false when malformed, or has a wildcard. */
+/* Takes /a/"b c"/d apart into segments that point into `path`. False when it is malformed, or has a wildcard. */
 bool key_path_parse(struct slice path, struct key_path *parsed);

@@ -6,8 +6,9 @@
 #include "catalog/definition.h"
 #include "catalog/entry.h"
 #include "catalog/ranges.h"
+#include "keys/keys.h"
 
-/* Only who has a reference takes another: one that nobody has leads to what is gone. */
+/* Only a holder of a reference takes another one. When the count is 0, the struct is gone. */
 static void add_count(atomic_uint *count)
 {
     unsigned before = atomic_fetch_add(count, 1);
@@ -15,7 +16,7 @@ static void add_count(atomic_uint *count)
     assert(before > 0);
 }
 
-/* Whether that was the last. */
+/* Says whether that was the last reference. */
 static bool drop_count(atomic_uint *count)
 {
     unsigned before = atomic_fetch_sub(count, 1);
@@ -127,6 +128,7 @@ struct database *database_make(const struct rid *rid, const struct record *recor
 {
     struct database *database = heap_allocate(sizeof(*database));
 
+    assert(rid->size == RID_DATABASE_BYTES);
     arena_init(&database->memory, SIZE_MAX);
     database->rid = *rid;
     database->id = arena_copy(&database->memory, json_string(json_get(record->document, "id")));
@@ -149,6 +151,7 @@ struct record container_record(struct op *op, const struct versions *versions,
 {
     bool listed = ranges->version > RANGES_FIRST_VERSION;
 
+    assert(ranges->version >= RANGES_FIRST_VERSION);
     return (struct record){
         .document = listed ? ranges_store(op, ranges, versions->definition) : versions->definition,
         .policy_version = versions->version,
@@ -163,6 +166,9 @@ static struct container *make(struct database *database, const struct rid *rid, 
     struct container *container = heap_allocate(sizeof(*container));
     struct arena *memory = &container->memory;
 
+    assert(rid->size == RID_CONTAINER_BYTES);
+    assert(memcmp(rid->bytes, database->rid.bytes, RID_DATABASE_BYTES) == 0); /* it begins with its owner's */
+    assert(bucket_container(bucket_id(bucket)) == container_number(rid));
     arena_init(memory, SIZE_MAX);
     container->rid = *rid;
     container->definition = json_from_bytes(arena_copy(memory, json_bytes(record->document)));
@@ -172,6 +178,7 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container->ts_ms = record->ts_ms;
     container->database = database_take(database);
     container->bucket = bucket;
+    container->bucket_id = bucket_id(bucket);
     container->shape = shape_new();
     container->edition = 1;
     container->meter = meter_new();
@@ -206,6 +213,8 @@ out:
 
 void container_share(const struct container *old, struct container *new, bool same)
 {
+    assert(rid_equal(&old->rid, &new->rid));
+    assert(!container_successor(new)); /* it is the newest */
     shape_release(new->shape);
     new->shape = shape_take(old->shape);
     meter_release(new->meter);

@@ -8,7 +8,7 @@
 #include "catalog/versions.h"
 #include "keys/record.h"
 
-/* What changes of a container while it is in use. A container itself never does. */
+/* The part of a container that changes while it is in use. The struct container itself never changes. */
 struct container_life {
     atomic_uint references;              /* above 0, or nobody can find it */
     struct door pins;                    /* closed: the container has a successor, or is about to have one */
@@ -18,33 +18,35 @@ struct container_life {
     _Atomic uint64_t indexed;            /* items that are known to be indexed by the policy of today */
 };
 
-/* One more reference to the same; NULL stays NULL. */
+/* Takes one more reference and gives back its argument; NULL stays NULL. */
 struct database *database_take(struct database *database);
 struct container *container_take(struct container *container);
 
 /*
- * As it is stored: a definition has no number of its own, so its record has that of the ranges there.
- * Whether its items have entries of their unique keys is said in a flag, because containers of
- * the first versions have items without; and so whether its ranges are more than a number.
+ * The record that the store keeps for a container. The record's number is the number of ranges, because a definition
+ * has no number of its own. One flag says whether the items have entries of their unique keys: containers of the
+ * first versions of this program have items without. Another says whether the definition holds a table of ranges.
  */
 struct record container_record(struct op *op, const struct versions *versions,
                                const struct range_table *ranges, bool keeps_unique);
 
-/* Each with one reference, and a container with one to its database. */
+/* Each is made with one reference. A container has a reference to its database. */
 struct database *database_make(const struct rid *rid, const struct record *record);
 enum status container_make(struct op *op, index_compute *compute, struct database *database,
                            const struct rid *rid, const struct record *record, struct bucket *bucket,
                            struct container **container);
 
 /*
- * A new version, which nobody can find yet, goes on with what was noted of the old one. `same` is one whose definition did
- * not change: it is the same edition, and as many of its items are indexed by the policy of today.
+ * Hands the old version's shape and meter to the new version, which nobody can find yet. `same` says that the
+ * definition did not change: then the edition stays the same, and so does the count of items indexed by the policy of
+ * today.
  */
 void container_share(const struct container *old, struct container *new, bool same);
 
 /*
- * Inside a change: no pin is taken from now on, and those that are there, which last as long as a commit, are waited for.
- * A change that came to nothing lets the definition go on, whether it had retired it or not.
+ * Called inside a change. container_retire() lets no new pin in and waits until the present ones are gone; each lasts
+ * as long as a commit. A change that fails calls container_go_on(), which allows pins again; it may be called without
+ * container_retire() before it.
  */
 void container_retire(const struct container *container);
 void container_go_on(const struct container *container);

@@ -15,11 +15,19 @@ static struct slice container_name(struct arena *arena, const struct database *d
     return catalog_join(arena, rid_slice(&database->rid), "", id);
 }
 
+/* Everything is in both of its maps, or in neither. */
+static void assert_agree(const struct map *by_rid, const struct map *by_id)
+{
+    assert(by_rid->count == by_id->count);
+}
+
 void catalog_add_database(struct catalog *catalog, struct database *database)
 {
+    assert(atomic_load(&database->references) > 0); /* the one that the maps take */
     pthread_rwlock_wrlock(&catalog->lock);
     map_put(&catalog->known.databases_by_rid, rid_slice(&database->rid), database);
     map_put(&catalog->known.databases_by_id, database->id, database);
+    assert_agree(&catalog->known.databases_by_rid, &catalog->known.databases_by_id);
     pthread_rwlock_unlock(&catalog->lock);
 }
 
@@ -27,21 +35,26 @@ void catalog_add_container(struct catalog *catalog, struct container *container)
 {
     struct slice name = container_name(&container->memory, container->database, container->id);
 
+    assert(atomic_load(&container->life->references) > 0); /* the one that the maps take */
+    assert(!container_successor(container));               /* only the newest version can be found */
     pthread_rwlock_wrlock(&catalog->lock);
     map_put(&catalog->known.containers_by_rid, rid_slice(&container->rid), container);
     map_put(&catalog->known.containers_by_id, name, container);
+    assert_agree(&catalog->known.containers_by_rid, &catalog->known.containers_by_id);
     pthread_rwlock_unlock(&catalog->lock);
 }
 
-/* Nobody finds it any more; its data goes when the last reference is back. */
+/* From now on nobody finds the container. Its data is removed when the last reference is back. */
 void catalog_retire_container(struct catalog *catalog, struct container *container)
 {
     struct slice name = container_name(&container->memory, container->database, container->id);
 
     thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
+    assert(map_find(&catalog->known.containers_by_rid, rid_slice(&container->rid)) == container);
     map_remove(&catalog->known.containers_by_rid, rid_slice(&container->rid));
     map_remove(&catalog->known.containers_by_id, name);
+    assert_agree(&catalog->known.containers_by_rid, &catalog->known.containers_by_id);
     assert(!container->life->next_dropped); /* it is dropped once */
     assert(catalog->dropped != container);
     container->life->next_dropped = catalog->dropped;
@@ -56,8 +69,10 @@ void catalog_retire_database(struct catalog *catalog, const struct rid *rid)
     thread_assert_locked(&catalog->changing);
     pthread_rwlock_wrlock(&catalog->lock);
     database = map_find(&catalog->known.databases_by_rid, rid_slice(rid));
+    assert(database); /* the same change has asked catalog_check_owner() */
     map_remove(&catalog->known.databases_by_rid, rid_slice(&database->rid));
     map_remove(&catalog->known.databases_by_id, database->id);
+    assert_agree(&catalog->known.databases_by_rid, &catalog->known.databases_by_id);
     pthread_rwlock_unlock(&catalog->lock);
     database_release(database);
 }
@@ -82,6 +97,7 @@ struct container *catalog_with_id(const struct catalog *catalog, const struct da
 {
     char name[RID_DATABASE_BYTES + 4 * RESOURCE_ID_CHARS_MAX];
 
+    assert(database->rid.size == RID_DATABASE_BYTES);
     if (id.size > sizeof(name) - RID_DATABASE_BYTES)
         return NULL;
     memcpy(name, database->rid.bytes, RID_DATABASE_BYTES);
@@ -125,6 +141,7 @@ struct map_slot *catalog_sorted(const struct map *map, struct slice prefix, stru
             slice_equal(slice_make(slot.key.data, prefix.size), prefix) && slice_compare(slot.key, after) > 0)
             list[(*count)++] = slot;
     }
+    assert(*count <= map->count); /* for which the list has room */
     qsort(list, *count, sizeof(*list), by_key);
     return list;
 }
@@ -163,7 +180,7 @@ size_t catalog_list_containers(struct catalog *catalog, const struct database *d
     return count;
 }
 
-/* In thousandths of a limit; 0 for one that nothing was written to. */
+/* How near a container is to a limit, in thousandths of it; 0 when nothing was written to it. */
 static uint64_t largeness(const struct container *container)
 {
     uint64_t item = 1000 * atomic_load_explicit(&container->shape->item_bytes, memory_order_relaxed);
@@ -182,11 +199,11 @@ static uint64_t spending(const struct container *container)
 struct most {
     uint64_t (*weight)(const struct container *container); /* 0: it is not listed */
     struct container **list;
-    uint64_t *weighed; /* of each: they grow meanwhile */
+    uint64_t *weighed; /* the weight of each, kept because it may grow meanwhile */
     size_t count, limit;
 };
 
-/* Puts it in its place among the heaviest so far; the least goes when there is no room. */
+/* Puts the container in its place among the heaviest so far. When there is no room, the lightest one goes. */
 static void insert_by_weight(struct most *most, struct container *new)
 {
     uint64_t weight = most->weight(new);
@@ -196,6 +213,7 @@ static void insert_by_weight(struct most *most, struct container *new)
         at--;
     if (weight == 0 || at == most->limit)
         return;
+    assert(most->count <= most->limit);
     if (most->count == most->limit)
         most->count--;
     memmove(most->list + at + 1, most->list + at, (most->count - at) * sizeof(struct container *));

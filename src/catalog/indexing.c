@@ -19,7 +19,7 @@ static void add_path(struct json_builder *out, struct slice path)
     json_end(out);
 }
 
-/* A member of the policy that is a list; undefined and null are no list. */
+/* Reads a member of the policy that must be a list; undefined and null stand for no list. */
 static enum status read_list(struct op *op, struct json policy, const char *name, size_t max,
                              struct json *list)
 {
@@ -76,7 +76,7 @@ static enum status has_root(struct op *op, struct json list, bool *root, bool *e
     return ST_OK;
 }
 
-/* What is neither indexed nor left out for certain is refused. */
+/* Refuses a path that is in both lists: nobody could say whether it is indexed. */
 static enum status check_apart(struct op *op, struct json included, struct json excluded)
 {
     for (struct json_iter i = json_iter(included); json_next(&i);)
@@ -212,7 +212,7 @@ static bool is_side(struct json box, const char *low, const char *high)
            json_double(json_get(box, low)) < json_double(json_get(box, high));
 }
 
-/* Cells of a plane are parts of its box. */
+/* A plane needs a box, because its cells are parts of the box. */
 static enum status check_box(struct op *op, struct json box)
 {
     if (is_side(box, "xmin", "xmax") && is_side(box, "ymin", "ymax"))
@@ -238,7 +238,7 @@ out:
     return st;
 }
 
-/* The kinds of index that are echoed as they came: the last two once they were compared with their policies. */
+/* These kinds of index are echoed as they came. definition.c compares the last two with their policies. */
 static const char *const other_indexes[] = { "spatialIndexes", "vectorIndexes", "fullTextIndexes" };
 
 static enum status define_other_indexes(struct op *op, struct json policy, bool is_geometry,

@@ -1,4 +1,5 @@
 /* src/catalog/map.c - open addressing; a removed entry leaves its key's place marked. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -13,6 +14,8 @@ static struct map_slot *place(const struct map *map, struct slice key)
     size_t mask = map->capacity - 1;
     size_t at = murmur3_128(key.data, key.size).h1 & mask;
 
+    assert((map->capacity & mask) == 0); /* a power of two */
+    assert(map->used < map->capacity);   /* a free place ends the search */
     while (map->slot[at].key.data && !slice_equal(map->slot[at].key, key))
         at = (at + 1) & mask;
     return &map->slot[at];
@@ -47,6 +50,8 @@ void map_put(struct map *map, struct slice key, void *value)
 {
     struct map_slot *slot;
 
+    assert(key.data); /* without it the place would be free */
+    assert(value);    /* without it the entry would be a removed one */
     if (2 * (map->used + 1) > map->capacity)
         rebuild(map);
     slot = place(map, key);
@@ -61,7 +66,8 @@ void map_remove(struct map *map, struct slice key)
 
     if (!slot || !slot->value)
         return;
-    /* The entry, and the key in it, is about to go: a lasting stand-in keeps the place taken. */
+    assert(map->count > 0);
+    /* The entry is about to be freed, and the key with it: an empty key keeps the place taken. */
     *slot = (struct map_slot){ { "", 0 }, NULL };
     map->count--;
 }

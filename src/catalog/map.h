@@ -1,6 +1,6 @@
 /*
- * src/catalog/map.h - bytes to pointer, by hashing. Keys are not copied: they live in the entry
- * they lead to.
+ * src/catalog/map.h - bytes to pointer, by hashing. The map does not copy keys: a key lives in the entry that it
+ * leads to.
  */
 #pragma once
 #include "base/slice.h"

@@ -1,8 +1,9 @@
 /*
- * src/catalog/meter.c - buckets of request units, each of them one number: when it was empty, or will be.
- * At a rate of r it then holds r * (now - empty), and at most what comes in a second. To spend u is to move that
- * moment by u / r. So nothing has to be filled, and a bucket that nobody asks for costs nothing.
+ * src/catalog/meter.c - buckets of request units. A bucket is one number: the moment at which it was, or will be,
+ * empty. At a rate of r the bucket holds r * (now - empty), but at most what comes in a second. Spending u units
+ * moves that moment by u / r. So nobody has to fill buckets, and a bucket that nobody uses costs nothing.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -10,16 +11,19 @@
 
 enum { SECOND_NS = 1000 * 1000 * 1000, BUCKETS_FIRST = 4 };
 
-/* Nobody is told to come back later than this, or than there are units again: SDKs wait for 30 seconds in all. */
+/* No request is told to wait longer than this, unless units come later still: SDKs wait for 30 seconds in all. */
 static const int64_t turn_ns_max = 5ll * SECOND_NS;
 
 struct bucket_state {
     _Atomic int64_t empty_ns;
     _Atomic int64_t turn_ns; /* when the next request that is refused should come back, at the earliest */
-    _Atomic uint32_t range;  /* whose it is, plus one: ranges split and merge, and their places move */
+    _Atomic uint32_t range;  /* the id of its range, plus one: a split moves the indexes of ranges */
 };
 
-/* Readers hold no lock, so a list that has become too short stays until the meter goes: together they are twice the last. */
+/*
+ * Readers hold no lock, so a list that has become too short stays until the meter is freed. All lists together are at
+ * most twice as long as the last.
+ */
 struct meter_buckets {
     struct meter_buckets *shorter;
     uint32_t count;
@@ -37,15 +41,22 @@ struct meter *meter_new(void)
 
 struct meter *meter_take(struct meter *meter)
 {
-    atomic_fetch_add(&meter->references, 1);
+    unsigned before = atomic_fetch_add(&meter->references, 1);
+
+    assert(before > 0); /* who takes another reference has one */
     return meter;
 }
 
 void meter_release(struct meter *meter)
 {
     struct meter_buckets *buckets;
+    unsigned before;
 
-    if (!meter || atomic_fetch_sub(&meter->references, 1) > 1)
+    if (!meter)
+        return;
+    before = atomic_fetch_sub(&meter->references, 1);
+    assert(before > 0);
+    if (before > 1)
         return;
     buckets = atomic_load(&meter->buckets);
     while (buckets) {
@@ -58,7 +69,7 @@ void meter_release(struct meter *meter)
     free(meter);
 }
 
-/* Buckets begin full: with one that was empty a long time ago. */
+/* A new bucket is full: it was empty at time 0, a long time ago. */
 static struct meter_buckets *grow(struct meter *meter, uint32_t index)
 {
     struct meter_buckets *now, *longer;
@@ -70,6 +81,7 @@ static struct meter_buckets *grow(struct meter *meter, uint32_t index)
         goto out;
     while (count <= index)
         count *= 2;
+    assert(!now || count > now->count); /* a list only grows */
     longer = heap_allocate(sizeof(*longer) + count * sizeof(longer->bucket[0]));
     longer->count = count;
     longer->shorter = now;
@@ -85,15 +97,19 @@ out:
     return now;
 }
 
-/* A place that another range has now begins anew: what the one before it owed is nothing to this one. */
+/*
+ * When another range has taken over the index, its bucket begins anew: it does not owe what the range before it owed.
+ */
 static struct bucket_state *bucket_at(struct meter *meter, const struct meter_place *place)
 {
     struct meter_buckets *buckets = atomic_load_explicit(&meter->buckets, memory_order_acquire);
     struct bucket_state *bucket;
     uint32_t owner;
 
+    assert(place->index < place->count);
     if (!buckets || place->index >= buckets->count)
         buckets = grow(meter, place->index);
+    assert(place->index < buckets->count);
     bucket = &buckets->bucket[place->index];
     owner = atomic_load_explicit(&bucket->range, memory_order_relaxed);
     if (owner != place->range + 1 &&
@@ -110,7 +126,10 @@ int64_t meter_wait_us(struct meter *meter, const struct meter_place *place, int6
     return owed_ns > 0 ? (owed_ns + 999) / 1000 : 0;
 }
 
-/* How long it takes for them to come in. An offer may have gone since the request was let in: then nobody waits for them. */
+/*
+ * How long it takes until so many units have flowed in. When the offer was dropped since the request was let in,
+ * there is no rate any more, and nobody waits.
+ */
 static int64_t pace_ns(const struct meter *meter, const struct meter_place *place, double units)
 {
     uint64_t rate = atomic_load_explicit(&meter->units, memory_order_relaxed);
@@ -136,7 +155,7 @@ int64_t meter_turn_us(struct meter *meter, const struct meter_place *place, int6
     return mine_ns > now_ns ? (mine_ns - now_ns + 999) / 1000 : 0;
 }
 
-/* Requests at a time may overwrite what others note: any of it is an average. */
+/* Concurrent requests may overwrite each other's figure. That does no harm: it is only an average. */
 static void note_usual(struct meter *meter, double units)
 {
     uint64_t usual = atomic_load_explicit(&meter->usual_hundredths, memory_order_relaxed);
@@ -152,13 +171,14 @@ void meter_spend(struct meter *meter, const struct meter_place *place, double un
     int64_t empty_ns = atomic_load_explicit(&bucket->empty_ns, memory_order_relaxed);
     int64_t full_ns = now_us * 1000 - SECOND_NS, cost_ns = pace_ns(meter, place, units);
 
+    assert(units >= 0); /* what was spent does not come back */
     note_usual(meter, units);
     while (!atomic_compare_exchange_weak(&bucket->empty_ns, &empty_ns,
                                          (empty_ns > full_ns ? empty_ns : full_ns) + cost_ns))
         ;
 }
 
-/* Seconds that are owed become fewer when the units of each become more. */
+/* The time that is owed becomes shorter when the rate becomes higher. */
 static void rescale(struct bucket_state *bucket, double factor, int64_t now_ns)
 {
     int64_t empty_ns = atomic_load(&bucket->empty_ns);

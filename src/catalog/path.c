@@ -13,8 +13,7 @@ bool key_path_parse(struct slice path, struct key_path *parsed)
         if (path.data[at] != '/')
             return false;
         at = path_label(path, at + 1, label);
-        if (at == 0 ||
-            memchr(label->data, '"', label->size)) /* a segment is what is written, without escapes */
+        if (at == 0 || memchr(label->data, '"', label->size)) /* a segment has no escapes */
             return false;
         parsed->count++;
     }

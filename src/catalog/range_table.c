@@ -1,9 +1,11 @@
 /*
  * src/catalog/range_table.c - a container's table of ranges, into its stored definition and out of it.
  *     "_ranges":{"version":3,"told_since":0,"next":4,"live":[[2,"",2,57,1700000000000,[0,2]],...]}
- * Of each range: id, the key it begins with, version, LSN, time, and its ancestors, of each the id and the version from which
- * on it was gone.
+ * A range is written as its id, the key it begins with, version, LSN, time, and its ancestors: of each ancestor the
+ * id and the first version of the table without it.
  */
+#include <assert.h>
+
 #include "base/encode.h"
 #include "catalog/ranges.h"
 
@@ -42,6 +44,9 @@ struct json ranges_store(struct op *op, const struct range_table *table, struct 
 {
     struct json_builder out;
 
+    assert(table->version > RANGES_FIRST_VERSION);
+    assert(table->count > 0);
+    assert(json_kind(json_get(definition, RANGES)) == JSON_UNDEFINED); /* reading it has taken it out */
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_members(&out, definition, NULL);
@@ -130,7 +135,10 @@ static bool read_table(struct arena *memory, struct json stored, struct range_ta
     return true;
 }
 
-/* Containers of earlier versions have no number there, and one range; so has one without a key to divide it by. */
+/*
+ * Containers of earlier versions of this program have no number there, and one range. So has one without a partition
+ * key.
+ */
 static uint32_t count_of(const struct container *container, const struct record *record)
 {
     return container->system_key || record->number == 0 ? 1 : (uint32_t)record->number;

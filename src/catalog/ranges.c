@@ -23,6 +23,7 @@ void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t 
     uint32_t *id = arena_alloc(memory, count * sizeof(*id));
     struct epk cut;
 
+    assert(count > 0);
     for (uint32_t i = 0; i < count; i++) {
         cut.size = 0;
         if (i > 0)
@@ -43,6 +44,7 @@ void ranges_make_equal(struct arena *memory, enum epk_version version, uint32_t 
 
 static void set_epk(struct epk *epk, struct slice bytes)
 {
+    assert(bytes.size <= sizeof(epk->bytes));
     epk->size = (uint16_t)bytes.size;
     memcpy(epk->bytes, bytes.data, bytes.size);
 }
@@ -61,6 +63,7 @@ uint32_t range_of_key(const struct container *container, struct slice epk)
 {
     uint32_t low = 0, high = container->ranges.count;
 
+    assert(high > 0); /* ranges tile all keys: each lies in one */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -74,6 +77,8 @@ uint32_t range_of_key(const struct container *container, struct slice epk)
 
 static struct range_ids neighbours(const struct container *container, uint32_t first, uint32_t count)
 {
+    assert(count > 0);
+    assert(first + count <= container->ranges.count);
     return (struct range_ids){ container->ranges.id + first, count };
 }
 
@@ -87,7 +92,7 @@ struct range_ids ranges_all(const struct container *container)
     return neighbours(container, 0, container->ranges.count);
 }
 
-/* Only a hierarchical key has parts that are keys of a kind. */
+/* Whether the prefix stands for many keys: it is empty, or the first levels of a hierarchical key. */
 static bool is_part(const struct container *container, const struct epk *prefix)
 {
     size_t whole = EPK_LEVEL_BYTES * container->key_path_count;

@@ -29,7 +29,7 @@ static bool is_path(struct json path)
     return json_kind(path) == JSON_STRING && json_string(path).size > 1 && json_string(path).data[0] == '/';
 }
 
-/* What a list has for a path; undefined when it has nothing. */
+/* The element of a list that has this path; undefined when there is none. */
 static struct json of_path(struct json list, struct json path)
 {
     for (struct json_iter i = json_iter(list); json_next(&i);)

@@ -1,4 +1,5 @@
 /* src/catalog/shape.c - the largest item and the longest array of a container, since the start. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,19 +18,27 @@ struct container_shape *shape_new(void)
 
 struct container_shape *shape_take(struct container_shape *shape)
 {
-    atomic_fetch_add(&shape->references, 1);
+    unsigned before = atomic_fetch_add(&shape->references, 1);
+
+    assert(before > 0); /* who takes another reference has one */
     return shape;
 }
 
 void shape_release(struct container_shape *shape)
 {
-    if (!shape || atomic_fetch_sub(&shape->references, 1) > 1)
+    unsigned before;
+
+    if (!shape)
+        return;
+    before = atomic_fetch_sub(&shape->references, 1);
+    assert(before > 0);
+    if (before > 1)
         return;
     pthread_mutex_destroy(&shape->changing);
     free(shape);
 }
 
-/* Under the lock, so that of two the larger stays; `told` goes up once. */
+/* Called under the shape's lock, so that the larger of two values stays. `told` becomes true once. */
 static bool raise(_Atomic uint64_t *largest, uint64_t value, uint64_t limit, bool *told, bool *raised)
 {
     bool first = value > limit / 2 && !*told;

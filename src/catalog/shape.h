@@ -1,9 +1,9 @@
 /*
  * src/catalog/shape.h - the largest item and the longest array that a container was given since the start.
- * Both are mistakes of a data model long before they meet a limit, so metrics show them, and the log tells
- * once when one is half way. All versions of a container's definition share one of these.
+ * A very large item or array is a mistake of the data model long before it meets a limit. So metrics show both, and
+ * the log tells once when one is above half of its limit. All versions of a container's definition share one shape.
  *
- * Threads. Any. What is not larger than before costs two loads.
+ * Threads. Any. Noting what is not larger than before costs two loads.
  */
 #pragma once
 #include <pthread.h>
@@ -29,8 +29,8 @@ struct container_shape *shape_take(struct container_shape *shape);
 void shape_release(struct container_shape *shape);
 
 /*
- * An item of that size, or an array at that path, was written. True the first time that it is above half of
- * its limit: somebody should be told.
+ * Notes that an item of that size, or an array at that path, was written. True the first time that one is above half
+ * of its limit: then the caller tells the log.
  */
 bool shape_note_item(struct container_shape *shape, uint64_t bytes);
 bool shape_note_array(struct container_shape *shape, uint64_t count, const char *path);

@@ -1,4 +1,7 @@
-/* src/catalog/split.c - the next table of ranges: kept ranges as they were, new ones in the place of those that are gone. */
+/*
+ * src/catalog/split.c - the next table of ranges: kept ranges stay as they were, new ones take the place of others.
+ */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -9,12 +12,13 @@ struct draft {
     struct op *op;
     const struct container *now;
     struct key_range *range;
+    uint32_t count_max; /* what `range` has room for */
     struct range_table table;
 };
 
 static void draft_begin(struct draft *draft, struct op *op, const struct container *now, uint32_t count_max)
 {
-    *draft = (struct draft){ .op = op, .now = now, .table = now->ranges };
+    *draft = (struct draft){ .op = op, .now = now, .count_max = count_max, .table = now->ranges };
     draft->range = arena_alloc(&op->arena, count_max * sizeof(*draft->range));
     draft->table.version++;
     draft->table.count = 0;
@@ -22,6 +26,7 @@ static void draft_begin(struct draft *draft, struct op *op, const struct contain
 
 static void draft_keep(struct draft *draft, uint32_t index)
 {
+    assert(draft->table.count < draft->count_max);
     draft->range[draft->table.count++] = draft->now->ranges.range[index];
 }
 
@@ -34,7 +39,7 @@ static int by_gone(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Ranges that were one before they merge again have ancestors in common. */
+/* Drops repeated ancestors: ranges that came from one range and merge again have ancestors in common. */
 static uint32_t drop_repeated(struct range_ancestor *ancestor, uint32_t count)
 {
     uint32_t kept = 0;
@@ -45,7 +50,10 @@ static uint32_t drop_repeated(struct range_ancestor *ancestor, uint32_t count)
     return kept;
 }
 
-/* Those of `count` ranges and these themselves; the ones that are gone for longest are left out when there are too many. */
+/*
+ * A new range's ancestors are the `count` old ranges and their ancestors. When there are too many, those that have
+ * been gone for longest are left out.
+ */
 static void set_ancestors(struct draft *draft, uint32_t first, uint32_t count, struct key_range *range)
 {
     const struct key_range *old = &draft->now->ranges.range[first];
@@ -60,6 +68,7 @@ static void set_ancestors(struct draft *draft, uint32_t first, uint32_t count, s
             all[at++] = old[i].ancestor[j];
         all[at++] = (struct range_ancestor){ old[i].id, draft->table.version };
     }
+    assert(at == size);
     qsort(all, size, sizeof(*all), by_gone);
     size = drop_repeated(all, size);
     for (; size > RANGE_ANCESTORS_MAX; size--, all++)
@@ -69,11 +78,13 @@ static void set_ancestors(struct draft *draft, uint32_t first, uint32_t count, s
     range->ancestor_count = size;
 }
 
-/* A new range that begins at `min`, in the place of `count` old ones or of a part of one. */
+/* Adds a new range that begins at `min` and takes the place of `count` old ranges, or of a part of one. */
 static void draft_make(struct draft *draft, uint32_t first, uint32_t count, struct slice min)
 {
     struct key_range *range = &draft->range[draft->table.count++];
 
+    assert(draft->table.count <= draft->count_max);
+    assert(first + count <= draft->now->ranges.count);
     *range = (struct key_range){ .id = draft->table.next_id++,
                                  .min = min,
                                  .version = draft->table.version,
@@ -86,14 +97,19 @@ static void draft_end(struct draft *draft, struct range_table *table)
 {
     uint32_t *id = arena_alloc(&draft->op->arena, draft->table.count * sizeof(*id));
 
-    for (uint32_t i = 0; i < draft->table.count; i++)
+    assert(draft->table.count > 0);
+    assert(draft->range[0].min.size ==
+           0); /* the ranges tile all keys, so the first begins with the empty one */
+    for (uint32_t i = 0; i < draft->table.count; i++) {
+        assert(i == 0 || slice_compare(draft->range[i - 1].min, draft->range[i].min) < 0);
         id[i] = draft->range[i].id;
+    }
     draft->table.id = id;
     draft->table.range = draft->range;
     *table = draft->table;
 }
 
-/* Its parts begin with its own first key and with each cut. */
+/* The first part begins where the old range began, and each other part at a cut. */
 static void draft_split(struct draft *draft, uint32_t index, const struct slice *cut, uint32_t cut_count)
 {
     draft_make(draft, index, 1, draft->now->ranges.range[index].min);
@@ -103,7 +119,7 @@ static void draft_split(struct draft *draft, uint32_t index, const struct slice 
 
 /* ---- one into several ---- */
 
-/* In order; as many as there is room for between the range's bounds. */
+/* Gives the cuts in order; fewer than wanted when the range has too few keys. */
 static uint32_t find_cuts(struct op *op, const struct container *now, uint32_t index, uint32_t parts,
                           struct slice *cut)
 {
@@ -185,7 +201,7 @@ out:
 
 /* ---- several into one ---- */
 
-/* Where the neighbours begin in the table. */
+/* Checks that the ranges are neighbours, and gives the index of the first. */
 static enum status find_neighbours(struct op *op, const struct container *now,
                                    const struct range_merge *merge, uint32_t *first)
 {
@@ -237,7 +253,7 @@ static double share_of(const struct container *now, uint32_t index)
     return epk_share(now->epk_version, &min, &max);
 }
 
-/* One part more for the range whose parts are the largest, until there are enough. */
+/* Gives one more part to the range whose parts are the largest, until there are enough. */
 static void plan_parts(const struct container *now, uint32_t wanted, const double *share, uint32_t *parts)
 {
     for (uint32_t count = now->ranges.count; count < wanted; count++) {

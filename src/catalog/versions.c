@@ -1,14 +1,16 @@
 /* src/catalog/versions.c - which indexing policies a container has, from its record and into it. */
+#include <assert.h>
+
 #include "catalog/entry.h"
 #include "catalog/versions.h"
 
-/* No definition of a client's has it: container_define() takes over only what it knows. */
+/* No client's definition has this name: container_define() takes over only the properties that it knows. */
 #define OLDER "_olderIndexing"
 
-/* As many changes may wait for items to be indexed again. */
+/* OLDER_MAX: how many older policies a container may have while its items are being indexed again. */
 enum { OLDER_MAX = 16, FIRST_VERSION = 1 };
 
-/* What decides which entries an item has. */
+/* The properties that decide which entries an item has. */
 static const char *const parts[] = { "indexingPolicy", "computedProperties", "geospatialConfig" };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
@@ -55,7 +57,7 @@ out:
     return st;
 }
 
-/* An older program wrote its items: all of them are to be indexed. */
+/* An older program wrote the items, without entries: all of them are to be indexed. */
 static void begin_with_none(struct container *container)
 {
     container->index_older = arena_alloc(&container->memory, sizeof(*container->index_older));
@@ -83,7 +85,7 @@ out:
     return st;
 }
 
-/* Parts that are missing in both are the same. */
+/* A part that both definitions lack counts as the same. */
 static bool same_policy(struct json a, struct json b)
 {
     for (size_t i = 0; i < PARTS; i++) {
@@ -154,6 +156,8 @@ enum status versions_replace(struct op *op, const struct container *now, struct 
 {
     bool changed = !same_policy(now->definition, definition);
 
+    assert(json_kind(json_get(definition, OLDER)) == JSON_UNDEFINED); /* reading it has taken it out */
+    assert(now->index_older_count <= OLDER_MAX);
     *after = (struct versions){ now->policy_version, definition };
     if (!bucket_keeps_entries(now->bucket))
         return ST_OK;

@@ -1,24 +1,26 @@
 /*
- * src/catalog/versions.h - the indexing policies of a container: that of today, and those that some of its items
- * are still indexed by. The container's record has the number of today's; the older ones lie in the stored
- * definition under a name that no client can give and none is shown, until every item was indexed again.
+ * src/catalog/versions.h - the indexing policies of a container: the policy of today, and older ones by which some
+ * items are still indexed. The container's record has the version of today's policy. The stored definition holds the
+ * older ones, under a name that clients can neither give nor see, until every item was indexed again.
  */
 #pragma once
 #include "catalog/catalog.h"
 
-/* Takes the stored definition apart. `stored_version` 0 is a container whose items have no entries yet. */
+/* Reads the policies out of the stored definition. `stored_version` 0 means that the items have no entries yet. */
 enum status versions_read(struct op *op, index_compute *compute, struct container *container,
                           uint32_t stored_version);
 
-/* What is to be stored. */
+/* What the container's record will hold. */
 struct versions {
     uint32_t version; /* of the policy in the definition */
     struct json definition;
 };
 
-/* For a container that replaces `now`, to which nobody writes at the moment. */
+/*
+ * For a new definition that replaces `now`. The caller has retired `now`, so no removal of expired items is going on.
+ */
 enum status versions_replace(struct op *op, const struct container *now, struct json definition,
                              struct versions *after);
 
-/* The version that the policy of a new container has. */
+/* The policy version of a new container. */
 uint32_t versions_first(const struct bucket *bucket);

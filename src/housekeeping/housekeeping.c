@@ -1,10 +1,12 @@
 /* src/housekeeping/housekeeping.c - the chores, one after the other. */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "housekeeping/housekeeping.h"
 #include "housekeeping/reindex.h"
 #include "housekeeping/sweep.h"
@@ -24,6 +26,7 @@ struct housekeeping *housekeeping_open(const struct housekeeping_options *option
 {
     struct housekeeping *made = heap_allocate(sizeof(*made));
 
+    assert(options->catalog);
     made->options = *options;
     made->sweep = sweep_open(options->catalog);
     made->reindex = reindex_open(options->catalog);
@@ -95,6 +98,7 @@ static const struct chore {
 
 void housekeeping_run(struct op *op, struct housekeeping *housekeeping)
 {
+    thread_assert_may_block(); /* every chore waits for the store */
     for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]); i++) {
         op_begin(op, OP_TIMEOUT_MS);
         if (chores[i].run(op, housekeeping) != ST_OK)

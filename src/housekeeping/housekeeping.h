@@ -3,9 +3,10 @@
  *     data of dropped containers is removed, and expired items (sweep.h)
  *     items are indexed again by a new policy (reindex.h), old changes taken out of the logs (trim.h)
  *     ranges that grew too large are split (watch.h), and the store is brought into fewer files
- * Who calls housekeeping_run() does so two or three times in a second; a call takes a second at most, unless the disk is slow.
+ * The caller runs housekeeping_run() two or three times in a second. A call takes a second at most, unless the disk
+ * is slow.
  *
- * Threads. One runs it, opens it and closes it; any may ask for what it has counted.
+ * Threads. One thread opens, runs and closes it. Any thread may ask for its counts.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -14,8 +15,8 @@ struct housekeeping;
 
 struct housekeeping_options {
     struct catalog *catalog;  /* outlives it, and so does the catalog's store */
-    int64_t retention_ms;     /* of changes, where a container does not say it */
-    uint64_t range_bytes_max; /* of items */
+    int64_t retention_ms;     /* how long changes are kept, where a container's definition does not say it */
+    uint64_t range_bytes_max; /* how many bytes of items a range may hold before it is split */
 };
 
 /* Since it was opened. */
@@ -26,7 +27,10 @@ struct housekeeping_stats {
 struct housekeeping *housekeeping_open(const struct housekeeping_options *options);
 void housekeeping_close(struct housekeeping *housekeeping); /* NULL is welcome */
 
-/* Every chore once, with the operation begun anew for each. One that fails is told of in the log, and keeps no other from being done. */
+/*
+ * Runs every chore once, and begins the operation anew for each. The log tells of a chore that failed; the others run
+ * all the same.
+ */
 void housekeeping_run(struct op *op, struct housekeeping *housekeeping);
 
 void housekeeping_stats(const struct housekeeping *housekeeping, struct housekeeping_stats *stats);

@@ -11,7 +11,7 @@
 #include "partition/upkeep.h"
 #include "store/entries.h"
 
-/* A step is one commit: other writers wait for it, and its old images are in memory. */
+/* A step is one commit. Other writers wait for it, and memory holds the old records of its items. */
 enum { STEP_ITEMS_MAX = 256, STEP_BYTES_MAX = 2 * 1024 * 1024 };
 enum { CALL_MS_MAX = 200, REST_MS = 5 * 1000 };
 
@@ -38,6 +38,7 @@ static enum status collect(struct op *op, struct partition_scan *scan, struct pa
     bool found = true, fits = true;
     enum status st = ST_OK;
 
+    assert(scan->expired_too); /* an expired item may come back with another definition, and is indexed too */
     while (step->rewritten < STEP_ITEMS_MAX) {
         TRY(partition_scan_next(op, scan, &item, &found));
         if (!found)
@@ -79,8 +80,8 @@ out:
 }
 
 /*
- * What is not settled in the store may have to be made again after a crash, from images of the old policies: it is
- * settled before they are forgotten.
+ * After a crash, entries that are not settled are made again from old records, which needs the old policies. So the
+ * entries are settled before the old policies are forgotten.
  */
 static enum status finish(struct op *op, struct catalog *catalog, struct container *container)
 {
@@ -105,7 +106,7 @@ static bool is_due(const struct visit *visit, struct env *env)
     return container_is_alone(visit->container);
 }
 
-/* Whoever wrote one of the step's items first has it, and has indexed it by the new policy. */
+/* A conflict is no failure: another writer has changed an item of the step, and indexed it by the new policy. */
 static enum status advance(struct op *op, struct visit *visit)
 {
     const struct reindex *reindex = visit->context;
@@ -113,6 +114,7 @@ static enum status advance(struct op *op, struct visit *visit)
     struct step step = { .after = progress->after };
     enum status st;
 
+    assert(visit->container->index_older_count > 0); /* has_older() lets no other through */
     st = take_step(op, visit->container, &step);
     if (st == ST_WRITE_CONFLICT)
         return ST_OK;
@@ -123,8 +125,7 @@ static enum status advance(struct op *op, struct visit *visit)
     container_note_indexed(visit->container, progress->seen);
     if (!step.ended)
         goto out;
-    visit->rest_ms =
-        REST_MS; /* it may have been replaced meanwhile: then there is another version to be found */
+    visit->rest_ms = REST_MS; /* when the container was replaced meanwhile, finish() does nothing */
     TRY(finish(op, reindex->catalog, visit->container));
 out:
     return st;

@@ -1,12 +1,12 @@
 /*
- * src/housekeeping/reindex.h - after a change of an indexing policy: brings the entries of the items that are there in
- * line with the new one, a little at a time. Until it is done, queries use only what all policies in use have.
+ * src/housekeeping/reindex.h - after a change of an indexing policy, indexes the existing items again by the new
+ * policy, a little at a time. Until that is done, queries use only the indexes that all policies in use have.
  *
- * A container is walked from its first item to its last; each step rewrites the records that have an older policy
- * version, and their entries, in one transaction that expects those items unchanged. LSN, time and etag of a
- * record stay; the change log has how it was, under a kind that no feed shows. It begins once nobody works by an earlier
- * version of the definition, so that what it has passed stays in line. After a restart it begins again, and
- * passes over what is done. How much is done is told by container_indexed_percent().
+ * The chore walks a container from its first item to its last. Each step rewrites the records that have an older
+ * policy version, and their entries, in one transaction that expects those items unchanged. LSN, time and etag of a
+ * record stay. The change log gets the record as it was, under a kind that no feed shows. The walk begins once nobody
+ * uses an earlier version of the definition, so that nobody writes by an older policy behind it. After a restart it
+ * begins again, and passes over the items that are done. container_indexed_percent() tells how much is done.
  *
  * Threads. One at a time.
  */
@@ -18,5 +18,5 @@ struct reindex;
 struct reindex *reindex_open(struct catalog *catalog); /* which outlives it */
 void reindex_close(struct reindex *reindex);           /* NULL is welcome */
 
-/* Does what is due, for a fraction of a second. A failure is tried again later. */
+/* Works for a fraction of a second, if a container is due. A failure is tried again later. */
 enum status reindex_items(struct op *op, struct reindex *reindex);

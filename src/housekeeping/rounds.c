@@ -8,7 +8,7 @@
 #include "catalog/map.h"
 #include "housekeeping/rounds.h"
 
-/* So many containers may have been dropped before they are looked for. */
+/* How many states of dropped containers may be left before it is worth looking for them. */
 enum { FORGOTTEN_MIN = 64 };
 
 struct known {
@@ -46,7 +46,7 @@ void rounds_close(struct rounds *rounds)
     free(rounds);
 }
 
-/* ---- what is known of a container ---- */
+/* ---- the state of a container ---- */
 
 static struct known *know(struct rounds *rounds, const struct container *container)
 {
@@ -67,7 +67,7 @@ static struct known *know(struct rounds *rounds, const struct container *contain
     return known;
 }
 
-/* When there are more than the catalog has, by enough to make it worth while. */
+/* Forgets dropped containers, when there are enough of them to make it worth while. */
 static void forget_dropped(struct rounds *rounds)
 {
     size_t databases, containers;
@@ -87,7 +87,7 @@ static void forget_dropped(struct rounds *rounds)
 
 /* ---- a round ---- */
 
-/* Each with a reference. */
+/* The visits of a round. Each has a reference to its container. */
 static struct visit *list_visits(struct op *op, struct rounds *rounds, size_t *count)
 {
     struct container **list;
@@ -126,10 +126,12 @@ static enum status take_step(struct op *op, const struct rounds *rounds, struct 
     int64_t began_us = env_monotonic_us(op->env), share_ms;
     enum status st;
 
+    assert(known->edition == visit->container->edition); /* the state is of this definition */
     visit->rest_ms = 0;
     op_begin(op, OP_TIMEOUT_MS);
     st = kind->advance(op, visit);
     assert(visit->rest_ms >= 0);
+    assert(visit->known == known);
     known->spent_us += env_monotonic_us(op->env) - began_us;
     share_ms = kind->share * known->spent_us / 1000;
     if (st != ST_OK)

@@ -10,15 +10,15 @@
 #include "partition/scan.h"
 #include "partition/upkeep.h"
 
-/* A step is one commit: other writers wait for it, and its old images are in memory. */
+/* A step is one commit. Other writers wait for it, and memory holds the old records of its items. */
 enum { STEP_ITEMS_MAX = 256, STEP_BYTES_MAX = 4 * 1024 * 1024 };
 
 enum {
     CALL_MS_MAX = 200,
     REST_MS_MIN = 5 * 1000,
-    REST_SHARE = 9, /* rests so many times as long as it worked */
+    REST_SHARE = 9, /* the sweep rests so many times as long as it worked */
     REST_MS_FAILED = 60 * 1000,
-    UNKNOWN_MS_MAX = 10 * 60 * 1000, /* items of which no pass knows yet wait at most so long */
+    UNKNOWN_MS_MAX = 10 * 60 * 1000, /* how long items that no pass has seen yet wait at most */
 };
 
 /* How far it is with a container. */
@@ -35,7 +35,9 @@ struct sweep {
     uint64_t removed; /* by the call at hand */
 };
 
-/* When an item that was written after the pass began can be due; one with a ttl of its own may wait longer. */
+/*
+ * When an item that was written since the pass began may be due. One with a shorter ttl of its own may have to wait.
+ */
 static int64_t unknown_due_ms(const struct container *container, const struct progress *progress)
 {
     int64_t ttl_ms = 1000 * (int64_t)container->default_ttl;
@@ -69,7 +71,7 @@ static void begin_pass(struct progress *progress, const struct container *contai
                                    .earliest_ms = INT64_MAX };
 }
 
-/* One that failed knows nothing: the next is due when this one has rested. */
+/* A pass that failed knows nothing of later expiries, so the next pass is due as soon as the rest is over. */
 static void end_pass(struct progress *progress, bool failed)
 {
     assert(progress->began);
@@ -105,15 +107,21 @@ out:
     return st;
 }
 
-/* Whoever wrote one of the items first has it; the next pass comes soon, and looks at them all again. */
+/*
+ * A conflict is no failure: another writer has changed one of the items. The next pass comes soon and looks at all
+ * again.
+ */
 static enum status commit(struct op *op, struct partition_txn **txn, struct progress *progress,
                           uint64_t *count)
 {
     struct commit_stamp stamp;
-    enum status st = partition_commit(op, txn, &stamp);
+    enum status st;
 
+    assert(*count > 0);
+    st = partition_commit(op, txn, &stamp);
+    assert(st != ST_OK || stamp.lsn > progress->began_lsn); /* LSNs only rise */
     if (st == ST_OK && stamp.lsn == progress->began_lsn + 1)
-        progress->began_lsn = stamp.lsn; /* nobody else wrote: nothing came that the pass does not know of */
+        progress->began_lsn = stamp.lsn; /* nobody else wrote, so the pass knows every item */
     if (st != ST_OK)
         *count = 0;
     if (st != ST_WRITE_CONFLICT)
@@ -122,7 +130,7 @@ static enum status commit(struct op *op, struct partition_txn **txn, struct prog
     return ST_OK;
 }
 
-/* When it becomes too large, `count` is how many items fitted. */
+/* When the step is ST_TOO_LARGE, `count` is how many items fitted. */
 static enum status step(struct op *op, const struct container *container, struct progress *progress,
                         uint64_t limit, uint64_t *count)
 {
@@ -131,6 +139,8 @@ static enum status step(struct op *op, const struct container *container, struct
     struct partition_txn *txn = NULL;
     enum status st;
 
+    assert(progress->passing);
+    assert(limit > 0);
     *count = 0;
     TRY(upkeep_begin(op, container, &txn));
     TRY(partition_scan_open(op, container, &everything, &scan));

@@ -1,15 +1,15 @@
 /*
  * src/housekeeping/sweep.h - removes items whose time to live is over, a little at a time.
- * Readers do not wait for it: an expired item is gone for them at once (partition/expiry.h). It gives back the
+ * Readers do not wait for the sweep: they do not see an expired item (partition/expiry.h). The sweep gives back the
  * space, and puts the removal into the change log as a delete that says why.
  *
- * A container is walked from its first item to its last, in steps; each step removes what it found in one
- * transaction that expects those items unchanged, and that is given up when the container has a new definition,
- * by which they may be there again. A pass remembers the first expiry that is still to come, and
- * the next one waits for it, or for items that came since and may have a shorter time of their own. Between
- * passes it rests nine times as long as it worked: at most a tenth of one core, however large the container.
- * A list of items by expiry would find them sooner, but every write would pay for it, and a new default would
- * put all of it out of date.
+ * A pass walks a container from its first item to its last, in steps. Each step removes the expired items that it
+ * found in one transaction that expects those items unchanged. The transaction is given up when the container has a
+ * new definition, because by that definition they may not have expired. A pass remembers the earliest expiry that is
+ * still to come. The next pass waits for that time, or for items that were written since and may live shorter.
+ * Between passes the sweep rests nine times as long as it worked: it uses at most a tenth of one core, however large
+ * the container. A list of items by expiry would find them sooner. But every write would pay for it, and a new
+ * default would put all of it out of date.
  *
  * Threads. One at a time.
  */
@@ -21,5 +21,7 @@ struct sweep;
 struct sweep *sweep_open(struct catalog *catalog); /* which outlives it */
 void sweep_close(struct sweep *sweep);             /* NULL is welcome */
 
-/* Does what is due, for a fraction of a second. Adds up what was removed; a failure is tried again later. */
+/*
+ * Works for a fraction of a second, if a container is due. Adds the items it removed. A failure is tried again later.
+ */
 enum status sweep_expired(struct op *op, struct sweep *sweep, uint64_t *removed);

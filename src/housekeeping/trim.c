@@ -10,7 +10,7 @@
 #include "store/entries.h"
 #include "store/view.h"
 
-/* A step is one commit, which other writers wait for. */
+/* A step is one commit, and other writers wait for it. */
 enum { STEP_ROWS_MAX = 1024, STEP_BYTES_MAX = 4 * 1024 * 1024 };
 
 enum {
@@ -38,7 +38,7 @@ struct trim {
     bool unsettled;       /* a container waits for the index */
 };
 
-/* A version that was ended: its own entry goes. */
+/* A version that was ended: the log's entry of it is removed. */
 struct ended {
     uint64_t lsn, number;
 };
@@ -49,7 +49,7 @@ struct step {
     uint64_t bucket;
     struct view view;
     struct batch *batch;
-    int64_t cutoff_ms; /* what is not after it is old */
+    int64_t cutoff_ms; /* a change is old when it was made at this time or before */
     uint64_t settled_lsn;
     struct log_place trimmed; /* so far */
     struct rows rows;
@@ -108,12 +108,13 @@ static enum status trim_change(struct op *op, struct step *step, const struct ro
     if (change->kind == CHANGE_REINDEX) /* it ended no version */
         goto out;
     remove_key(step, key_next(&op->arena, step->bucket, change->previous_lsn, change->number));
+    assert(step->ended_count < step->rows.count); /* a row ends one version at most */
     step->ended[step->ended_count++] = (struct ended){ change->previous_lsn, change->number };
 out:
     return st;
 }
 
-/* Up to the first that is not old. */
+/* Trims the rows up to the first that is not old. */
 static enum status trim_rows(struct op *op, struct step *step, int64_t *next_ms)
 {
     struct change change;
@@ -147,7 +148,7 @@ static int compare_ended(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Mostly an entry is the only one of its transaction. Those that are not are left in the list. */
+/* Most entries are the first of their transaction, where one get finds them. The others stay in the list. */
 static enum status remove_single(struct op *op, struct step *step)
 {
     struct slice *key = arena_alloc(&op->arena, (step->ended_count + 1) * sizeof(*key));
@@ -188,7 +189,7 @@ out:
     return st;
 }
 
-/* Into the step's own memory, in place of the block before: the operation's is the batch's. */
+/* Reads into the step's own memory, over the block before, because the op's arena holds the batch. */
 static enum status read_entries(struct op *op, struct step *step, struct range range, struct rows *rows)
 {
     struct arena batch = op->arena;
@@ -204,7 +205,7 @@ static enum status read_entries(struct op *op, struct step *step, struct range r
     return st;
 }
 
-/* `ended` are all of one transaction, in the order of their numbers. */
+/* All of `ended` are of one transaction, in the order of their numbers. */
 static enum status remove_of_transaction(struct op *op, struct step *step, const struct ended *ended,
                                          size_t count)
 {
@@ -213,6 +214,7 @@ static enum status remove_of_transaction(struct op *op, struct step *step, const
     struct rows rows = { .more = true };
     enum status st = ST_OK;
 
+    assert(count > 0);
     while (rows.more) {
         TRY(read_entries(op, step, range, &rows));
         for (size_t i = 0; i < rows.count; i++)
@@ -243,7 +245,7 @@ out:
 
 /* --- a step --- */
 
-/* The log behind what was trimmed or passed over, as far as it is settled. */
+/* Reads the log behind the part that was trimmed or passed over, as far as it is settled. */
 static enum status read_rows(struct op *op, struct step *step)
 {
     const struct progress *progress = step->progress;
@@ -268,7 +270,7 @@ out:
     return st;
 }
 
-/* Whether what comes next is old, and waits only until the index is settled. */
+/* Whether the next change is old enough, and waits only for the index to be settled. */
 static enum status is_unsettled(struct op *op, const struct step *step, bool *unsettled, int64_t *next_ms)
 {
     struct range range = { key_log(&op->arena, step->bucket, step->settled_lsn + 1, 0),
@@ -297,7 +299,7 @@ static enum status commit(struct op *op, struct step *step)
     return store_commit(op, step->container->bucket, step->batch, &stamp);
 }
 
-/* What is kept of how far it is: a commit whose fate is not known is read from the store the next time. */
+/* Notes how far trimming is. After a commit whose outcome is not known, the next step reads it from the store. */
 static enum status conclude(struct op *op, struct step *step)
 {
     struct progress *progress = step->progress;
@@ -315,7 +317,10 @@ out:
     return st;
 }
 
-/* `next_ms` is when the first change was made that is left to trim: that of none is yet to come. */
+/*
+ * `next_ms` is the time of the first change that is left to trim. When none is left it is now: the next is yet to
+ * come.
+ */
 static enum status take_step(struct op *op, struct step *step, int64_t *next_ms)
 {
     bool unsettled = false;
@@ -353,14 +358,14 @@ static bool is_due(const struct visit *visit, struct env *env)
     return progress->due_ms <= env_now_ms(env);
 }
 
-/* When the next step is due: at once while there is more, else when something is old. */
+/* The next step is due at once while there is more to trim, and else when the next change is old enough. */
 static enum status advance(struct op *op, struct visit *visit)
 {
     struct progress *progress = visit->state;
     struct trim *trim = visit->context;
     struct step step = { .container = visit->container,
                          .progress = progress,
-                         .bucket = bucket_id(visit->container->bucket) };
+                         .bucket = visit->container->bucket_id };
     int64_t retention_ms = retention_of(visit->container, trim->retention_ms), next_ms;
     enum status st;
 

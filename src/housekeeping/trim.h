@@ -1,14 +1,16 @@
 /*
- * src/housekeeping/trim.h - takes out of the change log what is older than it is to be kept, a little at a time.
- * A log that is never trimmed has every version that an item ever had. Trimming leaves of what is old one entry for each
- * item that is there, that of its last change, so that the feed of latest versions stays whole from the beginning:
- *     of a replace or a delete, the entry of the version that it ended goes, and the old record in its own
- *     a delete, and an item indexed again, go themselves
- * No document is read for it. How far it has come is a key of the bucket (key_trimmed), written in the same commit: whatever
- * comes between, the next step begins where the last one ended. The feed of all versions reads only what is above.
- * The index is made again from old records after a crash: what is not settled (store_entries_settled) is not trimmed.
+ * src/housekeeping/trim.h - removes changes from the log that are older than they are kept, a little at a time.
+ * A log that is never trimmed holds every version that an item ever had. Of the old part, trimming leaves one entry
+ * for each existing item, that of its last change, so that the feed of latest versions stays whole from the
+ * beginning:
+ *     for a replace or a delete, it removes the entry of the version that ended, and the old record in the change
+ *     it removes the changes of deletes, and of items that were indexed again
+ * Trimming reads no document. A key of the bucket (key_trimmed) says how far it has come, and is written in the same
+ * commit: after an interruption the next step begins where the last one ended. The feed of all versions reads only
+ * what is above that place. After a crash the index is made again from old records, so changes that are not settled
+ * (store_entries_settled) are not trimmed.
  *
- * How long changes are kept is said by the container's changeFeedPolicy, or else by the server.
+ * The container's changeFeedPolicy says how long changes are kept, or else the server does.
  *
  * Threads. One at a time.
  */
@@ -20,5 +22,5 @@ struct trim;
 struct trim *trim_open(struct catalog *catalog); /* which outlives it */
 void trim_close(struct trim *trim);              /* NULL is welcome */
 
-/* Does what is due, for a fraction of a second. A failure is tried again later. */
+/* Works for a fraction of a second, if a container is due. A failure is tried again later. */
 enum status trim_logs(struct op *op, struct trim *trim, int64_t retention_ms);

@@ -17,7 +17,7 @@ enum { STEP_BYTES_MAX = 4 * 1024 * 1024, CALL_MS_MAX = 200, LOOK_MS = 1000 };
 /* A container is looked at again when it has grown by this part of what a range may hold. */
 enum { GROWTH_SHARE = 8 };
 
-/* One pass over a container, by its table of ranges of then. */
+/* One pass over a container, by the table of ranges that it had when the pass began. */
 struct pass {
     struct rid container; /* of size 0: there is none */
     uint64_t version, after, began_bytes;
@@ -27,9 +27,9 @@ struct pass {
     struct epk room[SAMPLE_MAX];
 };
 
-/* What is known of a container. */
+/* The watch's state of a container. */
 struct measured {
-    uint64_t bytes; /* that it held when its ranges were last measured; 0: they were not */
+    uint64_t bytes; /* how much it held when its ranges were last measured; 0: they never were */
 };
 
 struct watch {
@@ -66,7 +66,7 @@ static bool has_grown(const struct watch *watch, const struct container *contain
             bytes_of(container) > measured->bytes + watch->range_bytes_max / GROWTH_SHARE);
 }
 
-/* One at a time: what is being passed over is passed over to its end. */
+/* One container at a time: a pass that has begun goes on to its end before another begins. */
 static bool is_due(const struct visit *visit, struct env *env)
 {
     const struct watch *watch = visit->context;
@@ -97,6 +97,9 @@ static enum status take_step(struct op *op, const struct container *container, s
     bool found = true;
     enum status st;
 
+    assert(rid_equal(&pass->container, &container->rid));
+    assert(pass->version == container->ranges.version); /* what was measured is of these ranges */
+    assert(container->ranges.count <= CONTAINER_RANGES_MAX);
     TRY(partition_scan_open(op, container, &everything, &scan));
     partition_scan_seek(&scan, pass->after);
     scan.expired_too = true;
@@ -140,7 +143,7 @@ out:
     return st;
 }
 
-/* Whoever split or merged meanwhile made what was measured worthless: the next pass comes soon. */
+/* A split or merge by somebody else meanwhile makes the figures of this pass worthless: the next pass comes soon. */
 static enum status end_pass(struct op *op, const struct container *container, struct watch *watch,
                             struct measured *measured)
 {
@@ -148,6 +151,8 @@ static enum status end_pass(struct op *op, const struct container *container, st
     uint64_t before = watch->split;
     enum status st = ST_OK;
 
+    assert(pass->ended);
+    assert(pass->version == container->ranges.version);
     sample_sort(&pass->sample);
     for (uint32_t i = 0; i < container->ranges.count; i++)
         if (pass->bytes[i] > watch->range_bytes_max)
@@ -158,7 +163,7 @@ out:
     return st;
 }
 
-/* The visit's container stays as it was before a split: a new look finds it as it is then. */
+/* After a split the visit still has the version of the container before it. The next call finds the new version. */
 static enum status advance(struct op *op, struct visit *visit)
 {
     struct watch *watch = visit->context;

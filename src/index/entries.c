@@ -1,9 +1,9 @@
 /*
  * src/index/entries.c - a document's entries, and what changes from one version of it to the next.
  *
- * A document and the policy's tree are walked down together; each value that has an entry adds a term. Terms are
- * then sorted, and those that occur twice (a tag given twice) are dropped. What an array or object hashes to comes
- * back up from the walk, so that no value is hashed more than once however deep it lies.
+ * A walk goes down the document and the policy's tree together; each value that has an entry adds a term. Then the
+ * terms are sorted, and repeated ones (a tag given twice) are dropped. The walk returns the hash of each array and
+ * object, so that no value is hashed more than once, however deep it lies.
  */
 #include <assert.h>
 
@@ -15,7 +15,7 @@
 #include "index/sort.h"
 #include "keys/keys.h"
 
-/* What composites and tuples are made of. */
+/* A value that composites and tuples are made of. */
 struct slot {
     struct json value;
     struct hash128 hash; /* of an array or an object */
@@ -163,7 +163,7 @@ static struct hash128 visit_object(struct walk *walk, const struct index_node *n
     return json_hasher_end(&hasher);
 }
 
-/* An array or an object. Its hash is needed for its own entry, for a slot, or by what it lies in. */
+/* Visits an array or an object. Its hash is needed for its own entry, for a slot, or for the hash of its parent. */
 static struct hash128 visit_container(struct walk *walk, const struct index_node *node, path_id path,
                                       struct json value, bool hashed)
 {
@@ -204,7 +204,7 @@ static struct hash128 visit(struct walk *walk, const struct index_node *node, pa
     return hash;
 }
 
-/* A stored property of the same name was passed over by visit_object(). */
+/* visit_object() has passed over a stored property of the same name. */
 static enum status visit_computed(struct walk *walk, struct json document)
 {
     const struct index_policy *policy = walk->policy;
@@ -260,7 +260,7 @@ static size_t bytes_max(const struct index_item *item)
     return item && item->bytes_max ? item->bytes_max : SIZE_MAX / 2;
 }
 
-/* In order, each once. `terms` have been begun, and say whether they had enough memory. */
+/* Finds the terms of an item, in order, each once. `terms` were initialized, and say whether memory ran out. */
 static enum status find_terms(struct op *op, const struct index_item *item, struct terms *terms)
 {
     struct walk walk = { .op = op, .terms = terms };
@@ -278,7 +278,7 @@ out:
 
 /* ------- changes ------- */
 
-/* Where two lists are while they are compared. */
+/* Two sorted lists that are being compared. */
 struct pair {
     const struct found *old, *new;
     size_t old_left, new_left;
@@ -318,7 +318,10 @@ static struct batch_index_entry entry_of(const struct found *found, struct slice
     return entry;
 }
 
-/* Entries come on top of what a request may take: what could be created can be replaced, and what lies there removed. */
+/*
+ * Entries do not count towards the memory limit of a request, up to a limit of their own. So an item that could be
+ * created can also be replaced and removed.
+ */
 static bool allow(struct op *op, size_t bytes)
 {
     if (op->memory_limit_bytes >= SIZE_MAX / 2) /* recovery: there is no limit */
@@ -330,7 +333,7 @@ static bool allow(struct op *op, size_t bytes)
     return true;
 }
 
-/* Room for all changes, and for their keys. */
+/* Makes room for all changes, and for their keys. */
 static bool make_room(struct op *op, struct batch *batch, struct pair pair, uint8_t **keys,
                       struct batch_index_entry **entries)
 {
@@ -379,6 +382,7 @@ enum status index_change(struct op *op, struct batch *batch, uint64_t number, co
     terms_init(&new, bytes_max(after));
     TRY(find_terms(op, before, &old));
     TRY(find_terms(op, after, &new));
+    assert(after || !new.failed); /* what is gone has no terms that could be too many */
     if (new.failed) {
         after->left_out = true;
         new.count = 0;

@@ -11,14 +11,14 @@
 
 /* One version of an item. */
 struct index_item {
-    const struct index_policy *policy; /* of the version that indexed it; NULL: it has no entries */
+    const struct index_policy *policy; /* the one that it was indexed by; NULL: it has no entries */
     struct json document;
-    int64_t ts_ms;    /* TERM_TIME_UNKNOWN in what is not committed yet */
-    size_t bytes_max; /* that its terms may take; 0: whatever they take, because it was written with them */
-    bool left_out;    /* told by index_change(): they take more, and it has none */
+    int64_t ts_ms;    /* TERM_TIME_UNKNOWN while the item is not committed */
+    size_t bytes_max; /* how much its terms may take; 0: no limit, as it was written with them */
+    bool left_out;    /* set by index_change(): its terms would take more, so the item has none */
 };
 
-/* Into the batch, all of it or nothing. `before` NULL is a create, `after` NULL a delete. */
+/* Puts the changed entries into the batch, all of them or none. `before` NULL is a create, `after` NULL a delete. */
 enum status index_change(struct op *op, struct batch *batch, uint64_t number, const struct index_item *before,
                          struct index_item *after);
 

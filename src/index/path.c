@@ -2,7 +2,7 @@
 #include "base/limits.h"
 #include "index/path.h"
 
-/* Labels made of anything else must be in quotes. */
+/* The bytes of a label without quotes. A label with any other byte must be quoted. */
 static bool is_label_byte(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -31,13 +31,13 @@ size_t path_label(struct slice path, size_t at, struct slice *label)
     return label->size ? at : 0;
 }
 
-/* A path while it is read. Steps go into `step`, and what does not fit there is not kept. */
+/* A path that is being read. Steps that do not fit into `step` are counted and not kept. */
 struct reader {
     struct arena *arena;
     struct slice text;
     size_t at;
     size_t elements, count;
-    bool numbered; /* some step is one element */
+    bool numbered; /* some step names one element of an array */
     struct index_step step[JSON_DEPTH_MAX];
 };
 
@@ -46,7 +46,7 @@ static bool at_text(const struct reader *reader, const char *text)
     return slice_starts_with(slice_after(reader->text, reader->at), text);
 }
 
-/* A backslash stands for what follows when that is a quote or a backslash, and for itself otherwise. */
+/* A backslash before a quote or a backslash is dropped; any other backslash stays. */
 static struct slice unescape(struct arena *arena, struct slice label)
 {
     char *plain;
@@ -118,7 +118,7 @@ static bool read_step(struct reader *reader, bool in_tuple)
     return at_text(reader, "[") ? read_position(reader) : read_name(reader, in_tuple);
 }
 
-/* What has been read becomes a path of the arena's, and the reader begins another. */
+/* Makes a path in the arena of the steps read so far, and begins another path. */
 static struct index_path take_path(struct reader *reader, bool *unusable)
 {
     size_t count = reader->count <= JSON_DEPTH_MAX ? reader->count : 0;
@@ -156,7 +156,7 @@ static bool read_part(struct reader *reader, struct policy_path *parsed)
     return true;
 }
 
-/* The braces and what must stand behind them. */
+/* Reads the braces of a tuple, and what must stand behind them. */
 static bool read_tuple(struct reader *reader, struct policy_path *parsed)
 {
     if (reader->elements != 1 || reader->count == 0 || reader->count > JSON_DEPTH_MAX ||
@@ -184,7 +184,7 @@ static bool ends_here(const struct reader *reader)
     return reader->at == reader->text.size && !reader->numbered;
 }
 
-/* From a slash on: true when the path has ended well. */
+/* Reads from a slash on. True when the path has ended well. */
 static bool read_path(struct reader *reader, struct policy_path *parsed)
 {
     while (at_text(reader, "/")) {

@@ -20,11 +20,13 @@ struct policy_path {
     struct index_path part[INDEX_PARTS_MAX];
 };
 
-/* Where the path goes wrong, counted from 1; 0 when it is well formed. What it is made of lies in the arena. */
+/* Gives the place where the path goes wrong, counted from 1; 0 when it is well formed. Its steps lie in the arena. */
 size_t policy_path_parse(struct arena *arena, struct slice text, struct policy_path *parsed);
 
 /* The same for a path of a composite index. */
 size_t composite_path_parse(struct arena *arena, struct slice text, struct policy_path *parsed);
 
-/* A label behind its slash, quoted or not, as it is written but for the quotes. Where it ends; 0 when it is none. */
+/*
+ * Reads a label behind its slash, quoted or not, and leaves out the quotes. Gives its end; 0 when there is no label.
+ */
 size_t path_label(struct slice path, size_t at, struct slice *label);

@@ -1,15 +1,16 @@
 /* src/index/policy.c - an indexing policy read into a tree of steps. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "index/path.h"
 #include "index/policy_private.h"
 
-/* What a policy says of a path, before what it does not say is taken from the paths above. */
+/* What a policy says of a path itself. Where it says nothing, the verdict of the path above holds. */
 enum verdict { SILENT, EXCLUDED, INCLUDED };
 
 struct draft {
-    struct index_node node; /* first, so that one is the other */
+    struct index_node node; /* the finished node, in place */
     struct draft *first, *next;
     struct draft *array_element;
     enum verdict value, below;
@@ -23,7 +24,7 @@ struct reading {
     struct draft *root;
 };
 
-/* The id of the steps from the one at `first` on, below what has that id. */
+/* The id of the path's steps from `first` on, below a path that has the id `id`. */
 static path_id id_below(path_id id, const struct index_path *path, size_t first)
 {
     for (size_t i = first; i < path->count; i++)
@@ -90,7 +91,7 @@ static int by_hash(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* What holds where the policy has no more to say. */
+/* What a node hands down to the nodes below it. */
 struct inherited {
     enum verdict below;
     int spatial;
@@ -119,6 +120,7 @@ static void finish_kids(struct arena *arena, struct draft *draft, struct inherit
         node->is_bare &= kid->node.is_bare;
         node->child[node->child_count++] = &kid->node;
     }
+    assert(node->child_count == draft->kid_count); /* for which there is room */
     qsort(node->child, node->child_count, sizeof(struct index_node *), by_hash);
     if (!draft->array_element)
         return;
@@ -132,7 +134,7 @@ static void finish(struct arena *arena, struct draft *draft, struct inherited fr
     struct index_node *node = &draft->node;
 
     if (!node->stored)
-        from = (struct inherited){ EXCLUDED, NONE }; /* what is computed has entries where it is named only */
+        from = (struct inherited){ EXCLUDED, NONE }; /* it has entries only where a path names it */
     if (draft->below != SILENT)
         from.below = draft->below;
     if (draft->spatial_below != NONE)
@@ -225,7 +227,7 @@ static bool is_time(const struct index_path *path)
 static const char *const unseen[] = { "_rid", "_self", "_etag", "_attachments" };
 enum { UNSEEN = sizeof(unseen) / sizeof(unseen[0]) };
 
-/* System properties that are no part of a document and change without it. */
+/* Whether the path leads into a system property that is no part of the document, and may change without it. */
 static bool is_unseen(const struct index_path *path)
 {
     for (size_t i = 0; i < UNSEEN; i++)
@@ -234,7 +236,7 @@ static bool is_unseen(const struct index_path *path)
     return false;
 }
 
-/* Whether it leads into a computed property that cannot be computed. */
+/* Whether the path leads into a computed property that cannot be computed. */
 static bool is_lost(const struct index_policy *policy, const struct index_path *path)
 {
     int which = computed_of(policy, path);
@@ -242,7 +244,7 @@ static bool is_lost(const struct index_policy *policy, const struct index_path *
     return which != NONE && !policy->computed_node[which];
 }
 
-/* Of a path in a composite index. */
+/* The id of a path in a composite index. */
 static path_id part_id(const struct index_policy *policy, const struct index_path *path)
 {
     int which = computed_of(policy, path);
@@ -258,7 +260,10 @@ static bool has_element(const struct index_path *path)
     return false;
 }
 
-/* False where a document would not have exactly one entry that is known at the commit: such an index is left out. */
+/*
+ * Reads the paths of a composite index. False when a document would not have exactly one entry, known at the commit:
+ * such an index is left out.
+ */
 static bool read_parts(struct reading *reading, struct json list, struct index_joined *composite)
 {
     size_t times = 0;
@@ -366,7 +371,7 @@ static void read_computed(struct op *op, struct reading *reading, const struct i
     }
 }
 
-/* A document that has them all the same has no entries for them. */
+/* When a document has properties of these names, they get no entries. */
 static void hide_unseen(struct reading *reading)
 {
     for (size_t i = 0; i < UNSEEN; i++)
@@ -415,13 +420,16 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
         for (struct json_iter i = json_iter(json_get(source->policy, "spatialIndexes")); json_next(&i);)
             read_spatial(&reading, i.value);
     }
+    assert(made->composite_count <= count_of(json_get(source->policy, "compositeIndexes")));
+    assert(made->tuple_count <= count_of(json_get(source->policy, "includedPaths")));
+    assert(made->spatial_count <= count_of(json_get(source->policy, "spatialIndexes")));
     finish(arena, reading.root, (struct inherited){ EXCLUDED, NONE });
     made->root = &reading.root->node;
     *policy = made;
     return ST_OK;
 }
 
-/* ------- what is asked of it ------- */
+/* ------- questions to a policy ------- */
 
 bool index_policy_is_empty(const struct index_policy *policy)
 {
@@ -494,6 +502,8 @@ bool index_policy_computes(const struct index_policy *policy, struct slice name,
 
     if (!text.data || !slice_equal(text, query))
         return false;
+    assert(which != NONE); /* it has a query */
+    assert((size_t)which < policy->computed_count);
     *path = policy->computed_path[which];
     return policy->computed_node[which] && policy->computed_node[which]->value;
 }
@@ -520,6 +530,7 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
     which = node_at(policy, path)->spatial;
     if (which == NONE)
         return false;
+    assert((size_t)which < policy->spatial_count);
     spatial->planar = policy->planar;
     memcpy(spatial->box, policy->box[which], sizeof(spatial->box));
     spatial->id = path_spatial(index_path_id(path), spatial->planar ? spatial->box : NULL);

@@ -1,10 +1,10 @@
 /*
  * src/index/policy.h - an indexing policy, read once: which paths of a document have entries.
  *
- * Precedence is the service's: the longest path that matches decides; /? means the value there, a star everything
- * below as well, /[] every element of an array. System properties are paths too: /id and /_ts have entries
- * whatever the paths say, the others (_rid, _self, _etag, _attachments) never do. A computed property has entries
- * only where a path names it, and then its name stands for nothing that is stored.
+ * Precedence is the service's: the longest path that matches decides. /? means the value there, a star everything
+ * below as well, /[] every element of an array. System properties are paths too: /id and /_ts have entries whatever
+ * the paths say; the others (_rid, _self, _etag, _attachments) never have any. A computed property has entries only
+ * where a path names it. A stored property of the same name then has none.
  *
  * Ownership. A policy lies in the arena it was read into, points into the JSON it was read from, and never changes.
  * Threads. May be shared.
@@ -29,13 +29,13 @@ struct index_path {
 
 struct index_computed {
     struct json value; /* undefined when there is none */
-    bool unknown;      /* there is one, and JSON cannot say it: not a number, or too much to be computed */
+    bool unknown;      /* there is a value, but JSON cannot hold it, or it is too much to be computed */
 };
 
 /*
- * The value of a computed property of a document, the same whenever it is asked for. Asked for that of an
- * undefined document it says whether it can do it at all: not ST_OK where the value depends on more than the
- * document, such as system properties.
+ * Computes the value of a computed property of a document; the value is the same at every call. For an undefined
+ * document the function says whether it can compute the property at all. It cannot when the value depends on more
+ * than the document, such as system properties: then the status is not ST_OK.
  */
 typedef enum status index_compute(struct op *op, struct json computed, size_t which, struct json document,
                                   struct index_computed *result);
@@ -47,7 +47,7 @@ struct index_policy_source {
     index_compute *compute; /* NULL: computed properties have no entries */
 };
 
-/* The policy has been checked: it does not fail but for memory. */
+/* The policy has been checked before, so only lack of memory makes this fail. */
 enum status index_policy_read(struct op *op, struct arena *arena, const struct index_policy_source *source,
                               struct index_policy **policy);
 
@@ -63,9 +63,9 @@ bool index_policy_has_values(const struct index_policy *policy, const struct ind
 path_id index_path_id(const struct index_path *path);
 
 /*
- * The same for the values of a computed property with this query. Their path's id is of the query and not of the
- * name: what has the name in another version of the policy may be something else. An item whose value is not known
- * has an entry there all the same, in which it is undefined.
+ * The same for the values of a computed property with this query. The id of their path comes from the query and not
+ * from the name, because another version of the policy may give the name to another query. An item whose value is not
+ * known has an entry too: its value there is undefined.
  */
 bool index_policy_computes(const struct index_policy *policy, struct slice name, struct slice query,
                            path_id *path);
@@ -84,7 +84,9 @@ struct index_joined {
     bool descending[INDEX_PARTS_MAX];
 };
 
-/* Every document has exactly one entry in each composite index, undefined where it lacks the path. */
+/*
+ * Every document has exactly one entry in each composite index. A path that the document lacks counts as undefined.
+ */
 const struct index_joined *index_policy_composites(const struct index_policy *policy, size_t *count);
 const struct index_joined *index_policy_tuples(const struct index_policy *policy, size_t *count);
 

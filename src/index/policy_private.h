@@ -1,7 +1,7 @@
 /*
  * src/index/policy_private.h - what a policy is made of, for policy.c and entries.c only.
- * A tree of the steps that the policy names. Whoever walks a document goes down both at once; what has no node
- * of its own is at its parent's `rest`, which is its own rest.
+ * A policy is a tree of the steps that it names. A walk over a document goes down the tree at the same time. A step
+ * that has no node of its own is at its parent's `rest`; the rest of a rest is itself.
  */
 #pragma once
 #include "index/policy.h"
@@ -16,14 +16,14 @@ struct index_node {
     struct index_node *element; /* every element of an array; NULL: the rest */
     struct index_node *rest;
     bool value;   /* a value here has an entry */
-    bool is_bare; /* nothing here or below has one, nor a slot, nor cells: there is no need to look */
-    bool stored;  /* false: it is a system property, or a computed one, that has this name */
-    int slot;     /* where composites and tuples look for the value here; or NONE */
+    bool is_bare; /* nothing here or below has an entry, a slot or cells: the walk need not look */
+    bool stored;  /* false: a system or a computed property has this name; stored values have no entry */
+    int slot;     /* the slot in which composites and tuples find the value here; or NONE */
     int spatial;  /* which spatial index a geometry here is in; or NONE */
     int tuple;    /* at an array's element: the first of its tuples; or NONE */
 };
 
-/* The values that a composite index, or a tuple, is made of. */
+/* The slots of the values that make an entry of a composite index, or of a tuple. */
 struct joined_slots {
     int slot[INDEX_PARTS_MAX]; /* NONE: _ts */
     int next;                  /* the next tuple at the same element; or NONE */

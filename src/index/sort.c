@@ -1,4 +1,6 @@
 /* src/index/sort.c - the terms of one document, gathered as they come, then sorted, each once. */
+#include <assert.h>
+
 #include "index/sort.h"
 
 enum { BLOCK_BYTES = 256 * 1024, INSERTION_MAX = 24 };
@@ -27,6 +29,7 @@ static void grow(struct terms *terms, size_t capacity)
 {
     struct found *larger = arena_try_alloc(&terms->memory, capacity * sizeof(*larger));
 
+    assert(capacity > terms->capacity);
     terms->failed |= !larger;
     if (!larger)
         return;
@@ -35,7 +38,7 @@ static void grow(struct terms *terms, size_t capacity)
     terms->capacity = capacity;
 }
 
-/* With a few to spare, so that what follows a long array does not make all of it move. */
+/* Leaves some room to spare, so that the next terms after a long array do not move the whole list again. */
 void terms_expect(struct terms *terms, size_t more)
 {
     if (!terms->failed && terms->count + more > terms->capacity)
@@ -54,7 +57,7 @@ static struct found_bytes *room(struct terms *terms, size_t bytes)
     return (struct found_bytes *)terms->next;
 }
 
-/* Each begins with 16-bit numbers. */
+/* Every term begins at an even address, because it begins with 16-bit numbers. */
 static size_t even(size_t bytes)
 {
     return bytes + bytes % 2;
@@ -113,7 +116,7 @@ static void sort_few(struct found *list, size_t count)
     }
 }
 
-/* The left half waits in `spare` while both are merged into place. */
+/* Copies the left half to `spare`, and merges both halves into place. */
 static void merge(struct found *list, size_t left, size_t count, struct found *spare)
 {
     size_t i = 0, j = left, to = 0;
@@ -157,6 +160,7 @@ void terms_sort(struct terms *terms)
     terms->failed |= !spare;
     if (terms->failed)
         return;
+    assert(terms->count <= terms->capacity);
     sort(terms->found, terms->count, spare);
     drop_equal(terms);
 }

@@ -1,14 +1,16 @@
-/* src/index/term.c - ids of paths, and values as the bytes of a term. The header shows the layout; docs/keys.md too. */
+/*
+ * src/index/term.c - ids of paths, and values as the bytes of a term. The header shows the layout; docs/keys.md too.
+ */
 #include "base/hash.h"
 #include "index/term.h"
 #include "keys/bytes.h"
 
-/* Steps differ in their lowest bit: an element's is 0, and a member's is never. */
+/* Steps differ in their lowest bit: it is clear for an element, and set for a member. */
 enum { STEP_ELEMENT = 0, STEP_MEMBER = 1 };
 
 /*
- * Part of the format: an id, once written, is looked for by every later version. What is done to the sum can be
- * undone, so under one parent different steps have different ids.
+ * This function is part of the format: every later version looks for the ids that this one wrote. Each operation on
+ * the sum can be undone, so different steps under one parent have different ids.
  */
 static path_id mix(path_id parent, uint64_t step)
 {
@@ -44,7 +46,7 @@ path_id path_join(path_id so_far, path_id part, bool descending)
     return mix(mix(so_far, part), descending);
 }
 
-/* Cells of one map mean nothing on another, so each has ids of its own. */
+/* A cell of one map means nothing on another, so each map has ids of its own. */
 path_id path_spatial(path_id range, const double *plane)
 {
     path_id id = path_join(path_root(TERM_SPATIAL), range, plane != NULL);

@@ -2,11 +2,11 @@
  * src/index/term.h - a term: which path, and what value it has there. The index is a set of (term, number).
  *
  *     range term      path id 8, value (keys/ordered.h)
- *     composite term  path id 8, a value for each path; those of a descending one with every bit turned over
+ *     composite term  path id 8, a value for each path; the value of a descending path has every bit inverted
  *     spatial term    path id 8, cell (geo/cells.h)
  *
- * A path's id is a hash of its steps and of what it is for, so that documents need no dictionary of paths.
- * Array elements share one step: /tags/[] holds every tag. A member and an array step never have one id.
+ * A path's id is a hash of its steps and of the kind of its terms, so that documents need no dictionary of paths.
+ * Array elements share one step: /tags/[] holds every tag. A member step and an array step never have the same id.
  * Terms sort by memcmp as their values sort, and tell where they end, so that a number may follow
  * (key_index in keys/keys.h).
  */
@@ -25,25 +25,34 @@ path_id path_root(enum term_kind kind);
 path_id path_member(path_id parent, struct slice name);
 path_id path_element(path_id parent);
 
-/* For whoever has murmur3_128() of the name already. */
+/* The same for a caller that has murmur3_128() of the name already. */
 path_id path_member_hashed(path_id parent, struct hash128 name);
 
-/* Of the cells of geometries at a path, given its id as a range: on the earth (NULL), or on a plane with that box. */
+/*
+ * The id for cells of geometries at a path, made of the path's id for ranges. `plane` is NULL for geometries on the
+ * earth, or the box of a plane.
+ */
 path_id path_spatial(path_id range, const double *plane);
 
-/* A path with several: the ids of its parts in order, and the direction of each. */
+/*
+ * The id of several paths in one term, made step by step: the id so far, the next part's id, and the part's
+ * direction.
+ */
 path_id path_join(path_id so_far, path_id part, bool descending);
 
-/* The end of a value inside a composite term, whose bits may be turned over; 0 when it is none. */
+/* The size of the value at the front of a composite term's bytes, which may be inverted; 0 when it is no value. */
 size_t term_value_size(struct slice bytes, bool descending);
 
-/* Into `out`, which has room for ORDERED_BYTES_MAX more. Gives back how many bytes it took. */
+/* Writes the value to `out`, which has room for ORDERED_BYTES_MAX. Gives back how many bytes it took. */
 size_t term_put_value(uint8_t *out, struct json value, bool descending);
 
 /* The same for an array or an object whose json_hash() is known already. */
 size_t term_put_hashed(uint8_t *out, enum json_kind kind, struct hash128 hash, bool descending);
 
-/* The number that stands for a time of writing which is not known before the commit: above all times. */
+/*
+ * Writes a time of writing. TERM_TIME_UNKNOWN stands for the time of a commit that is still to come: a number above
+ * all times.
+ */
 size_t term_put_time(uint8_t *out, int64_t ts_ms, bool descending); /* as _ts: whole seconds */
 enum { TERM_TIME_BYTES = 10 };
 enum { TERM_TIME_UNKNOWN = -1 }; /* for ts_ms */

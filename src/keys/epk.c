@@ -14,8 +14,8 @@
 enum { TYPE_UNDEFINED = 0, TYPE_NULL = 1, TYPE_FALSE = 2, TYPE_TRUE = 3, TYPE_NUMBER = 5, TYPE_STRING = 8 };
 
 enum {
-    V1_STRING_UNITS = 100, /* of UTF-16, which count */
-    V1_STRING_BYTES = 100, /* of UTF-8, past which an EPK cuts a string */
+    V1_STRING_UNITS = 100, /* V1 hashes so many UTF-16 units of a string */
+    V1_STRING_BYTES = 100, /* a V1 EPK cuts a string behind so many bytes of UTF-8 */
     HASH_BYTES = EPK_LEVEL_BYTES,
     INPUT_BYTES = 4096, /* keys of any usual size are hashed without an allocation */
 };
@@ -81,7 +81,7 @@ static uint64_t double_bits(struct json number)
     return bits;
 }
 
-/* What is hashed of one component; returns how many bytes. */
+/* Writes the bytes of one component that are hashed; returns how many. */
 static size_t put_hash_input(uint8_t *to, enum epk_version version, struct json component)
 {
     char room[3 * V1_STRING_UNITS];
@@ -153,7 +153,7 @@ static size_t v1_put_number(uint8_t *to, uint64_t bits)
     return size;
 }
 
-/* Bytes plus one, so that 00 ends the string; one that is cut has no end mark. */
+/* Writes each byte plus one, so that 00 can end the string. A string that is cut has no end mark. */
 static size_t v1_put_string(uint8_t *to, struct slice text)
 {
     size_t kept = text.size <= V1_STRING_BYTES ? text.size : V1_STRING_BYTES + 1;
@@ -250,10 +250,10 @@ void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct ep
     cut->size = HASH_BYTES;
 }
 
-/* The hash, which is the number at the front; what is missing counts as zero. */
+/* The hash is the number at the front of a V1 EPK. Bytes that the EPK lacks count as zero. */
 static uint32_t v1_hash(const struct epk *epk)
 {
-    const uint64_t above = 0x41f0000000000000; /* 2^32 as a double; what is greater may be no number */
+    const uint64_t above = 0x41f0000000000000; /* 2^32 as a double; greater bits may be no number */
     uint64_t bits = epk->size > 1 ? (uint64_t)epk->bytes[1] << 56 : 0;
     double number;
 
@@ -273,7 +273,7 @@ static uint32_t v1_hash(const struct epk *epk)
     return (uint32_t)number;
 }
 
-/* The hash of a level; what is missing counts as zero, and what is above every key as the greatest. */
+/* The hash of a level. Bytes that the EPK lacks count as zero, and a bound above every key as the greatest hash. */
 static unsigned __int128 level_hash(const struct epk *epk, size_t level)
 {
     const unsigned __int128 greatest = ((unsigned __int128)1 << 126) - 1;
@@ -290,7 +290,10 @@ static bool lies_between(const struct epk *min, const struct epk *epk, const str
            slice_compare(epk_slice(epk), epk_slice(max)) < 0;
 }
 
-/* `min` up to a level, and there a hash between its own and that of `max`, or the greatest when `max` has another key. */
+/*
+ * Cuts at one level: the levels above are those of `min`. At this level the cut lies between the hash of `min` and
+ * that of `max` or, when the levels above differ in `max`, the greatest hash.
+ */
 static bool divide_level(const struct epk *min, const struct epk *max, size_t level, uint32_t index,
                          uint32_t count, struct epk *cut)
 {
@@ -335,8 +338,8 @@ double epk_share(enum epk_version version, const struct epk *min, const struct e
 }
 
 /*
- * The first `bits` of the hash at `at`, without the two that are always clear. Where they are set
- * stands a bound that is above every key: `above` makes ones of this level's bits and of all that follow.
+ * The first `bits` of the hash at `at`, without the two top bits, which are clear in every key. When one is set, the
+ * EPK is a bound above every key: `above` becomes true, and this level's bits and all that follow are ones.
  */
 static uint32_t hash_bits(const struct epk *epk, size_t at, int bits, bool *above)
 {

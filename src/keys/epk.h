@@ -22,24 +22,27 @@ struct epk {
     uint8_t bytes[EPK_BYTES_MAX];
 };
 
-/* Fewer components than the container has paths give a prefix's EPK (EPK_MULTI); none gives an empty one. */
+/*
+ * A key with fewer components than the container has paths gives the EPK of a prefix (EPK_MULTI); no component, an
+ * empty one.
+ */
 void epk_compute(enum epk_version version, const struct partition_key *key, struct epk *epk);
 
-/* Whether no other component has this one's share of an EPK, but for chance. */
+/* Whether this component's share of an EPK is its own: another component has the same bytes only by chance. */
 bool epk_tells_apart(enum epk_version version, struct json component);
 
 /* Where part `index` of `count` equal parts of all EPKs begins, as the service cuts them; 0 < index < count. */
 void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct epk *cut);
 
 /*
- * Where part `index` of `count` about equal parts of the keys from `min` up to `max` begins; 0 < index < count. A container
- * of hierarchical keys, which has `levels` of them, is cut inside one first level where no more than that lies between
- * the two. False when there is nothing to cut.
+ * Divides the keys from `min` up to `max` into `count` about equal parts, and gives the key at which part `index`
+ * begins; 0 < index < count. Hierarchical keys have `levels` levels: when `min` and `max` lie in one value of the
+ * first level, the cut is made at a level below it. False when there is nothing to cut.
  */
 bool epk_divide(enum epk_version version, size_t levels, const struct epk *min, const struct epk *max,
                 uint32_t index, uint32_t count, struct epk *cut);
 
-/* Which part of all keys lies from `min` up to `max`, as far as the first level tells. */
+/* Which share of all keys lies from `min` up to `max`, judged by the first level alone. */
 double epk_share(enum epk_version version, const struct epk *min, const struct epk *max);
 
 static inline struct slice epk_slice(const struct epk *epk)
@@ -48,15 +51,15 @@ static inline struct slice epk_slice(const struct epk *epk)
 }
 
 /*
- * A document's number: 20 bits of its EPK, then 40 bits of a counter. Documents lie by
- * number, so those of one logical partition are neighbours and storage order follows
- * EPK order, as far as 20 bits go. EPK_MULTI shares the bits among the levels.
+ * A document's number: 20 bits of its EPK, then 40 bits of a counter. The store orders documents by number, so those
+ * of one logical partition are neighbours, and storage order follows EPK order as far as 20 bits go. EPK_MULTI
+ * divides the bits among the levels.
  */
 enum { NUMBER_EPK_BITS = 20, NUMBER_COUNTER_BITS = 40 };
 
 /*
- * `levels` is how many paths the container has. Bounds of ranges are welcome: what an EPK lacks
- * counts as zero, and one above every key, such as FF, gives ones.
+ * `levels` is how many paths the container has. The EPK may also be the bound of a range: bytes that it lacks count
+ * as zero, and a bound above every key, such as FF, gives ones.
  */
 uint32_t epk_number_bits(enum epk_version version, size_t levels, const struct epk *epk);
 

@@ -36,8 +36,8 @@ struct slice key_document(struct arena *arena, uint64_t bucket, uint64_t number)
 }
 
 /*
- * No EPK of a container begins another, so an id may follow without a mark between them. The
- * exception is the empty one, of a document without any key: FF, with which no EPK begins, stands for it.
+ * No EPK of a container is the beginning of another, so an id may follow it without a separator. The exception is the
+ * empty EPK of a document without any key. FF stands for it, because no EPK begins with FF.
  */
 static struct slice partition_part(struct slice epk)
 {
@@ -200,6 +200,14 @@ struct slice key_bucket_first(struct arena *arena, uint64_t bucket)
 struct slice key_bucket_end(struct arena *arena, uint64_t bucket)
 {
     return key_bucket_first(arena, bucket + 1);
+}
+
+void key_step_behind(struct buf *from, struct slice key)
+{
+    assert(slice_compare(buf_as_slice(from), key) <= 0); /* a scan only goes forward */
+    from->size = 0;
+    buf_slice(from, key);
+    buf_byte(from, '\0');
 }
 
 bool key_parse(struct slice key, struct key_parts *parts)

@@ -46,7 +46,7 @@ static inline uint64_t bucket_container(uint64_t bucket)
     return bucket >> BUCKET_BITS;
 }
 
-/* The bucket that a key begins with: that of one of ours, or of the beginning of one. */
+/* The bucket that a key begins with. The key is one of ours, or the beginning of one. */
 static inline uint64_t key_bucket(struct slice key)
 {
     assert(key.size >= BUCKET_KEY_BYTES);
@@ -85,7 +85,10 @@ struct slice key_attachment(struct arena *arena, uint64_t bucket, uint64_t docum
 struct slice key_media(struct arena *arena, uint64_t bucket, uint64_t document, uint32_t attachment);
 struct slice key_index(struct arena *arena, uint64_t bucket, struct slice term, uint64_t number);
 
-/* The same into memory that has room for the term and KEY_INDEX_BYTES more; the term begins at KEY_INDEX_TERM. */
+/*
+ * Writes the same key into `to`, which has room for the term and KEY_INDEX_BYTES more. The term begins at
+ * KEY_INDEX_TERM.
+ */
 enum { KEY_INDEX_TERM = BUCKET_KEY_BYTES + 1, KEY_INDEX_BYTES = KEY_INDEX_TERM + 8 };
 
 struct slice key_index_put(uint8_t *to, uint64_t bucket, struct slice term, uint64_t number);
@@ -102,18 +105,21 @@ struct slice key_settled(struct arena *arena, uint64_t bucket);
 struct slice key_kind_first(struct arena *arena, uint64_t bucket, enum key_kind kind);
 struct slice key_kind_end(struct arena *arena, uint64_t bucket, enum key_kind kind);
 
-/* The least key of a term's entries; that of the least term above it is the end of them. */
+/* The least key of a term's entries. They end where those of the next greater term begin. */
 struct slice key_index_term(struct arena *arena, uint64_t bucket, struct slice term);
 
-/* The same into memory that has room for KEY_INDEX_TERM bytes and the term. */
+/* Writes the same key into `to`, which has room for KEY_INDEX_TERM bytes and the term. */
 struct slice key_index_term_put(uint8_t *to, uint64_t bucket, struct slice term);
 
-/* The least key of a document's attachments; that of the next document's is the end of them. */
+/* The least key of a document's attachments. They end where those of the next document begin. */
 struct slice key_attachments_first(struct arena *arena, uint64_t bucket, uint64_t document);
 
-/* The same for whole buckets and whole containers. */
+/* The least key of a bucket, and the least key after the whole bucket. */
 struct slice key_bucket_first(struct arena *arena, uint64_t bucket);
 struct slice key_bucket_end(struct arena *arena, uint64_t bucket);
+
+/* Makes `from` the least key above `key`, so that a scan which was read in blocks goes on behind its last row. */
+void key_step_behind(struct buf *from, struct slice key);
 
 /* Takes a key apart; false when it is none of ours. `rest` is what follows the kind. */
 struct key_parts {

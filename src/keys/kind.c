@@ -1,4 +1,4 @@
-/* src/keys/kind.c - the kinds of small resources, found by what is known of one. */
+/* src/keys/kind.c - the kinds of small resources, found by type, by path or by mark. */
 #include "keys/kind.h"
 
 const struct kind kinds[] = {

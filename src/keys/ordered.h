@@ -7,8 +7,8 @@
  *     string: each byte plus one, then 00; past 256 bytes the first 256, then 01 and a 128-bit hash
  *     array, object: a 128-bit hash
  *
- * The bytes tell where they end, so a document number may follow. A value whose bytes hold a
- * hash is not told apart from another by them alone: look at the document.
+ * The bytes tell where they end, so a document number may follow. Where they hold a hash, two different values may
+ * have the same bytes: only the document tells them apart.
  */
 #pragma once
 #include "json/json.h"
@@ -22,16 +22,16 @@ enum { ORDERED_HASHED_BYTES = 1 + 16 };
 
 size_t ordered_encode_hashed(enum json_kind kind, struct hash128 hash, uint8_t out[ORDERED_HASHED_BYTES]);
 
-/* A time as the number of whole seconds that _ts shows; every bit turned over where it is to sort descending. */
+/* A time, as the number of whole seconds that _ts shows. For descending order every bit is inverted. */
 enum { ORDERED_TIME_BYTES = 10 };
 
 void ordered_put_time(uint8_t out[ORDERED_TIME_BYTES], int64_t ts_ms, bool descending);
 
-/* How many bytes the value at the front takes; 0 when they are no ordered value. */
+/* How many bytes the value at the front takes; 0 when the bytes are no ordered value. */
 size_t ordered_size(struct slice bytes);
 
 /* Whether the bytes hold a hash in place of the value. */
 bool ordered_is_hashed(struct slice bytes);
 
-/* The value back, in the arena, when its bytes hold all of it; undefined for undefined and where hashed. */
+/* Makes the value again, in the op's arena. Undefined when the bytes hold undefined, and when they hold a hash. */
 struct json ordered_decode(struct op *op, struct slice bytes);

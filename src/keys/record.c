@@ -121,7 +121,7 @@ static enum status check_value(struct op *op, const char *what, struct slice val
     return ST_OK;
 }
 
-/* Stamped with zeros, so that a transaction can read what it has not committed yet. */
+/* Stamps the record with zeros, so that its transaction can read it before the commit. */
 uint8_t *record_encode(struct op *op, const struct record *record, size_t *size)
 {
     struct slice document = json_bytes(record->document);
@@ -157,7 +157,7 @@ enum status record_decode(struct op *op, struct slice value, struct record *reco
     epk_size = get_le(bytes + AT_EPK_SIZE, 2);
     if (epk_size >= value.size - AT_EPK || !json_fills(slice_after(value, AT_EPK + epk_size)))
         TRY(op_fail(op, ST_CORRUPT, "A stored record has no document."));
-    if (bytes[AT_FLAGS] & ~FLAGS_KNOWN) /* whatever it will mean, it must not be passed over */
+    if (bytes[AT_FLAGS] & ~FLAGS_KNOWN) /* a newer program set it, and it must not be ignored */
         TRY(op_fail(op, ST_CORRUPT, "A stored record has a flag that is newer than this program."));
     *record = (struct record){
         .flags = bytes[AT_FLAGS],

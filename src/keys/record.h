@@ -1,7 +1,7 @@
 /*
  * src/keys/record.h - what the store keeps for a document, for a change and for a bucket's head.
- * Every stored value begins with a format byte. The LSN and the time of a write are known
- * only when it is committed: the writer leaves them out and the committer stamps them in.
+ * Every stored value begins with a format byte. The LSN and the time of a write are known only when it is committed:
+ * the writer leaves them zero and the committer writes them in.
  *
  *     record  format 1, flags 1, reserved 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
  *             ttl 4, policy version 4, EPK size 2, EPK, document (json.h)
@@ -42,13 +42,16 @@ enum { RECORD_TTL_NONE = 0 };
 
 /* A program that does not know a flag refuses the record. */
 enum record_flag {
-    RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has some, or had; they go when it goes */
-    RECORD_UNINDEXED = 4,       /* of an item: its writer did not want it indexed */
+    RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has attachments, or had some */
+    RECORD_UNINDEXED = 4,       /* of an item: it is left out of the index */
     RECORD_KEEPS_UNIQUE = 1,    /* of a container: its items have entries of their unique keys */
     RECORD_HAS_RANGES = 8,      /* of a container: its definition has a table of its ranges */
 };
 
-/* Mutable, because it is stamped later; lies in the arena. LSN and ts are written as zero. NULL past the arena's limit. */
+/*
+ * The record's bytes, in the op's arena, with LSN and ts zero; NULL past the arena's limit. They are mutable, because
+ * the committer stamps them later.
+ */
 uint8_t *record_encode(struct op *op, const struct record *record, size_t *size);
 
 /* ST_CORRUPT with a reason for the log when the CRC or the shape is wrong, or the format is newer. */
@@ -69,7 +72,7 @@ struct change {
     uint64_t number;
     uint64_t previous_lsn;
     struct slice old_record; /* empty for a create, and for a replace that was trimmed */
-    bool expired;            /* a delete that nobody asked for: the item's time to live was over */
+    bool expired;            /* a delete that no client asked for: the item's time to live was over */
 };
 
 uint8_t *change_encode(struct op *op, const struct change *change, size_t *size);
@@ -83,11 +86,11 @@ struct log_place {
 
 enum { NEXT_FORMAT = 1, NEXT_BYTES = 28, TRIMMED_FORMAT = 1, TRIMMED_BYTES = 13 };
 
-/* Its LSN is the committer's to write, as a record's is. */
+/* The committer writes the LSN, as in a record. */
 void next_encode(uint32_t position, uint8_t bytes[NEXT_BYTES]);
 enum status next_decode(struct op *op, struct slice value, struct log_place *place);
 
-/* An absent one, data NULL, says that nothing was trimmed: LSN 0. */
+/* An absent value, data NULL, means that nothing was trimmed: LSN 0. */
 void trimmed_encode(struct log_place place, uint8_t bytes[TRIMMED_BYTES]);
 enum status trimmed_decode(struct op *op, struct slice value, struct log_place *place);
 
@@ -95,28 +98,33 @@ struct head {
     uint64_t lsn;
     int64_t ts_ms;
     uint64_t counter; /* the last document counter given out */
-    bool counts;      /* what follows; false in a bucket that was first written in format 1, which did not */
+    bool counts; /* the two fields that follow; false in a bucket begun in format 1, which did not count */
     uint64_t documents, document_bytes;
 };
 
 enum { HEAD_BYTES = 48 };
 
-/* In format 1 when it does not count. Gives back the size. */
+/* Writes format 1 when the head does not count. Gives back the size. */
 size_t head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES]);
 
-/* An absent one, data NULL, is that of a bucket which nothing was written to. */
+/* An absent value, data NULL, is the head of a bucket that nothing was written to. */
 enum status head_decode(struct op *op, struct slice value, struct head *head);
 
-/* What an id leads to: a document's number, big-endian behind the format byte. */
+/* The value of an id's key: the document's number, big-endian behind the format byte. */
 enum { ID_FORMAT = 1, ID_ENTRY_BYTES = 9 };
 
 void id_entry_encode(uint64_t number, uint8_t bytes[ID_ENTRY_BYTES]);
 enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number);
 
-/* What the values of a unique key lead to: mostly one number, and more where values share a hash. */
+/*
+ * The value under a unique key's hash: mostly one document's number, and more where different values share the hash.
+ */
 enum { UNIQUE_FORMAT = 1 };
 
-/* An entry that is absent, data NULL, passes, and has no numbers. The others want one that has passed. */
+/*
+ * An absent entry, data NULL, passes unique_entry_check() and has no numbers. The other functions take only entries
+ * that have passed it.
+ */
 enum status unique_entry_check(struct op *op, struct slice value);
 size_t unique_entry_count(struct slice value);
 uint64_t unique_entry_number(struct slice value, size_t index);

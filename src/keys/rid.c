@@ -58,7 +58,7 @@ struct rid rid_offer(uint32_t number)
     return rid;
 }
 
-/* Whom a rid of a container's length or longer lies below, or is. */
+/* What a rid of a container's length or longer is, or lies below: a container, a user, or the database itself. */
 static enum rid_type owner_of(const struct rid *rid)
 {
     if (rid->bytes[RID_DATABASE_BYTES] & CONTAINER_BIT)
@@ -66,7 +66,7 @@ static enum rid_type owner_of(const struct rid *rid)
     return get_be(rid->bytes + RID_DATABASE_BYTES, 4) ? RID_TYPE_USER : RID_TYPE_DATABASE;
 }
 
-/* In bytes 8-15 the number is below it, the mark above. */
+/* In bytes 8-15 the number takes the bits below this one, and the mark those above. */
 static unsigned mark_shift(enum rid_type owner)
 {
     return owner == RID_TYPE_DATABASE ? MARK_SHIFT_IN_DATABASE : MARK_SHIFT;
@@ -154,7 +154,7 @@ bool rid_child_number(const struct rid *rid, enum rid_kind kind, uint64_t *numbe
     return true;
 }
 
-/* Puts one character in the place of another. */
+/* Replaces one character by another, everywhere in the text. */
 static void replace(char *text, size_t size, char from, char to)
 {
     for (size_t i = 0; i < size; i++)

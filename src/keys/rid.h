@@ -16,13 +16,13 @@
 #include "base/buf.h"
 #include "base/op.h"
 
-/* Marks below a container that are no small resource's. */
+/* Marks below a container that belong to no small resource. */
 enum rid_kind { RID_DOCUMENT = 0, RID_RANGE = 5 };
 
-/* In the place of a mark: the rid is as long as a container's. */
+/* Stands in kinds.def for a kind without a mark: its rid is as long as a container's. */
 enum { RID_UNMARKED = -1 };
 
-/* What a rid is one of. */
+/* What kind of resource a rid names. */
 enum rid_type {
     RID_TYPE_NONE, /* nothing of ours */
     RID_TYPE_DATABASE,
@@ -58,12 +58,15 @@ struct rid rid_attachment(const struct rid *document, uint32_t number);
 
 struct rid rid_offer(uint32_t number); /* below 2^24 */
 
-/* Of a small resource below its owner. Numbers are above 0; a user's is below 2^31, others' below 2^32 or 2^60. */
+/*
+ * The rid of a small resource below its owner. Numbers are above 0. A user's number is below 2^31, that of another
+ * resource below 2^32 or 2^60.
+ */
 struct rid rid_make(enum rid_type type, const struct rid *owner, uint64_t number);
 
 enum rid_type rid_type(const struct rid *rid);
 
-/* What tells it from its siblings, and rises from one to the next. */
+/* The number that tells the resource from its siblings. A later sibling has a higher number. */
 uint64_t rid_number(const struct rid *rid);
 
 /* A child's number; false when it is no child of that kind. */

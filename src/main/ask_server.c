@@ -83,7 +83,7 @@ static bool exchange_bytes(int connection, struct slice request, struct buf *ans
     return false;
 }
 
-/* The error's message less what follows its sentence, or the answer's first line. */
+/* Fails with the first line of the error's message or, without a message, with the first line of the answer. */
 static enum status explain(struct op *op, struct slice answer)
 {
     const char *body = memmem(answer.data, answer.size, "\r\n\r\n", 4);
@@ -100,7 +100,7 @@ static enum status explain(struct op *op, struct slice answer)
     return op_fail(op, ST_UNAVAILABLE, "the server says: %.*s", SLICE_ARGS(text));
 }
 
-/* What stands behind the head. */
+/* The answer without its head. */
 static struct slice body_of(struct slice answer)
 {
     const char *body = memmem(answer.data, answer.size, "\r\n\r\n", 4);

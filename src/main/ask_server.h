@@ -4,13 +4,14 @@
 #include "main/settings.h"
 
 struct server_question {
-    const char *path;  /* _orrery/<command>, to which it is posted */
+    const char *path;  /* _orrery/<command>: the question is posted there */
     struct slice body; /* JSON */
 };
 
 /*
- * `address` is where the server listens, as directory_is_held() tells it. Signs with the key that the settings lead to. The
- * answer's body, in the op's arena; an answer that is no success is ST_UNAVAILABLE with the server's own reason.
+ * `address` is where the server listens, as directory_is_held() gives it. The request is signed with the key that the
+ * settings name. `answer` is the body of the answer, in the op's arena. An answer that is no success is
+ * ST_UNAVAILABLE, with the server's own reason.
  */
 enum status server_ask(struct op *op, const struct settings *settings, const char *address,
                        const struct server_question *question, struct slice *answer);

@@ -1,4 +1,5 @@
 /* src/main/backup.c - copying the data directory while it is in use. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "main/backup.h"
 #include "store/folder.h"
 
-/* The target without links and dots; its last part need not exist. */
+/* Gives the target's path without links and dots. Its last part need not exist. */
 static enum status resolve(struct op *op, const char *target, char resolved[PATH_MAX])
 {
     char parent[PATH_MAX], real[PATH_MAX];
@@ -36,7 +37,7 @@ static enum status resolve(struct op *op, const char *target, char resolved[PATH
     return ST_OK;
 }
 
-/* A target inside the data would be copied with it, and be lost with it. */
+/* A copy inside the data directory would be part of the next copy, and would be lost with the data. */
 static enum status check_outside(struct op *op, const char *data, const char *target)
 {
     char real[PATH_MAX];
@@ -71,7 +72,7 @@ static enum status take_target(struct op *op, const char *target, int *lock)
     if (info.st_uid != geteuid()) /* its owner can open it again, and the certificate's key will be in it */
         TRY(op_fail(op, ST_BAD_DIRECTORY, "%s belongs to another user: a copy needs a directory of its own",
                     target));
-    if (chmod(target, 0700) != 0) /* what is in it is for nobody else, whoever made it */
+    if (chmod(target, 0700) != 0) /* the copy is for nobody else, whoever made the directory */
         TRY(op_fail(op, ST_BAD_DIRECTORY, "%s is not ours to close to others: %s", target, strerror(errno)));
     TRY(check_empty(op, target));
     TRY(directory_lock(op, target, lock));
@@ -127,6 +128,7 @@ enum status backup_make(struct op *op, const struct directory *directory, struct
     int lock = -1;
     enum status st;
 
+    assert(directory->lock >= 0); /* who copies it has it */
     TRY(resolve(op, target, path));
     TRY(check_outside(op, directory->path, path));
     was_there = access(path, F_OK) == 0;
@@ -134,7 +136,7 @@ enum status backup_make(struct op *op, const struct directory *directory, struct
     TRY(fill(op, directory, store, path));
 out:
     if (st != ST_OK && !was_there)
-        rmdir(path); /* which leaves what is not empty */
+        rmdir(path); /* it fails when the directory is not empty, which is well */
     if (lock >= 0)
         close(lock);
     return st;

@@ -1,4 +1,5 @@
-/* src/main/check.c - orrery check: reads everything in a data directory and believes nothing. */
+/* src/main/check.c - orrery check: reads everything in a data directory and takes nothing for granted. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -43,7 +44,9 @@ static enum status get(struct op *op, struct inspection *in, struct slice key, s
     return store_get_many(op, in->snapshot, &key, 1, value);
 }
 
-/* Documents whose values differ may share a hash, and so an entry. */
+/*
+ * Two documents may share an entry, when their values differ and have the same hash. The same values are a problem.
+ */
 static enum status check_other(struct op *op, struct inspection *in, size_t which, const struct record *item,
                                uint64_t number)
 {
@@ -51,7 +54,7 @@ static enum status check_other(struct op *op, struct inspection *in, size_t whic
     struct slice value;
     enum status st;
 
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &value));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &value));
     if (value.data && record_decode(op, value, &other) == ST_OK &&
         unique_equal(&in->container->unique_key[which], item->document, other.document))
         problem(in, "documents %llu and %llu have the same values of unique key %zu",
@@ -60,7 +63,7 @@ out:
     return st;
 }
 
-/* Each unique key's values must lead back here. */
+/* The entry of each unique key's values must lead back to this document. */
 static enum status check_uniques(struct op *op, struct inspection *in, const struct record *item)
 {
     struct slice entry;
@@ -86,7 +89,7 @@ out:
     return st;
 }
 
-/* The id entry must lead back here, the key must be the document's own, the number must begin with its bits. */
+/* The id's entry must lead back here, the EPK must be the document's own, and the number must begin with its bits. */
 static enum status check_item(struct op *op, struct inspection *in, uint64_t number,
                               const struct record *item)
 {
@@ -115,7 +118,7 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
         problem(in, "document %llu lies among those of another partition", (unsigned long long)number);
     if (item->number != number || item->lsn > in->head.lsn || number_counter(number) > in->head.counter)
         problem(in, "document %llu has a number or an LSN that was never given", (unsigned long long)number);
-    TRY(get(op, in, key_id(&op->arena, bucket_id(container->bucket), item->epk, json_string(id)), &entry));
+    TRY(get(op, in, key_id(&op->arena, container->bucket_id, item->epk, json_string(id)), &entry));
     if (!entry.data || id_entry_decode(op, entry, &found) != ST_OK || found != number)
         problem(in, "document %llu cannot be found by its id", (unsigned long long)number);
     TRY(check_uniques(op, in, item));
@@ -151,7 +154,7 @@ static enum status visit_id(struct op *op, struct inspection *in, const struct k
         problem(in, "the entry of an id is damaged");
         goto out;
     }
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
     if (!document.data)
         problem(in, "the entry of an id leads to no document");
 out:
@@ -165,14 +168,14 @@ static enum status visit_holder(struct op *op, struct inspection *in, uint64_t n
     enum status st;
 
     in->uniques++;
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
     if (!document.data)
         problem(in, "the entry of a unique key leads to no document");
 out:
     return st;
 }
 
-/* An item counts once in each of its entries, so an entry too many that leads to a document shows in the sum. */
+/* Counts every item in every entry. An entry that should not be there and leads to a document shows in the sum. */
 static enum status visit_unique(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
@@ -189,7 +192,9 @@ out:
     return st;
 }
 
-/* The item must exist, and its record must say that it has attachments: else they would stay when it goes. */
+/*
+ * The item must exist, and its record must say that it has attachments. Otherwise they would stay when it is removed.
+ */
 static enum status visit_attachment(struct op *op, struct inspection *in, const struct key_parts *key,
                                     struct slice value)
 {
@@ -205,7 +210,7 @@ static enum status visit_attachment(struct op *op, struct inspection *in, const 
         problem(in, "an attachment is damaged");
         goto out;
     }
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), number), &document));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
     if (!document.data || record_decode(op, document, &item) != ST_OK)
         problem(in, "an attachment has no document");
     else if (!(item.flags & RECORD_HAS_ATTACHMENTS))
@@ -226,7 +231,7 @@ static enum status visit_media(struct op *op, struct inspection *in, const struc
         problem(in, "the media of an attachment are damaged");
         goto out;
     }
-    TRY(get(op, in, key_attachment(&op->arena, bucket_id(in->container->bucket), number, own), &attachment));
+    TRY(get(op, in, key_attachment(&op->arena, in->container->bucket_id, number, own), &attachment));
     if (!attachment.data)
         problem(in, "media belong to no attachment");
 out:
@@ -261,7 +266,7 @@ static enum status count_last_change(struct op *op, struct inspection *in, const
 
     if (change->kind == CHANGE_DELETE || change->kind == CHANGE_REINDEX)
         goto out;
-    TRY(get(op, in, key_document(&op->arena, bucket_id(in->container->bucket), change->number), &value));
+    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, change->number), &value));
     if (value.data && record_decode(op, value, &item) == ST_OK)
         in->last_changes += item.lsn == change->lsn;
 out:
@@ -296,8 +301,7 @@ static enum status visit_next(struct op *op, struct inspection *in, const struct
         problem(in, "what leads from a version to the next is damaged");
         goto out;
     }
-    TRY(get(op, in, key_log(&op->arena, bucket_id(in->container->bucket), place.lsn, place.position),
-            &found));
+    TRY(get(op, in, key_log(&op->arena, in->container->bucket_id, place.lsn, place.position), &found));
     if (!found.data || change_decode(op, found, &change) != ST_OK || change.number != number ||
         change.previous_lsn != lsn)
         problem(in, "version %llu of document %llu leads to no change that ended it", (unsigned long long)lsn,
@@ -317,11 +321,11 @@ static const struct {
     { KEY_NEXT, visit_next },
 };
 
-/* The next block's rows; `from` is moved behind them. */
+/* Visits the rows of the next block, and moves `from` behind them. */
 static enum status visit_block(struct op *op, struct inspection *in, size_t which, struct buf *from,
                                bool *more)
 {
-    uint64_t bucket = bucket_id(in->container->bucket);
+    uint64_t bucket = in->container->bucket_id;
     struct range range = { buf_as_slice(from), key_kind_end(&op->arena, bucket, kinds[which].kind), false };
     struct scan_limit limit = { BLOCK_ROWS, PAGE_BYTES_MAX };
     struct key_parts parts;
@@ -339,11 +343,9 @@ static enum status visit_block(struct op *op, struct inspection *in, size_t whic
         arena_rewind(&op->arena, mark);
         op->error = NULL;
     }
-    if (rows.count) {
-        from->size = 0;
-        buf_slice(from, rows.row[rows.count - 1].key);
-        buf_byte(from, '\0');
-    }
+    assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
+    if (rows.count)
+        key_step_behind(from, rows.row[rows.count - 1].key);
     *more = rows.more;
 out:
     return st;
@@ -359,7 +361,7 @@ static enum status visit_kind(struct op *op, struct inspection *in, size_t which
 
     op_init(&block, op->env, SIZE_MAX);
     buf_init(&from, &op->arena);
-    buf_slice(&from, key_kind_first(&op->arena, bucket_id(in->container->bucket), kinds[which].kind));
+    buf_slice(&from, key_kind_first(&op->arena, in->container->bucket_id, kinds[which].kind));
     while (more) {
         op_begin(&block, INT64_MAX / 2);
         TRY(visit_block(&block, in, which, &from, &more));
@@ -413,7 +415,7 @@ static enum status read_trimmed(struct op *op, struct inspection *in)
     struct slice value;
     enum status st;
 
-    TRY(get(op, in, key_trimmed(&op->arena, bucket_id(in->container->bucket)), &value));
+    TRY(get(op, in, key_trimmed(&op->arena, in->container->bucket_id), &value));
     TRY(trimmed_decode(op, value, &in->trimmed));
 out:
     return st;

@@ -1,4 +1,5 @@
 /* src/main/directory.c - taking hold of the data directory. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,9 @@ static enum status make_directory(struct op *op, const char *path)
     return op_fail(op, ST_UNAVAILABLE, "cannot make %s: %s", path, strerror(errno));
 }
 
-/* The kernel releases the lock however the process ends. What an earlier process wrote into the file is removed. */
+/*
+ * The kernel releases the lock however the process ends. The address of an earlier process is removed from the file.
+ */
 enum status directory_lock(struct op *op, const char *path, int *lock)
 {
     *lock = open(directory_inside(op, path, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -45,6 +48,8 @@ enum status directory_lock(struct op *op, const char *path, int *lock)
 
 void directory_announce(const struct directory *directory, const char *address)
 {
+    assert(directory->lock >= 0);
+    assert(strlen(address) < DIRECTORY_ADDRESS_SIZE); /* directory_is_held() reads no more */
     if (pwrite(directory->lock, address, strlen(address), 0) < 0)
         log_line(LOG_WARN, "cannot write the address into %s/LOCK: %s", directory->path, strerror(errno));
 }
@@ -61,7 +66,7 @@ bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_A
     return is_held;
 }
 
-/* A folder with other files is refused: who named it by mistake would later delete them with the data. */
+/* A folder with other files is refused: a user who named it by mistake would later delete them with the data. */
 bool directory_is_empty(const char *path)
 {
     DIR *directory = opendir(path);
@@ -103,6 +108,7 @@ enum status directory_write_format(struct op *op, const char *path, int format)
     bool written = out && fprintf(out, "orrery data format %d\n", format) > 0 && fflush(out) == 0 &&
                    fsync(fileno(out)) == 0;
 
+    assert(format >= 1); /* read_format() takes no other */
     if (out)
         written &= fclose(out) == 0;
     if (!written || rename(fresh, file) != 0 || !directory_sync(path))
@@ -138,7 +144,7 @@ static enum status check_format(struct op *op, const struct formats *formats, co
     return ST_OK;
 }
 
-/* Makes nothing in a folder that is no data directory, and changes nothing in one that is only to be read. */
+/* Reading makes nothing in a folder that is no data directory, and changes nothing in one that is. */
 static enum status open_to_read(struct op *op, const struct formats *formats, struct directory *directory)
 {
     const char *path = directory->path;

@@ -17,7 +17,9 @@ struct directory {
     int lock; /* a file descriptor; -1 when not held */
 };
 
-/* Makes the directory when it is missing and migrates it when it is old, unless it is only to be read. */
+/*
+ * Makes the directory when it is missing and migrates it when its format is old. With `read_only` it changes nothing.
+ */
 enum status directory_open(struct op *op, const char *path, bool read_only, struct directory *directory);
 void directory_close(struct directory *directory);
 
@@ -37,9 +39,9 @@ const char *directory_inside(struct op *op, const char *directory, const char *n
 enum status directory_lock(struct op *op, const char *path, int *lock);
 bool directory_is_empty(const char *path); /* but for what a server that was just stopped may have left */
 
-/* Whole or not at all, and safe from a power cut once it returns. */
+/* Writes the file whole or not at all. It is safe from a power cut once this returns. */
 enum status directory_write_format(struct op *op, const char *path, int format);
 
-/* Makes safe what was made, renamed or removed in it, or beside it. */
+/* Makes files safe that were made, renamed or removed: the first inside the directory, the second beside `path`. */
 bool directory_sync(const char *path);
 bool directory_sync_parent(const char *path);

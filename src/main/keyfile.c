@@ -1,4 +1,5 @@
 /* src/main/keyfile.c - the account's keys, and the file they may lie in. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { FILE_BYTES_MAX = 4096 };
 
 /* --- reading --- */
 
-/* The group may read it, as a service's group often does; nobody else may do anything with it. */
+/* The file's group may read it, because a service often runs with that group. Nobody else may do anything with it. */
 static enum status check_mode(struct op *op, const char *path, const struct stat *info)
 {
     if (!S_ISREG(info->st_mode))
@@ -45,7 +46,7 @@ static bool is_key(struct slice text)
     return is_base64;
 }
 
-/* The texts of refusals never hold a key: they end up in logs. */
+/* The texts of refusals never hold a key, because they end up in logs. */
 static enum status read_line(struct op *op, const char *path, int number, struct slice line,
                              struct key_texts *keys)
 {
@@ -66,6 +67,7 @@ static enum status read_line(struct op *op, const char *path, int number, struct
     if (!is_key(value))
         return op_fail(op, ST_BAD_REQUEST, "the key file %s, line %d: a key must be base64 of 1 to %d bytes",
                        path, number, AUTH_KEY_BYTES_MAX);
+    assert(value.size <= AUTH_KEY_TEXT_MAX); /* which is what AUTH_KEY_BYTES_MAX are in base64 */
     memcpy(keys->text[which], value.data, value.size);
     return ST_OK;
 }
@@ -177,6 +179,7 @@ static void make_key(struct op *op, char text[AUTH_KEY_TEXT_MAX + 1])
     env_secret(op->env, bytes, sizeof(bytes));
     buf_init(&base64, &op->arena);
     base64_encode(&base64, slice_make(bytes, sizeof(bytes)));
+    assert(base64.size <= AUTH_KEY_TEXT_MAX);
     memcpy(text, base64.data, base64.size);
     text[base64.size] = '\0';
     explicit_bzero(base64.data, base64.size);
@@ -239,6 +242,7 @@ enum status keyfile_rotate(struct op *op, const char *path, enum auth_key which,
     int file = -1;
     enum status st;
 
+    assert(which < AUTH_KEYS_MAX);
     buf_init(&fresh, &op->arena);
     buf_printf(&fresh, "%s.new", path);
     buf_byte(&fresh, '\0');
@@ -268,11 +272,12 @@ static enum status set_primary(struct op *op, const char *text, struct key_texts
     if (!is_key(slice_of(text)))
         return op_fail(op, ST_BAD_REQUEST, "--key: a key must be base64 of 1 to %d bytes",
                        AUTH_KEY_BYTES_MAX);
+    assert(strlen(text) <= AUTH_KEY_TEXT_MAX);
     memcpy(keys->text[AUTH_PRIMARY], text, strlen(text) + 1);
     return ST_OK;
 }
 
-/* The well-known key protects nothing: it is for loopback, or for those who say that they know. */
+/* The well-known key protects nothing. It is for loopback, or for operators who allow it by a flag. */
 static enum status check_well_known(struct op *op, const struct settings *settings,
                                     const struct key_texts *keys)
 {

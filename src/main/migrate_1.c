@@ -1,7 +1,7 @@
 /*
  * src/main/migrate_1.c - from format 1, without an index, to 2.
- * The server indexes items while it runs, and until it is done queries go without the index. This step only writes down
- * where that begins. Otherwise the first start would read the whole change log, to find that nothing in it had entries.
+ * The server indexes the items while it runs, and until it is done queries go without the index. This step only notes
+ * where that begins. Without the note the first start would read the whole change log, and find no entries in it.
  */
 #include <unistd.h>
 

@@ -1,4 +1,6 @@
 /* src/main/migration.c - the steps between formats, and how they are run. */
+#include <assert.h>
+
 #include "base/log.h"
 #include "main/directory.h"
 #include "main/migration.h"
@@ -36,10 +38,14 @@ enum status migrate(struct op *op, const struct formats *formats, const struct d
 {
     enum status st;
 
+    assert(directory->lock >= 0);
+    assert(format >= 1);
+    assert(format <= formats->present); /* check_format() refuses a newer one */
     TRY(check_way(op, formats, directory->path, format));
     for (; format < formats->present; format++) {
         const struct migration *step = step_from(formats, format);
 
+        assert(step); /* check_way() has seen it */
         log_line(LOG_INFO, "%s: from format %d to %d: %s", directory->path, format, format + 1, step->about);
         TRY(step->run(op, directory));
         TRY(directory_write_format(op, directory->path, format + 1));

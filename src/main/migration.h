@@ -13,8 +13,8 @@
 struct directory;
 
 /*
- * A step from one format to the next, over a directory whose lock is held and whose store is closed.
- * It must be possible to run it again after it was cut off anywhere, and after it was done.
+ * A step from one format to the next. The caller holds the directory's lock, and the store is closed. It must be
+ * possible to run a step again, after it was cut off anywhere and after it was done.
  */
 struct migration {
     int from;

@@ -1,4 +1,5 @@
 /* src/main/serve.c - start, wait for a signal, stop. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -69,6 +70,8 @@ static void read_names(struct server *server)
 {
     const struct setting_list *given = &server->settings->host_names;
 
+    assert(server->name_count == 0);
+    assert(given->count < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
     if (gethostname(server->host_name, sizeof(server->host_name) - 1) == 0 && server->host_name[0])
         server->names[server->name_count++] = server->host_name;
     for (size_t i = 0; i < given->count; i++)
@@ -113,7 +116,10 @@ out:
     return st;
 }
 
-/* The program that runs scripts lies beside this one, or where packages put what nobody calls by hand. */
+/*
+ * The program that runs scripts lies beside this one, or in libexec, where packages put programs that users do not
+ * call.
+ */
 static void find_script_program(struct server *server)
 {
     static const char *const places[] = { "%s/orrery-js", "%s/../libexec/orrery/orrery-js" };
@@ -167,7 +173,7 @@ out:
     return st;
 }
 
-/* For permissions, whose operations cannot call auth/ themselves. */
+/* Prints the token of a permission. resource/ may not call auth/ itself, so it gets this function. */
 static void print_token(void *context, const struct grant *grant, struct buf *out)
 {
     auth_print_token(context, grant, out);
@@ -178,6 +184,7 @@ static enum status make_backup(void *context, struct op *op, struct slice direct
     struct server *server = context;
     struct buf target;
 
+    assert(server->has_directory); /* otherwise the router has no way here */
     buf_init(&target, &op->arena);
     buf_slice(&target, directory);
     buf_byte(&target, '\0');
@@ -296,8 +303,8 @@ out:
 /* --- running and stopping --- */
 
 /*
- * A key file that was changed is read again. When it is no good the keys stay as they are, and it
- * is told once. No request waits for it, and none that was let in is affected.
+ * Reads a changed key file. When the file is no good, the keys stay as they are, and the log tells it once. No
+ * request waits for this, and none that was let in is affected.
  */
 static void take_up_keys(struct op *op, struct server *server)
 {
@@ -320,12 +327,14 @@ out:
 
 static void keep_house(struct op *op, struct server *server)
 {
+    assert(server->auth);
+    assert(server->housekeeping);
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
     housekeeping_run(op, server->housekeeping);
 }
 
-/* Until SIGTERM or SIGINT; housekeeping is done in between. */
+/* Waits for SIGTERM or SIGINT, and does housekeeping meanwhile. */
 static void wait_for_signal(struct op *op, struct server *server, const sigset_t *signals)
 {
     const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };

@@ -1,4 +1,5 @@
 /* src/main/settings.c - flags and environment variables to settings. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,12 +143,14 @@ static bool read_flags(struct settings *settings, int argc, char **argv, int fro
     return true;
 }
 
-/* One of those that the flag's row lists: sync|async */
+/* Whether the value is one of the words in the flag's row: sync|async */
 static bool is_choice(const char *name, const char *value)
 {
-    const char *choice = flags[find_flag(name, strlen(name))].value;
-    size_t size = strlen(value);
+    size_t which = find_flag(name, strlen(name)), size = strlen(value);
+    const char *choice;
 
+    assert(which < FLAG_COUNT); /* settings_read() asks for rows that there are */
+    choice = flags[which].value;
     while (*choice) {
         size_t length = strcspn(choice, "|");
 

@@ -1,4 +1,5 @@
 /* src/main/statistics.c - what the parts of the server count, as Prometheus reads it. */
+#include <assert.h>
 #include <stddef.h>
 
 #include "base/limits.h"
@@ -79,6 +80,7 @@ static void print_figures(struct buf *out, const struct figures *figures)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const uint64_t *value = (const uint64_t *)((const char *)figures + rows[i].offset);
 
+        assert(rows[i].offset + sizeof(*value) <= sizeof(*figures));
         buf_printf(out, "# TYPE orrery_%s %s\norrery_%s %llu\n", rows[i].name, rows[i].kind, rows[i].name,
                    (unsigned long long)*value);
     }

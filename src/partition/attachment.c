@@ -1,4 +1,6 @@
 /* src/partition/attachment.c - attachments of an item, in the item's transactions. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "keys/keys.h"
 #include "partition/attachment.h"
@@ -6,7 +8,7 @@
 
 static uint64_t bucket_of(const struct partition_txn *txn)
 {
-    return bucket_id(txn->container->bucket);
+    return txn->container->bucket_id;
 }
 
 static enum status scan(struct op *op, struct partition_txn *txn, const struct record *item,
@@ -46,7 +48,7 @@ static bool has_number(const struct record *list, size_t count, uint32_t number)
     return false;
 }
 
-/* From the counter of documents: never given again, but for one that is four billion later. */
+/* Takes the number from the counter of documents. It repeats only after four billion of them. */
 enum status attachment_number(struct op *op, struct partition_txn *txn, const struct record *item,
                               uint32_t *number)
 {
@@ -67,7 +69,10 @@ out:
     return st;
 }
 
-/* The item's record as it was, with its LSN and time, but for the flag; the transaction's own gets both at the commit. */
+/*
+ * Sets the flag in the item's record, which otherwise stays as it was, with its LSN and time. A record that this
+ * transaction has written gets both at the commit.
+ */
 static enum status flag_item(struct op *op, struct partition_txn *txn, const struct record *item)
 {
     struct record flagged = *item;
@@ -117,6 +122,8 @@ enum status attachment_put(struct op *op, struct partition_txn *txn, const struc
     size_t size;
     enum status st;
 
+    assert(number > 0); /* attachment_number() gives no other */
+    assert(!txn->epk || slice_equal(item->epk, epk_slice(txn->epk)));
     *attachment = (struct record){
         .etag = env_random_u64(op->env), .number = number, .epk = item->epk, .document = document
     };
@@ -167,6 +174,7 @@ enum status attachment_remove_all(struct op *op, struct partition_txn *txn, cons
     for (size_t i = 0; i < rows.count; i++) {
         if (!key_parse(rows.row[i].key, &parts) || !key_parse_attachment(&parts, &document, &number))
             TRY(op_fail(op, ST_CORRUPT, "The key of an attachment is damaged."));
+        assert(document == item->number); /* the scan has the keys of no other */
         batch_delete(txn->batch, key_attachment(&op->arena, bucket_of(txn), document, number));
         batch_delete(txn->batch, key_media(&op->arena, bucket_of(txn), document, number));
     }

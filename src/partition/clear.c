@@ -1,4 +1,6 @@
 /* src/partition/clear.c - every item of a logical partition deleted, some at a time. */
+#include <assert.h>
+
 #include "partition/partition.h"
 
 /* A step is one commit: large enough that its sync is shared by many, small enough that others get in between. */
@@ -7,13 +9,16 @@ enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 12 };
 struct clearing {
     const struct container *container;
     const struct epk *epk;
-    uint64_t newest; /* the counter of documents when it began: what was created since stays */
-    uint64_t after;  /* the number up to which all is done */
+    uint64_t newest; /* the counter of documents when clearing began: items created since then stay */
+    uint64_t after;  /* clearing has done everything up to this number */
     size_t limit;    /* of a step's items */
     bool done;
 };
 
-/* Every key begins with the empty one, which items of a container without a key of its own may have. */
+/*
+ * Passes over items of other keys. The page may have some, because its scope is a prefix: every key begins with the
+ * empty key, which items of a container without a partition key may have.
+ */
 static enum status delete_page(struct op *op, struct clearing *clearing, struct partition_txn *txn,
                                const struct partition_page *page, size_t *deleted)
 {
@@ -37,8 +42,8 @@ out:
 }
 
 /*
- * The page is read after the transaction has begun: what others change from then on, its commit refuses.
- * Reading it asks op_check(), so that a step is the most that is done in vain.
+ * The page is read after the transaction has begun, so the commit is refused when others change one of its items from
+ * then on. Reading it calls op_check(), so a cancelled request does at most one step in vain.
  */
 static enum status step(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {
@@ -50,6 +55,8 @@ static enum status step(struct op *op, struct clearing *clearing, struct commit_
 
     TRY(partition_begin_many(op, clearing->container, clearing->epk, &txn));
     TRY(partition_list(op, clearing->container, &scope, clearing->after, clearing->limit, &page));
+    assert(page.count <= clearing->limit);
+    assert(page.last >= clearing->after); /* each step goes on behind the one before it */
     TRY(delete_page(op, clearing, txn, &page, &deleted));
     if (deleted)
         TRY(partition_commit(op, &txn, stamp));
@@ -61,8 +68,8 @@ out:
 }
 
 /*
- * What a step allocates is given back before the next one. Where others write all the time, one of a hundred items
- * has always changed: a step that was refused is tried again with half as many, down to one.
+ * Gives back a step's memory before the next one. Where others write all the time, one of a hundred items has always
+ * changed. So a step that was refused is tried again with half as many items, down to one.
  */
 static enum status step_until_written(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {
@@ -73,6 +80,8 @@ static enum status step_until_written(struct op *op, struct clearing *clearing, 
     for (int tries = 0; st == ST_WRITE_CONFLICT && tries < STEP_TRIES; tries++) {
         struct clearing attempt = *clearing;
 
+        assert(!attempt.done);
+        assert(attempt.limit > 0);
         st = step(op, &attempt, stamp);
         if (st == ST_OK)
             *clearing = attempt;

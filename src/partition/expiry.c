@@ -1,7 +1,7 @@
 /* src/partition/expiry.c - when an item's time to live is over. */
 #include "partition/expiry.h"
 
-/* What a transaction has written and not committed has no time yet, and LSN 0: it has not begun to age. */
+/* A record that a transaction has written and not committed has LSN 0 and no time: it has not begun to age. */
 int64_t item_expires_ms(const struct container *container, const struct record *item)
 {
     int32_t seconds = item->ttl_seconds == RECORD_TTL_NONE ? container->default_ttl : item->ttl_seconds;

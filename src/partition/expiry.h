@@ -1,8 +1,8 @@
 /*
  * src/partition/expiry.h - when an item's time to live is over.
- * Nothing stores that moment: it follows from the item's last write and the container's definition
- * of today, so that a new default counts for every item at once. Everything in this folder that
- * reads items passes over those that have expired; sweep.c removes them when there is time.
+ * Nothing stores that moment. It follows from the item's last write and the container's definition of today, so that
+ * a new default counts for every item at once. Everything in this folder that reads items passes over expired ones;
+ * housekeeping/sweep.c removes them when there is time.
  */
 #pragma once
 #include "catalog/catalog.h"

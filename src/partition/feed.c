@@ -1,4 +1,5 @@
 /* src/partition/feed.c - the log read in blocks, and what each change left of its item. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -8,18 +9,20 @@
 
 enum { BLOCK_ROWS_MIN = 8, BLOCK_ROWS_FIRST = 128, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 4 * 1024 * 1024 };
 
-/* So long a reader is kept waiting behind changes that are none of its own. Some SDKs take an empty page for the end. */
+/*
+ * How long a reader may wait while the feed passes over changes outside its scope. An earlier empty page would be
+ * worse: some SDKs take it for the end.
+ */
 enum { LOOK_MS_MAX = 2000 };
 
 struct feed_row {
     struct change change;
-    struct slice
-        image; /* the record after the change; data is NULL when nobody asks, or when it is not known */
+    struct slice image; /* the record after the change; data is NULL when nobody asks, or it is not known */
 };
 
 /* --- opening --- */
 
-/* No larger a block than memory for its items, if they are as large as those there are. */
+/* As many rows as a block has memory for, if their items are as large as the container's items are on average. */
 static size_t rows_of_head(const struct head *head)
 {
     size_t average = head->counts && head->documents ? head->document_bytes / head->documents : 1024;
@@ -30,7 +33,7 @@ static size_t rows_of_head(const struct head *head)
 
 static enum status read_marks(struct op *op, struct partition_feed *feed)
 {
-    struct slice key = key_trimmed(&op->arena, bucket_id(feed->container->bucket)), value;
+    struct slice key = key_trimmed(&op->arena, feed->container->bucket_id), value;
     struct log_place trimmed;
     struct head head;
     enum status st;
@@ -73,6 +76,7 @@ void partition_feed_expect(struct partition_feed *feed, size_t entries)
 {
     size_t rows = entries < BLOCK_ROWS_MIN ? BLOCK_ROWS_MIN : entries;
 
+    assert(feed->block_rows_max >= BLOCK_ROWS_MIN); /* the feed is open */
     feed->block_rows = rows < feed->block_rows_max ? rows : feed->block_rows_max;
 }
 
@@ -87,13 +91,13 @@ void partition_feed_after(struct partition_feed *feed, uint64_t lsn)
 
 static struct range log_behind(struct op *op, const struct partition_feed *feed, struct log_place from)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
 
     return (struct range){ key_log(&op->arena, bucket, from.lsn, from.position),
                            key_kind_end(&op->arena, bucket, KEY_LOG), false };
 }
 
-/* The first change at or behind the LSN; LSN 0 when there is none. */
+/* The first change of that LSN or a higher one; its LSN is 0 when there is none. */
 static enum status change_at(struct op *op, const struct partition_feed *feed, uint64_t lsn,
                              struct change *change)
 {
@@ -109,13 +113,11 @@ out:
     return st;
 }
 
-/* Time never falls while the LSN rises, so halving finds it. */
+/* Times never fall while LSNs rise, so a binary search finds the place. */
 enum status partition_feed_since(struct op *op, struct partition_feed *feed, int64_t ms)
 {
-    uint64_t
-        low = 0,
-        high =
-            feed->head_lsn; /* up to `low` all is not after that time; what is above `high` is, or is nothing */
+    uint64_t low = 0;               /* changes up to it are not after that time */
+    uint64_t high = feed->head_lsn; /* changes above it are after that time, or there are none */
     enum status st = ST_OK;
 
     while (low < high) {
@@ -137,7 +139,9 @@ out:
 
 /* --- a block --- */
 
-/* A row of the block under its item's number: sorted, an item's changes are neighbours in their order. */
+/*
+ * A row of the block by its item's number. Sorted so, the changes of an item are neighbours, in the order of the log.
+ */
 struct by_number {
     uint64_t number;
     size_t row;
@@ -170,22 +174,24 @@ static struct by_number *sort_rows(struct op *op, const struct partition_feed *f
     return list;
 }
 
-/* What a block asks the store for: a key for each of some rows. */
+/* Keys that a block asks the store for together, each for one of its rows. */
 struct question {
     struct feed_row **row;
     struct slice *key, *value;
-    size_t count;
+    size_t count, most;
 };
 
 static struct question question_of(struct op *op, size_t most)
 {
-    return (struct question){ .row = arena_alloc(&op->arena, (most + 1) * sizeof(struct feed_row *)),
+    return (struct question){ .most = most,
+                              .row = arena_alloc(&op->arena, (most + 1) * sizeof(struct feed_row *)),
                               .key = arena_alloc(&op->arena, (most + 1) * sizeof(struct slice)),
                               .value = arena_alloc(&op->arena, (most + 1) * sizeof(struct slice)) };
 }
 
 static void question_add(struct question *question, struct feed_row *row, struct slice key)
 {
+    assert(question->count < question->most);
     question->row[question->count] = row;
     question->key[question->count++] = key;
 }
@@ -197,7 +203,7 @@ static enum status ask(struct op *op, const struct partition_feed *feed, struct 
     return view_get_many(op, &feed->view, question->key, question->count, question->value);
 }
 
-/* The items as they are; whether they are still what these changes left is seen when they are given. */
+/* Reads the items as they are now. The giving functions check whether an item is still what the change left. */
 static enum status find_items(struct op *op, const struct partition_feed *feed, struct question *items)
 {
     enum status st;
@@ -209,10 +215,10 @@ out:
     return st;
 }
 
-/* Of each item only the block's last change can be its last one. */
+/* Only an item's last change in the block can be its last change at all. */
 static enum status find_latest(struct op *op, struct partition_feed *feed)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
     size_t count;
     struct by_number *list = sort_rows(op, feed, &count);
     struct question items = question_of(op, count);
@@ -226,7 +232,7 @@ static enum status find_latest(struct op *op, struct partition_feed *feed)
     return find_items(op, feed, &items);
 }
 
-/* The changes that ended the versions have them as they were. */
+/* Reads the changes that ended the versions: each holds the version as its old record. */
 static enum status find_ended(struct op *op, const struct partition_feed *feed, struct question *changes)
 {
     enum status st;
@@ -244,10 +250,10 @@ out:
     return st;
 }
 
-/* A version either was ended by a change, to which its key leads, or is the item as it is. */
+/* A version was ended by a change, which the version's key leads to; otherwise it is the item as it is now. */
 static enum status find_versions(struct op *op, const struct partition_feed *feed, struct question *next)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
     struct question changes = question_of(op, next->count), items = question_of(op, next->count);
     struct log_place place;
     enum status st;
@@ -269,10 +275,10 @@ out:
     return st;
 }
 
-/* An item's next change in the block has what this one left; behind an item's last one the store is asked. */
+/* The item's next change in the block holds what this change left. For an item's last change the store is asked. */
 static enum status find_all(struct op *op, struct partition_feed *feed)
 {
-    uint64_t bucket = bucket_id(feed->container->bucket);
+    uint64_t bucket = feed->container->bucket_id;
     size_t count;
     struct by_number *list = sort_rows(op, feed, &count);
     struct question next = question_of(op, count);
@@ -311,7 +317,7 @@ out:
     return st;
 }
 
-/* In the feed's own memory: the operation's is the reader's. */
+/* Reads the block into the feed's own memory, because the op's arena is the reader's. */
 static enum status try_block(struct op *op, struct partition_feed *feed)
 {
     struct arena readers = op->arena;
@@ -328,11 +334,12 @@ static enum status try_block(struct op *op, struct partition_feed *feed)
     return st;
 }
 
-/* Items may be larger than others were: what does not fit is read in smaller blocks. */
+/* Items may be larger than the average. A block that does not fit is read again as a smaller one. */
 static enum status read_block(struct op *op, struct partition_feed *feed)
 {
     enum status st;
 
+    assert(feed->at_row == feed->row_count); /* nobody needs the block before it any more */
     TRY(op_check(op));
     feed->tired = feed->row_count > 0 && env_monotonic_ms(op->env) > feed->until_ms;
     st = try_block(op, feed);
@@ -348,7 +355,10 @@ out:
 
 /* --- entries --- */
 
-/* Given when the item is what this change left of it: of an item that was changed again, that change is given. */
+/*
+ * Gives a change when the item is still what the change left. When the item was changed again, the later change is
+ * given.
+ */
 static enum status give_latest(struct op *op, const struct partition_feed *feed, const struct feed_row *row,
                                struct feed_entry *entry, bool *found)
 {
@@ -403,11 +413,12 @@ static enum status give(struct op *op, const struct partition_feed *feed, const 
     return give_latest(op, feed, row, entry, found);
 }
 
-/* To the next row; false when there is none, or when the transaction before it is a good place to rest. */
+/* Goes to the next row. `found` is false when there is none, or when the feed pauses between two transactions. */
 static enum status next_row(struct op *op, struct partition_feed *feed, bool *found)
 {
     enum status st = ST_OK;
 
+    assert(feed->at_row <= feed->row_count);
     while (feed->at_row == feed->row_count && feed->more)
         TRY(read_block(op, feed));
     *found = feed->at_row < feed->row_count;
@@ -432,6 +443,7 @@ enum status partition_feed_next(struct op *op, struct partition_feed *feed, stru
 {
     enum status st;
 
+    assert(feed->view.snapshot); /* the feed is open */
     do {
         TRY(next_row(op, feed, found));
         if (!*found)

@@ -4,11 +4,12 @@
  *     partition_feed_after(&feed, lsn);                              or partition_feed_since(): a time
  *     while (partition_feed_next(op, &feed, &entry, &found) == ST_OK && found) ...
  *     partition_feed_close(&feed);                                   welcome on one that never opened
- * It reads the log. Two ways to read it:
+ * A feed reads the log, in one of two modes:
  *     FEED_LATEST  each item once, at its last change; items that are gone, or have expired, do not show
  *     FEED_ALL     every create, replace and delete, with the item before and after; from where the log is whole
- * The image after a change is not in the log: it is the old record of the next change of that item, which key_next
- * finds, or the item as it is. So a block of the log costs three gets of many keys, however long ago it was written.
+ * The log does not hold the image after a change. That image is the old record in the item's next change, which
+ * key_next leads to, or the item as it is now. So a block of the log costs three gets of many keys, however old it
+ * is.
  *
  * Ownership. An entry's bytes live until the next call.
  * Threads. A feed is used by one thread, and waits on the store.
@@ -26,10 +27,9 @@ struct feed_entry {
 
 struct partition_feed {
     uint64_t head_lsn;    /* as of the view */
-    uint64_t trimmed_lsn; /* up to it FEED_ALL has nothing to read any more */
-    uint64_t
-        lsn;     /* everything up to it was looked at before the last entry given; all, when none was found */
-    bool paused; /* nothing found because it has looked for long, though there is more */
+    uint64_t trimmed_lsn; /* FEED_ALL can read only what is above it */
+    uint64_t lsn; /* looked at up to here before the last entry was given; head_lsn when none was found */
+    bool paused;  /* it found nothing because it has looked long enough, though there is more */
 
     /* Private to feed.c. */
     const struct container *container;
@@ -52,16 +52,16 @@ enum status partition_feed_open(struct op *op, const struct container *container
                                 const struct partition_scope *scope, enum feed_mode mode,
                                 struct partition_feed *feed);
 
-/* About so many entries are wanted: the first block is no larger. */
+/* The caller wants about so many entries: the first block is no larger than that. */
 void partition_feed_expect(struct partition_feed *feed, size_t entries);
 
-/* Begins behind that LSN; 0 is the beginning. */
+/* Begins with the first change above that LSN; 0 is the beginning. */
 void partition_feed_after(struct partition_feed *feed, uint64_t lsn);
 
 /* Begins with the first change that was committed after that time. */
 enum status partition_feed_since(struct op *op, struct partition_feed *feed, int64_t ms);
 
-/* ST_BAD_REQUEST: FEED_ALL lacks a version, because a program that did not note where versions end has written it. */
+/* ST_BAD_REQUEST: FEED_ALL lacks a version. An older program wrote it, and did not note which change ended it. */
 enum status partition_feed_next(struct op *op, struct partition_feed *feed, struct feed_entry *entry,
                                 bool *found);
 void partition_feed_close(struct partition_feed *feed);

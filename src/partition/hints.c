@@ -1,4 +1,5 @@
 /* src/partition/hints.c - one slot for each hash; the newest takes it. */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 
 enum { SLOTS = 1 << 18 }; /* 4 MB when all are in use, and nothing before */
 
-/* Two words that are not read as one: a number with another item's mark is a wrong hint, no more. */
+/* The two words are not read together. A number beside another item's hash is a wrong hint, and does no harm. */
 struct slot {
     atomic_ullong item, number;
 };
@@ -41,6 +42,7 @@ void hints_put(struct hints *hints, uint64_t item, uint64_t number)
 {
     struct slot *slot = &hints->slot[item % SLOTS];
 
+    assert(number > 0); /* 0 says that there is no hint */
     atomic_store_explicit(&slot->number, number, memory_order_relaxed);
     atomic_store_explicit(&slot->item, item, memory_order_relaxed);
 }

@@ -1,8 +1,7 @@
 /*
  * src/partition/hints.h - where an item probably lies: (container, EPK, id) to number, in memory.
- * A record names its own EPK and id, so whoever follows a hint sees whether it was right, and
- * a wrong or stale one costs a get, never a wrong answer. With a good one a point read is one
- * get instead of two.
+ * A record names its own EPK and id, so a reader that follows a hint sees whether the hint was right. A wrong or
+ * stale hint costs a get, and never gives a wrong answer. With a right one a point read is one get instead of two.
  *
  * Threads. Any, without locks.
  */

@@ -1,4 +1,4 @@
-/* src/partition/indexed.c - the entries of items: by which policy, and what a write changes. */
+/* src/partition/indexed.c - the entries of items: which policy gives them, and what a write changes of them. */
 #include <assert.h>
 
 #include "base/limits.h"
@@ -7,7 +7,10 @@
 #include "partition/indexed.h"
 #include "partition/txn.h"
 
-/* No document is an array, so that its elements' path is free to say that a document is not indexed. */
+/*
+ * No document is an array, so the path of the root's elements is free to mark documents that are left out of the
+ * index.
+ */
 enum { UNINDEXED_BYTES = TERM_PATH_BYTES + 1 };
 
 static struct slice unindexed_term(uint8_t bytes[UNINDEXED_BYTES])
@@ -28,6 +31,7 @@ void indexed_mark(const struct partition_txn *txn, struct record *record)
 {
     const struct container *container = container_latest(txn->container);
 
+    assert(container->bucket == txn->container->bucket); /* another version of the same container */
     record->policy_version = container->policy_version;
     if (container->index && !index_policy_is_empty(container->index) && !is_wanted(txn, container->index))
         record->flags |= RECORD_UNINDEXED;
@@ -47,7 +51,7 @@ static bool find_policy(const struct container *container, uint32_t version,
     return false;
 }
 
-/* The container at hand knows it, or a version that replaced it since. */
+/* The policy is known to this version of the container, or to a later one. */
 static enum status policy_of(struct op *op, const struct container *container, const struct record *record,
                              const struct index_policy **policy)
 {
@@ -58,7 +62,7 @@ static enum status policy_of(struct op *op, const struct container *container, c
                    (unsigned)record->policy_version);
 }
 
-/* What a transaction has written and not committed has no LSN, and its time is not known. */
+/* A record that a transaction has written and not committed has no LSN, and its time is not known. */
 static enum status read_item(struct op *op, const struct container *container, const struct record *record,
                              struct index_item *item)
 {
@@ -100,6 +104,8 @@ static enum status change_entries(struct op *op, const struct container *contain
     struct index_item old = { 0 }, new = { 0 };
     enum status st = ST_OK;
 
+    assert(!before || !after || before->number == after->number); /* two versions of one item */
+    assert(batch_bucket(batch) == container->bucket_id);
     *left_out = is_left_out(after);
     if (!bucket_keeps_entries(container->bucket))
         return ST_OK;
@@ -132,6 +138,7 @@ enum status indexed_change(struct op *op, struct partition_txn *txn, const struc
 
     assert(before || after);
     TRY(change_entries(op, txn->container, txn->batch, before, after, INDEX_ITEM_BYTES_MAX, &left_out));
+    assert(after || !left_out); /* what is gone has no entries to leave out */
     if (left_out)
         after->flags |= RECORD_UNINDEXED;
 out:
@@ -164,7 +171,7 @@ out:
 
 typedef bool has_function(const struct index_policy *policy, const void *what);
 
-/* A version in use whose policy is NULL has items without any entries. */
+/* An older policy that is NULL stands for items without any entries. */
 static bool all_of_one_have(const struct container *container, has_function *has, const void *what)
 {
     if (!container->index || !has(container->index, what))
@@ -217,7 +224,7 @@ struct spatial_wanted {
     path_id id;
 };
 
-/* Another map, in an older policy, has another id. */
+/* An older policy with another map has another id. */
 static bool has_spatial(const struct index_policy *policy, const void *what)
 {
     const struct spatial_wanted *wanted = what;
@@ -293,6 +300,7 @@ enum status container_index_is_whole(struct op *op, const struct view *view,
     struct index_block block;
     enum status st = ST_OK;
 
+    assert(view->bucket == container->bucket);
     *whole = false;
     if (!container->index)
         goto out;

@@ -1,4 +1,6 @@
 /* src/partition/key.c - header and document to partition key. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "partition/key.h"
 
@@ -19,6 +21,7 @@ static void drop_undefined(const struct container *container, struct partition_k
 
 void partition_key_extract(const struct container *container, struct json document, struct partition_key *key)
 {
+    assert(container->key_path_count <= EPK_COMPONENTS_MAX);
     key->count = container->key_path_count;
     for (size_t i = 0; i < key->count; i++) {
         const struct key_path *path = &container->key_path[i];

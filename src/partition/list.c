@@ -5,14 +5,16 @@
 #include "base/limits.h"
 #include "partition/scan.h"
 
-/* A page that finds little stops here, and goes on with the next request. */
+/* A page that has looked at so many bytes ends, however few items it found. The next request goes on. */
 enum { SCANNED_BYTES_MAX = 16 * 1024 * 1024 };
 
-/* The item's bytes, and what points into them, out of the scan's memory. */
+/* Copies the item's bytes out of the scan's memory, and moves the pointers into the copy. */
 static enum status keep(struct op *op, struct record *item)
 {
     char *copy = arena_try_alloc(&op->arena, item->stored.size);
 
+    assert(item->epk.data >= item->stored.data); /* both point into what is copied */
+    assert((const char *)item->document.at >= item->stored.data);
     if (!copy)
         return op_fail(op, ST_TOO_LARGE, "The response size is too large.");
     memcpy(copy, item->stored.data, item->stored.size);
@@ -22,7 +24,7 @@ static enum status keep(struct op *op, struct record *item)
     return ST_OK;
 }
 
-/* Orders by creation what one page holds whole, as people who know the service's emulator expect. */
+/* When one page holds all items, they come in order of creation, as people who know the service's emulator expect. */
 static int by_creation(const void *a, const void *b)
 {
     uint64_t x = number_counter(((const struct record *)a)->number);
@@ -46,6 +48,7 @@ static enum status fill_page(struct op *op, struct partition_scan *scan, size_t 
         if (scan->paused || !page->more || page->count == limit ||
             (page->count && bytes + item.stored.size > PAGE_BYTES_MAX))
             break;
+        assert(page->count < limit); /* for which the page has room */
         bytes += item.stored.size;
         page->last = item.number;
         TRY(keep(op, &item));

@@ -8,7 +8,7 @@
 #include "base/thread.h"
 #include "partition/locks.h"
 
-/* Each who waits holds a thread: those who write one item must leave some to the others. */
+/* Every waiter holds a thread, so the writers of one item must leave some threads to other requests. */
 enum { WAITERS_MAX = 32 };
 
 enum { SHARDS = 64 }; /* so that writers of different items seldom meet at a mutex */
@@ -69,6 +69,8 @@ static struct lock *add(struct shard *shard, uint64_t what)
 {
     struct lock *lock = heap_allocate(sizeof(*lock));
 
+    thread_assert_locked(&shard->mutex);
+    assert(!find(shard, what)); /* of an item there is one lock at a time */
     *lock = (struct lock){ .what = what, .shard = shard, .next = shard->locks };
     lock->last = &lock->first;
     shard->locks = lock;
@@ -79,6 +81,8 @@ static void leave_queue(struct lock *lock, struct waiter *waiter)
 {
     struct waiter **link = &lock->first;
 
+    thread_assert_locked(&lock->shard->mutex);
+    assert(lock->waiting > 0);
     while (*link != waiter)
         link = &(*link)->next;
     *link = waiter->next;
@@ -115,6 +119,8 @@ static bool wait_for_turn(struct op *op, struct lock *lock)
     int late = 0;
 
     thread_assert_may_block();
+    thread_assert_locked(&lock->shard->mutex);
+    assert(lock->waiting < WAITERS_MAX);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&waiter.turn, &attributes);
@@ -164,6 +170,8 @@ static void remove_lock(struct lock *lock)
 {
     struct lock **link = &lock->shard->locks;
 
+    thread_assert_locked(&lock->shard->mutex);
+    assert(lock->waiting == 0); /* who waits for it would be left behind */
     while (*link != lock)
         link = &(*link)->next;
     *link = lock->next;
@@ -179,7 +187,9 @@ void locks_release(struct lock *lock)
     shard = lock->shard;
     pthread_mutex_lock(&shard->mutex);
     next = lock->first;
-    if (next) { /* it holds the lock now, whenever it wakes */
+    assert(find(shard, lock->what) == lock); /* it is held, and released once */
+    assert((next == NULL) == (lock->waiting == 0));
+    if (next) { /* it holds the lock from now on, even before it wakes */
         leave_queue(lock, next);
         next->granted = true;
         pthread_cond_signal(&next->turn);

@@ -1,9 +1,10 @@
 /*
  * src/partition/locks.h - first come, first served, for each item that is being written.
- * A lock only avoids wasted work: two writers of one item would both do theirs, and the commit
- * would refuse one of them. Whether a write is right is the commit's to say.
+ * A lock only avoids wasted work. Without it two writers of one item would both do their work, and the commit would
+ * refuse one of them. The commit alone decides whether a write is right.
  *
- * Threads. Any, and another one may release it. A loop thread does not wait: ST_WOULD_BLOCK when somebody holds it.
+ * Threads. Any; another thread than the one that acquired a lock may release it. A loop thread does not wait:
+ *     ST_WOULD_BLOCK when somebody holds the lock.
  */
 #pragma once
 #include "base/op.h"

@@ -1,15 +1,17 @@
 /*
  * src/partition/measure.c - the longest array of a document, without looking at most of it.
- * An element takes a byte at least, so an array or object of no more bytes than the longest array has elements
- * holds no longer one and is passed over whole.
+ * An element takes at least a byte. So an array or object that has no more bytes than the longest array has elements
+ * cannot hold a longer one, and is passed over whole.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "base/log.h"
 #include "partition/measure.h"
 
 enum { LOG_TEXT_BYTES = 200 };
 
-/* Where a walk is. A name that has no room is told as dots; what is below it adds nothing. */
+/* The path of a walk. A name that has no room becomes dots, and names below it are left out. */
 struct trail {
     char text[SHAPE_PATH_BYTES];
     size_t size;
@@ -25,6 +27,7 @@ static void trail_add(struct trail *trail, struct slice name)
     trail->cut = trail->size + 1 + name.size + sizeof(DOTS) > sizeof(trail->text);
     if (trail->cut)
         name = slice_of(DOTS + 1);
+    assert(trail->size + 1 + name.size < sizeof(trail->text)); /* dots had room after every name before */
     trail->text[trail->size++] = '/';
     memcpy(trail->text + trail->size, name.data, name.size);
     trail->size += name.size;
@@ -42,7 +45,7 @@ static bool may_hold_longer(struct json value, uint64_t longest)
     return (kind == JSON_ARRAY || kind == JSON_OBJECT) && json_size(value) > longest;
 }
 
-/* Most documents end here: the path is looked for only when there is one to tell. */
+/* Most documents need only this: the path is looked for when there is a longer array than before. */
 static uint64_t longest_in(struct json value, uint64_t longest)
 {
     if (json_kind(value) == JSON_ARRAY && json_count(value) > longest)
@@ -103,13 +106,14 @@ void measure_document(struct op *op, struct measure *measure, const struct conta
         return;
     walk.found.size = 0;
     visit(&walk, document, &(struct trail){ 0 });
+    assert(walk.longest > known); /* longest_in() has seen it */
     measure->array_count = walk.longest;
     measure->array_id = id_of(op, document);
     walk.found.text[walk.found.size] = '\0';
     memcpy(measure->path, walk.found.text, walk.found.size + 1);
 }
 
-/* A client chose the text: without line ends, and not longer than a line of the log can take. */
+/* A client chose the text, so it goes into the log without line ends and cut to LOG_TEXT_BYTES. */
 static const char *log_text(struct op *op, struct slice text)
 {
     struct buf out;

@@ -10,11 +10,11 @@
 #include "partition/txn.h"
 #include "partition/unique.h"
 
-/* What two writers must not both have read: an item of a container. */
+/* The scope of an item: of two writers who have read the same item, the commit refuses one. */
 static uint64_t item_scope(const struct container *container, struct slice epk, struct slice id)
 {
     struct hash128 key = murmur3_128(epk.data, epk.size), name = murmur3_128(id.data, id.size);
-    uint64_t mixed[3] = { bucket_id(container->bucket), key.h1, name.h1 };
+    uint64_t mixed[3] = { container->bucket_id, key.h1, name.h1 };
 
     return murmur3_128(mixed, sizeof(mixed)).h1;
 }
@@ -25,7 +25,7 @@ enum status txn_open(struct op *op, const struct container *container, struct pa
     enum status st;
 
     *made = (struct partition_txn){ .container = container, .token = env_random_u64(op->env) };
-    made->batch = batch_new(op, bucket_id(container->bucket));
+    made->batch = batch_new(op, container->bucket_id);
     made->changes_end = &made->changes;
     made->lsn = bucket_lsn(container->bucket);
     TRY(view_open(op, container->bucket, made->batch, &made->view));
@@ -34,13 +34,17 @@ out:
     return st;
 }
 
-/* With the lock of an item, or with that of none, as no id is empty, or without `locks` with no lock. */
+/*
+ * Takes the lock of the item `id`. An empty id is no item's: its lock is the one that transactions which begin in
+ * turn share. Without `locks` it takes none.
+ */
 static enum status begin(struct op *op, struct locks *locks, const struct container *container,
                          const struct epk *epk, struct slice id, struct partition_txn **txn)
 {
     struct lock *lock = NULL;
     enum status st = ST_OK;
 
+    assert(epk);
     if (locks)
         TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
     op_renew_time(op);
@@ -79,11 +83,13 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
 
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
 {
+    assert(!txn->pending); /* what is with the committer is not changed any more */
     batch_expect(txn->batch, item_scope(txn->container, epk, id), txn->lsn);
 }
 
 void partition_expect(struct partition_txn *txn, struct slice id)
 {
+    assert(txn->epk); /* it is about one logical partition */
     txn_expect_item(txn, epk_slice(txn->epk), id);
 }
 
@@ -91,6 +97,7 @@ void partition_order_entries(struct partition_txn *txn)
 {
     size_t count;
 
+    assert(!txn->pending);
     batch_index_entries(txn->batch, &count);
 }
 
@@ -107,7 +114,7 @@ void partition_abort(struct partition_txn *txn)
     locks_release(txn->lock);
 }
 
-/* What a transaction has written itself has no time yet: until it is committed, its time is now. */
+/* A record that the transaction has written itself has no time yet. Until the commit its time is that of the op. */
 enum status txn_decode(struct op *op, struct slice value, struct record *item)
 {
     enum status st = record_decode(op, value, item);
@@ -121,7 +128,7 @@ enum status txn_decode(struct op *op, struct slice value, struct record *item)
 static enum status find(struct op *op, const struct view *view, const struct container *container,
                         const struct epk *epk, struct slice id, struct record *item, bool *found)
 {
-    uint64_t bucket = bucket_id(container->bucket);
+    uint64_t bucket = container->bucket_id;
     struct slice entry, value;
     uint64_t number;
     enum status st;
@@ -140,12 +147,14 @@ out:
     return st;
 }
 
-/* An item that has expired goes with the transaction that met it, which may then have its id. */
+/* A transaction that meets an expired item removes it, and may then use its id. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found)
 {
     enum status st;
 
+    assert(txn->epk);
+    assert(!txn->pending);
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
     TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
@@ -159,7 +168,7 @@ out:
     return st;
 }
 
-/* `ttl` counts only where it is a number of seconds or -1. */
+/* `ttl` counts only when it is a positive number of seconds, or -1. */
 static int32_t ttl_of(struct json document)
 {
     struct json ttl = json_get(document, "ttl");
@@ -170,14 +179,16 @@ static int32_t ttl_of(struct json document)
                                                                                     : RECORD_TTL_NONE;
 }
 
-/* `old` is what it takes the place of; NULL for a new one. */
+/* `old` is the version that the item replaces; NULL for a new item. */
 static enum status put_record(struct op *op, struct partition_txn *txn, struct record *item,
                               const struct record *old)
 {
     size_t size;
     uint8_t *value = record_encode(op, item, &size);
-    struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), item->number);
+    struct slice key = key_document(&op->arena, txn->container->bucket_id, item->number);
 
+    assert(!old || old->number == item->number);      /* promise 3 */
+    assert(!old || slice_equal(old->epk, item->epk)); /* an item stays in its logical partition */
     if (!value)
         return op_fail_as(op, ST_TOO_LARGE);
     batch_put_stamped(txn->batch, key, value, size);
@@ -194,7 +205,7 @@ static void put_id(struct op *op, struct partition_txn *txn, struct slice id, ui
     uint8_t *value = arena_alloc(&op->arena, ID_ENTRY_BYTES);
 
     id_entry_encode(number, value);
-    batch_put(txn->batch, key_id(&op->arena, bucket_id(txn->container->bucket), epk_slice(txn->epk), id),
+    batch_put(txn->batch, key_id(&op->arena, txn->container->bucket_id, epk_slice(txn->epk), id),
               slice_make(value, ID_ENTRY_BYTES));
 }
 
@@ -204,13 +215,14 @@ static enum status encode_change(struct op *op, struct txn_change *noted)
     return noted->value ? ST_OK : op_fail_as(op, ST_TOO_LARGE);
 }
 
-/* Of a document that the transaction itself has written: what it did before and what it does now are one change. */
+/* The transaction has written this document before: the earlier change and this one become a single change. */
 static enum status change_again(struct op *op, const struct partition_txn *txn, const struct change *change)
 {
     struct txn_change *noted = txn->changes;
 
-    while (!noted->value || noted->change.number != change->number)
+    while (noted && (!noted->value || noted->change.number != change->number))
         noted = noted->next;
+    assert(noted); /* a record of LSN 0 is the transaction's own, and each of those has its change */
     if (change->kind != CHANGE_DELETE)
         return ST_OK;
     if (noted->change.kind == CHANGE_CREATE) {
@@ -226,6 +238,9 @@ enum status txn_log(struct op *op, struct partition_txn *txn, struct change chan
     struct txn_change *noted;
     enum status st;
 
+    assert(!txn->pending);
+    assert((change.kind == CHANGE_CREATE) == !old);
+    assert(!old || old->number == change.number);
     if (old && old->lsn == 0)
         return change_again(op, txn, &change);
     noted = arena_alloc(&op->arena, sizeof(*noted));
@@ -236,6 +251,7 @@ enum status txn_log(struct op *op, struct partition_txn *txn, struct change chan
         noted->change.old_record = old->stored;
     }
     TRY(encode_change(op, noted));
+    assert(noted->size >= noted->change.old_record.size); /* which is the end of it */
     noted->change.old_record =
         slice_make(noted->value + noted->size - noted->change.old_record.size, noted->change.old_record.size);
     *txn->changes_end = noted;
@@ -271,6 +287,8 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     uint64_t number = number_make(bits, counter);
     enum status st;
 
+    assert(number_counter(number) == counter); /* the counter has room, or two items would share a number */
+    assert(json_kind(document) == JSON_OBJECT);
     fill(op, txn, number, document, item);
     TRY(unique_move(op, txn, item->epk, number, json_undefined, document));
     batch_uses_counter(txn->batch, counter);
@@ -282,7 +300,7 @@ out:
     return st;
 }
 
-/* A replace may rename: the new id must be as free at the commit as it is in the view. */
+/* A replace may rename the item. partition_find() expects the new id unchanged, so it is still free at the commit. */
 static enum status check_free(struct op *op, struct partition_txn *txn, struct slice id)
 {
     struct record other;
@@ -298,7 +316,7 @@ out:
 
 static void rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
 {
-    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint64_t bucket = txn->container->bucket_id;
 
     batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
     put_id(op, txn, id, old->number);
@@ -311,12 +329,14 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     bool renames = !slice_equal(id, id_of(old->document));
     enum status st;
 
+    assert(txn->epk);
+    assert(json_kind(document) == JSON_OBJECT);
     fill(op, txn, old->number, document, item);
     item->flags |= old->flags & RECORD_HAS_ATTACHMENTS;
     if (renames)
         TRY(check_free(op, txn, id));
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
-    if (renames) /* after everything that may refuse: a script goes on after what was refused */
+    if (renames) /* only after everything that may refuse, because a script may go on after a refusal */
         rename_id(op, txn, old, id);
     TRY(indexed_change(op, txn, old, item));
     TRY(put_record(op, txn, item, old));
@@ -325,14 +345,16 @@ out:
     return st;
 }
 
-/* An item with all its entries, and a change that says whether its time to live was over. */
+/* Removes an item with all its entries. The change says whether the item had expired. */
 static enum status remove_item(struct op *op, struct partition_txn *txn, const struct record *old,
                                bool expired)
 {
     struct change change = { .kind = CHANGE_DELETE, .expired = expired, .number = old->number };
-    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint64_t bucket = txn->container->bucket_id;
     enum status st;
 
+    assert(!txn->epk ||
+           slice_equal(old->epk, epk_slice(txn->epk))); /* it is one of the transaction's items */
     TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
     TRY(attachment_remove_all(op, txn, old));
     TRY(indexed_change(op, txn, old, NULL));
@@ -348,7 +370,8 @@ enum status txn_remove_expired(struct op *op, struct partition_txn *txn, const s
 {
     enum status st;
 
-    TRY(op_may_take_long(op)); /* it may be large, and what removes it holds on to its container */
+    assert(item_is_expired(txn->container, old, op->now_ms));
+    TRY(op_may_take_long(op)); /* the item may be large, and the commit will pin the container's definition */
     txn->expires = true;
     txn_expect_item(txn, old->epk, id_of(old->document));
     TRY(remove_item(op, txn, old, true));
@@ -362,7 +385,10 @@ enum status partition_delete(struct op *op, struct partition_txn *txn, const str
     return remove_item(op, txn, old, false);
 }
 
-/* Nobody knew whether it was written: the store may know now, if need be after a wait. If not, the client is told so. */
+/*
+ * The commit was ambiguous. The store may know by now, perhaps after a wait; if not, the client is told that nobody
+ * knows.
+ */
 static enum status settle(struct op *op, const struct partition_txn *txn)
 {
     bool committed;
@@ -372,12 +398,13 @@ static enum status settle(struct op *op, const struct partition_txn *txn)
     return op_fail(op, ST_AMBIGUOUS, "The write failed, and it is not known whether it took place.");
 }
 
-/* The version that a change ends leads to it: so the feed of all versions finds what came of each. */
+/* Puts the key that leads from a version to the change that ended it. The feed of all versions follows it. */
 static void put_next(struct op *op, struct partition_txn *txn, const struct change *change, uint32_t position)
 {
-    uint64_t bucket = bucket_id(txn->container->bucket);
+    uint64_t bucket = txn->container->bucket_id;
     uint8_t *value = arena_alloc(&op->arena, NEXT_BYTES);
 
+    assert(change->previous_lsn > 0); /* it ends a version that was committed */
     next_encode(position, value);
     batch_put_stamped(txn->batch, key_next(&op->arena, bucket, change->previous_lsn, change->number), value,
                       NEXT_BYTES);
@@ -397,9 +424,14 @@ static void put_log(struct op *op, struct partition_txn *txn)
     }
 }
 
-/* What removes expired items holds on to the definition by which they are. */
+/*
+ * A transaction that removes expired items pins the definition, because the definition decides which items have
+ * expired.
+ */
 static enum status prepare(struct op *op, struct partition_txn *txn)
 {
+    assert(!txn->pending); /* it is committed once */
+    assert(!batch_is_empty(txn->batch));
     if (txn->expires && !container_pin(txn->container))
         return op_fail(op, ST_WRITE_CONFLICT, "The container's definition was changed.");
     put_log(op, txn);
@@ -408,6 +440,8 @@ static enum status prepare(struct op *op, struct partition_txn *txn)
 
 static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
 {
+    assert(txn->pending); /* the committer had it */
+    assert(st != ST_PENDING);
     if (txn->expires)
         container_unpin(txn->container);
     if (st == ST_AMBIGUOUS)
@@ -417,20 +451,22 @@ static enum status conclude(struct op *op, const struct partition_txn *txn, enum
     return st;
 }
 
-/* What wrote nothing has nothing to wait for: it saw this LSN, or a later one. */
+/* A transaction that wrote nothing waits for nothing. It saw this LSN, or a later one. */
 static enum status commit_nothing(const struct partition_txn *txn, struct commit_stamp *stamp)
 {
     *stamp = (struct commit_stamp){ .lsn = txn->lsn };
     return ST_OK;
 }
 
-/* `ready` are those of the transactions that have something to write, and nothing against it. */
+/* `ready` are the transactions that have something to write, and that prepare() has not refused. */
 static void commit_ready(struct op *op, struct partition_ending **ready, size_t count)
 {
     struct commit *commits = arena_alloc(&op->arena, count * sizeof(*commits));
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert(ready[i]->txn->container->bucket == ready[0]->txn->container->bucket);
         commits[i] = (struct commit){ .batch = ready[i]->txn->batch };
+    }
     store_commit_many(op, ready[0]->txn->container->bucket, commits, count);
     for (size_t i = 0; i < count; i++) {
         ready[i]->txn->pending = &commits[i];
@@ -444,7 +480,7 @@ static void commit_ready(struct op *op, struct partition_ending **ready, size_t 
     }
 }
 
-/* Its lock stays: who comes next to the item is not to do what would be refused. */
+/* Keeps the lock while the commit is pending: the work of the next writer would be refused. */
 static void leave(struct partition_txn *txn)
 {
     view_close(&txn->view);
@@ -459,6 +495,7 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
         struct partition_txn *txn = endings[i].txn;
         bool writes = !batch_is_empty(txn->batch);
 
+        assert(!txn->pending);
         endings[i].status = writes ? prepare(op, txn) : commit_nothing(txn, &endings[i].stamp);
         endings[i].error = op->error;
         if (writes && endings[i].status == ST_OK)
@@ -491,6 +528,7 @@ enum status partition_commit_end(struct op *op, struct partition_txn **txn, stru
     struct commit *commit = (*txn)->pending;
     enum status st;
 
+    assert(commit); /* partition_commit() was ST_PENDING */
     store_commit_end(op, commit);
     *stamp = commit->stamp;
     st = conclude(op, *txn, commit->status);
@@ -499,7 +537,7 @@ enum status partition_commit_end(struct op *op, struct partition_txn **txn, stru
     return st;
 }
 
-/* Follows a hint, if there is one; whether it was right, the record itself tells. */
+/* Follows a hint, if there is one. The record's own EPK and id say whether the hint was right. */
 static enum status read_by_hint(struct op *op, const struct container *container, const struct epk *epk,
                                 struct slice id, uint64_t number, struct record *item, bool *found)
 {
@@ -509,8 +547,8 @@ static enum status read_by_hint(struct op *op, const struct container *container
     *found = false;
     if (number == 0)
         goto out;
-    TRY(store_get_latest(op, container->bucket,
-                         key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(store_get_latest(op, container->bucket, key_document(&op->arena, container->bucket_id, number),
+                         &value));
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, item));
@@ -549,8 +587,8 @@ enum status partition_at(struct op *op, const struct container *container, uint6
     enum status st;
 
     *found = false;
-    TRY(store_get_latest(op, container->bucket,
-                         key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(store_get_latest(op, container->bucket, key_document(&op->arena, container->bucket_id, number),
+                         &value));
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, item));
@@ -567,7 +605,7 @@ static enum status id_in_view(struct op *op, const struct view *view, const stru
     enum status st;
 
     *id = (struct slice){ 0 };
-    TRY(view_get(op, view, key_document(&op->arena, bucket_id(container->bucket), number), &value));
+    TRY(view_get(op, view, key_document(&op->arena, container->bucket_id, number), &value));
     if (!value.data)
         goto out;
     TRY(txn_decode(op, value, &item));
@@ -592,5 +630,6 @@ out:
 
 enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number, struct slice *id)
 {
+    assert(txn->epk);
     return id_in_view(op, &txn->view, txn->container, txn->epk, number, id);
 }

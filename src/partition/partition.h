@@ -6,14 +6,15 @@
  *     ...                                            more of them: each sees what those before it did
  *     partition_commit(op, &txn, &stamp);            durable, all of it or nothing, or ST_WRITE_CONFLICT
  *     partition_abort(txn);                          welcome after commit too: txn is NULL then
- * On a loop thread the commit may be ST_PENDING: then the transaction is still there, and the op left alone until it is
- * resumed (base/op.h), which ends with
+ * On a loop thread the commit may be ST_PENDING. Then the transaction is still there, and the caller leaves the op
+ * alone until it is resumed (base/op.h). The resumed op ends the transaction with
  *     partition_commit_end(op, &txn, &stamp);
  *
- * Ownership. Everything lies in the op's arena but the lock and the snapshot, which end with
- *     commit or abort. An item's bytes live as long as the op.
- * Threads. A transaction is used by one thread at a time. On a loop thread what would have to wait is ST_WOULD_BLOCK, and
- *     nothing has happened: an item that the cache does not have, or that is large; a lock that is held.
+ * Ownership. Everything lies in the op's arena but the lock and the snapshot, which end with commit or abort. An
+ *     item's bytes live as long as the op.
+ * Threads. A transaction is used by one thread at a time. On a loop thread a call that would have to wait is
+ *     ST_WOULD_BLOCK, and nothing has happened. It would wait for an item that the cache lacks, for a large item, and
+ *     for a lock that somebody holds.
  *
  * Promises
  * 1. An item, its id entry and its change appear together or not at all.
@@ -38,37 +39,40 @@ enum status partition_begin(struct op *op, struct locks *locks, const struct con
                             const struct epk *epk, struct slice id, struct partition_txn **txn);
 
 /*
- * Without an item of its own: it takes no lock, so that it may be about many; when others write them, it is the
- * commit that refuses. One that was refused begins in turn: it waits for the others of its logical partition that
- * begin so, and is not refused because of them again.
+ * partition_begin_many() begins a transaction over many items: it takes no lock, and its commit is refused when
+ * others have written one of its items. A transaction that was refused is repeated with partition_begin_in_turn(): it
+ * waits for the others of its logical partition that began so, and they cannot make it fail again.
  */
 enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
                                  struct partition_txn **txn);
 enum status partition_begin_in_turn(struct op *op, struct locks *locks, const struct container *container,
                                     const struct epk *epk, struct partition_txn **txn);
 
-/* The commit refuses if this item was changed meanwhile: for what was not found by partition_find(). */
+/* The commit will be refused if this item was changed meanwhile. For items that partition_find() did not read. */
 void partition_expect(struct partition_txn *txn, struct slice id);
 
-/* Before a query reads by the index what it has written so far: what this allocates stays until the transaction ends. */
+/*
+ * Called before a query inside the transaction uses the index: it orders the entries written so far. Its memory stays
+ * until the transaction ends.
+ */
 void partition_order_entries(struct partition_txn *txn);
 
-/* Whether the items that it writes are to be indexed; by default the container's policy says so. */
+/* Whether the items that the transaction writes are to be indexed. By default the container's policy decides. */
 enum indexing_wish { INDEXING_DEFAULT, INDEXING_INCLUDE, INDEXING_EXCLUDE };
 
 void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish);
 
 /*
- * The item with that id, from here on expected unchanged. `found` false is an answer, not an error. One that has
- * expired is removed on the way. LSN 0: this transaction has written it.
+ * Finds the item with that id, and expects it unchanged from here on. `found` false is an answer, not an error. An
+ * expired item is not found, and the transaction removes it. An item of LSN 0 was written by this transaction.
  */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found);
 
 /*
- * The document has an id, which partition_find() did not find, no system properties, and belongs to this
- * logical partition. Create and replace answer ST_EXISTS when another item has its values of a unique key.
- * What answers so, or ST_ITEM_EXISTS, has left nothing in the transaction, which may go on.
+ * The document has an id that partition_find() did not find, has no system properties, and belongs to this logical
+ * partition. Create and replace answer ST_EXISTS when another item has the document's values of a unique key. A call
+ * that answers ST_EXISTS or ST_ITEM_EXISTS has left nothing in the transaction, which may go on.
  */
 enum status partition_create(struct op *op, struct partition_txn *txn, struct json document,
                              struct record *item);
@@ -78,11 +82,11 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
                               struct json document, struct record *item);
 enum status partition_delete(struct op *op, struct partition_txn *txn, const struct record *old);
 
-/* The stamp of what wrote nothing has the LSN that it saw, and no time. */
+/* When the transaction wrote nothing, the stamp has the LSN that the transaction saw, and no time. */
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 enum status partition_commit_end(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp);
 
-/* Several transactions of one container that stand or fall each by itself. Together they mostly wait for one sync. */
+/* Several transactions of one container. Each commits or fails by itself; mostly they share one sync. */
 struct partition_ending {
     struct partition_txn *txn; /* NULL afterwards */
     struct commit_stamp stamp;
@@ -95,8 +99,9 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
 void partition_abort(struct partition_txn *txn);
 
 /*
- * Deletes every item of the logical partition that was there when it began, in steps that each commit: what
- * fails has deleted a part. `stamp` is the last step's, and is left alone when there was nothing to delete.
+ * Deletes every item of the logical partition that was there when the call began, in steps that each commit. A call
+ * that fails may have deleted some of them. `stamp` is the last step's; it is left alone when there was nothing to
+ * delete.
  */
 enum status partition_clear(struct op *op, const struct container *container, const struct epk *epk,
                             struct commit_stamp *stamp);
@@ -109,11 +114,11 @@ enum status partition_read(struct op *op, struct hints *hints, const struct cont
 enum status partition_at(struct op *op, const struct container *container, uint64_t number,
                          struct record *item, bool *found);
 
-/* The id of the item with that number; `id->data` is NULL when it is not there, or of another logical partition. */
+/* The id of the item with that number; `id->data` is NULL when the logical partition has no such item. */
 enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
                             uint64_t number, struct slice *id);
 
-/* The same as the transaction sees it. */
+/* The same, as the transaction sees it. */
 enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number,
                             struct slice *id);
 
@@ -133,7 +138,7 @@ struct partition_page {
     uint64_t last; /* the number after which the next page goes on */
 };
 
-/* Items in number order after `after`; up to `limit` of them, and fewer when bytes run out first. */
+/* Up to `limit` items after the number `after`, in number order; fewer when the page has enough bytes. */
 enum status partition_list(struct op *op, const struct container *container,
                            const struct partition_scope *scope, uint64_t after, size_t limit,
                            struct partition_page *page);

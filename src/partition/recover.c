@@ -1,4 +1,5 @@
-/* src/partition/recover.c - makes lost index entries again, from the change log behind what is settled. */
+/* src/partition/recover.c - makes lost index entries again, from the part of the change log that is not settled. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -9,10 +10,13 @@
 #include "partition/recover.h"
 #include "store/entries.h"
 
-/* A block's items and their terms are in memory too, and may be much larger than its rows: it ends when they are. */
+/*
+ * A block's items and their terms are in memory too, and may take far more than its rows. At BLOCK_MEMORY a block
+ * ends.
+ */
 enum { BLOCK_ROWS = 1000, BLOCK_BYTES = 4 * 1024 * 1024, BLOCK_MEMORY = 32 * 1024 * 1024 };
 
-/* Numbers of items whose first change was looked at: the later ones say nothing of what was settled. */
+/* The items whose first change was seen. Only that change holds the item as it was when the index was settled. */
 struct seen {
     uint64_t *slot; /* 0: free; documents count from 1 */
     size_t count, capacity;
@@ -57,6 +61,7 @@ static bool add(struct seen *seen, uint64_t number)
 
     if (2 * seen->count >= seen->capacity)
         grow(seen);
+    assert((seen->capacity & (seen->capacity - 1)) == 0); /* a power of two, as slot_of() wants it */
     slot = slot_of(seen->slot, seen->capacity, number);
     if (*slot)
         return false;
@@ -77,7 +82,7 @@ static enum status read_before(struct op *op, const struct change *change, struc
 static enum status difference(struct op *op, struct recovery *recovery, const struct change *change,
                               struct batch *batch)
 {
-    uint64_t bucket = bucket_id(recovery->container->bucket);
+    uint64_t bucket = recovery->container->bucket_id;
     struct record before, after;
     struct slice value;
     enum status st;
@@ -110,7 +115,7 @@ out:
 /* A block of the log; `from` becomes the key behind it. */
 static enum status read_block(struct op *op, struct recovery *recovery, struct buf *from, bool *more)
 {
-    uint64_t bucket = bucket_id(recovery->container->bucket);
+    uint64_t bucket = recovery->container->bucket_id;
     struct op *block = &recovery->block;
     struct batch *batch;
     struct range range;
@@ -130,12 +135,10 @@ static enum status read_block(struct op *op, struct recovery *recovery, struct b
         }
     }
     TRY(store_entries_restore(block, recovery->container->bucket, batch)); /* no two blocks have one item */
+    assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
     *more = rows.more;
-    if (rows.count) {
-        from->size = 0;
-        buf_slice(from, rows.row[rows.count - 1].key);
-        buf_byte(from, '\0');
-    }
+    if (rows.count)
+        key_step_behind(from, rows.row[rows.count - 1].key);
 out:
     if (st != ST_OK)
         op_set_error(op, "%s", block->error ? block->error : error_row(st)->code);
@@ -144,7 +147,7 @@ out:
 
 static enum status read_log(struct op *op, struct recovery *recovery)
 {
-    uint64_t bucket = bucket_id(recovery->container->bucket);
+    uint64_t bucket = recovery->container->bucket_id;
     struct buf from;
     bool more = true;
     enum status st = ST_OK;
@@ -162,6 +165,7 @@ static enum status recover(struct op *op, const struct container *container, uin
     struct recovery recovery = { .container = container, .from_lsn = settled_lsn + 1 };
     enum status st;
 
+    assert(settled_lsn < bucket_lsn(container->bucket)); /* there is something to make again */
     op_init(&recovery.block, op->env, SIZE_MAX);
     TRY(view_open(op, container->bucket, NULL, &recovery.view));
     TRY(read_log(op, &recovery));
@@ -195,12 +199,12 @@ out:
     return st;
 }
 
-/* Its LSN is remembered as settled, without a look at what led there. */
+/* Marks the container's present LSN as settled, without reading the changes before it. */
 static enum status begin_container(struct op *op, const struct container *container)
 {
     enum status st;
 
-    TRY(store_entries_restore(op, container->bucket, batch_new(op, bucket_id(container->bucket))));
+    TRY(store_entries_restore(op, container->bucket, batch_new(op, container->bucket_id)));
     store_entries_restored(container->bucket);
 out:
     return st;
@@ -210,7 +214,7 @@ out:
 
 typedef enum status visit_container(struct op *op, const struct container *container);
 
-/* A list costs what the whole catalog does, so that it is asked for in blocks. */
+/* Every list call walks the whole catalog, so each asks for many entries at once. */
 enum { LIST_MAX = 256 };
 
 static enum status visit_database(struct op *op, struct catalog *catalog, const struct database *database,

@@ -1,7 +1,8 @@
 /*
- * src/partition/recover.h - after a crash: index entries that the store had in memory only.
- * The change log has, for each item that was changed since, how it was before; what it is now is in the
- * store. The difference of the two is what was lost. After a clean end there is nothing to do.
+ * src/partition/recover.h - makes index entries again that the store lost in a crash, because it had them in memory
+ * only. For each item that was changed since the entries were last settled, the change log has the item as it was
+ * before, and the store has it as it is now. The difference of the two was lost. After a clean end there is nothing
+ * to do.
  *
  * Threads. One, before anything is written.
  */
@@ -10,5 +11,5 @@
 
 enum status recover_index(struct op *op, struct catalog *catalog);
 
-/* Of a store whose items have no entries yet: there is nothing to make again of what was written so far. */
+/* For a store whose items have no entries yet: marks everything written so far as settled. */
 enum status recover_begin(struct op *op, struct catalog *catalog);

@@ -1,4 +1,4 @@
-/* src/partition/sample.h - the keys of some items, taken by chance: where half of them lie. */
+/* src/partition/sample.h - the keys of some items, taken by chance, to find where half of all items lie. */
 #pragma once
 #include "base/op.h"
 #include "keys/epk.h"
@@ -6,16 +6,19 @@
 enum { SAMPLE_MAX = 511 };
 
 struct sample {
-    struct epk *epk; /* room for SAMPLE_MAX, the caller's */
+    struct epk *epk; /* the caller's memory, with room for SAMPLE_MAX */
     size_t count;
     uint64_t seen;
 };
 
-/* Each of those seen is in the sample with the same chance. */
+/* Every key seen so far is in the sample with the same chance. */
 void sample_add(struct op *op, struct sample *sample, struct slice epk);
 
-/* For sample_cut(). */
+/* Called once after the last key, before sample_cut(). */
 void sample_sort(struct sample *sample);
 
-/* The middle one of those from `min` up to `max`, or the next above it that leaves some before; false when there is none. */
+/*
+ * Finds the key at which a range [min, max) is split: the middle key of its sample or, when all keys before the
+ * middle are equal to it, the next greater one. False when there is none.
+ */
 bool sample_cut(const struct sample *sample, const struct epk *min, const struct epk *max, struct epk *cut);

@@ -1,4 +1,5 @@
 /* src/partition/scan.c - items in number order, one at a time, read in blocks. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -7,7 +8,9 @@
 #include "partition/scan.h"
 #include "partition/txn.h"
 
-/* Small at first, because many scans end soon; then large, because a block has its price. */
+/*
+ * The first block is small, because many scans end soon. Later ones are large, because every block has a fixed cost.
+ */
 enum { BLOCK_ROWS_FIRST = 64, BLOCK_ROWS_MAX = 4096, BLOCK_BYTES = 1024 * 1024 };
 enum { PICK_ROWS_FIRST = 24, PICK_ROWS_MAX = 64 };
 
@@ -31,7 +34,9 @@ static struct number_span span_of_prefix(const struct container *container, cons
                                  number_make(prefix_bits(container, prefix, 0xff) + 1, 0) };
 }
 
-/* How many levels of hierarchical keys the numbers of [min, max) follow: those that all of them share, and the next. */
+/*
+ * How many levels of hierarchical keys order the numbers of [min, max): the levels that all keys share, and the next.
+ */
 static size_t levels_in_order(const struct partition_scope *scope)
 {
     size_t bytes = EPK_LEVEL_BYTES;
@@ -49,7 +54,7 @@ static struct epk up_to_level(const struct container *container, struct epk boun
     return bound;
 }
 
-/* Where keys of [min, max) can lie. */
+/* The numbers that keys of [min, max) can have. */
 static struct number_span span_of_bounds(const struct container *container,
                                          const struct partition_scope *scope)
 {
@@ -78,7 +83,7 @@ static int by_start(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* In the order of numbers, which need not be that of keys; those that meet are joined. */
+/* Sorts the spans by number, which need not be the order of keys, and joins those that meet. */
 static void join_spans(struct partition_scan *scan)
 {
     size_t kept = 0;
@@ -116,7 +121,7 @@ static bool begins_with(struct slice epk, struct slice prefix)
     return epk.size >= prefix.size && slice_equal(slice_make(epk.data, prefix.size), prefix);
 }
 
-/* Points are sorted and none lies within another: the last that is not above the key decides. */
+/* Points are sorted, and none is the beginning of another: only the last point not above the key can match. */
 static bool is_point(const struct partition_scope *scope, struct slice epk)
 {
     size_t low = 0, high = scope->point_count;
@@ -171,6 +176,7 @@ out:
 enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
                                    const struct partition_scope *scope, struct partition_scan *scan)
 {
+    assert(!txn->pending);
     prepare(op, txn->container, scope, scan);
     scan->txn = txn;
     return ST_OK;
@@ -187,6 +193,7 @@ void partition_scan_seek(struct partition_scan *scan, uint64_t after)
 
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count)
 {
+    assert(number || count == 0);
     scan->rows = (struct rows){ 0 };
     scan->at_row = scan->at_pick = 0;
     scan->pick = number;
@@ -206,7 +213,10 @@ uint64_t partition_scan_after(const struct partition_scan *scan)
 
 const struct view *partition_scan_view(const struct partition_scan *scan)
 {
-    return scan->txn ? &scan->txn->view : &scan->view;
+    const struct view *view = scan->txn ? &scan->txn->view : &scan->view;
+
+    assert(view->snapshot); /* the scan is open */
+    return view;
 }
 
 enum status partition_scan_count(struct op *op, const struct partition_scan *scan, uint64_t *documents,
@@ -231,16 +241,18 @@ bool partition_scan_sees_own(const struct partition_scan *scan)
 static enum status scan_span(struct op *op, struct partition_scan *scan, struct number_span span)
 {
     struct scan_limit limit = { .rows = scan->block_rows, .bytes = BLOCK_BYTES };
-    uint64_t bucket = bucket_id(scan->container->bucket);
+    uint64_t bucket = scan->container->bucket_id;
     struct range range = { key_document(&op->arena, bucket, span.from),
                            key_document(&op->arena, bucket, span.to), false };
 
+    assert(span.from < span.to);
+    assert(scan->block_rows > 0);
     if (scan->block_rows < BLOCK_ROWS_MAX)
         scan->block_rows *= 4;
     return view_scan(op, partition_scan_view(scan), range, limit, &scan->rows);
 }
 
-/* As many as fill a block when they are as large as those before. */
+/* As many rows as fill a block, if they are as large as the rows before. */
 static size_t rows_of_block(size_t rows, size_t bytes)
 {
     size_t wanted = bytes ? rows * BLOCK_BYTES / bytes : PICK_ROWS_MAX;
@@ -248,7 +260,7 @@ static size_t rows_of_block(size_t rows, size_t bytes)
     return wanted < 1 ? 1 : wanted < PICK_ROWS_MAX ? wanted : PICK_ROWS_MAX;
 }
 
-/* The next few of the numbers as rows; those that are not there are left out. */
+/* Reads the items of the next few numbers as rows, and leaves out those that are not there. */
 static enum status get_picked(struct op *op, struct partition_scan *scan)
 {
     size_t left = scan->pick_count - scan->at_pick, kept = 0, bytes = 0;
@@ -256,8 +268,11 @@ static enum status get_picked(struct op *op, struct partition_scan *scan)
     struct slice key[PICK_ROWS_MAX] = { 0 }, value[PICK_ROWS_MAX];
     enum status st;
 
+    assert(scan->at_pick < scan->pick_count);
+    assert(count > 0);
+    assert(count <= PICK_ROWS_MAX);
     for (size_t i = 0; i < count; i++)
-        key[i] = key_document(&op->arena, bucket_id(scan->container->bucket), scan->pick[scan->at_pick + i]);
+        key[i] = key_document(&op->arena, scan->container->bucket_id, scan->pick[scan->at_pick + i]);
     TRY(view_get_many(op, partition_scan_view(scan), key, count, value));
     scan->rows.row = arena_alloc(&op->arena, PICK_ROWS_MAX * sizeof(struct row));
     for (size_t i = 0; i < count; i++) {
@@ -272,13 +287,14 @@ out:
     return st;
 }
 
-/* The block lies in the scan's own memory: the operation's is the reader's, who gives it back row by row. */
+/* The block lies in the scan's own memory, because the op's arena is the reader's, who gives it back row by row. */
 static enum status read_block(struct op *op, struct partition_scan *scan, struct number_span span)
 {
     int64_t began_us = env_monotonic_us(op->env);
     struct arena readers = op->arena;
     enum status st;
 
+    assert(scan->at_row == scan->rows.count); /* nobody needs the block before it any more */
     arena_reset(&scan->memory);
     scan->at_row = 0;
     scan->rows = (struct rows){ 0 };
@@ -305,7 +321,7 @@ out:
     return st;
 }
 
-/* The next row wherever it lies; `found` false when there is none. */
+/* Goes to the next row, in this span or a later one. `found` is false when there is none. */
 static enum status next_row(struct op *op, struct partition_scan *scan, bool *found)
 {
     enum status st = ST_OK;

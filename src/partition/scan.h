@@ -3,7 +3,7 @@
  *     partition_scan_open(op, container, &scope, &scan);
  *     while (partition_scan_next(op, &scan, &item, &found) == ST_OK && found) ...
  *     partition_scan_close(&scan);                                   welcome on one that never opened
- * Or, between the two, partition_scan_pick(): items by their numbers, which an index knows.
+ * After opening, partition_scan_pick() may name the items to read by their numbers, which an index gives.
  *
  * Ownership. An item's bytes live until the next call. The scope's points must outlive the scan.
  * Threads. A scan is used by one thread, and waits on the store.
@@ -15,7 +15,10 @@ struct number_span {
     uint64_t from, to; /* [from, to) */
 };
 
-/* Whether a key is in the scope; and where the numbers of such items lie, points left out of account. */
+/*
+ * The first says whether a key is in the scope. The second says where the numbers of its items lie, points
+ * disregarded.
+ */
 bool partition_scope_holds(const struct partition_scope *scope, struct slice epk);
 struct number_span partition_scope_span(const struct container *container,
                                         const struct partition_scope *scope);
@@ -23,9 +26,8 @@ struct number_span partition_scope_span(const struct container *container,
 struct partition_scan {
     const struct container *container;
     struct partition_scope scope;
-    uint64_t scanned, scanned_bytes; /* items looked at, those out of scope too */
-    uint64_t
-        scanned_bytes_max; /* set by the caller, 0 for none: past it nothing is found, and `paused` is true */
+    uint64_t scanned, scanned_bytes; /* items that the scan has looked at, also those out of scope */
+    uint64_t scanned_bytes_max;      /* set by the caller; 0: no limit. Past it the scan is paused */
     bool paused;
     bool expired_too; /* set by the caller: find items whose time to live is over as well */
 
@@ -37,38 +39,44 @@ struct partition_scan {
     size_t at_row, block_rows;
     struct number_span *span;
     size_t span_count, at_span;
-    uint64_t from;        /* the least number still wanted: all below were looked at */
-    const uint64_t *pick; /* NULL: all of them, in order */
+    uint64_t from;        /* the least number still wanted: the scan has looked at all below */
+    const uint64_t *pick; /* the numbers to read; NULL: all items, in order */
     size_t pick_count, at_pick, pick_rows;
 };
 
 enum status partition_scan_open(struct op *op, const struct container *container,
                                 const struct partition_scope *scope, struct partition_scan *scan);
 
-/* The same as the transaction sees it, which must outlive the scan, and write nothing meanwhile. */
+/* The same, as the transaction sees it. The transaction outlives the scan and writes nothing meanwhile. */
 enum status partition_scan_open_in(struct op *op, const struct partition_txn *txn,
                                    const struct partition_scope *scope, struct partition_scan *scan);
 
-/* What it reads through, for those who read the index of the same items. */
+/* The view that the scan reads through. Queries read the index of the same items through it. */
 const struct view *partition_scan_view(const struct partition_scan *scan);
 
-/* How many items the container has in that view, expired ones too; `counted` false: it is not known. */
+/* How many items the container has in that view, expired ones included; `counted` is false when that is not known. */
 enum status partition_scan_count(struct op *op, const struct partition_scan *scan, uint64_t *documents,
                                  bool *counted);
 
-/* Whether there may be items that the transaction itself has written: no index knows their _ts yet. */
+/* Whether the scan may meet items that its own transaction has written: the index does not know their _ts yet. */
 bool partition_scan_sees_own(const struct partition_scan *scan);
 
-/* Where the numbers of its items lie, in order; others may lie there too. They live as long as the op. */
+/*
+ * Where the numbers of the scan's items lie, in order; other items may lie there too. The spans live as long as the
+ * op.
+ */
 const struct number_span *partition_scan_spans(const struct partition_scan *scan, size_t *count);
 
-/* Up to this number everything in scope was looked at, so that another scan may seek behind it; 0: nothing yet. */
+/*
+ * The scan has looked at everything in scope up to this number, so another scan may seek behind it; 0: at nothing
+ * yet.
+ */
 uint64_t partition_scan_after(const struct partition_scan *scan);
 
 /* Begins again behind that number; 0 is the beginning. */
 void partition_scan_seek(struct partition_scan *scan, uint64_t after);
 
-/* From here to the next seek: the items of these numbers that are there and in scope, in that order. */
+/* Until the next seek the scan gives the items of these numbers that are there and in scope, in that order. */
 void partition_scan_pick(struct partition_scan *scan, const uint64_t *number, size_t count);
 enum status partition_scan_next(struct op *op, struct partition_scan *scan, struct record *item, bool *found);
 void partition_scan_close(struct partition_scan *scan);

@@ -1,4 +1,6 @@
-/* src/partition/unique.c - unique keys: who has which values, kept in the item's own transaction. */
+/* src/partition/unique.c - unique keys: which items have which values, kept in the item's own transaction. */
+#include <assert.h>
+
 #include "base/hash.h"
 #include "base/limits.h"
 #include "keys/bytes.h"
@@ -9,7 +11,7 @@
 /* One entry that a write changes. */
 struct step {
     const struct unique_key *unique;
-    bool adds; /* the item to the entry; else takes it out */
+    bool adds; /* true: the item joins the entry; false: it leaves it */
     struct slice key;
     struct slice entry; /* as it was read */
 };
@@ -48,6 +50,8 @@ struct slice unique_key_of(struct arena *arena, const struct container *containe
     const struct unique_key *unique = &container->unique_key[which];
     uint8_t hashes[16 * UNIQUE_KEY_PATHS_MAX] = { 0 };
 
+    assert(which < container->unique_key_count);
+    assert(unique->path_count <= UNIQUE_KEY_PATHS_MAX);
     for (size_t i = 0; i < unique->path_count; i++) {
         struct json value = value_at(&unique->path[i], document);
         struct hash128 hash;
@@ -58,7 +62,7 @@ struct slice unique_key_of(struct arena *arena, const struct container *containe
         put_be(hashes + 16 * i, hash.h1, 8);
         put_be(hashes + 16 * i + 8, hash.h2, 8);
     }
-    return key_unique(arena, bucket_id(container->bucket), epk, (uint8_t)which,
+    return key_unique(arena, container->bucket_id, epk, (uint8_t)which,
                       murmur3_128(hashes, 16 * unique->path_count));
 }
 
@@ -67,13 +71,14 @@ static bool is_document(struct json document)
     return json_kind(document) != JSON_UNDEFINED;
 }
 
-/* Values that stay as they are keep their entry, and nothing about it is read or expected. */
+/* When the values stay the same, the entry stays too: it is neither read nor expected unchanged. */
 static size_t plan(struct op *op, const struct partition_txn *txn, struct slice epk, struct json from,
                    struct json to, struct step steps[STEPS_MAX])
 {
     const struct container *container = txn->container;
     size_t count = 0;
 
+    assert(container->unique_key_count <= UNIQUE_KEYS_MAX); /* each is two steps at most */
     for (size_t i = 0; i < container->unique_key_count; i++) {
         const struct unique_key *unique = &container->unique_key[i];
 
@@ -108,7 +113,7 @@ out:
     return st;
 }
 
-/* As the transaction has it by now: earlier steps, and removals of expired items, have changed some. */
+/* The entry as the transaction has it by now: earlier steps and removals of expired items may have changed it. */
 static struct slice entry_now(const struct partition_txn *txn, const struct step *step)
 {
     const struct batch_entry *written = batch_find(txn->batch, step->key);
@@ -123,8 +128,7 @@ static enum status check_holder(struct op *op, struct partition_txn *txn, const 
     struct slice value;
     enum status st;
 
-    TRY(view_get(op, &txn->view, key_document(&op->arena, bucket_id(txn->container->bucket), number),
-                 &value));
+    TRY(view_get(op, &txn->view, key_document(&op->arena, txn->container->bucket_id, number), &value));
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the entry of a unique key leads to no document"));
     TRY(txn_decode(op, value, &holder));
@@ -136,7 +140,10 @@ out:
     return st;
 }
 
-/* The item itself may be among them, where its old and its new values share a hash: they differ, or nothing moved. */
+/*
+ * Refuses values that another item has. The item itself may be in the entry, when its old and its new values share a
+ * hash; these values differ, because plan() leaves out values that stay the same.
+ */
 static enum status check_step(struct op *op, struct partition_txn *txn, const struct step *step,
                               struct json document)
 {
@@ -169,6 +176,8 @@ enum status unique_move(struct op *op, struct partition_txn *txn, struct slice e
     size_t count = plan(op, txn, epk, from, to, steps);
     enum status st = ST_OK;
 
+    assert(is_document(from) || is_document(to));
+    assert(!txn->epk || slice_equal(epk, epk_slice(txn->epk)));
     if (count == 0)
         return ST_OK;
     TRY(read_entries(op, txn, steps, count));

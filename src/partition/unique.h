@@ -1,13 +1,13 @@
 /*
  * src/partition/unique.h - the entries of unique keys: which items of a logical partition have which values.
- * An entry lies under a hash of the values and names the items that have it. Values are compared
- * in the documents themselves, so two that share a hash are no breach, and share an entry.
- * A value that is missing counts as null.
+ * An entry lies under a hash of the values and names the items whose values have that hash. The values themselves are
+ * compared in the documents: items with different values may share a hash, and then share an entry. A missing value
+ * counts as null.
  */
 #pragma once
 #include "partition/txn.h"
 
-/* Where the entry of a document's values lies, for the container's `which`-th unique key. */
+/* The key of the entry for a document's values of the container's `which`-th unique key. */
 struct slice unique_key_of(struct arena *arena, const struct container *container, struct slice epk,
                            size_t which, struct json document);
 
@@ -15,9 +15,10 @@ struct slice unique_key_of(struct arena *arena, const struct container *containe
 bool unique_equal(const struct unique_key *key, struct json a, struct json b);
 
 /*
- * Moves an item's entries from one document to the next; undefined is none. ST_EXISTS when
- * another item has the values. The entries are expected unchanged, so of two that take the same values at
- * a time one must try again. Other items that have them and have expired are removed.
+ * Moves an item's entries from the values of one document to those of the next; an undefined document has none.
+ * ST_EXISTS when another item has the new values. The transaction expects the entries unchanged, so of two
+ * transactions that take the same values at a time one must try again. Expired items that have the new values are
+ * removed.
  */
 enum status unique_move(struct op *op, struct partition_txn *txn, struct slice epk, uint64_t number,
                         struct json from, struct json to);

@@ -1,4 +1,6 @@
-/* src/partition/upkeep.c - expired items removed, and items indexed by the policy of today, in the transactions of housekeeping. */
+/* src/partition/upkeep.c - removes expired items and indexes items anew, in the transactions of housekeeping. */
+#include <assert.h>
+
 #include "keys/keys.h"
 #include "partition/indexed.h"
 #include "partition/txn.h"
@@ -11,17 +13,20 @@ enum status upkeep_begin(struct op *op, const struct container *container, struc
 
 enum status upkeep_remove_expired(struct op *op, struct partition_txn *txn, const struct record *item)
 {
+    assert(!txn->epk); /* upkeep_begin() has begun it */
     return txn_remove_expired(op, txn, item);
 }
 
-/* As it is but for the policy's version. Who was left out by an earlier policy is not, where all are indexed. */
+/* Writes the record with its new policy version and flags. LSN and time stay. */
 static enum status put_record(struct op *op, struct partition_txn *txn, const struct record *old,
                               const struct record *new)
 {
-    struct slice key = key_document(&op->arena, bucket_id(txn->container->bucket), old->number);
+    struct slice key = key_document(&op->arena, txn->container->bucket_id, old->number);
     size_t size;
     uint8_t *value = record_encode(op, new, &size);
 
+    assert(new->number == old->number);
+    assert(old->lsn > 0); /* a version that was committed, and keeps its LSN */
     if (!value)
         return op_fail_as(op, ST_TOO_LARGE);
     value_stamp(value, size, old->lsn, old->ts_ms);
@@ -29,12 +34,18 @@ static enum status put_record(struct op *op, struct partition_txn *txn, const st
     return ST_OK;
 }
 
-/* What has too many entries for the memory of a step is left out of the index: the pass goes on. */
+/*
+ * An item that an earlier policy left out is indexed now, unless the policy leaves that to the writer. `leaves_out`
+ * is for an item whose entries do not fit into the memory of a step: it is left out, so that the pass goes on.
+ */
 static enum status index_anew(struct op *op, struct partition_txn *txn, const struct record *old,
                               bool leaves_out, struct record *new)
 {
     const struct container *container = txn->container;
 
+    assert(!txn->epk);        /* upkeep_begin() has begun it */
+    assert(container->index); /* where nothing is indexed there is nothing to index anew */
+    assert(old->policy_version != container->policy_version);
     *new = *old;
     new->policy_version = container->policy_version;
     if (!index_policy_is_manual(container->index))

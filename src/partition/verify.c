@@ -1,4 +1,5 @@
 /* src/partition/verify.c - every entry made again from the items, and compared with the index both ways. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -10,7 +11,7 @@
 
 enum { BLOCK_ROWS = 500, BLOCK_BYTES = 4 * 1024 * 1024 };
 
-/* Of a set of entries; two sets with the same are the same. */
+/* The sums of a set of entries. Two sets with the same sums are taken for the same. */
 struct tally {
     uint64_t count, sum1, sum2;
 };
@@ -63,7 +64,7 @@ out:
 
 static enum status visit_block(struct verification *v, struct buf *from, bool *more, visit_item *visit)
 {
-    uint64_t bucket = bucket_id(v->container->bucket);
+    uint64_t bucket = v->container->bucket_id;
     struct op *op = &v->block;
     struct range range;
     struct rows rows;
@@ -74,12 +75,10 @@ static enum status visit_block(struct verification *v, struct buf *from, bool *m
     range = (struct range){ buf_as_slice(from), key_kind_end(&op->arena, bucket, KEY_DOCUMENT), false };
     TRY(view_scan(op, v->view, range, (struct scan_limit){ BLOCK_ROWS, BLOCK_BYTES }, &rows));
     TRY(visit_rows(op, v, &rows, visit));
+    assert(rows.count > 0 || !rows.more); /* each block goes on behind the one before it */
     *more = rows.more;
-    if (rows.count) {
-        from->size = 0;
-        buf_slice(from, rows.row[rows.count - 1].key);
-        buf_byte(from, '\0');
-    }
+    if (rows.count)
+        key_step_behind(from, rows.row[rows.count - 1].key);
 out:
     return st;
 }
@@ -91,7 +90,7 @@ static enum status visit_items(struct op *op, struct verification *v, visit_item
     enum status st = ST_OK;
 
     buf_init(&from, &op->arena);
-    buf_slice(&from, key_kind_first(&op->arena, bucket_id(v->container->bucket), KEY_DOCUMENT));
+    buf_slice(&from, key_kind_first(&op->arena, v->container->bucket_id, KEY_DOCUMENT));
     while (more)
         TRY(visit_block(v, &from, &more, visit));
 out:
@@ -194,7 +193,7 @@ static enum status look_for_item(struct op *op, struct verification *v, struct s
     (void)op;
     op_begin(&v->block, INT64_MAX / 2);
     v->block.may_block = true;
-    key = key_document(&v->block.arena, bucket_id(v->container->bucket), number);
+    key = key_document(&v->block.arena, v->container->bucket_id, number);
     TRY(view_get(&v->block, v->view, key, &value));
     if (value.data && record_decode(&v->block, value, &item) == ST_OK)
         TRY(indexed_terms(&v->block, v->container, &item, &terms));
@@ -212,6 +211,7 @@ enum status verify_index(struct op *op, const struct container *container, const
     struct verification v = { .container = container, .view = view, .result = result };
     enum status st;
 
+    assert(view->bucket == container->bucket);
     *result = (struct verify_result){ 0 };
     op_init(&v.block, op->env, SIZE_MAX);
     TRY(visit_items(op, &v, count_item));

@@ -121,7 +121,7 @@ static void print_session(struct reply *reply, const struct about *about)
     struct buf *head = &reply->answer->head;
 
     buf_text(head, "x-ms-session-token: ");
-    session_token_print(head, about->ranges, about->lsn, reply->plain_session);
+    session_token_print(head, about->ranges.id[0], about->lsn, reply->plain_session);
     buf_append(head, "\r\n", 2);
     if (about->of_items && about->ranges.count == 1)
         reply_header_u64(reply, "x-ms-documentdb-partitionkeyrangeid", about->ranges.id[0]);

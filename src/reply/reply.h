@@ -55,7 +55,10 @@ void reply_owner(struct reply *reply, struct slice link, const struct rid *rid, 
 /* From here on the answer is about these ranges of the container only. */
 void reply_ranges(struct reply *reply, struct range_ids ranges);
 
-/* "0:-1#57" for each range, the plain LSN, and the range's own header when there is one of them. Noted once. */
+/*
+ * "0:-1#57", the plain LSN, and the range's own header when the answer is about one range. An answer about several has the token
+ * of the first: all have the container's LSN, and some SDKs read no more than one token. Noted once.
+ */
 void reply_session(struct reply *reply, uint64_t lsn);
 
 static inline bool reply_has_session(const struct reply *reply)

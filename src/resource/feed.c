@@ -248,8 +248,10 @@ static enum status conclude(struct op *op, const struct call *call, struct reply
     reply_lsn_etag(reply, changes->lsn);
     reply_session(reply, changes->head_lsn);
     usage_of_items(reply, call);
-    if (feed->count == 0 && !changes->paused)
+    if (feed->count == 0 && !changes->paused) {
+        reply_header_u64(reply, "x-ms-item-count", 0); /* .NET reads it from every answer of a feed */
         return op_fail(op, ST_NOT_MODIFIED, "There are no changes.");
+    }
     feed_end(feed);
     return ST_OK;
 }

@@ -245,6 +245,16 @@ static enum status check_intended_container(struct op *op, const struct call *ca
     return op_fail_as(op, ST_CONTAINER_MISMATCH);
 }
 
+/* Reads look into the token and refuse it by themselves; writes need only that it is one. */
+static enum status check_session_token(struct op *op, const struct routed *routed)
+{
+    struct slice header = routed->call.request->header[HEADER_SESSION_TOKEN];
+
+    if (!header.data || !(routed->route->flags & OF_ITEMS) || !route_writes(routed->route))
+        return ST_OK;
+    return session_token_check(op, header);
+}
+
 static enum status check_indexing_directive(struct op *op, const struct request *request)
 {
     static const char *const known[] = { "Default", "Include", "Exclude" };
@@ -308,6 +318,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
         TRY(grant_check(op, &grant, &routed->call, routed->route));
     TRY(owners);
     TRY(check_intended_container(op, &routed->call));
+    TRY(check_session_token(op, routed));
     if (!routed->route->run)
         TRY(op_fail(op, ST_NOT_BUILT,
                     "This version of the server has no %s. docs/compat.md lists what it has.",

@@ -141,15 +141,11 @@ static struct slice take_until(struct slice *rest, char separator)
     return taken;
 }
 
-void session_token_print(struct buf *out, struct range_ids ranges, uint64_t lsn, bool plain)
+void session_token_print(struct buf *out, uint32_t range, uint64_t lsn, bool plain)
 {
-    for (uint32_t i = 0; i < ranges.count; i++) {
-        if (i > 0)
-            buf_byte(out, ',');
-        buf_u64(out, ranges.id[i]);
-        buf_text(out, plain ? ":" : ":-1#");
-        buf_u64(out, lsn);
-    }
+    buf_u64(out, range);
+    buf_text(out, plain ? ":" : ":-1#");
+    buf_u64(out, lsn);
 }
 
 /* "<region>=<lsn>", both numbers, "#" between several. We have one region and only look at the shape. */
@@ -235,6 +231,14 @@ enum status session_token_lsn(struct op *op, struct slice header, const struct s
             *lsn = (uint64_t)asked;
     }
     return ST_OK;
+}
+
+enum status session_token_check(struct op *op, struct slice header)
+{
+    static const struct session_ranges none = { 0 };
+    uint64_t lsn;
+
+    return session_token_lsn(op, header, &none, &lsn);
 }
 
 enum { ETAG_BITS_SIZE = 24 }; /* of the text: what comes before the second */

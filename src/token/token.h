@@ -47,8 +47,8 @@ struct range_ids {
     uint32_t count;
 };
 
-/* "<range>:-1#<lsn>" for each range, with commas between. `plain` leaves "-1#" out. */
-void session_token_print(struct buf *out, struct range_ids ranges, uint64_t lsn, bool plain);
+/* "<range>:-1#<lsn>", of one range: clients of .NET take whatever an answer has for one token. `plain` leaves "-1#" out. */
+void session_token_print(struct buf *out, uint32_t range, uint64_t lsn, bool plain);
 
 /* The ranges that a session token is read for. */
 struct session_ranges {
@@ -56,6 +56,9 @@ struct session_ranges {
     struct range_ids live;  /* all that the container has */
     uint32_t next_id;       /* ids below it that are not live split or merged: a token may still name them */
 };
+
+/* Whether a header is a list of session tokens at all: ST_BAD_REQUEST otherwise. Writes ask for no more. */
+enum status session_token_check(struct op *op, struct slice header);
 
 /*
  * The most that a header asks for any of the asked ranges, 0 when it asks for nothing. Takes a list of

@@ -39,7 +39,7 @@ static void fuzz_session_token(struct op *op, struct slice input)
     if (session_token_lsn(op, input, &ranges, &lsn) != ST_OK)
         return;
     buf_init(&out, &op->arena);
-    session_token_print(&out, ranges.asked, lsn, lsn % 2);
+    session_token_print(&out, id[0], lsn, lsn % 2);
     assert(session_token_lsn(op, buf_as_slice(&out), &ranges, &again) == ST_OK && again == lsn);
 }
 

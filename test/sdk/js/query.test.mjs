@@ -134,7 +134,7 @@ test("metrics are told when they are asked for", async () => {
 test("a query costs something, and more than nothing is said about the session", async () => {
   const page = await containers.three.items.query("SELECT * FROM c").fetchNext();
   assert.ok(page.requestCharge >= 1);
-  assert.match(page.headers["x-ms-session-token"], /^0:-1#\d+,1:-1#\d+,2:-1#\d+$/);
+  assert.match(page.headers["x-ms-session-token"], /^[012]:-1#\d+$/);
 });
 
 test("an item that was just written is found by the session that wrote it", async () => {

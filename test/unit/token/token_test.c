@@ -180,21 +180,25 @@ TEST(a_session_token_is_written_in_the_vector_form_and_read_back)
     uint64_t lsn;
 
     buf_init(&out, &test_op()->arena);
-    session_token_print(&out, (struct range_ids){ (uint32_t[]){ 0 }, 1 }, 57, false);
+    session_token_print(&out, 0, 57, false);
     CHECK(slice_is(buf_as_slice(&out), "0:-1#57"));
     CHECK(lsn_of("0:-1#57", 0, &lsn) == ST_OK && lsn == 57);
 }
 
-TEST(a_session_token_of_several_ranges_names_each)
+TEST(older_clients_get_a_session_token_without_its_version)
 {
     struct buf out;
 
     buf_init(&out, &test_op()->arena);
-    session_token_print(&out, (struct range_ids){ (uint32_t[]){ 9, 4, 11 }, 3 }, 57, false);
-    CHECK(slice_is(buf_as_slice(&out), "9:-1#57,4:-1#57,11:-1#57"));
-    out.size = 0;
-    session_token_print(&out, (struct range_ids){ (uint32_t[]){ 0, 1 }, 2 }, 57, true);
-    CHECK(slice_is(buf_as_slice(&out), "0:57,1:57"));
+    session_token_print(&out, 11, 57, true);
+    CHECK(slice_is(buf_as_slice(&out), "11:57"));
+}
+
+TEST(a_header_is_checked_whatever_ranges_it_names)
+{
+    CHECK(session_token_check(test_op(), slice_of("")) == ST_OK);
+    CHECK(session_token_check(test_op(), slice_of("0:-1#5,999:-1#6")) == ST_OK);
+    CHECK(session_token_check(test_op(), slice_of("0:-1#5,nothing")) == ST_BAD_REQUEST);
 }
 
 TEST(several_ranges_are_asked_for_the_most_that_any_of_them_has_shown)
