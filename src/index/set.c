@@ -59,6 +59,7 @@ static struct own own_in(struct op *op, const struct view *view, struct slice fr
     struct own own = { 0 };
     size_t first, end;
 
+    assert(view->snapshot); /* the view is open */
     if (!view->writes)
         return own;
     own.entry = batch_index_entries(view->writes, &own.count);
@@ -109,6 +110,7 @@ static enum status fill_base(struct op *op, struct index_cursor *cursor)
 
     if (cursor->base_ended || cursor->base_at < cursor->base.count)
         return ST_OK;
+    assert(cursor->entries);
     began_us = env_monotonic_us(op->env);
     TRY(store_entries_next(op, cursor->entries, &cursor->base));
     cursor->base_at = 0;
@@ -172,6 +174,7 @@ static struct index_block rest_of_base(struct index_cursor *cursor)
     struct index_block block = { cursor->base.term, cursor->base.number + cursor->base_at,
                                  cursor->base.count - cursor->base_at };
 
+    assert(cursor->base_at < cursor->base.count); /* fill_base() has seen to it */
     cursor->base_at = cursor->base.count;
     return block;
 }
@@ -202,6 +205,7 @@ static struct index_block merged(struct index_cursor *cursor)
 {
     const struct entries_block *base = &cursor->base;
 
+    assert(cursor->number_count == 0);
     while (cursor->base_at < base->count) {
         uint64_t number = base->number[cursor->base_at];
         struct own_entry next;

@@ -4,8 +4,8 @@
  *     while (index_cursor_next(op, cursor, &block) == ST_OK && block.count) ...
  *     index_cursor_close(cursor);
  *
- * The snapshot's entries are the store's (store/entries.h); the view's own batch, with what it adds and removes, lies over
- * them.
+ * The snapshot's entries are the store's (store/entries.h); the view's own batch, with what it adds and removes, lies
+ * over them.
  *
  * Ownership. A block's term and numbers live until the cursor's next call. A cursor is closed before its view is.
  * Threads. Used by one thread, and waits on the store.
@@ -45,7 +45,7 @@ void index_cursor_close(struct index_cursor *cursor); /* NULL is welcome */
 enum status index_count(struct op *op, const struct view *view, struct slice from, struct slice to,
                         uint64_t *count);
 
-/* About how many, at the price of a lookup or two: for the planner. */
+/* About how many, for the planner. Costs a lookup or two. */
 enum status index_estimate(struct op *op, const struct view *view, struct slice from, struct slice to,
                            uint64_t *count);
 

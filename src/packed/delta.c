@@ -67,7 +67,9 @@ struct delta *delta_new(void)
 
 struct delta *delta_hold(struct delta *delta)
 {
-    atomic_fetch_add(&delta->refs, 1);
+    unsigned before = atomic_fetch_add(&delta->refs, 1);
+
+    assert(before > 0); /* whoever holds it once more has a reference, or the lock under which it cannot go */
     return delta;
 }
 
@@ -101,7 +103,13 @@ static void free_bucket(struct delta_bucket *bucket)
 
 void delta_release(struct delta *delta)
 {
-    if (!delta || atomic_fetch_sub(&delta->refs, 1) != 1)
+    unsigned before;
+
+    if (!delta)
+        return;
+    before = atomic_fetch_sub(&delta->refs, 1);
+    assert(before > 0);
+    if (before != 1)
         return;
     for (struct delta_bucket *bucket = delta->all_buckets, *next; bucket; bucket = next) {
         next = bucket->next;
@@ -196,6 +204,7 @@ static void grow_paths(struct delta *delta)
     delta_adds_bytes(delta, -(int64_t)(delta->path_chains * sizeof(*delta->paths)));
     free(delta->paths);
     delta->path_chains *= 2;
+    assert((delta->path_chains & (delta->path_chains - 1)) == 0); /* chain_of() masks with it */
     delta->paths = allocate(delta, delta->path_chains * sizeof(*delta->paths));
     for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
         for (struct delta_path *path = bucket->paths; path; path = path->next_in_bucket)
@@ -207,6 +216,7 @@ static void grow_buckets(struct delta *delta)
     delta_adds_bytes(delta, -(int64_t)(delta->bucket_chains * sizeof(*delta->buckets)));
     free(delta->buckets);
     delta->bucket_chains *= 2;
+    assert((delta->bucket_chains & (delta->bucket_chains - 1)) == 0);
     delta->buckets = allocate(delta, delta->bucket_chains * sizeof(*delta->buckets));
     for (struct delta_bucket *bucket = delta->all_buckets; bucket; bucket = bucket->next)
         link_bucket(delta, bucket);
@@ -216,6 +226,7 @@ static struct delta_path *add_path(struct delta *delta, struct delta_bucket *buc
 {
     struct delta_path *path = allocate(delta, sizeof(*path));
 
+    assert(!bucket->dropped);
     path->bucket = bucket->bucket;
     path->path = id;
     path->delta = delta;
@@ -251,6 +262,8 @@ struct delta_bucket *delta_reach(struct delta *delta, uint64_t id, uint64_t lsn)
 
     if (!bucket)
         bucket = add_bucket(delta, id);
+    assert(!bucket->dropped);   /* the committer refuses commits to a dropped bucket */
+    assert(lsn >= bucket->lsn); /* LSNs only rise; those that were lost are forgotten first */
     bucket->lsn = lsn;
     return bucket;
 }
@@ -265,6 +278,7 @@ struct delta_sorted *delta_in_order(struct delta_path *path)
     pthread_mutex_init(&added->mutex, NULL);
     if (atomic_compare_exchange_strong(&path->in_order, &sorted, added))
         return added;
+    assert(sorted); /* the exchange has found somebody else's */
     delta_adds_bytes(path->delta, -(int64_t)sizeof(*added));
     free_sorted(added); /* somebody was faster */
     return sorted;

@@ -4,8 +4,8 @@
  * (packed/piece.h). An entry never moves, so that readers go on while the committer appends.
  *
  * Ownership. Counted: delta_hold(), delta_release(); the last one frees it.
- * Threads. delta_append(), delta_forget() and delta_drop() are called by one thread at a time; a delta that is no
- *     longer appended to may still be told to forget. All else is anybody's.
+ * Threads. One thread at a time calls delta_append(), delta_forget() and delta_drop(). A sealed delta, to which
+ *     nothing is appended any more, may still be told to forget. All other calls are anybody's.
  */
 #pragma once
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct delta;
 
 enum { DELTA_CHUNKS_MAX = 28, PIECES_MAX = 32 };
 
-/* It belongs to no commit any more, or never did. */
+/* The mark of an entry that belongs to no commit: its commit was lost, or its bucket dropped. */
 #define DELTA_DEAD UINT64_MAX
 
 struct delta_entry {
@@ -27,7 +27,10 @@ struct delta_entry {
     _Atomic uint64_t mark; /* LSN << 1, and 1 where it is added; or DELTA_DEAD */
 };
 
-/* The entries of one path of one bucket, in the order in which they came. An item may have a path for each of many names. */
+/*
+ * The entries of one path of one bucket, in the order in which they came. An item may have a path for each of many
+ * names.
+ */
 struct delta_path {
     uint64_t bucket, path;
     struct delta_path *next_in_chain; /* of the delta's table */
@@ -40,7 +43,7 @@ struct delta_path {
     _Atomic(struct delta_sorted *) in_order; /* once somebody has asked for it */
 };
 
-/* What of a path was sorted. */
+/* The part of a path that was sorted so far. */
 struct delta_sorted {
     pthread_mutex_t mutex; /* guards what follows */
     struct piece *piece[PIECES_MAX];
@@ -74,7 +77,7 @@ struct delta_change {
 void delta_append(struct delta *delta, struct delta_bucket *bucket, uint64_t lsn,
                   const struct delta_change *change);
 
-/* Entries of the bucket above the LSN are nobody's any more. */
+/* Marks the bucket's entries above the LSN as dead. */
 void delta_forget(struct delta *delta, uint64_t bucket, uint64_t lsn);
 void delta_drop(struct delta *delta, uint64_t bucket);
 
@@ -85,7 +88,10 @@ struct delta_sorted *delta_in_order(struct delta_path *path);
 struct delta_path *delta_find(struct delta *delta, uint64_t bucket, uint64_t path);
 struct delta_bucket *delta_buckets(struct delta *delta);
 
-/* All paths of a bucket, in no order: the first, and the one after another. Paths that come meanwhile are not among them. */
+/*
+ * All paths of a bucket, in no order: the first, and the one after another. Paths that come meanwhile are not among
+ * them.
+ */
 struct delta_path *delta_next_path(struct delta *delta, uint64_t bucket, const struct delta_path *path);
 
 uint64_t delta_bytes(const struct delta *delta);

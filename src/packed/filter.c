@@ -1,4 +1,5 @@
 /* src/packed/filter.c - a term has six bits, all in one block, so that asking costs one cache miss. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -24,6 +25,7 @@ static struct filter *make(uint64_t blocks)
 {
     struct filter *filter = heap_allocate_unset(sizeof(*filter));
 
+    assert(blocks > 0); /* each hash has a block */
     *filter = (struct filter){ .blocks = blocks, .bits = heap_allocate(blocks * BLOCK_BYTES) };
     return filter;
 }
@@ -100,6 +102,7 @@ bool filter_may_have(const struct filter *filter, uint64_t hash)
 
 static void fold(struct filter *filter)
 {
+    assert(filter->blocks % 2 == 0); /* neighbours become one: none may be left over */
     filter->blocks /= 2;
     for (uint64_t block = 0; block < filter->blocks; block++)
         for (size_t i = 0; i < BLOCK_BYTES; i++)

@@ -1,7 +1,8 @@
 /*
  * src/packed/filter.h - which terms a run may have: a Bloom filter in blocks of 64 bytes, about ten bits a term.
- * A term goes in by its path and its first value (a composite term has several), so that whoever looks for that value
- * alone may ask too. What is no ordered value does not go in, and is not asked for.
+ * A term goes in by its path and its first value. A composite term has several values, and a search for its first
+ * value alone can use the filter, too. A term whose first value is no ordered value does not go in, and nobody asks
+ * for it.
  *
  * Threads. May be shared once it is filled.
  */
@@ -15,7 +16,7 @@ struct filter *filter_new(uint64_t terms);
 struct filter *filter_from(struct slice bytes); /* NULL when these are none */
 void filter_free(struct filter *filter);        /* NULL is welcome */
 
-/* Whether all keys that begin so have a first value in common; its hash, with that of the bucket. */
+/* Whether all terms that begin so have their first value in common. `hash` is then of bucket, path and that value. */
 bool filter_hash(uint64_t bucket, struct slice term, uint64_t *hash);
 
 void filter_add(struct filter *filter, uint64_t hash);

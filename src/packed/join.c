@@ -8,6 +8,7 @@
 void join_init(struct join *join, struct stream **stream, size_t count, bool reverse, bool nets)
 {
     assert(count <= JOIN_STREAMS_MAX);
+    assert(stream || count == 0);
     join->stream = stream;
     join->count = count;
     join->reverse = reverse;
@@ -66,6 +67,7 @@ static enum status begin_term(struct op *op, struct join *join)
 {
     enum status st = ST_OK;
 
+    assert(!join->in_term);
     choose_term(join);
     if (join->member_count == 0)
         goto out;
@@ -81,6 +83,7 @@ static enum status end_term(struct op *op, struct join *join)
 {
     enum status st = ST_OK;
 
+    assert(join->in_term);
     join->in_term = false;
     for (size_t i = 0; i < join->member_count; i++)
         TRY(join->member[i]->ops->advance(op, join->member[i]));
@@ -196,6 +199,8 @@ out:
 
 static void give(struct join *join, struct marks *marks, struct join_block *block)
 {
+    assert(join->in_term); /* the value is that of the term at hand */
+    assert(marks->at <= marks->count);
     block->value = slice_make(join->value, join->value_bytes);
     block->number = marks->number + marks->at;
     block->gone = marks->any_gone ? marks->gone + marks->at : NULL;
@@ -208,6 +213,8 @@ static void give_single(struct join *join, struct join_block *block)
 {
     struct marks *marks = &join->member[0]->marks;
 
+    assert(join->member_count == 1);
+    assert(join->out.count == 0);
     if (join->nets || !marks->any_gone) {
         give(join, marks, block);
         return;

@@ -1,7 +1,7 @@
 /*
  * src/packed/join.h - layers of entries, laid over one another: the newest one that speaks of a number is right.
- * Readers get what is there. A merge of runs gets what the layers together say: a number that one adds and a later
- * one removes, or the other way round, is none of its business (entries are exact, see packed/packed.h).
+ * Readers get the numbers that are there. A merge of runs gets what the layers say together: when one layer adds a
+ * number and a later one removes it, or the other way round, the two cancel (entries are exact, see packed/packed.h).
  *
  * Ownership. The streams are the caller's, who closes them.
  * Threads. Used by one thread.

@@ -10,6 +10,8 @@ struct packed_pin *layers_new(struct delta *active, struct delta *sealed, struct
 {
     struct packed_pin *layers = heap_allocate_unset(sizeof(*layers) + run_count * sizeof(layers->run[0]));
 
+    assert(active); /* there is always one to append to */
+    assert(active != sealed);
     atomic_init(&layers->refs, 1);
     layers->active = delta_hold(active);
     layers->sealed = sealed ? delta_hold(sealed) : NULL;

@@ -1,6 +1,6 @@
 /*
- * src/packed/layers.h - what a reader looks at: the runs, and the deltas above them. It never changes, but that the active
- * delta grows; a new one takes its place. A pin is one reference to it.
+ * src/packed/layers.h - what a reader looks at: the runs, and the deltas above them. Layers never change, except that
+ * the active delta grows. When a run or a delta comes or goes, new layers take their place. A pin is a reference.
  *
  * Threads. Anybody's.
  */
@@ -17,7 +17,7 @@ struct packed_pin {
     struct run *run[]; /* oldest first */
 };
 
-/* Holds the deltas and the runs by itself. */
+/* The layers take references of their own to the deltas and the runs. */
 struct packed_pin *layers_new(struct delta *active, struct delta *sealed, struct run *const *run,
                               size_t run_count);
 struct packed_pin *layers_hold(struct packed_pin *layers);

@@ -1,4 +1,5 @@
 /* src/packed/load.c - what the packed index finds when it is opened: the manifest's runs, and those that nobody lists. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -90,6 +91,8 @@ enum status packed_load(struct op *op, struct packed *packed)
     size_t listed = 0;
     enum status st;
 
+    assert(!packed->is_running); /* nobody else looks at the layers yet */
+    assert(packed->layers->run_count == 0);
     TRY(read_manifest(op, packed, &manifest));
     packed->next_run = manifest.next_run;
     TRY(remove_orphans(op, packed, &manifest, &listed));

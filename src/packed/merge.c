@@ -1,4 +1,5 @@
 /* src/packed/merge.c - the runs as layers, joined (packed/join.h), into a builder. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -78,7 +79,10 @@ static void merging_free(struct merging *merging)
     free(merging);
 }
 
-/* One whose keys are about to be removed is known here before its settled LSN is gone. */
+/*
+ * A bucket that was just dropped still has its settled LSN for a moment, so the list of dropped buckets is asked
+ * first.
+ */
 static enum status is_dropped(struct op *op, const struct merging *merging, bool *dropped)
 {
     const struct merge *merge = merging->merge;
@@ -94,6 +98,7 @@ static enum status enter_bucket(struct op *op, struct merging *merging, struct s
     uint8_t next[PAGE_BUCKET_BYTES];
     enum status st = ST_OK;
 
+    assert(place.size >= PAGE_TERM_AT); /* page_read() has refused shorter ones */
     *skip = false;
     if (merging->has_bucket && merging->bucket == bucket)
         goto out;
@@ -110,6 +115,8 @@ out:
 
 static void leave_out_gone(struct marks *left, const struct join_block *block)
 {
+    assert(block->gone);
+    assert(block->count <= MARKS_MAX);
     marks_clear(left);
     for (size_t i = 0; i < block->count; i++)
         if (!block->gone[i])
@@ -165,6 +172,8 @@ enum status merge_runs(struct op *op, struct run_space *space, const struct merg
     struct run_builder *finished;
     enum status st;
 
+    assert(merge->count > 0);
+    assert(merge->count <= JOIN_STREAMS_MAX);
     TRY(run_builder_begin(op, space, merge->id, terms_max(merge), &merging->builder));
     TRY(open_streams(op, merging));
     TRY(merge_blocks(op, merging));

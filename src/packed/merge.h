@@ -1,14 +1,14 @@
 /*
  * src/packed/merge.h - several runs, neighbours in age, become one; or one becomes smaller.
- * What one adds and a later one removes disappears. Where the oldest run of all takes part there is nothing
- * below to be removed from, and no removes are left. Buckets that were dropped are left out.
+ * An entry that one run adds and a later one removes disappears. When the oldest run of all takes part, no run lies
+ * below it that a remove could be about, so no removes are left. Entries of dropped buckets are left out.
  *
  * Threads. Readers of the runs go on meanwhile.
  */
 #pragma once
 #include "packed/run.h"
 
-/* Called now and then, so that a long merge holds nobody up; another status than ST_OK ends it. */
+/* A merge calls it now and then, so that a long merge holds nobody up. Any status but ST_OK ends the merge. */
 typedef enum status merge_pause(void *context);
 
 struct merge {

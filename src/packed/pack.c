@@ -1,4 +1,5 @@
 /* src/packed/pack.c - walks the delta in the order of a run. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -67,7 +68,10 @@ static bool is_same_term(const struct packing *packing, struct slice value)
            slice_equal(delta_value(entry_at(packing, packing->at)), value);
 }
 
-/* Entries are exact: what is added first and removed last was not there before, and the other way round it is there. */
+/*
+ * Entries are exact. A number that is added first and removed last was not there before and is not there now; removed
+ * first and added last, it was there and still is. Either way the run says nothing of it.
+ */
 static void net_number(struct packing *packing, struct slice value)
 {
     uint64_t number = entry_at(packing, packing->at)->number;
@@ -93,6 +97,7 @@ static enum status put_marks(struct op *op, struct packing *packing, struct slic
 
     if (marks->count == 0)
         goto out;
+    assert(PAGE_TERM_AT + value.size <= sizeof(packing->place)); /* packed_append() takes no longer terms */
     memcpy(packing->place + PAGE_TERM_AT, value.data, value.size);
     TRY(run_builder_add(op, packing->builder, slice_make(packing->place, PAGE_TERM_AT + value.size),
                         marks->number, marks->any_gone ? marks->gone : NULL, marks->count));
@@ -122,6 +127,7 @@ static enum status pack_path(struct op *op, struct packing *packing, struct delt
     struct piece *piece = piece_whole(path);
     enum status st = ST_OK;
 
+    assert(path->bucket < RUN_FILTER_BUCKET);
     packing->path = path;
     packing->piece = piece;
     packing->at = 0;

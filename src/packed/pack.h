@@ -1,5 +1,5 @@
 /*
- * src/packed/pack.h - a delta that takes no more entries becomes a run: path by path, sorted, what cancels left out.
+ * src/packed/pack.h - a sealed delta becomes a run: path by path, sorted, without entries that cancel.
  * Threads. Readers of the delta go on meanwhile.
  */
 #pragma once

@@ -1,9 +1,13 @@
-/* src/packed/packed.c - the packed index: what the store calls, and its life. packed/upkeep.c does the work behind it. */
+/*
+ * src/packed/packed.c - the packed index: what the store calls, and its life. packed/upkeep.c does the work behind
+ * it.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "keys/bytes.h"
 #include "keys/keys.h"
 #include "packed/packed_private.h"
@@ -25,8 +29,9 @@ static struct delta_change change_of(const struct packed_entry *entry)
     uint64_t number;
 
     if (!key_parse(entry->key, &parts) || !key_parse_index(&parts, &term, &number))
-        abort(); /* the committer's own keys */
-    assert(term.size >= 8 && term.size <= PAGE_TERM_BYTES_MAX);
+        abort();            /* the committer's own keys */
+    assert(term.size >= 8); /* a path */
+    assert(term.size <= PAGE_TERM_BYTES_MAX);
     return (struct delta_change){ get_be(term.data, 8), slice_after(term, 8), number, entry->present };
 }
 
@@ -45,11 +50,12 @@ static bool is_full(const struct packed *packed)
     return !packed->options.read_only && delta_bytes(packed->active) >= packed->options.delta_bytes;
 }
 
-/* A second delta is full before the first is written: the writers wait, but not for something that they have to commit first. */
+/* When a second delta is full before the first is written out, the writers wait; but not in the middle of a group. */
 static enum status hold_up(struct op *op, struct packed *packed)
 {
     enum status st = ST_OK;
 
+    thread_assert_locked(&packed->append_mutex);
     if (packed->has_uncommitted || !is_full(packed))
         goto out;
     if (has_sealed(packed))
@@ -68,6 +74,7 @@ enum status packed_append(struct op *op, struct packed *packed, uint64_t bucket,
 
     pthread_mutex_lock(&packed->append_mutex);
     TRY(hold_up(op, packed));
+    assert(bucket < RUN_FILTER_BUCKET);
     packed->has_uncommitted = true;
     in = delta_reach(packed->active, bucket, lsn);
     for (size_t i = 0; i < count; i++) {
@@ -83,6 +90,7 @@ out:
 /* Under append_mutex. */
 static void end_group(struct packed *packed)
 {
+    thread_assert_locked(&packed->append_mutex);
     packed->has_uncommitted = false;
     pthread_cond_broadcast(&packed->group_ended);
 }
@@ -103,9 +111,11 @@ static void change_deltas(struct packed *packed, uint64_t bucket,
 {
     struct packed_pin *layers;
 
+    thread_assert_locked(&packed->append_mutex); /* else a delta could be sealed between the two */
     pthread_mutex_lock(&packed->mutex);
     layers = layers_hold(packed->layers);
     pthread_mutex_unlock(&packed->mutex);
+    assert(layers->active == packed->active);
     pthread_mutex_lock(&packed->settle_mutex);
     packed->forgets += change == delta_forget; /* what is being written out has to be looked at again */
     change(packed->active, bucket, lsn);
@@ -124,10 +134,11 @@ void packed_forget(struct packed *packed, uint64_t bucket, uint64_t lsn)
 }
 
 /* Under `mutex`: where the bucket is, or would be. */
-static size_t find_dropped(const struct packed *packed, uint64_t bucket)
+static size_t find_dropped(struct packed *packed, uint64_t bucket)
 {
     size_t low = 0, high = packed->dropped_count;
 
+    thread_assert_locked(&packed->mutex);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -157,9 +168,11 @@ static void remember_dropped(struct packed *packed, uint64_t bucket)
 {
     size_t at, count = packed->dropped_count;
 
+    thread_assert_locked(&packed->append_mutex); /* so that nobody else remembers the same bucket meanwhile */
     pthread_mutex_lock(&packed->mutex);
     heap_list_reserve(&packed->dropped, &packed->dropped_capacity, count + 1, sizeof(*packed->dropped));
     at = find_dropped(packed, bucket);
+    assert(at == count || packed->dropped[at] > bucket); /* the list is in order, and has each bucket once */
     memmove(&packed->dropped[at + 1], &packed->dropped[at], (count - at) * sizeof(*packed->dropped));
     packed->dropped[at] = bucket;
     packed->dropped_count++;
@@ -174,7 +187,7 @@ static void drop_from(struct delta *delta, uint64_t bucket, uint64_t lsn)
     delta_drop(delta, bucket);
 }
 
-/* What runs have of it is left out when they are merged or, where it is much, rewritten. */
+/* The bucket's entries in runs are left out when the runs are merged. A run with many of them is rewritten sooner. */
 enum status packed_drop(struct op *op, struct packed *packed, uint64_t bucket)
 {
     (void)op;
@@ -239,6 +252,8 @@ struct run_reader *packed_take_reader(struct packed *packed)
     pthread_mutex_lock(&packed->readers_mutex);
     reader = packed->readers;
     if (reader) {
+        assert(packed->reader_count > 0);
+        assert(!reader->cursor); /* it was given back at rest */
         packed->readers = reader->next;
         packed->reader_count--;
     }
@@ -246,13 +261,15 @@ struct run_reader *packed_take_reader(struct packed *packed)
     return reader ? reader : new_reader(packed);
 }
 
-/* The last one is taken first: its pages are those of the query that is under way. */
+/* The reader that came back last is taken first: it has the pages of the query that is under way. */
 void packed_give_reader(struct packed *packed, struct run_reader *reader)
 {
     bool kept;
 
+    assert(reader->space == packed->space);
     run_reader_rest(reader);
     pthread_mutex_lock(&packed->readers_mutex);
+    assert(packed->reader_count <= READERS_IDLE_MAX);
     kept = packed->reader_count < READERS_IDLE_MAX;
     if (kept) {
         reader->next = packed->readers;
@@ -293,6 +310,7 @@ static enum status wait_for_group(struct op *op, struct packed *packed)
 {
     struct timespec until;
 
+    thread_assert_locked(&packed->append_mutex);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     while (packed->has_uncommitted)
@@ -400,7 +418,7 @@ out:
     return st;
 }
 
-/* Two of them take half as much as the cache. A larger one makes fewer merges, and a longer start after a crash. */
+/* Two deltas take half as much as the cache. A larger delta means fewer merges, and a longer start after a crash. */
 static size_t delta_bytes_for(size_t cache_bytes)
 {
     size_t bytes = cache_bytes / 4;

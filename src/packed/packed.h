@@ -1,23 +1,23 @@
 /*
  * src/packed/packed.h - index entries, packed: a delta in memory over sorted runs of pages.
- * New entries lie in the delta (packed/delta.h). When that is large it is sealed and written as a run (packed/pack.c), and
- * of runs of one size four are merged into one (packed/merge.c). A manifest says which runs there are. What keeps the bytes
- * is a run space (packed/run_space.h) of whoever opens it.
+ * New entries lie in the delta (packed/delta.h). A large delta is sealed and written as a run (packed/pack.c). Four
+ * runs of one size are merged into one (packed/merge.c). A manifest says which runs there are. The caller that opens
+ * the index brings the run space (packed/run_space.h) that keeps the bytes.
  *
- * An entry is a key of kind KEY_INDEX: bucket, term, number. The committer appends a group's entries before it
- * writes the group, so that whoever sees a commit finds its entries here; readers pass over those of a later LSN
- * than theirs. What is appended is exact: nothing is added that is there, nothing removed that is not.
+ * An entry is a key of kind KEY_INDEX: bucket, term, number. The committer appends a group's entries before it writes
+ * the group, so that a reader that sees a commit finds its entries here. Readers pass over entries of a later LSN
+ * than theirs. Appended entries are exact: nobody adds an entry that is there, or removes one that is not.
  *
  * Promises
  * 1. A pin sees what it saw when it was taken, whatever is written out or merged meanwhile.
- * 2. What the manifest lists is there; what it does not list is removed. A crash at any moment loses entries of LSNs
- *    above `settled` only, and none of those below.
+ * 2. A run that the manifest lists is there; a run that it does not list is removed. A crash at any moment loses only
+ *    entries of LSNs above `settled`.
  * 3. Memory is bounded: two deltas, and the filters of runs up to their limit.
  * 4. A damaged page is ST_CORRUPT.
  *
  * Ownership. A cursor holds on to its pin by itself. The run space stays the caller's, and outlives it.
- * Threads. packed_append(), packed_committed() and packed_forget() are the committer's; the rest is anybody's. A cursor is
- *     used by one thread at a time.
+ * Threads. packed_append(), packed_committed() and packed_forget() are the committer's; the rest is anybody's.
+ *     A cursor is used by one thread at a time.
  */
 #pragma once
 #include "packed/run_space.h"
@@ -53,16 +53,16 @@ struct packed_entry {
 enum status packed_append(struct op *op, struct packed *packed, uint64_t bucket, uint64_t lsn,
                           const struct packed_entry *entry, size_t count);
 
-/* The group was written: whatever was appended and not forgotten is committed. */
+/* The group was written: all entries that were appended and not forgotten are committed. */
 void packed_committed(struct packed *packed);
 
 /* After a failed write: of this bucket nothing above the LSN was ever committed. */
 void packed_forget(struct packed *packed, uint64_t bucket, uint64_t lsn);
 
-/* The LSN up to which a bucket's entries are here without having been appended since it was opened. */
+/* The LSN up to which a bucket's entries are in runs: they need not be appended again after a start. */
 enum status packed_settled(struct op *op, struct packed *packed, uint64_t bucket, uint64_t *lsn);
 
-/* Held around a snapshot of the store: pin, take the snapshot, and pin again when packed_pin_is_current() says no. */
+/* Taken around a snapshot of the store: pin, snapshot, and both again when packed_pin_is_current() says no. */
 struct packed_pin *packed_pin(struct packed *packed);
 bool packed_pin_is_current(struct packed *packed, const struct packed_pin *pin);
 void packed_unpin(struct packed *packed, struct packed_pin *pin);

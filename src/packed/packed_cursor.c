@@ -64,6 +64,7 @@ static struct slice end_into(char *to, const struct part *part, struct slice key
     put_be((uint8_t *)to + PAGE_BUCKET_BYTES, part->path, PATH_BYTES);
     while (at > 0 && (uint8_t)to[at - 1] == 0xff)
         at--;
+    assert(at > 0); /* no bucket has a number of ones only */
     to[at - 1]++;
     return slice_make(to, at);
 }
@@ -71,8 +72,10 @@ static struct slice end_into(char *to, const struct part *part, struct slice key
 /* `memory` has room for both keys. */
 static void part_init(struct part *part, char *memory, struct slice from, struct slice to)
 {
-    assert(from.size >= VALUE_AT && key_is_index(from) && from.size <= PAGE_TERM_BYTES_MAX &&
-           to.size <= PAGE_TERM_BYTES_MAX);
+    assert(from.size >= VALUE_AT);
+    assert(key_is_index(from));
+    assert(from.size <= PAGE_TERM_BYTES_MAX);
+    assert(to.size <= PAGE_TERM_BYTES_MAX);
     part->bucket = key_bucket(from);
     part->path = get_be(from.data + TERM_AT, PATH_BYTES);
     part->low = place_into(memory, from);
@@ -215,6 +218,7 @@ static enum status open_next_path(struct op *op, struct packed_cursor *cursor, c
     uint64_t bucket = cursor->part.bucket, next;
     enum status st;
 
+    assert(cursor->spans); /* a walk over one path ends with it */
     close_streams(cursor);
     TRY(paths_next(op, cursor->pin, cursor->reader, bucket, path, cursor->bounds.reverse, found, &next));
     if (!*found)
@@ -242,6 +246,7 @@ static struct packed_cursor *cursor_new(struct packed *packed, struct packed_pin
 {
     struct packed_cursor *cursor = heap_allocate_unset(sizeof(*cursor) + part_bytes(walk->from, walk->to));
 
+    assert(pin);
     cursor->packed = packed;
     cursor->pin = layers_hold(pin);
     cursor->bounds = (struct bounds){ walk->first, walk->last, walk->reverse };
@@ -329,6 +334,7 @@ static enum status seek_path(struct op *op, struct packed_cursor *cursor, uint64
     bool found = true;
     enum status st = ST_OK;
 
+    assert(cursor->spans);
     while (found && comes_before(cursor->part.path, path, cursor->bounds.reverse)) {
         uint64_t here = cursor->part.path;
 
@@ -341,10 +347,11 @@ out:
 enum status packed_cursor_seek(struct op *op, struct packed_cursor *cursor, struct slice term,
                                uint64_t number)
 {
-    uint64_t path = get_be(term.data, PATH_BYTES);
+    uint64_t path;
     enum status st = ST_OK;
 
     assert(term.size >= PATH_BYTES);
+    path = get_be(term.data, PATH_BYTES);
     if (cursor->spans && cursor->count > 0)
         TRY(seek_path(op, cursor, path));
     if (cursor->count > 0 && cursor->part.path == path)
@@ -417,6 +424,7 @@ static int64_t count_deltas(const struct packed_pin *pin, const struct part *par
 static void part_of_bucket(struct part *part, char *memory, struct slice from)
 {
     part->bucket = key_bucket(from);
+    assert(part->bucket < RUN_FILTER_BUCKET); /* there is a number after it */
     put_be((uint8_t *)memory, part->bucket, PAGE_BUCKET_BYTES);
     put_be((uint8_t *)memory + PAGE_BUCKET_BYTES, part->bucket + 1, PAGE_BUCKET_BYTES);
     part->low = slice_make(memory, PAGE_BUCKET_BYTES);
@@ -433,6 +441,7 @@ enum status packed_count(struct op *op, struct packed *packed, struct packed_pin
     int64_t sum = 0;
     enum status st;
 
+    assert(pin);
     *count = 0;
     TRY(op_may_take_long(op));
     thread_assert_may_block();

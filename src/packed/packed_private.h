@@ -1,12 +1,13 @@
 /*
- * src/packed/packed_private.h - what the packed index is made of, for packed.c, load.c, upkeep.c and packed_cursor.c only.
+ * src/packed/packed_private.h - what the packed index is made of, for packed.c, load.c, upkeep.c and packed_cursor.c
+ * only.
  *
  * Locks, in the order in which they are taken.
- *     append_mutex  held by append(), committed(), forget() and drop(): who changes a delta
- *     work_mutex    held by whoever writes out, merges or removes runs: one at a time
+ *     append_mutex  held by the calls that change a delta: append(), committed(), forget() and drop()
+ *     work_mutex    held while a thread writes out, merges or removes runs, so that one does at a time
  *     mutex         guards what is named below it; never held over a call of the run space
- * settle_mutex is held over the write of a manifest, and by forget() and drop(): a manifest never says of what
- * was forgotten that it is settled. It is taken inside the first two, never together with `mutex`.
+ * settle_mutex is held over the write of a manifest, and by forget() and drop(). So a manifest never calls entries
+ * settled that were forgotten. It is taken inside the first two, never together with `mutex`.
  */
 #pragma once
 #include <pthread.h>
@@ -86,15 +87,15 @@ void upkeep_stop(struct packed *packed);
 /* The active delta becomes the sealed one, of which there must be none. Under append_mutex. */
 void upkeep_seal(struct packed *packed);
 
-/* There is a sealed delta, or a run that nobody reads any more. Without a thread it is done here and now. */
+/* Tells the thread of a sealed delta, or of a run that nobody reads any more. Without a thread the work is done here. */
 void upkeep_wake(struct packed *packed);
 
-/* Waits until the sealed delta, if there is one, has been written out or that has failed. */
+/* Waits until the sealed delta, if there is one, was written out, or writing it has failed. Under append_mutex. */
 enum status upkeep_wait(struct op *op, struct packed *packed);
 
 void upkeep_run_gone(void *context, uint64_t id);
 
 enum status upkeep_remove_run(struct op *op, struct run_space *space, uint64_t id);
 
-/* Without the thread, when everybody has gone. */
+/* Called by the thread, or after it has ended and all readers have gone. */
 void upkeep_remove_dead(struct packed *packed);

@@ -209,6 +209,8 @@ enum status page_marks(struct op *op, const struct page *page, size_t at, struct
     const struct page_record *record = &page->record[at];
     bool sound;
 
+    assert(at < page->count);
+    assert(record->count <= MARKS_MAX); /* page_read() has refused more */
     marks_clear(marks);
     marks->any_gone = record->removes > 0;
     sound = marks->any_gone ? read_marked(record->numbers, record, marks)
@@ -279,6 +281,8 @@ static void put_record(struct page_writer *page, struct slice term, size_t share
 {
     uint8_t *at = page->bytes + page->size;
 
+    assert(shared <= term.size);
+    assert(record->count > 0);
     at += put_varint(at, shared);
     at += put_varint(at, term.size - shared);
     at = mempcpy(at, term.data + shared, term.size - shared);
@@ -287,6 +291,7 @@ static void put_record(struct page_writer *page, struct slice term, size_t share
     at += put_varint(at, record->numbers_bytes);
     at = mempcpy(at, record->numbers, record->numbers_bytes);
     page->size = (size_t)(at - page->bytes);
+    assert(page->size <= sizeof(page->bytes));
     memcpy(page->term, term.data, term.size);
     page->term_bytes = term.size;
     page->terms_bytes += PAGE_BUCKET_BYTES + term.size;
@@ -310,8 +315,8 @@ bool page_has_room(const struct page_writer *page, struct slice term)
 }
 
 /*
- * Where removes are only among the marks that do not fit, the record says times two for nothing's sake, which a reader would
- * not know: such a record is planned again for its own marks.
+ * When all removes are among the marks that do not fit, the planned record has its differences times two, although it
+ * has no removes, and a reader would misread it. Such a record is planned again for its own marks.
  */
 size_t page_put(struct page_writer *page, struct slice term, const uint64_t *number, const bool *gone,
                 size_t count)
@@ -320,7 +325,8 @@ size_t page_put(struct page_writer *page, struct slice term, const uint64_t *num
     size_t begin = numbers_at(page, term, shared);
     struct record_plan record;
 
-    assert(term.size <= PAGE_TERM_BYTES_MAX && count > 0);
+    assert(term.size <= PAGE_TERM_BYTES_MAX);
+    assert(count > 0);
     if (!page_has_room(page, term))
         return 0;
     plan(&record, number, gone, count, begin < PAGE_BYTES ? PAGE_BYTES - begin : 0);

@@ -1,4 +1,5 @@
 /* src/packed/paths.c - the nearest path of each layer, and of those the nearest. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -40,6 +41,7 @@ static void bounds_of(const struct search *search, uint8_t low[PAGE_TERM_AT], st
 {
     uint64_t above = search->path && !search->reverse ? *search->path + 1 : 0;
 
+    assert(search->bucket < RUN_FILTER_BUCKET); /* there is a number after it */
     put_be(low, search->bucket, PAGE_BUCKET_BYTES);
     put_be(low + PAGE_BUCKET_BYTES, above, PATH_BYTES);
     *from = slice_make(low, PAGE_TERM_AT);

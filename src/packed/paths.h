@@ -5,7 +5,7 @@
 #include "packed/layers.h"
 #include "packed/run_stream.h"
 
-/* The next path above the given one, or below it; without one the first or the last. `found` says whether there is any. */
+/* The next path above `path`, or below it in reverse; without `path` the first or the last. `found`: there is one. */
 enum status paths_next(struct op *op, const struct packed_pin *pin, struct run_reader *reader,
                        uint64_t bucket, const uint64_t *path, bool reverse, bool *found, uint64_t *next);
 

@@ -1,15 +1,17 @@
 /* src/packed/piece.c - a merge sort over the first bytes of values, and merging of what is sorted. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/thread.h"
 #include "keys/bytes.h"
 #include "packed/piece.h"
 
 enum { TAKES_IN_TIMES = 3, INSERTION_MAX = 12 };
 
 /*
- * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with, and
- * the number. Mostly that decides, and no entry has to be fetched.
+ * What is compared lies side by side: eight bytes of the value behind those that all values of the range begin with,
+ * and the number. Mostly that decides, and no entry has to be fetched.
  */
 struct item {
     uint64_t front, number;
@@ -127,7 +129,7 @@ static struct piece *new_piece(struct delta_path *path, size_t count)
     return piece;
 }
 
-/* So that counting does not have to look at every entry. What dies from now on is told by the path's count of the dead. */
+/* The sums spare a count from looking at every entry. Entries that die later change the path's count of dead ones. */
 static struct piece *with_sums(const struct delta_path *path, struct piece *piece)
 {
     int32_t sum = 0;
@@ -158,6 +160,7 @@ static struct piece *sort_range(struct delta_path *path, uint32_t begin, uint32_
     struct item *item = heap_allocate_unset(2 * count * sizeof(*item));
     uint32_t common_bytes = common_front(path, begin, end);
 
+    assert(begin < end);
     for (size_t i = 0; i < count; i++)
         item[i] = item_of(path, begin + (uint32_t)i, common_bytes);
     sort_items(path, item, item + count, count);
@@ -180,6 +183,8 @@ static struct piece *merge(struct delta_path *path, struct piece *older, struct 
 
         merged->index[at] = take_older ? older->index[left++] : newer->index[right++];
     }
+    assert(left == older->count);
+    assert(right == newer->count);
     delta_adds_bytes(path->delta, -(int64_t)(piece_bytes(older->count) + piece_bytes(newer->count)));
     piece_release(older);
     piece_release(newer);
@@ -191,6 +196,8 @@ static void merge_last_two(struct delta_path *path, struct delta_sorted *sorted)
 {
     size_t last = --sorted->piece_count;
 
+    thread_assert_locked(&sorted->mutex);
+    assert(last > 0);
     sorted->piece[last - 1] = merge(path, sorted->piece[last - 1], sorted->piece[last]);
 }
 
@@ -199,8 +206,11 @@ static void sort_new(struct delta_path *path, struct delta_sorted *sorted)
     uint32_t count = atomic_load_explicit(&path->count, memory_order_acquire);
     size_t pieces;
 
+    thread_assert_locked(&sorted->mutex);
+    assert(count >= sorted->entry_count); /* a path only grows */
     if (count == sorted->entry_count)
         return;
+    assert(sorted->piece_count < PIECES_MAX); /* each is three times as large as the next: they are few */
     sorted->piece[sorted->piece_count++] = sort_range(path, sorted->entry_count, count);
     sorted->entry_count = count;
     while ((pieces = sorted->piece_count) > 1 &&
@@ -210,13 +220,21 @@ static void sort_new(struct delta_path *path, struct delta_sorted *sorted)
 
 static struct piece *hold(struct piece *piece)
 {
-    atomic_fetch_add(&piece->refs, 1);
+    unsigned before = atomic_fetch_add(&piece->refs, 1);
+
+    assert(before > 0); /* its place in the path is a reference */
     return piece;
 }
 
 void piece_release(struct piece *piece)
 {
-    if (piece && atomic_fetch_sub(&piece->refs, 1) == 1)
+    unsigned before;
+
+    if (!piece)
+        return;
+    before = atomic_fetch_sub(&piece->refs, 1);
+    assert(before > 0);
+    if (before == 1)
         free(piece);
 }
 

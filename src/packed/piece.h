@@ -1,7 +1,8 @@
 /*
  * src/packed/piece.h - some of a path's entries in the delta, sorted by value, number and age.
- * A path has a few, each of entries that came one after the other, the oldest first and the largest: a new
- * one takes in its neighbour while that is less than three times larger, so that each entry is sorted about log n times.
+ * A path has a few pieces, oldest first. Each has entries that came one after the other, and is larger than the next.
+ * A new piece takes in its neighbour while that is less than three times larger, so each entry is sorted about log n
+ * times.
  *
  * Ownership. Counted; a piece never changes and outlives its place in the path, but not the delta.
  * Threads. Anybody's.

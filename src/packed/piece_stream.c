@@ -1,4 +1,6 @@
 /* src/packed/piece_stream.c - positions count in the walk's order, so that both directions are one code. */
+#include <assert.h>
+
 #include "packed/piece_stream.h"
 
 static struct piece_stream *stream_of(struct stream *stream)
@@ -164,6 +166,8 @@ void piece_stream_open(struct piece_stream *s, const struct delta_path *path, st
 {
     uint32_t begin = range_begin(path, piece, range), end = range_end(path, piece, range);
 
+    assert(piece);
+    assert(path->delta); /* which the pin holds: entries outlive the stream */
     s->stream.ops = &piece_ops;
     s->stream.bounds = bounds;
     s->path = path;
@@ -193,6 +197,7 @@ static int64_t count_before(const struct delta_path *path, const struct piece *p
 {
     uint32_t begin = at / PIECE_STRIDE * PIECE_STRIDE;
 
+    assert(at <= piece->count); /* the sums go so far */
     return piece->sum[at / PIECE_STRIDE] + count_one_by_one(path, piece, begin, at, lsn);
 }
 

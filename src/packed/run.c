@@ -50,13 +50,18 @@ void run_adds_dropped_pages(struct run *run, uint64_t pages)
 
 struct run *run_hold(struct run *run)
 {
-    atomic_fetch_add(&run->refs, 1);
+    unsigned before = atomic_fetch_add(&run->refs, 1);
+
+    assert(before > 0); /* whoever holds it once more has a reference, or layers that do */
     return run;
 }
 
 void run_release(struct run *run)
 {
-    if (atomic_fetch_sub(&run->refs, 1) != 1)
+    unsigned before = atomic_fetch_sub(&run->refs, 1);
+
+    assert(before > 0);
+    if (before != 1)
         return;
     if (atomic_load(&run->retired))
         run->gone(run->context, run->facts.id);
@@ -66,6 +71,7 @@ void run_release(struct run *run)
 
 void run_retire(struct run *run)
 {
+    assert(!atomic_load(&run->retired)); /* a run is replaced once */
     atomic_store(&run->retired, true);
 }
 

@@ -4,7 +4,7 @@
  *     page     run 8, bucket 6, term, number 8: of the page's last entry
  *     filter   run 8, FF * 6, position 4: a part of the run's filter
  *
- * Ownership. Counted. When a run is retired and nobody holds it any more its owner is told, who removes its rows.
+ * Ownership. Counted. When a retired run loses its last holder, run_gone() tells the owner, who removes its rows.
  * Threads. Anybody's.
  */
 #pragma once
@@ -37,7 +37,7 @@ const struct filter *run_filter(const struct run *run); /* NULL: it is not in me
 struct run *run_hold(struct run *run);
 void run_release(struct run *run);
 
-/* Pages of buckets that were dropped. Only one thread at a time asks and tells. */
+/* How many of its pages belong to dropped buckets. Only the thread that holds work_mutex asks and tells. */
 uint64_t run_dropped_pages(const struct run *run);
 void run_adds_dropped_pages(struct run *run, uint64_t pages);
 

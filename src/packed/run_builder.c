@@ -1,4 +1,5 @@
 /* src/packed/run_builder.c - fills a page, writes it, begins the next one. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -54,6 +55,7 @@ void run_builder_abort(struct run_builder *builder)
 
 static enum status add_row(struct op *op, struct run_builder *builder, struct slice key, struct slice value)
 {
+    assert(builder->writer); /* it is begun, and not finished */
     builder->facts.bytes += key.size + value.size;
     return builder->space->ops->add(op, builder->space, builder->writer, key, value);
 }
@@ -66,6 +68,7 @@ static enum status write_page(struct op *op, struct run_builder *builder)
 
     if (page->records == 0)
         goto out;
+    assert(builder->place_bytes >= PAGE_TERM_AT);
     run_key(key, builder->facts.id);
     memcpy(key + RUN_ID_BYTES, builder->place, builder->place_bytes);
     put_be(key + RUN_ID_BYTES + builder->place_bytes, page->last, 8);
@@ -99,6 +102,7 @@ static enum status begin_term(struct op *op, struct run_builder *builder, struct
 
     if (memcmp(builder->place, place.data, PAGE_BUCKET_BYTES) != 0)
         TRY(write_page(op, builder));
+    assert(place.size <= sizeof(builder->place));
     memcpy(builder->place, place.data, place.size);
     builder->place_bytes = place.size;
     add_to_filter(builder, place);
@@ -125,6 +129,8 @@ enum status run_builder_add(struct op *op, struct run_builder *builder, struct s
 {
     enum status st;
 
+    assert(place.size >= PAGE_TERM_AT); /* bucket and path */
+    assert(count > 0);
     TRY(make_room(op, builder, place));
     for (size_t done = 0; done < count;) {
         size_t put = page_put(&builder->page, slice_after(place, PAGE_BUCKET_BYTES), number + done,

@@ -17,7 +17,10 @@ enum status run_builder_begin(struct op *op, struct run_space *space, uint64_t i
 enum status run_builder_add(struct op *op, struct run_builder *builder, struct slice place,
                             const uint64_t *number, const bool *gone, size_t count);
 
-/* The run is durable, and in no manifest yet. Without any marks there is none: facts->marks is 0. The filter is the caller's. */
+/*
+ * The run is then durable, and in no manifest yet. Without marks there is no run, and facts->marks is 0. The caller
+ * owns the filter.
+ */
 enum status run_builder_finish(struct op *op, struct run_builder *builder, struct run_facts *facts,
                                struct filter **filter);
 void run_builder_abort(struct run_builder *builder); /* NULL is welcome */

@@ -26,6 +26,7 @@ uint64_t run_page_last_number(const struct run_page *page)
 
 static void free_page(struct run_page *page)
 {
+    assert(page->holders == 0);
     page_free(&page->page);
     free(page->row.memory);
     free(page);
@@ -33,8 +34,10 @@ static void free_page(struct run_page *page)
 
 void run_page_release(struct run_page *page)
 {
-    if (page)
-        page->holders--;
+    if (!page)
+        return;
+    assert(page->holders > 0);
+    page->holders--;
 }
 
 static void put_first(struct run_reader *reader, struct run_page *page)
@@ -43,7 +46,10 @@ static void put_first(struct run_reader *reader, struct run_page *page)
     reader->pages = page;
 }
 
-/* Another page may begin with the place where this one does: which is the first cannot be told from here. */
+/*
+ * The page before may end with the place that this one begins with, so a place equal to the first one is looked up
+ * anew.
+ */
 static bool has_place(const struct run_page *page, struct slice place, uint64_t number)
 {
     int order;
@@ -78,7 +84,7 @@ static struct run_page *new_page(struct run_reader *reader)
     return page;
 }
 
-/* The one that was asked for the longest ago and that nobody has, to be read into; or one more. */
+/* A page to read into: of those that nobody holds, the one that was asked for longest ago; or a new one. */
 static struct run_page *take_page(struct run_reader *reader)
 {
     struct run_page **oldest = NULL, *page;
@@ -137,7 +143,8 @@ static enum status read_page(struct op *op, struct run_reader *reader, uint64_t 
     struct run_page *page = take_page(reader);
     enum status st = ST_OK;
 
-    page->run = 0; /* no run's, until it is one's */
+    assert(page->holders == 0); /* nobody reads what is overwritten here */
+    page->run = 0;              /* no run's, until it is one's */
     reader->at = NULL;
     if (!reader->cursor)
         TRY(runs->open(op, reader->space, reader->once, &reader->cursor));
@@ -188,6 +195,7 @@ enum status run_page_neighbour(struct op *op, struct run_reader *reader, const s
     bool is_there = reader->at == from;
     struct slice key = from->row.key;
 
+    assert(from->holders > 0); /* else it could be the very page that is read into */
     *page = NULL;
     if (reverse)
         return read_page(op, reader, from->run, is_there ? RUN_PREVIOUS : RUN_BEFORE, key, page);

@@ -1,6 +1,6 @@
 /*
- * src/packed/run_reader.h - pages of runs, read when somebody asks for them. Those read lately are kept: a query asks for
- * one page several times, to count, to walk, and to look for numbers.
+ * src/packed/run_reader.h - pages of runs, read when somebody asks for them. Those read lately are kept: a query asks
+ * for one page several times, to count, to walk, and to look for numbers.
  *     TRY(run_page_at(op, reader, run, place, number, &page));      the page where (place, number) is or would be
  *     run_page_release(page);
  *
@@ -30,7 +30,7 @@ struct run_reader {
     struct run_reader *next; /* for whoever keeps several */
 };
 
-/* Without its cursor, which others may use: it has its pages and begins anew when it is asked for others. */
+/* Gives its cursor back, for others to use. The reader keeps its pages, and opens a cursor when it needs others. */
 void run_reader_rest(struct run_reader *reader);
 void run_reader_close(struct run_reader *reader);
 

@@ -1,4 +1,5 @@
 /* src/packed/run_space.c - what all run spaces do alike with rows of runs. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -10,6 +11,8 @@ void run_row_copy(struct run_row *row, struct slice key, struct slice value)
     size_t bytes = key.size + 1 + value.size;
     char *memory = row->memory;
 
+    assert(memory || row->capacity == 0);
+    assert(key.data); /* a row without a key says that there is none */
     if (bytes > row->capacity) {
         row->capacity = bytes + bytes / 4;
         memory = heap_allocate_unset(row->capacity);

@@ -1,7 +1,8 @@
 /*
- * src/packed/run_space.h - what the packed index needs of whatever keeps its bytes: rows that are written once, whole and in
- * order, beside all else. Their keys are a space of their own. Nothing of them is logged; a run is there when finish() has
- * said so, and stays until it is removed. Each backend of the local store offers one, and so do those of tests.
+ * src/packed/run_space.h - where the packed index keeps its bytes: rows that are written once, whole and in order.
+ * Their keys are a space of their own, apart from the store's keys. Rows are not logged: a run is there once finish()
+ * has said so, and stays until it is removed. Each backend of the local store offers a run space, and so do those of
+ * tests.
  *
  * Two calls are about the store's own keys: get(), and settle(), which says in them how far the index is.
  *
@@ -60,7 +61,8 @@ struct run_space_ops {
 
     /*
      * A write beside the committer's, atomic and synced: all that was visible before it is durable after it. Only
-     * if the store was not reopened since reopens() gave that number: ST_WRITE_CONFLICT. Another failure leaves the outcome open.
+     * if the store was not reopened since reopens() gave that number: ST_WRITE_CONFLICT. Another failure leaves the
+     * outcome open.
      */
     uint64_t (*reopens)(struct run_space *space);
     enum status (*settle)(struct op *op, struct run_space *space, uint64_t reopens,

@@ -52,6 +52,7 @@ static enum status load_neighbour(struct op *op, struct run_stream *s)
     struct run_page *page;
     enum status st;
 
+    assert(has_page(s)); /* at the end there is no neighbour to ask for */
     TRY(run_page_neighbour(op, s->reader, s->here, s->stream.bounds.reverse, &page));
     turn_to(s, page);
 out:
@@ -79,6 +80,7 @@ static void stand(struct run_stream *s)
 {
     bool outside = !has_page(s);
 
+    assert(outside || s->record < s->here->page.count);
     if (!outside)
         outside = s->stream.bounds.reverse ? slice_compare(place_here(s), s->low) < 0
                                            : slice_compare(place_here(s), s->high) >= 0;
@@ -193,6 +195,7 @@ static enum status read_record(struct op *op, struct run_stream *s)
     bool reverse = s->stream.bounds.reverse;
     enum status st;
 
+    assert(has_page(s));
     s->is_filled = true;
     TRY(page_marks(op, &s->here->page, s->record, marks));
     if (reverse)
@@ -214,6 +217,7 @@ static void copy_place(const struct run_stream *s, struct place_copy *copy)
 {
     struct slice place = place_here(s);
 
+    assert(place.size <= sizeof(copy->bytes)); /* page_read() has refused longer terms */
     memcpy(copy->bytes, place.data, place.size);
     copy->place = slice_make(copy->bytes, place.size);
 }
@@ -286,6 +290,7 @@ static enum status run_fill(struct op *op, struct stream *stream)
     struct run_stream *s = stream_of(stream);
     enum status st = ST_OK;
 
+    assert(stream->value.data); /* it stands at a term */
     marks_clear(&stream->marks);
     if (s->is_filled && !s->is_passed && !s->is_ahead)
         TRY(step_within_term(op, s));
@@ -349,6 +354,7 @@ static enum status leave_term(struct op *op, struct run_stream *s)
 {
     struct place_copy here;
 
+    assert(has_page(s));
     s->is_filled = false;
     copy_place(s, &here);
     return s->stream.bounds.reverse ? leave_reverse(op, s, here.place) : leave_forward(op, s, here.place);
@@ -359,6 +365,7 @@ static enum status run_advance(struct op *op, struct stream *stream)
     struct run_stream *s = stream_of(stream);
     enum status st = ST_OK;
 
+    assert(stream->value.data); /* from a term to the next */
     if (!s->is_ahead)
         TRY(leave_term(op, s));
     stand(s);
@@ -371,6 +378,7 @@ static enum status seek_term(struct op *op, struct run_stream *s, struct slice v
     struct place_copy target;
     enum status st;
 
+    assert(s->value_at <= s->low.size); /* bucket and path, which every place of the stream begins with */
     assert(s->value_at + value.size <= sizeof(target.bytes));
     memcpy(target.bytes, s->low.data, s->value_at);
     memcpy(target.bytes + s->value_at, value.data, value.size);

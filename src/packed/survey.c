@@ -1,4 +1,5 @@
 /* src/packed/survey.c - from bucket to bucket by one lookup each. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -64,6 +65,7 @@ enum status survey_bucket(struct op *op, struct run_space *space, struct run *ru
     uint64_t found, pages;
     enum status st;
 
+    assert(bucket < RUN_FILTER_BUCKET);
     TRY(look(op, survey, run_facts(run), bucket, &found, &pages));
     if (found == bucket)
         run_adds_dropped_pages(run, pages);

@@ -7,7 +7,10 @@
 /* Adds to what the run knows: the pages of one bucket. */
 enum status survey_bucket(struct op *op, struct run_space *space, struct run *run, uint64_t bucket);
 
-/* Those of all buckets that have no settled LSN, as dropped ones have none: for runs that were there when the store was opened. */
+/*
+ * Adds the pages of all dropped buckets, which are those without a settled LSN. For runs that were there when the
+ * store was opened.
+ */
 enum status survey_run(struct op *op, struct run_space *space, struct run *run);
 
 /* A bucket that has entries in runs has a settled LSN, until it is dropped. */

@@ -1,9 +1,11 @@
 /*
- * src/packed/upkeep.c - what happens behind the committer's back: the sealed delta is written out, runs are merged, those that
- * nobody reads any more are removed. One at a time, in a thread of its own; a long merge pauses for a delta to be written.
+ * src/packed/upkeep.c - the work beside the committer: writing the sealed delta out, merging runs, and removing runs
+ * that nobody reads any more. A thread of its own does one after the other. A long merge pauses while a delta is
+ * written out.
  *
- * The manifest decides. A run is written first and listed then; what is not listed is removed when the store is opened. A manifest
- * whose write failed may still turn up: the run that only it lists is kept until another one has been written.
+ * The manifest decides which runs there are. A run is written first and listed then. Runs that are not listed are
+ * removed when the store is opened. A manifest whose write failed may still turn up after a reopening, so a run that
+ * only such a manifest lists is kept until another manifest has been written.
  */
 #include <assert.h>
 #include <signal.h>
@@ -11,6 +13,7 @@
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "keys/keys.h"
 #include "packed/merge.h"
 #include "packed/pack.h"
@@ -36,6 +39,7 @@ static struct packed_pin *put_layers(struct packed *packed, struct packed_pin *l
 {
     struct packed_pin *before = packed->layers;
 
+    thread_assert_locked(&packed->mutex);
     packed->layers = layers;
     return before;
 }
@@ -45,8 +49,11 @@ void upkeep_seal(struct packed *packed)
     struct delta *fresh = delta_new();
     struct packed_pin *before;
 
+    thread_assert_locked(&packed->append_mutex);
+    assert(!packed->has_uncommitted); /* a manifest must not settle what may still be forgotten */
     pthread_mutex_lock(&packed->mutex);
     assert(!packed->layers->sealed);
+    assert(packed->layers->active == packed->active);
     before =
         put_layers(packed, layers_new(fresh, packed->active, packed->layers->run, packed->layers->run_count));
     pthread_mutex_unlock(&packed->mutex);
@@ -96,7 +103,7 @@ enum status upkeep_remove_run(struct op *op, struct run_space *space, uint64_t i
     return space->ops->remove(op, space, slice_make(from, sizeof(from)), slice_make(to, sizeof(to)));
 }
 
-/* What cannot be removed now is removed when the store is opened again. */
+/* A run that cannot be removed now is removed when the store is opened again. */
 void upkeep_remove_dead(struct packed *packed)
 {
     uint64_t id;
@@ -121,6 +128,8 @@ static struct slice encode_runs(struct op *op, const struct packed *packed, cons
 {
     struct manifest manifest = { .next_run = packed->next_run };
 
+    assert(settling->cut + settling->cut_count <= settling->count);
+    assert(!settling->added || settling->added->id < packed->next_run); /* no number is given twice */
     manifest.run = arena_alloc(&op->arena, (settling->count + 1) * sizeof(*manifest.run));
     for (size_t i = 0; i <= settling->count; i++) {
         if (i == settling->cut && settling->added)
@@ -147,24 +156,28 @@ static enum status write_manifest(struct op *op, struct packed *packed, const st
     size_t count = 1 + count_buckets(settling), at = 0;
     struct settled_row *row = arena_alloc(&op->arena, count * sizeof(*row));
 
+    thread_assert_locked(&packed->settle_mutex);
     row[at++] = (struct settled_row){ key_runs(&op->arena), encode_runs(op, packed, settling) };
     for (struct delta_bucket *bucket = settling->delta ? delta_buckets(settling->delta) : NULL; bucket;
          bucket = bucket->next)
         if (!bucket->dropped)
             row[at++] = (struct settled_row){ key_settled(&op->arena, bucket->bucket),
                                               settled_encode(op, bucket->lsn) };
+    assert(at == count); /* none was dropped between counting and listing */
     return packed->space->ops->settle(op, packed->space, settling->reopens, row, count);
 }
 
-/* The runs whose manifests failed are now surely in none. */
+/* A manifest was written, so the runs that only failed manifests list are surely in none. */
 static void bury_doubtful(struct packed *packed)
 {
+    thread_assert_locked(&packed->work_mutex);
     while (packed->doubtful_count > 0)
         upkeep_run_gone(packed, packed->doubtful[--packed->doubtful_count]);
 }
 
 static void doubt(struct packed *packed, uint64_t id)
 {
+    thread_assert_locked(&packed->work_mutex);
     if (packed->doubtful_count < DOUBTFUL_MAX)
         packed->doubtful[packed->doubtful_count++] = id; /* others wait until the store is opened */
 }
@@ -196,7 +209,7 @@ static void begin_settling(struct packed *packed, struct settling *settling)
 
 /* ---- new runs ---- */
 
-/* A filter that is one too many is read again when the store is opened, if there is room then. */
+/* A filter for which there is no room is dropped. The next start reads it again, if there is room then. */
 static struct run *open_run(struct packed *packed, const struct packed_pin *layers,
                             const struct run_facts *facts, struct filter *filter)
 {
@@ -219,8 +232,11 @@ static void publish(struct packed *packed, size_t cut, size_t cut_count, struct 
     struct run **run;
     size_t count = 0;
 
+    thread_assert_locked(&packed->work_mutex); /* else the places of runs could change meanwhile */
     pthread_mutex_lock(&packed->mutex);
     before = packed->layers;
+    assert(cut + cut_count <= before->run_count);
+    assert(!unseals || before->sealed);
     run = heap_allocate_unset((before->run_count + 1) * sizeof(struct run *));
     for (size_t i = 0; i <= before->run_count; i++) {
         if (i == cut && added)
@@ -251,6 +267,8 @@ static enum status try_write_out(struct op *op, struct packed *packed, const str
     struct filter *filter = NULL;
     enum status st;
 
+    thread_assert_locked(&packed->work_mutex);
+    assert(layers->sealed);
     begin_settling(packed, &settling);
     TRY(pack_delta(op, packed->space, layers->sealed, packed->next_run++, &facts, &filter));
     settling.added = facts.marks ? &facts : NULL;
@@ -303,6 +321,7 @@ static bool choose_merge(const struct packed *packed, const struct packed_pin *l
 {
     size_t end = layers->run_count;
 
+    assert(packed->options.merge_runs > 1); /* merging one with itself would never end */
     while (end > 0) {
         size_t at = end;
 
@@ -383,12 +402,16 @@ static enum status merge_some(struct packed *packed, const struct packed_pin *la
     struct filter *filter = NULL;
     enum status st;
 
+    thread_assert_locked(&packed->work_mutex);
+    assert(count > 0);
+    assert(begin + count <= layers->run_count);
     op_begin(op, INT64_MAX / 2);
     TRY(merge_runs(op, packed->space, &merge, &facts, &filter));
     facts.level = run_facts(layers->run[begin])->level;
     if (count > 1)
         facts.level = level_of(packed, facts.bytes, facts.level);
-    now = current_layers(packed); /* a pause may have brought new ones */
+    now = current_layers(packed);                  /* a pause may have brought new ones */
+    assert(now->run[begin] == layers->run[begin]); /* new runs come behind the others */
     settling.run = now->run;
     settling.count = now->run_count;
     settling.added = facts.marks ? &facts : NULL;
@@ -439,7 +462,9 @@ static uint64_t *take_dropped(struct packed *packed, size_t *count)
     return bucket;
 }
 
-/* What runs were written before a bucket was dropped is known after it: all are looked at, those of a delta just written out too. */
+/*
+ * All runs are looked at after a drop, the one that was just written out included: each may have pages of the bucket.
+ */
 static enum status survey(struct op *op, struct packed *packed, const struct packed_pin *layers)
 {
     size_t count;
@@ -458,7 +483,7 @@ out:
     return st;
 }
 
-/* A run of which so much is nobody's is written anew without it. */
+/* A run is rewritten when enough of its pages belong to dropped buckets. */
 static bool is_worth_rewriting(const struct run *run)
 {
     const uint64_t pages_min = 64;
@@ -517,6 +542,7 @@ void upkeep_start(struct packed *packed)
 {
     sigset_t all, before;
 
+    assert(packed->options.threads);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&packed->thread, NULL, run_thread, packed) != 0)
@@ -526,6 +552,7 @@ void upkeep_start(struct packed *packed)
 
 void upkeep_stop(struct packed *packed)
 {
+    assert(packed->is_running);
     pthread_mutex_lock(&packed->mutex);
     packed->stopping = true;
     pthread_cond_signal(&packed->wanted);
@@ -545,13 +572,14 @@ void upkeep_wake(struct packed *packed)
     pthread_mutex_unlock(&packed->mutex);
 }
 
-/* An attempt that is under way counts: it has the same delta. */
+/* An attempt that is under way counts too, because it writes the same delta. */
 enum status upkeep_wait(struct op *op, struct packed *packed)
 {
     const struct delta *sealed;
     uint64_t failures;
     bool failed;
 
+    thread_assert_locked(&packed->append_mutex); /* so that no other delta is sealed meanwhile */
     pthread_mutex_lock(&packed->mutex);
     sealed = packed->layers->sealed;
     failures = packed->failures;

@@ -32,12 +32,12 @@ struct backend_ops {
                          size_t count, bool sync);
     enum status (*remove_range)(struct op *op, struct backend *backend, struct slice from, struct slice to);
 
-    /* Back to what is durable. Reads keep working from old snapshots or wait; on failure they
-       still work where the backend can manage it, and reopen() may be tried again. */
+    /* Goes back to what is durable. Meanwhile reads through old snapshots go on or wait. When it fails, reads
+       still work where the backend can manage that, and reopen() may be tried again. */
     enum status (*reopen)(struct op *op, struct backend *backend);
     uint64_t (*disk_bytes)(struct backend *backend);
 
-    /* Whether little is written: the time to bring what is there into a form that is read with less work. May be NULL. */
+    /* `rests`: little is written, so the backend may spend time to make reads cheaper. May be NULL. */
     enum status (*rest)(struct op *op, struct backend *backend, bool rests);
 
     /* As store_backup(). */
@@ -52,7 +52,7 @@ struct backend {
 
 struct backend *memory_backend(void);
 
-/* The one that a kind of store has. */
+/* The backend that the options' kind of store has. */
 enum status backend_open(struct op *op, const struct store_options *options, struct backend **backend);
 enum status rocksdb_backend(struct op *op, const struct store_options *options, struct backend **backend);
 

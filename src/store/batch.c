@@ -34,6 +34,7 @@ static void grow_expectations(struct batch *batch)
     size_t bytes = batch->expectation_count * sizeof(*batch->expectation);
     struct expectation *larger = arena_alloc(batch->arena, 2 * bytes);
 
+    assert(batch->expectation_count > 0); /* the batch itself has room for the first ones */
     memcpy(larger, batch->expectation, bytes);
     batch->expectation = larger;
     batch->expectation_capacity = 2 * batch->expectation_count;
@@ -91,6 +92,7 @@ void batch_delete(struct batch *batch, struct slice key)
 
 void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, size_t size)
 {
+    assert(value);
     set(batch, (struct batch_entry){ .key = key, .value = slice_make(value, size), .stamped = true });
 }
 
@@ -98,6 +100,7 @@ void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, si
 
 static void move_index(struct batch *batch, struct batch_index_entry *larger, size_t capacity)
 {
+    assert(capacity > batch->index_count);
     if (batch->index_count)
         memcpy(larger, batch->index, batch->index_count * sizeof(*larger));
     batch->index = larger;
@@ -112,7 +115,10 @@ static void grow_index(struct batch *batch)
     move_index(batch, arena_alloc(batch->arena, capacity * sizeof(*batch->index)), capacity);
 }
 
-/* At least twice what there was: of many documents each would leave a list behind that is as long as all before it. */
+/*
+ * Grows at least to twice the size. Else each of many documents would leave behind, in the arena, a list as long as
+ * all before it.
+ */
 static bool expect_index(struct batch *batch, size_t more)
 {
     size_t wanted = batch->index_count + more, capacity = 2 * batch->index_capacity;
@@ -179,13 +185,17 @@ static int by_key(const void *a, const void *b)
                          ((const struct batch_index_entry *)b)->key);
 }
 
-/* From two ordered parts of the list one, in place: a script that writes and queries in turns comes here each time. */
+/*
+ * From two ordered parts of the list one, in place: a script that writes and queries in turns comes here each time.
+ */
 static void merge_index(struct batch *batch)
 {
     size_t left = batch->index_sorted, right = batch->index_count - left, at = batch->index_count;
     struct arena_mark mark = arena_mark(batch->arena);
     struct batch_index_entry *added = arena_alloc(batch->arena, right * sizeof(*added));
 
+    assert(left > 0);
+    assert(right > 0);
     memcpy(added, batch->index + left, right * sizeof(*added));
     while (right > 0) {
         bool moves = left > 0 && by_key(&batch->index[left - 1], &added[right - 1]) > 0;
@@ -195,15 +205,18 @@ static void merge_index(struct batch *batch)
     arena_rewind(batch->arena, mark);
 }
 
-/* What a run of one key comes to: as many adds as removes are nothing, and more than one over is a mistake. */
-static const struct batch_index_entry *sum_of_run(const struct batch_index_entry *run, size_t count)
+/*
+ * What the changes of one key come to: as many adds as removes cancel, and a difference of more than one is a
+ * mistake.
+ */
+static const struct batch_index_entry *sum_of_run(const struct batch_index_entry *same, size_t count)
 {
     const struct batch_index_entry *add = NULL, *remove = NULL;
     int64_t balance = 0;
 
     for (size_t i = 0; i < count; i++) {
-        balance += run[i].present ? 1 : -1;
-        *(run[i].present ? &add : &remove) = &run[i];
+        balance += same[i].present ? 1 : -1;
+        *(same[i].present ? &add : &remove) = &same[i];
     }
     assert(balance >= -1 && balance <= 1);
     if (balance == 0)
@@ -240,6 +253,7 @@ const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t 
 {
     size_t added = batch->index_count - batch->index_sorted;
 
+    assert(batch->index_sorted <= batch->index_count);
     if (added && batch->index_sorted == 0 && is_in_order(batch)) {
         batch->index_sorted = batch->index_count;
     } else if (added) {
@@ -264,6 +278,7 @@ void batch_index_date(struct batch *batch, int64_t ts_ms)
 
         if (!entry->dated)
             continue;
+        assert(entry->present); /* a key that is removed has had its time since it was written */
         ordered_put_time((uint8_t *)entry->key.data + entry->offset, ts_ms, entry->descending);
         entry->dated = false;
         dated = true;
@@ -276,6 +291,8 @@ void batch_log(struct batch *batch, uint8_t *value, size_t size)
 {
     struct batch_change *change = arena_alloc(batch->arena, sizeof(*change));
 
+    assert(value);
+    assert(!*batch->changes_end); /* it points behind the last change */
     *change = (struct batch_change){ .value = value, .size = size };
     *batch->changes_end = change;
     batch->changes_end = &change->next;
@@ -284,6 +301,7 @@ void batch_log(struct batch *batch, uint8_t *value, size_t size)
 
 void batch_uses_counter(struct batch *batch, uint64_t counter)
 {
+    assert(counter > 0); /* 0 says that the batch uses none */
     if (batch->counter < counter)
         batch->counter = counter;
 }

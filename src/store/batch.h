@@ -18,9 +18,10 @@ uint64_t batch_bucket(const struct batch *batch);
  * what was read, such as an item; two that share a hash conflict without need, and are tried again.
  * A batch with a scope also marks that scope as changed. Each call adds an expectation, and all must hold.
  *
- * A hash says nothing of a key, so only a store that saw every commit since `lsn` can tell. The local one remembers them
- * (conflict.c). A shared one may compare with the bucket's head alone, and so refuse whoever was overtaken by any commit;
- * or write the scopes into the change log's rows, and read those above `lsn` under the head's lock.
+ * A hash says nothing of a key, so only a store that saw every commit since `lsn` can tell. The local store remembers
+ * them (conflict.c). A shared store may compare with the bucket's head alone, and so refuse a batch that was
+ * overtaken by any commit. Or it writes the scopes into the change log's rows, and reads the rows above `lsn` under
+ * the head's lock.
  */
 void batch_expect(struct batch *batch, uint64_t scope, uint64_t lsn);
 
@@ -32,15 +33,15 @@ void batch_delete(struct batch *batch, struct slice key);
 void batch_put_stamped(struct batch *batch, struct slice key, uint8_t *value, size_t size);
 
 /*
- * An entry of the index appears, or goes, with the batch. Adding what the batch removes, or removing what it adds, leaves
- * nothing of either: what is left are exactly the differences from the store. Keys are key_index()'s.
+ * An entry of the index appears, or goes, with the batch. An add and a remove of one entry cancel each other: the
+ * entries that are left are exactly the differences from the store. Keys are key_index()'s.
  */
 void batch_index_add(struct batch *batch, struct slice key);
 void batch_index_remove(struct batch *batch, struct slice key);
 
 /*
- * The entries of a whole document: room for so many, whose keys have so many bytes together. The caller fills all of them in
- * before it calls anything else of the batch. NULL past the arena's limit, and the batch is as it was.
+ * Room for `count` entries of a whole document, whose keys have `key_bytes` bytes together. The caller fills in all
+ * of them before it makes any other call on the batch. NULL past the arena's limit: then the batch is as it was.
  */
 struct batch_index_entry *batch_index_room(struct batch *batch, size_t count, size_t key_bytes);
 
@@ -54,7 +55,7 @@ struct batch_index_entry {
     uint32_t offset; /* of the time in the key, when it is dated */
 };
 
-/* What is left of them, in key order. They lie there until the batch is changed again. */
+/* The entries that are left, in key order. The list is valid until the batch is changed again. */
 const struct batch_index_entry *batch_index_entries(struct batch *batch, size_t *count);
 
 /* A change: stored under key_log(bucket, LSN, position), stamped, in the order of these calls. */
@@ -63,7 +64,7 @@ void batch_log(struct batch *batch, uint8_t *change, size_t size);
 /* A document counter in use by the batch; the bucket's head remembers the largest. */
 void batch_uses_counter(struct batch *batch, uint64_t counter);
 
-/* So many documents, and bytes of their records, more than before; less when below zero. The bucket's head adds them up. */
+/* The batch adds so many documents and bytes of records; below zero it removes them. The bucket's head sums them up. */
 void batch_counts(struct batch *batch, int64_t documents, int64_t bytes);
 int64_t batch_documents(const struct batch *batch);
 

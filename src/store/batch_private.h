@@ -38,7 +38,8 @@ struct batch {
 };
 
 /*
- * The time of writing is known: it goes into the keys that have one, which whoever asked for that made writable. Such a
- * key may be one that the batch removes, when an item is written twice within a second.
+ * Writes the time of the commit into the keys that have a place for it. Those keys are writable:
+ * batch_index_add_dated() asks for that. With its time, such a key may equal one that the batch removes, when an item
+ * is written twice in a second.
  */
 void batch_index_date(struct batch *batch, int64_t ts_ms);

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/thread.h"
 #include "store/cache.h"
 
 enum { ENTRIES = 8, SET_BYTES = 16 * 1024, TICKET_VOID = 0 };
@@ -53,6 +54,8 @@ static void remove_at(struct set *set, size_t at)
 {
     struct entry *entry = set->entry[at];
 
+    assert(entry);
+    assert(set->bytes >= entry_bytes(entry));
     set->bytes -= (uint32_t)entry_bytes(entry);
     memmove(set->entry + at, set->entry + at + 1, (ENTRIES - 1 - at) * sizeof(set->entry[0]));
     set->entry[ENTRIES - 1] = NULL;
@@ -64,6 +67,7 @@ void cache_close(struct cache *cache)
     if (!cache)
         return;
     for (size_t i = 0; i < cache->count; i++) {
+        assert(!cache->sets[i].changing); /* the committer has ended before its cache */
         while (cache->sets[i].entry[0])
             remove_at(&cache->sets[i], 0);
         pthread_mutex_destroy(&cache->sets[i].mutex);
@@ -118,6 +122,7 @@ uint64_t cache_ticket(struct cache *cache, struct slice key)
     bool is_void = set->changing || atomic_load(&cache->paused);
     uint64_t ticket = is_void ? TICKET_VOID : set->version;
 
+    assert(set->version != TICKET_VOID); /* it begins above that, and only rises */
     pthread_mutex_unlock(&set->mutex);
     return ticket;
 }
@@ -126,6 +131,7 @@ static struct entry *make_entry(struct slice key, struct slice value)
 {
     struct entry *entry = malloc(sizeof(*entry) + key.size + value.size);
 
+    assert(value.data); /* what is absent is not remembered */
     if (!entry)
         return NULL;
     entry->key_size = (uint32_t)key.size;
@@ -140,6 +146,7 @@ static void make_room(struct set *set, size_t bytes)
 {
     size_t last = ENTRIES;
 
+    assert(bytes <= SET_BYTES);
     while (set->entry[0] && (set->entry[ENTRIES - 1] || set->bytes + bytes > SET_BYTES)) {
         for (last = ENTRIES - 1; !set->entry[last]; last--)
             ;
@@ -149,7 +156,9 @@ static void make_room(struct set *set, size_t bytes)
 
 static void add_first(struct set *set, struct entry *entry)
 {
+    thread_assert_locked(&set->mutex);
     make_room(set, entry_bytes(entry));
+    assert(!set->entry[ENTRIES - 1]);
     memmove(set->entry + 1, set->entry, (ENTRIES - 1) * sizeof(set->entry[0]));
     set->entry[0] = entry;
     set->bytes += (uint32_t)entry_bytes(entry);

@@ -14,8 +14,9 @@
  * successful reopen therefore begins a new incarnation, a batch remembers the one that
  * stamped it, and a bucket remembers the head with which an incarnation ended in doubt.
  *
- * Entries of the index are keys like all others, or the packed index's (packed/packed.h). It has them before the group is
- * written, and forgets those that were not when the heads are known again.
+ * Entries of the index are keys like all others, or belong to the packed index (packed/packed.h). The packed index
+ * gets them before the group is written. After a failure it forgets those that were not written, once the heads are
+ * known again.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -24,6 +25,7 @@
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
 #include "store/cache.h"
@@ -74,10 +76,14 @@ void committer_submit(struct committer *committer, struct submission *submission
 {
     assert(count > 0);
     for (size_t i = 0; i < count; i++) {
+        assert((submissions[i].batch != NULL) == (submissions[i].kind == SUBMISSION_COMMIT));
+        assert((submissions[i].bucket != NULL) == (submissions[i].kind != SUBMISSION_RECOVER));
         submissions[i].next = i + 1 < count ? &submissions[i + 1] : NULL;
         sem_init(&submissions[i].done, 0, 0);
     }
     pthread_mutex_lock(&committer->mutex);
+    assert(!committer->stopping); /* nobody commits to a store that is being closed */
+    assert(!*committer->last);    /* it points behind the last that waits */
     *committer->last = submissions;
     committer->last = &submissions[count - 1].next;
     if (committer->first == submissions) /* else the committer is awake or knows already */
@@ -96,6 +102,7 @@ static struct submission *take_waiting(struct committer *committer)
     struct submission *taken, **at = &committer->first;
     size_t bytes = 0;
 
+    thread_assert_locked(&committer->step_mutex);
     pthread_mutex_lock(&committer->mutex);
     taken = committer->first;
     while (*at && (at == &committer->first || bytes + submission_bytes(*at) <= GROUP_BYTES_MAX)) {
@@ -206,7 +213,10 @@ static void add_commit(struct committer *committer, struct submission *submissio
 
     assert(batch->bucket == bucket->base.id);
     assert(!bucket->in_doubt); /* nothing is stamped before its head was read again */
+    assert(!bucket->dropped);  /* a dropped bucket gets no key any more */
+    assert(batch->lsn == 0);   /* a batch is stamped once */
     advance_head(&bucket->head, batch, committer->group.now_ms);
+    assert(bucket->head.lsn > atomic_load(&bucket->visible_lsn)); /* LSNs only rise */
     submission->stamp = (struct commit_stamp){ bucket->head.lsn, bucket->head.ts_ms };
     batch->lsn = submission->stamp.lsn;
     batch->incarnation = committer->incarnation;
@@ -254,6 +264,7 @@ static void add_heads(struct committer *committer)
         uint8_t *bytes = arena_alloc(&committer->op.arena, HEAD_BYTES);
         size_t size = head_encode(&bucket->head, bytes);
 
+        assert(bucket->touched);
         add_mutation(&committer->group, key_head(&committer->op.arena, bucket->base.id),
                      slice_make(bytes, size));
     }
@@ -270,6 +281,7 @@ static void add_changes(struct committer *committer, const struct submission *su
     const struct batch *batch = submission->batch;
     uint32_t position = 0;
 
+    assert(stamp.lsn == batch->lsn);
     for (const struct batch_change *change = batch->changes; change; change = change->next) {
         struct slice key = key_log(&committer->op.arena, batch->bucket, stamp.lsn, position++);
 
@@ -293,7 +305,10 @@ static bool has_index(const struct submission *submission)
     return was_stamped(submission) && bucket_container(submission->bucket->base.id) != 0;
 }
 
-/* Each commit is told, that without entries too: the packed index knows then up to which LSN it has all. */
+/*
+ * The packed index is told of each commit, even one without entries, so that it knows up to which LSN it has
+ * everything.
+ */
 static enum status append_all(struct committer *committer)
 {
     enum status st = ST_OK;
@@ -325,6 +340,7 @@ static enum status write_mutations(struct committer *committer)
     struct backend *backend = committer->backend;
     enum status st;
 
+    assert(group->count > 0);
     announce(committer, cache_begin_change);
     st = backend->ops->write(&committer->op, backend, group->mutations, group->count, committer->sync);
     announce(committer, cache_end_change);
@@ -333,8 +349,10 @@ static enum status write_mutations(struct committer *committer)
 
 static void publish(struct group *group)
 {
-    for (struct local_bucket *bucket = group->touched; bucket; bucket = bucket->next_touched)
+    for (struct local_bucket *bucket = group->touched; bucket; bucket = bucket->next_touched) {
+        assert(!bucket->in_doubt); /* only what is known to be written is shown */
         local_bucket_publish(bucket);
+    }
 }
 
 /* ---- failure ---- */
@@ -364,10 +382,11 @@ static void doubt_touched(struct committer *committer)
     }
 }
 
-/* The bucket is again what is on disk. Whoever read before the failure may have to read again. */
+/* The bucket is again as it is on disk. A transaction that read before the failure may have to begin again. */
 static void settle_bucket(struct local_bucket *bucket, uint64_t incarnation)
 {
     assert(bucket->in_doubt);
+    assert(incarnation > bucket->past[0].incarnation); /* an incarnation ends once */
     for (size_t i = ENDINGS_KEPT - 1; i > 0; i--)
         bucket->past[i] = bucket->past[i - 1];
     bucket->past[0] = (struct ending){ incarnation, bucket->head.lsn };
@@ -382,7 +401,7 @@ static void tell_packed_committed(struct committer *committer)
         packed_committed(committer->packed);
 }
 
-/* What the packed index was given of a group that was not written; the rest of it was. */
+/* The packed index forgets the entries of commits that were not written, and is told that the others were. */
 static void forget_lost(struct committer *committer)
 {
     struct packed *packed = committer->packed;
@@ -394,6 +413,7 @@ static void forget_lost(struct committer *committer)
 
 static void begin_incarnation(struct committer *committer)
 {
+    thread_assert_locked(&committer->step_mutex);
     assert(!atomic_load(&committer->writable)); /* so that no group is under way but the one that failed */
     forget_lost(committer);
     pthread_mutex_lock(&committer->mutex);
@@ -415,7 +435,9 @@ static enum status reopen(struct committer *committer)
     struct op *op = &committer->op;
     enum status st;
 
-    if (committer->cache) /* the failed write may turn out either way */
+    assert(
+        !atomic_load(&committer->writable)); /* else the heads in memory are right, and nothing is in doubt */
+    if (committer->cache)                    /* the failed write may turn out either way */
         cache_pause(committer->cache);
     TRY(backend->ops->reopen(op, backend));
     for (struct local_bucket *bucket = committer->in_doubt; bucket; bucket = bucket->next_in_doubt)
@@ -454,6 +476,8 @@ static void unmark(struct committer *committer, const struct submission *submiss
 
 static enum status status_after_reopen(const struct submission *submission)
 {
+    assert(submission->stamp.lsn > 0);
+    assert(!submission->bucket->in_doubt); /* its head was read again */
     if (submission->stamp.lsn <= submission->bucket->head.lsn)
         return ST_OK;
     submission->batch->lsn = 0;
@@ -484,6 +508,8 @@ static void group_begin(struct committer *committer, struct submission *submissi
 {
     struct group *group = &committer->group;
 
+    assert(!group->submissions); /* the group before has ended */
+    assert(!group->touched);
     op_begin(&committer->op, INT64_MAX / 2);
     group->submissions = submissions;
     group->now_ms = committer->op.now_ms;
@@ -511,7 +537,9 @@ static void group_end(struct committer *committer)
 {
     struct group *group = &committer->group;
 
+    thread_assert_locked(&committer->step_mutex);
     while (group->touched) {
+        assert(group->touched->touched);
         group->touched->touched = false;
         group->touched = group->touched->next_touched;
     }
@@ -524,6 +552,8 @@ static void group_write(struct committer *committer)
     struct group *group = &committer->group;
     enum status st;
 
+    assert(atomic_load(&committer->writable));
+    assert(!committer->in_doubt);
     for (struct submission *submission = group->submissions; submission; submission = submission->next)
         submission->status = add_submission(committer, submission);
     add_log(committer);

@@ -22,7 +22,7 @@ enum submission_kind {
     SUBMISSION_RECOVER, /* only try to leave the failed state */
 };
 
-/* Its memory is that of who waits for it. */
+/* It lies in the memory of the caller that waits for it. */
 struct submission {
     enum submission_kind kind;
     struct local_bucket *bucket;
@@ -36,7 +36,7 @@ struct submission {
     sem_t done;
 };
 
-/* What it writes to, which stays the caller's. */
+/* What the committer writes to. The caller keeps owning all of it. */
 struct committer_parts {
     struct backend *backend;
     struct packed *packed; /* NULL: index entries are keys like all others */

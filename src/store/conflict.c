@@ -1,11 +1,15 @@
 /* src/store/conflict.c - a table of recent changes that forgets on the safe side. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
 #include "store/conflict.h"
 
-/* A row is short enough to look through, and long enough that what leaves it is old whatever came together in it. */
+/*
+ * A row is short enough to search, and long enough that a scope that leaves it is old, whichever scopes share the
+ * row.
+ */
 enum { ROW_BITS = 13, ROW_SLOTS = 8 };
 
 struct slot {
@@ -47,6 +51,7 @@ static size_t find(const struct slots *row, const struct local_bucket *bucket, u
 {
     size_t at = 0;
 
+    assert(bucket); /* a free slot has none, and must not be found */
     while (at < ROW_SLOTS && (row->slot[at].bucket != bucket || row->slot[at].scope != scope))
         at++;
     return at;
@@ -61,7 +66,7 @@ bool conflicts_changed_after(const struct conflicts *conflicts, const struct loc
     return bucket->floor_lsn > lsn || (at < ROW_SLOTS && row->slot[at].lsn > lsn);
 }
 
-/* The bucket of what leaves the table remembers that something was changed then. */
+/* When a scope leaves the table, its bucket remembers that something was changed at the scope's LSN. */
 static void push_out(const struct slot *slot)
 {
     if (slot->bucket && slot->bucket->floor_lsn < slot->lsn)
@@ -73,6 +78,7 @@ void conflicts_mark(struct conflicts *conflicts, struct local_bucket *bucket, ui
     struct slots *row = &conflicts->rows[row_index(bucket, scope)];
     size_t at = find(row, bucket, scope);
 
+    assert(lsn >= bucket->floor_lsn); /* LSNs only rise: what left the table is older */
     if (at == ROW_SLOTS)
         push_out(&row->slot[--at]);
     memmove(&row->slot[1], &row->slot[0], at * sizeof(row->slot[0]));

@@ -1,8 +1,8 @@
 /*
  * src/store/conflict.h - when each scope (batch.h) was last changed, as far as anybody could ask.
- * A fixed table. A slot belongs to one scope of one bucket; when its row is full, the scope that was marked
- * longest ago leaves it, and its bucket remembers in `floor_lsn` that something was changed then. That is an LSN
- * older than any transaction under way, but for very long ones, so it refuses hardly anybody without need.
+ * A fixed table. A slot belongs to one scope of one bucket. When a row is full, the scope that was marked longest ago
+ * leaves it, and its bucket remembers in `floor_lsn` that something was changed at that LSN. That LSN is older than
+ * every transaction under way, except very long ones, so it refuses hardly any transaction without need.
  *
  * Threads. The committer's own.
  */

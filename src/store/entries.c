@@ -15,6 +15,7 @@ enum status store_entries_next(struct op *op, struct entries_cursor *cursor, str
     enum status st;
 
     TRY(cursor->ops->next(op, cursor, block));
+    assert(block->count == 0 || block->number);
     op->work.entries_read += block->count;
 out:
     return st;

@@ -1,13 +1,15 @@
 /*
- * src/store/entries.h - index entries as a store has them: the set of (term, number) of a bucket, walked in order and counted.
+ * src/store/entries.h - index entries as a store has them: the set of (term, number) of a bucket, walked in order and
+ * counted.
  *     store_entries_open(op, snapshot, &walk, &cursor);
  *     while (store_entries_next(op, cursor, &block) == ST_OK && block.count) ...
  *     store_entries_end(cursor);
- * Entries come and go with the batches that name them (batch_index_add() in batch.h). How they are kept is the store's own
- * business: as plain keys, which are the reference, or packed (packed/packed.h). index/set.h lays a transaction's own
- * entries over them.
+ * Entries come and go with the batches that name them (batch_index_add() in batch.h). How they are kept is the
+ * store's own business: as plain keys, which are the reference, or packed (packed/packed.h). index/set.h lays a
+ * transaction's own entries over them.
  *
- * Ownership. A block's term and numbers live until the cursor's next call. A cursor is ended before its snapshot is released.
+ * Ownership. A block's term and numbers live until the cursor's next call. A cursor is ended before its snapshot is
+ * released.
  * Threads. A cursor is used by one thread, and waits on the store.
  *
  * Promises
@@ -46,14 +48,15 @@ enum status store_entries_count(struct op *op, struct snapshot *snapshot, struct
                                 bool rough, uint64_t *count);
 
 /*
- * Packed entries that are only in memory are lost in a crash. Whoever opens the store makes them again: up to `lsn`
- * they are there. A store that loses none has them all: UINT64_MAX.
+ * Packed entries that are only in memory are lost in a crash. Entries up to `lsn` survived; the caller that opens the
+ * store makes the later ones again. A store that never loses entries answers UINT64_MAX.
  */
 enum status store_entries_settled(struct op *op, struct bucket *bucket, uint64_t *lsn);
 
 /*
- * Adds the entries of a batch as of the bucket's last LSN; before anything else is written to it. They are
- * settled only once all were given, which store_entries_restored() says. Only where settled() is not UINT64_MAX.
+ * Adds the entries of a batch as of the bucket's last LSN, before anything else is written to the bucket. They can
+ * settle only after the caller has given all of them, which it says with store_entries_restored(). Called only where
+ * store_entries_settled() does not answer UINT64_MAX.
  */
 enum status store_entries_restore(struct op *op, struct bucket *bucket, struct batch *batch);
 void store_entries_restored(struct bucket *bucket);

@@ -50,7 +50,10 @@ static enum status open_packed(struct op *op, struct local *local, const struct 
     return packed_open(op, local->backend->runs, &packed, &local->packed);
 }
 
-/* Whoever opens a store in memory gives it none but in tests: a read was no faster with it, and documents are there twice. */
+/*
+ * A store in memory gets no cache, except in tests: reads were no faster with one, and each cached document would be
+ * in memory twice. The caller that opens it gives 0 bytes.
+ */
 static struct cache *open_cache(const struct store_options *options)
 {
     size_t bytes = options->cache_bytes / 8;
@@ -73,6 +76,7 @@ static struct local *local_new(struct env *env, struct backend *backend, const s
     enum { CHAINS_FIRST = 64 };
     struct local *local = heap_allocate(sizeof(*local));
 
+    assert(options->entries != ENTRIES_PACKED || backend->runs);
     *local = (struct local){ .base = { .ops = &local_ops,
                                        .read_only = options->read_only,
                                        .keeps_entries = options->entries != ENTRIES_NONE,
@@ -109,14 +113,15 @@ static void free_chain(struct local_bucket *bucket)
     while (bucket) {
         struct local_bucket *next = bucket->next;
 
+        assert(!bucket->touched); /* no group is under way */
         free(bucket);
         bucket = next;
     }
 }
 
 /*
- * What is not written now is made again from the change log at the next start, so that a failure loses nothing. Nothing is
- * written while it is not known what became of the last group.
+ * The next start makes again, from the change log, what is not written now, so a failure loses nothing. While the
+ * outcome of the last group is not known, nothing is written.
  */
 static void close_packed(struct local *local, bool writable)
 {
@@ -172,6 +177,7 @@ static void link_bucket(struct local *local, struct local_bucket *bucket)
 {
     struct local_bucket **chain = chain_of(local, bucket->base.id);
 
+    assert(bucket->base.store == &local->base);
     bucket->next = *chain;
     *chain = bucket;
 }
@@ -181,6 +187,8 @@ static void grow_table(struct local *local)
     struct local_bucket **old = local->chains;
     size_t old_count = local->chain_count;
 
+    assert(old_count > 0);
+    assert((old_count & (old_count - 1)) == 0); /* chain_of() masks with it */
     local->chain_count *= 2;
     local->chains = heap_allocate(local->chain_count * sizeof(*old));
     for (size_t i = 0; i < old_count; i++) {
@@ -205,7 +213,10 @@ static struct local_bucket *new_bucket(struct local *local, uint64_t id, const s
     return bucket;
 }
 
-/* Somebody may have been faster. Until a bucket is in the table nobody commits to it, so its head holds. */
+/*
+ * Another thread may have added it first. Until a bucket is in the table nobody commits to it, so the head that was
+ * read holds.
+ */
 static struct local_bucket *add_bucket(struct local *local, uint64_t id, const struct head *head)
 {
     struct local_bucket *bucket;
@@ -275,7 +286,10 @@ static bool local_is_writable(const struct store *store)
     return committer_is_writable(((const struct local *)store)->committer);
 }
 
-/* A change from one to the other holds writers up for some milliseconds: what lies between the two changes nothing. */
+/*
+ * Each change between rest and work holds writers up for some milliseconds, so a rate between the two bounds changes
+ * nothing.
+ */
 static enum status local_upkeep(struct op *op, struct store *store)
 {
     enum { FEW_BYTES = 128 * 1024, MANY_BYTES = 1024 * 1024, CALLS_TO_REST = 5 };
@@ -287,6 +301,7 @@ static enum status local_upkeep(struct op *op, struct store *store)
     if (!ops->rest || !store_is_writable(store))
         return ST_OK;
     committer_stats(local->committer, &stats);
+    assert(stats.bytes_written >= local->bytes_seen); /* it only rises, and one thread asks */
     bytes = stats.bytes_written - local->bytes_seen;
     local->bytes_seen = stats.bytes_written;
     local->quiet_calls = bytes < FEW_BYTES ? local->quiet_calls + 1 : 0;

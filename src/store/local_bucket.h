@@ -1,6 +1,6 @@
 /*
- * src/store/local_bucket.h - what the local store knows of one bucket, for it and its committer only. It is all in the memory of
- * this process, which is the only one that writes: that is why an LSN costs no round trip.
+ * src/store/local_bucket.h - what the local store knows of one bucket, for it and its committer only. All of it is in
+ * the memory of this process. No other process writes, which is why an LSN costs no round trip.
  * Threads. What is atomic is anybody's; the rest belongs to the committer, except `past`,
  * which the committer's mutex guards.
  */
@@ -41,7 +41,7 @@ static inline struct local_bucket *local_bucket_of(struct bucket *bucket)
     return (struct local_bucket *)bucket; /* its first member */
 }
 
-/* What the head says is what readers see from here on. */
+/* From here on readers see what the head says. */
 static inline void local_bucket_publish(struct local_bucket *bucket)
 {
     atomic_store_explicit(&bucket->visible_documents, bucket->head.documents, memory_order_relaxed);

@@ -7,8 +7,11 @@
 
 static struct packed_sight sight_of(struct snapshot *snapshot)
 {
-    return (struct packed_sight){ local_of(snapshot->bucket->store)->packed,
+    struct packed_sight sight = { local_of(snapshot->bucket->store)->packed,
                                   local_snapshot_of(snapshot)->pin };
+
+    assert((sight.pin != NULL) == (sight.packed != NULL)); /* the snapshot holds a pin of the packed index */
+    return sight;
 }
 
 enum status local_entries_open(struct op *op, struct snapshot *snapshot, const struct entries_walk *walk,

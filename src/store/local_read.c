@@ -1,4 +1,7 @@
-/* src/store/local_read.c - snapshots of the local store, reads through them, and the latest value through the cache of documents. */
+/*
+ * src/store/local_read.c - snapshots of the local store, reads through them, and the latest value through the cache
+ * of documents.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -78,13 +81,14 @@ enum status local_scan(struct op *op, struct snapshot *snapshot, struct range ra
     return backend->ops->scan(op, backend, local_snapshot_of(snapshot)->taken, range, limit, rows);
 }
 
-/* What is absent is not remembered: who asks for it is about to write it. */
+/* The cache does not remember that a key is absent: whoever asks for an absent item is mostly about to create it. */
 static enum status get_through(struct op *op, struct local *local, struct slice key, struct slice *value)
 {
     struct backend *backend = local->backend;
     uint64_t ticket = cache_ticket(local->cache, key);
     enum status st;
 
+    assert(key_is_document(key)); /* the committer announces changes of documents only */
     TRY(backend->ops->get_many(op, backend, NULL, &key, 1, value));
     if (value->data)
         cache_fill(local->cache, key, *value, ticket);

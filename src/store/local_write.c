@@ -14,6 +14,8 @@ static struct submission submission_for(struct bucket *bucket, struct batch *bat
 
 static void take_outcome(struct op *op, const struct submission *submission, struct commit *commit)
 {
+    assert(submission->status != ST_PENDING);
+    assert(submission->status != ST_OK || submission->stamp.lsn > 0);
     commit->status = store_explain(op, submission->status);
     commit->error = op->error;
     commit->stamp = submission->stamp; /* an ambiguous commit that turns out well has it too */
@@ -36,6 +38,7 @@ void local_commit_later(struct op *op, struct bucket *bucket, struct commit *com
     struct submission *submission = arena_alloc(&op->arena, sizeof(*submission));
 
     assert(committer_is_threaded(local_of(bucket->store)->committer)); /* else nobody would go on with it */
+    assert(op->resume);                                                /* nor would anybody be told */
     *submission = submission_for(bucket, commit->batch);
     submission->waiting = op;
     commit->pending = submission;

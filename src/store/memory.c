@@ -64,6 +64,7 @@ static uint64_t oldest_visible(struct memory *memory)
     pthread_mutex_lock(&memory->snapshots_mutex);
     if (memory->snapshots.newer != &memory->snapshots)
         sequence = memory->snapshots.newer->sequence;
+    assert(sequence <= memory->sequence); /* no snapshot is of the future */
     pthread_mutex_unlock(&memory->snapshots_mutex);
     return sequence;
 }
@@ -73,6 +74,7 @@ static void free_versions(struct memory *memory, struct version *version)
     while (version) {
         struct version *older = version->older;
 
+        assert(memory->bytes >= version->size);
         memory->bytes -= version->size;
         free(version);
         version = older;
@@ -91,6 +93,8 @@ static bool settle(struct memory *memory, struct memory_row *row, uint64_t oldes
 {
     struct version *version = row->newest;
 
+    assert(version);       /* a row without versions is freed */
+    assert(!row->waiting); /* else the list of those that wait would keep a row that is freed */
     while (version->sequence > oldest && version->older)
         version = version->older;
     free_versions(memory, version->older); /* the oldest reader stops at this version, if it gets so far */
@@ -121,6 +125,7 @@ static void settle_waiting(struct memory *memory)
     while (row) {
         struct memory_row *next = row->next_waiting;
 
+        assert(row->waiting);
         row->waiting = false;
         if (!settle(memory, row, oldest))
             wait_if_unsettled(memory, row);
@@ -139,6 +144,7 @@ static enum status memory_snapshot(struct op *op, struct backend *backend, struc
     taken->sequence = memory->sequence;
     taken->newer = &memory->snapshots;
     taken->older = memory->snapshots.older;
+    assert(taken->older->sequence <= taken->sequence); /* the ring is in the order of age */
     taken->older->newer = taken;
     memory->snapshots.older = taken;
     pthread_mutex_unlock(&memory->snapshots_mutex);
@@ -153,6 +159,8 @@ static void memory_release(struct backend *backend, struct backend_snapshot *sna
     bool was_oldest;
 
     pthread_mutex_lock(&memory->snapshots_mutex);
+    assert(snapshot->older->newer == snapshot); /* it is in the ring: nobody has released it before */
+    assert(snapshot->newer->older == snapshot);
     was_oldest = snapshot->older == &memory->snapshots;
     snapshot->older->newer = snapshot->newer;
     snapshot->newer->older = snapshot->older;
@@ -221,6 +229,7 @@ static enum status memory_scan(struct op *op, struct backend *backend, struct ba
     struct slice value;
     enum status st = ST_OK;
 
+    assert(snapshot); /* only get_many() reads what is there now */
     row_block_init(&block, op, limit, rows);
     pthread_rwlock_rdlock(&memory->lock);
     for (struct sorted_node *node = scan_first(memory, &range); in_range(node, &range);
@@ -260,6 +269,7 @@ static void set_version(struct memory *memory, struct memory_row *row, struct sl
     struct version *version = heap_allocate_unset(sizeof(*version) + value.size);
     struct version *older = row->newest;
 
+    assert(!older || older->sequence <= sequence);
     if (older && older->sequence == sequence) {
         row->newest = older->older;
         older->older = NULL;

@@ -1,4 +1,5 @@
-/* src/store/memory_runs.c - rows of runs in a list in order; whoever reads copies. */
+/* src/store/memory_runs.c - the rows of runs in one ordered list; a reader copies the row it reads. */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -101,6 +102,7 @@ static enum status add(struct op *op, struct run_space *space, struct run_writer
     *line = (struct run_line){ .node = { .key = slice_make(bytes, key.size), .after = line->links },
                                .value = bytes + key.size,
                                .value_bytes = value.size };
+    assert(!*writer->last); /* it points behind the last line */
     *writer->last = line;
     writer->last = &line->next;
     return ST_OK;

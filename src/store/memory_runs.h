@@ -5,7 +5,7 @@
 struct backend;
 struct memory_runs;
 
-struct memory_runs *memory_runs_new(struct backend *backend); /* whose runs they are, and who frees them */
+struct memory_runs *memory_runs_new(struct backend *backend); /* the backend owns the runs, and frees them */
 void memory_runs_free(struct memory_runs *runs);
 struct run_space *memory_runs_space(struct memory_runs *runs);
 uint64_t memory_runs_bytes(struct memory_runs *runs);

@@ -1,4 +1,5 @@
 /* src/store/packed_entries.c - from terms of a bucket to keys of the packed index, and as far as the snapshot's own LSN. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -61,6 +62,7 @@ enum status packed_entries_open(struct op *op, struct snapshot *snapshot, struct
     struct head head;
     enum status st;
 
+    assert(sight.pin); /* the snapshot holds it for as long as the cursor lives */
     TRY(store_snapshot_head(op, snapshot, &head));
     packed_walk.lsn = head.lsn;
     TRY(packed_cursor_open(op, sight.packed, sight.pin, &packed_walk, &packed));
@@ -76,6 +78,7 @@ enum status packed_entries_count(struct op *op, struct snapshot *snapshot, struc
     struct head head;
     enum status st;
 
+    assert(sight.pin);
     TRY(store_snapshot_head(op, snapshot, &head));
     TRY(packed_count(op, sight.packed, sight.pin, key_index_term(&op->arena, bucket, from),
                      key_index_term(&op->arena, bucket, to), head.lsn, count));

@@ -1,4 +1,5 @@
 /* src/store/plain.c - entries that are keys of the store: scanned in blocks, given out a term at a time. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -72,8 +73,12 @@ static enum status refill(struct op *op, struct plain_cursor *cursor)
 {
     enum status st;
 
+    assert(!cursor->ended);
+    assert(cursor->at == cursor->rows.count); /* the block before was given out whole */
     TRY(op_check(op));
     TRY(scan_block(op, cursor));
+    assert(cursor->rows.count <= BLOCK_ROWS_MAX); /* take_term() has room for the numbers of one block */
+    assert(cursor->rows.count > 0 || !cursor->rows.more);
     cursor->at = 0;
     cursor->ended = !cursor->rows.more;
     if (cursor->rows.more) {
@@ -159,6 +164,7 @@ static void narrow(struct plain_cursor *cursor, struct slice key)
 {
     struct range *left = &cursor->left;
 
+    assert(!cursor->ended);
     if (left->reverse && slice_compare(key, left->to) < 0)
         left->to = bound_at(&cursor->to_memory, key, true);
     if (!left->reverse && slice_compare(key, left->from) > 0)

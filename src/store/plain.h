@@ -10,6 +10,6 @@
 enum status plain_open(struct op *op, struct snapshot *snapshot, const struct entries_walk *walk,
                        struct entries_cursor **cursor);
 
-/* By looking at each key; when it is rough, only at the first few hundred. */
+/* Looks at each key; a rough count looks only at the first few hundred. */
 enum status plain_count(struct op *op, struct snapshot *snapshot, struct slice from, struct slice to,
                         bool rough, uint64_t *count);

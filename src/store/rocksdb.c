@@ -1,6 +1,7 @@
 /*
  * src/store/rocksdb.c - the backend that keeps the bytes on disk, in RocksDB: its life, its writes.
- * rocksdb_open.c opens it, rocksdb_read.c reads, rocksdb_runs.c has runs, rocksdb_backup.c copies; nothing else knows RocksDB.
+ * rocksdb_open.c opens it, rocksdb_read.c reads, rocksdb_runs.c has runs, rocksdb_backup.c copies; nothing else knows
+ * RocksDB.
  *
  * Reopening. RocksDB does not let one process open a directory twice, so the old handle is
  * closed first. Snapshots that are still held then end: reading through one afterwards
@@ -90,7 +91,9 @@ static enum status rocks_write(struct op *op, struct backend *backend, const str
     char *message = NULL;
     enum status st;
 
+    assert(count > 0);
     TRY(rocks_enter(op, rocks));
+    assert(rocksdb_writebatch_count(rocks->batch) == 0); /* it was cleared after the last write */
     fill_batch(rocks->batch, mutations, count);
     rocksdb_write(rocks->db, sync ? rocks->write_synced : rocks->write_unsynced, rocks->batch, &message);
     clear_batch(rocks);
@@ -109,6 +112,7 @@ static bool is_worth_tidying(struct rocks *rocks, struct slice from, struct slic
     uint64_t bytes = 0;
     char *message = NULL;
 
+    assert(rocks->db); /* within rocks_enter() and rocks_leave() */
     rocksdb_approximate_sizes(rocks->db, 1, &from.data, &from.size, &to.data, &to.size, &bytes, &message);
     rocksdb_free(message);
     return bytes >= TIDY_BYTES_MIN;
@@ -128,7 +132,10 @@ static void compact(void *context, struct slice from, struct slice to)
     pthread_rwlock_unlock(&rocks->handle_lock);
 }
 
-/* Before the handle is closed: whoever closes it must not wait for a compaction, nor may those who wait for him. */
+/*
+ * Called before the handle is closed. The thread that closes it needs the exclusive lock and must not wait for a
+ * compaction, because all other calls would wait behind it.
+ */
 static void stop_compacting(struct rocks *rocks)
 {
     pthread_rwlock_rdlock(&rocks->handle_lock);
@@ -147,6 +154,7 @@ static enum status rocks_remove_range(struct op *op, struct backend *backend, st
     bool tidies = false;
     enum status st;
 
+    assert(slice_compare(from, to) < 0);
     TRY(rocks_enter(op, rocks));
     rocksdb_delete_file_in_range(rocks->db, from.data, from.size, to.data, to.size, &message);
     if (!message) {
@@ -190,7 +198,7 @@ static uint64_t rocks_disk_bytes(struct backend *backend)
     return folder_bytes(rocks_of(backend)->directory);
 }
 
-/* So that the next start has nothing to replay. What cannot be flushed is in the log all the same. */
+/* Leaves the next start nothing to replay. What cannot be flushed is in the write-ahead log all the same. */
 static void flush(struct rocks *rocks)
 {
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();

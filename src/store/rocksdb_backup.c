@@ -1,18 +1,21 @@
 /*
  * src/store/rocksdb_backup.c - a copy of the store while it is in use.
  *
- * A checkpoint: tables and finished logs are linked, the log in use is copied as far as it is written.
- * Nothing is flushed for it: on a disk that is nearly full, a flush that fails would stop the server's writes.
- * A reopening waits until it is done. So does settling: files are listed first and the log is looked at then, which must
- * not speak of a run that came between. With links these are moments. Where none can be made, on another disk, the
- * checkpoint is made beside the store and copied from there, which nobody waits for.
+ * It is a checkpoint of RocksDB: tables and finished logs are linked, and the log in use is copied as far as it is
+ * written. A backup flushes nothing, because on a nearly full disk a failed flush would stop the server's writes. A
+ * reopening waits until the checkpoint is made. So does settling: RocksDB lists the files first and reads the log
+ * then, and the log must not speak of a run that came between the two. With links that takes a moment. Links to
+ * another disk cannot be made. The checkpoint is then made beside the store and copied from there, and nobody waits
+ * for the copying.
  */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "store/folder.h"
 #include "store/rocksdb_private.h"
 
@@ -64,6 +67,7 @@ static enum status make_checkpoint(struct op *op, struct rocks *rocks, const cha
     char *message = NULL;
     enum status st;
 
+    thread_assert_locked(&rocks->backup_mutex); /* it is taken before settle_mutex */
     pthread_mutex_lock(&rocks->settle_mutex);
     TRY(rocks_enter(op, rocks));
     checkpoint = rocksdb_checkpoint_object_create(rocks->db, &message);
@@ -84,6 +88,7 @@ static enum status copy_checkpoint(struct op *op, struct rocks *rocks, const cha
     char beside[PATH_MAX];
     enum status st;
 
+    thread_assert_locked(&rocks->backup_mutex); /* there is one place beside the store */
     if (access(directory, F_OK) == 0)
         return op_fail(op, ST_UNAVAILABLE, "%s is there already", directory);
     path_beside(rocks, ".copy", beside);

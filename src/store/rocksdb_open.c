@@ -1,4 +1,8 @@
-/* src/store/rocksdb_open.c - how RocksDB is asked to work, and how a directory is opened: for writing, for reading, damaged. */
+/*
+ * src/store/rocksdb_open.c - how RocksDB is asked to work, and how a directory is opened: for writing, for reading,
+ * damaged.
+ */
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +15,8 @@
 /* ---- options ---- */
 
 /*
- * How many files of write buffers there may be before they are merged with what is below. Each costs every reader a look
- * into its filter; each merge writes up to 256 MB.
+ * How many files of write buffers there may be before they are merged with what is below. Each costs every reader a
+ * look into its filter; each merge writes up to 256 MB.
  */
 enum { NEW_FILES_BUSY = 8, NEW_FILES_AT_REST = 2 };
 
@@ -71,8 +75,9 @@ static void set_log_options(rocksdb_options_t *options)
 }
 
 /*
- * Keys of one bucket and kind, which their first seven bytes tell, often come in order: the write buffer remembers where
- * the last one went. This has no function of its own in the C API. Without it writes are slower, and nothing else.
+ * Keys of one bucket and kind, which their first seven bytes tell, often come in order: the write buffer remembers
+ * where the last one went. This has no function of its own in the C API. Without it writes are slower, and nothing
+ * else.
  */
 static rocksdb_options_t *with_insert_hints(rocksdb_options_t *options)
 {
@@ -103,7 +108,7 @@ rocksdb_options_t *rocks_options(const struct store_options *given, rocksdb_cach
     return with_insert_hints(options);
 }
 
-/* Runs come as whole files and are never rewritten. Whoever reads them has filters of his own. */
+/* Runs come as whole files and are never rewritten. The packed index has filters of its own, so these have none. */
 rocksdb_options_t *rocks_index_options(rocksdb_cache_t *cache)
 {
     rocksdb_options_t *options = rocksdb_options_create();
@@ -124,6 +129,7 @@ static void take_families(struct rocks *rocks, rocksdb_column_family_handle_t *c
 {
     if (!rocks->db)
         return;
+    assert(count == 1 || count == FAMILIES);
     rocks->rows = family[0];
     rocks->index = count > 1 ? family[1] : NULL;
 }
@@ -160,6 +166,7 @@ enum status rocks_open_for_reading(struct op *op, struct rocks *rocks)
     rocksdb_column_family_handle_t *family[FAMILIES];
     char *message = NULL;
 
+    assert(!rocks->db); /* RocksDB does not open a directory twice */
     rocksdb_options_set_db_log_dir(rocks->options, "/dev/null/none"); /* no log can be made there */
     rocks->db = rocksdb_open_for_read_only_column_families(rocks->options, rocks->directory, families,
                                                            family_name, options, family, 0, &message);
@@ -179,6 +186,7 @@ static void open_with_log_in_memory(struct rocks *rocks, char **message)
     char log[64];
     bool is_in_memory;
 
+    assert(!rocks->db);
     snprintf(log, sizeof(log), "/dev/shm/orrery-%d-XXXXXX", (int)getpid());
     is_in_memory = mkdtemp(log) != NULL;
     rocksdb_options_set_db_log_dir(rocks->options, is_in_memory ? log : "");
@@ -192,8 +200,8 @@ static void open_with_log_in_memory(struct rocks *rocks, char **message)
 
 /*
  * The write-ahead log is damaged in its middle: a fault of the disk, since a power cut damages its end.
- * What comes before the damage can be had, what comes after it cannot; the log is set aside
- * for whoever wants to try, and the operator is told.
+ * What comes before the damage can be read, what comes after it cannot. A copy of the log is set aside
+ * for anyone who wants to recover more from it, and the operator is told.
  */
 static void open_what_is_sound(struct rocks *rocks, char **message)
 {
@@ -264,6 +272,7 @@ void rocks_close_handle(struct rocks *rocks)
         return;
     rocks_end_snapshots(rocks);
     rocks_end_cursors(rocks);
+    assert(rocks->rows); /* take_families() sets it together with `db` */
     if (rocks->index)
         rocksdb_column_family_handle_destroy(rocks->index);
     rocks->index = NULL;

@@ -1,9 +1,11 @@
 /*
  * src/store/rocksdb_private.h - what the RocksDB backend is made of, for the files rocksdb*.c only.
  *
- * Locks. `handle_lock` is held shared by a call, exclusively while the handle changes. `snapshots_mutex` guards the
- * lists of snapshots and cursors, what idle cursors have, and the snapshots' handles; it is taken last. `settle_mutex` is held by settling and
- * while a backup finds out what there is to copy, and taken first; `backup_mutex`, before it, by a whole backup.
+ * Locks, in the order in which they are taken.
+ *     backup_mutex     held by a whole backup
+ *     settle_mutex     held while the index settles, and while a backup finds out what there is to copy
+ *     handle_lock      held shared by every call, and exclusively while the handle changes
+ *     snapshots_mutex  guards the lists of snapshots and cursors, the idle cursors, and the snapshots' handles
  */
 #pragma once
 #include <pthread.h>
@@ -14,7 +16,7 @@
 #include "store/backend.h"
 #include "store/tidy.h"
 
-/* How the names of files end that will be runs: those that are left over are of no use. */
+/* Files that will become runs have names that end so. A file with such a name that a crash left over is of no use. */
 #define ROCKS_BUILDING ".building"
 
 enum { READ_TIER_ALL = 0, READ_TIER_CACHE_ONLY = 1 };
@@ -99,7 +101,7 @@ void rocks_leave(struct rocks *rocks);
 rocksdb_options_t *rocks_options(const struct store_options *given, rocksdb_cache_t *cache);
 rocksdb_options_t *rocks_index_options(rocksdb_cache_t *cache);
 
-/* Sets `db` and the families, or leaves `db` NULL. The first also clears away what an earlier process left half done. */
+/* Each sets `db` and the families, or leaves `db` NULL. The first also removes what an earlier process left half done. */
 enum status rocks_open_handle(struct op *op, struct rocks *rocks);
 enum status rocks_open_for_writing(struct op *op, struct rocks *rocks);
 enum status rocks_open_for_reading(struct op *op, struct rocks *rocks);
@@ -119,12 +121,12 @@ enum status rocks_get_many(struct op *op, struct backend *backend, struct backen
 enum status rocks_scan(struct op *op, struct backend *backend, struct backend_snapshot *snapshot,
                        struct range range, struct scan_limit limit, struct rows *rows);
 
-/* Before the handle is closed, under the exclusive lock. */
+/* Called under the exclusive lock, before the handle is closed. */
 void rocks_end_snapshots(struct rocks *rocks);
 
 /* ---- rocksdb_runs.c ---- */
 
-/* Idle cursors are closed. */
+/* Closes the idle cursors. Called when a run has come or gone. */
 void rocks_drop_idle(struct rocks *rocks);
 
 /* Before the handle is closed, under the exclusive lock. */
@@ -136,5 +138,5 @@ extern const struct run_space_ops rocks_run_ops;
 
 enum status rocks_backup(struct op *op, struct backend *backend, const char *directory);
 
-/* What a backup that was cut off has left beside the store. */
+/* Removes what a backup that was cut off has left beside the store. */
 void rocks_clear_backup(const struct rocks *rocks);

@@ -1,4 +1,5 @@
 /* src/store/rocksdb_read.c - snapshots of RocksDB, gets and scans through them, and the latest values. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -37,6 +38,8 @@ void rocks_release(struct backend *backend, struct backend_snapshot *snapshot)
     struct rocks *rocks = rocks_of(backend);
 
     pthread_mutex_lock(&rocks->snapshots_mutex);
+    assert(*snapshot->link == snapshot); /* it is in the list: nobody has released it before */
+    assert(!snapshot->handle || rocks->db);
     if (snapshot->handle)
         rocksdb_release_snapshot(rocks->db, snapshot->handle);
     *snapshot->link = snapshot->next;
@@ -50,6 +53,7 @@ void rocks_release(struct backend *backend, struct backend_snapshot *snapshot)
 /* Under the exclusive lock, before the handle is closed. */
 void rocks_end_snapshots(struct rocks *rocks)
 {
+    assert(rocks->db); /* the snapshots are its own, and end before it */
     pthread_mutex_lock(&rocks->snapshots_mutex);
     for (struct backend_snapshot *snapshot = rocks->snapshots; snapshot; snapshot = snapshot->next) {
         if (snapshot->handle)
@@ -118,6 +122,8 @@ static enum status get_several(struct op *op, struct rocks *rocks, const rocksdb
     char *message[GET_MAX];
     enum status st = ST_OK;
 
+    assert(rocks->db);
+    assert(count <= GET_MAX);
     for (size_t i = 0; i < count; i++) {
         data[i] = keys[i].data;
         size[i] = keys[i].size;
@@ -132,14 +138,15 @@ static enum status get_several(struct op *op, struct rocks *rocks, const rocksdb
 }
 
 /*
- * RocksDB 7.8 tells who asks for several keys and may not use the disk that a key has an empty value when it should say
- * that it cannot tell. Asked for one key at a time it tells the truth.
+ * A call for several keys that may not use the disk gets an empty value from RocksDB 7.8 for a key that only the disk
+ * has, where the answer should be "incomplete". A call for one key gets the right answer.
  */
 static enum status get_each(struct op *op, struct rocks *rocks, const rocksdb_readoptions_t *options,
                             const struct slice *keys, size_t count, struct slice *values)
 {
     enum status st = ST_OK;
 
+    assert(rocks->db); /* within rocks_enter() and rocks_leave() */
     for (size_t i = 0; i < count && st == ST_OK; i++)
         st = get_one(op, rocks, options, keys[i], &values[i]);
     return st;
@@ -237,6 +244,7 @@ enum status rocks_scan(struct op *op, struct backend *backend, struct backend_sn
     struct row_block block;
     enum status st;
 
+    assert(snapshot); /* only get_many() reads what is there now */
     row_block_init(&block, op, limit, rows);
     if (slice_compare(range.from, range.to) >= 0) /* an empty range; RocksDB wants its bounds in order */
         return ST_OK;

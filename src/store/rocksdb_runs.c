@@ -1,13 +1,15 @@
 /*
- * src/store/rocksdb_runs.c - runs (packed/run_space.h) in RocksDB: files that are written beside it and then handed over whole.
- * Their keys overlap nothing, so RocksDB puts them on its last level and never touches them again.
+ * src/store/rocksdb_runs.c - runs (packed/run_space.h) in RocksDB: files that are written beside it and then handed
+ * over whole. Their keys overlap nothing, so RocksDB puts them on its last level and never touches them again.
  */
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/heap.h"
+#include "base/thread.h"
 #include "store/rocksdb_private.h"
 
 /* A long run is several files, so that the index of each stays small. */
@@ -22,7 +24,7 @@ struct run_writer {
     size_t count, file_bytes;
 };
 
-static enum status begin(struct op *op, struct run_space *space, struct run_writer **writer)
+static enum status rocks_run_begin(struct op *op, struct run_space *space, struct run_writer **writer)
 {
     (void)op, (void)space;
     *writer = heap_allocate_unset(sizeof(**writer));
@@ -44,7 +46,7 @@ static void free_writer(struct run_writer *writer)
     free(writer);
 }
 
-static void give_up(struct run_space *space, struct run_writer *writer)
+static void rocks_run_abort(struct run_space *space, struct run_writer *writer)
 {
     (void)space;
     free_writer(writer);
@@ -55,6 +57,7 @@ static enum status begin_file(struct op *op, struct rocks *rocks, struct run_wri
     char path[PATH_MAX];
     char *message = NULL;
 
+    assert(!writer->file); /* the file before has ended */
     snprintf(path, sizeof(path), "%s/%llu" ROCKS_BUILDING, rocks->directory,
              (unsigned long long)atomic_fetch_add(&rocks->files, 1));
     writer->path = heap_grow(writer->path, (writer->count + 1) * sizeof(*writer->path));
@@ -78,8 +81,8 @@ static enum status end_file(struct op *op, struct run_writer *writer)
     return message ? rocks_failed(op, "writing a run", message) : ST_OK;
 }
 
-static enum status add(struct op *op, struct run_space *space, struct run_writer *writer, struct slice key,
-                       struct slice value)
+static enum status rocks_run_add(struct op *op, struct run_space *space, struct run_writer *writer,
+                                 struct slice key, struct slice value)
 {
     char *message = NULL;
     enum status st = ST_OK;
@@ -96,12 +99,14 @@ out:
     return st;
 }
 
-/* Nobody reads a run before it is handed over: the snapshots that are held have nothing to do with it. */
+/* Nobody reads a run before it is handed over, so it need not be kept out of the snapshots that are held. */
 static enum status ingest(struct op *op, struct rocks *rocks, const struct run_writer *writer)
 {
     rocksdb_ingestexternalfileoptions_t *options = rocksdb_ingestexternalfileoptions_create();
     char *message = NULL;
 
+    assert(!writer->file); /* all files are finished, and synced */
+    assert(writer->count > 0);
     rocksdb_ingestexternalfileoptions_set_move_files(options, 1);
     rocksdb_ingestexternalfileoptions_set_snapshot_consistency(options, 0);
     rocksdb_ingest_external_file_cf(rocks->db, rocks->index, (const char *const *)writer->path, writer->count,
@@ -110,7 +115,7 @@ static enum status ingest(struct op *op, struct rocks *rocks, const struct run_w
     return message ? rocks_failed(op, "taking a run over", message) : ST_OK;
 }
 
-static enum status finish(struct op *op, struct run_space *space, struct run_writer *writer)
+static enum status rocks_run_finish(struct op *op, struct run_space *space, struct run_writer *writer)
 {
     struct rocks *rocks = rocks_of_runs(space);
     enum status st;
@@ -144,7 +149,9 @@ static bool has_rows(struct rocks *rocks, struct slice from, struct slice to)
     return has;
 }
 
-/* Whole files go at once. Only what is being compacted, which should not be, is left for a tombstone. */
+/*
+ * Whole files go at once. A file that is being compacted stays; runs should never be, but such rows get a tombstone.
+ */
 static void remove_files(struct rocks *rocks, struct slice from, struct slice to, char **message)
 {
     rocksdb_writebatch_t *batch;
@@ -158,7 +165,8 @@ static void remove_files(struct rocks *rocks, struct slice from, struct slice to
     rocksdb_writebatch_destroy(batch);
 }
 
-static enum status remove_rows(struct op *op, struct run_space *space, struct slice from, struct slice to)
+static enum status rocks_run_remove(struct op *op, struct run_space *space, struct slice from,
+                                    struct slice to)
 {
     struct rocks *rocks = rocks_of_runs(space);
     char *message = NULL;
@@ -177,9 +185,10 @@ out:
 
 /* ---- reading ---- */
 
-/* Under snapshots_mutex, as all up to open_cursor(). */
+/* Under snapshots_mutex, as all up to rocks_run_open(). */
 static void link_cursor(struct rocks *rocks, struct run_cursor *cursor)
 {
+    thread_assert_locked(&rocks->snapshots_mutex);
     cursor->link = &rocks->cursors;
     cursor->next = rocks->cursors;
     if (cursor->next)
@@ -189,6 +198,7 @@ static void link_cursor(struct rocks *rocks, struct run_cursor *cursor)
 
 static void unlink_cursor(struct run_cursor *cursor)
 {
+    assert(*cursor->link == cursor); /* it is in the list */
     *cursor->link = cursor->next;
     if (cursor->next)
         cursor->next->link = cursor->link;
@@ -197,6 +207,8 @@ static void unlink_cursor(struct run_cursor *cursor)
 /* A cursor that has seen runs come or go is not used again. */
 static bool becomes_idle(struct rocks *rocks, struct run_cursor *cursor)
 {
+    thread_assert_locked(&rocks->snapshots_mutex);
+    assert(rocks->idle_count <= ROCKS_IDLE_MAX);
     if (cursor->once || cursor->changes != rocks->run_changes || rocks->idle_count == ROCKS_IDLE_MAX)
         return false;
     rocks->idle[rocks->idle_count++] = cursor;
@@ -215,7 +227,8 @@ static struct run_cursor *make_cursor(bool once)
     return cursor;
 }
 
-static enum status open_cursor(struct op *op, struct run_space *space, bool once, struct run_cursor **cursor)
+static enum status rocks_run_open(struct op *op, struct run_space *space, bool once,
+                                  struct run_cursor **cursor)
 {
     struct rocks *rocks = rocks_of_runs(space);
 
@@ -248,7 +261,7 @@ static void free_cursor(struct rocks *rocks, struct run_cursor *cursor)
     free(cursor);
 }
 
-static void close_cursor(struct run_space *space, struct run_cursor *cursor)
+static void rocks_run_close(struct run_space *space, struct run_cursor *cursor)
 {
     struct rocks *rocks = rocks_of_runs(space);
     bool idle;
@@ -303,6 +316,7 @@ static void move_cursor(struct rocks *rocks, struct run_cursor *cursor, enum run
 {
     bool is_new = !cursor->at;
 
+    assert(move == RUN_AT_OR_AFTER || move == RUN_BEFORE || cursor->key); /* a step begins at a row */
     if (is_new)
         cursor->at = rocksdb_create_iterator_cf(rocks->db, cursor->read, rocks->index);
     if (move == RUN_AT_OR_AFTER)
@@ -347,8 +361,8 @@ static enum status copy_row(struct op *op, struct run_cursor *cursor, struct run
     return message ? rocks_failed(op, "reading a run", message) : ST_OK;
 }
 
-static enum status read_row(struct op *op, struct run_space *space, struct run_cursor *cursor,
-                            enum run_move move, struct slice key, struct run_row *row)
+static enum status rocks_run_read(struct op *op, struct run_space *space, struct run_cursor *cursor,
+                                  enum run_move move, struct slice key, struct run_row *row)
 {
     struct rocks *rocks = rocks_of_runs(space);
     enum status st;
@@ -367,12 +381,13 @@ out:
 
 /* ---- settling ---- */
 
-static enum status get(struct op *op, struct run_space *space, struct slice key, struct slice *value)
+static enum status rocks_run_get(struct op *op, struct run_space *space, struct slice key,
+                                 struct slice *value)
 {
     return rocks_get_many(op, &rocks_of_runs(space)->backend, NULL, &key, 1, value);
 }
 
-static uint64_t reopens(struct run_space *space)
+static uint64_t rocks_run_reopens(struct run_space *space)
 {
     return atomic_load(&rocks_of_runs(space)->reopens);
 }
@@ -384,14 +399,15 @@ static void put_all(rocksdb_writebatch_t *batch, const struct settled_row *rows,
                                rows[i].value.size);
 }
 
-static enum status settle(struct op *op, struct run_space *space, uint64_t since,
-                          const struct settled_row *rows, size_t count)
+static enum status rocks_run_settle(struct op *op, struct run_space *space, uint64_t since,
+                                    const struct settled_row *rows, size_t count)
 {
     struct rocks *rocks = rocks_of_runs(space);
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     char *message = NULL;
     enum status st;
 
+    assert(count > 0);
     put_all(batch, rows, count);
     pthread_mutex_lock(&rocks->settle_mutex);
     TRY(rocks_enter(op, rocks));
@@ -409,15 +425,15 @@ out:
 }
 
 const struct run_space_ops rocks_run_ops = {
-    .begin = begin,
-    .add = add,
-    .finish = finish,
-    .abort = give_up,
-    .remove = remove_rows,
-    .open = open_cursor,
-    .read = read_row,
-    .close = close_cursor,
-    .get = get,
-    .reopens = reopens,
-    .settle = settle,
+    .begin = rocks_run_begin,
+    .add = rocks_run_add,
+    .finish = rocks_run_finish,
+    .abort = rocks_run_abort,
+    .remove = rocks_run_remove,
+    .open = rocks_run_open,
+    .read = rocks_run_read,
+    .close = rocks_run_close,
+    .get = rocks_run_get,
+    .reopens = rocks_run_reopens,
+    .settle = rocks_run_settle,
 };

@@ -30,6 +30,8 @@ enum status row_block_add(struct row_block *block, struct slice key, struct slic
 {
     struct rows *rows = block->rows;
 
+    assert(rows->count < block->limit.rows); /* row_block_takes() said yes */
+    assert(!rows->more);
     if (!arena_list_reserve(&block->op->arena, &rows->row, &block->capacity, rows->count + 1,
                             sizeof(*rows->row)))
         return too_large(block->op);

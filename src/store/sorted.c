@@ -46,6 +46,7 @@ void sorted_insert(struct sorted *sorted, struct sorted_node *node)
         node->after[level] = path.links[level][level];
         path.links[level][level] = node;
     }
+    assert(!node->after[0] || !slice_equal(node->after[0]->key, node->key)); /* the key was not there yet */
     if (node->after[0])
         node->after[0]->before = node;
     else
@@ -62,6 +63,7 @@ void sorted_remove(struct sorted *sorted, struct sorted_node *node)
         assert(path.links[level][level] == node);
         path.links[level][level] = node->after[level];
     }
+    assert(node->after[0] || sorted->last == node);
     if (node->after[0])
         node->after[0]->before = node->before;
     else

@@ -87,6 +87,7 @@ enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice 
 {
     enum status st;
 
+    assert(key_is_of_bucket(key, bucket->id));
     op->work.round_trips++;
     TRY(bucket->store->ops->get_latest(op, bucket, key, value));
     op->work.bytes_read += value->size;
@@ -169,8 +170,10 @@ static void leave(struct op *op, struct bucket *bucket, struct commit *commit)
 static void run_commits(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
 {
     bucket->store->ops->commit_many(op, bucket, commits, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert(commits[i].status != ST_PENDING); /* commit_many() waits */
         op->work.bytes_written += commits[i].batch->bytes;
+    }
 }
 
 void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
@@ -178,8 +181,10 @@ void store_commit_many(struct op *op, struct bucket *bucket, struct commit *comm
     enum status st;
 
     op->work.round_trips++;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert(commits[i].batch->bucket == bucket->id);
         commits[i].bucket = bucket;
+    }
     TRY(op_check(op)); /* once it waits in the queue it is carried out, deadline or not */
     if (count == 1 && may_leave(op, bucket->store)) {
         leave(op, bucket, &commits[0]);
@@ -199,6 +204,7 @@ void store_commit_end(struct op *op, struct commit *commit)
 {
     assert(commit->status == ST_PENDING);
     commit->bucket->store->ops->commit_end(op, commit);
+    assert(commit->status != ST_PENDING); /* the op goes on only when the commit is done */
 }
 
 enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,

@@ -1,10 +1,11 @@
 /*
  * src/store/store.h - an ordered map from (bucket, bytes) to bytes, changed by whole batches.
  * There are kinds of store. The local one (local.c) has its data to itself: buckets in this process's memory, one
- * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. A shared one would have its data in
- * another process, beside other writers; "Shared" says of a call what such a store may answer, and what a caller may rely on
- * with either. The suite in test/store/ runs unchanged over each kind, and counts round trips. Keys are those of keys/keys.h,
- * which begin with their bucket. docs/internals/shared-stores.md has the whole contract.
+ * committer, and a backend for the bytes, memory.c (tests, simulation) or rocksdb.c. A shared one would have its data
+ * in another process, beside other writers. A call's paragraph "Shared" says what such a store may answer, and what a
+ * caller may rely on with either kind. The suite in test/store/ runs unchanged over each kind, and counts round
+ * trips. Keys are those of keys/keys.h, which begin with their bucket. docs/internals/shared-stores.md has the whole
+ * contract.
  *
  * Promises
  * 1. A batch is visible whole or not at all, now and after any crash.
@@ -62,9 +63,9 @@ uint64_t bucket_id(const struct bucket *bucket);
 
 /*
  * The last LSN that readers can see; no round trip.
- * Shared: the largest that this process has seen, in a commit of its own or in the head of a snapshot. It never falls, is never
- * below what this process has acknowledged or shown, and may lag behind other writers for as long as nothing is read. Whoever
- * needs the bucket as it is now takes a snapshot and asks for its head.
+ * Shared: the largest that this process has seen, in a commit of its own or in the head of a snapshot. It never
+ * falls, is never below what this process has acknowledged or shown, and may lag behind other writers for as long as
+ * nothing is read. A caller that needs the bucket as it is now takes a snapshot and asks for its head.
  */
 uint64_t bucket_lsn(const struct bucket *bucket);
 
@@ -73,15 +74,16 @@ struct bucket_usage {
 };
 
 /*
- * As of the last commits; no round trip. False when an older version began the bucket, and did not count.
+ * As of the last commits; no round trip. False when the bucket was begun by an older version, which did not count.
  * Shared: as of the LSN that bucket_lsn() gives. For estimates and listings, never for a decision that must be right.
  */
 bool bucket_usage(const struct bucket *bucket, struct bucket_usage *usage);
 
 /*
  * A counter for a new document: never given twice, not even after a crash, once committed with it.
- * Shared: given out of a block that this process has reserved in the head by a write of its own, in store_bucket() or in the
- * commit before the block ends; counters of a block that nobody used are never used. They rise within a process only.
+ * Shared: given out of a block that this process has reserved in the head by a write of its own, in store_bucket() or
+ * in the commit before the block ends; counters of a block that nobody used are never used. They rise within a
+ * process only.
  */
 uint64_t bucket_next_counter(struct bucket *bucket);
 
@@ -102,9 +104,9 @@ enum status store_get_many(struct op *op, struct snapshot *snapshot, const struc
                            struct slice *values);
 
 /*
- * One key as of now, without a snapshot: cheaper, for what one value says by itself.
- * Shared: nothing of it may be kept from one call to the next, unless the head of the bucket is read in the same round trip
- * and is what it was.
+ * One key as of now, without a snapshot. It is cheaper, and enough where one value says everything by itself.
+ * Shared: nothing of it may be kept from one call to the next, unless the head of the bucket is read in the same
+ * round trip and is what it was.
  */
 enum status store_get_latest(struct op *op, struct bucket *bucket, struct slice key, struct slice *value);
 
@@ -138,8 +140,9 @@ struct commit_stamp {
 
 /*
  * All of the batch or none, if its expectation still holds. Waits for the sync.
- * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot. A store that lacks the room, or the memory of
- * other processes' commits, to tell scopes apart may answer it without need, but never leaves it out.
+ * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot. A store that cannot tell scopes apart,
+ * because it lacks the room or does not know other processes' commits, may answer it without need. No store leaves it
+ * out.
  * ST_UNAVAILABLE: nothing was written, the store is recovering or the disk is full.
  * ST_AMBIGUOUS: it may have been written, with this stamp; store_outcome() tells once the store is back.
  */
@@ -157,16 +160,17 @@ struct commit {
 };
 
 /*
- * All of them are handed to the committer together, in this order, and mostly share one sync. One by itself may be
- * ST_PENDING (op.resume): it stays where it is, and is asked with store_commit_end() once the op goes on.
+ * All of them are handed to the committer together, in this order, and mostly share one sync. A single commit may be
+ * ST_PENDING (op.resume). It must then stay where it is in memory, and store_commit_end() gives its outcome once the
+ * op goes on.
  */
 void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
 void store_commit_end(struct op *op, struct commit *commit);
 
 /*
  * What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told.
- * Shared: the change log has a row for each LSN, written by whoever got it; that row, compared with the batch's own token,
- * tells, also after the LSN was given to another.
+ * Shared: the change log has a row for each LSN, written by the process that got that LSN. Comparing the row with the
+ * batch's own token tells, even after the LSN was given to another.
  */
 enum status store_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);
 
@@ -180,21 +184,21 @@ void store_release(struct snapshot *snapshot);
 enum status store_drop(struct op *op, struct store *store, uint64_t id);
 
 /*
- * Copies the store into a directory that does not exist yet, while writes go on: everything that was
- * acknowledged before the call is in the copy, and of what comes meanwhile whole batches, each with
- * all that went before it. Files that never change are linked where they can be. On failure nothing is left.
+ * Copies the store into a directory that does not exist yet, while writes go on. Everything that was acknowledged
+ * before the call is in the copy. Of the writes that come meanwhile it has whole batches, and with each batch all
+ * that went before it. Files that never change are linked where possible. A failed backup leaves nothing behind.
  */
 enum status store_backup(struct op *op, struct store *store, const char *directory);
 
 /* Opened for reading only. */
 bool store_is_read_only(const struct store *store);
 
-/* False while writes are refused: after a failed write, until the store has been reopened. A hint, for those who tell about it. */
+/* False while writes are refused: from a failed write until the store has been reopened. A hint, for reports. */
 bool store_is_writable(const struct store *store);
 
 /*
- * Now and then, by one thread. When little was written since the last calls, a backend brings what is there into fewer
- * files, which makes reads cheaper; while much is written it puts that off, which makes writes cheaper.
+ * One thread calls this now and then. When little was written since the last calls, the backend merges its files into
+ * fewer ones, which makes reads cheaper. While much is written it puts that off, which makes writes cheaper.
  */
 enum status store_upkeep(struct op *op, struct store *store);
 

@@ -1,9 +1,9 @@
 /*
  * src/store/store_private.h - what a kind of store implements, for store.c, entries.c and the kinds themselves.
- * A kind embeds struct store, struct bucket and struct snapshot as the first members of its own, and fills in a table. Calls
- * that store.h describes mean here what they mean there; store.c has checked what is alike for all (whether the op may wait,
- * whether the store may be written) and counts the work. docs/internals/shared-stores.md says what a kind owes that shares its
- * data with other processes.
+ * A kind embeds struct store, struct bucket and struct snapshot as the first members of its own structs, and fills in
+ * a table. Calls mean here what store.h says of them. store.c makes the checks that are the same for every kind
+ * (whether the op may wait, whether the store may be written) and counts the work. docs/internals/shared-stores.md
+ * says what a kind owes that shares its data with other processes.
  */
 #pragma once
 #include "store/entries.h"
@@ -79,10 +79,10 @@ struct entries_cursor {
 
 /* ---- store.c, for the kinds ---- */
 
-/* What is told to a client of a commit that did not succeed; the log has the reason. Returns the status it was given. */
+/* Sets the message for a client whose commit did not succeed; the log has the reason. Returns the given status. */
 enum status store_explain(struct op *op, enum status why);
 
-/* Whether the op may wait, and the store be written. */
+/* ST_OK when the op may wait and the store may be written. */
 enum status store_check_may_write(struct op *op, const struct store *store);
 
 /* ---- the kinds: how each is opened ---- */

@@ -1,9 +1,11 @@
 /* src/store/tidy.c - a list of ranges, and a thread while there are any. */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/tidy.h"
 
 struct range_left {
@@ -63,6 +65,9 @@ static void *run(void *argument)
 /* Under the mutex. The one before has found the list empty, and ends without taking the mutex again. */
 static void start(struct tidy *tidy)
 {
+    thread_assert_locked(&tidy->mutex);
+    assert(!tidy->runs); /* one thread at a time */
+    assert(tidy->first); /* a thread without a range would end at once */
     if (!tidy->joined)
         pthread_join(tidy->thread, NULL);
     tidy->runs = pthread_create(&tidy->thread, NULL, run, tidy) == 0;
@@ -76,8 +81,10 @@ void tidy_add(struct tidy *tidy, struct slice from, struct slice to)
     struct range_left *range = heap_allocate_unset(sizeof(*range) + from.size + to.size);
 
     *range = (struct range_left){ .from_bytes = from.size, .to_bytes = to.size };
+    assert(slice_compare(from, to) < 0);
     memcpy(mempcpy(range->keys, from.data, from.size), to.data, to.size);
     pthread_mutex_lock(&tidy->mutex);
+    assert(!*tidy->last); /* it points behind the last range */
     *tidy->last = range;
     tidy->last = &range->next;
     if (!tidy->runs)
@@ -103,6 +110,7 @@ void tidy_close(struct tidy *tidy)
     forget(tidy);
     if (!tidy->joined)
         pthread_join(tidy->thread, NULL);
+    assert(!tidy->first); /* nobody adds to what is being closed */
     pthread_mutex_destroy(&tidy->mutex);
     free(tidy);
 }

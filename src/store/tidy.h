@@ -1,6 +1,6 @@
 /*
  * src/store/tidy.h - a thread that goes over ranges of keys whose content was removed, one after another.
- * A backend hands it what gives the space back, which may take seconds; nobody waits for it.
+ * The backend brings the work that gives a range's space back. It may take seconds, and nobody waits for it.
  *
  * Threads. tidy_add() from any. The work runs in a thread of its own, which ends when nothing is left.
  */
@@ -16,5 +16,5 @@ struct tidy *tidy_open(tidy_work *work, void *context);
 /* Copies the keys. */
 void tidy_add(struct tidy *tidy, struct slice from, struct slice to);
 
-/* Waits for the range at hand and forgets the others; whoever calls it sees to it that the work ends soon. */
+/* Waits for the range at hand and forgets the others. The caller makes sure beforehand that the work ends soon. */
 void tidy_close(struct tidy *tidy);

@@ -1,12 +1,15 @@
 /* src/store/view.c - merges the rows of a snapshot with the writes of a batch, in both directions. */
+#include <assert.h>
+
 #include "store/rows.h"
 #include "store/view.h"
 
-/* Deletions thin out what the snapshot gives; up to so many are made up for in the first request. */
+/* Deletions thin out what the snapshot gives. The first scan asks for up to so many rows more, to make up for them. */
 enum { OVERLAP_MAX = 64 };
 
 enum status view_open(struct op *op, struct bucket *bucket, struct batch *writes, struct view *view)
 {
+    assert(!writes || batch_bucket(writes) == bucket_id(bucket));
     *view = (struct view){ .bucket = bucket, .writes = writes };
     return store_snapshot(op, bucket, &view->snapshot);
 }
@@ -30,6 +33,7 @@ enum status view_get_many(struct op *op, const struct view *view, const struct s
     size_t *asked, asked_count = 0;
     enum status st = ST_OK;
 
+    assert(view->snapshot); /* the view is open */
     if (!has_writes(view))
         return store_get_many(op, view->snapshot, keys, count, values);
     asked = arena_alloc(&op->arena, count * sizeof(*asked));
@@ -53,7 +57,7 @@ out:
     return st;
 }
 
-/* Two sorted streams: what is left of the snapshot's latest block, and the batch. */
+/* Two sorted lists: what is left of the snapshot's latest block, and the batch. */
 struct merge {
     const struct view *view;
     struct range left; /* of the snapshot, not yet asked for */
@@ -73,6 +77,7 @@ static const struct batch_entry *within(const struct batch_entry *entry, const s
 
 static const struct batch_entry *following(const struct batch_entry *entry, const struct range *range)
 {
+    assert(entry); /* behind the last one there is nothing */
     return within(range->reverse ? batch_previous(entry) : batch_next(entry), range);
 }
 
@@ -112,9 +117,12 @@ static enum status refill(struct op *op, struct merge *merge, struct scan_limit 
 {
     enum status st;
 
+    assert(merge->at == merge->block.count); /* the block before was passed on whole */
+    assert(merge->block.more);
     limit.rows = rows_wanted(merge, limit.rows);
     merge->at = 0;
     TRY(store_scan(op, merge->view->snapshot, merge->left, limit, &merge->block));
+    assert(merge->block.count > 0 || !merge->block.more);
     if (merge->block.more) {
         struct slice last = merge->block.row[merge->block.count - 1].key;
 
@@ -178,6 +186,7 @@ enum status view_scan(struct op *op, const struct view *view, struct range range
     struct row next;
     enum status st;
 
+    assert(view->snapshot);
     if (!has_writes(view))
         return store_scan(op, view->snapshot, range, limit, rows);
     row_block_init(&block, op, limit, rows);

@@ -1,4 +1,5 @@
 /* src/query/bind/bind.c - a statement and its clauses: which names are visible where, what each column is called. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -48,6 +49,11 @@ static enum status bind_path(struct binder *b, struct source *source, const stru
     return bind_expr(b, source->path, names, IN_FILTER);
 }
 
+static enum status too_many_sources(struct binder *b)
+{
+    return op_fail(b->op, ST_BAD_REQUEST, "The query has too many sources.");
+}
+
 static enum status bind_source(struct binder *b, struct source *source, const struct visible *names,
                                bool may_be_root)
 {
@@ -55,7 +61,7 @@ static enum status bind_source(struct binder *b, struct source *source, const st
     enum status st;
 
     if (b->bound->slots >= QUERY_SLOTS_MAX)
-        return op_fail(b->op, ST_BAD_REQUEST, "The query has too many sources.");
+        return too_many_sources(b);
     if (source->kind == SOURCE_SUBQUERY) {
         b->depth++;
         st = bind_select(b, source->select, may_be_root ? NULL : names, may_be_root);
@@ -64,6 +70,8 @@ static enum status bind_source(struct binder *b, struct source *source, const st
     } else {
         st = bind_path(b, source, names, may_be_root);
     }
+    if (st == ST_OK && b->bound->slots > QUERY_SLOTS_MAX) /* the subquery has taken those that were left */
+        return too_many_sources(b);
     source->slot = b->bound->slots++;
     return st;
 }
@@ -73,6 +81,7 @@ static bool gives_item(const struct binder *b, const struct source *source)
 {
     const struct select *select = source->select;
 
+    assert((source->kind == SOURCE_SUBQUERY) == (select != NULL));
     if (source->kind == SOURCE_PATH)
         return source->path->kind == EXPR_NAME && b->is_item[source->path->slot];
     if (source->kind != SOURCE_SUBQUERY)
@@ -110,6 +119,8 @@ static enum status bind_from(struct binder *b, struct select *select, const stru
 
         TRY(check_alias(b, select, i));
         TRY(bind_source(b, source, *names, may_be_root && i == 0));
+        assert(source->slot > SLOT_ROOT);
+        assert((size_t)source->slot < sizeof(b->is_item) / sizeof(b->is_item[0]));
         *name = (struct visible){ *names, source->alias, source->slot };
         b->is_item[source->slot] = gives_item(b, source);
         *names = name;
@@ -231,6 +242,8 @@ enum status bind_select(struct binder *b, struct select *select, const struct vi
     const struct visible *names = outer;
     enum status st;
 
+    assert(!select->value || select->item_count == 1);
+    assert(!may_be_root || !outer); /* the first FROM of all stands inside no row */
     b->select = select;
     TRY(check_subquery(b, select));
     TRY(bind_from(b, select, &names, may_be_root));

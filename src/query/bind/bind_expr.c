@@ -1,4 +1,5 @@
 /* src/query/bind/bind_expr.c - expressions: names, parameters, functions, computed properties. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +24,7 @@ static enum status bind_name(struct binder *b, struct expr *expr, const struct v
     if (!found)
         return mistake(b->op, expr->span, "SC2001", "Identifier '%.*s' could not be resolved.",
                        SLICE_ARGS(expr->name));
+    assert(found->slot < b->bound->slots);
     expr->slot = found->slot;
     return ST_OK;
 }
@@ -50,6 +52,7 @@ static enum status bind_computed(struct binder *b, struct expr *expr, int slot, 
     struct visible name = { .slot = slot };
     enum status st;
 
+    assert(!b->in_computed); /* a definition sees no other computed property */
     TRY(query_parse(b->op, text, &definition));
     if (!definition->value || definition->item_count != 1 || definition->source_count != 1)
         TRY(op_fail(b->op, ST_BAD_REQUEST, "A computed property has an unsupported definition: %.*s",
@@ -98,6 +101,7 @@ static enum status bind_aggregate(struct binder *b, struct expr *expr, const str
     struct select *select = b->select;
     struct expr **list;
 
+    assert(expr->kid_count == 1); /* check_count() has seen to it */
     if (place == IN_AGGREGATE)
         return mistake(b->op, b->aggregate, "SC2101",
                        "Cannot perform an aggregate function on an expression containing an aggregate or a "
@@ -190,6 +194,7 @@ static enum status bind_subquery(struct binder *b, struct expr *expr, const stru
     struct select *outer = b->select;
     enum status st;
 
+    assert(b->depth >= 0);
     if (place == IN_AGGREGATE)
         TRY(mistake(b->op, b->aggregate, "SC2101",
                     "Cannot perform an aggregate function on an expression containing an aggregate or a "

@@ -1,4 +1,6 @@
 /* src/query/bind/bind_group.c - GROUP BY and aggregates: what the select list may say of a group. */
+#include <assert.h>
+
 #include "query/bind/bind_private.h"
 #include "query/text/parse.h"
 
@@ -49,6 +51,8 @@ static struct expr *group_key(struct binder *b, const struct select *select, siz
 {
     struct expr *key = arena_alloc(&b->op->arena, sizeof(*key));
 
+    assert(i < select->group_count);
+    assert(select->group_slot + (int)i < b->bound->results); /* there is room for its value */
     *key = (struct expr){ .kind = EXPR_RESULT, .slot = select->group_slot + (int)i };
     return key;
 }

@@ -3,6 +3,8 @@
  * The service serves ORDER BY from an index and refuses what has none, so an indexing policy decides
  * here too, although we could sort anything: a program that runs here must run there.
  */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "query/bind/bind_private.h"
 #include "query/function/vector.h"
@@ -161,6 +163,7 @@ static enum status check_item(struct binder *b, const struct select *select, con
             b->op, 2206,
             "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a "
             "document path.");
+    assert(select->source_count > 0); /* else the path's first name would not have been found */
     if (slot != select->source[0].slot || select->source[0].kind != SOURCE_PATH)
         return op_fail(b->op, ST_BAD_REQUEST, "Order-by over correlated collections is not supported.");
     return ST_OK;

@@ -1,4 +1,6 @@
 /* src/query/bind/fold.c - what is the same for every row, computed once. */
+#include <assert.h>
+
 #include "query/bind/fold.h"
 #include "query/function/builtins.h"
 
@@ -25,6 +27,7 @@ static void replace(struct eval *eval, struct expr *expr)
 {
     struct expr *literal;
 
+    assert(expr->constant);
     if (is_value(expr))
         return;
     literal = arena_alloc(&eval->op->arena, sizeof(*literal));

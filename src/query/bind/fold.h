@@ -3,8 +3,8 @@
 #include "query/eval/eval.h"
 
 /*
- * Evaluates the largest constant parts of a bound statement into the op's arena, and has the evaluator
- * look at their values instead. The tree stays as it was written. What goes wrong is eval->status.
+ * Evaluates the largest constant parts of a bound statement into the op's arena. From then on the evaluator
+ * uses their values instead. The tree stays as it was written. eval->status says what goes wrong.
  */
 void fold_select(struct eval *eval, struct select *select);
 

@@ -87,6 +87,8 @@ static void add_to_list(struct eval *eval, struct aggregate *state, struct value
 void aggregate_add(struct eval *eval, struct aggregate *state, const struct builtin *function,
                    struct value value, uint64_t times)
 {
+    assert(function->flags & AGGREGATE);
+    assert(state->memory); /* what is kept outlives the row */
     if (value.kind == JSON_UNDEFINED)
         return;
     switch (function - rows) {
@@ -131,6 +133,7 @@ static struct value list_result(struct eval *eval, const struct aggregate *state
 struct value aggregate_result(struct eval *eval, const struct aggregate *state,
                               const struct builtin *function)
 {
+    assert(function->flags & AGGREGATE);
     if (state->spoiled)
         return value_undefined;
     switch (function - rows) {

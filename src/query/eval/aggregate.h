@@ -24,7 +24,7 @@ struct aggregate {
     struct hashes seen;
 };
 
-/* The value comes so many times. */
+/* Adds a value as if it came `times` times. */
 void aggregate_add(struct eval *eval, struct aggregate *state, const struct builtin *function,
                    struct value value, uint64_t times);
 struct value aggregate_result(struct eval *eval, const struct aggregate *state,

@@ -32,6 +32,7 @@ static void explain_memory(struct eval *eval)
 
 struct value eval_fail(struct eval *eval, enum status status)
 {
+    assert(status != ST_OK);
     if (eval->status != ST_OK)
         return value_undefined;
     eval->status = status;
@@ -291,9 +292,11 @@ static struct value eval_udf(struct eval *eval, const struct expr *expr, const s
     enum status st;
 
     if (eval->tells) {
+        assert(eval->udf_told);
         eval->udf_told(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count);
         return value_undefined;
     }
+    assert(eval->udf); /* the binder refuses calls where there are none */
     st = eval->udf(eval->op, eval->udf_context, expr->name, arg, (int)expr->kid_count, &result);
     return st == ST_OK ? result : eval_fail(eval, st);
 }
@@ -317,10 +320,12 @@ static struct value eval_call(struct eval *eval, struct expr *expr)
         return value_undefined;
     if (expr->kind == EXPR_UDF)
         return eval_udf(eval, expr, arg);
-    if (expr->kept_run != eval->run) { /* the last run's memory is gone */
+    if (expr->kept_run != eval->run) { /* the memory of the execution before is gone */
         expr->kept_run = eval->run;
         expr->kept = expr->memo;
     }
+    assert(
+        expr->builtin->code); /* of a row without code: aggregates are answered above, others are not bound */
     eval->memo = &expr->kept;
     result = expr->builtin->code(eval, arg, (int)expr->kid_count);
     eval->memo = outer;
@@ -421,6 +426,7 @@ static struct value eval_subquery(struct eval *eval, const struct expr *expr)
     struct gathered got = { .all_true = true, .last = value_undefined };
     struct json_builder array;
 
+    assert(expr->select);
     switch (expr->kind) {
     case EXPR_EXISTS:
         rows_each(eval, expr->select, gather_first, &got);

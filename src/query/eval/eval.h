@@ -1,7 +1,7 @@
 /*
  * src/query/eval/eval.h - computing one row: the context that built-ins see, and expressions.
  * What goes wrong on the way (memory, time, a UDF that throws) is kept in `status`, because a value
- * cannot say it: whoever walks the rows asks for it once a row.
+ * cannot say it. The code that walks the rows looks at `status` once a row.
  */
 #pragma once
 #include "query/query.h"
@@ -10,7 +10,7 @@
 struct eval {
     struct op *op;        /* memory, time, work */
     enum status status;   /* the first thing that went wrong */
-    uint32_t run;         /* which run of the query this is */
+    uint32_t run;         /* which execution of the query this is */
     void **memo;          /* the running call's own pointer, kept for the query's life; NULL at first */
     struct arena *kept;   /* memory for what a memo points to: op->arena is rewound after each row */
     struct arena *item;   /* memory for the item being looked at: reset before the next one */

@@ -3,6 +3,7 @@
  * Its lowest bit is that of the least double, 2^-1074; the highest is far above the greatest one,
  * so that no sum of doubles that can be stored overflows it.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ static void add_shifted(int64_t limb[LIMBS], unsigned __int128 number, int shift
     uint64_t low = (uint64_t)(number & UINT32_MAX) << bits;
     int64_t sign = negative ? -1 : 1;
 
+    assert(shift >= 0);
     for (; number || low; at++) {
         limb[at] += sign * (int64_t)(low & UINT32_MAX);
         number >>= LIMB_BITS;
@@ -132,6 +134,7 @@ static struct value result_of_limbs(const struct exact_sum *sum)
     int64_t limb[LIMBS];
     uint64_t small;
 
+    assert(sum->limb);
     memcpy(limb, sum->limb, sizeof(limb));
     add_shifted(limb, whole_negative ? -(unsigned __int128)sum->whole : (unsigned __int128)sum->whole,
                 -LOWEST_BIT, whole_negative);

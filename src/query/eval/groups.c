@@ -43,6 +43,7 @@ static bool grow(struct groups *groups)
 
     if (!table || !list)
         return false;
+    assert(groups->count < size / 2);
     if (groups->count)
         memcpy(list, groups->list, groups->count * sizeof(*list));
     groups->list = list;
@@ -109,6 +110,7 @@ struct group *groups_at(struct groups *groups, struct hash128 hash, bool *is_new
         groups->failed = true;
         return NULL;
     }
+    assert(groups->count < groups->capacity);
     group = new_group(groups, hash);
     if (!group) {
         groups->failed = true;
@@ -180,6 +182,7 @@ void groups_add(struct eval *eval, struct groups *groups, const struct select *s
     struct group *group = groups_at(groups, hash, &is_new);
 
     assert(groups->key_count == select->group_count);
+    assert(groups->state_count == select->aggregate_count);
     if (groups->failed || (is_new && !keep_key(eval, groups, group, key))) {
         eval_fail(eval, ST_QUERY_MEMORY);
         return;

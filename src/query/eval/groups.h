@@ -1,7 +1,7 @@
 /*
  * src/query/eval/groups.h - rows gathered by a key: GROUP BY, aggregates over all rows, DISTINCT.
- * A group is named by the hash of its key. A page needs only the groups with the least hashes behind
- * the last page's, so no more are kept: memory is bounded by the page, whatever the data.
+ * A group is named by the hash of its key. A page needs only the groups with the least hashes above the last page's,
+ * so no more are kept, and the page bounds the memory, whatever the data.
  */
 #pragma once
 #include "query/eval/aggregate.h"

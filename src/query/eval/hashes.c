@@ -1,4 +1,6 @@
 /* src/query/eval/hashes.c - open addressing, at most half full. */
+#include <assert.h>
+
 #include "query/eval/hashes.h"
 
 enum { CAPACITY_FIRST = 16 };
@@ -19,6 +21,7 @@ static bool grow(struct hashes *hashes)
 {
     struct hashes old = *hashes;
 
+    assert((old.capacity & (old.capacity - 1)) == 0); /* place_of() masks with it */
     hashes->capacity = old.capacity ? 2 * old.capacity : CAPACITY_FIRST;
     hashes->table = arena_try_alloc(old.memory, hashes->capacity * sizeof(*hashes->table));
     if (!hashes->table) {
@@ -53,6 +56,7 @@ int hashes_add(struct hashes *hashes, struct hash128 hash)
     hash = never_empty(hash);
     if (hashes->count >= hashes->capacity / 2 && !grow(hashes))
         return -1;
+    assert(hashes->count < hashes->capacity); /* a search ends at an empty place */
     place = place_of(hashes, hash);
     if (place->h1 | place->h2)
         return 0;

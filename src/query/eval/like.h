@@ -1,6 +1,6 @@
 /*
  * src/query/eval/like.h - text LIKE pattern.
- *     %        any run of characters       [abc] [a-f]     one of them
+ *     %        any characters, or none     [abc] [a-f]     one of them
  *     _        one character               [^abc] [^a-f]   one that is none of them
  * The whole text must match; case matters. The escape character, when there is one, makes the character
  * behind it stand for itself, in a set too. Brackets do the same for wildcards: [%] [_] [[].

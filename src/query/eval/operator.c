@@ -3,6 +3,7 @@
  * Nothing is converted: an operand of the wrong type gives undefined. Only = and != look across
  * types, where different ones are unequal.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "query/eval/operator.h"
@@ -49,6 +50,7 @@ static struct value compare(enum operator_kind operation, struct value a, struct
     case OPERATOR_GREATER:
         return value_bool(order > 0);
     default:
+        assert(operation == OPERATOR_GREATER_EQUAL);
         return value_bool(order >= 0);
     }
 }
@@ -94,6 +96,7 @@ static struct value arithmetic(enum operator_kind operation, struct value a, str
     case OPERATOR_DIVIDE:
         return value_double(a.number / b.number);
     default:
+        assert(operation == OPERATOR_MODULO);
         return value_double(fmod(a.number, b.number));
     }
 }
@@ -131,6 +134,7 @@ static struct value bits(enum operator_kind operation, struct value a, struct va
     case OPERATOR_SHIFT_RIGHT:
         return value_int((int32_t)left >> (right & 31));
     default:
+        assert(operation == OPERATOR_SHIFT_RIGHT_UNSIGNED); /* AND, OR, ?? and || are the evaluator's */
         return value_int(left >> (right & 31));
     }
 }
@@ -145,6 +149,7 @@ struct value operator_unary(enum operator_kind operation, struct value a)
     case OPERATOR_MINUS:
         return arithmetic(OPERATOR_SUBTRACT, value_int(0), a);
     default:
+        assert(operation == OPERATOR_PLUS);
         return a.kind == JSON_NUMBER ? a : value_undefined;
     }
 }

@@ -1,4 +1,6 @@
 /* src/query/eval/rows.c - the rows of one SELECT. */
+#include <assert.h>
+
 #include "base/limits.h"
 #include "query/eval/rows.h"
 #include "query/eval/hashes.h"
@@ -79,6 +81,7 @@ bool rows_walk(struct eval *eval, const struct select *select, size_t first, row
 {
     struct walk walk = { select, sink, context };
 
+    assert(first <= select->source_count);
     return walk_source(eval, &walk, first);
 }
 
@@ -102,6 +105,8 @@ static struct value project_list(struct eval *eval, const struct select *select)
 
 struct value rows_project(struct eval *eval, const struct select *select)
 {
+    assert(!select->star || select->source_count == 1);
+    assert(!select->value || select->item_count == 1);
     if (select->star)
         return eval->slot[select->source[0].slot];
     if (select->value)

@@ -12,7 +12,7 @@ typedef bool row_sink(struct eval *eval, void *context);
 /* Every row that passes WHERE, sources from `first` on. False when a sink ended it or something failed. */
 bool rows_walk(struct eval *eval, const struct select *select, size_t first, row_sink *sink, void *context);
 
-/* What the select list makes of the row that stands in the slots: an object, or the bare value. */
+/* Projects the row in the slots by the select list: an object, or the bare value. */
 struct value rows_project(struct eval *eval, const struct select *select);
 
 /* The values of a subquery, undefined ones left out: grouped, projected, distinct. */

@@ -236,7 +236,7 @@ static bool put_year(struct buf *out, int64_t year, int size)
     return size == 4;
 }
 
-/* A run of one letter; letters that stand for nothing are text. */
+/* One letter, repeated. Letters that stand for nothing are text. */
 static bool put_field(struct buf *out, const struct datetime *at, char letter, int size)
 {
     switch (letter) {

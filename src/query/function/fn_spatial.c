@@ -135,36 +135,41 @@ static struct value fn_distance(struct eval *eval, const struct value *arg, int 
     return isfinite(distance) ? value_double(distance) : value_undefined; /* no distance to nothing */
 }
 
-static struct value fn_intersects(struct eval *eval, const struct value *arg, int count)
+/* A question about two shapes: how a plane answers it, and how the earth does. */
+struct relation {
+    enum status (*planar)(struct op *op, const struct geojson *a, const struct geojson *b, bool *yes);
+    enum status (*sphere)(struct op *op, const struct sphere *a, const struct sphere *b, bool *yes);
+};
+
+static struct value relate(struct eval *eval, const struct value *arg, const struct relation *relation)
 {
     const struct shape *a = valid_shape(eval, 0, arg[0]), *b = valid_shape(eval, 1, arg[1]);
     enum status st;
     bool yes;
 
-    (void)count;
     if (!a || !b)
         return value_undefined;
     if (eval->planar)
-        st = planar_intersects(eval->op, &a->flat, &b->flat, &yes);
+        st = relation->planar(eval->op, &a->flat, &b->flat, &yes);
     else
-        st = sphere_intersects(eval->op, &a->sphere, &b->sphere, &yes);
+        st = relation->sphere(eval->op, &a->sphere, &b->sphere, &yes);
     return st == ST_OK ? value_bool(yes) : eval_fail(eval, st);
+}
+
+static struct value fn_intersects(struct eval *eval, const struct value *arg, int count)
+{
+    static const struct relation intersects = { planar_intersects, sphere_intersects };
+
+    (void)count;
+    return relate(eval, arg, &intersects);
 }
 
 static struct value fn_within(struct eval *eval, const struct value *arg, int count)
 {
-    const struct shape *a = valid_shape(eval, 0, arg[0]), *b = valid_shape(eval, 1, arg[1]);
-    enum status st;
-    bool yes;
+    static const struct relation within = { planar_within, sphere_within };
 
     (void)count;
-    if (!a || !b)
-        return value_undefined;
-    if (eval->planar)
-        st = planar_within(eval->op, &a->flat, &b->flat, &yes);
-    else
-        st = sphere_within(eval->op, &a->sphere, &b->sphere, &yes);
-    return st == ST_OK ? value_bool(yes) : eval_fail(eval, st);
+    return relate(eval, arg, &within);
 }
 
 static struct value fn_isvalid(struct eval *eval, const struct value *arg, int count)

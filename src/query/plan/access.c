@@ -1,9 +1,11 @@
 /* src/query/plan/access.c - ranges of index terms, joined by AND and OR. */
+#include <assert.h>
+
 #include "index/set.h"
 #include "keys/ordered.h"
 #include "query/plan/access.h"
 
-/* Nobody writes into it: whatever changes an access looks at its kind first. */
+/* Nobody writes into it: code that changes an access looks at its kind first. */
 static const struct access the_any = { .kind = ACCESS_ANY };
 
 struct access *access_any(void)
@@ -28,7 +30,10 @@ struct access *access_none(struct planner *planner)
 
 /* ---- where terms lie ---- */
 
-/* An item whose value is not known is at no place in the index: then a filter is not served at all. */
+/*
+ * An item whose computed value is not known is at no place in the index. Then the index does not serve the path at
+ * all.
+ */
 static bool is_known(struct planner *planner, path_id id)
 {
     uint8_t bytes[TERM_PATH_BYTES + ORDERED_BYTES_MAX];
@@ -114,6 +119,7 @@ struct access *access_of_key(struct planner *planner)
     const struct query_index *index = planner->index;
     struct access *key = NULL;
 
+    assert(index->key_value_count <= index->key_count);
     for (size_t i = 0; i < index->key_value_count; i++) {
         struct interval interval = interval_of_value(value_from_json(index->key_value[i]));
         struct kept_path path = { .steps = index->key[i] };
@@ -129,6 +135,7 @@ struct access *access_of_key(struct planner *planner)
 
 static bool add_kid(struct planner *planner, struct access *parent, struct access *kid)
 {
+    assert(parent->kind == ACCESS_AND || parent->kind == ACCESS_OR);
     if (!arena_list_reserve(&planner->op->arena, &parent->kid, &parent->kid_capacity, parent->kid_count + 1,
                             sizeof(struct access *)))
         return false;
@@ -141,6 +148,8 @@ static struct access *join(struct planner *planner, enum access_kind kind, struc
 {
     struct access *list = a;
 
+    assert(a->kind != ACCESS_ANY); /* nobody writes into that one */
+    assert(b->kind != ACCESS_ANY);
     if (a->kind != kind) {
         list = access_new(planner,
                           (struct access){ .kind = kind, .exact = a->exact, .of_element = a->of_element });
@@ -159,7 +168,7 @@ static struct access *join(struct planner *planner, enum access_kind kind, struc
     return list;
 }
 
-/* Half of a meeting holds all of it, so that ANY may be left out: then it is not exact. */
+/* One side of an AND holds every item of both, so ANY may be left out. What is left is then not exact. */
 static struct access *only(struct planner *planner, struct access *access)
 {
     struct access *copy;
@@ -223,6 +232,7 @@ void access_print_path(struct buf *out, const struct index_path *path)
 
 static void print_joined(struct buf *out, const struct access *access)
 {
+    assert(access->joined_used <= access->joined->part_count);
     buf_byte(out, '[');
     for (size_t i = 0; i < access->joined_used; i++) {
         if (i)

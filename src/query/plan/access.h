@@ -3,8 +3,8 @@
  *     access_of_select(&planner, select)     predicate.c: from a bound and folded statement
  *     access_print(out, access)              as text, for people and for tests
  *
- * An access is never too small: every item that passes the filter is in it. It is `exact` when no
- * other is. What cannot be used is ACCESS_ANY, and left to the filter, which is evaluated anyway.
+ * An access is never too small: every item that passes the filter is in it. It is `exact` when no other item is in
+ * it. A condition that the index cannot serve becomes ACCESS_ANY; the filter, which is evaluated anyway, decides it.
  *
  * Ownership. Everything lies in the op's arena. Past its limit an access is ACCESS_ANY, which is no failure.
  */
@@ -70,7 +70,7 @@ struct access *access_any(void);
 struct access *access_new(struct planner *planner, struct access from);
 struct access *access_none(struct planner *planner);
 
-/* The path outlives it. */
+/* The path must outlive the access. */
 struct access *access_range(struct planner *planner, const struct kept_path *path,
                             const struct interval *interval);
 struct access *access_and(struct planner *planner, struct access *a, struct access *b);
@@ -84,7 +84,7 @@ bool access_is_of_path(const struct access *range, const struct index_path *path
 /* The items of the scope's partition key. */
 struct access *access_of_key(struct planner *planner);
 
-/* And those that were left out of the index, if there are any. */
+/* The access's items, and those that were left out of the index, if there are any. */
 struct access *access_with_left_out(struct planner *planner, struct access *access);
 
 /* The items that the statement's filter lets pass; ACCESS_ANY without one. */

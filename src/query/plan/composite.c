@@ -1,4 +1,6 @@
 /* src/query/plan/composite.c - which part of a filter a composite index has, and its terms. */
+#include <assert.h>
+
 #include "index/set.h"
 #include "query/plan/composite.h"
 
@@ -72,6 +74,7 @@ static void narrow(struct planner *planner, const struct access *access, struct 
     const struct index_joined *joined = range->joined;
     struct slice from, to;
 
+    assert(range->fixed < joined->part_count); /* there is a part behind those that are fixed */
     if (!access_is_of_path(access, &joined->part[range->fixed]))
         return;
     range->exact &= interval_terms(planner->op, range->prefix, &access->interval,
@@ -101,6 +104,8 @@ static bool is_usable(struct planner *planner, const struct index_joined *joined
 bool composite_range_of(struct planner *planner, const struct access *access,
                         const struct index_joined *joined, size_t fixed_max, struct composite_range *range)
 {
+    assert(fixed_max <= joined->part_count);
+    assert(joined->part_count <= INDEX_PARTS_MAX);
     *range = (struct composite_range){ .joined = joined, .exact = true };
     if (!is_usable(planner, joined) || !find_prefix(planner, access, fixed_max, range))
         return false;
@@ -114,7 +119,10 @@ bool composite_range_of(struct planner *planner, const struct access *access,
 
 /* ---- in place of single paths ---- */
 
-/* A filter may ask for another value of the path, too: then nothing passes, and the composite does not say that. */
+/*
+ * The filter may ask for two values of one path. Then no item passes, but the composite's range, with one value, has
+ * items.
+ */
 static bool is_fixed(const struct composite_range *range, size_t part, const struct access *kid)
 {
     return is_value(kid, &range->joined->part[part]) &&

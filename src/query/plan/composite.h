@@ -1,5 +1,6 @@
 /*
- * src/query/plan/composite.h - what a filter asks of a composite index: values of its first paths, and a range of the next.
+ * src/query/plan/composite.h - what a filter asks of a composite index: values of its first paths, and a range of the
+ * next.
  */
 #pragma once
 #include "query/plan/access.h"
@@ -20,7 +21,8 @@ bool composite_range_of(struct planner *planner, const struct access *access,
                         const struct index_joined *joined, size_t fixed_max, struct composite_range *range);
 
 /*
- * The same items, with ranges of composite indexes in place of what they have of the filter; the access itself where
- * there are none. For who reads numbers only: a composite's range tells nothing of single paths.
+ * The same items, with ranges of composite indexes in place of the conditions that those indexes serve; the access
+ * itself when none serves any. Only for callers that read numbers, because a composite's range tells nothing of
+ * single paths.
  */
 struct access *access_with_composites(struct planner *planner, struct access *access);

@@ -1,4 +1,5 @@
 /* src/query/plan/cost.c - what an access costs, by the counts that the index has. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "index/set.h"
@@ -13,6 +14,7 @@ static double least(double a, double b)
 
 static enum status count_range(struct planner *planner, struct access *access)
 {
+    assert(access->kind == ACCESS_RANGE);
     return index_estimate(planner->op, planner->index->view, access->from, access->to, &access->entries);
 }
 
@@ -35,6 +37,7 @@ static enum status cost_or(struct planner *planner, struct access *access, doubl
     double more = (double)access->kid_count / (double)counted;
     enum status st = ST_OK;
 
+    assert(access->kid_count > 0); /* a list begins with a kid */
     *cost = (struct cost){ 0 };
     for (size_t i = 0; i < counted; i++) {
         struct cost one;
@@ -65,6 +68,7 @@ static int by_items(const void *a, const void *b)
 /* A kid is worth reading when the documents that it spares cost more. */
 static void choose_kids(struct access *access, const struct priced *priced, double scope, struct cost *cost)
 {
+    assert(access->kid_count > 0);
     access->kid_used = 1;
     *cost = priced[0].cost;
     for (size_t i = 0; i < access->kid_count; i++)

@@ -1,4 +1,6 @@
 /* src/query/plan/covered.c - which statements look at one path only, and what its entries would cost. */
+#include <assert.h>
+
 #include "index/set.h"
 #include "query/bind/bind.h"
 #include "query/bind/fold.h"
@@ -132,6 +134,7 @@ static bool wants_missing(struct eval *eval, const struct select *select, bool *
     struct json_builder empty;
     bool passes, shows;
 
+    assert(select->source_count == 1); /* is_simple() */
     json_builder_init(&empty, &eval->op->arena);
     json_begin_object(&empty);
     json_end(&empty);
@@ -216,6 +219,7 @@ enum status covered_cost(struct planner *planner, const struct covered *covered,
     uint64_t entries;
     enum status st = ST_OK;
 
+    assert(covered->kind != COVERED_NOT);
     *cost = 2 * cost_of_lookup;
     if (covered->kind == COVERED_TERMS) {
         TRY(index_estimate(planner->op, planner->index->view, covered->walk.from, covered->walk.to,

@@ -3,13 +3,15 @@
  * Each function gives the items for which an expression can be true or, for NOT, false; both are asked
  * separately, because an expression may be neither. What is not understood gives every item.
  */
+#include <assert.h>
+
 #include "query/bind/fold.h"
 #include "query/plan/filter_private.h"
 
 static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                             bool truth);
 
-/* Nobody writes into it: whatever changes a filter looks at its kind first. */
+/* Nobody writes into it: code that changes a filter looks at its kind first. */
 static const struct filter the_any = { .kind = FILTER_ANY, .readers = FOR_BOTH };
 
 struct filter *filter_any(void)
@@ -50,6 +52,7 @@ struct filter *filter_list(struct arena *arena, enum filter_kind kind, size_t ro
 {
     struct filter **kid = arena_try_alloc(arena, room * sizeof(struct filter *));
 
+    assert(kind == FILTER_AND || kind == FILTER_OR || kind == FILTER_ROWS);
     return kid ? filter_make(arena, (struct filter){ .kind = kind, .readers = FOR_BOTH, .kid = kid })
                : filter_any();
 }
@@ -128,6 +131,7 @@ static struct filter *logic(struct arena *arena, const struct alias *aliases, co
     bool every = (expr->operation == OPERATOR_AND) == truth;
     struct filter *list = filter_list(arena, every ? FILTER_AND : FILTER_OR, expr->kid_count);
 
+    assert(expr->kid_count >= 2);
     for (size_t i = 0; i < expr->kid_count; i++)
         filter_put(list, where(arena, aliases, expr->kid[i], truth));
     return list;
@@ -202,6 +206,7 @@ static struct filter *sources(struct arena *arena, const struct alias *aliases, 
     struct alias alias = { .outer = aliases, .joined = i > 0 };
     struct filter *filter;
 
+    assert(i <= select->source_count);
     if (i == select->source_count)
         return select->where ? where(arena, aliases, select->where, true) : filter_any();
     alias.slot = source->slot;

@@ -3,11 +3,13 @@
  *     filter_of_select(arena, select)        from a bound and folded statement
  * Two read it: predicate.c finds the ranges of the index that have such items, ranges.c the partition keys.
  *
- * A filter is never too narrow: every item that passes the statement's has what it asks for. Where it is `loose`
- * others may have that, too. What is not understood is FILTER_ANY, and left to the evaluator.
+ * A filter is never too narrow: every item that passes the statement's filter has what this one asks for. Where it is
+ * `loose`, other items may have that, too. A condition that is not understood becomes FILTER_ANY, and the evaluator
+ * decides.
  *
- * Both readers see the same conditions, but for those that say otherwise: the index may use all that is true, but keys
- * are those that the service's own planner would name, because SDKs that ask for a plan expect its ranges.
+ * Both readers see the same conditions, except those that are for one reader only. The index may use every condition
+ * that is true. Partition keys are named only where the service's own planner would name them, because SDKs that ask
+ * for a plan expect its ranges.
  *
  * Ownership. Everything lies in the arena, and points into the statement. Past the arena's limit a filter is
  *     FILTER_ANY, which is no failure.
@@ -26,7 +28,7 @@ enum filter_kind {
     FILTER_ROWS, /* a subquery has a row where kid[0] holds */
 };
 
-/* To a reader that it is not for, a condition says nothing: it counts as FILTER_ANY, and in an AND not at all. */
+/* A condition says nothing to a reader that it is not for: it counts as FILTER_ANY, and in an AND not at all. */
 enum filter_readers {
     FOR_INDEX = 1,
     FOR_KEYS = 2,

@@ -1,4 +1,6 @@
 /* src/query/plan/filter_call.c - LIKE and calls of built-in functions: what is known where they are true. */
+#include <assert.h>
+
 #include "query/bind/fold.h"
 #include "query/plan/filter_private.h"
 
@@ -62,6 +64,7 @@ static struct filter *string_test(struct arena *arena, const struct alias *alias
 {
     struct value part;
 
+    assert(call->kid_count >= 2);
     if (!fold_constant(call->kid[1], &part) || part.kind != JSON_STRING || !minds_case(call))
         return filter_loosely(string_at(arena, aliases, call->kid[0]));
     if (filter_claim(call) == CLAIM_BEGINS)
@@ -188,6 +191,7 @@ struct filter *filter_near(struct arena *arena, const struct alias *aliases, con
     struct filter made = { .kind = FILTER_NEAR, .readers = FOR_INDEX, .loose = true, .reach = reach };
     struct value geometry;
 
+    assert(call->kid_count == 2);
     for (size_t i = 0; i < 2; i++) {
         struct item_path path;
 

@@ -1,4 +1,5 @@
 /* src/query/plan/filter_compare.c - comparisons, BETWEEN and IN: values at the path that is compared with constants. */
+#include <assert.h>
 #include <math.h>
 
 #include "query/bind/fold.h"
@@ -173,6 +174,7 @@ struct filter *filter_comparison(struct arena *arena, const struct alias *aliase
 {
     enum operator_kind operation = truth ? expr->operation : opposite(expr->operation);
 
+    assert(expr->kid_count == 2);
     return compare(arena, aliases, operation, expr->kid[0], expr->kid[1]);
 }
 
@@ -185,6 +187,7 @@ struct filter *filter_between(struct arena *arena, const struct alias *aliases, 
     struct interval both;
     struct value low, high;
 
+    assert(expr->kid_count == 3);
     if (!fold_constant(expr->kid[1], &low) || !fold_constant(expr->kid[2], &high))
         return filter_any();
     if (truth == expr->negated) {

@@ -8,6 +8,7 @@
 
 struct interval interval_of_kinds(enum json_kind first, enum json_kind last)
 {
+    assert(first <= last);
     return (struct interval){ .first = first, .last = last };
 }
 
@@ -40,6 +41,8 @@ struct interval interval_of_order(enum operator_kind operation, struct value val
     struct interval interval = kind_of(value);
     struct bound_value *bound = less ? &interval.high : &interval.low;
 
+    assert(value.kind != JSON_UNDEFINED);
+    assert(value.kind < JSON_ARRAY); /* arrays and objects have no order */
     *bound = (struct bound_value){ .is_set = true, .value = value };
     bound->is_open = operation == OPERATOR_LESS || operation == OPERATOR_GREATER;
     return interval;
@@ -47,6 +50,7 @@ struct interval interval_of_order(enum operator_kind operation, struct value val
 
 void interval_complement(struct value value, struct interval both[2])
 {
+    assert(value.kind < JSON_ARRAY); /* their terms are hashes, which others may share */
     both[0] = both[1] = interval_of_kinds(JSON_NULL, JSON_OBJECT);
     both[0].high = both[1].low = (struct bound_value){ .is_set = true, .is_open = true, .value = value };
 }
@@ -67,8 +71,10 @@ struct interval interval_meet(const struct interval *a, const struct interval *b
 {
     struct interval both = *a;
 
-    assert(a->first == b->first && a->last == b->last);
-    assert(!a->is_prefix && !b->is_prefix);
+    assert(a->first == b->first);
+    assert(a->last == b->last);
+    assert(!a->is_prefix);
+    assert(!b->is_prefix);
     both.low = tighter(a->low, b->low, 1);
     both.high = tighter(a->high, b->high, -1);
     return both;

@@ -1,4 +1,6 @@
 /* src/query/plan/item_path.c - from an expression to the steps below the item. */
+#include <assert.h>
+
 #include "query/bind/bind.h"
 #include "query/bind/fold.h"
 #include "query/plan/item_path.h"
@@ -35,6 +37,7 @@ static bool add_place(const struct expr *expr, struct item_path *path)
 {
     struct value place;
 
+    assert(expr->kid_count == 2);
     if (!fold_constant(expr->kid[1], &place))
         return false;
     path->traits.is_indirect |= expr->kid[1]->instead != NULL;
@@ -80,6 +83,7 @@ bool item_path_keep(struct arena *arena, const struct item_path *path, struct ke
 {
     struct index_step *step = arena_try_alloc(arena, path->count * sizeof(*step));
 
+    assert(path->count <= ITEM_STEPS_MAX);
     if (!step)
         return false;
     memcpy(step, path->step, path->count * sizeof(*step));

@@ -1,4 +1,6 @@
 /* src/query/plan/numbers.c - item numbers gathered from the index. */
+#include <assert.h>
+
 #include "index/set.h"
 #include "query/plan/numbers.h"
 
@@ -222,6 +224,7 @@ static enum status probe(struct gathering *gathering, const struct access *acces
     size_t kept = 0, at = 0;
     enum status st;
 
+    assert(access->one_term); /* only then do its numbers come in order */
     TRY(index_cursor_open(op, gathering->planner->index->view, &walk, &cursor));
     TRY(index_cursor_next(op, cursor, &block));
     for (size_t i = 0; i < set->count && block.count;) {
@@ -248,6 +251,7 @@ static enum status gather_and(struct gathering *gathering, const struct access *
 {
     enum status st;
 
+    assert(access->kid_used <= access->kid_count);
     TRY(gather(gathering, access->kid[0], end, set));
     for (size_t i = 1; i < access->kid_used && set->count; i++) {
         const struct access *kid = access->kid[i];
@@ -318,5 +322,6 @@ enum status numbers_gather(struct planner *planner, struct arena *memory, const 
 {
     struct gathering gathering = { planner, memory, from, room, { 0 } };
 
+    assert(room > 0); /* without room no call would come further than the one before */
     return gather(&gathering, access, numbers_end, numbers);
 }

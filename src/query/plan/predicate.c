@@ -2,6 +2,8 @@
  * src/query/plan/predicate.c - from a filter to the index ranges of the items that can pass it.
  * A condition that the index does not have is ACCESS_ANY; an access is exact as long as nothing on the way was loose.
  */
+#include <assert.h>
+
 #include "query/plan/filter.h"
 #include "query/plan/predicate_spatial.h"
 
@@ -40,7 +42,7 @@ static struct access *access_of_values(struct planner *planner, const struct fil
     return access ? access : access_none(planner);
 }
 
-/* Conditions that are not for the index are none of it, so that the others stay exact. */
+/* Conditions that are not for the index are left out, so that the others stay exact. */
 static struct access *access_of_list(struct planner *planner, const struct filter *filter)
 {
     struct access *access = NULL;
@@ -76,6 +78,7 @@ static struct access *access_of_rows(struct planner *planner, const struct filte
 {
     struct access *access = access_of(planner, filter->kid[0]);
 
+    assert(filter->kid_count == 1);
     if (!filter->settles || !is_of_element(access))
         return wider(planner, access);
     access->of_element = false; /* some element has it: that is all that the subquery asks */

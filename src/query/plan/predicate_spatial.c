@@ -1,7 +1,9 @@
 /*
  * src/query/plan/predicate_spatial.c - from a filter on geometries to ranges of the cells that they lie in.
- * A cell says about where something is: the filter decides.
+ * A cell says only roughly where a geometry lies, so the filter decides.
  */
+#include <assert.h>
+
 #include "geo/cells.h"
 #include "index/set.h"
 #include "query/plan/predicate_spatial.h"
@@ -29,6 +31,7 @@ struct access *access_near(struct planner *planner, const struct filter *filter)
     struct cell_ranges ranges;
     uint8_t prefix[TERM_PATH_BYTES];
 
+    assert(filter->kind == FILTER_NEAR);
     if (!planner->index->has_spatial(planner->index, path) ||
         !index_policy_spatial(planner->index->policy, path, &spatial) ||
         cells_near(planner->op, filter->geometry, filter->reach, spatial.planar ? spatial.box : NULL,

@@ -3,5 +3,7 @@
 #include "query/plan/access.h"
 #include "query/plan/filter.h"
 
-/* Of a FILTER_NEAR: what may lie within its reach. Never exact, because a cell says only about where something is. */
+/*
+ * The items that may lie within reach of a FILTER_NEAR. Never exact: a cell says only roughly where a geometry lies.
+ */
 struct access *access_near(struct planner *planner, const struct filter *filter);

@@ -1,9 +1,10 @@
 /*
  * src/query/plan/ranges.c - from a filter to the partition keys that can pass it.
  * A set of keys is a list of boxes: each fixes some of the key's paths to a value and leaves the
- * others open. AND meets boxes, OR joins them. What names no values one by one leaves everything open, so that a
- * set is never too small.
+ * others open. AND meets boxes, OR joins them. A condition that does not name its values one by one leaves everything
+ * open, so that a set is never too small.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "query/plan.h"
@@ -123,6 +124,8 @@ static void add_value(struct inference *inference, struct keys *keys, int path, 
 {
     struct box box = { 0 };
 
+    assert(path >= 0);
+    assert((size_t)path < inference->key->path_count);
     if (value.kind == JSON_UNDEFINED)
         return; /* nothing equals undefined */
     box.is_fixed[path] = true;
@@ -224,6 +227,8 @@ static void point_of(const struct query_key *key, const struct box *box, size_t 
 {
     struct partition_key values = { .count = levels };
 
+    assert(levels > 0);
+    assert(levels <= key->path_count);
     memcpy(values.component, box->value, levels * sizeof(box->value[0]));
     if (key->system && json_kind(values.component[0]) == JSON_UNDEFINED)
         values.count = 0;
@@ -313,6 +318,7 @@ enum status query_ranges(struct op *op, const struct select *select, const struc
     struct arena own;
     struct keys keys;
 
+    assert(key->path_count <= PARTITION_KEY_PATHS_MAX);
     arena_init(&own, INFERENCE_BYTES_MAX);
     op->arena = own;
     keys = keys_of_select(&inference, select);

@@ -1,4 +1,4 @@
-/* src/query/plan/sdk_plan_private.h - what plan.c and plan_rewrite.c share. */
+/* src/query/plan/sdk_plan_private.h - what sdk_plan.c and sdk_rewrite.c share. */
 #pragma once
 #include "query/plan.h"
 

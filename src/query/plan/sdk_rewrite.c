@@ -7,6 +7,8 @@
  * A clause that counts rows goes away when the client has rows to drop first; otherwise it stays,
  * wide enough for what the client skips.
  */
+#include <assert.h>
+
 #include "query/eval/builtin.h"
 #include "query/text/parse.h"
 #include "query/plan/sdk_plan_private.h"
@@ -34,6 +36,7 @@ static void print_aggregate(struct buf *out, const struct expr *call)
     const struct builtin_aggregate *row = &call->builtin->aggregate;
     const struct expr *argument = call->kid[0];
 
+    assert(call->kid_count == 1);
     buf_text(out, "{\"item\": ");
     if (row->shape == SHAPE_AVERAGE) {
         buf_text(out, "{");
@@ -145,6 +148,7 @@ static void print_limit(const struct plan *plan, struct buf *out)
 {
     if (!plan->limit || plan->distinct != DISTINCT_NONE)
         return;
+    assert(plan->offset); /* the two stand together */
     buf_text(out, "\nOFFSET 0 LIMIT ");
     buf_u64(out, (uint64_t)plan->offset->value.integer + (uint64_t)plan->limit->value.integer);
 }

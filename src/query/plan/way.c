@@ -44,6 +44,7 @@ out:
 
 static void choose_items(struct way *way)
 {
+    assert(way->access); /* the filter was read */
     way->picked = way->access->kind != ACCESS_ANY && (always(way) || way->pick < way->scan);
 }
 
@@ -159,6 +160,7 @@ enum status way_choose(struct way *way, struct eval *eval, const struct query_in
     bool is_small = index && index->documents < ITEMS_LOOKED_THROUGH;
     enum status st = ST_OK;
 
+    assert(way->kind == WAY_SCAN); /* a way is chosen once */
     if (!index || way->allowed == QUERY_BY_SCAN || (!always(way) && !way->explains && is_small))
         return ST_OK;
     way->planner.op = eval->op;

@@ -1,10 +1,11 @@
 /*
- * src/query/plan/way.h - which way a page takes to its items, by what each would cost; and what led to it.
+ * src/query/plan/way.h - which way a page takes to its items, chosen by what each would cost, and the numbers behind
+ * it.
  *     way_choose(&way, eval, select, &page)     once, before anything is read
  *     way_choose_items(&way, &page)             again, for a page that began as WAY_WALK and is sorted after all
- * Whichever it is, rows, their order and pages are the same. run/ goes it; run/explain.c tells of it.
+ * Rows, their order and pages are the same whichever way is taken. run/ goes the way; run/explain.c reports it.
  *
- * Ownership. Everything lies in the op's arena, and lives as long as the run.
+ * Ownership. Everything lies in the op's arena, and lives as long as the execution.
  */
 #pragma once
 #include "query/plan/covered.h"

@@ -1,4 +1,5 @@
 /* src/query/text/mistake.c - what is wrong with a query, as the service says it. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -19,6 +20,7 @@ static struct slice format(struct op *op, const char *fmt, va_list args)
     va_copy(again, args);
     size = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
+    assert(size >= 0);
     text = arena_alloc(&op->arena, (size_t)size + 1);
     vsnprintf(text, (size_t)size + 1, fmt, args);
     return slice_make(text, (size_t)size);
@@ -30,10 +32,10 @@ static void begin(struct op *op, struct buf *out)
     buf_text(out, "{\"errors\":[{\"severity\":\"Error\"");
 }
 
-static enum status end(struct op *op, struct buf *out, struct slice message)
+static enum status end(struct op *op, struct buf *out, const char *fmt, va_list args)
 {
     buf_text(out, ",\"message\":");
-    json_print_string(out, message);
+    json_print_string(out, format(op, fmt, args));
     buf_text(out, "}]}");
     if (out->failed)
         return mistake_memory(op);
@@ -42,30 +44,30 @@ static enum status end(struct op *op, struct buf *out, struct slice message)
 
 enum status mistake(struct op *op, struct span span, const char *code, const char *fmt, ...)
 {
-    struct slice message;
     struct buf out;
     va_list args;
+    enum status st;
 
-    va_start(args, fmt);
-    message = format(op, fmt, args);
-    va_end(args);
     begin(op, &out);
     buf_printf(&out, ",\"location\":{\"start\":%u,\"end\":%u}", span.start, span.end);
     if (code)
         buf_printf(&out, ",\"code\":\"%s\"", code);
-    return end(op, &out, message);
+    va_start(args, fmt);
+    st = end(op, &out, fmt, args);
+    va_end(args);
+    return st;
 }
 
 enum status mistake_number(struct op *op, int code, const char *fmt, ...)
 {
-    struct slice message;
     struct buf out;
     va_list args;
+    enum status st;
 
-    va_start(args, fmt);
-    message = format(op, fmt, args);
-    va_end(args);
     begin(op, &out);
     buf_printf(&out, ",\"code\":%d", code);
-    return end(op, &out, message);
+    va_start(args, fmt);
+    st = end(op, &out, fmt, args);
+    va_end(args);
+    return st;
 }

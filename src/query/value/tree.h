@@ -92,8 +92,8 @@ struct expr {
     struct expr *instead; /* what to evaluate in its place: a computed property, a group's key */
     bool constant;        /* the same for every row */
     void *memo;           /* what the binder prepared: an IN list, a vector's policy */
-    void *kept;           /* a built-in's own memory between the rows of a run, such as a compiled pattern */
-    uint32_t kept_run;    /* of which run */
+    void *kept; /* a built-in's own memory between the rows of an execution, such as a compiled pattern */
+    uint32_t kept_run; /* of which execution (eval.run) */
 };
 
 /* EXPR_IN whose list is constant and long: in memo, sorted by value_compare(). */

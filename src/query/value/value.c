@@ -50,7 +50,8 @@ static void add_number(struct json_builder *out, struct value value)
 
 void value_add(struct json_builder *out, struct value value)
 {
-    assert(value.kind != JSON_UNDEFINED && !value.is_row);
+    assert(value.kind != JSON_UNDEFINED);
+    assert(!value.is_row);
     switch (value.kind) {
     case JSON_NULL:
         json_add_null(out);
@@ -113,7 +114,8 @@ void value_print(struct buf *out, struct value value)
         json_print_string(out, value.string);
         break;
     default:
-        assert(value.kind != JSON_UNDEFINED && !value.is_row);
+        assert(value.kind != JSON_UNDEFINED);
+        assert(!value.is_row);
         json_print(out, value.json);
     }
 }
