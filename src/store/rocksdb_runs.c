@@ -105,6 +105,7 @@ static enum status ingest(struct op *op, struct rocks *rocks, const struct run_w
     rocksdb_ingestexternalfileoptions_t *options = rocksdb_ingestexternalfileoptions_create();
     char *message = NULL;
 
+    assert(rocks->index);
     assert(!writer->file); /* all files are finished, and synced */
     assert(writer->count > 0);
     rocksdb_ingestexternalfileoptions_set_move_files(options, 1);
@@ -122,7 +123,10 @@ static enum status rocks_run_finish(struct op *op, struct run_space *space, stru
 
     TRY(end_file(op, writer));
     TRY(rocks_enter(op, rocks));
-    if (writer->count > 0)
+    if (writer->count > 0 &&
+        !rocks->index) /* a store that was reopened for reading may have no family for runs */
+        st = op_fail(op, ST_UNAVAILABLE, "The store takes no runs at the moment.");
+    else if (writer->count > 0)
         st = ingest(op, rocks, writer);
     rocks_leave(rocks);
     rocks_drop_idle(rocks); /* they do not see it */
