@@ -366,6 +366,7 @@ static enum status put_changes(struct op *op, struct batch *batch, uint64_t numb
     while ((found = next_change(&pair, &removed))) {
         struct slice key = key_index_put(to, bucket, found_term(found), number);
 
+        assert(entry); /* as many changes come as were counted */
         *entry++ = entry_of(found, key, removed);
         to += key.size;
     }
