@@ -213,6 +213,7 @@ static enum status attempt(struct op *op, struct parts *parts, bool in_turn, str
     struct partition_txn *txn = NULL;
     enum status st;
 
+    *culprit = NULL; /* an earlier attempt may have named one */
     parts->answer_bytes = bare_answer_bytes(parts);
     if (in_turn)
         TRY(partition_begin_in_turn(op, call->service->locks, call->container, &parts->epk, &txn));
