@@ -116,12 +116,28 @@ enum status directory_write_format(struct op *op, const char *path, int format)
     return ST_OK;
 }
 
+/* The one line that directory_write_format() writes, and nothing else. */
+static bool parse_format(const char *line, size_t size, int *format)
+{
+    static const char before[] = "orrery data format ";
+    size_t prefix = sizeof(before) - 1;
+    uint64_t number;
+
+    if (size <= prefix || memcmp(line, before, prefix) != 0 || line[size - 1] != '\n' ||
+        !slice_to_u64(slice_make(line + prefix, size - prefix - 1), &number) || number < 1 ||
+        number > INT_MAX)
+        return false;
+    *format = (int)number;
+    return true;
+}
+
 /* The directory's format; 0 when it has none yet. */
 static enum status read_format(struct op *op, const char *path, bool read_only, int *format)
 {
     const char *file = directory_inside(op, path, "FORMAT");
     FILE *in = fopen(file, "r");
-    int read;
+    char line[64];
+    size_t size;
 
     *format = 0;
     if (!in && errno == ENOENT && !read_only)
@@ -130,9 +146,9 @@ static enum status read_format(struct op *op, const char *path, bool read_only, 
                    : op_fail(op, ST_UNAVAILABLE, "%s is not empty, and no data directory", path);
     if (!in)
         return op_fail(op, ST_UNAVAILABLE, "%s is no data directory: %s: %s", path, file, strerror(errno));
-    read = fscanf(in, "orrery data format %d", format);
+    size = fread(line, 1, sizeof(line), in);
     fclose(in);
-    return read == 1 && *format >= 1 ? ST_OK : op_fail(op, ST_CORRUPT, "%s is damaged", file);
+    return parse_format(line, size, format) ? ST_OK : op_fail(op, ST_CORRUPT, "%s is damaged", file);
 }
 
 static enum status check_format(struct op *op, const struct formats *formats, const char *path, int format)

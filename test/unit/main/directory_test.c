@@ -90,7 +90,11 @@ TEST(a_damaged_format_is_told_and_not_repaired)
                                          "orrery data format",
                                          "orrery data format x\n",
                                          "orrery data format 0\n",
-                                         "orrery data format -1\n" };
+                                         "orrery data format -1\n",
+                                         "orrery data format 2x\n",
+                                         "orrery data format 2",
+                                         "orrery data format 4294967298\n", /* 2, were it cut to 32 bits */
+                                         "orrery data format 2\njunk\n" };
 
     CHECK(try_open("d", false) == ST_OK);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
