@@ -283,7 +283,8 @@ enum status child_load(struct op *op, struct catalog *catalog, const struct rid 
 {
     struct rid parent = parent_of(rid);
 
-    if (!kind_of_type(rid_type(rid)) || json_kind(json_get(record->document, "id")) != JSON_STRING)
+    if (!kind_of_type(rid_type(rid)) || json_kind(json_get(record->document, "id")) != JSON_STRING ||
+        json_string(json_get(record->document, "id")).size == 0)
         return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
     if (catalog_check_owner(op, catalog, &parent) != ST_OK)
         return op_fail(op, ST_CORRUPT, "the catalog has a resource without its owner");

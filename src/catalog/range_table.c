@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/encode.h"
+#include "base/limits.h"
 #include "catalog/ranges.h"
 
 #define RANGES "_ranges"
@@ -135,6 +136,19 @@ static bool read_table(struct arena *memory, struct json stored, struct range_ta
     return true;
 }
 
+/* What the rest of the program relies on: the ranges tile all keys, and their ids are among those that were given out. */
+static bool is_sound(const struct range_table *table)
+{
+    if (table->version <= RANGES_FIRST_VERSION || table->count > CONTAINER_RANGES_MAX ||
+        table->range[0].min.size > 0)
+        return false;
+    for (uint32_t i = 0; i < table->count; i++)
+        if (table->id[i] >= table->next_id ||
+            (i > 0 && slice_compare(table->range[i - 1].min, table->range[i].min) >= 0))
+            return false;
+    return true;
+}
+
 /*
  * Containers of earlier versions of this program have no number there, and one range. So has one without a partition
  * key.
@@ -153,7 +167,8 @@ enum status ranges_read(struct op *op, struct container *container, const struct
                           &container->ranges);
         return ST_OK;
     }
-    if (!read_table(memory, json_get(container->definition, RANGES), &container->ranges))
+    if (!read_table(memory, json_get(container->definition, RANGES), &container->ranges) ||
+        !is_sound(&container->ranges))
         return op_fail(op, ST_CORRUPT, "the catalog has a container with a malformed table of ranges");
     container->definition = json_without(memory, container->definition, RANGES);
     container->id = json_string(json_get(container->definition, "id"));

@@ -233,3 +233,34 @@ TEST(a_container_without_a_key_has_one_range)
     CHECK(range_count_of(&rig, "keyless") == 1);
     rig_close(&rig);
 }
+
+TEST(a_stored_table_that_does_not_tile_all_keys_is_corrupt)
+{
+    static const struct {
+        const char *table;
+        enum status status;
+    } rows[] = {
+        { "{'version':2,'told_since':0,'next':3,'live':[[1,'',2,5,9,[]],[2,'20',2,5,9,[]]]}", ST_OK },
+        { "{'version':2,'told_since':0,'next':3,'live':[[1,'10',2,5,9,[]],[2,'20',2,5,9,[]]]}", ST_CORRUPT },
+        { "{'version':2,'told_since':0,'next':3,'live':[[1,'',2,5,9,[]],[2,'',2,5,9,[]]]}", ST_CORRUPT },
+        { "{'version':2,'told_since':0,'next':2,'live':[[1,'',2,5,9,[]],[2,'20',2,5,9,[]]]}", ST_CORRUPT },
+        { "{'version':1,'told_since':0,'next':3,'live':[[1,'',2,5,9,[]],[2,'20',2,5,9,[]]]}", ST_CORRUPT },
+        { "{'version':2,'told_since':0,'next':3,'live':[]}", ST_CORRUPT },
+        { "{'version':2,'told_since':0,'next':3,'live':[[1,7,2,5,9,[]]]}", ST_CORRUPT },
+    };
+    const struct record record = { .flags = RECORD_HAS_RANGES };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct container container = { 0 };
+        struct buf text;
+
+        buf_init(&text, &test_op()->arena);
+        buf_printf(&text, "{'id':'c','_ranges':%s}", rows[i].table);
+        buf_byte(&text, '\0');
+        arena_init(&container.memory, 1 << 20);
+        container.definition = rig_json(test_op(), text.data);
+        if (ranges_read(test_op(), &container, &record) != rows[i].status)
+            test_failed(__FILE__, __LINE__, rows[i].table);
+        arena_free(&container.memory);
+    }
+}
