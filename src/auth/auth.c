@@ -268,20 +268,57 @@ static struct slice lowered(struct op *op, struct slice text)
     return buf_as_slice(&lower);
 }
 
+enum { LINKS_MAX = 4 };
+
+static void add_link(struct slice links[LINKS_MAX], size_t *count, struct slice link)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (slice_equal(links[i], link))
+            return;
+    assert(*count < LINKS_MAX);
+    links[(*count)++] = link;
+}
+
+/* The ways in which a client may have spelt the link, the usual one first: each miss costs a signature with each key. */
+static size_t list_links(struct op *op, const struct auth_subject *subject, struct slice links[LINKS_MAX])
+{
+    size_t count = 0;
+
+    add_link(links, &count, subject->link);
+    if (subject->rid.data)
+        add_link(links, &count, lowered(op, subject->rid));
+    add_link(links, &count, subject->raw_link);
+    add_link(links, &count, lowered(op, subject->link));
+    return count;
+}
+
 static bool check_signature(struct op *op, struct auth *auth, const struct request *request,
                             const struct auth_subject *subject, const uint8_t *signature)
 {
-    /* The usual one first: each miss costs a signature. */
-    struct slice links[4] = { subject->link, lowered(op, subject->last), subject->raw_link,
-                              lowered(op, subject->link) };
+    struct slice links[LINKS_MAX];
+    size_t count = list_links(op, subject, links);
     bool match = false;
 
     pthread_rwlock_rdlock(&auth->lock);
-    for (size_t i = 0; i < 4 && !match; i++)
+    for (size_t i = 0; i < count && !match; i++)
         match = signed_by_any_key(&auth->keys, payload(op, request, subject->type, links[i]), subject->writes,
                                   signature);
     pthread_rwlock_unlock(&auth->lock);
     return match;
+}
+
+/* Of a text that is longer than links of people are, so much that they recognise it. */
+enum { SHOWN_WHOLE_BYTES = 256, SHOWN_BYTES = 64 };
+
+static struct slice shortened(struct op *op, struct slice text)
+{
+    struct buf shown;
+
+    if (text.size <= SHOWN_WHOLE_BYTES)
+        return text;
+    buf_init(&shown, &op->arena);
+    buf_printf(&shown, "%.*s... (%zu bytes)", SHOWN_BYTES, text.data, text.size);
+    return buf_as_slice(&shown);
 }
 
 static enum status refuse(struct op *op, struct slice text)
@@ -382,7 +419,7 @@ static enum status check_master(struct op *op, struct auth *auth, const struct r
 
     TRY(check_date(op, request));
     if (!check_signature(op, auth, request, subject, credentials->signature))
-        TRY(refuse(op, payload(op, request, subject->type, subject->link)));
+        TRY(refuse(op, payload(op, request, shortened(op, subject->type), shortened(op, subject->link))));
 out:
     return st;
 }

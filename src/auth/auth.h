@@ -10,7 +10,8 @@
  *
  * Promises
  * 1. Signatures are compared in constant time.
- * 2. A client may have signed the link as typed, as sent, or as a rid: each way is accepted.
+ * 2. A client may have signed the link as typed, as sent, or as a rid: each way is accepted. A last segment that is
+ *    a name is no rid: a signature over it alone would hold for everything of that name.
  * 3. A refusal tells what the server signed, never what the right signature is.
  * 4. A key that was replaced opens nothing from auth_replace() on; a request that was let in goes on.
  * 5. A key for reading opens nothing that writes.
@@ -44,7 +45,7 @@ struct auth_subject {
     struct slice type;     /* docs, colls, ...; empty for the account */
     struct slice link;     /* decoded: dbs/a/colls/b */
     struct slice raw_link; /* the same as it came, percent-encoded */
-    struct slice last;     /* the link's last segment, which may be a rid */
+    struct slice rid;      /* the link's last rid; data is NULL where the link is made of names */
     bool writes;           /* keys for reading are refused */
 };
 

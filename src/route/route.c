@@ -93,13 +93,15 @@ static enum status check_route(struct op *op, const struct routed *routed)
     if (routed->known_path)
         return op_fail_as(op, ST_METHOD_NOT_ALLOWED);
     return op_fail(op, ST_NOT_FOUND, "The request path '/%.*s' names no resource.",
-                   routed->path.link.size > 200 ? 200 : (int)routed->path.link.size, routed->path.link.data);
+                   routed->path.link.size > 64 ? 64 : (int)routed->path.link.size, routed->path.link.data);
 }
 
 static enum status check_signature(struct op *op, const struct router *router, const struct request *request,
                                    const struct path *path, bool writes, struct grant *grant)
 {
-    struct auth_subject subject = { path->type, path->link, path->raw_link, path->last, writes };
+    struct auth_subject subject = {
+        .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
+    };
 
     return auth_check(op, router->options.auth, request, &subject, grant);
 }
@@ -118,9 +120,8 @@ static enum status find_user(struct op *op, struct routed *routed)
     const struct path *path = &routed->path;
     struct call *call = &routed->call;
 
-    assert(call->database); /* find_owners() comes here with it */
-    if (path->count < 5 || !slice_is(path->segment[2], "users"))
-        return ST_OK;
+    assert(call->database);  /* find_owners() comes here with it */
+    assert(path->count > 4); /* which the shapes with a user have */
     call->user =
         catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
     return call->user ? ST_OK : missing(op, true);
@@ -133,8 +134,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     struct rid rid;
 
     assert(call->database);
-    if (path->count < 4 || !slice_is(path->segment[2], "colls"))
-        return ST_OK;
+    assert(path->count > 3); /* which the shapes with a container have */
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
     if (!call->container)
         return missing(op, path->count > 4);
@@ -184,26 +184,33 @@ static enum status settle_catalog(struct op *op, const struct routed *routed)
     return writes || st == ST_WOULD_BLOCK ? st : ST_OK;
 }
 
+/* Looks up what the route's shape names. ST_OK means that all of it is there, which route_assert_owners() repeats. */
 static enum status find_owners(struct op *op, struct routed *routed)
 {
     const struct path *path = &routed->path;
+    unsigned owners = route_owners(routed->route);
     struct call *call = &routed->call;
     enum status st = ST_OK;
 
     call->type = path->type;
     if (path->count && path->count % 2 == 0) {
         call->id = path->segment[path->count - 1];
-        assert(call->id.size > 0); /* path_parse() leaves no slash at the end */
+        assert(call->id.size >
+               0); /* path_parse() leaves no slash at the end, and decodes nothing to nothing */
     }
     if (slice_is(path->shape, "media/x"))
         find_media_owners(op, call);
-    if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
+    if (!(owners & OWNER_DATABASE))
         return ST_OK;
+    assert(path->count > 1);
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);
     if (!call->database)
         return missing(op, path->count > 2);
-    TRY(find_container(op, routed));
-    TRY(find_user(op, routed));
+    if (owners & OWNER_CONTAINER)
+        TRY(find_container(op, routed));
+    if (owners & OWNER_USER)
+        TRY(find_user(op, routed));
+    route_assert_owners(routed->route, call);
 out:
     return st;
 }

@@ -138,14 +138,23 @@ const struct route *route_find(enum method method, enum marker marker, struct sl
     return NULL;
 }
 
-void route_assert_owners(const struct route *route, const struct call *call)
+unsigned route_owners(const struct route *route)
 {
     struct slice shape = shape_of(route);
+    unsigned owners = slice_starts_with(shape, DB) ? OWNER_DATABASE : 0;
 
-    if (slice_starts_with(shape, DB))
-        assert(call->database);
     if (slice_starts_with(shape, COLL))
-        assert(call->container);
+        owners |= OWNER_CONTAINER;
     if (slice_starts_with(shape, BELOW_USER "/"))
-        assert(call->user);
+        owners |= OWNER_USER;
+    return owners;
+}
+
+void route_assert_owners(const struct route *route, const struct call *call)
+{
+    unsigned owners = route_owners(route);
+
+    assert(call->database || !(owners & OWNER_DATABASE));
+    assert(call->container || !(owners & OWNER_CONTAINER));
+    assert(call->user || !(owners & OWNER_USER));
 }

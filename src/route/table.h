@@ -39,5 +39,9 @@ bool route_wants_full_key(const struct route *route);
 /* NULL when there is none; `known_path` then tells whether another method would have one. */
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);
 
-/* Asserts what operations rely on: the database, the container and the user that the shape names are in the call. */
+/* What the resource of a shape lies in, or is: looked up before the operation runs. */
+enum route_owners { OWNER_DATABASE = 1, OWNER_CONTAINER = 2, OWNER_USER = 4 };
+unsigned route_owners(const struct route *route);
+
+/* Asserts what operations rely on: all of route_owners() are in the call. */
 void route_assert_owners(const struct route *route, const struct call *call);

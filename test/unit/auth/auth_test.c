@@ -45,11 +45,9 @@ static void close_asking(struct asking *asking)
 
 static void ask_for(struct asking *asking, enum method method, const char *type, const char *link)
 {
-    const char *slash = strrchr(link, '/');
-
     asking->request.method = method;
-    asking->subject = (struct auth_subject){ slice_of(type), slice_of(link), slice_of(link),
-                                             slice_of(slash ? slash + 1 : link), false };
+    asking->subject =
+        (struct auth_subject){ .type = slice_of(type), .link = slice_of(link), .raw_link = slice_of(link) };
 }
 
 /* type=master&ver=1.0&sig=..., percent-encoded as most SDKs do. */
@@ -205,6 +203,7 @@ TEST(a_link_may_be_signed_as_typed_as_sent_or_as_a_lower_case_rid)
     open_with_key(&asking, auth_emulator_key);
     ask_for(&asking, METHOD_GET, "colls", "dbs/a b/colls/Rid==");
     asking.subject.raw_link = slice_of("dbs/a%20b/colls/Rid==");
+    asking.subject.rid = slice_of("Rid==");
     for (size_t i = 0; i < sizeof(signed_links) / sizeof(signed_links[0]); i++) {
         snprintf(text, sizeof(text), "get\ncolls\n%s\nthu, 27 apr 2017 00:51:12 gmt\n\n", signed_links[i]);
         authorize(&asking, sign(&asking, auth_emulator_key, text));
@@ -213,6 +212,33 @@ TEST(a_link_may_be_signed_as_typed_as_sent_or_as_a_lower_case_rid)
     authorize(&asking,
               sign(&asking, auth_emulator_key, "get\ncolls\nRID==\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
     CHECK(check(&asking) == ST_UNAUTHORIZED);
+    close_asking(&asking);
+}
+
+TEST(a_signature_over_the_last_segment_alone_holds_for_no_name)
+{
+    struct asking asking;
+
+    open_with_key(&asking, auth_emulator_key);
+    ask_for(&asking, METHOD_GET, "colls", "dbs/a/colls/name");
+    authorize(&asking,
+              sign(&asking, auth_emulator_key, "get\ncolls\nname\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
+    CHECK(check(&asking) == ST_UNAUTHORIZED);
+    close_asking(&asking);
+}
+
+TEST(a_refusal_tells_some_dozens_of_characters_of_a_long_link)
+{
+    static char link[16000];
+    struct asking asking;
+
+    memset(link, 'a', sizeof(link) - 1);
+    open_with_key(&asking, auth_emulator_key);
+    ask_for(&asking, METHOD_GET, link, link);
+    authorize(&asking, vectors[0].signature);
+    CHECK(check(&asking) == ST_UNAUTHORIZED);
+    CHECK(strstr(asking.op.error, "aaaaaaaaaa... (15999 bytes)\naaaaaaaaaa"));
+    CHECK(strlen(asking.op.error) < 700);
     close_asking(&asking);
 }
 

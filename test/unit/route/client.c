@@ -31,7 +31,10 @@ void client_open_with(struct client *client,
                       void *context)
 {
     const char *keys[AUTH_KEYS_MAX] = {
-        [AUTH_PRIMARY] = auth_emulator_key, [AUTH_SECONDARY_READONLY] = CLIENT_READONLY_KEY
+        [AUTH_PRIMARY] = auth_emulator_key,
+        [AUTH_SECONDARY] = CLIENT_SECONDARY_KEY,
+        [AUTH_PRIMARY_READONLY] = CLIENT_PRIMARY_READONLY_KEY,
+        [AUTH_SECONDARY_READONLY] = CLIENT_READONLY_KEY,
     };
     static const char *const origins[] = { "http://page.example" };
 
@@ -84,6 +87,12 @@ void client_clear(struct client *client)
     client_header(client, HEADER_VERSION, "2020-07-15");
 }
 
+static void add_lower(struct buf *text, struct slice part)
+{
+    for (size_t i = 0; i < part.size; i++)
+        buf_byte(text, part.data[i] >= 'A' && part.data[i] <= 'Z' ? (char)(part.data[i] + 32) : part.data[i]);
+}
+
 static void sign(struct client *client, struct request *request)
 {
     static const char *const verbs[] = { "get", "head", "post", "put", "patch", "delete", "options", "" };
@@ -100,11 +109,12 @@ static void sign(struct client *client, struct request *request)
     if (path_parse(op, request->target, &path) != ST_OK)
         return;
     buf_init(&text, &op->arena);
-    buf_printf(&text, "%s\n%.*s\n", verbs[request->method], SLICE_ARGS(path.type));
+    buf_printf(&text, "%s\n", verbs[request->method]);
+    add_lower(&text, path.type);
+    buf_byte(&text, '\n');
     buf_slice(&text, path.link);
     buf_byte(&text, '\n');
-    for (const char *c = date; *c; c++)
-        buf_byte(&text, *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c);
+    add_lower(&text, slice_of(date));
     buf_text(&text, "\n\n");
     CHECK(base64_decode(slice_of(client->key), key, sizeof(key), &size));
     HMAC(EVP_sha256(), key, (int)size, (const unsigned char *)text.data, text.size, made, &made_size);

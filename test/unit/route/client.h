@@ -22,7 +22,9 @@ struct client {
     struct op keep;                       /* for what outlives an exchange */
 };
 
-/* What the router takes besides the emulator's key, to read with. */
+/* What the router takes besides the emulator's key: another that may write, and two to read with. */
+#define CLIENT_SECONDARY_KEY "c2Vjb25kIGtleSwgb2YgdGhpcnR5LXR3byBieXRlcy4="
+#define CLIENT_PRIMARY_READONLY_KEY "cmVhZHMgdG9vLCBhbmQgaGFzIHRoaXJ0eS10d28gYi4="
 #define CLIENT_READONLY_KEY "cmVhZHM="
 
 void client_open(struct client *client);
