@@ -71,5 +71,8 @@ typedef enum status exchange_handler(void *context, struct exchange *exchange);
 /* The header's id, or HEADER_COUNT for one we do not look at. The name may be in any case. */
 enum header_id header_find(struct slice name);
 
+/* GET, HEAD, ...; OTHER for one we do not know. */
+const char *method_name(enum method method);
+
 /* Present and "true" in any case. */
 bool header_is_true(const struct request *request, enum header_id id);

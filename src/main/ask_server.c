@@ -136,7 +136,7 @@ enum status server_ask(struct op *op, const struct settings *settings, const cha
                        const struct server_question *question, struct slice *answer)
 {
     struct key_texts keys;
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
     enum status st;
 
     signal(SIGPIPE, SIG_IGN);

@@ -8,7 +8,7 @@
 static enum status show(struct op *op, const struct settings *settings)
 {
     struct key_texts keys;
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
     enum status st;
 
     TRY(keys_read(op, settings, &keys, &stamp));

@@ -17,6 +17,7 @@
 #include "http/certificate.h"
 #include "http/http.h"
 #include "main/backup.h"
+#include "main/identity.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
 #include "main/statistics.h"
@@ -39,7 +40,8 @@ struct server {
     struct scripts *scripts;
     char script_program[PATH_MAX];
     struct auth *auth;
-    struct keyfile_watch key_watch;
+    struct file_watch key_watch;
+    struct identity identity;
     struct service service;
     struct housekeeping *housekeeping;
     struct router *router;
@@ -168,6 +170,7 @@ static enum status open_auth(struct op *op, struct server *server)
                  "the well-known emulator key is in use: whoever reaches this address can do anything");
     keys_list(&keys, list);
     TRY(auth_open(op, list, AUTH_KEYS_MAX, &server->auth));
+    TRY(identity_open(op, settings, server->auth, &server->identity));
 out:
     explicit_bzero(&keys, sizeof(keys));
     return st;
@@ -313,7 +316,7 @@ static void take_up_keys(struct op *op, struct server *server)
     struct key_texts keys;
     enum status st;
 
-    if (!settings->key_file || !keyfile_look(settings->key_file, &server->key_watch))
+    if (!settings->key_file || !watched_look(settings->key_file, &server->key_watch))
         return;
     TRY(keys_read(op, settings, &keys, &server->key_watch.used));
     keys_list(&keys, list);
@@ -331,6 +334,7 @@ static void keep_house(struct op *op, struct server *server)
     assert(server->housekeeping);
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
+    identity_look(op, server->settings, server->auth, &server->identity);
     housekeeping_run(op, server->housekeeping);
 }
 

@@ -10,6 +10,7 @@
 #include "route/metrics.h"
 #include "route/origin.h"
 #include "route/path.h"
+#include "route/role.h"
 #include "route/route.h"
 #include "route/table.h"
 
@@ -23,6 +24,7 @@ struct routed {
     struct call call;
     struct reply reply;
     struct path path;
+    struct auth_who who;
     const struct route *route; /* NULL when there is none */
     bool known_path;           /* another method would have a route */
     bool is_prepared;
@@ -86,6 +88,20 @@ static void find_route(const struct request *request, struct routed *routed)
     routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
 }
 
+/*
+ * The only row without an operation is what clients in Direct mode ask first. They sign it in another way than the
+ * rest, so they are told before the signature is looked at.
+ */
+static enum status check_built(struct op *op, const struct route *route)
+{
+    if (!route || route->run)
+        return ST_OK;
+    return op_fail(op, ST_NOT_BUILT,
+                   "This version of the server has no Direct mode (%s): use gateway mode. docs/compat.md "
+                   "lists what it has.",
+                   route->name);
+}
+
 static enum status check_route(struct op *op, const struct routed *routed)
 {
     if (routed->route)
@@ -97,13 +113,13 @@ static enum status check_route(struct op *op, const struct routed *routed)
 }
 
 static enum status check_signature(struct op *op, const struct router *router, const struct request *request,
-                                   const struct path *path, bool writes, struct grant *grant)
+                                   const struct path *path, bool writes, struct auth_who *who)
 {
     struct auth_subject subject = {
         .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
     };
 
-    return auth_check(op, router->options.auth, request, &subject, grant);
+    return auth_check(op, router->options.auth, request, &subject, who);
 }
 
 /* The error differs: a resource itself is missing, or the database, container or user above it is. */
@@ -299,20 +315,31 @@ static enum status enter(struct op *op, struct routed *routed)
     return throughput_enter(op, &routed->call);
 }
 
+/* What keys may do has been checked with their signatures. */
+static enum status check_rights(struct op *op, const struct router *router, struct routed *routed)
+{
+    if (routed->who.kind == AUTH_BY_TOKEN)
+        return grant_check(op, &routed->who.grant, &routed->call, routed->route);
+    if (routed->who.kind == AUTH_BY_PRINCIPAL)
+        return role_check(op, router->options.auth, &routed->who.principal, &routed->call, routed->route,
+                          &routed->path);
+    return ST_OK;
+}
+
 /* Everything before the operation itself. Only a catalog that is in doubt can make it wait. */
 static enum status prepare(struct router *router, struct exchange *exchange, struct routed *routed)
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
-    struct grant grant;
     enum status st, owners;
 
     assert(!routed->is_prepared);
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
+    TRY(check_built(op, routed->route));
     TRY(check_signature(op, router, request, &routed->path,
-                        routed->route && route_wants_full_key(routed->route), &grant));
+                        routed->route && route_wants_full_key(routed->route), &routed->who));
     TRY(check_route(op, routed));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
@@ -320,16 +347,10 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
-    if (grant.permission
-            .size) /* its bearer is not told what there is elsewhere, so this comes before the owners */
-        TRY(grant_check(op, &grant, &routed->call, routed->route));
+    TRY(check_rights(op, router, routed)); /* before the owners: nobody is told what there is elsewhere */
     TRY(owners);
     TRY(check_intended_container(op, &routed->call));
     TRY(check_session_token(op, routed));
-    if (!routed->route->run)
-        TRY(op_fail(op, ST_NOT_BUILT,
-                    "This version of the server has no %s. docs/compat.md lists what it has.",
-                    routed->route->name));
     TRY(enter(op, routed));
     routed->is_prepared = true;
 out:
@@ -413,7 +434,7 @@ static enum status prepare_endpoint(struct router *router, struct exchange *exch
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
-    struct grant grant = { 0 };
+    struct auth_who who = { .kind = AUTH_BY_KEY };
     struct path path;
     enum status st;
 
@@ -422,10 +443,12 @@ static enum status prepare_endpoint(struct router *router, struct exchange *exch
         TRY(op_fail(op, ST_UNAVAILABLE, "The server is overloaded."));
     if (endpoint->is_signed) {
         TRY(path_parse(op, request->target, &path));
-        TRY(check_signature(op, router, request, &path, true, &grant));
+        TRY(check_signature(op, router, request, &path, true, &who));
     }
-    if (grant.permission.size) /* a resource token is for resources only */
+    if (who.kind == AUTH_BY_TOKEN) /* it is for resources only */
         TRY(op_fail(op, ST_FORBIDDEN, "A resource token cannot serve this request."));
+    if (who.kind == AUTH_BY_PRINCIPAL)
+        TRY(role_refuse(op, request));
 out:
     return st;
 }

@@ -1,5 +1,6 @@
 /* src/route/table.h - the routes: which operation a method and a path mean. */
 #pragma once
+#include "auth/roles.h"
 #include "resource/call.h"
 
 /* What the headers of a POST say it is. One request may carry several: the first here wins. */
@@ -20,7 +21,8 @@ struct route {
     enum marker marker;
     const char *shape; /* ids are x: dbs/x/colls/x/docs */
     size_t shape_size;
-    operation *run; /* NULL: the service has it, this version of the server does not */
+    operation *run;   /* NULL: the service has it, this version of the server does not */
+    unsigned actions; /* of enum data_action, which roles must allow all; 0: no role does */
     unsigned flags;
 };
 

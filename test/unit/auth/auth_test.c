@@ -80,10 +80,10 @@ static const char *sign(struct asking *asking, const char *key, const char *text
 
 static enum status check(struct asking *asking)
 {
-    struct grant grant;
-    enum status st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &grant);
+    struct auth_who who;
+    enum status st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &who);
 
-    CHECK(st != ST_OK || grant.permission.size == 0);
+    CHECK(st != ST_OK || who.kind == AUTH_BY_KEY);
     return st;
 }
 
@@ -439,8 +439,12 @@ static const struct {
     { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE ";AAAA;", DATE, ST_UNAUTHORIZED, UNSIGNED },
     { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE ";AAAA;AAAA", DATE, ST_UNAUTHORIZED, FORMAT },
     { "type=resource&ver=2&sig=" GOOD_SIGNATURE ";AAAA;", DATE, ST_UNAUTHORIZED, FORMAT },
-    { "type=aad&ver=1.0&sig=a.b.c", DATE, ST_NOT_BUILT,
-      "This version of the server knows master keys and resource tokens, and no tokens of type 'aad'." },
+    { "type=aad&ver=1.0&sig=a.b.c", NULL, ST_TOKEN_MALFORMED,
+      "Request blocked by Auth orrery : Provided AAD token is not a JSON Web Token." },
+    { "type=aad&ver=2.0&sig=a.b.c", NULL, ST_UNAUTHORIZED, FORMAT },
+    { "type=sas&ver=1.0&sig=abc", DATE, ST_NOT_BUILT,
+      "This version of the server knows keys, resource tokens and bearer tokens, and no tokens of type "
+      "'sas'." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, NULL, ST_UNAUTHORIZED,
       "Authorization token mandates Date headers. Please pass in RFC 1123 style date format." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "2017-04-27", ST_UNAUTHORIZED,
@@ -518,9 +522,15 @@ static struct slice token_of(struct asking *asking, const struct grant *grant)
 
 static enum status check_token(struct asking *asking, struct slice token, struct grant *grant)
 {
+    struct auth_who who;
+    enum status st;
+
     op_begin(&asking->op, 1000); /* reads the clock */
     asking->request.header[HEADER_AUTHORIZATION] = token;
-    return auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, grant);
+    st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &who);
+    CHECK(st != ST_OK || who.kind == AUTH_BY_TOKEN);
+    *grant = who.grant;
+    return st;
 }
 
 /* A copy that outlives the operation. */

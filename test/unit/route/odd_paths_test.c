@@ -5,6 +5,7 @@
  */
 #include "base/encode.h"
 #include "client.h"
+#include "issuer.h"
 #include "route/table.h"
 
 #define PRIMARY auth_emulator_key
@@ -22,7 +23,7 @@ enum { TOKENS = sizeof(permissions) / sizeof(permissions[0]), TOKEN_BYTES = 400 
 
 static const char *const keys[] = { PRIMARY, CLIENT_SECONDARY_KEY, CLIENT_PRIMARY_READONLY_KEY,
                                     CLIENT_READONLY_KEY, NULL };
-enum { KEYS = sizeof(keys) / sizeof(keys[0]), SENDERS = KEYS + TOKENS };
+enum { KEYS = sizeof(keys) / sizeof(keys[0]), SENDERS = KEYS + TOKENS + 1 }; /* the last has a bearer token */
 
 /* The first fifteen are put in the place of a segment, whatever it was. The others are done to it. */
 static const char *const replaced[] = {
@@ -34,6 +35,8 @@ enum { REPLACED = sizeof(replaced) / sizeof(replaced[0]), ODDITIES = REPLACED + 
 struct world {
     struct client client;
     char token[TOKENS][TOKEN_BYTES];
+    struct op bearer; /* whose memory the bearer's token lies in */
+    struct slice authorization;
     char target[4096];
     size_t sent, by_class[6];
 };
@@ -146,7 +149,9 @@ static void sign_as(struct world *world, size_t sender)
 
     client_clear(client);
     client_header(client, HEADER_PARTITION_KEY, "['a']");
-    if (sender >= KEYS)
+    if (sender == SENDERS - 1)
+        client->header[HEADER_AUTHORIZATION] = world->authorization;
+    else if (sender >= KEYS)
         client->header[HEADER_AUTHORIZATION] = slice_of(world->token[sender - KEYS]);
     else if (keys[sender])
         client->key = keys[sender];
@@ -206,7 +211,17 @@ static void open_world(struct world *world)
 {
     *world = (struct world){ 0 };
     client_open(&world->client);
+    op_init(&world->bearer, world->client.rig.op->env, SIZE_MAX);
+    world->authorization =
+        issuer_authorization(&world->bearer, issuer_emulator_token(&world->bearer, auth_emulator_key,
+                                                                   "{'sub':'a','exp':9000000000}"));
     fill(world);
+}
+
+static void close_world(struct world *world)
+{
+    op_free(&world->bearer);
+    client_close(&world->client);
 }
 
 TEST_OF_SIZE(no_path_in_any_encoding_by_anybody_ends_the_server_or_gets_a_5xx)
@@ -225,7 +240,7 @@ TEST_OF_SIZE(no_path_in_any_encoding_by_anybody_ends_the_server_or_gets_a_5xx)
     CHECK(world.sent > 100000);
     for (int class = 2; class <= 4; class += 2) /* somebody was let in, and somebody was not */
         CHECK(world.by_class[class] > 1000);
-    client_close(&world.client);
+    close_world(&world);
 }
 
 /* As the paths that once led into an operation without its owner. */
@@ -256,5 +271,5 @@ TEST(an_encoded_slash_in_the_place_of_a_type_is_an_unknown_path)
             if (client_send(&world.client, METHOD_GET, targets[i], NULL) != expected)
                 test_failed(__FILE__, __LINE__, targets[i]);
         }
-    client_close(&world.client);
+    close_world(&world);
 }
