@@ -435,6 +435,51 @@ static enum status check_token(struct op *op, struct auth *auth, const struct cr
     return ST_OK;
 }
 
+/* --- the metrics' token: a signature in hexadecimal --- */
+
+/* As for resource tokens: no other text that is signed begins like this. */
+#define METRICS_TEXT "metrics token\n"
+
+enum status auth_make_metrics_token(struct op *op, const char *base64_key, struct slice *token)
+{
+    uint8_t signature[HMAC_BYTES];
+    struct hmac key;
+    struct buf text;
+    enum status st;
+
+    TRY(read_key(op, base64_key, &key));
+    hmac_sign(&key, slice_of(METRICS_TEXT), signature);
+    buf_init(&text, &op->arena);
+    hex_encode_upper(&text, slice_make(signature, sizeof(signature)));
+    *token = buf_as_slice(&text);
+out:
+    OPENSSL_cleanse(&key, sizeof(key));
+    return st;
+}
+
+enum status auth_check_metrics_token(struct op *op, struct auth *auth, const struct request *request)
+{
+    struct slice header = slice_trim(request->header[HEADER_AUTHORIZATION]);
+    uint8_t signature[HMAC_BYTES];
+    enum auth_key which;
+    bool match = false;
+    size_t size = 0;
+
+    if (header.size > 7 && slice_is_nocase(slice_make(header.data, 7), "Bearer ") &&
+        hex_decode(slice_trim(slice_after(header, 7)), signature, sizeof(signature), &size) &&
+        size == HMAC_BYTES) {
+        pthread_rwlock_rdlock(&auth->lock);
+        match = signed_by_any_key(&auth->keys, slice_of(METRICS_TEXT), false, signature, &which);
+        pthread_rwlock_unlock(&auth->lock);
+    }
+    if (match)
+        return ST_OK;
+    return op_fail(
+        op, ST_UNAUTHORIZED,
+        "Beyond loopback the metrics need \"Authorization: Bearer TOKEN\"; orrery keys metrics prints the "
+        "token.");
+}
+
 /* --- bearer tokens --- */
 
 /* The kid of tokens that the SDKs' own tests make for the emulator. */
@@ -559,6 +604,7 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
     } else {
         TRY(check_master(op, auth, request, subject, &credentials, &who->key));
     }
+    who->is_known = true;
 out:
     return st;
 }

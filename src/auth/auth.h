@@ -55,7 +55,8 @@ void auth_set_bearer(struct auth *auth, struct bearer *bearer);
 /* Who sent a request. */
 enum auth_kind { AUTH_BY_KEY, AUTH_BY_TOKEN, AUTH_BY_PRINCIPAL };
 struct auth_who {
-    enum auth_kind kind;
+    enum auth_kind kind;        /* what they came with */
+    bool is_known;              /* it was good; the rest holds only then */
     enum auth_key key;          /* AUTH_BY_KEY */
     struct grant grant;         /* AUTH_BY_TOKEN */
     struct principal principal; /* AUTH_BY_PRINCIPAL; its texts lie in the op's arena */
@@ -81,6 +82,13 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
 unsigned auth_missing_actions(struct auth *auth, const struct principal *principal, unsigned actions,
                               const struct scope_names *scope);
 bool auth_allows_somewhere(struct auth *auth, const struct principal *principal, unsigned action);
+
+/*
+ * The token that opens the metrics and nothing else: "Authorization: Bearer <token>", because what collects metrics can
+ * send a fixed text and cannot sign. It is made of a key, any of the account's, and ends with it.
+ */
+enum status auth_make_metrics_token(struct op *op, const char *base64_key, struct slice *token);
+enum status auth_check_metrics_token(struct op *op, struct auth *auth, const struct request *request);
 
 /* type=resource&ver=1&sig=<signature>;<grant>; */
 void auth_print_token(struct auth *auth, const struct grant *grant, struct buf *out);

@@ -30,6 +30,7 @@ enum header_id {
 struct request {
     enum method method;
     struct slice target; /* as it came: path and query, percent-encoded */
+    struct slice peer;   /* who is connected: 192.0.2.7:50312 */
     bool tls;
     struct slice header[HEADER_COUNT]; /* data == NULL where absent; the last one wins where repeated */
     struct slice body;

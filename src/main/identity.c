@@ -50,7 +50,7 @@ out:
     return st;
 }
 
-void identity_look(struct op *op, const struct settings *settings, struct auth *auth,
+bool identity_look(struct op *op, const struct settings *settings, struct auth *auth,
                    struct identity *identity)
 {
     bool changed = settings->jwks && watched_look(settings->jwks, &identity->jwks);
@@ -58,9 +58,11 @@ void identity_look(struct op *op, const struct settings *settings, struct auth *
     if (settings->roles) /* after the first: both must look, for the next time */
         changed |= watched_look(settings->roles, &identity->roles);
     if (!changed)
-        return;
-    if (identity_open(op, settings, auth, identity) == ST_OK)
-        log_line(LOG_INFO, "the public keys and roles of %s are in use", settings->jwks);
-    else
+        return false;
+    if (identity_open(op, settings, auth, identity) != ST_OK) {
         log_line(LOG_ERROR, "public keys and roles stay as they are: %s", op->error);
+        return false;
+    }
+    log_line(LOG_INFO, "the public keys and roles of %s are in use", settings->jwks);
+    return true;
 }

@@ -15,6 +15,6 @@ struct identity {
 enum status identity_open(struct op *op, const struct settings *settings, struct auth *auth,
                           struct identity *identity);
 
-/* Looks whether a file has changed, and reads both again if so. */
-void identity_look(struct op *op, const struct settings *settings, struct auth *auth,
+/* Looks whether a file has changed, and reads both again if so. True when new ones are in use. */
+bool identity_look(struct op *op, const struct settings *settings, struct auth *auth,
                    struct identity *identity);

@@ -42,6 +42,7 @@ struct server {
     struct auth *auth;
     struct file_watch key_watch;
     struct identity identity;
+    struct audit *audit;
     struct service service;
     struct housekeeping *housekeeping;
     struct router *router;
@@ -228,6 +229,8 @@ static void open_router(struct server *server)
     server->router = route_open(&(struct route_options){
         .service = &server->service,
         .auth = server->auth,
+        .audit = server->audit,
+        .guards_metrics = !settings_only_loopback(&settings->listen),
         .host_names = server->names,
         .host_name_count = server->name_count,
         .cors_origins = settings->cors_origins.item,
@@ -287,6 +290,8 @@ static enum status start(struct op *op, struct server *server)
     enum status st;
 
     read_names(server);
+    if (server->settings->audit)
+        TRY(audit_open(op, server->settings->audit, &server->audit));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(open_directory(op, server));
     TRY(open_store(op, server));
@@ -322,6 +327,7 @@ static void take_up_keys(struct op *op, struct server *server)
     keys_list(&keys, list);
     TRY(auth_replace(op, server->auth, list, AUTH_KEYS_MAX));
     log_line(LOG_INFO, "the keys of %s are in use", settings->key_file);
+    audit_note(server->audit, op, "keys", settings->key_file);
 out:
     if (st != ST_OK)
         log_line(LOG_ERROR, "the keys stay as they are: %s", op->error);
@@ -334,7 +340,9 @@ static void keep_house(struct op *op, struct server *server)
     assert(server->housekeeping);
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
-    identity_look(op, server->settings, server->auth, &server->identity);
+    if (identity_look(op, server->settings, server->auth, &server->identity))
+        audit_note(server->audit, op, "roles", server->settings->jwks);
+    audit_look(server->audit);
     housekeeping_run(op, server->housekeeping);
 }
 
@@ -356,6 +364,7 @@ static void stop(struct server *server)
     scripts_close(server->scripts);
     housekeeping_close(server->housekeeping);
     auth_close(server->auth);
+    audit_close(server->audit);
     catalog_close(server->catalog);
     hints_close(server->hints);
     locks_close(server->locks);

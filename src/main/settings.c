@@ -32,6 +32,7 @@ static const struct flag flags[] = {
     { "jwt-issuer", TEXT, AT(jwt_issuer), "TEXT", "what such a token must have as its issuer" },
     { "jwt-audience", LIST, AT(jwt_audiences), "TEXT", "what it must have as its audience; repeatable" },
     { "roles", TEXT, AT(roles), "FILE", "who may do what with such a token, as JSON (docs/running.md)" },
+    { "audit", TEXT, AT(audit), "FILE", "tells who was refused, and who changed definitions and keys, as JSON lines" },
     { "host-name", LIST, AT(host_names), "NAME", "a name clients reach this server by; repeatable" },
     { "cors-origin", LIST, AT(cors_origins), "ORIGIN", "a web page's origin that may ask, such as http://localhost:3000; repeatable" },
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },

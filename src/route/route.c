@@ -383,6 +383,21 @@ static void note_session(struct routed *routed)
         reply_session(&routed->reply, container_lsn(routed->call.container));
 }
 
+static void audit(struct router *router, struct exchange *exchange, const struct routed *routed,
+                  enum status st)
+{
+    const struct route *route = routed->route;
+
+    audit_request(router->options.audit, &exchange->op,
+                  &(struct audit_event){ .request = &exchange->request,
+                                         .who = &routed->who,
+                                         .catalog = router->options.service->catalog,
+                                         .operation = route ? route->name : "none",
+                                         .is_definition = route && route_changes_definitions(route),
+                                         .status = exchange->answer.status,
+                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
@@ -397,6 +412,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
+    audit(router, exchange, routed, st);
     child_release(routed->call.user);
     container_release(routed->call.container);
     database_release(routed->call.database);
@@ -429,33 +445,66 @@ static enum status answer_preflight(struct router *router, struct exchange *exch
     return ST_OK;
 }
 
+/* What collects metrics sends a token, which it cannot make by itself. People may sign as usual. */
+static enum status check_metrics(struct op *op, struct router *router, const struct request *request,
+                                 struct auth_who *who)
+{
+    struct slice header = request->header[HEADER_AUTHORIZATION];
+    struct path path;
+    enum status st;
+
+    if (!router->options.guards_metrics)
+        return ST_OK;
+    if (!header.data || slice_starts_with(header, "Bearer ") || slice_starts_with(header, "bearer "))
+        return auth_check_metrics_token(op, router->options.auth, request);
+    TRY(path_parse(op, request->target, &path));
+    TRY(check_signature(op, router, request, &path, false, who));
+out:
+    return st;
+}
+
 static enum status prepare_endpoint(struct router *router, struct exchange *exchange,
-                                    const struct endpoint *endpoint)
+                                    const struct endpoint *endpoint, struct auth_who *who)
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
-    struct auth_who who = { .kind = AUTH_BY_KEY };
     struct path path;
     enum status st;
 
     TRY(origin_check_host(op, &router->options, request));
     if (exchange->refused)
         TRY(op_fail(op, ST_UNAVAILABLE, "The server is overloaded."));
-    if (endpoint->is_signed) {
+    if (endpoint->guard == FOR_METRICS)
+        TRY(check_metrics(op, router, request, who));
+    if (endpoint->guard == FOR_KEYS) {
         TRY(path_parse(op, request->target, &path));
-        TRY(check_signature(op, router, request, &path, true, &who));
+        TRY(check_signature(op, router, request, &path, true, who));
     }
-    if (who.kind == AUTH_BY_TOKEN) /* it is for resources only */
+    if (who->kind == AUTH_BY_TOKEN) /* it is for resources only */
         TRY(op_fail(op, ST_FORBIDDEN, "A resource token cannot serve this request."));
-    if (who.kind == AUTH_BY_PRINCIPAL)
+    if (who->kind == AUTH_BY_PRINCIPAL)
         TRY(role_refuse(op, request));
 out:
     return st;
 }
 
+static void audit_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint,
+                           const struct auth_who *who, enum status st)
+{
+    audit_request(router->options.audit, &exchange->op,
+                  &(struct audit_event){ .request = &exchange->request,
+                                         .who = endpoint->guard == FOR_KEYS ? who : NULL,
+                                         .catalog = router->options.service->catalog,
+                                         .operation = endpoint->path,
+                                         .is_definition = endpoint->guard == FOR_KEYS,
+                                         .status = exchange->answer.status,
+                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+}
+
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
                                    const struct endpoint *endpoint)
 {
+    struct auth_who who = { .kind = AUTH_BY_KEY };
     struct reply reply;
     enum status st;
 
@@ -464,11 +513,12 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
         return st;
     set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
-    st = prepare_endpoint(router, exchange, endpoint);
+    st = prepare_endpoint(router, exchange, endpoint, &who);
     if (st == ST_OK)
         st = endpoint->run(&router->options, router->metrics, exchange);
     if (st != ST_OK)
         reply_finish(&reply, st);
+    audit_endpoint(router, exchange, endpoint, &who, st);
     return ST_OK;
 }
 

@@ -98,6 +98,11 @@ bool route_writes(const struct route *route)
     return route->method != METHOD_GET && route->method != METHOD_HEAD && !(route->flags & READS);
 }
 
+bool route_changes_definitions(const struct route *route)
+{
+    return route_writes(route) && !(route->flags & OF_ITEMS);
+}
+
 /* Writes of single items run the triggers that they name. */
 static bool runs_scripts(const struct route *route, const struct request *request)
 {

@@ -32,6 +32,9 @@ extern const size_t route_count;
 /* A route that is not known to read counts as one that writes. */
 bool route_writes(const struct route *route);
 
+/* Whether it changes databases, containers, scripts, users, permissions, keys or offers, and no items. */
+bool route_changes_definitions(const struct route *route);
+
 /* Queries, plans and lists that scan may take long, and so may scripts: they get a part of the pool only. */
 enum exchange_class route_class(const struct route *route, const struct request *request);
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from peer import check
+from server import KEY
 
 DOCS = "/dbs/s/colls/c/docs"
 ISSUER, AUDIENCE = "https://id.example/tenant", "https://db.example"
@@ -56,6 +57,7 @@ class Files:
     def __init__(self, server):
         self.jwks, self.roles = (os.path.join(server.directory, name) for name in ("jwks.json", "roles.json"))
         self.provider, self.other = Provider(server.directory, "first"), Provider(server.directory, "second")
+        self.current = self.provider  # whose public key the server has
         replace(self.jwks, {"keys": [self.provider.jwk]})
         replace(self.roles, assignments(reader=("Reader", "/dbs/s/colls/c"), writer=("Contributor", "/dbs/s")))
         server.command += ["--jwks", self.jwks, "--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE, "--roles", self.roles]
@@ -105,8 +107,37 @@ def files_that_change(world):
     peer.must(201, "POST", DOCS, {"id": "b2", "pk": "a"}, authorization=reader)
     replace(files.jwks, {"keys": [files.other.jwk]})
     until(401, lambda: peer.ask("GET", DOCS + "/1", authorization=reader))
+    files.current = files.other
     peer.must(204, "DELETE", DOCS + "/b2", authorization=later)
     check(world.server.log().count("stay as they are") <= 2, "the log repeats itself")
 
 
-ALL = [("tokens and roles", tokens_and_roles), ("public keys and roles that change", files_that_change)]
+def audit_file(world):
+    """Refusals and changes are in the file, with who it was; no line has a secret, and a file that was moved is made anew."""
+    path = os.path.join(world.server.directory, "audit")
+    world.peer.must(201, "POST", "/dbs", {"id": "audited"})
+    world.peer.must(401, "DELETE", "/dbs/audited", key=world.readonly)
+    world.peer.must(403, "DELETE", "/dbs/audited", authorization=world.files.current.token(sub="reader"))
+    world.peer.must(204, "DELETE", "/dbs/audited")
+    with open(path) as file:
+        text = file.read()
+    lines = [json.loads(line) for line in text.splitlines()]
+    told = [(line["event"], line["by"], line["principal"], line["method"], line["status"], line["subStatus"])
+            for line in lines if line.get("path", "").startswith("/dbs/audited")]
+    check(told == [("refused", "key", None, "DELETE", 401, 0), ("refused", "bearer token", "reader", "DELETE", 403, 5300),
+                   ("changed", "key", "primary", "DELETE", 204, 0)], "%s", told)
+    check(all(line["peer"].startswith("127.0.0.1:") for line in lines if "path" in line), "no peer: %s", lines[-1])
+    check(os.stat(path).st_mode & 0o077 == 0, "others may read it")
+    for secret in (KEY, world.readonly, *(token[-60:] for token in world.tokens)):
+        check(secret not in text, "a secret is in the audit file")
+    os.rename(path, path + ".1")
+    end = time.monotonic() + PATIENCE_S
+    while not os.path.exists(path):
+        check(time.monotonic() < end, "no new file")
+    world.peer.must(201, "POST", "/dbs", {"id": "audited"})
+    world.peer.must(204, "DELETE", "/dbs/audited")
+    with open(path) as file:
+        check(len(file.read().splitlines()) == 2, "not in the new file")
+
+
+ALL = [("tokens and roles", tokens_and_roles), ("public keys and roles that change", files_that_change), ("audit file", audit_file)]

@@ -597,6 +597,34 @@ TEST(a_resource_token_with_any_character_changed_is_refused)
     close_asking(&asking);
 }
 
+TEST(the_metrics_token_of_any_key_opens_the_metrics_and_ends_with_its_key)
+{
+    const char *keys[AUTH_KEYS_MAX] = {
+        [AUTH_PRIMARY] = SAMPLE_KEY, [AUTH_PRIMARY_READONLY] = auth_emulator_key
+    };
+    struct asking asking;
+    struct slice token;
+    struct buf header;
+
+    open_asking(&asking, keys, AUTH_KEYS_MAX);
+    CHECK(auth_make_metrics_token(&asking.op, auth_emulator_key, &token) == ST_OK && token.size == 64);
+    buf_init(&header, &asking.op.arena);
+    buf_printf(&header, "Bearer %.*s", SLICE_ARGS(token));
+    asking.request.header[HEADER_AUTHORIZATION] = buf_as_slice(&header);
+    CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_OK);
+    for (size_t i = 0; i < header.size; i++) {
+        header.data[i] ^= 1;
+        CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_UNAUTHORIZED);
+        header.data[i] ^= 1;
+    }
+    CHECK(check(&asking) == ST_UNAUTHORIZED); /* and it opens nothing else */
+    CHECK(auth_replace(&asking.op, asking.auth, keys, 1) == ST_OK);
+    CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_UNAUTHORIZED);
+    asking.request.header[HEADER_AUTHORIZATION] = (struct slice){ 0 };
+    CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_UNAUTHORIZED);
+    close_asking(&asking);
+}
+
 TEST(a_resource_token_of_another_key_is_refused)
 {
     struct asking here, elsewhere;

@@ -21,14 +21,9 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
     auth_print_token(context, grant, out);
 }
 
-void client_open(struct client *client)
-{
-    client_open_with(client, NULL, NULL);
-}
-
-void client_open_with(struct client *client,
-                      enum status (*backup)(void *context, struct op *op, struct slice directory),
-                      void *context)
+static void open_client(struct client *client, const char *audit_path,
+                        enum status (*backup)(void *context, struct op *op, struct slice directory),
+                        void *context)
 {
     const char *keys[AUTH_KEYS_MAX] = {
         [AUTH_PRIMARY] = auth_emulator_key,
@@ -53,7 +48,10 @@ void client_open_with(struct client *client,
                                         .print_token = print_token,
                                         .token_context = client->auth,
                                         .account = slice_of("orrery") };
+    if (audit_path)
+        CHECK(audit_open(client->rig.op, audit_path, &client->audit) == ST_OK);
     client->router = route_open(&(struct route_options){ .service = &client->service,
+                                                         .audit = client->audit,
                                                          .auth = client->auth,
                                                          .cors_origins = origins,
                                                          .cors_origin_count = 1,
@@ -63,10 +61,27 @@ void client_open_with(struct client *client,
     client_clear(client);
 }
 
+void client_open(struct client *client)
+{
+    open_client(client, NULL, NULL, NULL);
+}
+
+void client_open_audited(struct client *client, const char *path)
+{
+    open_client(client, path, NULL, NULL);
+}
+
+void client_open_with(struct client *client,
+                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      void *context)
+{
+    open_client(client, NULL, backup, context);
+}
 void client_close(struct client *client)
 {
     route_close(client->router);
     auth_close(client->auth);
+    audit_close(client->audit);
     hints_close(client->service.hints);
     op_free(&client->exchange.op);
     op_free(&client->keep);
@@ -162,6 +177,7 @@ int client_send(struct client *client, enum method method, const char *target, c
     exchange->answer = (struct answer){ 0 };
     exchange->request = (struct request){ .method = method,
                                           .target = slice_of(target),
+                                          .peer = slice_of("192.0.2.7:50312"),
                                           .body = rig_quoted(&exchange->op, body ? body : "") };
     memcpy(exchange->request.header, client->header, sizeof(client->header));
     if (!client->unsigned_request && !client->header[HEADER_AUTHORIZATION].data)
@@ -192,6 +208,11 @@ struct slice client_answer(struct client *client, const char *header)
 void client_open_filled(struct client *client)
 {
     client_open(client);
+    client_fill(client);
+}
+
+void client_fill(struct client *client)
+{
     CHECK(client_send(client, METHOD_POST, "/dbs", "{'id':'d'}") == 201);
     CHECK(client_send(client, METHOD_POST, "/dbs/d/colls",
                       "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}") == 201);
