@@ -47,8 +47,9 @@ struct server {
     struct housekeeping *housekeeping;
     struct router *router;
     struct http_server *http;
-    char host_name[HOST_NAME_SIZE];
-    const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
+    char host_name[HOST_NAME_SIZE], public_name[HOST_NAME_SIZE];
+    const char
+        *names[SETTING_LIST_MAX + 2]; /* the machine's own, those of --host-name, that of --public-endpoint */
     size_t name_count;
     bool has_directory;
 };
@@ -69,16 +70,40 @@ static void print_metrics(void *context, struct buf *out)
 
 /* --- the steps of starting --- */
 
+/* Clients that are sent to a name come by it, too. */
+static void read_public_name(struct server *server)
+{
+    const char *name = strstr(server->settings->public_endpoint, "://") + 3;
+    size_t size = strcspn(name, ":/");
+
+    if (size > 0 && size < sizeof(server->public_name)) {
+        memcpy(server->public_name, name, size);
+        server->names[server->name_count++] = server->public_name;
+    }
+}
+
 static void read_names(struct server *server)
 {
     const struct setting_list *given = &server->settings->host_names;
 
     assert(server->name_count == 0);
-    assert(given->count < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
+    assert(given->count + 1 < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
     if (gethostname(server->host_name, sizeof(server->host_name) - 1) == 0 && server->host_name[0])
         server->names[server->name_count++] = server->host_name;
     for (size_t i = 0; i < given->count; i++)
         server->names[server->name_count++] = given->item[i];
+    if (server->settings->public_endpoint)
+        read_public_name(server);
+}
+
+/* The endpoint without a slash at its end, which the account's answer adds. */
+static struct slice public_endpoint(const struct settings *settings)
+{
+    struct slice url = settings->public_endpoint ? slice_of(settings->public_endpoint) : (struct slice){ 0 };
+
+    if (url.size && url.data[url.size - 1] == '/')
+        url.size--;
+    return url;
 }
 
 static enum status open_directory(struct op *op, struct server *server)
@@ -211,6 +236,7 @@ static void open_housekeeping(struct server *server)
 static void open_router(struct server *server)
 {
     const struct settings *settings = server->settings;
+    bool is_level;
 
     server->service = (struct service){
         .env = env_system(),
@@ -225,7 +251,10 @@ static void open_router(struct server *server)
         .print_token = print_token,
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
+        .public_endpoint = public_endpoint(settings),
     };
+    is_level = consistency_parse(slice_of(settings->consistency), &server->service.consistency);
+    assert(is_level); /* settings_read() has compared it with the same names */
     server->router = route_open(&(struct route_options){
         .service = &server->service,
         .auth = server->auth,

@@ -231,28 +231,25 @@ out:
     return st;
 }
 
-static enum status check_consistency(struct op *op, const struct request *request)
+static enum status check_consistency(struct op *op, const struct service *service,
+                                     const struct request *request)
 {
-    static const char *const weaker[] = { "Session", "ConsistentPrefix", "Eventual" };
-    static const char *const stronger[] = { "Strong", "BoundedStaleness" };
-    struct slice level = slice_trim(request->header[HEADER_CONSISTENCY_LEVEL]);
+    struct slice header = slice_trim(request->header[HEADER_CONSISTENCY_LEVEL]);
+    enum consistency level;
 
-    if (!level.data || level.size == 0)
+    if (!header.data || header.size == 0)
         return ST_OK;
-    for (size_t i = 0; i < 3; i++)
-        if (slice_is_nocase(level, weaker[i]))
-            return ST_OK;
-    for (size_t i = 0; i < 2; i++)
-        if (slice_is_nocase(level, stronger[i]))
-            return op_fail(
-                op, ST_BAD_HEADER,
-                "ConsistencyLevel %s specified in the request is invalid when service is configured with "
-                "consistency level Session. Ensure the request consistency level is not stronger than the "
-                "service consistency level.",
-                stronger[i]);
+    if (!consistency_parse(header, &level))
+        return op_fail(op, ST_BAD_HEADER,
+                       "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
+                       header.size > 100 ? 100 : (int)header.size, header.data);
+    if (level >= service->consistency)
+        return ST_OK;
     return op_fail(op, ST_BAD_HEADER,
-                   "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
-                   level.size > 100 ? 100 : (int)level.size, level.data);
+                   "ConsistencyLevel %s specified in the request is invalid when service is configured with "
+                   "consistency level %s. Ensure the request consistency level is not stronger than the "
+                   "service consistency level.",
+                   consistency_names[level], consistency_names[service->consistency]);
 }
 
 /* A client may send the rid of the container that it means. It is told when another one has that name by now. */
@@ -341,7 +338,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_signature(op, router, request, &routed->path,
                         routed->route && route_wants_full_key(routed->route), &routed->who));
     TRY(check_route(op, routed));
-    TRY(check_consistency(op, request));
+    TRY(check_consistency(op, router->options.service, request));
     TRY(check_indexing_directive(op, request));
     TRY(check_content_encoding(op, request));
     exchange->class = route_class(routed->route, request);

@@ -47,7 +47,8 @@ static void open_client(struct client *client, const char *audit_path,
                                         .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
                                         .print_token = print_token,
                                         .token_context = client->auth,
-                                        .account = slice_of("orrery") };
+                                        .account = slice_of("orrery"),
+                                        .consistency = CONSISTENCY_SESSION };
     if (audit_path)
         CHECK(audit_open(client->rig.op, audit_path, &client->audit) == ST_OK);
     client->router = route_open(&(struct route_options){ .service = &client->service,
