@@ -47,7 +47,9 @@ void functions_end(struct functions *functions)
     if (functions->told)
         arena_free(&functions->told->memory);
     free(functions->told);
-    if (!functions->shares_session)
+    if (functions->shares_session)
+        script_forget(functions->session);
+    else
         script_end(functions->session);
 }
 

@@ -49,7 +49,8 @@ int64_t *child_idle_since_ms(struct script_child *child)
 
 /* ---- starting and ending ---- */
 
-/* The child gets its socket and our log, and nothing else: no file, no environment, no blocked signals. */
+/* The child gets its socket, our log until its sandbox is closed, and nothing else: no file, no environment, no blocked
+   signals. */
 static bool spawn(const char *program, int socket, pid_t *pid)
 {
     char *const argv[] = { "orrery-js", NULL }, *const envp[] = { NULL };
@@ -274,6 +275,13 @@ static enum child_end send_all(struct script_child *child, struct env *env, stru
     arena_reset(&child->memory);
     buf_init(&child->output, &child->memory);
     return end;
+}
+
+bool child_flush(struct script_child *child, struct env *env)
+{
+    struct child_limits at_once = { .until_ms = env_monotonic_ms(env), .memory_bytes = SIZE_MAX };
+
+    return send_all(child, env, at_once) == CHILD_ALIVE;
 }
 
 static enum child_end read_some(struct script_child *child, struct env *env, struct child_limits limits,

@@ -33,6 +33,9 @@ void child_end(struct script_child *child);
 /* Frames are gathered, and leave with the next child_receive(). */
 void child_send(struct script_child *child, enum frame_kind kind, struct slice payload);
 
+/* Sends what was gathered, if the child takes it at once: false when it does not. */
+bool child_flush(struct script_child *child, struct env *env);
+
 /* Waits for the next frame. CHILD_ALIVE: `frame` has it; otherwise the reason why there is none. */
 enum child_end child_receive(struct script_child *child, struct env *env, struct child_limits limits,
                              struct arena *memory, struct frame *frame);
