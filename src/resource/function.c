@@ -104,7 +104,8 @@ static enum status begin(struct op *op, struct functions *functions)
 {
     if (functions->session)
         return ST_OK;
-    return script_begin(op, functions->call->service->scripts, &functions->session);
+    return script_begin(op, functions->call->service->scripts, rid_owner(&functions->call->container->rid),
+                        &functions->session);
 }
 
 /* ---- calls that a query announces ---- */

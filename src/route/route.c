@@ -323,6 +323,8 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
         TRY(op_fail(op, ST_NOT_BUILT,
                     "This version of the server has no %s. docs/compat.md lists what it has.",
                     routed->route->name));
+    if (routed->call.container && exchange->class != CLASS_QUICK)
+        exchange->owner = rid_owner(&routed->call.container->rid);
     TRY(enter(op, routed));
     routed->is_prepared = true;
 out:

@@ -25,6 +25,7 @@ enum {
 
 struct script_child {
     struct script_child *next;
+    struct turn place;
     int64_t idle_since_ms, looked_ms;
     pid_t pid;
     int socket, statm;
@@ -40,6 +41,11 @@ struct script_child {
 struct script_child **child_next(struct script_child *child)
 {
     return &child->next;
+}
+
+struct turn *child_place(struct script_child *child)
+{
+    return &child->place;
 }
 
 int64_t *child_idle_since_ms(struct script_child *child)

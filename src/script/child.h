@@ -7,6 +7,7 @@
  */
 #pragma once
 #include "base/op.h"
+#include "base/turns.h"
 #include "script/frames.h"
 
 struct child_limits {
@@ -48,4 +49,5 @@ void child_forgot(struct script_child *child, struct slice key);
 size_t child_memory_bytes(const struct script_child *child);
 
 struct script_child **child_next(struct script_child *child); /* for lists of the caller's */
+struct turn *child_place(struct script_child *child);         /* likewise */
 int64_t *child_idle_since_ms(struct script_child *child);     /* the caller's too */

@@ -57,7 +57,8 @@ void scripts_stats(struct scripts *scripts, struct script_stats *stats)
                                     .killed = scripts->killed };
 }
 
-enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session)
+enum status script_begin(struct op *op, struct scripts *scripts, uint64_t owner,
+                         struct script_session **session)
 {
     struct script_session *made =
         calloc(1, sizeof(*made)); /* a query begins one in memory that it gives back */
@@ -65,7 +66,7 @@ enum status script_begin(struct op *op, struct scripts *scripts, struct script_s
 
     if (!made)
         return op_fail(op, ST_UNAVAILABLE, "out of memory");
-    TRY(children_take(op, scripts->children, &made->child));
+    TRY(children_take(op, scripts->children, owner, &made->child));
     made->scripts = scripts;
     arena_init(&made->frames, 2 * (size_t)FRAME_BYTES_MAX);
     arena_init(&made->called, FRAME_BYTES_MAX);
