@@ -27,7 +27,8 @@ void client_open(struct client *client)
 }
 
 void client_open_with(struct client *client,
-                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      enum status (*backup)(void *context, struct op *op, struct slice name,
+                                            struct slice *made),
                       void *context)
 {
     const char *keys[AUTH_KEYS_MAX] = {
