@@ -56,6 +56,7 @@ struct exchange {
     struct answer answer;
     void *state;               /* the handler's own, from its first call to its second */
     enum exchange_class class; /* the handler says so in its first call: what its second will be like */
+    uint64_t owner;            /* likewise: those of a class take turns by it; 0: nobody's */
     bool refused;              /* in its second call: too many are waiting, so it will not be run */
     bool resumed;              /* it was ST_PENDING, and op.resume() has been called */
 };

@@ -27,8 +27,8 @@ static enum status load_container(struct op *op, struct catalog *catalog, const 
     TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
     TRY(container_make(op, catalog->compute, database, rid, record, bucket, &container));
     if (!container->keeps_unique && definition_has_unique_keys(container->definition))
-        log_line(LOG_WARN, "%.*s is from a version that did not enforce unique keys: they are not enforced",
-                 SLICE_ARGS(container->link));
+        log_line(LOG_WARN, "%s is from a version that did not enforce unique keys: they are not enforced",
+                 log_quote(container->link).text);
     catalog_add_container(catalog, container);
 out:
     return st;

@@ -89,7 +89,7 @@ static enum status finish(struct op *op, struct catalog *catalog, struct contain
 
     TRY(store_entries_flush(op, catalog_store(catalog)));
     TRY(catalog_finish_reindex(op, catalog, container));
-    log_line(LOG_INFO, "%.*s: every item is indexed by the policy of today", SLICE_ARGS(container->link));
+    log_line(LOG_INFO, "%s: every item is indexed by the policy of today", log_quote(container->link).text);
 out:
     return st;
 }

@@ -197,6 +197,7 @@ static bool submit(struct connection *c)
     job->exchange.op.may_block = true;
     job->task.run = run_on_pool;
     job->task.class = job->exchange.class;
+    job->task.turn.owner = job->exchange.owner;
     enter(c, CONNECTION_POOL);
     if (pool_submit(c->loop->server->pool, &job->task)) {
         count(&c->loop->counts.requests_on_pool, 1);

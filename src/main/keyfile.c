@@ -14,6 +14,9 @@
 
 static const struct watched_kind key_file = { "key file", 4096, true };
 
+/* A key of fewer bytes than the signature's hash has can be guessed: whoever has seen one signed request may try. */
+enum { KEY_BYTES_MIN = 32 };
+
 /* --- reading --- */
 
 static bool find_name(struct slice name, size_t *which)
@@ -28,7 +31,7 @@ static bool is_key(struct slice text)
 {
     uint8_t bytes[AUTH_KEY_BYTES_MAX];
     size_t size;
-    bool is_base64 = base64_decode(text, bytes, sizeof(bytes), &size) && size > 0;
+    bool is_base64 = base64_decode(text, bytes, sizeof(bytes), &size) && size >= KEY_BYTES_MIN;
 
     explicit_bzero(bytes, sizeof(bytes));
     return is_base64;
@@ -53,8 +56,8 @@ static enum status read_line(struct op *op, const char *path, int number, struct
         return op_fail(op, ST_BAD_REQUEST, "the key file %s has two keys named %s", path,
                        auth_key_names[which]);
     if (!is_key(value))
-        return op_fail(op, ST_BAD_REQUEST, "the key file %s, line %d: a key must be base64 of 1 to %d bytes",
-                       path, number, AUTH_KEY_BYTES_MAX);
+        return op_fail(op, ST_BAD_REQUEST, "the key file %s, line %d: a key must be base64 of %d to %d bytes",
+                       path, number, KEY_BYTES_MIN, AUTH_KEY_BYTES_MAX);
     assert(value.size <= AUTH_KEY_TEXT_MAX); /* which is what AUTH_KEY_BYTES_MAX are in base64 */
     memcpy(keys->text[which], value.data, value.size);
     return ST_OK;
@@ -205,7 +208,7 @@ static enum status set_primary(struct op *op, const char *text, struct key_texts
         return op_fail(op, ST_BAD_REQUEST,
                        "there are two primary keys: leave --key out, or that line of the key file");
     if (!is_key(slice_of(text)))
-        return op_fail(op, ST_BAD_REQUEST, "--key: a key must be base64 of 1 to %d bytes",
+        return op_fail(op, ST_BAD_REQUEST, "--key: a key must be base64 of %d to %d bytes", KEY_BYTES_MIN,
                        AUTH_KEY_BYTES_MAX);
     assert(strlen(text) <= AUTH_KEY_TEXT_MAX);
     memcpy(keys->text[AUTH_PRIMARY], text, strlen(text) + 1);

@@ -208,18 +208,23 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
     auth_print_token(context, grant, out);
 }
 
-static enum status make_backup(void *context, struct op *op, struct slice directory)
+static enum status make_backup(void *context, struct op *op, struct slice name, struct slice *made)
 {
     struct server *server = context;
     struct buf target;
+    const char *path;
+    enum status st;
 
     assert(server->has_directory); /* otherwise the router has no way here */
     buf_init(&target, &op->arena);
-    buf_slice(&target, directory);
+    buf_slice(&target, name);
     buf_byte(&target, '\0');
     if (target.failed)
-        return op_fail(op, ST_TOO_LARGE, "The path is too long.");
-    return backup_make(op, &server->directory, server->store, target.data);
+        TRY(op_fail(op, ST_TOO_LARGE, "The path is too long."));
+    TRY(backup_make(op, &server->directory, server->store, server->settings->backup_dir, target.data, &path));
+    *made = slice_of(path);
+out:
+    return st;
 }
 
 static void open_housekeeping(struct server *server)

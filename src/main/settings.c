@@ -21,6 +21,7 @@ struct flag {
 /* clang-format off */
 static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
+    { "backup-dir", TEXT, AT(backup_dir), "DIR", "below which copies are made (DATA/backups)" },
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
     { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },

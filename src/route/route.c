@@ -348,6 +348,8 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(owners);
     TRY(check_intended_container(op, &routed->call));
     TRY(check_session_token(op, routed));
+    if (routed->call.container && exchange->class != CLASS_QUICK)
+        exchange->owner = rid_owner(&routed->call.container->rid);
     TRY(enter(op, routed));
     routed->is_prepared = true;
 out:

@@ -24,7 +24,7 @@ struct route_options {
     void (*print_metrics)(void *context, struct buf *out); /* what is not the router's own */
     void *metrics_context;
     /* Copies the data into a directory; NULL where there is nothing to copy. */
-    enum status (*backup)(void *context, struct op *op, struct slice directory);
+    enum status (*backup)(void *context, struct op *op, struct slice name, struct slice *made);
     void *backup_context;
 };
 

@@ -22,7 +22,8 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
 }
 
 static void open_client(struct client *client, const char *audit_path,
-                        enum status (*backup)(void *context, struct op *op, struct slice directory),
+                        enum status (*backup)(void *context, struct op *op, struct slice name,
+                                              struct slice *made),
                         void *context)
 {
     const char *keys[AUTH_KEYS_MAX] = {
@@ -73,7 +74,8 @@ void client_open_audited(struct client *client, const char *path)
 }
 
 void client_open_with(struct client *client,
-                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      enum status (*backup)(void *context, struct op *op, struct slice name,
+                                              struct slice *made),
                       void *context)
 {
     open_client(client, NULL, backup, context);

@@ -35,7 +35,8 @@ void client_open_audited(struct client *client, const char *path);
 
 /* With something that makes backups. */
 void client_open_with(struct client *client,
-                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      enum status (*backup)(void *context, struct op *op, struct slice name,
+                                            struct slice *made),
                       void *context);
 
 /* With the container d/c and in it item 1 of key a; the header with that key stays. */
