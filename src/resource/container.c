@@ -118,6 +118,14 @@ static enum status own_throughput(struct op *op, const struct call *call, struct
     return st;
 }
 
+/* The service leaves a new container room to grow: its ranges could serve more than what was bought. */
+static uint64_t units_of_new_range(const struct service *service, const struct throughput *throughput)
+{
+    if (service->range_units)
+        return service->range_units;
+    return throughput->autoscale ? RANGE_THROUGHPUT_MAX : RANGE_THROUGHPUT_NEW;
+}
+
 enum status container_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *container = NULL;
@@ -130,7 +138,7 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     TRY(own_throughput(op, call, &throughput));
     TRY(catalog_create_container_with_offer(
         op, call->service->catalog, call->database, definition,
-        ranges_for_throughput(throughput.units, call->service->range_units),
+        ranges_for_throughput(throughput.units, units_of_new_range(call->service, &throughput)),
         throughput_offer(op, &throughput), &container));
     work_wrote(&op->work, 0);
     reply_container(reply, call, container, 201);

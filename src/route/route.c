@@ -104,12 +104,20 @@ static enum status check_signature(struct op *op, const struct router *router, c
     return auth_check(op, router->options.auth, request, &subject, grant);
 }
 
-/* The error differs: a resource itself is missing, or the database, container or user above it is. */
-static enum status missing(struct op *op, bool is_owner)
+static bool is_about_items(const struct path *path)
 {
-    if (is_owner)
-        return op_fail_as(op, ST_OWNER_NOT_FOUND);
-    return op_fail_as(op, ST_NOT_FOUND);
+    return path->count > 4 && slice_is(path->segment[4], "docs");
+}
+
+/*
+ * The error differs: a resource itself is missing, or the database, container or user above it is. `depth` is how many
+ * segments lead to what is missing.
+ */
+static enum status missing(struct op *op, const struct path *path, size_t depth)
+{
+    if (path->count == depth)
+        return op_fail_as(op, ST_NOT_FOUND);
+    return op_fail_as(op, is_about_items(path) ? ST_ITEM_OWNER_NOT_FOUND : ST_OWNER_NOT_FOUND);
 }
 
 /* The user whose permissions the path is about. */
@@ -123,7 +131,7 @@ static enum status find_user(struct op *op, struct routed *routed)
         return ST_OK;
     call->user =
         catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
-    return call->user ? ST_OK : missing(op, true);
+    return call->user ? ST_OK : missing(op, path, 4);
 }
 
 static enum status find_container(struct op *op, struct routed *routed)
@@ -137,7 +145,7 @@ static enum status find_container(struct op *op, struct routed *routed)
         return ST_OK;
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
     if (!call->container)
-        return missing(op, path->count > 4);
+        return missing(op, path, 4);
     call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
     if (path->count > 6)
         call->item = path->segment[5];
@@ -201,7 +209,7 @@ static enum status find_owners(struct op *op, struct routed *routed)
         return ST_OK;
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);
     if (!call->database)
-        return missing(op, path->count > 2);
+        return missing(op, path, 2);
     TRY(find_container(op, routed));
     TRY(find_user(op, routed));
 out:
