@@ -101,7 +101,7 @@ static bool is_small(const struct container *container)
 /* All items of a key have the same bits before their counters: number order is order of creation. */
 static bool is_one_key(const struct container *container, const struct partition_scope *scope)
 {
-    return scope->prefix.size && container->epk_version != EPK_MULTI;
+    return scope->key.epk.size && container->epk_version != EPK_MULTI;
 }
 
 static int by_counters(const void *a, const void *b)
