@@ -27,6 +27,7 @@ struct reply {
     struct answer *answer;
     struct about about;
     struct slice content_type; /* of a body that is no JSON */
+    int64_t began_us;          /* on the monotonic clock */
     bool plain_session;        /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 

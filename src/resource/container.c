@@ -50,6 +50,20 @@ static void print_container(struct buf *body, const struct call *call, const str
              "\"_conflicts\":\"conflicts/\"}");
 }
 
+static bool has_offer(const struct call *call, const struct rid *owner)
+{
+    struct child *offer = catalog_find_offer(call->service->catalog, owner);
+
+    child_release(offer);
+    return offer != NULL;
+}
+
+/* A container without throughput of its own lives on that of its database. */
+static bool shares_throughput(const struct call *call, const struct container *container)
+{
+    return !has_offer(call, &container->rid) && has_offer(call, &container->database->rid);
+}
+
 static void reply_container(struct reply *reply, const struct call *call, const struct container *container,
                             int status)
 {
@@ -57,8 +71,11 @@ static void reply_container(struct reply *reply, const struct call *call, const 
     reply_etag(reply, container->etag, container->ts_ms);
     reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
-    reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
-                     container_indexed_percent(container));
+    if (header_is_true(call->request, HEADER_POPULATE_QUOTA))
+        reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
+                         container_indexed_percent(container));
+    if (shares_throughput(call, container))
+        reply_header(reply, "x-ms-share-throughput", slice_of("true"));
     reply_session(reply, container_lsn(container));
     reply_status(reply, status);
 }

@@ -265,12 +265,12 @@ static enum status check_session_token(struct op *op, const struct routed *route
 
 static enum status check_indexing_directive(struct op *op, const struct request *request)
 {
-    static const char *const known[] = { "Default", "Include", "Exclude" };
+    static const char *const known[] = { "Default", "Include", "Exclude", "0", "1", "2" };
     struct slice directive = slice_trim(request->header[HEADER_INDEXING_DIRECTIVE]);
 
     if (!directive.data || directive.size == 0)
         return ST_OK;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (slice_is_nocase(directive, known[i]))
             return ST_OK;
     return op_fail(op, ST_BAD_HEADER,
