@@ -143,6 +143,27 @@ static uint64_t units_of_new_range(const struct service *service, const struct t
     return throughput->autoscale ? RANGE_THROUGHPUT_MAX : RANGE_THROUGHPUT_NEW;
 }
 
+/* Clients encrypt with keys of the database, each named by its id. */
+static enum status check_encryption_keys(struct op *op, const struct call *call, struct json definition)
+{
+    struct json paths = json_get(json_get(definition, "clientEncryptionPolicy"), "includedPaths");
+
+    for (struct json_iter i = json_iter(paths); json_next(&i);) {
+        struct json id = json_get(i.value, "clientEncryptionKeyId");
+        struct child *key = NULL;
+
+        if (json_kind(id) != JSON_STRING)
+            return op_fail_as(op, ST_BAD_REQUEST);
+        key = catalog_find_child(call->service->catalog, RID_TYPE_CLIENT_KEY, &call->database->rid,
+                                 json_string(id));
+        child_release(key);
+        if (!key)
+            return op_fail(op, ST_BAD_REQUEST, "ClientEncryptionKey with id '[%.*s]' does not exist.",
+                           SLICE_ARGS(json_string(id)));
+    }
+    return ST_OK;
+}
+
 enum status container_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *container = NULL;
@@ -151,6 +172,7 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     TRY(read_definition(op, call, json_undefined, &definition));
+    TRY(check_encryption_keys(op, call, definition));
     TRY(throughput_of_headers(op, call, &throughput));
     TRY(own_throughput(op, call, &throughput));
     TRY(catalog_create_container_with_offer(
