@@ -112,16 +112,18 @@ void reply_session(struct reply *reply, uint64_t lsn)
     reply->about.has_lsn = true;
 }
 
-/* Of what was not found, and of a batch that failed, the service tells the owner's name and not its rid. */
-static bool hides_owner_rid(const struct reply *reply, enum status status)
+void reply_hide_owner_rid(struct reply *reply)
 {
-    return status == ST_OK ? reply->answer->status >= 400 : error_row(status)->http == 404;
+    reply->about.hides_rid = true;
 }
 
+/* Of what was not found, the service tells the owner's name and not its rid. */
 static void print_owner(struct reply *reply, const struct about *about, enum status status)
 {
+    bool missing = status != ST_OK && error_row(status)->http == 404;
+
     reply_header_link(reply, "x-ms-alt-content-path", about->link);
-    if (!hides_owner_rid(reply, status))
+    if (!missing && !about->hides_rid)
         reply_header_rid(reply, "x-ms-content-path", about->rid);
 }
 
