@@ -379,7 +379,7 @@ static void end_session(struct connection *c)
 
     if (!http2->session)
         return;
-    if (!http2->broken) {
+    if (!http2->broken && !http2_session_is_over(http2->session)) {
         http2_session_end(http2->session);
         http2_flush(c);
     }
