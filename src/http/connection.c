@@ -4,6 +4,9 @@
  * run() repeats them. What libuv is asked to watch follows from that and is changed only there.
  */
 #include <assert.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
@@ -167,13 +170,19 @@ static enum wait write_continue(struct connection *c)
 
 /* Requests */
 
+void connection_describe(const struct connection *c, struct request *request)
+{
+    request->tls = c->transport.ssl != NULL;
+    request->peer = slice_of(c->peer_name);
+}
+
 static enum wait serve(struct connection *c)
 {
     struct request *request = &c->job->exchange.request;
 
     assert(c->state == CONNECTION_READ);
     parser_request(&c->job->parser, &c->input, request);
-    request->tls = c->transport.ssl != NULL;
+    connection_describe(c, request);
     if (job_serve(c->job) == SERVED)
         return answer(c);
     enter(c, CONNECTION_POOL);
@@ -504,6 +513,18 @@ static void link_connection(struct connection *c)
     loop->connections = c;
 }
 
+static void name_peer(struct connection *c, int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    char host[INET6_ADDRSTRLEN] = "", port[8] = "";
+
+    if (getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        snprintf(c->peer_name, sizeof(c->peer_name), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
 void connection_open(struct loop *loop, int fd)
 {
     struct connection *c = calloc(1, sizeof(*c));
@@ -520,6 +541,7 @@ void connection_open(struct loop *loop, int fd)
     c->poll.data = c;
     c->loop = loop;
     transport_init(&c->transport, fd);
+    name_peer(c, fd);
     link_connection(c);
     enter(c, CONNECTION_NEW);
     watch(c, UV_READABLE);

@@ -174,7 +174,7 @@ static void serve(struct job *job)
     struct request *request = &job->exchange.request;
 
     http2_stream_request(&job->stream, request);
-    request->tls = job->connection->transport.ssl != NULL;
+    connection_describe(job->connection, request);
     if (job_serve(job) == SERVED)
         answer(job);
 }

@@ -40,7 +40,8 @@ struct connection {
     struct job *job;
     struct http2 *http2; /* NULL: it speaks HTTP/1.1, or nothing yet */
     struct connection *next_unsent;
-    uint64_t since_ms; /* the last progress in this state, on the loop's clock */
+    char peer_name[64]; /* 192.0.2.7:50312, [2001:db8::7]:50312; empty where the system does not tell */
+    uint64_t since_ms;  /* the last progress in this state, on the loop's clock */
     enum connection_state state;
     int watched;    /* the events asked of libuv */
     bool drained;   /* the last read took all there was */
@@ -163,6 +164,9 @@ void connection_check_time(struct connection *connection, uint64_t now_ms);
 void connection_abandon(struct connection *connection); /* closes, now or when the pool is done with it */
 void connection_drain(struct connection *connection);   /* closes it if it is idle, or lets it finish */
 void connection_flush(struct connection *connection);   /* HTTP/2's, whose answers wait */
+
+/* What it says of each of its requests: who asks, and how. */
+void connection_describe(const struct connection *connection, struct request *request);
 
 /* Memory for what a connection reads, of which all together have so much. False: there is no more of it. */
 bool connection_reserve(struct connection *connection, struct input *input, size_t bytes);
