@@ -21,9 +21,8 @@ struct service {
     struct hints *hints;
     struct slice account; /* the account's name */
     struct scripts *scripts;
-    uint64_t range_units;             /* RU/s that one partition key range serves */
-    bool enforces_throughput;         /* requests on items are held back to it */
-    struct arena_budget query_memory; /* of all queries that run at a time */
+    uint64_t range_units;     /* RU/s that one partition key range serves */
+    bool enforces_throughput; /* requests on items are held back to it */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
 };

@@ -46,7 +46,6 @@ void client_open_with(struct client *client,
                                         .catalog = client->rig.catalog,
                                         .locks = client->rig.locks,
                                         .hints = hints_open(),
-                                        .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
                                         .print_token = print_token,
                                         .token_context = client->auth,
                                         .account = slice_of("orrery") };
