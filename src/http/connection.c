@@ -98,7 +98,7 @@ static void leave_to_pool(struct connection *c)
     assert(c->job);
     watch(c, 0);
     c->gone = true;
-    atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
+    job_cancel(c->job);
 }
 
 void connection_abandon(struct connection *c)
@@ -126,16 +126,10 @@ static enum wait answer(struct connection *c)
     return GO_ON;
 }
 
-static void write_error(struct connection *c, enum status why, const char *message)
-{
-    job_reset_answer(c->job);
-    c->loop->server->options.write_error(&c->job->exchange, why, message);
-}
-
 /* The request will not be read to its end, so nothing after it can be read either. */
 static enum wait refuse(struct connection *c, enum status why, const char *message)
 {
-    write_error(c, why, message);
+    job_write_error(c->job, why, message);
     c->last = c->lingers = true;
     return answer(c);
 }
@@ -165,89 +159,17 @@ static enum wait write_continue(struct connection *c)
 
 /* Requests */
 
-/* The handler's second call. */
-static void handle_again(struct job *job)
-{
-    const struct http_options *options = &job->connection->loop->server->options;
-    enum status st = options->handler(options->context, &job->exchange);
-
-    assert(st == ST_OK); /* failures are answers */
-}
-
-static void run_on_pool(struct pool_task *task)
-{
-    struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
-
-    assert(job->connection->state == CONNECTION_POOL);
-    assert(job->exchange.op.may_block);
-    handle_again(job);
-    loop_return(job);
-}
-
-/* Hands the request to the pool. False when the pool refused it; then it has its answer already. */
-static bool submit(struct connection *c)
-{
-    struct job *job = c->job;
-
-    assert(!job->exchange.op.may_block); /* it goes there once */
-    job_reset_answer(job);
-    job->exchange.op.may_block = true;
-    job->task.run = run_on_pool;
-    job->task.class = job->exchange.class;
-    enter(c, CONNECTION_POOL);
-    if (pool_submit(c->loop->server->pool, &job->task)) {
-        count(&c->loop->counts.requests_on_pool, 1);
-        return true;
-    }
-    c->state = CONNECTION_WRITE; /* the loop still has it, and may close it */
-    job->exchange.refused = true;
-    handle_again(job);
-    return false;
-}
-
-/* The job may have been given back already; the loop takes it up in its turn. */
-static enum wait wait_for_resume(struct connection *c)
-{
-    enter(c, CONNECTION_POOL);
-    return WAIT_POOL;
-}
-
 static enum wait serve(struct connection *c)
 {
-    const struct http_options *options = &c->loop->server->options;
-    struct exchange *exchange = &c->job->exchange;
-    bool counted = door_enter(&c->loop->pending); /* before anybody can resume it */
-    enum status st;
+    struct request *request = &c->job->exchange.request;
 
-    assert(counted); /* it is closed when the loops' threads have ended */
     assert(c->state == CONNECTION_READ);
-    parser_request(&c->job->parser, &c->input, &exchange->request);
-    exchange->request.tls = c->transport.ssl != NULL;
-    count(&c->loop->counts.requests, 1);
-    st = options->handler(options->context, exchange);
-    if (st == ST_PENDING)
-        return wait_for_resume(c);
-    door_leave(&c->loop->pending);
-    if (st == ST_WOULD_BLOCK && submit(c))
-        return WAIT_POOL;
-    assert(st == ST_OK || st == ST_WOULD_BLOCK);
-    return answer(c);
-}
-
-/* The handler goes on after its wait. False when the pool has the request now. */
-static bool go_on(struct connection *c)
-{
-    const struct http_options *options = &c->loop->server->options;
-    struct job *job = c->job;
-    enum status st;
-
-    assert(!job->exchange.resumed); /* it waits for one commit */
-    job->goes_on = false;
-    job_reset_answer(job);
-    job->exchange.resumed = true;
-    st = options->handler(options->context, &job->exchange);
-    assert(st == ST_OK || st == ST_WOULD_BLOCK);
-    return st == ST_OK || !submit(c);
+    parser_request(&c->job->parser, &c->input, request);
+    request->tls = c->transport.ssl != NULL;
+    if (job_serve(c->job) == SERVED)
+        return answer(c);
+    enter(c, CONNECTION_POOL);
+    return WAIT_POOL;
 }
 
 void connection_resume(struct job *job)
@@ -256,9 +178,10 @@ void connection_resume(struct job *job)
 
     assert(c->state == CONNECTION_POOL);
     assert(c->job == job);
-    c->state = CONNECTION_WRITE;   /* it is the loop's again, and may be closed */
-    if (job->goes_on && !go_on(c)) /* a client that has gone, too: the operation has its own things to end */
+    if (job_take_back(job) ==
+        SERVED_LATER) /* of a client that has gone, too: the operation has its own things to end */
         return;
+    c->state = CONNECTION_WRITE; /* it is the loop's again, and may be closed */
     if (c->gone) {
         close_connection(c);
         return;

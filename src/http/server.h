@@ -54,6 +54,7 @@ struct job {
     struct parser parser;
     struct slice out[2]; /* what is left to be sent */
     uint64_t begun_ms;   /* the request's first byte, on the loop's clock */
+    bool away;           /* with the pool, or pending; the loop's own mark */
     bool goes_on;        /* it was given back for its handler to go on, and not with an answer */
 };
 
@@ -129,10 +130,19 @@ void loop_connection_ended(struct loop *loop); /* one fewer is open */
 void loop_end_if_done(struct loop *loop);
 void loop_close(struct loop *loop); /* after its thread has ended, and the pool's have */
 
-/* NULL without memory. */
+/* job.c; job_take() gives NULL without memory. */
 struct job *job_take(struct loop *loop);
 void job_release(struct loop *loop, struct job *job);
+void job_free_all(struct loop *loop); /* those that nobody has */
 void job_reset_answer(struct job *job);
+void job_write_error(struct job *job, enum status why, const char *message); /* in the answer's place */
+
+enum served { SERVED /* it has its answer */, SERVED_LATER /* the pool has it, or it is pending */ };
+
+/* The request is there. What comes back by loop_return() or loop_resume() is taken back, and may go away once more. */
+enum served job_serve(struct job *job);
+enum served job_take_back(struct job *job);
+void job_cancel(struct job *job); /* it is away, and its client does not wait for it any more */
 
 /* connection.c; connection_open() owns the socket from here on, whatever comes of it. */
 void connection_open(struct loop *loop, int fd);
