@@ -74,6 +74,9 @@ struct json value_to_json(struct op *op, struct value value);
 void value_add(struct json_builder *out, struct value value); /* defined, and no row */
 void value_print(struct buf *out, struct value value);        /* defined, and no row */
 
+/* A number as the language writes it: 1e+20, 0.33333333333333331, NaN. */
+void value_print_number(struct buf *out, struct value number);
+
 /* Deep equality of two defined values as the language's `=` sees it once types agree; NaN equals nothing. */
 bool value_equal(struct value a, struct value b);
 

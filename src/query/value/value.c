@@ -1,6 +1,8 @@
 /* src/query/value/value.c - values to JSON and back, their equality, their order. */
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "json/number.h"
 #include "query/value.h"
@@ -90,6 +92,27 @@ static void print_int(struct buf *out, int64_t number)
     char text[NUMBER_TEXT_MAX];
 
     buf_append(out, text, (size_t)(number_print_int(text, number) - text));
+}
+
+/* 15 digits where they are enough to tell a fraction from its neighbours, else all that there are. */
+static void print_double(struct buf *out, double number)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    snprintf(text, sizeof(text), "%.15g", number);
+    if (number == trunc(number) || strtod(text, NULL) != number)
+        snprintf(text, sizeof(text), "%.17g", number);
+    buf_text(out, text);
+}
+
+void value_print_number(struct buf *out, struct value number)
+{
+    if (number.is_int)
+        print_int(out, number.integer);
+    else if (isfinite(number.number))
+        print_double(out, number.number);
+    else
+        buf_text(out, not_finite_word(number.number));
 }
 
 void value_print(struct buf *out, struct value value)
