@@ -1,13 +1,15 @@
 /*
  * src/query/value.h - a value while a query computes with it.
  * Kinds are those of JSON, undefined among them. A number is one type to the user: inside it is
- * an int64 whenever it is whole and fits, and a double otherwise; unlike JSON's it may be NaN or
- * infinite. Arrays and objects are binary documents (json.h), in the item or in the op's arena.
+ * an int64 or a double, which a whole one below 2^53 never is; unlike JSON's it may be NaN or infinite.
+ *  Arrays and objects are binary documents (json.h), in the item or in the op's arena.
  *
  * Ownership. A value points into the item it was read from or into the op's arena, and lives as
  *     long as either.
  */
 #pragma once
+#include <math.h>
+
 #include "json/json.h"
 
 struct query_row;
@@ -39,10 +41,14 @@ static inline struct value value_int(int64_t integer)
         struct value){ .kind = JSON_NUMBER, .is_int = true, .number = (double)integer, .integer = integer };
 }
 
-/* Whole numbers that fit become integers, -0 becomes 0: one number has one form. */
+/*
+ * Whole numbers below 2^53 become integers. Beyond, a double may stand for its neighbours too and stays one, as -0
+ * does, which 1 / -0.0 tells from 0.
+ */
 static inline struct value value_double(double number)
 {
-    if (number >= -0x1p63 && number < 0x1p63 && number == (double)(int64_t)number)
+    if (number > -0x1p53 && number < 0x1p53 && number == (double)(int64_t)number &&
+        (number != 0 || !signbit(number)))
         return value_int((int64_t)number);
     return (struct value){ .kind = JSON_NUMBER, .number = number };
 }

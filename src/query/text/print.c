@@ -4,6 +4,7 @@
  * 17 digits. Names and functions stay as they were written. What is printed parses to the same tree.
  */
 #include <assert.h>
+#include <math.h>
 
 #include "json/json.h"
 #include "query/text/parse.h"
@@ -71,6 +72,8 @@ static void print_literal(struct printer *printer, struct value value)
 {
     if (value.kind == JSON_UNDEFINED)
         text(printer, "undefined");
+    else if (value.kind == JSON_NUMBER && value.number == 0 && signbit(value.number))
+        text(printer, "-0.0"); /* -0 would be read as 0 */
     else if (value.kind == JSON_NUMBER)
         value_print_number(printer->out, value);
     else

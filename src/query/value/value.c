@@ -129,7 +129,7 @@ void value_print(struct buf *out, struct value value)
         if (value.is_int)
             print_int(out, value.integer);
         else if (isfinite(value.number))
-            json_print_double(out, value.number);
+            json_print_double(out, value.number + 0.0); /* JSON has one zero */
         else
             buf_printf(out, "\"%s\"", not_finite_word(value.number));
         break;
@@ -143,14 +143,19 @@ void value_print(struct buf *out, struct value value)
     }
 }
 
-/* An int64 against a double that is none: the double is a fraction, not finite, or beyond every int64. */
+/* An int64 against a double, exactly. */
 static int compare_mixed(int64_t integer, double number)
 {
+    int64_t whole;
+
     if (number >= 0x1p63)
         return -1;
     if (number < -0x1p63)
         return 1;
-    return integer <= (int64_t)floor(number) ? -1 : 1;
+    whole = (int64_t)floor(number);
+    if (integer == whole)
+        return -(number > floor(number));
+    return integer < whole ? -1 : 1;
 }
 
 /* NaN comes before every number, so that the order is total. */
@@ -176,9 +181,7 @@ bool value_equal(struct value a, struct value b)
         return false;
     switch (a.kind) {
     case JSON_NUMBER:
-        if (a.is_int && b.is_int)
-            return a.integer == b.integer;
-        return a.is_int == b.is_int && a.number == b.number;
+        return !isnan(a.number) && !isnan(b.number) && compare_numbers(a, b) == 0;
     case JSON_STRING:
         return slice_equal(a.string, b.string);
     case JSON_ARRAY:
