@@ -44,11 +44,6 @@ static double squared(double number)
     return number * number;
 }
 
-static double sign_of(double number)
-{
-    return isnan(number) ? number : (number > 0) - (number < 0);
-}
-
 /* fn_cos() and the like: one number, to `how` with the C function. */
 #define ONE_NUMBER(name, how, function)                                                  \
     static struct value fn_##name(struct eval *eval, const struct value *arg, int count) \
@@ -66,7 +61,6 @@ ONE_NUMBER(degrees, apply, to_degrees)
 ONE_NUMBER(exp, apply, exp)
 ONE_NUMBER(log10, apply, log10)
 ONE_NUMBER(radians, apply, to_radians)
-ONE_NUMBER(sign, apply, sign_of)
 ONE_NUMBER(sin, apply, sin)
 ONE_NUMBER(sqrt, apply, sqrt)
 ONE_NUMBER(square, apply, squared)
@@ -82,6 +76,15 @@ static struct value fn_abs(struct eval *eval, const struct value *arg, int count
         return apply(arg[0], fabs);
     return arg[0].integer > INT64_MIN ? value_int(llabs(arg[0].integer))
                                       : arg[0]; /* the least has no opposite */
+}
+
+/* NaN has none. */
+static struct value fn_sign(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (!is_number(arg[0]) || isnan(arg[0].number))
+        return value_undefined;
+    return value_int((arg[0].number > 0) - (arg[0].number < 0));
 }
 
 static struct value fn_atn2(struct eval *eval, const struct value *arg, int count)
@@ -128,7 +131,8 @@ static struct value fn_numberbin(struct eval *eval, const struct value *arg, int
     struct value bin = count > 1 ? arg[1] : value_int(1);
 
     (void)eval;
-    if (!is_number(arg[0]) || !is_number(bin) || bin.number == 0)
+    if (!is_number(arg[0]) || !is_number(bin) || bin.number == 0 || !isfinite(arg[0].number) ||
+        !isfinite(bin.number))
         return value_undefined;
     if (arg[0].is_int && bin.is_int)
         return value_int(bin_integer(arg[0].integer, bin.integer));

@@ -264,12 +264,12 @@ static void print_object(struct printer *printer, const struct expr *expr)
 static void print_subquery(struct printer *printer, const char *word, const struct select *select)
 {
     text(printer, word);
+    text(printer, "(");
     printer->level++;
-    line(printer, "(");
-    print_select(printer, select);
-    text(printer, ")");
-    printer->level--;
     line(printer, "");
+    print_select(printer, select);
+    printer->level--;
+    line(printer, ")");
 }
 
 static const char *subquery_word(enum expr_kind kind)

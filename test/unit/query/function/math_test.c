@@ -61,7 +61,8 @@ TEST(what_is_outside_the_domain_is_not_a_number_and_still_one)
     CHECK(root.kind == JSON_NUMBER && !root.is_int && isnan(root.number));
     CHECK(math("ACOS", "[2]", "'NaN'"));
     CHECK(math("LOG", "[0]", "'-Infinity'"));
-    CHECK(math("SIGN", "['<NaN>']", "'NaN'"));
+    CHECK(math("SIGN", "['<NaN>']", "undefined"));
+    CHECK(math("NUMBERBIN", "['<Infinity>', 2]", "undefined"));
     CHECK(math("FLOOR", "['<Infinity>']", "'Infinity'"));
     CHECK(math("POWER", "[10, 400]", "'Infinity'"));
 }

@@ -86,11 +86,11 @@ TEST(subqueries_are_indented)
 {
     CHECK(prints_as(
         "SELECT s FROM c JOIN (SELECT VALUE s FROM s IN c.scores GROUP BY s) s",
-        "SELECT s\nFROM c\nJOIN \n    (SELECT VALUE s\n    FROM s IN c.scores\n    GROUP BY s)\n AS s"));
+        "SELECT s\nFROM c\nJOIN (\n    SELECT VALUE s\n    FROM s IN c.scores\n    GROUP BY s\n) AS s"));
     CHECK(prints_as("SELECT EXISTS(SELECT 1 FROM x IN (SELECT 2))",
-                    "SELECT EXISTS\n    (SELECT 1\n    FROM x IN \n        (SELECT 2)\n    )\n"));
+                    "SELECT EXISTS(\n    SELECT 1\n    FROM x IN (\n        SELECT 2\n    )\n)"));
     CHECK(prints_as("SELECT ARRAY(SELECT 1), (SELECT 1).a",
-                    "SELECT ARRAY\n    (SELECT 1)\n, \n    (SELECT 1)\n.a"));
+                    "SELECT ARRAY(\n    SELECT 1\n), (\n    SELECT 1\n).a"));
 }
 
 TEST(names_of_functions_stay_as_they_are_written)
