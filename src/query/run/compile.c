@@ -53,7 +53,7 @@ enum status query_compile(struct op *op, struct slice text, struct json paramete
     *made = (struct query){ .options = *options };
     TRY(query_parse(op, text, &made->select));
     made->hash = hash_of(op, made->select, parameters);
-    TRY(query_bind(op, made->select, parameters, &made->options, text.size, &made->bound));
+    TRY(query_bind(op, made->select, parameters, &made->options, text, &made->bound));
     eval = query_eval(op, made);
     fold_select(&eval, made->select);
     TRY(eval.status);

@@ -6,6 +6,7 @@
 #include "query/run/explain.h"
 #include "query/run/picked.h"
 #include "query/run/run_private.h"
+#include "query/text/mistake.h"
 
 /* The first page looks whether the answer is small: run_plain.c. */
 enum { ROWS_OF_FIRST_PAGE = 1000 };
@@ -92,7 +93,8 @@ static double rows_wanted(const struct fill *fill)
 static struct way_page page_of(const struct fill *fill)
 {
     const struct position *at = &fill->at;
-    bool is_sorted = at->order == ORDER_SORTED && !fill->nested && !fill->cursor->select->distinct;
+    bool is_sorted =
+        fill_order(fill->cursor->select) == ORDER_SORTED && !fill->nested && !fill->cursor->select->distinct;
 
     return (struct way_page){ .rows = rows_wanted(fill),
                               .ends_early = at->order == ORDER_NUMBER,
@@ -292,6 +294,8 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st;
 
+    if (query->select->refusal)
+        return mistake_bare(op, "%s", query->select->refusal);
     op->arena.budget = query->options.budget;
     st = run_select(op, &run, query->select, source, from);
     op->arena.budget = NULL;
