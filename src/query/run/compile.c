@@ -78,6 +78,16 @@ const struct select *query_select(const struct query *query)
     return query->select;
 }
 
+bool query_gathers(const struct query *query)
+{
+    return query->select->whole;
+}
+
+void query_gathers_elsewhere(struct query *query)
+{
+    query->gathers_elsewhere = true;
+}
+
 uint64_t query_hash(const struct query *query)
 {
     return query->hash;

@@ -177,22 +177,19 @@ enum row_order fill_order(const struct select *select)
     return select->order_count ? ORDER_SORTED : ORDER_NUMBER;
 }
 
-/* A path below a source. */
-static bool is_property(const struct expr *expr)
+/* A source, or a path below one. */
+static bool is_path(const struct expr *expr)
 {
-    bool has_step = false;
-
-    for (; expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX; expr = expr->kid[0])
-        has_step = true;
-    return has_step && expr->kind == EXPR_NAME;
+    while (expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX)
+        expr = expr->kid[0];
+    return expr->kind == EXPR_NAME;
 }
 
 size_t fill_group_order(const struct select *select)
 {
     if (select->group_count == 0)
         return 0;
-    return select->order_count ? select->order_count
-                               : select->group_count == 1 && is_property(select->group[0]);
+    return select->order_count ? select->order_count : select->group_count == 1 && is_path(select->group[0]);
 }
 
 /* What a client sends back is a position of this query only if it could have been given by it. */

@@ -230,7 +230,8 @@ static enum status open_source(struct run *run, struct query_source *items, stru
     if (cursor->select->whole) {
         *rows = (struct rows_source){ .base = { .next = rows_source_next, .seek = rows_source_seek } };
         cursor->source = &rows->base;
-        TRY(gather_rows(run, items, &rows->page));
+        if (!run->query->gathers_elsewhere)
+            TRY(gather_rows(run, items, &rows->page));
     } else if (!run->query->bound.scans) {
         *rows = (struct rows_source){ .base = { .next = one_next, .seek = one_seek } };
         cursor->source = &rows->base;

@@ -485,3 +485,8 @@ void query_print_order(struct buf *out, const struct select *select)
 {
     print_order(&(struct printer){ .out = out }, select);
 }
+
+void query_print_limit(struct buf *out, const struct select *select)
+{
+    print_limit(&(struct printer){ .out = out }, select);
+}
