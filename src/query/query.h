@@ -130,6 +130,13 @@ uint64_t query_hash(const struct query *query);
  */
 enum status query_resume(struct op *op, struct query *query, struct json filter);
 
+/*
+ * Whether a subquery in FROM gathers rows of many items. Nobody can join what ranges would answer: one of them answers
+ * for all, and in the others the subquery has no rows.
+ */
+bool query_gathers(const struct query *query);
+void query_gathers_elsewhere(struct query *query);
+
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 
 struct query_limits {
