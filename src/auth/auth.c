@@ -312,6 +312,7 @@ static bool check_signature(struct op *op, struct auth *auth, const struct reque
 {
     bool match = false;
 
+    assert(subject->link.data); /* which may be empty */
     pthread_rwlock_rdlock(&auth->lock);
     for (int way = 0; way < SPELLINGS && !match; way++) {
         struct slice link = spelling(op, subject, way);
