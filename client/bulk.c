@@ -13,7 +13,8 @@ enum {
 
 static orrery_status start_ranges(struct bulk *bulk)
 {
-    struct call *call = call_new(bulk->client, METHOD_GET, NULL);
+    orrery_options options = { .size = sizeof(options), .timeout_ms = bulk->timeout_ms };
+    struct call *call = call_new(bulk->client, METHOD_GET, &options);
     orrery_status status = call ? call_child(call, bulk->link, "pkranges", NULL) : ORRERY_ENOMEM;
 
     if (status == ORRERY_OK) {

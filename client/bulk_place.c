@@ -58,7 +58,7 @@ static orrery_status find_key(struct bulk *bulk, const struct definition *defini
 orrery_status bulk_find_keys(struct bulk *bulk)
 {
     const struct definition *definition = NULL;
-    orrery_status status = definition_of(bulk->client, bulk->link, &definition);
+    orrery_status status = definition_of(bulk->client, bulk->link, bulk->timeout_ms, &definition);
 
     if (status != ORRERY_OK)
         return status;

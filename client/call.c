@@ -9,7 +9,6 @@ enum {
     HEAD_BYTES_USUAL = 1024,
     BACK_OFF_MS_FIRST = 20, /* when the server names no time; doubled each time */
     BACK_OFF_MS_MAX = 2000,
-    CONNECT_ATTEMPTS = 3,
     SESSION_ATTEMPTS = 4, /* for a replica that is behind what was read before */
 };
 
@@ -107,6 +106,13 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     call->deadline_ms = env_monotonic_ms(client->env) + (timeout_ms > 0 ? timeout_ms : client->timeout_ms);
     client_begin(client); /* only now: an option may be of the last failed answer, an ETag for one */
     return call;
+}
+
+int call_left_ms(const struct call *call)
+{
+    int64_t left_ms = call->deadline_ms - env_monotonic_ms(call->client->env);
+
+    return left_ms > 1 ? (int)left_ms : 1;
 }
 
 static void unlink_call(struct call *call)
@@ -241,9 +247,27 @@ static orrery_status curl_status(CURLcode code)
         return ORRERY_ETIMEOUT;
     case CURLE_OUT_OF_MEMORY:
         return ORRERY_ENOMEM;
+    case CURLE_SSL_CACERT_BADFILE:
+        return ORRERY_EINVAL;
     default:
         return ORRERY_EIO;
     }
+}
+
+/*
+ * Of an attempt without an answer. libcurl connects anew when a connection that it had kept breaks, and its last word may
+ * be about that: once a byte of the request may have left, no failure to connect means that it was never sent.
+ */
+static orrery_status lost_status(const struct call *call, CURLcode code)
+{
+    orrery_status status = curl_status(code);
+    bool is_over = env_monotonic_ms(call->client->env) >= call->deadline_ms;
+
+    if (call->is_late)
+        return ORRERY_ETIMEOUT;
+    if (call->sent > 0)
+        return status == ORRERY_ECONNECT ? ORRERY_EIO : status;
+    return status == ORRERY_ETIMEOUT && !is_over ? ORRERY_ECONNECT : status;
 }
 
 static orrery_status attempt_status(const struct call *call, CURLcode code)
@@ -251,7 +275,7 @@ static orrery_status attempt_status(const struct call *call, CURLcode code)
     if (call->response->no_memory)
         return ORRERY_ENOMEM;
     if (code != CURLE_OK)
-        return call->is_late ? ORRERY_ETIMEOUT : curl_status(code);
+        return lost_status(call, code);
     return call->response->http ? http_status(call->response->http) : ORRERY_EIO;
 }
 
@@ -285,7 +309,8 @@ static int retry_ms(const struct call *call, orrery_status status, CURLcode code
     case ORRERY_ENOTFOUND:
         return call->response->sub_status == 1002 && call->attempts < SESSION_ATTEMPTS ? wished_ms(call) : -1;
     case ORRERY_ECONNECT:
-        return code == CURLE_COULDNT_CONNECT && call->attempts < CONNECT_ATTEMPTS ? back_off_ms(call) : -1;
+        return code == CURLE_COULDNT_CONNECT ? back_off_ms(call)
+                                             : -1; /* a server that starts is waited for */
     case ORRERY_ETIMEOUT:
         return call->repeatable && call->response->http == 408 ? wished_ms(call) : -1;
     case ORRERY_ESERVER:
@@ -350,9 +375,9 @@ static const char *explain(struct call *call, CURLcode code)
         return "out of memory";
     if (call->response->too_large)
         return "the answer is larger than any of this service";
-    if (call->is_late)
+    if (call->is_late && call->sent == 0)
         return "its time was over before it could be sent";
-    if (code == CURLE_ABORTED_BY_CALLBACK)
+    if (code == CURLE_ABORTED_BY_CALLBACK || (curl_status(code) == ORRERY_ECONNECT && call->sent > 0))
         return "the connection was lost before the answer came";
     if (code != CURLE_OK)
         return say(call, "%s", call->curl_error[0] ? call->curl_error : curl_easy_strerror(code));
@@ -409,6 +434,8 @@ static void end(struct call *call, orrery_status status, CURLcode code)
         call->error = explain(call, code);
     if (code == CURLE_OK)
         learn(call);
+    else
+        response_clear(call->response); /* half an answer is none, whatever its first line said */
     if (call->finish && !orrery_failed(call->status))
         call->finish(call);
     if (call->done)

@@ -127,6 +127,8 @@ void call_header_int(struct call *call, const char *name, int64_t value);
 void call_body(struct call *call, const char *content_type, struct slice body);
 orrery_status call_key(struct call *call, const orrery_key *key); /* its header; NULL: none */
 
+int call_left_ms(const struct call *call); /* of its time; at least 1 */
+
 /* Sends it on its way: from now on the client's loop looks after it. */
 orrery_status call_start(struct call *call);
 
@@ -209,7 +211,9 @@ struct definition {
     bool system_key;
 };
 
-orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition);
+/* timeout_ms: of the read, if there is one; 0: the client's. */
+orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
+                            const struct definition **definition);
 void definition_forget(orrery_client *client, struct slice link);
 void definition_forget_database(orrery_client *client, struct slice database);
 void definition_free(orrery_client *client);

@@ -105,8 +105,10 @@ static orrery_status take_body(orrery_client *client, struct slice link, const o
     return ORRERY_OK;
 }
 
-orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition)
+orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
+                            const struct definition **definition)
 {
+    orrery_options options = { .size = sizeof(options), .timeout_ms = timeout_ms };
     orrery_response *response = NULL;
     struct target target;
     struct arena arena;
@@ -121,7 +123,7 @@ orrery_status definition_of(orrery_client *client, const char *link, const struc
     *definition = *find(client, target.container);
     if (*definition)
         return ORRERY_OK;
-    status = orrery_read(client, link, NULL, &response);
+    status = orrery_read(client, link, &options, &response);
     if (status == ORRERY_OK)
         status = take_body(client, target.container, response, definition);
     orrery_response_free(response);

@@ -38,14 +38,23 @@ static orrery_status start_plan(orrery_query *query)
     return start(query, call, status);
 }
 
+/* Of the cursor's options, what concerns a request that is not about items. */
+static struct call *ranges_call(const orrery_query *query, const char *link, orrery_status *status)
+{
+    orrery_options options = { .size = sizeof(options), .timeout_ms = query->options.timeout_ms };
+    struct call *call = call_new(query->client, METHOD_GET, &options);
+
+    *status = call ? call_child(call, link, "pkranges", NULL) : ORRERY_ENOMEM;
+    return call;
+}
+
 static orrery_status start_ranges(orrery_query *query)
 {
-    struct call *call = call_new(query->client, METHOD_GET, NULL);
     orrery_status status;
+    struct call *call = ranges_call(query, query->links[query->link_at], &status);
 
     if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, query->links[query->link_at], "pkranges", NULL);
+        return status;
     call_header(call, "x-ms-max-item-count", "-1");
     return start(query, call, status);
 }
@@ -352,13 +361,12 @@ orrery_status ranges_step(orrery_query *query)
 /* In a word, and not step by step: this happens seldom. */
 static orrery_status read_ranges(orrery_query *query, const char *link, struct json *body)
 {
-    struct call *call = call_new(query->client, METHOD_GET, NULL);
     orrery_response *response = NULL;
     orrery_status status;
+    struct call *call = ranges_call(query, link, &status);
 
     if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, link, "pkranges", NULL);
+        return status;
     if (status != ORRERY_OK) {
         call_free(call);
         return status;

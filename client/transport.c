@@ -111,9 +111,10 @@ static int about_to_send(void *user, char *server_ip, char *own_ip, int server_p
 
     (void)server_ip, (void)own_ip, (void)server_port, (void)own_port;
     call->is_late = env_monotonic_ms(call->client->env) >= call->deadline_ms;
-    if (call->is_late)
+    if (call->is_late || (call->sent > 0 && !call->repeatable))
         return CURL_PREREQFUNC_ABORT;
-    return call->sent++ == 0 || call->repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+    call->sent++;
+    return CURL_PREREQFUNC_OK;
 }
 
 /* What is the same for all requests of a client. */
@@ -191,7 +192,6 @@ static void set_method(CURL *easy, const struct call *call)
 static bool prepare(struct call *call)
 {
     CURL *easy = call->easy;
-    int64_t left_ms = call->deadline_ms - env_monotonic_ms(call->client->env);
 
     set_method(easy, call);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->lines);
@@ -202,7 +202,7 @@ static bool prepare(struct call *call)
     call->sent = 0;
     call->is_late = false;
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_error);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(left_ms > 1 ? left_ms : 1));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call_left_ms(call));
     return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;
 }
 

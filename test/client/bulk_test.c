@@ -15,9 +15,9 @@ static const char items[] = "dbs/d/colls/c";
 
 /* A container of two ranges, or of more once the first was gone; what range 1 answers is the test's. */
 struct world {
-    const char *range_1; /* an answer's first line, with its line end; NULL: as range 0 */
-    int closes, splits;
-    int code; /* of each operation's first result */
+    const char *range_1;        /* an answer's first line, with its line end; NULL: as range 0 */
+    int closes, splits, halves; /* halves: its answer ends in the middle, as a good one begins */
+    int code;                   /* of each operation's first result */
     const char *message;
     atomic_int definitions_read;
     atomic_int ranges_read, batches;
@@ -76,7 +76,9 @@ static void serve(void *context, const char *request, struct fake_answer *answer
     batch = world->batches++;
     if (world->range_1 && strstr(request, "partitionkeyrangeid: 1\r\n")) {
         answer->closes = world->closes;
-        if (!world->closes)
+        if (world->halves)
+            answer->bytes = HEAD("200 OK") "Content-Length: 900\r\n\r\n[{\"statusCode\":201}";
+        else if (!world->closes)
             say(world, answer, world->range_1, world->message ? world->message : "{\"message\":\"no\"}");
         return;
     }
@@ -147,6 +149,13 @@ TEST(a_request_of_a_bulk_that_is_refused_says_so_of_its_own_operations_only)
     struct rig rig = { .world = { .range_1 = HEAD("413 Too large") "x-ms-substatus: 7\r\n" } };
 
     check_one_range_fails(&rig, ORRERY_ETOOLARGE, 413);
+}
+
+TEST(half_an_answer_to_a_request_of_a_bulk_is_no_success)
+{
+    struct rig rig = { .world = { .range_1 = "", .closes = 1, .halves = 1 } };
+
+    check_one_range_fails(&rig, ORRERY_EIO, 0);
 }
 
 /* The reason is kept within a line's length; it must not end in half a character. */

@@ -134,6 +134,45 @@ TEST(a_write_is_sent_once_over_a_connection_that_was_kept_and_breaks)
     rig_close(&rig);
 }
 
+/* The server dies with the write: libcurl connects anew by itself, and is refused. */
+static void write_to_one_that_dies(orrery_status (*write)(struct rig *rig))
+{
+    struct script script = { .acts = { { OK_ANSWER }, { .closes = 1, .dies = 1 } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_OK);
+    CHECK(write(&rig) == ORRERY_EIO && fake_asked(rig.fake) == 2);
+    CHECK(strstr(orrery_error(rig.client), "lost"));
+    rig_close(&rig);
+}
+
+static orrery_status increment_one(struct rig *rig)
+{
+    orrery_key key = orrery_key_text("k");
+    orrery_patch *patch = NULL;
+    orrery_status status;
+
+    orrery_patch_new(&patch);
+    orrery_patch_increment(patch, "/n", 1);
+    status = orrery_item_patch(rig->client, items, "1", &key, patch, NULL, NULL);
+    orrery_patch_free(patch);
+    return status;
+}
+
+static orrery_status delete_one(struct rig *rig)
+{
+    orrery_key key = orrery_key_text("k");
+
+    return orrery_item_delete(rig->client, items, "1", &key, NULL, NULL);
+}
+
+TEST(a_write_that_may_have_left_is_never_told_as_unsent_though_the_next_connect_is_refused)
+{
+    write_to_one_that_dies(create_one);
+    write_to_one_that_dies(increment_one);
+    write_to_one_that_dies(delete_one);
+}
+
 TEST(dots_are_ids_and_no_steps_of_a_path)
 {
     struct script script = { .acts = { { OK_ANSWER } } };
@@ -227,7 +266,8 @@ TEST(a_port_where_nobody_listens_is_no_connection)
     struct script script = { .acts = { { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
     orrery_key key = orrery_key_text("k");
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY,
+                                 .retries_max = 2 };
     orrery_client *client = NULL;
 
     CHECK(orrery_open(&settings, &client) == ORRERY_OK);
