@@ -4,7 +4,7 @@
 #include "hash_ring.h"
 #include "manager.h"
 
-enum { STEP_ITEMS = 1000, WAIT_MS = 50 };
+enum { STEP_ITEMS = 10000, WAIT_MS = 50 };
 
 /*
  * New collections may get at most so many even shares of the documents. Where they would get more, another name is
