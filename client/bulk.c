@@ -31,18 +31,24 @@ static orrery_status start_ranges(struct bulk *bulk)
 /* ORRERY_WAIT: they are under way. */
 static orrery_status read_ranges(struct bulk *bulk)
 {
-    orrery_status status = bulk->call ? ORRERY_OK : start_ranges(bulk);
+    struct slice known = ranges_known(bulk->client, link_trim(bulk->link));
+    orrery_status status = known.data || bulk->call ? ORRERY_OK : start_ranges(bulk);
     orrery_response *response = NULL;
     struct call *call = bulk->call;
 
     if (status != ORRERY_OK)
         return status;
-    if (call->state != CALL_ENDED)
+    if (call && call->state != CALL_ENDED)
         return ORRERY_WAIT;
     bulk->call = NULL;
-    status = call_take(call, &response);
+    if (call)
+        status = call_take(call, &response);
+    if (response)
+        known = slice_make(orrery_response_body(response, NULL), response->body_bytes);
     if (status == ORRERY_OK)
-        status = bulk_take_ranges(bulk, response);
+        status = bulk_take_ranges(bulk, known);
+    if (status == ORRERY_OK && response)
+        ranges_note(bulk->client, link_trim(bulk->link), known);
     orrery_response_free(response);
     if (status == ORRERY_OK)
         status = bulk_group(bulk);
@@ -126,6 +132,12 @@ static void put_off(struct bulk *bulk, struct json wish)
         bulk->wait_ms = ms;
 }
 
+static void note_gone(struct bulk *bulk)
+{
+    bulk->is_gone = true;
+    ranges_forget(bulk->client, link_trim(bulk->link));
+}
+
 /*
  * The key was taken out of the document by an old definition: somebody has made the container anew. The next bulk,
  * or item, reads the definition again.
@@ -157,7 +169,8 @@ static orrery_status take_results(struct bulk *bulk, const struct bulk_group *gr
         entry->is_done = http != 429 && http != 449 && http != 410;
         if (!entry->is_done)
             put_off(bulk, json_get(i.value, "retryAfterMilliseconds"));
-        bulk->is_gone = bulk->is_gone || http == 410;
+        if (http == 410)
+            note_gone(bulk);
         if (had_old_definition(i.value, http))
             definition_forget(bulk->client, link_trim(bulk->link));
     }
@@ -177,7 +190,8 @@ static orrery_status note_failure(struct bulk *bulk, const struct bulk_group *gr
     }
     if (why == ORRERY_EGONE)
         put_off(bulk, json_undefined);
-    bulk->is_gone = bulk->is_gone || why == ORRERY_EGONE;
+    if (why == ORRERY_EGONE)
+        note_gone(bulk);
     return ORRERY_OK;
 }
 
@@ -425,6 +439,8 @@ static bool can_go_on(const struct bulk *bulk)
                               : bulk->taken < bulk->started ? bulk->groups[bulk->taken].call
                                                             : NULL;
 
+    if (bulk->phase == BULK_SEND && bulk->taken == bulk->started)
+        return true;
     return bulk->phase != BULK_PAUSE && call && call->state == CALL_ENDED;
 }
 
@@ -579,7 +595,7 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
         return run_to_its_end(bulk, response);
     if (status == ORRERY_OK) {
         status = read_ranges(bulk);
-        if (status == ORRERY_WAIT) {
+        if (status == ORRERY_WAIT || status == ORRERY_OK) {
             keep_running(bulk, options);
             return ORRERY_OK;
         }

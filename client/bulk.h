@@ -55,5 +55,5 @@ struct bulk {
 
 /* ---- bulk_place.c */
 orrery_status bulk_find_keys(struct bulk *bulk);
-orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *response);
+orrery_status bulk_take_ranges(struct bulk *bulk, struct slice body);
 orrery_status bulk_group(struct bulk *bulk); /* what is not done yet, by range */

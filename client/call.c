@@ -397,14 +397,19 @@ static void learn(struct call *call)
         session_forget_database(
             client, call->target.sign); /* its link; of a self-link, which is never used again, less */
         definition_forget_database(client, call->target.sign);
+        ranges_forget_database(client, call->target.sign);
     }
     if (container.size == 0)
         return;
     if (!is_container)
         session_note(client, container, call->response);
     if ((is_container && call->method != METHOD_GET) || call->response->sub_status == 1003 ||
-        call->response->sub_status == 1001)
+        call->response->sub_status == 1001) {
         definition_forget(client, container);
+        ranges_forget(client, container);
+    }
+    if (call->status == ORRERY_EGONE)
+        ranges_forget(client, container);
     if ((is_container && is_deleted) ||
         (call->status == ORRERY_ENOTFOUND && call->response->sub_status == 1002))
         session_forget(client,

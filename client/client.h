@@ -37,6 +37,7 @@ struct target {
 struct call;
 struct session;
 struct definition;
+struct known_ranges;
 struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
@@ -65,6 +66,7 @@ struct orrery_client {
     orrery_response *failed;
     struct session *sessions;
     struct definition *definitions;
+    struct known_ranges *ranges;
     struct registered *resolvers;
     int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
 };
@@ -217,6 +219,16 @@ orrery_status definition_of(orrery_client *client, const char *link, int timeout
 void definition_forget(orrery_client *client, struct slice link);
 void definition_forget_database(orrery_client *client, struct slice database);
 void definition_free(orrery_client *client);
+
+bool definition_is_same(const orrery_client *client, struct slice link,
+                        struct slice other); /* false: not known */
+
+/* What GET .../pkranges said of a container, by its link without slashes at its ends; data NULL: it was not asked yet. */
+struct slice ranges_known(const orrery_client *client, struct slice link);
+void ranges_note(orrery_client *client, struct slice link, struct slice body);
+void ranges_forget(orrery_client *client, struct slice link);
+void ranges_forget_database(orrery_client *client, struct slice database);
+void ranges_free(orrery_client *client);
 
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,

@@ -43,6 +43,14 @@ void definition_forget_database(orrery_client *client, struct slice database)
         }
 }
 
+bool definition_is_same(const orrery_client *client, struct slice link, struct slice other)
+{
+    const struct definition *a = *find((orrery_client *)client, link),
+                            *b = *find((orrery_client *)client, other);
+
+    return a && b && a->version == b->version && strcmp(a->paths, b->paths) == 0;
+}
+
 void definition_free(orrery_client *client)
 {
     while (client->definitions)

@@ -200,7 +200,7 @@ static orrery_status next_grouped(orrery_query *query, struct json *row)
         else if (status != ORRERY_OK)
             return status;
     }
-    query->from = query->link_count == 1 && query->source_count ? &query->sources[0] : NULL;
+    query->from = query->place_count == 1 && query->source_count ? &query->sources[0] : NULL;
     return groups_next(query, row);
 }
 

@@ -50,11 +50,11 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
 {
     bool good = true;
 
-    query->links = memory_list(&query->arena, count, sizeof(*query->links));
-    for (size_t i = 0; query->links && i < count; i++)
-        query->links[i] = keep_text(query, links[i], &good);
-    query->link_count = count;
-    return query->links && good;
+    query->places = memory_list(&query->arena, count, sizeof(*query->places));
+    for (size_t i = 0; query->places && i < count; i++)
+        query->places[i] = (struct place){ .link = keep_text(query, links[i], &good) };
+    query->place_count = query->places ? count : 0;
+    return query->places && good;
 }
 
 static orrery_status keep_arguments(orrery_query *query, const struct question *question)
@@ -141,10 +141,10 @@ static orrery_status check_links(orrery_query *query)
     orrery_status status = ORRERY_OK;
     bool is_container;
 
-    for (size_t i = 0; i < query->link_count && status == ORRERY_OK; i++) {
-        status = look_at_link(query->links[i], &is_container);
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++) {
+        status = look_at_link(query->places[i].link, &is_container);
         if (status == ORRERY_EINVAL)
-            client_fail(query->client, status, "\"%s\" is no link", query->links[i]);
+            client_fail(query->client, status, "\"%s\" is no link", query->places[i].link);
     }
     return status == ORRERY_ENOMEM ? client_no_memory(query->client) : status;
 }
@@ -154,8 +154,8 @@ static orrery_status begin_whole(orrery_query *query)
 {
     orrery_status status = ORRERY_OK;
 
-    for (size_t i = 0; i < query->link_count && status == ORRERY_OK; i++)
-        status = source_add(query, query->links[i], slice_make(NULL, 0), slice_make(NULL, 0),
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++)
+        status = source_add(query, query->places[i].link, slice_make(NULL, 0), slice_make(NULL, 0),
                             slice_make(NULL, 0), false);
     query->phase = PHASE_RUN;
     return status;
@@ -163,12 +163,13 @@ static orrery_status begin_whole(orrery_query *query)
 
 static orrery_status begin(orrery_query *query)
 {
-    bool plannable = query->kind == CURSOR_QUERY && !query->key && query->link_count > 0 &&
-                     is_container(query->links[0]); /* a resolver may find that no collection has the key */
+    bool plannable =
+        query->kind == CURSOR_QUERY && !query->key && query->place_count > 0 &&
+        is_container(query->places[0].link); /* a resolver may find that no collection has the key */
     orrery_status status = ORRERY_OK;
 
     query->may_plan = plannable;
-    if (plannable && (query->link_count > 1 || OPTION(&query->options, parallel) > 0 ||
+    if (plannable && (query->place_count > 1 || OPTION(&query->options, parallel) > 0 ||
                       continuation_names_ranges(query->options.continuation)))
         query->phase = PHASE_PLAN;
     else if (query->kind == CURSOR_CHANGES && !query->key)
@@ -261,7 +262,10 @@ void orrery_query_close(orrery_query *query)
     while (query->source_count > 0)
         source_free(&query->sources[--query->source_count]);
     free(query->sources);
-    call_free(query->call);
+    for (size_t i = 0; i < query->place_count; i++) {
+        call_free(query->places[i].plan);
+        call_free(query->places[i].ranges);
+    }
     seen_free(query->seen);
     groups_free(query->groups);
     orrery_json_free(query->row_json);
