@@ -40,8 +40,10 @@ static orrery_status answer_of(orrery_status status, struct arena *arena, orrery
 static orrery_status client_read(void *self, struct arena *arena, const char *link,
                                  struct remote_answer *answer)
 {
+    static const char *const headers[] = { "x-ms-documentdb-populatequotainfo: true", NULL };
+    orrery_options options = { .size = sizeof(options), .headers = headers };
     orrery_response *response = NULL;
-    orrery_status status = orrery_read(self, link, NULL, &response);
+    orrery_status status = orrery_read(self, link, &options, &response);
 
     return answer_of(status, arena, response, answer);
 }
