@@ -73,7 +73,7 @@ static void print_operations(const struct bulk *bulk, const struct bulk_group *g
 
 static orrery_status start_group(struct bulk *bulk, struct bulk_group *group)
 {
-    orrery_options options = { sizeof(options), .timeout_ms = bulk->timeout_ms };
+    orrery_options options = { .size = sizeof(options), .timeout_ms = bulk->timeout_ms };
     struct call *call = call_new(bulk->client, METHOD_POST, &options);
     orrery_status status;
 
@@ -549,8 +549,8 @@ static orrery_status keep_head(struct bulk *bulk, const orrery_options *options)
     if (!model)
         return ORRERY_ENOMEM;
     bulk->head = buf_as_slice(&model->head);
-    if (model->failed)
-        status = client_fail(bulk->client, ORRERY_EINVAL, "a header has no line ends");
+    if (model->mistake)
+        status = client_fail(bulk->client, ORRERY_EINVAL, "%s", model->mistake);
     else if (model->head.failed || !keep_slice(&bulk->arena, &bulk->head))
         status = client_no_memory(bulk->client);
     bulk->session_given = model->session_given;

@@ -22,10 +22,14 @@ static const char common_lines[] = "Accept: application/json\0"
                                    "x-ms-cosmos-sdk-supportedcapabilities: 1\0"
                                    "x-ms-cosmos-allow-tentative-writes: true"; /* and its own NUL */
 
+const char options_unsized[] = "options begin with their size: { .size = sizeof(options), ... }";
+
+static const char line_ends[] = "a header has no line ends";
+
 static void add_line(struct call *call, const char *line)
 {
     if (line && strpbrk(line, "\r\n")) {
-        call->failed = true;
+        call->mistake = line_ends;
         return;
     }
     if (line)
@@ -37,7 +41,7 @@ void call_header(struct call *call, const char *name, const char *value)
     if (!value)
         return;
     if (strpbrk(value, "\r\n")) { /* it would become a header of its own */
-        call->failed = true;
+        call->mistake = line_ends;
         return;
     }
     buf_text(&call->head, name);
@@ -79,8 +83,9 @@ bool call_begins(const orrery_client *client, orrery_response **response)
     return client;
 }
 
-struct call *call_new(orrery_client *client, enum method method, const orrery_options *options)
+struct call *call_new(orrery_client *client, enum method method, const orrery_options *given)
 {
+    const orrery_options *options = given && struct_is_sized(given) ? given : NULL;
     const char *session = OPTION(options, session_token);
     int timeout_ms = OPTION(options, timeout_ms);
     struct call *call = calloc(1, sizeof(*call));
@@ -93,6 +98,7 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     }
     call->client = client;
     call->method = method;
+    call->mistake = given && !options ? options_unsized : NULL;
     call->repeatable = method == METHOD_GET;
     arena_init(&call->arena, SIZE_MAX);
     buf_init(&call->url, &call->arena);
@@ -209,8 +215,8 @@ static void finish_building(struct call *call)
 static orrery_status build(struct call *call)
 {
     finish_building(call);
-    if (call->failed)
-        return client_fail(call->client, ORRERY_EINVAL, "a header has no line ends");
+    if (call->mistake)
+        return client_fail(call->client, ORRERY_EINVAL, "%s", call->mistake);
     if (call->url.failed || call->head.failed || call->body.failed)
         return client_no_memory(call->client);
     return ORRERY_OK;

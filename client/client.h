@@ -18,7 +18,6 @@
 
 enum {
     KEY_BYTES_MAX = 256,      /* of an account's key */
-    HEADERS_MAX = 48,         /* of a request */
     IDLE_HANDLES_MAX = 16,    /* kept for the next calls */
     BODY_BYTES_MAX = 1 << 28, /* of an answer: more is no answer of this service */
     HEAD_BYTES_MAX = 1 << 20, /* of its headers */
@@ -94,7 +93,7 @@ struct call {
     bool follows_ranges; /* its caller knows what to do when a range is gone */
     bool hands_over;     /* the answer goes to the caller whatever its status is */
     bool session_given;  /* by the caller: the client's own is not sent */
-    bool failed;         /* it could not be built */
+    const char *mistake; /* why it cannot be built; NULL: it can */
     bool is_part;        /* of a bulk, which is counted and told as one */
     bool is_late;        /* its time was over before it could be sent */
     enum call_state state;
@@ -105,7 +104,7 @@ struct call {
     int64_t deadline_ms, waited_ms, due_ms; /* due_ms: of the next attempt */
 
     CURL *easy;
-    struct curl_slist lines[HEADERS_MAX];
+    struct curl_slist *lines;  /* in the arena */
     char date_line[48], *date; /* the header's line, and the date in it */
     const char *authorization; /* the header's line */
     char curl_error[CURL_ERROR_SIZE];
@@ -143,6 +142,9 @@ bool call_begins(const orrery_client *client, orrery_response **response);
 
 /* As call_run(), or call_start() if the options say so. */
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response);
+
+/* What is told of options that do not say their size. */
+extern const char options_unsized[];
 
 /* A member of the options; 0 where the caller's struct is an older and shorter one. */
 #define OPTION(options, member)                                                                   \

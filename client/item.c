@@ -118,7 +118,8 @@ static const orrery_options *bound_options(const orrery_client *client, const or
 {
     int asked_ms = OPTION(options, timeout_ms) > 0 ? OPTION(options, timeout_ms) : client->timeout_ms;
 
-    if (client->write_ms_max == 0 || client->write_ms_max >= asked_ms)
+    if (client->write_ms_max == 0 || client->write_ms_max >= asked_ms ||
+        (options && !struct_is_sized(options)))
         return options;
     *bounded = (orrery_options){ .size = 0 };
     if (options)

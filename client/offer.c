@@ -98,7 +98,7 @@ static orrery_status send_offer(orrery_client *client, orrery_value offer, int t
     const char *headers[] = { was ? "x-ms-cosmos-migrate-offer-to-manual-throughput: true"
                                   : "x-ms-cosmos-migrate-offer-to-autopilot: true",
                               NULL };
-    orrery_options options = { sizeof(options), .headers = was != (autoscale != 0) ? headers : NULL };
+    orrery_options options = { .size = sizeof(options), .headers = was != (autoscale != 0) ? headers : NULL };
     orrery_writer *writer = NULL;
     orrery_status status;
     char link[64];

@@ -60,6 +60,8 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
 static orrery_status keep_arguments(orrery_query *query, const struct question *question)
 {
     arena_init(&query->arena, SIZE_MAX);
+    if (question->options && !struct_is_sized(question->options))
+        return ORRERY_EINVAL;
     if (!keep_links(query, question->links, question->link_count) || !keep_options(query, question->options))
         return ORRERY_ENOMEM;
     return keep_key(query, question->key);
@@ -82,7 +84,10 @@ static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, con
     if (*status == ORRERY_ENOMEM)
         client_no_memory(client);
     else
-        client_fail(client, *status, "a partition key has no ranges, and finite numbers");
+        client_fail(client, *status, "%s",
+                    question->options && !struct_is_sized(question->options)
+                        ? options_unsized
+                        : "a partition key has no ranges, and finite numbers");
     return NULL;
 }
 

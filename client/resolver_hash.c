@@ -77,8 +77,9 @@ static void hash_destroy(void *self)
     free(resolver);
 }
 
-static const orrery_resolver_vtbl hash_calls = { sizeof(hash_calls), hash_key,  hash_create,
-                                                 hash_read,          hash_save, hash_destroy };
+static const orrery_resolver_vtbl hash_calls = {
+    .size = sizeof(hash_calls), hash_key, hash_create, hash_read, hash_save, hash_destroy
+};
 
 /* Copies the links, each once: a second one would only add the same points. */
 static orrery_status copy_links(struct hash_resolver *resolver, const char *const *links, size_t count)

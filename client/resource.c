@@ -225,6 +225,9 @@ static orrery_status send_container(orrery_client *client, const struct request 
 
     if (!call_begins(client, response))
         return ORRERY_EINVAL;
+    if (container && !struct_is_sized(container))
+        return client_refuse(client, ORRERY_EINVAL,
+                             "a container begins with its size: { .size = sizeof(container), ... }");
     if (!container || !container->id || !*container->id || !request->link)
         return client_refuse(client, ORRERY_EINVAL, "a container has an id and a link");
     orrery_writer_new(&writer);

@@ -157,16 +157,27 @@ static void release_handle(struct call *call)
     call->easy = NULL;
 }
 
+/* Room for the header's lines, and for the two that each attempt has of its own. */
+static bool make_lines(struct call *call)
+{
+    size_t count = 2;
+
+    for (size_t i = 0; i < call->head.size; i++)
+        count += call->head.data[i] == '\0';
+    call->lines = memory_list(&call->arena, count, sizeof(*call->lines));
+    return call->lines;
+}
+
 /* The header's lines as libcurl's list, which is made here in place: no line is copied. */
 static bool list_lines(struct call *call)
 {
     char *at = call->head.data, *end = at + call->head.size;
     size_t count = 0;
 
-    for (; at < end && count < HEADERS_MAX - 2; at += strlen(at) + 1)
-        call->lines[count++].data = at;
-    if (at < end)
+    if (!call->lines && !make_lines(call))
         return false;
+    for (; at < end; at += strlen(at) + 1)
+        call->lines[count++].data = at;
     if (!call->client->token)
         call->lines[count++].data = call->date_line;
     call->lines[count++].data = (char *)call->authorization;

@@ -2,7 +2,7 @@
  * include/orrery.h - liborrery, a client for Orrery and for Azure Cosmos DB for NoSQL.
  * This header is the manual; docs/client.md begins with a whole program.
  *
- *     orrery_settings settings = { sizeof(settings), .endpoint = "http://localhost:8081", .key = key };
+ *     orrery_settings settings = { .size = sizeof(settings), .endpoint = "http://localhost:8081", .key = key };
  *     orrery_key city = orrery_key_text("Lyon");
  *     orrery_client *client = NULL;
  *     orrery_response *item = NULL;
@@ -27,8 +27,9 @@
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
  * Text is UTF-8. Where a size goes along with a text, (size_t)-1, ORRERY_TEXT, means "ends with a NUL".
- * Structs of options begin with their own size, so that a program keeps working with a later library:
- *     orrery_options options = { sizeof(options), .if_match = etag };
+ * Structs of options begin with their own size, so that a program keeps working with a later library. One that does not
+ *     say it is refused, ORRERY_EINVAL:
+ *     orrery_options options = { .size = sizeof(options), .if_match = etag };
  * Links name things as the service does: "dbs/shop", "dbs/shop/colls/orders". The library escapes what URLs
  *     want escaped: do not do it yourself. Self-links ("dbs/AbCdEf==/colls/AbCdEfGhIjk=/") work as well.
  */
@@ -370,8 +371,8 @@ typedef struct orrery_container {
 } orrery_container;
 
 /*
- *     orrery_container orders = { sizeof(orders), .id = "orders", .partition_key = { "/city" } };
- *     orrery_options options = { sizeof(options), .throughput = 1000 };
+ *     orrery_container orders = { .size = sizeof(orders), .id = "orders", .partition_key = { "/city" } };
+ *     orrery_options options = { .size = sizeof(options), .throughput = 1000 };
  *     orrery_container_create(client, "dbs/shop", &orders, &options, NULL);
  */
 orrery_status orrery_container_create(orrery_client *client, const char *database_link,
@@ -390,7 +391,7 @@ orrery_status orrery_throughput_replace(orrery_client *client, const char *link,
 
 /* ---- Items ----------------------------------------------------------------------------------------------- *
  *
- *     orrery_options new_only = { sizeof(new_only), .if_match = orrery_response_etag(read) };
+ *     orrery_options new_only = { .size = sizeof(new_only), .if_match = orrery_response_etag(read) };
  *     orrery_item_create(client, orders, "{\"id\":\"42\",\"city\":\"Lyon\"}", ORRERY_TEXT, &city, NULL, NULL);
  *     orrery_item_replace(client, orders, "42", text, size, &city, &new_only, NULL);     ORRERY_EPRECONDITION
  *
@@ -572,7 +573,7 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
  * and that `done` will be called, once, by orrery_run(). The call's `response` argument is then NULL. (A call for an
  * item without a key, and a bulk, wait for the container's definition, once.)
  *
- *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
+ *     orrery_options later = { .size = sizeof(later), .done = item_has_come, .context = page };
  *     orrery_item_read(client, orders, "42", &city, &later, NULL);
  *     while (under_way > 0)
  *         orrery_run(client, 1000, &under_way);
@@ -601,7 +602,7 @@ size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t c
  * collection, and are never routed.
  *
  *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
- *     orrery_extractor by_user = { sizeof(by_user), .property = "userId" };
+ *     orrery_extractor by_user = { .size = sizeof(by_user), .property = "userId" };
  *
  *     orrery_resolver_hash(&by_user, links, 2, NULL, &resolver);
  *     orrery_client_set_resolver(client, "dbs/app", resolver);
@@ -840,8 +841,8 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  * Changes how many collections a managed arrangement has while clients work, and moves the documents whose place
  * changes, no others:
  *
- *     orrery_managed_options two = { sizeof(two), .count = 2 };
- *     orrery_manager_options options = { sizeof(options), .extractor = &by_user, .managed = &two };
+ *     orrery_managed_options two = { .size = sizeof(two), .count = 2 };
+ *     orrery_manager_options options = { .size = sizeof(options), .extractor = &by_user, .managed = &two };
  *
  *     orrery_manager_open(client, "dbs/app", &options, &manager);
  *     orrery_manager_resize(manager, 8, &moved);

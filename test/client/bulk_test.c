@@ -94,7 +94,7 @@ struct rig {
 
 static void rig_open(struct rig *rig, int connections_max)
 {
-    orrery_settings settings = { sizeof(settings), .key = KEY, .connections_max = connections_max };
+    orrery_settings settings = { .size = sizeof(settings), .key = KEY, .connections_max = connections_max };
     char document[64];
 
     rig->fake = fake_start(serve, &rig->world);
@@ -223,7 +223,7 @@ TEST(a_bulk_over_one_connection_sends_one_request_after_another_and_those_put_of
 TEST(a_bulk_that_is_put_off_is_told_so_when_no_attempts_are_left)
 {
     struct rig rig = { .world = { .code = 449 } };
-    orrery_settings settings = { sizeof(settings), .key = KEY, .retries_max = -1 };
+    orrery_settings settings = { .size = sizeof(settings), .key = KEY, .retries_max = -1 };
     orrery_response *response = NULL;
 
     rig_open(&rig, 0);
@@ -256,7 +256,7 @@ TEST(a_bulk_that_nobody_waits_for_keeps_its_operations_and_is_told_once)
 {
     struct rig rig = { .world = { .code = 429 } };
     struct told told = { .times = 0 };
-    orrery_options later = { sizeof(later), .done = note_end, .context = &told };
+    orrery_options later = { .size = sizeof(later), .done = note_end, .context = &told };
     size_t under_way = 0;
 
     rig_open(&rig, 2);
@@ -276,7 +276,7 @@ TEST(a_client_that_is_closed_with_a_bulk_under_way_tells_nobody)
 {
     struct rig rig = { .world = { .code = 429 } };
     struct told told = { .times = 0 };
-    orrery_options later = { sizeof(later), .done = note_end, .context = &told };
+    orrery_options later = { .size = sizeof(later), .done = note_end, .context = &told };
 
     rig_open(&rig, 2);
     CHECK(orrery_bulk_run(rig.client, items, rig.batch, &later, NULL) == ORRERY_OK);

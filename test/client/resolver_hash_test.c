@@ -66,9 +66,9 @@ static orrery_hash hash_named(enum hash_name name)
 
     hash.msb_first = name == MD5_FIRST;
     if (name == FNV1A)
-        hash = (orrery_hash){ sizeof(hash), 4, 0, NULL, fnv1a, "fnv1a" };
+        hash = (orrery_hash){ .size = sizeof(hash), 4, 0, NULL, fnv1a, "fnv1a" };
     if (name == SEVEN)
-        hash = (orrery_hash){ sizeof(hash), 4, 0, NULL, seven, "seven" };
+        hash = (orrery_hash){ .size = sizeof(hash), 4, 0, NULL, seven, "seven" };
     return hash;
 }
 
@@ -106,7 +106,7 @@ static size_t links_of(const struct config *config)
 static orrery_resolver *resolver_of(const struct config *config)
 {
     orrery_hash hash = hash_named(config->hash);
-    orrery_hash_options options = { sizeof(options), &hash, config->virtual_nodes };
+    orrery_hash_options options = { .size = sizeof(options), &hash, config->virtual_nodes };
     orrery_resolver *resolver = NULL;
 
     CHECK(orrery_resolver_hash(&by_id, config->links, links_of(config), &options, &resolver) == ORRERY_OK);

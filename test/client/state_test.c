@@ -56,7 +56,7 @@ static orrery_resolver *range_resolver(orrery_key low, orrery_key high)
 TEST(a_saved_resolver_comes_back_as_it_was)
 {
     orrery_hash first = orrery_hash_md5;
-    orrery_hash_options md5 = { sizeof(md5), &first, 7 };
+    orrery_hash_options md5 = { .size = sizeof(md5), &first, 7 };
 
     first.msb_first = 1;
     check_round_trip(
