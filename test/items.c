@@ -4,26 +4,25 @@
 #include "partition/verify.h"
 #include "partition/unique.h"
 
-struct epk *epk_of_document(struct op *op, const struct container *container, struct json document)
+struct placed_key *key_of_document(struct op *op, const struct container *container, struct json document)
 {
-    struct epk *epk = arena_alloc(&op->arena, sizeof(*epk));
-    struct partition_key key;
+    struct placed_key *key = arena_alloc(&op->arena, sizeof(*key));
 
-    partition_key_extract(container, document, &key);
-    partition_key_epk(container, &key, epk);
-    return epk;
+    partition_key_extract(container, document, &key->values);
+    partition_key_place(container, key);
+    return key;
 }
 
-struct epk *epk_of_key(struct op *op, const struct container *container, const char *header)
+struct placed_key *key_of_header(struct op *op, const struct container *container, const char *header)
 {
-    struct epk *epk = arena_alloc(&op->arena, sizeof(*epk));
-    struct partition_key key;
+    struct placed_key *key = arena_alloc(&op->arena, sizeof(*key));
     bool present;
 
-    CHECK(partition_key_read(op, container, rig_quoted(op, header), KEY_OF_QUERY, &key, &present) == ST_OK &&
+    CHECK(partition_key_read(op, container, rig_quoted(op, header), KEY_OF_QUERY, &key->values, &present) ==
+              ST_OK &&
           present);
-    partition_key_epk(container, &key, epk);
-    return epk;
+    partition_key_place(container, key);
+    return key;
 }
 
 enum status item_create(struct rig *rig, const struct container *container, const char *document,
@@ -37,7 +36,7 @@ enum status item_create(struct rig *rig, const struct container *container, cons
     bool found;
     enum status st;
 
-    TRY(partition_begin(rig->op, rig->locks, container, epk_of_document(rig->op, container, parsed), id,
+    TRY(partition_begin(rig->op, rig->locks, container, key_of_document(rig->op, container, parsed), id,
                         &txn));
     TRY(partition_find(rig->op, txn, id, &existing, &found));
     if (found)
@@ -52,13 +51,13 @@ out:
 }
 
 /* Begins on an item that must be there. */
-static enum status begin_on(struct rig *rig, const struct container *container, const struct epk *epk,
+static enum status begin_on(struct rig *rig, const struct container *container, const struct placed_key *key,
                             const char *id, struct partition_txn **txn, struct record *old)
 {
     bool found;
     enum status st;
 
-    TRY(partition_begin(rig->op, rig->locks, container, epk, slice_of(id), txn));
+    TRY(partition_begin(rig->op, rig->locks, container, key, slice_of(id), txn));
     TRY(partition_find(rig->op, *txn, slice_of(id), old, &found));
     if (!found)
         TRY(op_fail(rig->op, ST_ITEM_NOT_FOUND, "absent"));
@@ -75,7 +74,7 @@ enum status item_replace(struct rig *rig, const struct container *container, con
     struct record old;
     enum status st;
 
-    TRY(begin_on(rig, container, epk_of_document(rig->op, container, parsed), id, &txn, &old));
+    TRY(begin_on(rig, container, key_of_document(rig->op, container, parsed), id, &txn, &old));
     TRY(partition_replace(rig->op, txn, &old, parsed, item));
     TRY(partition_commit(rig->op, &txn, &stamp));
 out:
@@ -90,7 +89,7 @@ enum status item_delete(struct rig *rig, const struct container *container, cons
     struct record old;
     enum status st;
 
-    TRY(begin_on(rig, container, epk_of_key(rig->op, container, key), id, &txn, &old));
+    TRY(begin_on(rig, container, key_of_header(rig->op, container, key), id, &txn, &old));
     TRY(partition_delete(rig->op, txn, &old));
     TRY(partition_commit(rig->op, &txn, &stamp));
 out:
@@ -103,7 +102,7 @@ bool item_read(struct rig *rig, const struct container *container, const char *k
 {
     bool found = false;
 
-    CHECK(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, key), slice_of(id), item,
+    CHECK(partition_read(rig->op, NULL, container, key_of_header(rig->op, container, key), slice_of(id), item,
                          &found) == ST_OK);
     return found;
 }
@@ -131,25 +130,22 @@ static size_t count_in_entries(struct rig *rig, const struct container *containe
         struct slice key = unique_key_of(&rig->op->arena, container, item->epk, i, item->document), entry;
 
         CHECK(store_get_latest(rig->op, container->bucket, key, &entry) == ST_OK &&
-              unique_entry_check(rig->op, entry) == ST_OK);
-        for (size_t k = 0; k < unique_entry_count(entry); k++)
-            count += unique_entry_number(entry, k) == item->number;
+              holders_check(rig->op, entry) == ST_OK);
+        for (size_t k = 0; k < holders_count(entry); k++)
+            count += holders_at(entry, k) == item->number;
     }
     return count;
 }
 
 static bool item_is_whole(struct rig *rig, const struct container *container, struct slice stored)
 {
-    struct epk epk = { 0 };
     struct record item, found;
     bool is_there = false;
 
     if (record_decode(rig->op, stored, &item) != ST_OK)
         return false;
-    epk.size = (uint16_t)item.epk.size;
-    memcpy(epk.bytes, item.epk.data, item.epk.size);
-    return partition_read(rig->op, NULL, container, &epk, json_string(json_get(item.document, "id")), &found,
-                          &is_there) == ST_OK &&
+    return partition_read(rig->op, NULL, container, key_of_document(rig->op, container, item.document),
+                          json_string(json_get(item.document, "id")), &found, &is_there) == ST_OK &&
            is_there && found.number == item.number &&
            count_in_entries(rig, container, &item) == container->unique_key_count;
 }
@@ -191,13 +187,22 @@ static bool index_is_whole(struct rig *rig, const struct container *container)
     return read && result.missing == 0 && result.extra == 0;
 }
 
+/* The documents that the entries of a kind lead to. */
+static size_t count_holders(struct rig *rig, const struct container *container, char kind)
+{
+    struct rows entries = rows_of_kind(rig, container, kind);
+    size_t count = 0;
+
+    for (size_t i = 0; i < entries.count; i++)
+        count += holders_count(entries.row[i].value);
+    return count;
+}
+
 bool container_is_whole(struct rig *rig, const struct container *container)
 {
-    struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT),
-                ids = rows_of_kind(rig, container, KEY_ID),
-                uniques = rows_of_kind(rig, container, KEY_UNIQUE);
-    bool whole = documents.count == ids.count &&
-                 uniques.count == documents.count * container->unique_key_count &&
+    struct rows documents = rows_of_kind(rig, container, KEY_DOCUMENT);
+    bool whole = documents.count == count_holders(rig, container, KEY_ID) &&
+                 count_holders(rig, container, KEY_UNIQUE) == documents.count * container->unique_key_count &&
                  container_counts(container, &documents) &&
                  count_lsns(rig, container) == bucket_lsn(container->bucket);
 

@@ -6,9 +6,9 @@
 
 #define BY_PK "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
 
-/* The EPK of a document, or of a header such as ['a']; in the op's arena. */
-struct epk *epk_of_document(struct op *op, const struct container *container, struct json document);
-struct epk *epk_of_key(struct op *op, const struct container *container, const char *header);
+/* The key of a document, or of a header such as ['a']; in the op's arena. */
+struct placed_key *key_of_document(struct op *op, const struct container *container, struct json document);
+struct placed_key *key_of_header(struct op *op, const struct container *container, const char *header);
 
 /* Each is one transaction. The document tells its own partition. */
 enum status item_create(struct rig *rig, const struct container *container, const char *document,

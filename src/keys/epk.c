@@ -222,19 +222,6 @@ void epk_compute(enum epk_version version, const struct partition_key *key, stru
     }
 }
 
-/* Numbers are hashed as doubles, which hold whole numbers up to 2^53 only; V1 leaves out the ends of long strings. */
-bool epk_tells_apart(enum epk_version version, struct json component)
-{
-    switch (json_kind(component)) {
-    case JSON_NUMBER:
-        return json_double(component) > -0x1p53 && json_double(component) < 0x1p53;
-    case JSON_STRING:
-        return version != EPK_V1 || json_string(component).size < V1_STRING_BYTES;
-    default:
-        return true;
-    }
-}
-
 void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct epk *cut)
 {
     unsigned __int128 greatest = ((unsigned __int128)1 << 126) - 1, at;

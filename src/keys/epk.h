@@ -28,9 +28,6 @@ struct epk {
  */
 void epk_compute(enum epk_version version, const struct partition_key *key, struct epk *epk);
 
-/* Whether this component's share of an EPK is its own: another component has the same bytes only by chance. */
-bool epk_tells_apart(enum epk_version version, struct json component);
-
 /* Where part `index` of `count` equal parts of all EPKs begins, as the service cuts them; 0 < index < count. */
 void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct epk *cut);
 

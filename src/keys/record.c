@@ -40,57 +40,49 @@ static uint32_t value_crc(const uint8_t *value, size_t size)
     return crc32c(crc32c(0, value, AT_CRC), value + AT_LSN, size - AT_LSN);
 }
 
-void id_entry_encode(uint64_t number, uint8_t bytes[ID_ENTRY_BYTES])
+enum status holders_check(struct op *op, struct slice value)
 {
-    bytes[0] = ID_FORMAT;
-    put_be(bytes + 1, number, 8);
-}
-
-enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number)
-{
-    if (value.size != ID_ENTRY_BYTES || value.data[0] != ID_FORMAT)
-        return op_fail(op, ST_CORRUPT, "The entry of an id is damaged, or newer than this program.");
-    *number = get_be(value.data + 1, 8);
+    if (value.data && (value.size < 9 || value.size % 8 != 1 || value.data[0] != HOLDERS_FORMAT))
+        return op_fail(op, ST_CORRUPT,
+                       "An entry that leads to documents is damaged, or newer than this program.");
     return ST_OK;
 }
 
-enum status unique_entry_check(struct op *op, struct slice value)
-{
-    if (value.data && (value.size < 9 || value.size % 8 != 1 || value.data[0] != UNIQUE_FORMAT))
-        return op_fail(op, ST_CORRUPT, "The entry of a unique key is damaged, or newer than this program.");
-    return ST_OK;
-}
-
-size_t unique_entry_count(struct slice value)
+size_t holders_count(struct slice value)
 {
     return value.size / 8;
 }
 
-uint64_t unique_entry_number(struct slice value, size_t index)
+uint64_t holders_at(struct slice value, size_t index)
 {
     return get_be(value.data + 1 + 8 * index, 8);
 }
 
-struct slice unique_entry_with(struct arena *arena, struct slice value, uint64_t number)
+struct slice holders_with(struct arena *arena, struct slice value, uint64_t number)
 {
     size_t size = value.data ? value.size : 1;
     uint8_t *longer = arena_alloc(arena, size + 8);
 
-    longer[0] = UNIQUE_FORMAT;
+    longer[0] = HOLDERS_FORMAT;
     if (value.data)
         memcpy(longer, value.data, size);
     put_be(longer + size, number, 8);
     return slice_make(longer, size + 8);
 }
 
-struct slice unique_entry_without(struct arena *arena, struct slice value, uint64_t number)
+struct slice holders_without(struct arena *arena, struct slice value, uint64_t number)
 {
-    struct slice left = { 0 };
+    uint8_t *left = arena_alloc(arena, value.size + 1);
+    size_t size = 1;
 
-    for (size_t i = 0; i < unique_entry_count(value); i++)
-        if (unique_entry_number(value, i) != number)
-            left = unique_entry_with(arena, left, unique_entry_number(value, i));
-    return left;
+    left[0] = HOLDERS_FORMAT;
+    for (size_t i = 0; i < holders_count(value); i++) {
+        if (holders_at(value, i) == number)
+            continue;
+        put_be(left + size, holders_at(value, i), 8);
+        size += 8;
+    }
+    return size > 1 ? slice_make(left, size) : (struct slice){ 0 };
 }
 
 void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms)

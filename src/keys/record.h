@@ -9,7 +9,8 @@
  *             previous LSN 8, then the old record as it was stored (all but create, until it is trimmed)
  *     next    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, position 4: of the change that ended a version
  *     trimmed format 1, LSN 8, position 4: of the last change that was trimmed
- *     id      format 1, number 8
+ *     id      format 1, number 8 for each document that has the id and the EPK: more than one where
+ *             different partition keys share an EPK
  *     unique  format 1, number 8 for each document whose values have the entry's hash
  *     media   format 1, reserved 3, CRC-32C 4, the bytes; an attachment's record has its own number there
  *     head    format 1, reserved 3, CRC-32C 4, LSN 8, ts 8, document counter 8,
@@ -110,28 +111,23 @@ size_t head_encode(const struct head *head, uint8_t bytes[HEAD_BYTES]);
 /* An absent value, data NULL, is the head of a bucket that nothing was written to. */
 enum status head_decode(struct op *op, struct slice value, struct head *head);
 
-/* The value of an id's key: the document's number, big-endian behind the format byte. */
-enum { ID_FORMAT = 1, ID_ENTRY_BYTES = 9 };
-
-void id_entry_encode(uint64_t number, uint8_t bytes[ID_ENTRY_BYTES]);
-enum status id_entry_decode(struct op *op, struct slice value, uint64_t *number);
-
 /*
- * The value under a unique key's hash: mostly one document's number, and more where different values share the hash.
+ * The value under an id and under a unique key's hash: its holders, which is mostly one document's number. Different
+ * values that share a hash share the entry, so whoever follows a number compares what the document has.
  */
-enum { UNIQUE_FORMAT = 1 };
+enum { HOLDERS_FORMAT = 1 };
 
 /*
- * An absent entry, data NULL, passes unique_entry_check() and has no numbers. The other functions take only entries
+ * An absent entry, data NULL, passes holders_check() and has no numbers. The other functions take only entries
  * that have passed it.
  */
-enum status unique_entry_check(struct op *op, struct slice value);
-size_t unique_entry_count(struct slice value);
-uint64_t unique_entry_number(struct slice value, size_t index);
+enum status holders_check(struct op *op, struct slice value);
+size_t holders_count(struct slice value);
+uint64_t holders_at(struct slice value, size_t index);
 
 /* The entry with the number added, or without it; absent when none is left. */
-struct slice unique_entry_with(struct arena *arena, struct slice value, uint64_t number);
-struct slice unique_entry_without(struct arena *arena, struct slice value, uint64_t number);
+struct slice holders_with(struct arena *arena, struct slice value, uint64_t number);
+struct slice holders_without(struct arena *arena, struct slice value, uint64_t number);
 
 /* An attachment's bytes. NULL past the arena's limit. */
 enum { MEDIA_FORMAT = 1 };

@@ -44,47 +44,72 @@ static enum status get(struct op *op, struct inspection *in, struct slice key, s
     return store_get_many(op, in->snapshot, &key, 1, value);
 }
 
+/* What an entry stands for: the values of a unique key, by its place in the definition, or an id. */
+enum { BY_ID = UNIQUE_KEYS_MAX };
+
 /*
- * Two documents may share an entry, when their values differ and have the same hash. The same values are a problem.
+ * Two documents may share an entry, when their partition keys or their values differ and have the same hash. With the
+ * same of both, one document is too many.
  */
+static bool are_twins(const struct container *container, size_t which, struct json a, struct json b)
+{
+    return partition_key_shared(container, a, b) &&
+           (which == BY_ID || unique_equal(&container->unique_key[which], a, b));
+}
+
 static enum status check_other(struct op *op, struct inspection *in, size_t which, const struct record *item,
                                uint64_t number)
 {
+    unsigned long long first = item->number, second = number;
     struct record other;
     struct slice value;
     enum status st;
 
     TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &value));
-    if (value.data && record_decode(op, value, &other) == ST_OK &&
-        unique_equal(&in->container->unique_key[which], item->document, other.document))
-        problem(in, "documents %llu and %llu have the same values of unique key %zu",
-                (unsigned long long)item->number, (unsigned long long)number, which);
+    if (!value.data || record_decode(op, value, &other) != ST_OK ||
+        !are_twins(in->container, which, item->document, other.document))
+        goto out;
+    if (which == BY_ID)
+        problem(in, "documents %llu and %llu have the same partition key and id", first, second);
+    else
+        problem(in, "documents %llu and %llu have the same values of unique key %zu", first, second, which);
 out:
     return st;
 }
 
-/* The entry of each unique key's values must lead back to this document. */
-static enum status check_uniques(struct op *op, struct inspection *in, const struct record *item)
+/* The entry must lead back to this document, and to no other that has the same. */
+static enum status check_entry(struct op *op, struct inspection *in, size_t which, const struct record *item,
+                               struct slice key)
 {
     struct slice entry;
+    bool found = false;
+    enum status st;
+
+    TRY(get(op, in, key, &entry));
+    if (holders_check(op, entry) != ST_OK)
+        entry = (struct slice){ 0 };
+    for (size_t i = 0; i < holders_count(entry); i++) {
+        if (holders_at(entry, i) == item->number)
+            found = true;
+        else
+            TRY(check_other(op, in, which, item, holders_at(entry, i)));
+    }
+    if (!found && which == BY_ID)
+        problem(in, "document %llu cannot be found by its id", (unsigned long long)item->number);
+    else if (!found)
+        problem(in, "document %llu cannot be found by its values of unique key %zu",
+                (unsigned long long)item->number, which);
+out:
+    return st;
+}
+
+static enum status check_uniques(struct op *op, struct inspection *in, const struct record *item)
+{
     enum status st = ST_OK;
 
-    for (size_t i = 0; i < in->container->unique_key_count; i++) {
-        bool found = false;
-
-        TRY(get(op, in, unique_key_of(&op->arena, in->container, item->epk, i, item->document), &entry));
-        if (!entry.data || unique_entry_check(op, entry) != ST_OK)
-            entry = (struct slice){ 0 };
-        for (size_t k = 0; k < unique_entry_count(entry); k++) {
-            if (unique_entry_number(entry, k) == item->number)
-                found = true;
-            else
-                TRY(check_other(op, in, i, item, unique_entry_number(entry, k)));
-        }
-        if (!found)
-            problem(in, "document %llu cannot be found by its values of unique key %zu",
-                    (unsigned long long)item->number, i);
-    }
+    for (size_t i = 0; i < in->container->unique_key_count; i++)
+        TRY(check_entry(op, in, i, item,
+                        unique_key_of(&op->arena, in->container, item->epk, i, item->document)));
 out:
     return st;
 }
@@ -95,10 +120,7 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
 {
     const struct container *container = in->container;
     struct json id;
-    struct partition_key key;
-    struct slice entry;
-    uint64_t found = 0;
-    struct epk epk;
+    struct placed_key key;
     enum status st = ST_OK;
 
     if (!json_check(json_bytes(item->document))) {
@@ -110,17 +132,17 @@ static enum status check_item(struct op *op, struct inspection *in, uint64_t num
         problem(in, "document %llu is no document with an id", (unsigned long long)number);
         goto out;
     }
-    partition_key_extract(container, item->document, &key);
-    partition_key_epk(container, &key, &epk);
-    if (!slice_equal(epk_slice(&epk), item->epk))
+    partition_key_extract(container, item->document, &key.values);
+    partition_key_place(container, &key);
+    if (!slice_equal(epk_slice(&key.epk), item->epk))
         problem(in, "document %llu has the key of another partition", (unsigned long long)number);
-    if (epk_number_bits(container->epk_version, container->key_path_count, &epk) != number_epk_bits(number))
+    if (epk_number_bits(container->epk_version, container->key_path_count, &key.epk) !=
+        number_epk_bits(number))
         problem(in, "document %llu lies among those of another partition", (unsigned long long)number);
     if (item->number != number || item->lsn > in->head.lsn || number_counter(number) > in->head.counter)
         problem(in, "document %llu has a number or an LSN that was never given", (unsigned long long)number);
-    TRY(get(op, in, key_id(&op->arena, container->bucket_id, item->epk, json_string(id)), &entry));
-    if (!entry.data || id_entry_decode(op, entry, &found) != ST_OK || found != number)
-        problem(in, "document %llu cannot be found by its id", (unsigned long long)number);
+    TRY(check_entry(op, in, BY_ID, item,
+                    key_id(&op->arena, container->bucket_id, item->epk, json_string(id))));
     TRY(check_uniques(op, in, item));
 out:
     return st;
@@ -141,55 +163,39 @@ static enum status visit_document(struct op *op, struct inspection *in, const st
     return check_item(op, in, number, &item);
 }
 
+/* Counts every document of every entry: one that should not be there and leads to a document shows in the sum. */
+static enum status visit_holders(struct op *op, struct inspection *in, const char *what, struct slice value,
+                                 uint64_t *count)
+{
+    struct slice document;
+    enum status st = ST_OK;
+
+    if (holders_check(op, value) != ST_OK) {
+        problem(in, "the entry of %s is damaged", what);
+        goto out;
+    }
+    for (size_t i = 0; i < holders_count(value); i++) {
+        ++*count;
+        TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, holders_at(value, i)), &document));
+        if (!document.data)
+            problem(in, "the entry of %s leads to no document", what);
+    }
+out:
+    return st;
+}
+
 static enum status visit_id(struct op *op, struct inspection *in, const struct key_parts *key,
                             struct slice value)
 {
-    struct slice document;
-    uint64_t number;
-    enum status st = ST_OK;
-
     (void)key;
-    in->ids++;
-    if (id_entry_decode(op, value, &number) != ST_OK) {
-        problem(in, "the entry of an id is damaged");
-        goto out;
-    }
-    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
-    if (!document.data)
-        problem(in, "the entry of an id leads to no document");
-out:
-    return st;
+    return visit_holders(op, in, "an id", value, &in->ids);
 }
 
-/* One of the items in the entry of a unique key. */
-static enum status visit_holder(struct op *op, struct inspection *in, uint64_t number)
-{
-    struct slice document;
-    enum status st;
-
-    in->uniques++;
-    TRY(get(op, in, key_document(&op->arena, in->container->bucket_id, number), &document));
-    if (!document.data)
-        problem(in, "the entry of a unique key leads to no document");
-out:
-    return st;
-}
-
-/* Counts every item in every entry. An entry that should not be there and leads to a document shows in the sum. */
 static enum status visit_unique(struct op *op, struct inspection *in, const struct key_parts *key,
                                 struct slice value)
 {
-    enum status st = ST_OK;
-
     (void)key;
-    if (unique_entry_check(op, value) != ST_OK) {
-        problem(in, "the entry of a unique key is damaged");
-        goto out;
-    }
-    for (size_t i = 0; i < unique_entry_count(value); i++)
-        TRY(visit_holder(op, in, unique_entry_number(value, i)));
-out:
-    return st;
+    return visit_holders(op, in, "a unique key", value, &in->uniques);
 }
 
 /*

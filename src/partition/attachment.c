@@ -123,7 +123,7 @@ enum status attachment_put(struct op *op, struct partition_txn *txn, const struc
     enum status st;
 
     assert(number > 0); /* attachment_number() gives no other */
-    assert(!txn->epk || slice_equal(item->epk, epk_slice(txn->epk)));
+    assert(!txn->key || slice_equal(item->epk, epk_slice(&txn->key->epk)));
     *attachment = (struct record){
         .etag = env_random_u64(op->env), .number = number, .epk = item->epk, .document = document
     };

@@ -8,7 +8,7 @@ enum { STEP_ITEMS_MAX = 100, STEP_TRIES = 12 };
 
 struct clearing {
     const struct container *container;
-    const struct epk *epk;
+    const struct placed_key *key;
     uint64_t newest; /* the counter of documents when clearing began: items created since then stay */
     uint64_t after;  /* clearing has done everything up to this number */
     size_t limit;    /* of a step's items */
@@ -27,7 +27,7 @@ static enum status delete_page(struct op *op, struct clearing *clearing, struct 
     for (size_t i = 0; i < page->count; i++) {
         const struct record *item = &page->item[i];
 
-        if (!slice_equal(item->epk, epk_slice(clearing->epk)))
+        if (!slice_equal(item->epk, epk_slice(&clearing->key->epk)))
             continue;
         if (number_counter(item->number) > clearing->newest) {
             clearing->done = true; /* numbers of one key rise with time */
@@ -47,13 +47,13 @@ out:
  */
 static enum status step(struct op *op, struct clearing *clearing, struct commit_stamp *stamp)
 {
-    struct partition_scope scope = { .prefix = *clearing->epk };
+    struct partition_scope scope = { .key = *clearing->key };
     struct partition_txn *txn = NULL;
     struct partition_page page;
     size_t deleted = 0;
     enum status st;
 
-    TRY(partition_begin_many(op, clearing->container, clearing->epk, &txn));
+    TRY(partition_begin_many(op, clearing->container, clearing->key, &txn));
     TRY(partition_list(op, clearing->container, &scope, clearing->after, clearing->limit, &page));
     assert(page.count <= clearing->limit);
     assert(page.last >= clearing->after); /* each step goes on behind the one before it */
@@ -93,11 +93,11 @@ static enum status step_until_written(struct op *op, struct clearing *clearing, 
     return st;
 }
 
-enum status partition_clear(struct op *op, const struct container *container, const struct epk *epk,
+enum status partition_clear(struct op *op, const struct container *container, const struct placed_key *key,
                             struct commit_stamp *stamp)
 {
     struct clearing clearing = { .container = container,
-                                 .epk = epk,
+                                 .key = key,
                                  .newest = bucket_next_counter(container->bucket) };
     enum status st = ST_OK;
 

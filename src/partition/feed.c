@@ -368,7 +368,8 @@ static enum status give_latest(struct op *op, const struct partition_feed *feed,
     if (!row->image.data)
         goto out;
     TRY(record_decode(op, row->image, &entry->item));
-    *found = entry->item.lsn == row->change.lsn && partition_scope_holds(&feed->scope, entry->item.epk) &&
+    *found = entry->item.lsn == row->change.lsn &&
+             partition_scope_holds(feed->container, &feed->scope, &entry->item) &&
              !item_is_expired(feed->container, &entry->item, op->now_ms);
 out:
     return st;
@@ -395,7 +396,7 @@ static enum status give_any(struct op *op, const struct partition_feed *feed, co
         TRY(record_decode(op, row->image, &entry->item));
     if (left && entry->item.lsn != row->change.lsn)
         TRY(missing(op));
-    *found = partition_scope_holds(&feed->scope, left ? entry->item.epk : entry->previous.epk);
+    *found = partition_scope_holds(feed->container, &feed->scope, left ? &entry->item : &entry->previous);
 out:
     return st;
 }

@@ -19,18 +19,21 @@ static void drop_undefined(const struct container *container, struct partition_k
         key->count = 0;
 }
 
+static struct json value_at(const struct key_path *path, struct json document)
+{
+    struct json value = document;
+
+    for (size_t i = 0; i < path->count; i++)
+        value = json_member(value, path->segment[i]);
+    return scalar(value);
+}
+
 void partition_key_extract(const struct container *container, struct json document, struct partition_key *key)
 {
     assert(container->key_path_count <= EPK_COMPONENTS_MAX);
     key->count = container->key_path_count;
-    for (size_t i = 0; i < key->count; i++) {
-        const struct key_path *path = &container->key_path[i];
-        struct json value = document;
-
-        for (size_t k = 0; k < path->count; k++)
-            value = json_member(value, path->segment[k]);
-        key->component[i] = scalar(value);
-    }
+    for (size_t i = 0; i < key->count; i++)
+        key->component[i] = value_at(&container->key_path[i], document);
     drop_undefined(container, key);
 }
 
@@ -107,7 +110,44 @@ out:
     return st;
 }
 
-void partition_key_epk(const struct container *container, const struct partition_key *key, struct epk *epk)
+void partition_key_place(const struct container *container, struct placed_key *key)
 {
-    epk_compute(container->epk_version, key, epk);
+    epk_compute(container->epk_version, &key->values, &key->epk);
+}
+
+static bool is_same_value(struct json a, struct json b)
+{
+    if (json_kind(a) != json_kind(b))
+        return false;
+    if (json_kind(a) == JSON_STRING)
+        return slice_equal(json_string(a), json_string(b));
+    return json_kind(a) != JSON_NUMBER || json_double(a) == json_double(b);
+}
+
+bool partition_key_equal(const struct partition_key *a, const struct partition_key *b)
+{
+    bool same = a->count == b->count;
+
+    for (size_t i = 0; same && i < a->count; i++)
+        same = is_same_value(a->component[i], b->component[i]);
+    return same;
+}
+
+bool partition_key_begins(const struct container *container, struct json document,
+                          const struct partition_key *values)
+{
+    bool same = values->count <= container->key_path_count;
+
+    for (size_t i = 0; same && i < values->count; i++)
+        same = is_same_value(value_at(&container->key_path[i], document), values->component[i]);
+    return same;
+}
+
+bool partition_key_shared(const struct container *container, struct json a, struct json b)
+{
+    struct partition_key of_a, of_b;
+
+    partition_key_extract(container, a, &of_a);
+    partition_key_extract(container, b, &of_b);
+    return partition_key_equal(&of_a, &of_b);
 }

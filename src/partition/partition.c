@@ -39,17 +39,17 @@ out:
  * turn share. Without `locks` it takes none.
  */
 static enum status begin(struct op *op, struct locks *locks, const struct container *container,
-                         const struct epk *epk, struct slice id, struct partition_txn **txn)
+                         const struct placed_key *key, struct slice id, struct partition_txn **txn)
 {
     struct lock *lock = NULL;
     enum status st = ST_OK;
 
-    assert(epk);
+    assert(key);
     if (locks)
-        TRY(locks_acquire(op, locks, item_scope(container, epk_slice(epk), id), &lock));
+        TRY(locks_acquire(op, locks, item_scope(container, epk_slice(&key->epk), id), &lock));
     op_renew_time(op);
     TRY(txn_open(op, container, txn));
-    (*txn)->epk = epk;
+    (*txn)->key = key;
     (*txn)->lock = lock;
     lock = NULL;
 out:
@@ -58,27 +58,27 @@ out:
 }
 
 enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
-                            const struct epk *epk, struct slice id, struct partition_txn **txn)
+                            const struct placed_key *key, struct slice id, struct partition_txn **txn)
 {
     enum status st;
 
-    TRY(begin(op, locks, container, epk, id, txn));
+    TRY(begin(op, locks, container, key, id, txn));
     (*txn)->id = id;
     partition_expect(*txn, id);
 out:
     return st;
 }
 
-enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
-                                 struct partition_txn **txn)
+enum status partition_begin_many(struct op *op, const struct container *container,
+                                 const struct placed_key *key, struct partition_txn **txn)
 {
-    return begin(op, NULL, container, epk, slice_of(""), txn);
+    return begin(op, NULL, container, key, slice_of(""), txn);
 }
 
 enum status partition_begin_in_turn(struct op *op, struct locks *locks, const struct container *container,
-                                    const struct epk *epk, struct partition_txn **txn)
+                                    const struct placed_key *key, struct partition_txn **txn)
 {
-    return begin(op, locks, container, epk, slice_of(""), txn);
+    return begin(op, locks, container, key, slice_of(""), txn);
 }
 
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
@@ -89,8 +89,8 @@ void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice i
 
 void partition_expect(struct partition_txn *txn, struct slice id)
 {
-    assert(txn->epk); /* it is about one logical partition */
-    txn_expect_item(txn, epk_slice(txn->epk), id);
+    assert(txn->key); /* it is about one logical partition */
+    txn_expect_item(txn, epk_slice(&txn->key->epk), id);
 }
 
 void partition_order_entries(struct partition_txn *txn)
@@ -124,40 +124,59 @@ enum status txn_decode(struct op *op, struct slice value, struct record *item)
     return st;
 }
 
-/* Two gets: (EPK, id) to number, number to record. */
-static enum status find(struct op *op, const struct view *view, const struct container *container,
-                        const struct epk *epk, struct slice id, struct record *item, bool *found)
+/* The item with that number, if it is of this logical partition: others may share its EPK and its id. */
+static enum status look_at(struct op *op, const struct view *view, const struct container *container,
+                           const struct placed_key *key, uint64_t number, struct record *item, bool *found)
 {
-    uint64_t bucket = container->bucket_id;
-    struct slice entry, value;
-    uint64_t number;
+    struct slice value;
     enum status st;
 
-    *found = false;
-    TRY(view_get(op, view, key_id(&op->arena, bucket, epk_slice(epk), id), &entry));
-    if (!entry.data)
-        goto out;
-    TRY(id_entry_decode(op, entry, &number));
-    TRY(view_get(op, view, key_document(&op->arena, bucket, number), &value));
+    TRY(view_get(op, view, key_document(&op->arena, container->bucket_id, number), &value));
     if (!value.data)
         TRY(op_fail(op, ST_CORRUPT, "the entry of an id leads to no document"));
     TRY(txn_decode(op, value, item));
-    *found = true;
+    *found = partition_key_begins(container, item->document, &key->values);
 out:
     return st;
+}
+
+/* Mostly two gets: (EPK, id) to number, number to record. `entry` is what the first one gave. */
+static enum status find(struct op *op, const struct view *view, const struct container *container,
+                        const struct placed_key *key, struct slice entry_key, struct slice *entry,
+                        struct record *item, bool *found)
+{
+    enum status st;
+
+    *found = false;
+    TRY(view_get(op, view, entry_key, entry));
+    TRY(holders_check(op, *entry));
+    for (size_t i = 0; i < holders_count(*entry) && !*found; i++)
+        TRY(look_at(op, view, container, key, holders_at(*entry, i), item, found));
+out:
+    return st;
+}
+
+static struct slice entry_key_of(struct op *op, const struct container *container, struct slice epk,
+                                 struct slice id)
+{
+    return key_id(&op->arena, container->bucket_id, epk, id);
 }
 
 /* A transaction that meets an expired item removes it, and may then use its id. */
 enum status partition_find(struct op *op, struct partition_txn *txn, struct slice id, struct record *item,
                            bool *found)
 {
+    struct slice entry_key;
     enum status st;
 
-    assert(txn->epk);
+    assert(txn->key);
     assert(!txn->pending);
+    entry_key = entry_key_of(op, txn->container, epk_slice(&txn->key->epk), id);
     if (!txn->id.data || !slice_equal(id, txn->id))
         partition_expect(txn, id);
-    TRY(find(op, &txn->view, txn->container, txn->epk, id, item, found));
+    txn->entry_key = (struct slice){ 0 };
+    TRY(find(op, &txn->view, txn->container, txn->key, entry_key, &txn->entry, item, found));
+    txn->entry_key = entry_key;
     if (*found && item->stored.size > INLINE_ITEM_BYTES_MAX) /* its entries are many */
         TRY(op_may_take_long(op));
     if (*found && item_is_expired(txn->container, item, op->now_ms)) {
@@ -200,13 +219,29 @@ static enum status put_record(struct op *op, struct partition_txn *txn, struct r
     return ST_OK;
 }
 
-static void put_id(struct op *op, struct partition_txn *txn, struct slice id, uint64_t number)
+/*
+ * Adds the number to the entry of an id, or takes it off. The entry is mostly the one that was read last. The
+ * transaction expects its item unchanged, and so the entry: all items of an entry share one scope.
+ */
+static enum status change_entry(struct op *op, struct partition_txn *txn, struct slice epk, struct slice id,
+                                uint64_t number, bool adds)
 {
-    uint8_t *value = arena_alloc(&op->arena, ID_ENTRY_BYTES);
+    struct slice key = entry_key_of(op, txn->container, epk, id);
+    enum status st = ST_OK;
 
-    id_entry_encode(number, value);
-    batch_put(txn->batch, key_id(&op->arena, txn->container->bucket_id, epk_slice(txn->epk), id),
-              slice_make(value, ID_ENTRY_BYTES));
+    if (!txn->entry_key.data || !slice_equal(key, txn->entry_key))
+        TRY(view_get(op, &txn->view, key, &txn->entry));
+    TRY(holders_check(op, txn->entry));
+    txn->entry_key = key;
+    txn->entry = holders_without(&op->arena, txn->entry, number);
+    if (adds)
+        txn->entry = holders_with(&op->arena, txn->entry, number);
+    if (txn->entry.data)
+        batch_put(txn->batch, key, txn->entry);
+    else
+        batch_delete(txn->batch, key);
+out:
+    return st;
 }
 
 static enum status encode_change(struct op *op, struct txn_change *noted)
@@ -267,7 +302,7 @@ static void fill(struct op *op, const struct partition_txn *txn, uint64_t number
         .etag = env_random_u64(op->env),
         .number = number,
         .ttl_seconds = ttl_of(document),
-        .epk = epk_slice(txn->epk),
+        .epk = epk_slice(&txn->key->epk),
         .document = document,
     };
     indexed_mark(txn, item);
@@ -283,7 +318,7 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
 {
     const struct container *container = txn->container;
     uint64_t counter = bucket_next_counter(container->bucket);
-    uint32_t bits = epk_number_bits(container->epk_version, container->key_path_count, txn->epk);
+    uint32_t bits = epk_number_bits(container->epk_version, container->key_path_count, &txn->key->epk);
     uint64_t number = number_make(bits, counter);
     enum status st;
 
@@ -294,7 +329,7 @@ enum status partition_create(struct op *op, struct partition_txn *txn, struct js
     batch_uses_counter(txn->batch, counter);
     TRY(indexed_change(op, txn, NULL, item));
     TRY(put_record(op, txn, item, NULL));
-    put_id(op, txn, id_of(document), number);
+    TRY(change_entry(op, txn, item->epk, id_of(document), number, true));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_CREATE, .number = number }, NULL));
 out:
     return st;
@@ -314,12 +349,15 @@ out:
     return st;
 }
 
-static void rename_id(struct op *op, struct partition_txn *txn, const struct record *old, struct slice id)
+static enum status rename_id(struct op *op, struct partition_txn *txn, const struct record *old,
+                             struct slice id)
 {
-    uint64_t bucket = txn->container->bucket_id;
+    enum status st;
 
-    batch_delete(txn->batch, key_id(&op->arena, bucket, epk_slice(txn->epk), id_of(old->document)));
-    put_id(op, txn, id, old->number);
+    TRY(change_entry(op, txn, old->epk, id_of(old->document), old->number, false));
+    TRY(change_entry(op, txn, old->epk, id, old->number, true));
+out:
+    return st;
 }
 
 enum status partition_replace(struct op *op, struct partition_txn *txn, const struct record *old,
@@ -329,7 +367,7 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
     bool renames = !slice_equal(id, id_of(old->document));
     enum status st;
 
-    assert(txn->epk);
+    assert(txn->key);
     assert(json_kind(document) == JSON_OBJECT);
     fill(op, txn, old->number, document, item);
     item->flags |= old->flags & RECORD_HAS_ATTACHMENTS;
@@ -337,7 +375,7 @@ enum status partition_replace(struct op *op, struct partition_txn *txn, const st
         TRY(check_free(op, txn, id));
     TRY(unique_move(op, txn, item->epk, old->number, old->document, document));
     if (renames) /* only after everything that may refuse, because a script may go on after a refusal */
-        rename_id(op, txn, old, id);
+        TRY(rename_id(op, txn, old, id));
     TRY(indexed_change(op, txn, old, item));
     TRY(put_record(op, txn, item, old));
     TRY(txn_log(op, txn, (struct change){ .kind = CHANGE_REPLACE, .number = old->number }, old));
@@ -353,14 +391,14 @@ static enum status remove_item(struct op *op, struct partition_txn *txn, const s
     uint64_t bucket = txn->container->bucket_id;
     enum status st;
 
-    assert(!txn->epk ||
-           slice_equal(old->epk, epk_slice(txn->epk))); /* it is one of the transaction's items */
+    assert(!txn->key ||
+           slice_equal(old->epk, epk_slice(&txn->key->epk))); /* it is one of the transaction's items */
     TRY(unique_move(op, txn, old->epk, old->number, old->document, json_undefined));
     TRY(attachment_remove_all(op, txn, old));
     TRY(indexed_change(op, txn, old, NULL));
     batch_delete(txn->batch, key_document(&op->arena, bucket, old->number));
     batch_counts(txn->batch, -1, -(int64_t)old->stored.size);
-    batch_delete(txn->batch, key_id(&op->arena, bucket, old->epk, id_of(old->document)));
+    TRY(change_entry(op, txn, old->epk, id_of(old->document), old->number, false));
     TRY(txn_log(op, txn, change, old));
 out:
     return st;
@@ -537,9 +575,10 @@ enum status partition_commit_end(struct op *op, struct partition_txn **txn, stru
     return st;
 }
 
-/* Follows a hint, if there is one. The record's own EPK and id say whether the hint was right. */
-static enum status read_by_hint(struct op *op, const struct container *container, const struct epk *epk,
-                                struct slice id, uint64_t number, struct record *item, bool *found)
+/* Follows a hint, if there is one. The document's own key and id say whether the hint was right. */
+static enum status read_by_hint(struct op *op, const struct container *container,
+                                const struct placed_key *key, struct slice id, uint64_t number,
+                                struct record *item, bool *found)
 {
     struct slice value;
     enum status st = ST_OK;
@@ -552,24 +591,27 @@ static enum status read_by_hint(struct op *op, const struct container *container
     if (!value.data)
         goto out;
     TRY(record_decode(op, value, item));
-    *found = slice_equal(item->epk, epk_slice(epk)) && slice_equal(id_of(item->document), id) &&
+    *found = slice_equal(item->epk, epk_slice(&key->epk)) && slice_equal(id_of(item->document), id) &&
+             partition_key_begins(container, item->document, &key->values) &&
              !item_is_expired(container, item, op->now_ms);
 out:
     return st;
 }
 
 enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
-                           const struct epk *epk, struct slice id, struct record *item, bool *found)
+                           const struct placed_key *key, struct slice id, struct record *item, bool *found)
 {
-    uint64_t hash = item_scope(container, epk_slice(epk), id);
+    uint64_t hash = item_scope(container, epk_slice(&key->epk), id);
     struct view view = { 0 };
+    struct slice entry;
     enum status st;
 
-    TRY(read_by_hint(op, container, epk, id, hints ? hints_find(hints, hash) : 0, item, found));
+    TRY(read_by_hint(op, container, key, id, hints ? hints_find(hints, hash) : 0, item, found));
     if (*found)
         goto out;
     TRY(view_open(op, container->bucket, NULL, &view));
-    TRY(find(op, &view, container, epk, id, item, found));
+    TRY(find(op, &view, container, key, entry_key_of(op, container, epk_slice(&key->epk), id), &entry, item,
+             found));
     *found = *found && !item_is_expired(container, item, op->now_ms);
     if (*found && hints)
         hints_put(hints, hash, item->number);
@@ -598,7 +640,7 @@ out:
 }
 
 static enum status id_in_view(struct op *op, const struct view *view, const struct container *container,
-                              const struct epk *epk, uint64_t number, struct slice *id)
+                              const struct placed_key *key, uint64_t number, struct slice *id)
 {
     struct record item;
     struct slice value;
@@ -609,20 +651,22 @@ static enum status id_in_view(struct op *op, const struct view *view, const stru
     if (!value.data)
         goto out;
     TRY(txn_decode(op, value, &item));
-    if (slice_equal(item.epk, epk_slice(epk)) && !item_is_expired(container, &item, op->now_ms))
+    if (slice_equal(item.epk, epk_slice(&key->epk)) &&
+        partition_key_begins(container, item.document, &key->values) &&
+        !item_is_expired(container, &item, op->now_ms))
         *id = id_of(item.document);
 out:
     return st;
 }
 
-enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
+enum status partition_id_of(struct op *op, const struct container *container, const struct placed_key *key,
                             uint64_t number, struct slice *id)
 {
     struct view view = { 0 };
     enum status st;
 
     TRY(view_open(op, container->bucket, NULL, &view));
-    TRY(id_in_view(op, &view, container, epk, number, id));
+    TRY(id_in_view(op, &view, container, key, number, id));
 out:
     view_close(&view);
     return st;
@@ -630,6 +674,6 @@ out:
 
 enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number, struct slice *id)
 {
-    assert(txn->epk);
-    return id_in_view(op, &txn->view, txn->container, txn->epk, number, id);
+    assert(txn->key);
+    return id_in_view(op, &txn->view, txn->container, txn->key, number, id);
 }

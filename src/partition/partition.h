@@ -1,6 +1,6 @@
 /*
  * src/partition/partition.h - items of one logical partition: the only path that writes documents.
- *     partition_begin(op, locks, container, epk, id, &txn);
+ *     partition_begin(op, locks, container, key, id, &txn);
  *     partition_find(op, txn, id, &item);            what is there now
  *     partition_create | _replace | _delete          into the transaction's write set
  *     ...                                            more of them: each sees what those before it did
@@ -30,23 +30,24 @@
 #include "catalog/catalog.h"
 #include "keys/record.h"
 #include "partition/hints.h"
+#include "partition/key.h"
 #include "partition/locks.h"
 #include "store/view.h"
 
 struct partition_txn;
 
 enum status partition_begin(struct op *op, struct locks *locks, const struct container *container,
-                            const struct epk *epk, struct slice id, struct partition_txn **txn);
+                            const struct placed_key *key, struct slice id, struct partition_txn **txn);
 
 /*
  * partition_begin_many() begins a transaction over many items: it takes no lock, and its commit is refused when
  * others have written one of its items. A transaction that was refused is repeated with partition_begin_in_turn(): it
  * waits for the others of its logical partition that began so, and they cannot make it fail again.
  */
-enum status partition_begin_many(struct op *op, const struct container *container, const struct epk *epk,
-                                 struct partition_txn **txn);
+enum status partition_begin_many(struct op *op, const struct container *container,
+                                 const struct placed_key *key, struct partition_txn **txn);
 enum status partition_begin_in_turn(struct op *op, struct locks *locks, const struct container *container,
-                                    const struct epk *epk, struct partition_txn **txn);
+                                    const struct placed_key *key, struct partition_txn **txn);
 
 /* The commit will be refused if this item was changed meanwhile. For items that partition_find() did not read. */
 void partition_expect(struct partition_txn *txn, struct slice id);
@@ -103,31 +104,33 @@ void partition_abort(struct partition_txn *txn);
  * that fails may have deleted some of them. `stamp` is the last step's; it is left alone when there was nothing to
  * delete.
  */
-enum status partition_clear(struct op *op, const struct container *container, const struct epk *epk,
+enum status partition_clear(struct op *op, const struct container *container, const struct placed_key *key,
                             struct commit_stamp *stamp);
 
 /* One item, outside any transaction. `hints` may be NULL. */
 enum status partition_read(struct op *op, struct hints *hints, const struct container *container,
-                           const struct epk *epk, struct slice id, struct record *item, bool *found);
+                           const struct placed_key *key, struct slice id, struct record *item, bool *found);
 
 /* The item with that number, of whichever logical partition. */
 enum status partition_at(struct op *op, const struct container *container, uint64_t number,
                          struct record *item, bool *found);
 
 /* The id of the item with that number; `id->data` is NULL when the logical partition has no such item. */
-enum status partition_id_of(struct op *op, const struct container *container, const struct epk *epk,
+enum status partition_id_of(struct op *op, const struct container *container, const struct placed_key *key,
                             uint64_t number, struct slice *id);
 
 /* The same, as the transaction sees it. */
 enum status partition_id_in(struct op *op, const struct partition_txn *txn, uint64_t number,
                             struct slice *id);
 
-/* Which items a list visits: those whose EPK begins with `prefix` and lies in [min, max). */
+/* Which items a list visits: those whose key begins with `key`, and whose EPK lies in [min, max). */
 struct partition_scope {
-    bool exact;               /* the prefix is a whole key, though it may be empty */
-    struct epk prefix;        /* empty: all */
-    struct epk min, max;      /* max empty: no end */
-    const struct epk *points; /* only keys that begin with one of these, in EPK order; NULL: any */
+    bool exact;            /* the key is whole, though it may be empty */
+    struct placed_key key; /* empty: all */
+    struct epk min, max;   /* max empty: no end */
+    const struct epk
+        *points; /* only EPKs that begin with one of these, in their order; NULL: any. A caller who
+                                 means values has to look at the items himself, as a filter does */
     size_t point_count;
 };
 

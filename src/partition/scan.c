@@ -73,7 +73,8 @@ static struct number_span span_of_bounds(const struct container *container,
 struct number_span partition_scope_span(const struct container *container,
                                         const struct partition_scope *scope)
 {
-    return scope->prefix.size ? span_of_prefix(container, &scope->prefix) : span_of_bounds(container, scope);
+    return scope->key.epk.size ? span_of_prefix(container, &scope->key.epk)
+                               : span_of_bounds(container, scope);
 }
 
 static int by_start(const void *a, const void *b)
@@ -137,9 +138,15 @@ static bool is_point(const struct partition_scope *scope, struct slice epk)
     return low && begins_with(epk, epk_slice(&scope->points[low - 1]));
 }
 
-bool partition_scope_holds(const struct partition_scope *scope, struct slice epk)
+/* The EPK is looked at first, because it is at hand. */
+bool partition_scope_holds(const struct container *container, const struct partition_scope *scope,
+                           const struct record *item)
 {
-    if (!begins_with(epk, epk_slice(&scope->prefix)) || (scope->exact && epk.size != scope->prefix.size))
+    struct slice epk = item->epk, prefix = epk_slice(&scope->key.epk);
+
+    if (!begins_with(epk, prefix) || (scope->exact && epk.size != prefix.size))
+        return false;
+    if (!partition_key_begins(container, item->document, &scope->key.values))
         return false;
     if (slice_compare(epk, epk_slice(&scope->min)) < 0)
         return false;
@@ -367,7 +374,7 @@ enum status partition_scan_next(struct op *op, struct partition_scan *scan, stru
             scan->from = item->number + 1;
         scan->scanned++;
         scan->scanned_bytes += row->value.size;
-    } while (!partition_scope_holds(&scan->scope, item->epk) || is_hidden(op, scan, item));
+    } while (!partition_scope_holds(scan->container, &scan->scope, item) || is_hidden(op, scan, item));
 out:
     return st;
 }

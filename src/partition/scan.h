@@ -16,10 +16,11 @@ struct number_span {
 };
 
 /*
- * The first says whether a key is in the scope. The second says where the numbers of its items lie, points
+ * The first says whether an item is in the scope. The second says where the numbers of its items lie, points
  * disregarded.
  */
-bool partition_scope_holds(const struct partition_scope *scope, struct slice epk);
+bool partition_scope_holds(const struct container *container, const struct partition_scope *scope,
+                           const struct record *item);
 struct number_span partition_scope_span(const struct container *container,
                                         const struct partition_scope *scope);
 

@@ -19,8 +19,10 @@ struct txn_change {
 
 struct partition_txn {
     const struct container *container;
-    const struct epk *epk; /* NULL when it spans logical partitions, as a sweep does */
-    struct slice id;       /* of the item that it began with, and expects unchanged; data is NULL: none */
+    const struct placed_key *key; /* NULL when it spans logical partitions, as a sweep does */
+    struct slice id; /* of the item that it began with, and expects unchanged; data is NULL: none */
+    struct slice entry_key,
+        entry; /* of an id: as partition_find() read it last, or as it was changed since */
     struct batch *batch;
     struct view view;
     struct txn_change *changes, **changes_end;

@@ -106,7 +106,7 @@ static enum status read_entries(struct op *op, struct partition_txn *txn, struct
     }
     TRY(view_get_many(op, &txn->view, keys, count, values));
     for (size_t i = 0; i < count; i++) {
-        TRY(unique_entry_check(op, values[i]));
+        TRY(holders_check(op, values[i]));
         steps[i].entry = values[i];
     }
 out:
@@ -134,7 +134,8 @@ static enum status check_holder(struct op *op, struct partition_txn *txn, const 
     TRY(txn_decode(op, value, &holder));
     if (item_is_expired(txn->container, &holder, op->now_ms))
         TRY(txn_remove_expired(op, txn, &holder));
-    else if (unique_equal(step->unique, holder.document, document))
+    else if (partition_key_shared(txn->container, holder.document, document) &&
+             unique_equal(step->unique, holder.document, document))
         TRY(op_fail(op, ST_EXISTS, "Unique index constraint violation."));
 out:
     return st;
@@ -150,18 +151,18 @@ static enum status check_step(struct op *op, struct partition_txn *txn, const st
     struct slice entry = entry_now(txn, step);
     enum status st = ST_OK;
 
-    for (size_t i = 0; i < unique_entry_count(entry); i++)
-        TRY(check_holder(op, txn, step, unique_entry_number(entry, i), document));
+    for (size_t i = 0; i < holders_count(entry); i++)
+        TRY(check_holder(op, txn, step, holders_at(entry, i), document));
 out:
     return st;
 }
 
 static void take_step(struct op *op, struct partition_txn *txn, const struct step *step, uint64_t number)
 {
-    struct slice entry = unique_entry_without(&op->arena, entry_now(txn, step), number);
+    struct slice entry = holders_without(&op->arena, entry_now(txn, step), number);
 
     if (step->adds)
-        entry = unique_entry_with(&op->arena, entry, number);
+        entry = holders_with(&op->arena, entry, number);
     if (entry.data)
         batch_put(txn->batch, step->key, entry);
     else
@@ -177,7 +178,7 @@ enum status unique_move(struct op *op, struct partition_txn *txn, struct slice e
     enum status st = ST_OK;
 
     assert(is_document(from) || is_document(to));
-    assert(!txn->epk || slice_equal(epk, epk_slice(txn->epk)));
+    assert(!txn->key || slice_equal(epk, epk_slice(&txn->key->epk)));
     if (count == 0)
         return ST_OK;
     TRY(read_entries(op, txn, steps, count));

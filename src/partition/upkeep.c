@@ -13,7 +13,7 @@ enum status upkeep_begin(struct op *op, const struct container *container, struc
 
 enum status upkeep_remove_expired(struct op *op, struct partition_txn *txn, const struct record *item)
 {
-    assert(!txn->epk); /* upkeep_begin() has begun it */
+    assert(!txn->key); /* upkeep_begin() has begun it */
     return txn_remove_expired(op, txn, item);
 }
 
@@ -43,7 +43,7 @@ static enum status index_anew(struct op *op, struct partition_txn *txn, const st
 {
     const struct container *container = txn->container;
 
-    assert(!txn->epk);        /* upkeep_begin() has begun it */
+    assert(!txn->key);        /* upkeep_begin() has begun it */
     assert(container->index); /* where nothing is indexed there is nothing to index anew */
     assert(old->policy_version != container->policy_version);
     *new = *old;

@@ -1,23 +1,20 @@
 /* src/resource/action.c - create, upsert, read, replace, patch and delete, in any transaction. */
 #include <assert.h>
 
-#include "partition/key.h"
 #include "resource/action.h"
 
 void action_place(const struct container *container, struct action *action)
 {
-    struct partition_key key;
-
     assert(json_kind(action->document) == JSON_OBJECT);
-    partition_key_extract(container, action->document, &key);
-    partition_key_epk(container, &key, &action->epk);
+    partition_key_extract(container, action->document, &action->key.values);
+    partition_key_place(container, &action->key);
     action->id = json_string(json_get(action->document, "id"));
     assert(action->id.size > 0); /* item_check_document() has let the document in */
 }
 
-enum status action_check_key(struct op *op, const struct action *action, const struct epk *named)
+enum status action_check_key(struct op *op, const struct action *action, const struct partition_key *named)
 {
-    if (slice_equal(epk_slice(named), epk_slice(&action->epk)))
+    if (partition_key_equal(named, &action->key.values))
         return ST_OK;
     return op_fail(
         op, ST_KEY_MISMATCH,
@@ -203,7 +200,7 @@ enum status action_run(struct op *op, const struct call *call, struct action *ac
     assert(!action->txn);    /* one commit at a time */
     for (int tries = 0; st == ST_WRITE_CONFLICT && tries < ACTION_TRIES; tries++) {
         action_attempt_again(op, &begun);
-        TRY(partition_begin(op, call->service->locks, call->container, &action->epk, action->id, &txn));
+        TRY(partition_begin(op, call->service->locks, call->container, &action->key, action->id, &txn));
         TRY(action_take(op, call->container, txn, action));
         st = partition_commit(op, &txn, stamp);
     }

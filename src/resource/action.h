@@ -23,7 +23,7 @@ enum action_kind {
 
 struct action {
     enum action_kind kind;
-    struct epk epk;
+    struct placed_key key;
     struct slice id;                      /* of the item that it is about */
     struct json document;                 /* to be written; a patch makes it from the old one */
     struct item_patch patch;              /* of a patch */
@@ -43,7 +43,7 @@ struct action {
 void action_place(const struct container *container, struct action *action);
 
 /* ST_KEY_MISMATCH when the document's partition key is not the one that the client named. */
-enum status action_check_key(struct op *op, const struct action *action, const struct epk *named);
+enum status action_check_key(struct op *op, const struct action *action, const struct partition_key *named);
 
 /*
  * Does the action in the transaction, which sees its own earlier writes. ST_NOT_MODIFIED: the client of a read has

@@ -132,7 +132,7 @@ enum status attachment_read(struct op *op, struct call *call, struct reply *repl
 
     TRY(attachment_read_address(op, call, reply, &job));
     TRY(scope_check_session(op, call, reply, lsn));
-    TRY(partition_begin_many(op, call->container, &job.epk, &txn));
+    TRY(partition_begin_many(op, call->container, &job.key, &txn));
     TRY(attachment_find(op, txn, &job, call->id));
     if (!job.found)
         TRY(attachment_missing(op));
@@ -153,7 +153,7 @@ static enum status read_all(struct op *op, const struct call *call, struct reply
 
     TRY(attachment_read_address(op, call, reply, job));
     TRY(scope_check_session(op, call, reply, lsn));
-    TRY(partition_begin_many(op, call->container, &job->epk, &txn));
+    TRY(partition_begin_many(op, call->container, &job->key, &txn));
     TRY(attachment_find_item(op, txn, job));
     TRY(attachment_list(op, txn, &job->item, list, count));
     assert(*count <= ATTACHMENTS_MAX);

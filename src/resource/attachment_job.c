@@ -80,9 +80,9 @@ enum status attachment_read_address(struct op *op, const struct call *call, stru
                                     .name = call->id,
                                     .if_match = call_header(call, HEADER_IF_MATCH) };
     scope_all(reply, call);
-    TRY(scope_read_key(op, call, reply, &job->epk));
+    TRY(scope_read_key(op, call, reply, &job->key));
     owner.id = call->item;
-    TRY(item_address(op, &owner, &job->epk, &job->item_id));
+    TRY(item_address(op, &owner, &job->key, &job->item_id));
 out:
     return st;
 }
@@ -319,7 +319,7 @@ enum status attachment_run(struct op *op, struct attachment_job *job, attachment
 
     assert(call->container); /* attachments have an item, and items a container */
     for (int tries = 0; tries < CONFLICT_TRIES; tries++) {
-        TRY(partition_begin(op, call->service->locks, call->container, &job->epk, job->item_id, &txn));
+        TRY(partition_begin(op, call->service->locks, call->container, &job->key, job->item_id, &txn));
         TRY(attempt(op, txn, job));
         st = partition_commit(op, &txn, &job->stamp);
         if (st != ST_WRITE_CONFLICT)

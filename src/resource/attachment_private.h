@@ -10,7 +10,7 @@
 /* What a request asks for, and what became of it. */
 struct attachment_job {
     const struct call *call;
-    struct epk epk;
+    struct placed_key key;
     struct slice item_id;
     struct slice name;                    /* of the attachment in the path */
     struct slice if_match, if_none_match; /* conditions, as they came; data is NULL where there is none */

@@ -140,7 +140,7 @@ out:
 enum status attachment_operate(struct op *op, const struct operations *work, struct json asked,
                                struct buf *answers)
 {
-    struct attachment_job job = { .call = work->call, .epk = *work->epk };
+    struct attachment_job job = { .call = work->call, .key = *work->key };
     struct slice name = operations_text(json_get(asked, "op"));
     const struct way *way = find_way(name);
     enum status st;

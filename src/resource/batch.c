@@ -17,15 +17,14 @@
 
 /* ---- partition keys ---- */
 
-static enum status read_epk(struct op *op, const struct container *container, struct slice text,
-                            struct epk *epk)
+static enum status place_key(struct op *op, const struct container *container, struct slice text,
+                             struct placed_key *key)
 {
-    struct partition_key key;
     bool present;
     enum status st;
 
-    TRY(partition_key_read(op, container, text, KEY_OF_ITEM, &key, &present));
-    partition_key_epk(container, &key, epk);
+    TRY(partition_key_read(op, container, text, KEY_OF_ITEM, &key->values, &present));
+    partition_key_place(container, key);
 out:
     return st;
 }
@@ -36,10 +35,12 @@ static enum status check_same_key(struct op *op, const struct parts *parts)
     assert(parts->has_key);
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->part[i];
-        struct epk epk;
+        struct partition_key key;
+        bool present;
 
-        if (part->key.data && (read_epk(op, parts->call->container, part->key, &epk) != ST_OK ||
-                               !slice_equal(epk_slice(&epk), epk_slice(&parts->epk))))
+        if (part->key.data && (partition_key_read(op, parts->call->container, part->key, KEY_OF_ITEM, &key,
+                                                  &present) != ST_OK ||
+                               !partition_key_equal(&key, &parts->key.values)))
             return op_fail(op, ST_BAD_REQUEST,
                            "One or more operations within the batch request have a different partition key "
                            "value than the request.");
@@ -56,8 +57,8 @@ static enum status read_key(struct op *op, struct parts *parts, bool atomic)
     parts->has_key = atomic || header.data;
     if (!parts->has_key)
         return ST_OK;
-    TRY(read_epk(op, call->container, header, &parts->epk));
-    scope_key(parts->reply, call, &parts->epk);
+    TRY(place_key(op, call->container, header, &parts->key));
+    scope_key(parts->reply, call, &parts->key);
     TRY(check_same_key(op, parts));
 out:
     return st;
@@ -78,7 +79,7 @@ static enum status check_range(struct op *op, const struct parts *parts, const s
 
 /* A replace is about the operation's id; the document may have another, which the item then gets. */
 static enum status place_document(struct op *op, const struct parts *parts, struct part *part,
-                                  const struct epk *named)
+                                  const struct partition_key *named)
 {
     struct action *action = &part->action;
     struct slice id = action->id;
@@ -101,19 +102,19 @@ out:
 static enum status place(struct op *op, const struct parts *parts, struct part *part)
 {
     bool has_document = batch_kinds[part->action.kind].body == BODY_DOCUMENT;
-    struct epk named = parts->epk;
+    struct placed_key named = parts->key;
     bool names = parts->has_key || part->key.data || !has_document;
     enum status st = ST_OK;
 
     assert(part->action.kind < ACTION_KINDS);
     if (names && !parts->has_key)
-        TRY(read_epk(op, parts->call->container, part->key, &named));
-    part->action.epk = named;
+        TRY(place_key(op, parts->call->container, part->key, &named));
+    part->action.key = named;
     if (has_document)
-        TRY(place_document(op, parts, part, names ? &named : NULL));
+        TRY(place_document(op, parts, part, names ? &named.values : NULL));
     if (batch_kinds[part->action.kind].body == BODY_PATCH)
         TRY(item_patch_read(op, parts->call, part->body, &part->action.patch));
-    TRY(check_range(op, parts, &part->action.epk));
+    TRY(check_range(op, parts, &part->action.key.epk));
 out:
     return st;
 }
@@ -216,9 +217,9 @@ static enum status attempt(struct op *op, struct parts *parts, bool in_turn, str
     *culprit = NULL; /* an earlier attempt may have named one */
     parts->answer_bytes = bare_answer_bytes(parts);
     if (in_turn)
-        TRY(partition_begin_in_turn(op, call->service->locks, call->container, &parts->epk, &txn));
+        TRY(partition_begin_in_turn(op, call->service->locks, call->container, &parts->key, &txn));
     else
-        TRY(partition_begin_many(op, call->container, &parts->epk, &txn));
+        TRY(partition_begin_many(op, call->container, &parts->key, &txn));
     TRY(take_all(op, parts, txn, culprit));
     TRY(partition_commit(op, &txn, stamp));
 out:

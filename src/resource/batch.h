@@ -37,12 +37,12 @@ struct parts {
     struct reply *reply;
     struct part *part;
     size_t count;
-    bool has_key;        /* the request names the partition key of all of them: */
-    struct epk epk;      /* this one */
-    struct epk min, max; /* in bulk, the range that the request names; max is empty when it names none */
-    size_t answer_bytes; /* that the answer may need so far; its body has room for them */
-    uint64_t lsn;        /* for the session token */
-    bool is_binary;      /* the request's form, and the answer's */
+    bool has_key;          /* the request names the partition key of all of them: */
+    struct placed_key key; /* this one */
+    struct epk min, max;   /* in bulk, the range that the request names; max is empty when it names none */
+    size_t answer_bytes;   /* that the answer may need so far; its body has room for them */
+    uint64_t lsn;          /* for the session token */
+    bool is_binary;        /* the request's form, and the answer's */
 };
 
 /* The operations of the request, none of them placed yet. */

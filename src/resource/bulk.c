@@ -27,7 +27,7 @@ static bool meet(const struct action *a, const struct action *b)
 {
     struct slice a_written = id_written(a), b_written = id_written(b);
 
-    return slice_equal(epk_slice(&a->epk), epk_slice(&b->epk)) &&
+    return partition_key_equal(&a->key.values, &b->key.values) &&
            (slice_equal(a->id, b->id) || slice_equal(a->id, b_written) || slice_equal(a_written, b->id) ||
             slice_equal(a_written, b_written));
 }
@@ -71,10 +71,10 @@ static enum status begin(struct op *op, struct parts *parts, struct part *part, 
     assert(wave->count < parts->count); /* there is room for all of them */
     op->retry_after_ms = 0;
     part->charge = charge_refused;
-    TRY(throughput_enter_part(op, parts->call, &part->action.epk));
-    TRY(partition_begin_many(op, parts->call->container, &part->action.epk, &txn));
+    TRY(throughput_enter_part(op, parts->call, &part->action.key.epk));
+    TRY(partition_begin_many(op, parts->call->container, &part->action.key, &txn));
     st = take(op, parts, part, txn);
-    throughput_leave_part(op, parts->call, &part->action.epk, part->charge);
+    throughput_leave_part(op, parts->call, &part->action.key.epk, part->charge);
     TRY(st);
     wave->ending[wave->count] = (struct partition_ending){ .txn = txn };
     wave->part[wave->count++] = part;

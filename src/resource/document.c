@@ -13,17 +13,15 @@
 static enum status read_document(struct op *op, const struct call *call, struct reply *reply,
                                  struct action *action)
 {
-    struct partition_key key;
-    struct epk named;
+    struct partition_key named;
     bool present;
     enum status st;
 
     TRY(item_read_body(op, call, &action->document));
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &named,
                            &present));
     action_place(call->container, action);
-    scope_key(reply, call, &action->epk);
-    partition_key_epk(call->container, &key, &named);
+    scope_key(reply, call, &action->key);
     if (present)
         TRY(action_check_key(op, action, &named));
 out:
@@ -157,11 +155,11 @@ static enum status read_request(struct op *op, const struct call *call, struct r
     if (requests[action->kind].has_document)
         TRY(read_document(op, call, reply, action));
     else
-        TRY(scope_read_key(op, call, reply, &action->epk));
+        TRY(scope_read_key(op, call, reply, &action->key));
     if (requests[action->kind].has_patch)
         TRY(read_patch(op, call, &action->patch));
     if (requests[action->kind].names_item)
-        TRY(item_address(op, call, &action->epk, &action->id));
+        TRY(item_address(op, call, &action->key, &action->id));
     if (action->kind == ACTION_REPLACE)
         TRY(call_check_rename(op, call, action->id, action->document));
 out:
@@ -210,15 +208,15 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     uint64_t lsn = container_lsn(call->container); /* before the read, which sees at least this */
     struct record item;
     struct slice id;
-    struct epk epk;
+    struct placed_key key;
     bool found;
     enum status st;
 
     scope_all(reply, call);
-    TRY(scope_read_key(op, call, reply, &epk));
+    TRY(scope_read_key(op, call, reply, &key));
     TRY(scope_check_session(op, call, reply, lsn));
-    TRY(item_address(op, call, &epk, &id));
-    TRY(partition_read(op, call->service->hints, call->container, &epk, id, &item, &found));
+    TRY(item_address(op, call, &key, &id));
+    TRY(partition_read(op, call->service->hints, call->container, &key, id, &item, &found));
     if (!found)
         TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
     TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));

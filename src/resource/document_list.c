@@ -26,7 +26,6 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     struct continuation at;
     struct partition_scope scope;
     struct partition_page page;
-    struct partition_key key;
     size_t limit;
     enum status st;
 
@@ -34,7 +33,7 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
         return feed_read(op, call, reply);
     scope_all(reply, call);
     TRY(call_page_size(op, call, &limit));
-    TRY(scope_read(op, call, reply, &scope, &key));
+    TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
     TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));

@@ -13,7 +13,7 @@ static enum status check_cross_partition(struct op *op, const struct call *call,
 {
     struct slice header = call_header(call, HEADER_CROSS_PARTITION);
 
-    if (scope->prefix.size || scope->min.size || scope->max.size ||
+    if (scope->key.epk.size || scope->min.size || scope->max.size ||
         (scope->points && scope->point_count <= 1) || call->container->system_key ||
         call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data ||
         (header.data && slice_is_nocase(slice_trim(header), "true")))
@@ -32,19 +32,18 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     struct functions functions = functions_of(call, NULL);
     struct item_source *items = NULL;
     struct partition_scope scope;
-    struct partition_key key;
     struct search search;
     enum status st;
 
     functions_offer(&functions, &options);
     scope_all(reply, call);
-    TRY(scope_read(op, call, reply, &scope, &key));
+    TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, lsn));
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));
     TRY(check_cross_partition(op, call, &scope));
-    TRY(item_source_open(op, call->container, &scope, &key, &items));
+    TRY(item_source_open(op, call->container, &scope, &items));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
     reply_session(reply, lsn);
     usage_of_items(reply, call);

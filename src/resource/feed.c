@@ -260,7 +260,6 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
 {
     struct partition_feed changes = { 0 };
     struct partition_scope scope;
-    struct partition_key key;
     enum feed_mode mode;
     struct feed feed;
     size_t limit;
@@ -269,7 +268,7 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(read_mode(op, call, &mode));
     TRY(call_page_size(op, call, &limit));
-    TRY(scope_read(op, call, reply, &scope, &key));
+    TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
     partition_feed_expect(&changes, limit + 1);

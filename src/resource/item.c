@@ -117,14 +117,15 @@ static bool is_rid_here(const struct call *call, uint64_t *number)
            memcmp(rid.bytes, container->bytes, container->size) == 0;
 }
 
-enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id)
+enum status item_address(struct op *op, const struct call *call, const struct placed_key *key,
+                         struct slice *id)
 {
     struct slice found = { 0 };
     uint64_t number;
     enum status st = ST_OK;
 
     if (is_rid_here(call, &number))
-        TRY(partition_id_of(op, call->container, epk, number, &found));
+        TRY(partition_id_of(op, call->container, key, number, &found));
     *id = found.data ? found : call->id; /* an id may look like a rid, and be none */
 out:
     return st;

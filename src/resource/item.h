@@ -1,6 +1,7 @@
 /* src/resource/item.h - what the operations on items share: bodies in, items out, addresses. */
 #pragma once
 #include "keys/record.h"
+#include "partition/key.h"
 #include "resource/call.h"
 
 /* Reads the body as a document: within limits, with a good id. System properties that the client sent are dropped. */
@@ -22,7 +23,8 @@ enum status item_check_size(struct op *op, struct json document);
 bool item_is_system_name(struct slice name);
 
 /* The id of the item that the path names, by its id or by its rid. */
-enum status item_address(struct op *op, const struct call *call, const struct epk *epk, struct slice *id);
+enum status item_address(struct op *op, const struct call *call, const struct placed_key *key,
+                         struct slice *id);
 
 /* dbs/<rid>/colls/<rid>/docs/<rid>/: where an item of the container is, in rids. */
 void item_print_self(struct buf *body, const struct container *container, const struct rid *item);

@@ -29,10 +29,9 @@ static enum status read_media_address(struct op *op, const struct call *call, st
         TRY(attachment_missing(op));
     job->number = (uint32_t)rid_number(&rid);
     job->item_id = json_string(json_get(item.document, "id"));
-    assert(item.epk.size <= sizeof(job->epk.bytes));
-    job->epk.size = (uint16_t)item.epk.size;
-    memcpy(job->epk.bytes, item.epk.data, item.epk.size);
-    scope_key(reply, call, &job->epk);
+    partition_key_extract(call->container, item.document, &job->key.values);
+    partition_key_place(call->container, &job->key);
+    scope_key(reply, call, &job->key);
 out:
     return st;
 }
@@ -45,7 +44,7 @@ enum status media_read(struct op *op, struct call *call, struct reply *reply)
     enum status st;
 
     TRY(read_media_address(op, call, reply, &job));
-    TRY(partition_begin_many(op, call->container, &job.epk, &txn));
+    TRY(partition_begin_many(op, call->container, &job.key, &txn));
     TRY(attachment_find(op, txn, &job, call->id));
     if (job.found)
         TRY(attachment_media(op, txn, &job.item, job.number, &bytes));

@@ -89,7 +89,7 @@ enum status operations_give_id(struct op *op, struct json options, struct json *
 
 static enum status check_partition(struct op *op, const struct operations *work, const struct action *action)
 {
-    if (slice_equal(epk_slice(&action->epk), epk_slice(work->epk)))
+    if (partition_key_equal(&action->key.values, &work->key->values))
         return ST_OK;
     return op_fail(op, ST_BAD_REQUEST,
                    "Requests originating from scripts cannot reference partition keys other than the one for "
@@ -161,7 +161,7 @@ static enum status act(struct op *op, const struct operations *work, const struc
                        struct buf *answers, bool *refused)
 {
     struct json options = json_get(asked, "options");
-    struct action action = { .kind = way->kind, .epk = *work->epk, .indexing = wish_of(options) };
+    struct action action = { .kind = way->kind, .key = *work->key, .indexing = wish_of(options) };
     struct slice condition = { 0 };
     enum status st = ST_OK;
 
@@ -295,11 +295,11 @@ enum status operations_search(struct op *op, const struct operations *work, stru
 
 static enum status query(struct op *op, const struct operations *work, struct json asked, struct buf *answers)
 {
-    struct partition_scope scope = { .prefix = *work->epk, .exact = work->call->container->system_key };
+    struct partition_scope scope = { .key = *work->key, .exact = work->call->container->system_key };
     struct item_source *items = NULL;
     enum status st;
 
-    TRY(item_source_open_in(op, work->txn, &scope, work->key, &items));
+    TRY(item_source_open_in(op, work->txn, &scope, &items));
     TRY(operations_search(op, work, asked, item_source_rows(items), &work->call->container->rid, answers));
 out:
     item_source_close(items);

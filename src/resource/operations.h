@@ -11,8 +11,7 @@
 
 struct operations {
     const struct call *call;
-    const struct epk *epk;
-    const struct partition_key *key; /* the values of that key; NULL where they are not known */
+    const struct placed_key *key;
     struct partition_txn *txn;
     struct script_session *session;
 };

@@ -105,17 +105,6 @@ out:
 
 /* ---- the document ---- */
 
-/* Whether the document still has the wanted key: a patch of an object around the key may have changed it. */
-static bool is_of_key(const struct container *container, struct json document, struct slice wanted)
-{
-    struct partition_key key;
-    struct epk epk;
-
-    partition_key_extract(container, document, &key);
-    partition_key_epk(container, &key, &epk);
-    return slice_equal(epk_slice(&epk), wanted);
-}
-
 enum status item_patch_apply(struct op *op, const struct container *container, const struct item_patch *patch,
                              const struct record *old, struct json *document)
 {
@@ -125,7 +114,7 @@ enum status item_patch_apply(struct op *op, const struct container *container, c
     TRY(patch_apply(op, &patch->changes, old->document, document));
     if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
         TRY(ttl_check(op, json_get(*document, "ttl")));
-    if (!is_of_key(container, *document, old->epk))
+    if (!partition_key_shared(container, *document, old->document)) /* it may be inside a patched object */
         TRY(op_fail(op, ST_BAD_REQUEST, "Invalid patch request: Cannot patch the partition key."));
     TRY(item_check_size(op, *document));
 out:

@@ -18,8 +18,7 @@ struct execution {
     const struct call *call;
     struct reply *reply;
     struct script script;
-    struct partition_key key;
-    struct epk epk;
+    struct placed_key key;
     struct slice args, context; /* JSON text */
     struct script_session *session;
     struct commit_stamp stamp;
@@ -63,9 +62,9 @@ static enum status read_key(struct op *op, struct execution *execution)
     if (!call_header(call, HEADER_PARTITION_KEY).data && !call->container->system_key)
         TRY(op_fail(op, ST_BAD_REQUEST, "PartitionKey value must be supplied for this operation."));
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM,
-                           &execution->key, &present));
-    partition_key_epk(call->container, &execution->key, &execution->epk);
-    scope_key(execution->reply, call, &execution->epk);
+                           &execution->key.values, &present));
+    partition_key_place(call->container, &execution->key);
+    scope_key(execution->reply, call, &execution->key);
 out:
     return st;
 }
@@ -124,9 +123,7 @@ static enum status write_answer(struct op *op, struct execution *execution, stru
 static enum status attempt(struct op *op, struct execution *execution, bool in_turn, struct json *done)
 {
     const struct call *call = execution->call;
-    struct operations work = {
-        .call = call, .epk = &execution->epk, .key = &execution->key, .session = execution->session
-    };
+    struct operations work = { .call = call, .key = &execution->key, .session = execution->session };
     struct script_run run = { &execution->script, execution->args, execution->context, operations_run,
                               &work };
     enum status st;
@@ -135,9 +132,9 @@ static enum status attempt(struct op *op, struct execution *execution, bool in_t
     *done = json_undefined;     /* what the last attempt left is gone from the session, */
     buf_init(reply_body(execution->reply), &op->arena); /* and its answer from the arena */
     if (in_turn)
-        TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->epk, &work.txn));
+        TRY(partition_begin_in_turn(op, call->service->locks, call->container, &execution->key, &work.txn));
     else
-        TRY(partition_begin_many(op, call->container, &execution->epk, &work.txn));
+        TRY(partition_begin_many(op, call->container, &execution->key, &work.txn));
     if (in_turn)
         TRY(script_again(op, execution->session));
     TRY(script_run(op, execution->session, &run, done));

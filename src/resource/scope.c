@@ -13,9 +13,9 @@ void scope_all(struct reply *reply, const struct call *call)
     reply_owner(reply, call->container->link, &call->container->rid, ranges_all(call->container));
 }
 
-void scope_key(struct reply *reply, const struct call *call, const struct epk *epk)
+void scope_key(struct reply *reply, const struct call *call, const struct placed_key *key)
 {
-    reply_ranges(reply, ranges_of_prefix(call->container, epk));
+    reply_ranges(reply, ranges_of_prefix(call->container, &key->epk));
 }
 
 enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,
@@ -39,16 +39,16 @@ out:
 
 /* ---- what the headers name ---- */
 
-enum status scope_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk)
+enum status scope_read_key(struct op *op, const struct call *call, struct reply *reply,
+                           struct placed_key *key)
 {
-    struct partition_key key;
     bool present;
     enum status st;
 
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &key,
-                           &present));
-    partition_key_epk(call->container, &key, epk);
-    scope_key(reply, call, epk);
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM,
+                           &key->values, &present));
+    partition_key_place(call->container, key);
+    scope_key(reply, call, key);
 out:
     return st;
 }
@@ -89,22 +89,20 @@ static enum status read_epk(struct op *op, struct slice header, int order, struc
 }
 
 enum status scope_read(struct op *op, const struct call *call, struct reply *reply,
-                       struct partition_scope *scope, struct partition_key *key)
+                       struct partition_scope *scope)
 {
     bool present;
     enum status st;
 
     *scope = (struct partition_scope){ 0 };
     TRY(scope_read_range(op, call, reply, &scope->min, &scope->max));
-    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY, key,
-                           &present));
-    if (!present)
-        key->count = 0;
+    TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_QUERY,
+                           &scope->key.values, &present));
     if (present) {
-        partition_key_epk(call->container, key, &scope->prefix);
+        partition_key_place(call->container, &scope->key);
         scope->exact = call->container->system_key; /* an item without a key has an empty one there */
         if (scope->max.size == 0)                   /* else the range that the header names answers */
-            scope_key(reply, call, &scope->prefix);
+            scope_key(reply, call, &scope->key);
     }
     TRY(read_epk(op, call_header(call, HEADER_START_EPK), 1, &scope->min));
     TRY(read_epk(op, call_header(call, HEADER_END_EPK), -1, &scope->max));

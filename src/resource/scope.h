@@ -2,9 +2,9 @@
  * src/resource/scope.h - which part of its container a request on items is about. The answer names the ranges of that
  * part, and the client's session token is read for them. How an operation says so:
  *     scope_all(reply, call);                                the answer is about the container and all its ranges
- *     TRY(scope_read_key(op, call, reply, &epk));            or about the range of the header's key
+ *     TRY(scope_read_key(op, call, reply, &key));            or about the range of the header's key
  *     TRY(scope_read_range(op, call, reply, &min, &max));    or about the range that the header names
- *     TRY(scope_read(op, call, reply, &scope, &key));        or whichever of them there is: a list or a query
+ *     TRY(scope_read(op, call, reply, &scope));        or whichever of them there is: a list or a query
  *     TRY(scope_check_session(op, call, reply, lsn));        reads the client's token for those ranges
  *     ...
  *     reply_session(reply, lsn);                             and the token that goes out names them
@@ -19,10 +19,11 @@
 void scope_all(struct reply *reply, const struct call *call);
 
 /* From here on the answer is about the range in which this key lies; a part of a key is welcome. */
-void scope_key(struct reply *reply, const struct call *call, const struct epk *epk);
+void scope_key(struct reply *reply, const struct call *call, const struct placed_key *key);
 
 /* For operations without a document: reads the partition key from the header, which must have all of it. */
-enum status scope_read_key(struct op *op, const struct call *call, struct reply *reply, struct epk *epk);
+enum status scope_read_key(struct op *op, const struct call *call, struct reply *reply,
+                           struct placed_key *key);
 
 /*
  * x-ms-documentdb-partitionkeyrangeid: the keys of that range are [min, max). Without the header
@@ -33,10 +34,9 @@ enum status scope_read_range(struct op *op, const struct call *call, struct repl
 
 /*
  * Reads what a list or a query is about: a key, a part of one, a range, bounds of the client's own, or everything.
- * Without a key in the header `key` has no values.
  */
 enum status scope_read(struct op *op, const struct call *call, struct reply *reply,
-                       struct partition_scope *scope, struct partition_key *key);
+                       struct partition_scope *scope);
 
 /* ST_SESSION_UNAVAILABLE when the client's token has a later LSN than `lsn` for a range that the answer is about. */
 enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,

@@ -66,16 +66,16 @@ static struct range_ids ranges_asked_for(struct op *op, const struct call *call)
     const struct container *container = call->container;
     struct slice range = call_header(call, HEADER_PARTITION_KEY_RANGE_ID);
     struct slice key_text = call_header(call, HEADER_PARTITION_KEY);
-    struct partition_key key;
-    struct epk epk;
+    struct placed_key key;
     uint32_t index;
     bool present;
 
     if (container->ranges.count == 1)
         return ranges_all(container);
-    if (partition_key_read(op, container, key_text, KEY_OF_QUERY, &key, &present) == ST_OK && present) {
-        partition_key_epk(container, &key, &epk);
-        return ranges_of_prefix(container, &epk);
+    if (partition_key_read(op, container, key_text, KEY_OF_QUERY, &key.values, &present) == ST_OK &&
+        present) {
+        partition_key_place(container, &key);
+        return ranges_of_prefix(container, &key.epk);
     }
     if (range.data && range_parse(op, container, range, &index) == ST_OK)
         return range_at(container, index);

@@ -27,7 +27,7 @@ struct firing {
     struct json body;    /* the request's, as it came or as a trigger before the write has left it */
     struct record going; /* the item that a delete removes: scripts see it in place of a body */
     bool has_going;
-    struct epk named; /* the request's partition key */
+    struct placed_key named; /* the request's partition key */
     struct script_session *session;
     struct operations work;
     struct slice
@@ -214,7 +214,7 @@ static enum status take_document(struct op *op, struct firing *firing, struct js
     action_place(firing->call->container, action);
     if (action->kind == ACTION_REPLACE)
         action->id = id;
-    TRY(action_check_key(op, action, &firing->named));
+    TRY(action_check_key(op, action, &firing->named.values));
 out:
     return st;
 }
@@ -267,11 +267,11 @@ static enum status attempt(struct op *op, struct firing *firing, bool in_turn, s
     enum status st;
 
     firing->changed = (struct slice){ 0 };
-    *work = (struct operations){ .call = call, .epk = &firing->named, .session = firing->session };
+    *work = (struct operations){ .call = call, .key = &firing->named, .session = firing->session };
     if (in_turn)
-        TRY(partition_begin_in_turn(op, call->service->locks, call->container, work->epk, &work->txn));
+        TRY(partition_begin_in_turn(op, call->service->locks, call->container, work->key, &work->txn));
     else
-        TRY(partition_begin_many(op, call->container, work->epk, &work->txn));
+        TRY(partition_begin_many(op, call->container, work->key, &work->txn));
     if (in_turn)
         TRY(script_again(op, firing->session));
     TRY(find_going(op, firing));
@@ -314,7 +314,7 @@ enum status trigger_run(struct op *op, const struct call *call, struct action *a
                         struct commit_stamp *stamp, struct json *answer)
 {
     struct triggers triggers = { 0 };
-    struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->epk };
+    struct firing firing = { .call = call, .triggers = &triggers, .action = action, .named = action->key };
     enum status st;
 
     assert(trigger_is_named(call));

@@ -81,13 +81,13 @@ static bool is_whole(const struct partition_scope *scope)
 {
     bool ends_nowhere = scope->max.size == 0 || scope->max.bytes[0] == 0xff;
 
-    return !scope->exact && scope->prefix.size == 0 && scope->min.size == 0 && ends_nowhere;
+    return !scope->exact && scope->key.epk.size == 0 && scope->min.size == 0 && ends_nowhere;
 }
 
 /* Whether every key that begins with the scope's prefix lies within the scope's bounds. */
 static bool bounds_hold_prefix(const struct partition_scope *scope)
 {
-    struct slice prefix = epk_slice(&scope->prefix), max = epk_slice(&scope->max);
+    struct slice prefix = epk_slice(&scope->key.epk), max = epk_slice(&scope->max);
 
     if (slice_compare(epk_slice(&scope->min), prefix) > 0)
         return false;
@@ -97,21 +97,28 @@ static bool bounds_hold_prefix(const struct partition_scope *scope)
 }
 
 /*
- * Tells the query the values of the key. A value that shares its EPK with others does not stand for the scope, and an
- * undefined value has no entry in the index: neither is told.
+ * Whether the items with this value in the index are those of the key: an undefined value has no entry there. Keys
+ * have numbers as doubles, the index has whole numbers exactly, and up to 2^53 that is the same.
  */
-static void describe_key(struct query_index *index, const struct partition_scan *scan,
-                         const struct partition_key *key)
+static bool is_in_index(struct json value)
 {
+    if (json_kind(value) == JSON_NUMBER)
+        return json_double(value) > -0x1p53 && json_double(value) < 0x1p53;
+    return json_kind(value) != JSON_UNDEFINED;
+}
+
+/* Tells the query the values of the key. One that the index does not have as the key has it is not told. */
+static void describe_key(struct query_index *index, const struct partition_scan *scan)
+{
+    const struct partition_key *key = &scan->scope.key.values;
+
     index->key_value_count = key->count < index->key_count ? key->count : index->key_count;
     index->key_is_scope = index->key_value_count && bounds_hold_prefix(&scan->scope);
     for (size_t i = 0; i < index->key_value_count; i++) {
         struct json value = key->component[i];
-        bool tells =
-            json_kind(value) != JSON_UNDEFINED && epk_tells_apart(scan->container->epk_version, value);
 
-        index->key_value[i] = tells ? value : json_undefined;
-        index->key_is_scope &= tells;
+        index->key_value[i] = is_in_index(value) ? value : json_undefined;
+        index->key_is_scope &= is_in_index(value);
     }
 }
 
@@ -127,8 +134,7 @@ static void describe_spans(struct op *op, struct query_index *index, const struc
     index->span = span;
 }
 
-static void describe_scope(struct op *op, struct query_index *index, const struct partition_scan *scan,
-                           const struct partition_key *key)
+static void describe_scope(struct op *op, struct query_index *index, const struct partition_scan *scan)
 {
     const struct container *container = scan->container;
 
@@ -137,16 +143,14 @@ static void describe_scope(struct op *op, struct query_index *index, const struc
     for (size_t i = 0; i < index->key_count; i++)
         index->key[i] = path_of_key(op, &container->key_path[i]);
     assert(index->key_count <= PARTITION_KEY_PATHS_MAX);
-    describe_key(index, scan, key);
+    describe_key(index, scan);
     index->is_whole = is_whole(&scan->scope);
     index->hides = container->default_ttl != TTL_OFF;
 }
 
-enum status item_index_offer(struct op *op, const struct partition_scan *scan,
-                             const struct partition_key *key, struct item_index *index,
+enum status item_index_offer(struct op *op, const struct partition_scan *scan, struct item_index *index,
                              const struct query_index **offered)
 {
-    static const struct partition_key none = { 0 };
     const struct container *container = scan->container;
     struct query_index *base = &index->base;
     bool whole, counted;
@@ -167,7 +171,7 @@ enum status item_index_offer(struct op *op, const struct partition_scan *scan,
         goto out;
     if (!whole)
         base->left_out = container_index_left_out(op);
-    describe_scope(op, base, scan, key ? key : &none);
+    describe_scope(op, base, scan);
     *offered = base;
 out:
     return st;

@@ -13,9 +13,8 @@ struct item_index {
 };
 
 /*
- * Offers the index to a query, once the scan is open. `key` may be NULL. `offered` is left alone when there is no
- * index, when its documents were not counted, or when the scope holds nothing.
+ * Offers the index to a query, once the scan is open. `offered` is left alone when there is no index, when its
+ * documents were not counted, or when the scope holds nothing.
  */
-enum status item_index_offer(struct op *op, const struct partition_scan *scan,
-                             const struct partition_key *key, struct item_index *index,
+enum status item_index_offer(struct op *op, const struct partition_scan *scan, struct item_index *index,
                              const struct query_index **offered);

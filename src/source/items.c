@@ -110,27 +110,25 @@ static struct item_source *new_source(struct op *op)
 }
 
 enum status item_source_open(struct op *op, const struct container *container,
-                             const struct partition_scope *scope, const struct partition_key *key,
-                             struct item_source **items)
+                             const struct partition_scope *scope, struct item_source **items)
 {
     struct item_source *made = *items = new_source(op);
     enum status st;
 
     TRY(partition_scan_open(op, container, scope, &made->scan));
-    TRY(item_index_offer(op, &made->scan, key, &made->index, &made->base.index));
+    TRY(item_index_offer(op, &made->scan, &made->index, &made->base.index));
 out:
     return st;
 }
 
 enum status item_source_open_in(struct op *op, const struct partition_txn *txn,
-                                const struct partition_scope *scope, const struct partition_key *key,
-                                struct item_source **items)
+                                const struct partition_scope *scope, struct item_source **items)
 {
     struct item_source *made = *items = new_source(op);
     enum status st;
 
     TRY(partition_scan_open_in(op, txn, scope, &made->scan));
-    TRY(item_index_offer(op, &made->scan, key, &made->index, &made->base.index));
+    TRY(item_index_offer(op, &made->scan, &made->index, &made->base.index));
 out:
     return st;
 }

@@ -93,12 +93,11 @@ static void create_item(struct bench *bench, const struct container *container, 
     struct op *op = &bench->op;
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
-    struct partition_key key;
+    struct placed_key key;
     struct record item;
     struct json document;
     struct slice id;
     struct buf text;
-    struct epk epk;
     bool found;
 
     op_begin(op, OP_TIMEOUT_MS);
@@ -110,9 +109,9 @@ static void create_item(struct bench *bench, const struct container *container, 
         i, i / 100, i, i, i % 90, i);
     document = parse(bench, &text);
     id = json_string(json_get(document, "id"));
-    partition_key_extract(container, document, &key);
-    partition_key_epk(container, &key, &epk);
-    check(bench, partition_begin(op, bench->locks, container, &epk, id, &txn), "begin");
+    partition_key_extract(container, document, &key.values);
+    partition_key_place(container, &key);
+    check(bench, partition_begin(op, bench->locks, container, &key, id, &txn), "begin");
     check(bench, partition_find(op, txn, id, &item, &found), "find");
     check(bench, partition_create(op, txn, document, &item), "create");
     check(bench, partition_commit(op, &txn, &stamp), "commit");

@@ -110,17 +110,16 @@ static void create_item(struct bench *bench, size_t i)
 {
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
-    struct partition_key key;
+    struct placed_key key;
     struct record record;
-    struct epk epk;
     struct json item;
 
     next_op(bench);
     item = make_item(bench, i);
-    partition_key_extract(bench->container, item, &key);
-    partition_key_epk(bench->container, &key, &epk);
+    partition_key_extract(bench->container, item, &key.values);
+    partition_key_place(bench->container, &key);
     check(bench,
-          partition_begin(&bench->op, bench->locks, bench->container, &epk, json_string(json_get(item, "id")),
+          partition_begin(&bench->op, bench->locks, bench->container, &key, json_string(json_get(item, "id")),
                           &txn),
           "begin");
     check(bench, partition_create(&bench->op, txn, item, &record), "create");

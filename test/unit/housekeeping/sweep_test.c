@@ -268,7 +268,7 @@ TEST(an_older_definition_removes_nothing)
     old = rig_container(&rig, TTL(10));
     CHECK(item_create(&rig, old, "{'id':'1','pk':'a'}", &item) == ST_OK);
     rig_advance_ms(&rig, 11000);
-    CHECK(partition_begin(rig.op, rig.locks, old, epk_of_key(rig.op, old, KEY_A), slice_of("1"), &txn) ==
+    CHECK(partition_begin(rig.op, rig.locks, old, key_of_header(rig.op, old, KEY_A), slice_of("1"), &txn) ==
           ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && !found);
     CHECK(catalog_replace_container(

@@ -106,7 +106,7 @@ static void write_values(const struct epk *epk, uint64_t number)
     value_stamp(value, size, 7, 1700000000000);
     line("change", slice_make(value, 24), 1, 1, 2, 4, 8, REST);
     line("  goes on", slice_make(value + 24, size - 24), 8, 8, REST);
-    line("unique", unique_entry_with(&test_op()->arena, (struct slice){ 0 }, number), 1, 8, REST);
+    line("unique", holders_with(&test_op()->arena, (struct slice){ 0 }, number), 1, 8, REST);
     size = head_encode(&(struct head){ 7, 1700000000000, 1, true, 1, record_bytes }, head);
     line("head", slice_make(head, 24), 1, 3, 4, 8, REST);
     line("  goes on", slice_make(head + 24, size - 24), 8, 8, REST);

@@ -113,26 +113,26 @@ TEST(an_entry_of_a_unique_key_holds_the_numbers_that_were_put_into_it)
     struct arena *arena = &test_op()->arena;
     struct slice entry = { 0 };
 
-    CHECK(unique_entry_check(test_op(), entry) == ST_OK && unique_entry_count(entry) == 0);
+    CHECK(holders_check(test_op(), entry) == ST_OK && holders_count(entry) == 0);
     for (uint64_t i = 0; i < 5; i++) {
-        entry = unique_entry_with(arena, entry, UINT64_MAX - i);
-        CHECK(unique_entry_check(test_op(), entry) == ST_OK && unique_entry_count(entry) == i + 1);
+        entry = holders_with(arena, entry, UINT64_MAX - i);
+        CHECK(holders_check(test_op(), entry) == ST_OK && holders_count(entry) == i + 1);
     }
-    entry = unique_entry_without(arena, entry, UINT64_MAX - 2);
-    CHECK(unique_entry_count(entry) == 4 && unique_entry_number(entry, 2) == UINT64_MAX - 3);
-    CHECK(unique_entry_count(unique_entry_without(arena, entry, 77)) == 4);
+    entry = holders_without(arena, entry, UINT64_MAX - 2);
+    CHECK(holders_count(entry) == 4 && holders_at(entry, 2) == UINT64_MAX - 3);
+    CHECK(holders_count(holders_without(arena, entry, 77)) == 4);
     for (uint64_t i = 0; i < 5; i++)
-        entry = unique_entry_without(arena, entry, UINT64_MAX - i);
+        entry = holders_without(arena, entry, UINT64_MAX - i);
     CHECK(!entry.data);
 }
 
 TEST(an_entry_of_a_unique_key_that_is_cut_or_newer_is_noticed)
 {
-    struct slice entry = unique_entry_with(&test_op()->arena, (struct slice){ 0 }, 7);
+    struct slice entry = holders_with(&test_op()->arena, (struct slice){ 0 }, 7);
 
     for (size_t size = 0; size < entry.size; size++)
-        CHECK(unique_entry_check(test_op(), slice_make(entry.data, size)) == ST_CORRUPT);
-    CHECK(unique_entry_check(test_op(), slice_make("\2\0\0\0\0\0\0\0\7", 9)) == ST_CORRUPT);
+        CHECK(holders_check(test_op(), slice_make(entry.data, size)) == ST_CORRUPT);
+    CHECK(holders_check(test_op(), slice_make("\2\0\0\0\0\0\0\0\7", 9)) == ST_CORRUPT);
 }
 
 TEST(a_head_comes_back_as_it_was_written)

@@ -26,7 +26,7 @@ struct place {
     struct locks *locks;
     struct database *database;
     struct container *container;
-    struct epk epk; /* of the key "a" */
+    struct placed_key key; /* "a" */
 };
 
 static void place_open_with(struct place *place, const char *name, enum entries_kept entries)
@@ -73,12 +73,11 @@ static struct record add(struct place *place, const char *document)
     struct json parsed = rig_json(test_op(), document);
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
-    struct partition_key key;
     struct record item = { 0 };
 
-    partition_key_extract(place->container, parsed, &key);
-    partition_key_epk(place->container, &key, &place->epk);
-    CHECK(partition_begin(test_op(), place->locks, place->container, &place->epk,
+    partition_key_extract(place->container, parsed, &place->key.values);
+    partition_key_place(place->container, &place->key);
+    CHECK(partition_begin(test_op(), place->locks, place->container, &place->key,
                           json_string(json_get(parsed, "id")), &txn) == ST_OK);
     CHECK(partition_create(test_op(), txn, parsed, &item) == ST_OK);
     CHECK(partition_commit(test_op(), &txn, &stamp) == ST_OK);
@@ -87,7 +86,7 @@ static struct record add(struct place *place, const char *document)
 
 static struct slice entry_key(struct place *place, size_t which, const char *document)
 {
-    return unique_key_of(&test_op()->arena, place->container, epk_slice(&place->epk), which,
+    return unique_key_of(&test_op()->arena, place->container, epk_slice(&place->key.epk), which,
                          rig_json(test_op(), document));
 }
 
@@ -105,7 +104,7 @@ static void put(struct place *place, struct slice key, struct slice value)
 
 static struct slice entry_of(uint64_t number)
 {
-    return unique_entry_with(&test_op()->arena, (struct slice){ 0 }, number);
+    return holders_with(&test_op()->arena, (struct slice){ 0 }, number);
 }
 
 /* Each does one thing to a container with two items that agrees with itself. */
@@ -150,8 +149,33 @@ static void value_taken_twice(struct place *place, const struct record *item)
     put(place, key_document(&test_op()->arena, bucket_id(place->container->bucket), item->number),
         slice_make(value, size));
     put(place, entry_key(place, 0, "{'mail':'x'}"),
-        unique_entry_with(&test_op()->arena, entry_of(item->number - 1), item->number));
+        holders_with(&test_op()->arena, entry_of(item->number - 1), item->number));
     put(place, entry_key(place, 0, "{'mail':'y'}"), (struct slice){ 0 });
+}
+
+/* Two partition keys with one EPK (test/security/twins.py) may have the same id and the same unique values. */
+static void keys_of_one_epk(struct place *place, const struct record *item)
+{
+    (void)item;
+    add(place, "{'id':'3','pk':'alice@example.com','mail':'x','phone':1}");
+    add(place, "{'id':'3','pk':'bslfdzn521slz8puq7ECt<awf5XY8*K','mail':'x','phone':1}");
+}
+
+static void id_taken_twice(struct place *place, const struct record *item)
+{
+    uint64_t bucket = bucket_id(place->container->bucket);
+    struct arena *arena = &test_op()->arena;
+    struct record twin = *item;
+    size_t size;
+    uint8_t *value;
+
+    twin.document = rig_json(test_op(), "{'id':'1','pk':'a','mail':'y','phone':2}");
+    value = record_encode(test_op(), &twin, &size);
+    value_stamp(value, size, 2, 1); /* as the second item was written */
+    put(place, key_document(arena, bucket, item->number), slice_make(value, size));
+    put(place, key_id(arena, bucket, item->epk, slice_of("1")),
+        holders_with(arena, entry_of(item->number - 1), item->number));
+    put(place, key_id(arena, bucket, item->epk, slice_of("2")), (struct slice){ 0 });
 }
 
 /* The second item with an attachment, and what is taken from it. */
@@ -256,6 +280,8 @@ static const struct {
     { "too-many", entry_too_many, 1 },
     { "damaged", entry_damaged, 1 },
     { "twice", value_taken_twice, 1 },
+    { "keys-of-one-epk", keys_of_one_epk, 0 },
+    { "id-twice", id_taken_twice, 1 },
     { "attachment", attachment_sound, 0 },
     { "attachment-unknown", attachment_unknown, 1 },
     { "attachment-alone", attachment_alone, 1 },

@@ -9,7 +9,7 @@
 /* One more for item 1 of the key a; its media are the name. */
 static enum status attach(struct rig *rig, const struct container *container, const char *id)
 {
-    struct epk *epk = epk_of_key(rig->op, container, "['a']");
+    struct placed_key *key = key_of_header(rig->op, container, "['a']");
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct record item, made;
@@ -20,7 +20,7 @@ static enum status attach(struct rig *rig, const struct container *container, co
 
     buf_init(&text, &rig->op->arena);
     buf_printf(&text, "{'id':'%s','contentType':'a/b','media':'m'}", id);
-    TRY(partition_begin(rig->op, rig->locks, container, epk, slice_of("1"), &txn));
+    TRY(partition_begin(rig->op, rig->locks, container, key, slice_of("1"), &txn));
     TRY(partition_find(rig->op, txn, slice_of("1"), &item, &found));
     if (!found)
         TRY(op_fail(rig->op, ST_ITEM_NOT_FOUND, "no item"));
@@ -36,7 +36,7 @@ out:
 
 static enum status detach_first(struct rig *rig, const struct container *container)
 {
-    struct epk *epk = epk_of_key(rig->op, container, "['a']");
+    struct placed_key *key = key_of_header(rig->op, container, "['a']");
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct record item, *list;
@@ -44,7 +44,7 @@ static enum status detach_first(struct rig *rig, const struct container *contain
     bool found;
     enum status st;
 
-    TRY(partition_begin(rig->op, rig->locks, container, epk, slice_of("1"), &txn));
+    TRY(partition_begin(rig->op, rig->locks, container, key, slice_of("1"), &txn));
     TRY(partition_find(rig->op, txn, slice_of("1"), &item, &found));
     if (found)
         TRY(attachment_list(rig->op, txn, &item, &list, &count));
@@ -128,7 +128,7 @@ TEST(an_item_takes_its_attachments_along_however_it_goes)
         if (way == 0)
             CHECK(item_delete(&rig, container, "['a']", "1") == ST_OK);
         else if (way == 1)
-            CHECK(partition_clear(rig.op, container, epk_of_key(rig.op, container, "['a']"), &stamp) ==
+            CHECK(partition_clear(rig.op, container, key_of_header(rig.op, container, "['a']"), &stamp) ==
                   ST_OK);
         else if (way == 2)
             CHECK(rig_sweep(&rig, &removed) == ST_OK);
@@ -184,7 +184,8 @@ TEST(a_new_attachment_meets_a_delete_of_its_item_and_one_of_them_is_refused)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     REQUIRE(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
-    REQUIRE(partition_begin_many(rig.op, container, epk_of_key(rig.op, container, "['a']"), &txn) == ST_OK);
+    REQUIRE(partition_begin_many(rig.op, container, key_of_header(rig.op, container, "['a']"), &txn) ==
+            ST_OK);
     partition_expect(txn, slice_of("1"));
     REQUIRE(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && found);
     REQUIRE(attachment_number(rig.op, txn, &item, &number) == ST_OK);
@@ -241,7 +242,7 @@ TEST(an_item_and_its_attachment_may_be_made_in_one_transaction)
 {
     struct container *container;
     struct partition_txn *txn = NULL;
-    struct epk *epk;
+    struct placed_key *key;
     struct rig rig;
     struct commit_stamp stamp;
     struct record item, made, *list;
@@ -251,8 +252,8 @@ TEST(an_item_and_its_attachment_may_be_made_in_one_transaction)
 
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
-    epk = epk_of_key(rig.op, container, "['a']");
-    REQUIRE(partition_begin_many(rig.op, container, epk, &txn) == ST_OK);
+    key = key_of_header(rig.op, container, "['a']");
+    REQUIRE(partition_begin_many(rig.op, container, key, &txn) == ST_OK);
     REQUIRE(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     REQUIRE(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && found);
     REQUIRE(attachment_number(rig.op, txn, &item, &number) == ST_OK);
@@ -261,7 +262,7 @@ TEST(an_item_and_its_attachment_may_be_made_in_one_transaction)
     REQUIRE(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && found);
     CHECK(attachment_list(rig.op, txn, &item, &list, &count) == ST_OK && count == 1);
     REQUIRE(partition_commit(rig.op, &txn, &stamp) == ST_OK);
-    REQUIRE(partition_read(rig.op, NULL, container, epk, slice_of("1"), &item, &found) == ST_OK && found);
+    REQUIRE(partition_read(rig.op, NULL, container, key, slice_of("1"), &item, &found) == ST_OK && found);
     CHECK(item.lsn == stamp.lsn && item.ts_ms == stamp.ts_ms && (item.flags & RECORD_HAS_ATTACHMENTS));
     rig_close(&rig);
 }

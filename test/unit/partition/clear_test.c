@@ -8,7 +8,7 @@
 static enum status clear(struct rig *rig, const struct container *container, const char *key,
                          struct commit_stamp *stamp)
 {
-    return partition_clear(rig->op, container, epk_of_key(rig->op, container, key), stamp);
+    return partition_clear(rig->op, container, key_of_header(rig->op, container, key), stamp);
 }
 
 static void create_many(struct rig *rig, const struct container *container, const char *key, int count)
@@ -93,7 +93,7 @@ static bool find_neighbours(struct op *op, const struct container *container, ch
         char key[16];
 
         snprintf(key, sizeof(key), "['%d']", i);
-        bits[i] = epk_number_bits(container->epk_version, 1, epk_of_key(op, container, key));
+        bits[i] = epk_number_bits(container->epk_version, 1, &key_of_header(op, container, key)->epk);
         for (int k = 0; k < i; k++)
             if (bits[k] == bits[i]) {
                 snprintf(keys[0], 16, "%d", k);
@@ -136,8 +136,8 @@ TEST(a_writer_that_began_before_an_item_was_cleared_is_refused)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     create_many(&rig, container, "a", 20);
-    CHECK(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, "['a']"), slice_of("7"),
-                          &txn) == ST_OK);
+    CHECK(partition_begin(rig.op, rig.locks, container, key_of_header(rig.op, container, "['a']"),
+                          slice_of("7"), &txn) == ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("7"), &old, &found) == ST_OK && found);
     CHECK(partition_replace(rig.op, txn, &old, rig_json(rig.op, "{'id':'7','pk':'a','n':1}"), &item) ==
           ST_OK);
@@ -160,7 +160,7 @@ TEST(a_transaction_on_many_items_is_refused_when_one_of_them_has_changed)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     create_many(&rig, container, "a", 20);
-    CHECK(partition_begin_many(rig.op, container, epk_of_key(rig.op, container, "['a']"), &txn) == ST_OK);
+    CHECK(partition_begin_many(rig.op, container, key_of_header(rig.op, container, "['a']"), &txn) == ST_OK);
     for (int i = 0; i < 20; i++) {
         snprintf(id, sizeof(id), "%d", i);
         partition_expect(txn, slice_of(id));
@@ -210,7 +210,7 @@ static enum status upsert(struct op *op, struct writer *writer, const char *docu
     enum status st;
 
     TRY(partition_begin(op, writer->rig->locks, writer->container,
-                        epk_of_document(op, writer->container, parsed), id, &txn));
+                        key_of_document(op, writer->container, parsed), id, &txn));
     TRY(partition_find(op, txn, id, &old, &found));
     if (found)
         TRY(partition_replace(op, txn, &old, parsed, &item));

@@ -56,8 +56,8 @@ TEST(what_is_not_committed_yet_does_not_age)
 
     rig_open(&rig, false);
     container = rig_container(&rig, TTL(1));
-    REQUIRE(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, KEY_A), slice_of("1"),
-                            &txn) == ST_OK);
+    REQUIRE(partition_begin(rig.op, rig.locks, container, key_of_header(rig.op, container, KEY_A),
+                            slice_of("1"), &txn) == ST_OK);
     CHECK(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("1"), &found, &is_there) == ST_OK && is_there);
     CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK);
@@ -77,8 +77,8 @@ TEST(an_item_that_expires_while_its_writer_waits_has_expired_for_the_writer)
     container = rig_container(&rig, TTL(1));
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
     env_advance_ms(rig.op->env, 1000); /* the op began before; this is as long as it waits for the lock */
-    REQUIRE(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, KEY_A), slice_of("1"),
-                            &txn) == ST_OK);
+    REQUIRE(partition_begin(rig.op, rig.locks, container, key_of_header(rig.op, container, KEY_A),
+                            slice_of("1"), &txn) == ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && !found);
     partition_abort(txn);
     rig_close(&rig);
@@ -100,7 +100,7 @@ static bool is_read_with(struct rig *rig, struct hints *hints, const struct cont
     struct record item;
     bool found = false;
 
-    CHECK(partition_read(rig->op, hints, container, epk_of_key(rig->op, container, KEY_A), slice_of("1"),
+    CHECK(partition_read(rig->op, hints, container, key_of_header(rig->op, container, KEY_A), slice_of("1"),
                          &item, &found) == ST_OK);
     return found;
 }
@@ -111,25 +111,25 @@ TEST(an_expired_item_is_not_read_listed_hinted_replaced_or_deleted)
     struct container *container;
     struct record item, other;
     struct slice id;
-    struct epk *epk;
+    struct placed_key *key;
     struct rig rig;
 
     rig_open(&rig, false);
     container = rig_container(&rig, TTL(10));
-    epk = epk_of_key(rig.op, container, KEY_A);
+    key = key_of_header(rig.op, container, KEY_A);
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
     CHECK(item_create(&rig, container, "{'id':'2','pk':'a','ttl':-1}", &other) == ST_OK);
     CHECK(is_read_with(&rig, hints, container));
     rig_advance_ms(&rig, 9999);
     CHECK(is_read_with(&rig, hints, container) && is_read_with(&rig, NULL, container));
     CHECK(count_listed(&rig, container) == 2);
-    CHECK(partition_id_of(rig.op, container, epk, item.number, &id) == ST_OK && slice_is(id, "1"));
+    CHECK(partition_id_of(rig.op, container, key, item.number, &id) == ST_OK && slice_is(id, "1"));
     rig_advance_ms(&rig, 1);
     rig.op->work = (struct work){ 0 };
     CHECK(!is_read_with(&rig, hints, container) && !is_read_with(&rig, NULL, container));
     CHECK(rig.op->work.documents_read == 0);
     CHECK(count_listed(&rig, container) == 1);
-    CHECK(partition_id_of(rig.op, container, epk, item.number, &id) == ST_OK && !id.data);
+    CHECK(partition_id_of(rig.op, container, key, item.number, &id) == ST_OK && !id.data);
     CHECK(item_replace(&rig, container, "1", "{'id':'1','pk':'a'}", &other) == ST_ITEM_NOT_FOUND);
     CHECK(item_delete(&rig, container, KEY_A, "1") == ST_ITEM_NOT_FOUND);
     CHECK(rows_of_kind(&rig, container, KEY_DOCUMENT).count == 2); /* nothing was swept */
@@ -255,8 +255,8 @@ TEST(who_takes_the_place_of_an_expired_item_gives_way_to_who_has_just_replaced_i
     container = rig_container(&rig, TTL(5));
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
     rig_advance_ms(&rig, 5000);
-    REQUIRE(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, KEY_A), slice_of("1"),
-                            &txn) == ST_OK);
+    REQUIRE(partition_begin(rig.op, rig.locks, container, key_of_header(rig.op, container, KEY_A),
+                            slice_of("1"), &txn) == ST_OK);
     CHECK(partition_find(rig.op, txn, slice_of("1"), &item, &found) == ST_OK && !found);
     CHECK(partition_create(rig.op, txn, rig_json(rig.op, "{'id':'1','pk':'a','n':2}"), &item) == ST_OK);
     mine = rig.locks;

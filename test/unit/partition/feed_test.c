@@ -59,12 +59,12 @@ static const char *document_of(struct world *world, unsigned id, int n, int ttl)
     return arena_text(&world->rig.op->arena, slice_of(text));
 }
 
-static struct epk *epk_of(struct world *world, unsigned key)
+static struct placed_key *placed_key_of(struct world *world, unsigned key)
 {
     char text[16];
 
     snprintf(text, sizeof(text), "['%u']", key);
-    return epk_of_key(world->rig.op, world->container, text);
+    return key_of_header(world->rig.op, world->container, text);
 }
 
 /* Into the transaction; what became of it is for the model. */
@@ -99,7 +99,7 @@ static void write_some(struct world *world, bool many)
     int ttl = test_random() % 4 ? NO_TTL : SHORT_TTL;
     struct commit_stamp stamp;
 
-    REQUIRE(partition_begin_many(world->rig.op, world->container, epk_of(world, key), &txn) == ST_OK);
+    REQUIRE(partition_begin_many(world->rig.op, world->container, placed_key_of(world, key), &txn) == ST_OK);
     for (unsigned id = key; id < IDS; id += KEYS)
         if (many ? test_random() % 2 : id == one)
             kind[id] = write_item(world, txn, id, ttl);
@@ -189,7 +189,7 @@ static enum status open_feed(struct world *world, enum feed_mode mode, unsigned 
     struct partition_scope scope = { 0 };
 
     if (key < KEYS)
-        scope.prefix = *epk_of(world, key);
+        scope.key = *placed_key_of(world, key);
     return partition_feed_open(world->rig.op, world->container, &scope, mode, feed);
 }
 

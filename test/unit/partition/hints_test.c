@@ -4,12 +4,12 @@
 /* The n of the item, or -1 when it is not there; how many gets it took is in the op. */
 static int read_n(struct rig *rig, struct hints *hints, const struct container *container, const char *id)
 {
-    struct epk *epk = epk_of_key(rig->op, container, "['a']");
+    struct placed_key *key = key_of_header(rig->op, container, "['a']");
     struct record item;
     bool found = false;
 
     rig->op->work = (struct work){ 0 };
-    CHECK(partition_read(rig->op, hints, container, epk, slice_of(id), &item, &found) == ST_OK);
+    CHECK(partition_read(rig->op, hints, container, key, slice_of(id), &item, &found) == ST_OK);
     CHECK(rig->op->work.documents_read == (uint64_t)found);
     return found ? (int)json_int(json_get(item.document, "n")) : -1;
 }
@@ -79,14 +79,14 @@ TEST(the_id_of_a_number_is_told_to_its_own_logical_partition_only)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a'}", &item) == ST_OK);
-    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['a']"), item.number, &id) ==
+    CHECK(partition_id_of(rig.op, container, key_of_header(rig.op, container, "['a']"), item.number, &id) ==
           ST_OK);
     CHECK(slice_is(id, "1"));
-    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['b']"), item.number, &id) ==
+    CHECK(partition_id_of(rig.op, container, key_of_header(rig.op, container, "['b']"), item.number, &id) ==
           ST_OK);
     CHECK(!id.data);
-    CHECK(partition_id_of(rig.op, container, epk_of_key(rig.op, container, "['a']"), item.number + 1, &id) ==
-          ST_OK);
+    CHECK(partition_id_of(rig.op, container, key_of_header(rig.op, container, "['a']"), item.number + 1,
+                          &id) == ST_OK);
     CHECK(!id.data);
     rig_close(&rig);
 }

@@ -116,14 +116,14 @@ TEST(entries_name_the_time_of_the_commit)
 /* One transaction over an item that it makes, changes and perhaps removes again. */
 static enum status make_change_remove(struct rig *rig, const struct container *container, bool removes)
 {
-    const struct epk *epk = epk_of_key(rig->op, container, "['a']");
+    const struct placed_key *key = key_of_header(rig->op, container, "['a']");
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct record item, found;
     bool is_there;
     enum status st;
 
-    TRY(partition_begin(rig->op, rig->locks, container, epk, slice_of("t"), &txn));
+    TRY(partition_begin(rig->op, rig->locks, container, key, slice_of("t"), &txn));
     TRY(partition_create(rig->op, txn, rig_json(rig->op, "{'id':'t','pk':'a','a':1,'b':2}"), &item));
     TRY(partition_find(rig->op, txn, slice_of("t"), &found, &is_there));
     TRY(partition_replace(rig->op, txn, &found, rig_json(rig->op, "{'id':'t','pk':'a','a':1,'b':3}"), &item));
@@ -153,7 +153,7 @@ TEST(an_item_changed_again_in_its_transaction_has_the_entries_of_its_last_versio
 static enum status create_wishing(struct rig *rig, const struct container *container, const char *id,
                                   enum indexing_wish wish)
 {
-    const struct epk *epk = epk_of_key(rig->op, container, "['a']");
+    const struct placed_key *key = key_of_header(rig->op, container, "['a']");
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct record item;
@@ -161,7 +161,7 @@ static enum status create_wishing(struct rig *rig, const struct container *conta
     enum status st;
 
     snprintf(document, sizeof(document), "{'id':'%s','pk':'a','a':1}", id);
-    TRY(partition_begin(rig->op, rig->locks, container, epk, slice_of(id), &txn));
+    TRY(partition_begin(rig->op, rig->locks, container, key, slice_of(id), &txn));
     partition_set_indexing(txn, wish);
     TRY(partition_create(rig->op, txn, rig_json(rig->op, document), &item));
     TRY(partition_commit(rig->op, &txn, &stamp));

@@ -148,10 +148,12 @@ TEST(the_key_in_a_document_is_the_key_in_the_header_that_means_it)
     rig_open(&rig, false);
     for (size_t i = 0; i < sizeof(agreements) / sizeof(agreements[0]); i++) {
         struct container *container = named(&rig, agreements[i].container);
-        struct epk *extracted = epk_of_document(rig.op, container, rig_json(rig.op, agreements[i].document));
-        struct epk *read = epk_of_key(rig.op, container, agreements[i].header);
+        struct placed_key *extracted =
+            key_of_document(rig.op, container, rig_json(rig.op, agreements[i].document));
+        struct placed_key *read = key_of_header(rig.op, container, agreements[i].header);
 
-        if (!slice_equal(epk_slice(extracted), epk_slice(read)))
+        if (!slice_equal(epk_slice(&extracted->epk), epk_slice(&read->epk)) ||
+            !partition_key_equal(&extracted->values, &read->values))
             test_failed(__FILE__, __LINE__, agreements[i].document);
     }
     rig_close(&rig);
@@ -165,9 +167,9 @@ TEST(null_undefined_and_an_empty_text_are_three_different_keys)
 
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
-    null = epk_slice(epk_of_key(rig.op, container, "[null]"));
-    undefined = epk_slice(epk_of_key(rig.op, container, "[{}]"));
-    empty = epk_slice(epk_of_key(rig.op, container, "['']"));
+    null = epk_slice(&key_of_header(rig.op, container, "[null]")->epk);
+    undefined = epk_slice(&key_of_header(rig.op, container, "[{}]")->epk);
+    empty = epk_slice(&key_of_header(rig.op, container, "['']")->epk);
     CHECK(!slice_equal(null, undefined) && !slice_equal(null, empty) && !slice_equal(undefined, empty));
     rig_close(&rig);
 }

@@ -190,7 +190,7 @@ TEST(one_key_lists_its_logical_partition_and_no_other)
     rig_open(&rig, false);
     for (size_t i = 0; i < 2; i++) {
         struct container *container = rig_container(&rig, definitions[i]);
-        struct partition_scope scope = { .prefix = *epk_of_key(rig.op, container, "['2']") };
+        struct partition_scope scope = { .key = *key_of_header(rig.op, container, "['2']") };
         struct walk walk;
 
         fill(&rig, container, DOCUMENT, 100);
@@ -198,7 +198,7 @@ TEST(one_key_lists_its_logical_partition_and_no_other)
             walk = walk_pages(&rig, container, scope, limit);
             CHECK(is_exactly(&walk, 100, a_is_two));
         }
-        scope.prefix = *epk_of_key(rig.op, container, "['no such key']");
+        scope.key = *key_of_header(rig.op, container, "['no such key']");
         CHECK(walk_pages(&rig, container, scope, 3).count == 0);
     }
     rig_close(&rig);
@@ -215,13 +215,13 @@ TEST(the_first_levels_of_a_hierarchical_key_list_all_that_lies_below)
     container = rig_container(&rig, LEVELS);
     fill(&rig, container, DOCUMENT_OF_LEVELS, 120);
     for (size_t limit = 0; limit < 8; limit++) {
-        scope.prefix = *epk_of_key(rig.op, container, "['2']");
+        scope.key = *key_of_header(rig.op, container, "['2']");
         walk = walk_pages(&rig, container, scope, limit);
         CHECK(is_exactly(&walk, 120, a_is_two));
-        scope.prefix = *epk_of_key(rig.op, container, "['2',1]");
+        scope.key = *key_of_header(rig.op, container, "['2',1]");
         walk = walk_pages(&rig, container, scope, limit);
         CHECK(is_exactly(&walk, 120, a_is_two_and_b_is_one));
-        scope.prefix = (struct epk){ 0 };
+        scope.key = (struct placed_key){ 0 };
         walk = walk_pages(&rig, container, scope, limit);
         CHECK(is_exactly(&walk, 120, any));
     }
@@ -243,7 +243,7 @@ TEST(ranges_of_keys_that_meet_hold_every_item_once)
         char key[8];
 
         snprintf(key, sizeof(key), "['%d']", i);
-        cut[i] = *epk_of_key(rig.op, container, key);
+        cut[i] = key_of_header(rig.op, container, key)->epk;
         for (int k = i; k > 0 && slice_compare(epk_slice(&cut[k - 1]), epk_slice(&cut[k])) > 0; k--) {
             struct epk swap = cut[k];
 
@@ -319,7 +319,7 @@ TEST(parts_of_one_first_level_hold_its_items_once_and_look_at_few_others)
         snprintf(document, sizeof(document), "{'id':'%d','a':'x','b':%d,'n':%d}", n, n, n);
         CHECK(item_create(&rig, container, document, &item) == ST_OK);
     }
-    tenant = *epk_of_key(rig.op, container, "['x']");
+    tenant = key_of_header(rig.op, container, "['x']")->epk;
     for (int i = 0; i < PARTS; i++) {
         struct partition_scope scope = { .min = tenant, .max = tenant };
         struct partition_scan scan = { 0 };
@@ -350,7 +350,7 @@ static void find_alike(struct rig *rig, const struct container *container, int t
         char key[16];
 
         snprintf(key, sizeof(key), "['%d']", n);
-        tried[n] = *epk_of_key(rig->op, container, key);
+        tried[n] = key_of_header(rig->op, container, key)->epk;
         for (int k = 0; k < n; k++)
             if (epk_number_bits(EPK_MULTI, 2, &tried[k]) == epk_number_bits(EPK_MULTI, 2, &tried[n])) {
                 bool rises = slice_compare(epk_slice(&tried[k]), epk_slice(&tried[n])) < 0;

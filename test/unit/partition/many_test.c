@@ -12,7 +12,7 @@
 
 static enum status begin(struct rig *rig, const struct container *container, struct partition_txn **txn)
 {
-    return partition_begin_many(rig->op, container, epk_of_key(rig->op, container, KEY_A), txn);
+    return partition_begin_many(rig->op, container, key_of_header(rig->op, container, KEY_A), txn);
 }
 
 /* Creates the item, or replaces it. */
@@ -127,7 +127,7 @@ TEST(items_of_the_transaction_itself_have_the_time_of_now)
 /* The ids that a scan of the transaction finds, one letter each. */
 static const char *seen_in(struct rig *rig, struct partition_txn *txn, const struct container *container)
 {
-    struct partition_scope scope = { .prefix = *epk_of_key(rig->op, container, KEY_A) };
+    struct partition_scope scope = { .key = *key_of_header(rig->op, container, KEY_A) };
     struct partition_scan scan;
     struct record item;
     struct buf ids;
@@ -313,7 +313,7 @@ struct raiser {
 /* Reads, adds one and commits, in its turn: whoever holds the turn is refused by nobody who waits for it. */
 static enum status raise_once(struct raiser *raiser, struct op *op)
 {
-    const struct epk *epk = epk_of_key(op, raiser->container, KEY_A);
+    const struct placed_key *key = key_of_header(op, raiser->container, KEY_A);
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct record old, item;
@@ -321,7 +321,7 @@ static enum status raise_once(struct raiser *raiser, struct op *op)
     bool found;
     enum status st;
 
-    TRY(partition_begin_in_turn(op, raiser->rig->locks, raiser->container, epk, &txn));
+    TRY(partition_begin_in_turn(op, raiser->rig->locks, raiser->container, key, &txn));
     TRY(partition_find(op, txn, slice_of("n"), &old, &found));
     snprintf(text, sizeof(text), "{'id':'n','pk':'a','n':%d}",
              (int)json_int(json_get(old.document, "n")) + 1);

@@ -34,7 +34,7 @@ static enum status create_long(struct rig *rig, const struct container *containe
     json_end(&out);
     json_end(&out);
     document = json_built(&out);
-    TRY(partition_begin(rig->op, rig->locks, container, epk_of_document(rig->op, container, document),
+    TRY(partition_begin(rig->op, rig->locks, container, key_of_document(rig->op, container, document),
                         slice_of(id), &txn));
     TRY(partition_create(rig->op, txn, document, &item));
     TRY(partition_commit(rig->op, &txn, &stamp));

@@ -25,7 +25,7 @@ TEST(an_item_that_was_created_is_read_back_whole)
     CHECK(read.etag == made.etag && read.number == made.number && read.lsn == made.lsn &&
           read.ts_ms == made.ts_ms);
     CHECK(read.lsn == 1 && read.ts_ms == 1700000000000 && read.ttl_seconds == 30);
-    CHECK(slice_equal(read.epk, epk_slice(epk_of_key(rig.op, container, "['a']"))));
+    CHECK(slice_equal(read.epk, epk_slice(&key_of_header(rig.op, container, "['a']")->epk)));
     CHECK(!item_read(&rig, container, "['b']", "1", &read) &&
           !item_read(&rig, container, "['a']", "2", &read));
     rig_close(&rig);
@@ -121,8 +121,9 @@ TEST(numbers_begin_with_bits_of_the_key_and_are_unique_after_a_restart_too)
 
         snprintf(document, sizeof(document), "{'id':'%d','pk':'%d'}", i, i % 7);
         CHECK(item_create(&rig, container, document, &item) == ST_OK);
-        CHECK(number_epk_bits(item.number) ==
-              epk_number_bits(EPK_V2, 1, epk_of_document(rig.op, container, rig_json(rig.op, document))));
+        CHECK(
+            number_epk_bits(item.number) ==
+            epk_number_bits(EPK_V2, 1, &key_of_document(rig.op, container, rig_json(rig.op, document))->epk));
         seen[i] = number_counter(item.number);
         for (int k = 0; k < i; k++)
             CHECK(seen[k] != seen[i]);
@@ -203,7 +204,7 @@ TEST(every_write_leaves_a_change_with_the_image_before_it)
 static enum status begin(struct rig *rig, const struct container *container, const char *id,
                          struct partition_txn **txn)
 {
-    return partition_begin(rig->op, rig->locks, container, epk_of_key(rig->op, container, "['a']"),
+    return partition_begin(rig->op, rig->locks, container, key_of_header(rig->op, container, "['a']"),
                            slice_of(id), txn);
 }
 
@@ -250,10 +251,10 @@ static void begin_two(struct rig *rig, struct locks *others, const struct contai
                       const char *first_id, const char *second_id, struct partition_txn **first,
                       struct partition_txn **second)
 {
-    const struct epk *epk = epk_of_key(rig->op, container, "['a']");
+    const struct placed_key *key = key_of_header(rig->op, container, "['a']");
 
-    CHECK(partition_begin(rig->op, rig->locks, container, epk, slice_of(first_id), first) == ST_OK);
-    CHECK(partition_begin(rig->op, others, container, epk, slice_of(second_id), second) == ST_OK);
+    CHECK(partition_begin(rig->op, rig->locks, container, key, slice_of(first_id), first) == ST_OK);
+    CHECK(partition_begin(rig->op, others, container, key, slice_of(second_id), second) == ST_OK);
 }
 
 /* Promise 2. */
@@ -469,22 +470,22 @@ TEST(an_item_stays_locked_until_its_commit_has_ended_though_nobody_waits_for_it)
     struct commit_stamp stamp;
     struct record item;
     struct op op, next;
-    struct epk *epk;
+    struct placed_key *key;
     struct rig rig;
 
     rig_open(&rig, true);
     sem_init(&resumed, 0, 0);
     container = rig_container(&rig, BY_PK);
-    epk = epk_of_key(rig.op, container, "['a']");
+    key = key_of_header(rig.op, container, "['a']");
     begin_quick(&rig, &op);
     begin_quick(&rig, &next);
-    CHECK(partition_begin(&op, rig.locks, container, epk, slice_of("1"), &txn) == ST_OK);
+    CHECK(partition_begin(&op, rig.locks, container, key, slice_of("1"), &txn) == ST_OK);
     CHECK(partition_create(&op, txn, rig_json(rig.op, "{'id':'1','pk':'a'}"), &item) == ST_OK);
     REQUIRE(partition_commit(&op, &txn, &stamp) == ST_PENDING && txn);
     sem_wait(&resumed);
-    CHECK(partition_begin(&next, rig.locks, container, epk, slice_of("1"), &other) == ST_WOULD_BLOCK);
+    CHECK(partition_begin(&next, rig.locks, container, key, slice_of("1"), &other) == ST_WOULD_BLOCK);
     CHECK(partition_commit_end(&op, &txn, &stamp) == ST_OK && !txn && stamp.lsn == 1);
-    CHECK(partition_begin(&next, rig.locks, container, epk, slice_of("1"), &other) == ST_OK);
+    CHECK(partition_begin(&next, rig.locks, container, key, slice_of("1"), &other) == ST_OK);
     partition_abort(other);
     op_free(&op);
     op_free(&next);

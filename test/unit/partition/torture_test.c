@@ -16,13 +16,13 @@ static enum status scenario(struct rig *rig, const struct container *container)
 
     TRY(item_create(rig, container, "{'id':'1','pk':'a'}", &item));
     TRY(item_create(rig, container, "{'id':'2','pk':'a'}", &item));
-    TRY(partition_read(rig->op, NULL, container, epk_of_key(rig->op, container, "['a']"), slice_of("1"),
+    TRY(partition_read(rig->op, NULL, container, key_of_header(rig->op, container, "['a']"), slice_of("1"),
                        &item, &found));
     TRY(item_replace(rig, container, "1", "{'id':'3','pk':'a'}", &item));
     TRY(item_replace(rig, container, "2", "{'id':'2','pk':'a','v':1}", &item));
     TRY(partition_list(rig->op, container, &everything, 0, 10, &page));
     TRY(item_delete(rig, container, "['a']", "2"));
-    TRY(partition_clear(rig->op, container, epk_of_key(rig->op, container, "['a']"), &stamp));
+    TRY(partition_clear(rig->op, container, key_of_header(rig->op, container, "['a']"), &stamp));
 out:
     return st;
 }
@@ -106,7 +106,6 @@ TEST(whichever_call_of_the_store_fails_nothing_is_half_written_and_the_next_writ
 
 TEST(an_entry_of_an_id_that_is_damaged_or_leads_nowhere_is_told_as_damage)
 {
-    uint8_t entry[ID_ENTRY_BYTES];
     struct container *container;
     struct commit_stamp stamp;
     struct batch *batch;
@@ -118,14 +117,14 @@ TEST(an_entry_of_an_id_that_is_damaged_or_leads_nowhere_is_told_as_damage)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     key = key_id(&rig.op->arena, bucket_id(container->bucket),
-                 epk_slice(epk_of_key(rig.op, container, "['a']")), slice_of("1"));
-    id_entry_encode(12345, entry);
+                 epk_slice(&key_of_header(rig.op, container, "['a']")->epk), slice_of("1"));
     for (int damaged = 0; damaged < 2; damaged++) {
         batch = batch_new(rig.op, bucket_id(container->bucket));
-        batch_put(batch, key, damaged ? slice_of("x") : slice_make(entry, sizeof(entry)));
+        batch_put(batch, key,
+                  damaged ? slice_of("x") : holders_with(&rig.op->arena, (struct slice){ 0 }, 12345));
         CHECK(store_commit(rig.op, container->bucket, batch, &stamp) == ST_OK);
-        CHECK(partition_read(rig.op, NULL, container, epk_of_key(rig.op, container, "['a']"), slice_of("1"),
-                             &item, &found) == ST_CORRUPT);
+        CHECK(partition_read(rig.op, NULL, container, key_of_header(rig.op, container, "['a']"),
+                             slice_of("1"), &item, &found) == ST_CORRUPT);
     }
     rig_close(&rig);
 }
@@ -143,7 +142,7 @@ struct raiser {
 
 static enum status raise(struct op *op, struct raiser *raiser)
 {
-    const struct epk *epk = epk_of_document(op, raiser->container, rig_json(op, "{'pk':'a'}"));
+    const struct placed_key *key = key_of_document(op, raiser->container, rig_json(op, "{'pk':'a'}"));
     struct partition_txn *txn = NULL;
     struct record old, item;
     struct commit_stamp stamp;
@@ -151,7 +150,7 @@ static enum status raise(struct op *op, struct raiser *raiser)
     bool found;
     enum status st;
 
-    TRY(partition_begin(op, raiser->rig->locks, raiser->container, epk, slice_of("n"), &txn));
+    TRY(partition_begin(op, raiser->rig->locks, raiser->container, key, slice_of("n"), &txn));
     TRY(partition_find(op, txn, slice_of("n"), &old, &found));
     snprintf(document, sizeof(document), "{'id':'n','pk':'a','n':%d}",
              found ? (int)json_int(json_get(old.document, "n")) + 1 : 1);
@@ -221,7 +220,7 @@ TEST(a_write_that_was_lost_does_not_hide_an_earlier_change_from_a_transaction)
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     CHECK(item_create(&rig, container, "{'id':'1','pk':'a','n':0}", &item) == ST_OK);
-    REQUIRE(partition_begin(rig.op, rig.locks, container, epk_of_key(rig.op, container, "['a']"),
+    REQUIRE(partition_begin(rig.op, rig.locks, container, key_of_header(rig.op, container, "['a']"),
                             slice_of("1"), &txn) == ST_OK);
     mine = rig.locks;
     rig.locks = others; /* another process, as far as this one can tell */

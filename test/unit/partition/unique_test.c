@@ -221,8 +221,8 @@ static enum status begin_create(struct rig *rig, const struct container *contain
     struct record item;
     enum status st;
 
-    TRY(partition_begin(rig->op, rig->locks, container, epk_of_key(rig->op, container, KEY_A), slice_of(id),
-                        txn));
+    TRY(partition_begin(rig->op, rig->locks, container, key_of_header(rig->op, container, KEY_A),
+                        slice_of(id), txn));
     TRY(partition_create(rig->op, *txn, rig_json(rig->op, document_of(rig->op, id, "a", "'mail':'x'")),
                          &item));
 out:
@@ -259,7 +259,7 @@ struct taker {
 
 static enum status take(struct op *op, struct taker *taker, int value)
 {
-    const struct epk *epk = epk_of_document(op, taker->container, rig_json(op, "{'pk':'a'}"));
+    const struct placed_key *key = key_of_document(op, taker->container, rig_json(op, "{'pk':'a'}"));
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct record item;
@@ -269,7 +269,7 @@ static enum status take(struct op *op, struct taker *taker, int value)
 
     snprintf(document, sizeof(document), "{'id':'%d-%d','pk':'a','mail':%d}", taker->name, value, value);
     parsed = rig_json(op, document);
-    TRY(partition_begin(op, taker->rig->locks, taker->container, epk, json_string(json_get(parsed, "id")),
+    TRY(partition_begin(op, taker->rig->locks, taker->container, key, json_string(json_get(parsed, "id")),
                         &txn));
     TRY(partition_create(op, txn, parsed, &item));
     TRY(partition_commit(op, &txn, &stamp));
@@ -324,9 +324,9 @@ TEST(each_value_is_taken_once_by_many_threads)
 
 static struct slice entry_key(struct rig *rig, const struct container *container, const char *members)
 {
-    struct epk *epk = epk_of_key(rig->op, container, KEY_A);
+    struct placed_key *key = key_of_header(rig->op, container, KEY_A);
 
-    return unique_key_of(&rig->op->arena, container, epk_slice(epk), 0,
+    return unique_key_of(&rig->op->arena, container, epk_slice(&key->epk), 0,
                          rig_json(rig->op, document_of(rig->op, "x", "a", members)));
 }
 
@@ -345,7 +345,7 @@ static size_t numbers_under(struct rig *rig, const struct container *container, 
     struct slice value;
 
     CHECK(store_get_latest(rig->op, container->bucket, key, &value) == ST_OK);
-    return unique_entry_count(value);
+    return holders_count(value);
 }
 
 /* As if the hash of "x" were that of "y". */
@@ -360,7 +360,7 @@ TEST(values_that_share_a_hash_share_an_entry_and_are_no_breach)
     container = rig_container(&rig, BY_MAIL);
     CHECK(item_create(&rig, container, "{'id':'y','pk':'a','mail':'y'}", &other) == ST_OK);
     key = entry_key(&rig, container, "'mail':'x'");
-    put_entry(&rig, container, key, unique_entry_with(&rig.op->arena, (struct slice){ 0 }, other.number));
+    put_entry(&rig, container, key, holders_with(&rig.op->arena, (struct slice){ 0 }, other.number));
     CHECK(add(&rig, container, "1", "'mail':'x'") == ST_OK && numbers_under(&rig, container, key) == 2);
     CHECK(add(&rig, container, "2", "'mail':'x'") == ST_EXISTS);
     CHECK(set(&rig, container, "1", "'mail':'z'") == ST_OK && numbers_under(&rig, container, key) == 1);
@@ -379,7 +379,7 @@ TEST(an_entry_that_is_damaged_or_leads_nowhere_is_told_as_damage)
     put_entry(&rig, container, entry_key(&rig, container, "'mail':'x'"), slice_of("x"));
     CHECK(add(&rig, container, "1", "'mail':'x'") == ST_CORRUPT);
     put_entry(&rig, container, entry_key(&rig, container, "'mail':'y'"),
-              unique_entry_with(&rig.op->arena, (struct slice){ 0 }, 12345));
+              holders_with(&rig.op->arena, (struct slice){ 0 }, 12345));
     CHECK(add(&rig, container, "1", "'mail':'y'") == ST_CORRUPT);
     CHECK(add(&rig, container, "1", "'mail':'z'") == ST_OK);
     rig_close(&rig);

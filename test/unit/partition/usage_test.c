@@ -45,8 +45,8 @@ static enum status one_step(struct rig *rig, const struct container *container)
         return rig_sweep(rig, &removed);
     case 3:
         if (seed >> 60 == 0)
-            return partition_clear(rig->op, container, epk_of_key(rig->op, container, text_of(rig, "[", key)),
-                                   &stamp);
+            return partition_clear(rig->op, container,
+                                   key_of_header(rig->op, container, text_of(rig, "[", key)), &stamp);
         faulty_fail(&rig->controls, FAULTY_WRITE, 1 + (seed >> 62)); /* the next write, or one soon after */
         rig->controls.fail_after = seed >> 61 & 1;
         return ST_OK;

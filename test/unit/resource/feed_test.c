@@ -102,17 +102,16 @@ TEST(a_transaction_is_in_one_page_however_large)
 {
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
-    struct partition_key key;
+    struct placed_key key;
     struct record item;
-    struct epk epk;
     struct ask ask;
     struct op *op;
 
     open_feed(&ask, "Incremental Feed");
     op = ask.rig.op;
-    partition_key_extract(ask.call.container, large_document(op, 0), &key);
-    partition_key_epk(ask.call.container, &key, &epk);
-    REQUIRE(partition_begin_many(op, ask.call.container, &epk, &txn) == ST_OK);
+    partition_key_extract(ask.call.container, large_document(op, 0), &key.values);
+    partition_key_place(ask.call.container, &key);
+    REQUIRE(partition_begin_many(op, ask.call.container, &key, &txn) == ST_OK);
     for (int i = 0; i < 16; i++)
         CHECK(partition_create(op, txn, large_document(op, i), &item) == ST_OK);
     REQUIRE(partition_commit(op, &txn, &stamp) == ST_OK);

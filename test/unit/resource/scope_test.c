@@ -10,7 +10,6 @@ struct halves {
     struct answer answer;
     struct reply reply;
     struct partition_scope scope;
-    struct partition_key key;
 };
 
 static void begin_answer(struct halves *halves)
@@ -40,7 +39,7 @@ static void close_halves(struct halves *halves)
 static enum status read_scope(struct halves *halves)
 {
     begin_answer(halves);
-    return scope_read(halves->ask.rig.op, &halves->ask.call, &halves->reply, &halves->scope, &halves->key);
+    return scope_read(halves->ask.rig.op, &halves->ask.call, &halves->reply, &halves->scope);
 }
 
 /* Whether the answer is about this range alone. */
@@ -54,16 +53,17 @@ static bool is_about(const struct halves *halves, uint32_t id)
 TEST(an_answer_is_about_every_range_until_a_key_or_a_range_is_named)
 {
     struct halves halves;
-    struct epk epk = { .size = 16, .bytes = { 0x30 } };
+    struct placed_key key = { .epk = { .size = 16, .bytes = { 0x30 } } };
 
     open_halves(&halves);
     CHECK(halves.reply.about.ranges.count == 2 && slice_is(halves.reply.about.link, "dbs/db/colls/c"));
-    scope_key(&halves.reply, &halves.ask.call, &epk);
+    scope_key(&halves.reply, &halves.ask.call, &key);
     CHECK(is_about(&halves, 2));
-    epk.bytes[0] = 0x01;
-    scope_key(&halves.reply, &halves.ask.call, &epk);
+    key.epk.bytes[0] = 0x01;
+    scope_key(&halves.reply, &halves.ask.call, &key);
     CHECK(is_about(&halves, 1));
-    CHECK(read_scope(&halves) == ST_OK && halves.reply.about.ranges.count == 2 && halves.key.count == 0);
+    CHECK(read_scope(&halves) == ST_OK && halves.reply.about.ranges.count == 2 &&
+          halves.scope.key.values.count == 0);
     ask_header(&halves.ask, HEADER_PARTITION_KEY_RANGE_ID, "2");
     CHECK(read_scope(&halves) == ST_OK && is_about(&halves, 2) && halves.scope.min.size > 0);
     ask_header(&halves.ask, HEADER_PARTITION_KEY_RANGE_ID, "0");
@@ -78,7 +78,8 @@ TEST(a_range_that_is_named_answers_whichever_range_the_key_lies_in)
 
     open_halves(&halves);
     ask_header(&halves.ask, HEADER_PARTITION_KEY, "['a']");
-    CHECK(read_scope(&halves) == ST_OK && halves.reply.about.ranges.count == 1 && halves.key.count == 1);
+    CHECK(read_scope(&halves) == ST_OK && halves.reply.about.ranges.count == 1 &&
+          halves.scope.key.values.count == 1);
     of_key = halves.reply.about.ranges.id[0];
     ask_header(&halves.ask, HEADER_PARTITION_KEY_RANGE_ID, of_key == 1 ? "2" : "1");
     CHECK(read_scope(&halves) == ST_OK && is_about(&halves, 3 - of_key));

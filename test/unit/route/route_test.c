@@ -98,16 +98,15 @@ static void create_first(void *context)
     struct database *database = catalog_find_database(client->rig.catalog, slice_of("d"));
     struct container *container = catalog_find_container(client->rig.catalog, database, slice_of("c"));
     struct partition_txn *txn = NULL;
-    struct partition_key key;
+    struct placed_key key;
     struct commit_stamp stamp;
     struct record item;
-    struct epk epk;
     struct op op;
 
     op_init(&op, client->rig.op->env, SIZE_MAX);
-    partition_key_extract(container, rig_json(&op, "{'id':'2','pk':'a'}"), &key);
-    partition_key_epk(container, &key, &epk);
-    CHECK(partition_begin_many(&op, container, &epk, &txn) == ST_OK);
+    partition_key_extract(container, rig_json(&op, "{'id':'2','pk':'a'}"), &key.values);
+    partition_key_place(container, &key);
+    CHECK(partition_begin_many(&op, container, &key, &txn) == ST_OK);
     partition_expect(txn, slice_of("2"));
     CHECK(partition_create(&op, txn, rig_json(&op, "{'id':'2','pk':'a'}"), &item) == ST_OK);
     CHECK(partition_commit(&op, &txn, &stamp) == ST_OK);

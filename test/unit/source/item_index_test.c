@@ -27,24 +27,23 @@ TEST(the_index_knows_no_time_of_what_the_transaction_has_written_itself)
     struct partition_txn *txn = NULL;
     struct item_source *items = NULL;
     const struct query_index *index;
-    struct partition_key key;
     struct container *container;
-    struct epk epk;
+    struct placed_key key;
     struct rig rig;
 
     rig_open(&rig, false);
     container = rig_container(&rig, WITH_COMPOSITES);
     shelf_add(&rig, container, "{'id':'1','pk':'k','a':1}");
-    epk = shelf_key(&rig, container, "['k']", &key);
-    CHECK(partition_begin_many(rig.op, container, &epk, &txn) == ST_OK);
-    CHECK(item_source_open_in(rig.op, txn, &everything, NULL, &items) == ST_OK);
+    key = shelf_key(&rig, container, "['k']");
+    CHECK(partition_begin_many(rig.op, container, &key, &txn) == ST_OK);
+    CHECK(item_source_open_in(rig.op, txn, &everything, &items) == ST_OK);
     index = item_source_rows(items)->index;
     REQUIRE(index);
     CHECK(index->has(index, &path_ts) && index->has(index, &path_a) && index->documents == 1);
     check_composites(index, true);
     item_source_close(items);
     shelf_put(&rig, txn, "{'id':'2','pk':'k','a':2}");
-    CHECK(item_source_open_in(rig.op, txn, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open_in(rig.op, txn, &everything, &items) == ST_OK);
     index = item_source_rows(items)->index;
     REQUIRE(index);
     CHECK(!index->has(index, &path_ts) && index->has(index, &path_a) && index->documents == 2);
@@ -67,12 +66,11 @@ static struct said said_of(struct rig *rig, const struct container *container, c
 {
     struct item_source *items = NULL;
     const struct query_index *index;
-    struct partition_key key = { 0 };
     struct said said = { 0 };
 
     if (header)
-        scope.prefix = shelf_key(rig, container, header, &key);
-    CHECK(item_source_open(rig->op, container, &scope, &key, &items) == ST_OK);
+        scope.key = shelf_key(rig, container, header);
+    CHECK(item_source_open(rig->op, container, &scope, &items) == ST_OK);
     index = item_source_rows(items)->index;
     if (index)
         said = (struct said){ true,
@@ -130,23 +128,22 @@ TEST(items_that_were_left_out_of_the_index_have_a_term_that_finds_them)
     struct item_source *items = NULL;
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
-    struct partition_key key;
     struct container *container;
-    struct epk epk;
+    struct placed_key key;
     struct rig rig;
 
     rig_open(&rig, false);
     container = rig_container(&rig, BY_PK);
     shelf_add(&rig, container, "{'id':'1','pk':'k'}");
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     CHECK(item_source_rows(items)->index && !item_source_rows(items)->index->left_out.data);
     item_source_close(items);
-    epk = shelf_key(&rig, container, "['k']", &key);
-    CHECK(partition_begin_many(rig.op, container, &epk, &txn) == ST_OK);
+    key = shelf_key(&rig, container, "['k']");
+    CHECK(partition_begin_many(rig.op, container, &key, &txn) == ST_OK);
     partition_set_indexing(txn, INDEXING_EXCLUDE);
     shelf_put(&rig, txn, "{'id':'2','pk':'k'}");
     CHECK(partition_commit(rig.op, &txn, &stamp) == ST_OK);
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     CHECK(item_source_rows(items)->index && item_source_rows(items)->index->left_out.data);
     item_source_close(items);
     rig_close(&rig);

@@ -9,7 +9,6 @@ TEST(the_rows_of_a_key_are_its_items_in_the_order_of_their_numbers)
 {
     struct item_source *items = NULL;
     struct partition_scope scope = { 0 };
-    struct partition_key key;
     struct container *container;
     struct rig rig;
 
@@ -21,12 +20,12 @@ TEST(the_rows_of_a_key_are_its_items_in_the_order_of_their_numbers)
         snprintf(document, sizeof(document), "{'id':'%d','pk':'%c'}", i, "abc"[i % 3]);
         shelf_add(&rig, container, document);
     }
-    scope.prefix = shelf_key(&rig, container, "['b']", &key);
-    CHECK(item_source_open(rig.op, container, &scope, &key, &items) == ST_OK);
+    scope.key = shelf_key(&rig, container, "['b']");
+    CHECK(item_source_open(rig.op, container, &scope, &items) == ST_OK);
     CHECK(strcmp(shelf_ids(&rig, item_source_rows(items)), "147") == 0);
     CHECK(strcmp(shelf_ids(&rig, item_source_rows(items)), "") == 0);
     item_source_close(items);
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     CHECK(strlen(shelf_ids(&rig, item_source_rows(items))) == 9);
     item_source_close(items);
     rig_close(&rig);
@@ -45,7 +44,7 @@ TEST(a_source_goes_on_behind_a_number_and_gives_what_is_picked)
     picked[0] = shelf_add(&rig, container, "{'id':'1','pk':'a'}").number;
     picked[1] = shelf_add(&rig, container, "{'id':'2','pk':'a'}").number;
     picked[2] = shelf_add(&rig, container, "{'id':'3','pk':'a'}").number + 1; /* which nobody has */
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     rows = item_source_rows(items);
     CHECK(rows->seek(rig.op, rows, picked[0]) == ST_OK && strcmp(shelf_ids(&rig, rows), "23") == 0);
     CHECK(rows->pick(rig.op, rows, picked, 3) == ST_OK && strcmp(shelf_ids(&rig, rows), "12") == 0);
@@ -66,7 +65,7 @@ TEST(what_has_expired_is_no_row)
     shelf_add(&rig, container, "{'id':'1','pk':'a','ttl':5}");
     shelf_add(&rig, container, "{'id':'2','pk':'a'}");
     rig_advance_ms(&rig, 6000);
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     CHECK(strcmp(shelf_ids(&rig, item_source_rows(items)), "2") == 0);
     CHECK(item_source_rows(items)->index && item_source_rows(items)->index->hides);
     item_source_close(items);
@@ -113,7 +112,7 @@ TEST(what_follows_a_body_is_what_a_client_is_told_of_the_item)
     container = rig_container(&rig, BY_PK);
     item = shelf_add(&rig, container, "{'id':'1','pk':'a'}");
     told = printed(&rig, container, &item);
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     check_system(&rig, item_source_rows(items), told, 2);
     check_system(&rig, item_source_of_one(rig.op, container, &item), told, 2);
     item_source_close(items);
@@ -149,7 +148,7 @@ TEST(each_row_that_is_given_counts_as_a_document_that_was_scanned)
     shelf_add(&rig, container, "{'id':'1','pk':'a'}");
     shelf_add(&rig, container, "{'id':'2','pk':'b'}");
     rig.op->work = (struct work){ 0 };
-    CHECK(item_source_open(rig.op, container, &everything, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig.op, container, &everything, &items) == ST_OK);
     CHECK(strlen(shelf_ids(&rig, item_source_rows(items))) == 2 && rig.op->work.documents_scanned == 2);
     item_source_close(items);
     item_source_close(NULL);
@@ -171,7 +170,7 @@ TEST(an_open_that_fails_leaves_something_to_close)
         enum status st;
 
         faulty_fail(&rig.controls, FAULTY_ANY, failures + 1);
-        st = item_source_open(rig.op, container, &everything, NULL, &items);
+        st = item_source_open(rig.op, container, &everything, &items);
         failed = rig.controls.failed;
         CHECK(items && (st != ST_OK) == failed);
         item_source_close(items);

@@ -18,7 +18,7 @@ static const char *left_by(struct rig *rig, const struct container *container, c
     CHECK(query_compile(rig->op, rig_quoted(rig->op, arena_text(&rig->op->arena, buf_as_slice(&text))),
                         json_undefined, &options, &query) == ST_OK);
     CHECK(narrow_scope(rig->op, container, query, scope) == ST_OK);
-    CHECK(item_source_open(rig->op, container, scope, NULL, &items) == ST_OK);
+    CHECK(item_source_open(rig->op, container, scope, &items) == ST_OK);
     ids = shelf_ids(rig, item_source_rows(items));
     item_source_close(items);
     return ids;

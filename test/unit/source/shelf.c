@@ -1,16 +1,15 @@
 /* test/unit/source/shelf.c - a container with items. */
 #include "shelf.h"
 
-struct epk shelf_key(struct rig *rig, const struct container *container, const char *header,
-                     struct partition_key *key)
+struct placed_key shelf_key(struct rig *rig, const struct container *container, const char *header)
 {
-    struct epk epk;
+    struct placed_key key;
     bool present;
 
-    CHECK(partition_key_read(rig->op, container, rig_quoted(rig->op, header), KEY_OF_QUERY, key, &present) ==
-          ST_OK);
-    partition_key_epk(container, key, &epk);
-    return epk;
+    CHECK(partition_key_read(rig->op, container, rig_quoted(rig->op, header), KEY_OF_QUERY, &key.values,
+                             &present) == ST_OK);
+    partition_key_place(container, &key);
+    return key;
 }
 
 struct record shelf_put(struct rig *rig, struct partition_txn *txn, const char *document)
@@ -29,13 +28,12 @@ struct record shelf_add(struct rig *rig, const struct container *container, cons
 {
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp = { 0 };
-    struct partition_key key;
     struct record item;
-    struct epk *epk = arena_alloc(&rig->op->arena, sizeof(*epk));
+    struct placed_key *key = arena_alloc(&rig->op->arena, sizeof(*key));
 
-    partition_key_extract(container, rig_json(rig->op, document), &key);
-    partition_key_epk(container, &key, epk);
-    CHECK(partition_begin_many(rig->op, container, epk, &txn) == ST_OK);
+    partition_key_extract(container, rig_json(rig->op, document), &key->values);
+    partition_key_place(container, key);
+    CHECK(partition_begin_many(rig->op, container, key, &txn) == ST_OK);
     item = shelf_put(rig, txn, document);
     CHECK(partition_commit(rig->op, &txn, &stamp) == ST_OK);
     item.lsn = stamp.lsn;

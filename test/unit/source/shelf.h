@@ -8,8 +8,7 @@
 #define BY_PK "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}"
 
 /* The partition key of a header such as ['a'], and its EPK. */
-struct epk shelf_key(struct rig *rig, const struct container *container, const char *header,
-                     struct partition_key *key);
+struct placed_key shelf_key(struct rig *rig, const struct container *container, const char *header);
 
 /* Into the transaction; the id must be free. */
 struct record shelf_put(struct rig *rig, struct partition_txn *txn, const char *document);
