@@ -124,9 +124,10 @@ static struct json made_result(struct bulk *bulk, orrery_status status, const or
 static void put_off(struct bulk *bulk, struct json wish)
 {
     double wished_ms = json_kind(wish) == JSON_NUMBER ? json_double(wish) : -1;
-    int ms = wished_ms >= 0 && wished_ms < 60000
-                 ? (int)wished_ms
-                 : PUT_OFF_MS << (bulk->rounds < PUT_OFF_DOUBLINGS ? bulk->rounds : PUT_OFF_DOUBLINGS);
+    int ms =
+        wished_ms >= 0 && wished_ms < 60000
+            ? (int)wished_ms
+            : PUT_OFF_MS << (bulk->idle_rounds < PUT_OFF_DOUBLINGS ? bulk->idle_rounds : PUT_OFF_DOUBLINGS);
 
     if (ms > bulk->wait_ms)
         bulk->wait_ms = ms;
@@ -253,21 +254,30 @@ static orrery_status take_ended(struct bulk *bulk)
     return status;
 }
 
-static bool all_done(const struct bulk *bulk)
+static size_t count_done(const struct bulk *bulk)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < bulk->count; i++)
-        if (!bulk->entries[i].is_done)
-            return false;
-    return true;
+        count += bulk->entries[i].is_done;
+    return count;
 }
 
-/* Another round, if there may be one: ORRERY_WAIT. ORRERY_OK: that was all. */
+/*
+ * Another round, if there may be one: ORRERY_WAIT. ORRERY_OK: that was all. As long as a round gets anything done, the
+ * client's patience begins anew: a container that serves ten operations a second has a thousand done in the end.
+ */
 static orrery_status end_round(struct bulk *bulk)
 {
     const orrery_client *client = bulk->client;
+    size_t done_count = count_done(bulk);
 
     bulk->rounds++;
-    if (all_done(bulk) || bulk->rounds > client->retries_max ||
+    bulk->idle_rounds++;
+    if (done_count > bulk->done_count)
+        bulk->idle_rounds = bulk->waited_ms = 0;
+    bulk->done_count = done_count;
+    if (done_count == bulk->count || client->retries_max == 0 || bulk->idle_rounds > client->retries_max ||
         bulk->waited_ms + bulk->wait_ms > client->retry_wait_ms_max)
         return ORRERY_OK;
     bulk->waited_ms += bulk->wait_ms;

@@ -14,6 +14,23 @@ static char *keep_text(orrery_query *query, const char *text, bool *good)
     return copy;
 }
 
+static bool keep_headers(orrery_query *query, const char *const *headers)
+{
+    const char **kept;
+    size_t count = 0;
+    bool good = true;
+
+    while (headers && headers[count])
+        count++;
+    kept = memory_list(&query->arena, count + 1, sizeof(*kept));
+    for (size_t i = 0; kept && i < count; i++)
+        kept[i] = keep_text(query, headers[i], &good);
+    if (kept)
+        kept[count] = NULL;
+    query->options.headers = kept;
+    return kept && good;
+}
+
 /* Of options what concerns a cursor, with texts of our own. */
 static bool keep_options(orrery_query *query, const orrery_options *options)
 {
@@ -25,11 +42,12 @@ static bool keep_options(orrery_query *query, const orrery_options *options)
                               .page_items = OPTION(options, page_items),
                               .parallel = OPTION(options, parallel),
                               .no_wait = OPTION(options, no_wait),
-                              .enable_scan = OPTION(options, enable_scan) };
+                              .enable_scan = OPTION(options, enable_scan),
+                              .metrics = OPTION(options, metrics) };
     kept->session_token = keep_text(query, OPTION(options, session_token), &good);
     kept->consistency = keep_text(query, OPTION(options, consistency), &good);
     kept->continuation = keep_text(query, OPTION(options, continuation), &good);
-    return good;
+    return good && keep_headers(query, OPTION(options, headers));
 }
 
 static orrery_status keep_key(orrery_query *query, const orrery_key *key)
@@ -274,6 +292,7 @@ void orrery_query_close(orrery_query *query)
     seen_free(query->seen);
     groups_free(query->groups);
     orrery_json_free(query->row_json);
+    orrery_response_free(query->last);
     arena_free(&query->arena);
     free(query->row);
     free(query);
@@ -366,4 +385,17 @@ const char *orrery_query_link(const orrery_query *query)
 double orrery_query_charge(const orrery_query *query)
 {
     return query ? query->charge : 0;
+}
+
+const orrery_response *orrery_query_response(const orrery_query *query)
+{
+    return query ? query->last : NULL;
+}
+
+double orrery_query_metric(const orrery_query *query, const char *name)
+{
+    for (size_t i = 0; query && name && i < query->metric_count; i++)
+        if (slice_is(query->metrics[i].name, name))
+            return query->metrics[i].sum;
+    return 0;
 }

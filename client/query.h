@@ -70,6 +70,11 @@ struct plan {
     int64_t offset, limit; /* left; limit -1: none */
 };
 
+struct metric {
+    struct slice name; /* in the cursor's arena */
+    double sum;
+};
+
 struct seen;   /* hashes of rows */
 struct groups; /* what GROUP BY has gathered */
 
@@ -98,6 +103,9 @@ struct orrery_query {
     bool counted; /* the only row of such a query was told */
 
     double charge;
+    orrery_response *last;  /* of the last page; its body is empty */
+    struct metric *metrics; /* summed over the pages */
+    size_t metric_count, metric_capacity;
     char *row;
     size_t row_bytes, row_capacity;
     bool has_row, over;

@@ -161,6 +161,8 @@ typedef struct orrery_options {
     void *context;
     /* of stored procedures */
     int script_log; /* 1: what the script logs is in the answer's x-ms-documentdb-script-log-results */
+    /* of cursors */
+    int metrics; /* 1: pages tell what they cost the server: orrery_query_metric(), and which indexes would help */
 } orrery_options;
 
 /* ---- Answers --------------------------------------------------------------------------------------------- */
@@ -383,7 +385,7 @@ orrery_status orrery_container_replace(orrery_client *client, const char *contai
                                        orrery_response **response);
 
 /* The RU/s of a database or a container; `autoscale` (may be NULL) is 1 when the figure is a maximum.
-   ORRERY_ENOTFOUND: it has none of its own. */
+   ORRERY_ENOTFOUND: it has none of its own. Replacing may also change between fixed and autoscale throughput. */
 orrery_status orrery_throughput_read(orrery_client *client, const char *link, int *throughput,
                                      int *autoscale);
 orrery_status orrery_throughput_replace(orrery_client *client, const char *link, int throughput,
@@ -548,6 +550,15 @@ const char *orrery_query_row(const orrery_query *query, size_t *size);
 orrery_value orrery_query_value(orrery_query *query);     /* the same, parsed; until the next step */
 const char *orrery_query_link(const orrery_query *query); /* the collection that it came from */
 double orrery_query_charge(const orrery_query *query);    /* request units, so far */
+
+/* The answer that brought the last page: its headers, status and charge. Its body is empty: the rows are what was in it.
+   NULL: there was none yet. Until the next step. */
+const orrery_response *orrery_query_response(const orrery_query *query);
+
+/* With options->metrics: the sum over all pages so far of a figure of x-ms-documentdb-query-metrics
+   ("retrievedDocumentCount", "totalExecutionTimeInMs"...); 0: no page had it. What the last page said of indexes is
+   in its x-ms-cosmos-index-utilization. */
+double orrery_query_metric(const orrery_query *query, const char *name);
 
 /*
  * Where to go on after the last row: the options->continuation of another cursor for the same query. orrery_free() it.

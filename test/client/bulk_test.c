@@ -18,10 +18,11 @@ struct world {
     const char *range_1;        /* an answer's first line, with its line end; NULL: as range 0 */
     int closes, splits, halves; /* halves: its answer ends in the middle, as a good one begins */
     int code;                   /* of each operation's first result */
+    int at_a_time; /* of a request's operations only so many are done, and the others are put off; 0: all */
     const char *message;
     atomic_int definitions_read;
     atomic_int ranges_read, batches;
-    char *text[64]; /* answers, until the end */
+    char *text[256]; /* answers, until the end */
     size_t said;
 };
 
@@ -47,11 +48,13 @@ static void say_results(struct world *world, struct fake_answer *answer, const c
 {
     char body[16 * 1024] = "[";
     size_t size = 1;
+    int done = 0;
 
     for (const char *at = request; (at = strstr(at, "operationType")); at++)
-        size += (size_t)snprintf(body + size, sizeof(body) - size,
-                                 "%s{\"statusCode\":%d,\"subStatusCode\":%d,\"retryAfterMilliseconds\":1}",
-                                 size > 1 ? "," : "", code, code == 400 ? 1001 : 0);
+        size += (size_t)snprintf(
+            body + size, sizeof(body) - size,
+            "%s{\"statusCode\":%d,\"subStatusCode\":%d,\"retryAfterMilliseconds\":1}", size > 1 ? "," : "",
+            world->at_a_time && done++ >= world->at_a_time ? 429 : code, code == 400 ? 1001 : 0);
     body[size] = ']';
     body[size + 1] = '\0';
     say(world, answer, HEAD("200 OK"), body);
@@ -149,6 +152,18 @@ TEST(a_request_of_a_bulk_that_is_refused_says_so_of_its_own_operations_only)
     struct rig rig = { .world = { .range_1 = HEAD("413 Too large") "x-ms-substatus: 7\r\n" } };
 
     check_one_range_fails(&rig, ORRERY_ETOOLARGE, 413);
+}
+
+TEST(a_bulk_goes_on_as_long_as_a_round_gets_anything_done)
+{
+    struct rig rig = { .world = { .at_a_time = 5 } };
+    orrery_response *response = NULL;
+
+    rig_open(&rig, 0);
+    CHECK(orrery_bulk_run(rig.client, items, rig.batch, NULL, &response) == ORRERY_OK);
+    CHECK(orrery_response_attempts(response) > 10 && count_of(response, ORRERY_OK, 201) == OPERATIONS);
+    orrery_response_free(response);
+    rig_close(&rig);
 }
 
 TEST(half_an_answer_to_a_request_of_a_bulk_is_no_success)
