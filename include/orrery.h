@@ -693,14 +693,28 @@ typedef struct orrery_hash {
 /* MurmurHash3, 32 bits: keys lie where the Node, Python and Java SDKs put them. */
 extern const orrery_hash orrery_hash_murmur3;
 
-/* MD5, as the text about the .NET SDK says. The last byte weighs most, as it does where MD5 is plugged into the Python and
-   Java SDKs. A copy with msb_first = 1 is the other way. Which one the .NET SDK itself takes has not been verified. */
+/* MD5. On the common ring the last byte weighs most, as it does where MD5 is plugged into the Python and Java SDKs. A copy
+   with msb_first = 1 is the other way. On the .NET SDK's rings the first byte of any digest weighs most. */
 extern const orrery_hash orrery_hash_md5;
+
+/*
+ * What a ring is made like. The .NET SDK's begins each collection's points at the runtime's own hash of the link's text, and
+ * gives a key the next point at or above it. That hash is fixed on .NET Framework, and differs by the process' width. On .NET
+ * Core and later it is another one in every process: nobody finds what such a process has placed, unless it told its seeds.
+ */
+typedef enum orrery_ring {
+    ORRERY_RING_COMMON,   /* of the Node, Python and Java SDKs */
+    ORRERY_RING_NET64,    /* of the .NET SDK on .NET Framework, in a process of 64 bits */
+    ORRERY_RING_NET32,    /* in a process of 32 bits */
+    ORRERY_RING_NET_SEEDS /* with the text hashes that the caller gives */
+} orrery_ring;
 
 typedef struct orrery_hash_options {
     size_t size;
-    const orrery_hash *hash; /* NULL: Murmur3 */
-    int virtual_nodes;       /* of each collection; 0: 128, or 16 with MD5 */
+    const orrery_hash *hash; /* NULL: Murmur3; on the .NET SDK's rings MD5 */
+    int virtual_nodes;       /* of each collection; 0: 128 */
+    orrery_ring ring;
+    const uint32_t *seeds; /* of ORRERY_RING_NET_SEEDS: GetHashCode() of each link, in their order */
 } orrery_hash_options;
 
 /*
@@ -784,6 +798,10 @@ typedef struct orrery_load_options {
     const orrery_extractor *extractor; /* for a state whose key was found by a function */
     const orrery_hash *hash;           /* for one whose hash was plugged in, or that names none; NULL: MD5 */
     orrery_key_type range_type;        /* of .NET's ranges, which do not say; ORRERY_KEY_NONE: texts */
+    /* for a state that names no hash, which is the .NET SDK's; ORRERY_RING_COMMON: ORRERY_RING_NET64 */
+    orrery_ring ring;
+    const uint32_t *seeds; /* of ORRERY_RING_NET_SEEDS */
+    size_t seed_count;
 } orrery_load_options;
 
 orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);

@@ -116,7 +116,7 @@ TEST(the_state_of_a_net_hash_resolver_is_read)
     REQUIRE(load(json, &murmur3, &resolver) == ORRERY_OK);
     CHECK(places_999(resolver, "dbs/db/colls/coll0"));
     orrery_resolver_unref(resolver);
-    REQUIRE(load(json, NULL, &resolver) == ORRERY_OK); /* MD5, as its documentation says */
+    REQUIRE(load(json, NULL, &resolver) == ORRERY_OK); /* MD5, on .NET's own ring */
     CHECK(orrery_resolver_save(resolver, &saved) == ORRERY_OK && strstr(saved, "\"HashAlgorithm\":\"md5\""));
     CHECK(strstr(saved, "\"NumberOfVirtualNodesPerCollection\":5"));
     orrery_free(saved);
