@@ -501,7 +501,7 @@ static void audit_endpoint(struct router *router, struct exchange *exchange, con
 {
     audit_request(router->options.audit, &exchange->op,
                   &(struct audit_event){ .request = &exchange->request,
-                                         .who = endpoint->guard == FOR_KEYS ? who : NULL,
+                                         .who = who,
                                          .catalog = router->options.service->catalog,
                                          .operation = endpoint->path,
                                          .is_definition = endpoint->guard == FOR_KEYS,
@@ -512,7 +512,7 @@ static void audit_endpoint(struct router *router, struct exchange *exchange, con
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
                                    const struct endpoint *endpoint)
 {
-    struct auth_who who = { .kind = AUTH_BY_KEY };
+    struct auth_who who = { .kind = AUTH_BY_NOBODY };
     struct reply reply;
     enum status st;
 
