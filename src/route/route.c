@@ -278,6 +278,23 @@ static enum status check_indexing_directive(struct op *op, const struct request 
                    directive.size > 100 ? 100 : (int)directive.size, directive.data);
 }
 
+/*
+ * Versions of the protocol are dates. The service knows a list of them; a date since its first general one is let in, so
+ * that a client of tomorrow is not refused for its date alone.
+ */
+static enum status check_version(struct op *op, const struct call *call, const struct request *request)
+{
+    enum { OLDEST = 20140821, FIRST_GENERAL = 20150408, LAST = 99991231 };
+    struct slice header = slice_trim(request->header[HEADER_VERSION]);
+    uint64_t version = call_version(call);
+
+    if (!header.data || header.size == 0 ||
+        (header.size == 10 && (version == OLDEST || (version >= FIRST_GENERAL && version <= LAST))))
+        return ST_OK;
+    return op_fail(op, ST_BAD_HEADER,
+                   "Invalid API version. Ensure a valid x-ms-version header value is passed.");
+}
+
 /* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
 static enum status check_content_encoding(struct op *op, const struct request *request)
 {
@@ -315,6 +332,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_signature(op, router, request, &routed->path,
                         routed->route && route_wants_full_key(routed->route), &grant));
     TRY(check_route(op, routed));
+    TRY(check_version(op, &routed->call, request));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
     TRY(check_content_encoding(op, request));

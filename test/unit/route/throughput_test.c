@@ -1,5 +1,6 @@
 /* test/unit/route/throughput_test.c - requests held back to their container's request units, on a clock that is moved. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "client.h"
 
@@ -193,6 +194,16 @@ static struct slice offer_path(struct client *client)
     return buf_as_slice(&path);
 }
 
+static const char *offer_of_800(struct client *client, struct slice path)
+{
+    struct buf body;
+
+    buf_init(&body, &client->keep.arena);
+    buf_printf(&body, "{'id':'%s','content':{'offerThroughput':800}}", path.data + strlen("/offers/"));
+    buf_byte(&body, '\0');
+    return body.data;
+}
+
 TEST(replaced_throughput_counts_at_once_and_so_does_the_most_of_autoscale)
 {
     struct client client;
@@ -204,13 +215,13 @@ TEST(replaced_throughput_counts_at_once_and_so_does_the_most_of_autoscale)
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 429);
     before = told_to_wait_ms(&client);
     offer = offer_path(&client);
-    CHECK(client_send(&client, METHOD_PUT, offer.data, "{'content':{'offerThroughput':800}}") == 200);
+    CHECK(client_send(&client, METHOD_PUT, offer.data, offer_of_800(&client, offer)) == 200);
     client_header(&client, HEADER_PARTITION_KEY, "['a']");
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 429);
     after = told_to_wait_ms(&client);
     CHECK(after >= before / 2 && after <= before / 2 + 1);
     client_header(&client, HEADER_OFFER_TO_AUTOSCALE, "true");
-    CHECK(client_send(&client, METHOD_PUT, offer.data, "{'content':{'offerThroughput':800}}") == 200);
+    CHECK(client_send(&client, METHOD_PUT, offer.data, offer_of_800(&client, offer)) == 200);
     client_header(&client, HEADER_OFFER_TO_AUTOSCALE, NULL);
     env_advance_ms(client.rig.op->env, 10 * 1000);
     create_large(&client, DOCS, "2", "a"); /* of 1,000 there are */
