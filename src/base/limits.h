@@ -26,6 +26,9 @@ enum {
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,
     RESOURCE_ID_CHARS_MAX = 255,
+    JWT_BYTES_MAX = 32 * 1024,         /* 200 groups make 8 KB */
+    JWT_LEEWAY_MS = 60 * 1000,         /* between our clock and an identity provider's */
+    TARGET_PATH_BYTES_MAX = 16 * 1024, /* the longest ids, each byte percent-encoded, make 12.5 KB */
 
     /* Partition keys. Service: 2,048 bytes a value, three levels (same page). */
     PARTITION_KEY_BYTES_MAX = 2048,
@@ -96,7 +99,8 @@ enum {
     SCRIPT_SECONDS_DEFAULT = 5,
     SCRIPT_MB_DEFAULT = 256,
     SCRIPT_CHILDREN_MAX = 16,
-    SCRIPT_ACCEPT_PERCENT = 80, /* of its time, after which nothing more is accepted */
+    SCRIPT_CHILDREN_KEPT_PART = 4, /* one in so many is not for a container that has all the others */
+    SCRIPT_ACCEPT_PERCENT = 80,    /* of its time, after which nothing more is accepted */
     SCRIPT_OPERATIONS_MAX = 10000,
     SCRIPT_ANSWER_BYTES_MAX = 2 * 1024 * 1024,
     SCRIPT_LOG_BYTES_MAX = 8 * 1024, /* percent-encoded, in a header: clients take 16 KB of headers */
@@ -125,6 +129,7 @@ enum {
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
     POOL_SCRIPT_QUEUE_MAX = 1000,
+    POOL_KEPT_PART = 4, /* of both, one in so many is not for a container that has all the others */
     POOL_THREADS_KEPT = 2,
     POOL_IDLE_MS = 10 * 1000,
 

@@ -60,6 +60,7 @@ struct job *job_take(struct loop *loop)
     job->exchange.refused = job->exchange.resumed = false;
     job->goes_on = false;
     job->exchange.class = CLASS_QUICK;
+    job->exchange.owner = 0;
     job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
     job_reset_answer(job);
     parser_begin(&job->parser, options->head_bytes_max, options->body_bytes_max);
