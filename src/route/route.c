@@ -423,6 +423,22 @@ static void audit(struct router *router, struct exchange *exchange, const struct
                                          .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
+/* Where what was read lies, as its client wrote it. */
+static void reply_location(struct op *op, struct routed *routed)
+{
+    const struct request *request = routed->call.request;
+    struct slice host = request->header[HEADER_HOST];
+    struct buf place;
+
+    if (request->method != METHOD_GET || !routed->call.id.size || !host.data)
+        return;
+    buf_init(&place, &op->arena);
+    buf_text(&place, request->tls ? "https://" : "http://");
+    buf_slice(&place, host);
+    buf_slice(&place, request->target);
+    reply_header_link(&routed->reply, "content-location", buf_as_slice(&place));
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
@@ -433,6 +449,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     assert(st != ST_PENDING);     /* it goes on, when it is committed */
     if (st != ST_OK)
         note_session(routed);
+    else
+        reply_location(op, routed);
     charge = reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, charge);
