@@ -30,6 +30,7 @@ enum header_id {
 struct request {
     enum method method;
     struct slice target; /* as it came: path and query, percent-encoded */
+    struct slice peer;   /* who is connected: 192.0.2.7:50312 */
     bool tls;
     struct slice header[HEADER_COUNT]; /* data == NULL where absent; the last one wins where repeated */
     struct slice body;
@@ -71,6 +72,9 @@ typedef enum status exchange_handler(void *context, struct exchange *exchange);
 
 /* The header's id, or HEADER_COUNT for one we do not look at. The name may be in any case. */
 enum header_id header_find(struct slice name);
+
+/* GET, HEAD, ...; OTHER for one we do not know. */
+const char *method_name(enum method method);
 
 /* Present and "true" in any case. */
 bool header_is_true(const struct request *request, enum header_id id);

@@ -26,6 +26,9 @@ enum {
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,
     RESOURCE_ID_CHARS_MAX = 255,
+    JWT_BYTES_MAX = 32 * 1024,         /* 200 groups make 8 KB */
+    JWT_LEEWAY_MS = 60 * 1000,         /* between our clock and an identity provider's */
+    TARGET_PATH_BYTES_MAX = 16 * 1024, /* the longest ids, each byte percent-encoded, make 12.5 KB */
 
     /* Partition keys. Service: 2,048 bytes a value, three levels (same page). */
     PARTITION_KEY_BYTES_MAX = 2048,

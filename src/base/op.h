@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/env.h"
+#include "base/hash.h"
 
 /* errors.def has one row per error: what a client sees, whether to retry. */
 enum [[nodiscard]] status{
@@ -99,6 +100,7 @@ struct op {
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
     struct spent spent;
+    struct hash_seed seed; /* of the hashes by which a query tells values apart */
     const char
         *error; /* for the client, in the arena; or the row's; written by op_fail() and op_fail_as() only */
     int sub_status;         /* of a script's own choice; 0: the error's row has it */

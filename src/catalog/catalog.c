@@ -205,6 +205,7 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
 {
     struct batch *batch = change_begin(op, catalog);
     struct record record, offered;
+    struct versions versions;
     struct slice id = json_string(json_get(definition, "id"));
     struct container *existing = catalog_find_container(catalog, database, id);
     struct bucket *bucket;
@@ -225,7 +226,8 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
     assert(!map_find(&catalog->known.containers_by_rid, rid_slice(&rid))); /* promise 2 */
     batch_uses_counter(batch, number);
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    record = container_record(op, &(struct versions){ versions_first(bucket), definition },
+    versions_first(op, bucket, definition, &versions);
+    record = container_record(op, &versions,
                               &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
                               definition_has_unique_keys(definition));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
@@ -349,19 +351,22 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     return ST_OK;
 }
 
-static enum status finish_reindex(struct op *op, struct catalog *catalog, struct container *container)
+/* Puts a container that no client has changed in its own place, with other versions of its policy. */
+static enum status change_versions(struct op *op, struct catalog *catalog, struct container *container,
+                                   enum status (*change)(struct op *op, const struct container *now,
+                                                         struct versions *after))
 {
-    struct versions versions = { container->policy_version, container->definition };
     struct batch *batch = change_begin(op, catalog);
     struct container *now = NULL, *finished = NULL;
+    struct versions versions;
     struct record record;
     enum status st;
 
     TRY(current_container(op, catalog, container, &now));
     if (now != container)
         goto out;
-    assert(now->index); /* there is a policy that all items are indexed by */
     container_retire(now);
+    TRY(change(op, now, &versions));
     TRY(put_unchanged(op, batch, now, &versions, &now->ranges, &record));
     TRY(change_commit(op, catalog, batch, NULL));
     TRY(take_over(op, catalog, now, &record, false, &finished));
@@ -377,8 +382,19 @@ enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struc
 {
     enum status st = change_lock(op, catalog);
 
+    assert(container->index); /* there is a policy that all items are indexed by */
     if (st == ST_OK)
-        st = finish_reindex(op, catalog, container);
+        st = change_versions(op, catalog, container, versions_without_older);
+    change_unlock(catalog);
+    return st;
+}
+
+enum status catalog_give_seed(struct op *op, struct catalog *catalog, struct container *container)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = change_versions(op, catalog, container, versions_give_seed);
     change_unlock(catalog);
     return st;
 }

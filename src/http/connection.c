@@ -4,6 +4,9 @@
  * run() repeats them. What libuv is asked to watch follows from that and is changed only there.
  */
 #include <assert.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
@@ -224,6 +227,7 @@ static enum wait serve(struct connection *c)
     assert(c->state == CONNECTION_READ);
     parser_request(&c->job->parser, &c->input, &exchange->request);
     exchange->request.tls = c->transport.ssl != NULL;
+    exchange->request.peer = slice_of(c->peer_name);
     count(&c->loop->counts.requests, 1);
     st = options->handler(options->context, exchange);
     if (st == ST_PENDING)
@@ -490,6 +494,18 @@ static void link_connection(struct connection *c)
     loop->connections = c;
 }
 
+static void name_peer(struct connection *c, int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    char host[INET6_ADDRSTRLEN] = "", port[8] = "";
+
+    if (getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        snprintf(c->peer_name, sizeof(c->peer_name), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
 void connection_open(struct loop *loop, int fd)
 {
     struct connection *c = calloc(1, sizeof(*c));
@@ -506,6 +522,7 @@ void connection_open(struct loop *loop, int fd)
     c->poll.data = c;
     c->loop = loop;
     transport_init(&c->transport, fd);
+    name_peer(c, fd);
     link_connection(c);
     enter(c, CONNECTION_NEW);
     watch(c, UV_READABLE);

@@ -36,7 +36,8 @@ struct connection {
     struct transport transport;
     struct input input;
     struct job *job;
-    uint64_t since_ms; /* the last progress in this state, on the loop's clock */
+    char peer_name[64]; /* 192.0.2.7:50312, [2001:db8::7]:50312; empty where the system does not tell */
+    uint64_t since_ms;  /* the last progress in this state, on the loop's clock */
     enum connection_state state;
     int watched;    /* the events asked of libuv */
     bool drained;   /* the last read took all there was */

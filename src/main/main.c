@@ -25,6 +25,7 @@ static int help_command(int argc, char **argv)
          "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
          "  orrery keys rotate NAME --key-file FILE\n"
          "                              give one key a new value; a server takes it up within a second\n"
+         "  orrery keys metrics [flags] print the token that opens /_orrery/metrics beyond loopback\n"
          "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
          "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
          "                              split or merge partition key ranges, by the server that uses --data\n"

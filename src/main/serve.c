@@ -17,6 +17,7 @@
 #include "http/certificate.h"
 #include "http/http.h"
 #include "main/backup.h"
+#include "main/identity.h"
 #include "main/keyfile.h"
 #include "main/serve.h"
 #include "main/statistics.h"
@@ -39,13 +40,16 @@ struct server {
     struct scripts *scripts;
     char script_program[PATH_MAX];
     struct auth *auth;
-    struct keyfile_watch key_watch;
+    struct file_watch key_watch;
+    struct identity identity;
+    struct audit *audit;
     struct service service;
     struct housekeeping *housekeeping;
     struct router *router;
     struct http_server *http;
-    char host_name[HOST_NAME_SIZE];
-    const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
+    char host_name[HOST_NAME_SIZE], public_name[HOST_NAME_SIZE];
+    const char
+        *names[SETTING_LIST_MAX + 2]; /* the machine's own, those of --host-name, that of --public-endpoint */
     size_t name_count;
     bool has_directory;
 };
@@ -66,16 +70,40 @@ static void print_metrics(void *context, struct buf *out)
 
 /* --- the steps of starting --- */
 
+/* Clients that are sent to a name come by it, too. */
+static void read_public_name(struct server *server)
+{
+    const char *name = strstr(server->settings->public_endpoint, "://") + 3;
+    size_t size = strcspn(name, ":/");
+
+    if (size > 0 && size < sizeof(server->public_name)) {
+        memcpy(server->public_name, name, size);
+        server->names[server->name_count++] = server->public_name;
+    }
+}
+
 static void read_names(struct server *server)
 {
     const struct setting_list *given = &server->settings->host_names;
 
     assert(server->name_count == 0);
-    assert(given->count < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
+    assert(given->count + 1 < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
     if (gethostname(server->host_name, sizeof(server->host_name) - 1) == 0 && server->host_name[0])
         server->names[server->name_count++] = server->host_name;
     for (size_t i = 0; i < given->count; i++)
         server->names[server->name_count++] = given->item[i];
+    if (server->settings->public_endpoint)
+        read_public_name(server);
+}
+
+/* The endpoint without a slash at its end, which the account's answer adds. */
+static struct slice public_endpoint(const struct settings *settings)
+{
+    struct slice url = settings->public_endpoint ? slice_of(settings->public_endpoint) : (struct slice){ 0 };
+
+    if (url.size && url.data[url.size - 1] == '/')
+        url.size--;
+    return url;
 }
 
 static enum status open_directory(struct op *op, struct server *server)
@@ -168,6 +196,7 @@ static enum status open_auth(struct op *op, struct server *server)
                  "the well-known emulator key is in use: whoever reaches this address can do anything");
     keys_list(&keys, list);
     TRY(auth_open(op, list, AUTH_KEYS_MAX, &server->auth));
+    TRY(identity_open(op, settings, server->auth, &server->identity));
 out:
     explicit_bzero(&keys, sizeof(keys));
     return st;
@@ -212,6 +241,7 @@ static void open_housekeeping(struct server *server)
 static void open_router(struct server *server)
 {
     const struct settings *settings = server->settings;
+    bool is_level;
 
     server->service = (struct service){
         .env = env_system(),
@@ -226,10 +256,15 @@ static void open_router(struct server *server)
         .print_token = print_token,
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
+        .public_endpoint = public_endpoint(settings),
     };
+    is_level = consistency_parse(slice_of(settings->consistency), &server->service.consistency);
+    assert(is_level); /* settings_read() has compared it with the same names */
     server->router = route_open(&(struct route_options){
         .service = &server->service,
         .auth = server->auth,
+        .audit = server->audit,
+        .guards_metrics = !settings_only_loopback(&settings->listen),
         .host_names = server->names,
         .host_name_count = server->name_count,
         .cors_origins = settings->cors_origins.item,
@@ -289,6 +324,8 @@ static enum status start(struct op *op, struct server *server)
     enum status st;
 
     read_names(server);
+    if (server->settings->audit)
+        TRY(audit_open(op, server->settings->audit, &server->audit));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(open_directory(op, server));
     TRY(open_store(op, server));
@@ -318,12 +355,13 @@ static void take_up_keys(struct op *op, struct server *server)
     struct key_texts keys;
     enum status st;
 
-    if (!settings->key_file || !keyfile_look(settings->key_file, &server->key_watch))
+    if (!settings->key_file || !watched_look(settings->key_file, &server->key_watch))
         return;
     TRY(keys_read(op, settings, &keys, &server->key_watch.used));
     keys_list(&keys, list);
     TRY(auth_replace(op, server->auth, list, AUTH_KEYS_MAX));
     log_line(LOG_INFO, "the keys of %s are in use", settings->key_file);
+    audit_note(server->audit, op, "keys", settings->key_file);
 out:
     if (st != ST_OK)
         log_line(LOG_ERROR, "the keys stay as they are: %s", op->error);
@@ -336,6 +374,9 @@ static void keep_house(struct op *op, struct server *server)
     assert(server->housekeeping);
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
+    if (identity_look(op, server->settings, server->auth, &server->identity))
+        audit_note(server->audit, op, "roles", server->settings->jwks);
+    audit_look(server->audit);
     housekeeping_run(op, server->housekeeping);
 }
 
@@ -357,6 +398,7 @@ static void stop(struct server *server)
     scripts_close(server->scripts);
     housekeeping_close(server->housekeeping);
     auth_close(server->auth);
+    audit_close(server->audit);
     catalog_close(server->catalog);
     hints_close(server->hints);
     locks_close(server->locks);

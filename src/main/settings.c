@@ -29,7 +29,14 @@ static const struct flag flags[] = {
     { "key", TEXT, AT(key), "BASE64", "the primary key (the emulator's well-known one, on loopback only)" },
     { "key-file", TEXT, AT(key_file), "FILE", "keys, a name and its base64 a line: primary, secondary, primaryReadonly, secondaryReadonly" },
     { "allow-emulator-key", FLAG, AT(allow_emulator_key), NULL, "use the well-known key on any address: anybody can sign with it" },
+    { "jwks", TEXT, AT(jwks), "FILE", "public keys of an identity provider, as JSON: bearer tokens signed with them are accepted" },
+    { "jwt-issuer", TEXT, AT(jwt_issuer), "TEXT", "what such a token must have as its issuer" },
+    { "jwt-audience", LIST, AT(jwt_audiences), "TEXT", "what it must have as its audience; repeatable" },
+    { "roles", TEXT, AT(roles), "FILE", "who may do what with such a token, as JSON (docs/running.md)" },
+    { "audit", TEXT, AT(audit), "FILE", "tells who was refused, and who changed definitions and keys, as JSON lines" },
     { "host-name", LIST, AT(host_names), "NAME", "a name clients reach this server by; repeatable" },
+    { "public-endpoint", TEXT, AT(public_endpoint), "URL", "where clients should go, such as https://db.example:443 (where they came to)" },
+    { "consistency", TEXT, AT(consistency), "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual", "the account's level; clients may ask for it and for weaker ones (Session)" },
     { "cors-origin", LIST, AT(cors_origins), "ORIGIN", "a web page's origin that may ask, such as http://localhost:3000; repeatable" },
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
@@ -162,6 +169,19 @@ static bool is_choice(const char *name, const char *value)
     return fail("not a value for --", name);
 }
 
+/* http or https, a host, a port or none. It goes into JSON as it stands. */
+static bool is_endpoint(const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t size =
+        host ? strspn(host + 3, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]") : 0;
+
+    if ((strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0) && size > 0 &&
+        (host[3 + size] == '\0' || strcmp(host + 3 + size, "/") == 0))
+        return true;
+    return fail("not like https://name or https://name:port: --", "public-endpoint");
+}
+
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
@@ -170,6 +190,7 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .store = "rocksdb",
                                    .durability = "sync",
                                    .log = "info",
+                                   .consistency = "Session",
                                    .cache_mb = 256,
                                    .change_retention_hours = CHANGE_RETENTION_HOURS_DEFAULT,
                                    .range_units = RANGE_THROUGHPUT_MAX,
@@ -186,7 +207,8 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
     return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
-           is_choice("log", settings->log);
+           is_choice("log", settings->log) && is_choice("consistency", settings->consistency) &&
+           (!settings->public_endpoint || is_endpoint(settings->public_endpoint));
 }
 
 /* 127.example.com is a name and no address. */

@@ -79,6 +79,9 @@ struct query_source {
     /* From here to the next seek: of these items those that are there, in that order. The numbers outlive it. */
     enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
     const struct query_index *index; /* NULL: there is none */
+
+    /* Of the hashes by which rows are told apart. A secret, and always the same, because positions hold such hashes. */
+    struct hash_seed seed;
 };
 
 /* Called for udf.name(...); made by whoever can run JavaScript. Failure is the query's failure. */

@@ -4,6 +4,19 @@
 #include "base/limits.h"
 #include "resource/call.h"
 
+const char *const consistency_names[CONSISTENCY_LEVELS] = { "Strong", "BoundedStaleness", "Session",
+                                                            "ConsistentPrefix", "Eventual" };
+
+bool consistency_parse(struct slice name, enum consistency *level)
+{
+    for (int i = 0; i < CONSISTENCY_LEVELS; i++)
+        if (slice_is_nocase(name, consistency_names[i])) {
+            *level = (enum consistency)i;
+            return true;
+        }
+    return false;
+}
+
 enum status call_body(struct op *op, const struct call *call, struct json *body)
 {
     enum status st;

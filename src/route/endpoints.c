@@ -109,12 +109,12 @@ static enum status merge(const struct route_options *options, const struct route
 }
 
 static const struct endpoint endpoints[] = {
-    { "/_orrery/ready", METHOD_GET, false, false, ready },
-    { "/_orrery/metrics", METHOD_GET, true, false, metrics_text },
-    { "/_explorer/emulator.pem", METHOD_GET, true, false, certificate },
-    { "/_orrery/backup", METHOD_POST, true, true, backup },
-    { "/_orrery/split", METHOD_POST, true, true, split },
-    { "/_orrery/merge", METHOD_POST, true, true, merge },
+    { "/_orrery/ready", METHOD_GET, false, FOR_ALL, ready },
+    { "/_orrery/metrics", METHOD_GET, true, FOR_METRICS, metrics_text },
+    { "/_explorer/emulator.pem", METHOD_GET, true, FOR_ALL, certificate },
+    { "/_orrery/backup", METHOD_POST, true, FOR_KEYS, backup },
+    { "/_orrery/split", METHOD_POST, true, FOR_KEYS, split },
+    { "/_orrery/merge", METHOD_POST, true, FOR_KEYS, merge },
 };
 
 const struct endpoint *endpoint_find(const struct request *request)

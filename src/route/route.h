@@ -6,7 +6,7 @@
  * Threads. route_handle() runs on any number of threads at once.
  */
 #pragma once
-#include "auth/auth.h"
+#include "route/audit.h"
 #include "resource/call.h"
 
 struct router;
@@ -14,6 +14,8 @@ struct router;
 struct route_options {
     struct service *service;
     struct auth *auth;
+    bool guards_metrics;           /* they need a token or a signature */
+    struct audit *audit;           /* NULL: none is kept */
     const char *const *host_names; /* names besides loopback's that a Host header may have */
     size_t host_name_count;
     const char *const *cors_origins; /* web pages that may ask; "*" is any */

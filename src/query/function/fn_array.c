@@ -290,7 +290,7 @@ static struct value fn_objecttoarray(struct eval *eval, const struct value *arg,
 /* Whether it was not in the set, which it is from now on. False too when memory or time is up. */
 static bool is_new(struct eval *eval, struct hashes *set, struct json value)
 {
-    int added = eval_spend(eval, 0) ? hashes_add(set, json_hash(value)) : 0;
+    int added = eval_spend(eval, 0) ? hashes_add(set, json_hash_seeded(eval->op->seed, value)) : 0;
 
     if (added < 0)
         eval_fail(eval, ST_QUERY_MEMORY);

@@ -293,6 +293,7 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
     enum status st;
 
     op->arena.budget = query->options.budget;
+    op->seed = source->seed;
     st = run_select(op, &run, query->select, source, from);
     op->arena.budget = NULL;
     arena_rewind(&op->arena, mark); /* a query that used it all up leaves room for the answer that says so */

@@ -186,7 +186,7 @@ int value_compare(struct value a, struct value b)
 struct hash128 value_hash(struct op *op, struct value value)
 {
     struct arena_mark mark = arena_mark(&op->arena);
-    struct hash128 hash = json_hash(value_to_json(op, value));
+    struct hash128 hash = json_hash_seeded(op->seed, value_to_json(op, value));
 
     arena_rewind(&op->arena, mark);
     return hash;

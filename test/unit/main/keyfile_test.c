@@ -33,7 +33,7 @@ static const char *write_file(const char *text, mode_t mode)
 
 static enum status read_text(const char *text, struct key_texts *keys)
 {
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
 
     return keyfile_read(test_op(), write_file(text, 0600), keys, &stamp);
 }
@@ -92,7 +92,7 @@ TEST(a_file_that_others_can_read_or_change_is_refused)
     } cases[] = { { 0600, ST_OK },          { 0400, ST_OK },          { 0640, ST_OK },
                   { 0644, ST_BAD_REQUEST }, { 0604, ST_BAD_REQUEST }, { 0602, ST_BAD_REQUEST },
                   { 0660, ST_BAD_REQUEST } };
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
     struct key_texts keys;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -103,32 +103,32 @@ TEST(a_file_that_others_can_read_or_change_is_refused)
 }
 
 /* Looks, and reads as the server does when there is something to read; the primary key that is then in use. */
-static const char *look(const char *path, struct keyfile_watch *watch, struct key_texts *in_use)
+static const char *look(const char *path, struct file_watch *watch, struct key_texts *in_use)
 {
     struct key_texts keys;
 
-    if (keyfile_look(path, watch) && keyfile_read(test_op(), path, &keys, &watch->used) == ST_OK)
+    if (watched_look(path, watch) && keyfile_read(test_op(), path, &keys, &watch->used) == ST_OK)
         *in_use = keys;
     return in_use->text[AUTH_PRIMARY];
 }
 
 TEST(a_changed_file_is_read_once_when_a_second_look_sees_the_same)
 {
-    struct keyfile_watch watch = { 0 };
+    struct file_watch watch = { 0 };
     struct key_texts keys;
     const char *path = write_file("primary " KEY_1 "\n", 0600);
     char text[AUTH_KEY_TEXT_MAX + 1];
 
-    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK && !keyfile_look(path, &watch));
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK && !watched_look(path, &watch));
     CHECK(keyfile_rotate(test_op(), path, AUTH_PRIMARY, text) == ST_OK);
-    CHECK(!keyfile_look(path, &watch) && keyfile_look(path, &watch));
-    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK && !keyfile_look(path, &watch));
-    CHECK(chmod(path, 0644) == 0 && !keyfile_look(path, &watch) && keyfile_look(path, &watch));
+    CHECK(!watched_look(path, &watch) && watched_look(path, &watch));
+    CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_OK && !watched_look(path, &watch));
+    CHECK(chmod(path, 0644) == 0 && !watched_look(path, &watch) && watched_look(path, &watch));
     CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_BAD_REQUEST);
-    CHECK(!keyfile_look(path, &watch)); /* so it is told once */
-    CHECK(unlink(path) == 0 && !keyfile_look(path, &watch) && keyfile_look(path, &watch));
+    CHECK(!watched_look(path, &watch)); /* so it is told once */
+    CHECK(unlink(path) == 0 && !watched_look(path, &watch) && watched_look(path, &watch));
     CHECK(keyfile_read(test_op(), path, &keys, &watch.used) == ST_BAD_REQUEST);
-    CHECK(!keyfile_look(path, &watch));
+    CHECK(!watched_look(path, &watch));
 }
 
 /* Half of the line is a key already, and not the one that was meant. */
@@ -137,7 +137,7 @@ TEST(a_file_that_is_written_in_its_place_is_taken_up_when_it_is_whole)
     static const char *const parts[] = { "primary MTExMTExMTExMTExMTExMTExMTExMTExMTExMTExMTEx",
                                          "MzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMz\nsecondary",
                                          " " KEY_2 "\n" };
-    struct keyfile_watch watch = { 0 };
+    struct file_watch watch = { 0 };
     struct key_texts keys;
     const char *path = write_file("primary " KEY_1 "\n", 0600);
     FILE *file;
@@ -163,7 +163,7 @@ TEST(rotating_changes_one_key_and_leaves_the_others_and_the_mode)
 {
     const char *path = write_file("secondary " KEY_2 "\nprimary " KEY_1 "\n", 0640);
     char first[AUTH_KEY_TEXT_MAX + 1], second[AUTH_KEY_TEXT_MAX + 1];
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
     struct key_texts keys;
     struct stat info;
 
@@ -212,7 +212,7 @@ static enum status read_settings(const char *key, const char *file, const char *
                                  .key_file = file,
                                  .allow_emulator_key = allowed,
                                  .listen = { .item = { listen }, .count = 1 } };
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
 
     return keys_read(test_op(), &settings, keys, &stamp);
 }
