@@ -57,6 +57,7 @@ enum {
         250, /* that a range names: clients who know only older ones read all ranges again */
     RANGE_CUT_BYTES_MAX = 256,    /* of an effective partition key at which a range is split */
     RANGE_THROUGHPUT_MAX = 10000, /* RU/s of one range; service: the same */
+    RANGE_THROUGHPUT_NEW = 6000,  /* of fixed throughput, when a container is made; service: the same */
     RANGE_MB_MAX = 50 * 1024,     /* of items in one range; service: 50 GB a physical partition */
 
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as

@@ -15,8 +15,7 @@ struct setting_list {
 
 struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
-    const char *backup_dir;
-    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint;
+    const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *backup_dir;
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
     bool allow_emulator_key, no_tls, enforce_throughput;
     long cache_mb, range_units, range_mb, script_seconds, script_mb, script_children;

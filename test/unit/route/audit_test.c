@@ -138,7 +138,7 @@ TEST(a_file_that_was_moved_away_is_made_anew_and_is_for_its_owner_only)
 {
     struct json lines[4];
     struct stat info;
-    char moved[400];
+    char moved[402];
     struct client client;
 
     client_open_audited(&client, audit_path());
