@@ -114,6 +114,13 @@ enum {
     HTTP_REQUEST_MS = 30 * 1000, /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
 
+    /* HTTP/2. A connection may have so many requests at a time, and all connections together as many as there may be
+       connections. A body comes as fast as its windows are opened; what it takes is counted as in HTTP/1.1. */
+    HTTP2_STREAMS_MAX = 100,
+    HTTP2_WINDOW_BYTES = 256 * 1024,   /* of one body */
+    HTTP2_WINDOWS_BYTES = 1024 * 1024, /* of all bodies of a connection */
+    HTTP2_FRAMES_SPARE_MAX = 2000, /* pings, resets and the like that a connection may send between answers */
+
     /* Operations. */
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,

@@ -232,7 +232,7 @@ enum parsed parser_feed(struct parser *parser, struct input *input)
     }
     if (parser->why == ST_OK)
         refuse(parser, ST_BAD_REQUEST, llhttp_get_error_reason(&parser->llhttp));
-    return PARSED_WRONG;
+    return error == HPE_PAUSED_H2_UPGRADE ? PARSED_HTTP2 : PARSED_WRONG;
 }
 
 static enum method method_of(uint8_t method)
