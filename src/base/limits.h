@@ -57,6 +57,7 @@ enum {
         250, /* that a range names: clients who know only older ones read all ranges again */
     RANGE_CUT_BYTES_MAX = 256,    /* of an effective partition key at which a range is split */
     RANGE_THROUGHPUT_MAX = 10000, /* RU/s of one range; service: the same */
+    RANGE_THROUGHPUT_NEW = 6000,  /* of fixed throughput, when a container is made; service: the same */
     RANGE_MB_MAX = 50 * 1024,     /* of items in one range; service: 50 GB a physical partition */
 
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
@@ -90,8 +91,7 @@ enum {
     QUERY_ORDER_MAX = 16,      /* items of ORDER BY; a composite index has 8 paths at most on the service */
     QUERY_GROUPS_MAX = 64,     /* expressions of GROUP BY */
     CATALOG_QUERY_MAX = 10000, /* databases, or containers of one, to look at. Service: 500 in all */
-    QUERIES_MEMORY_BYTES_MAX = 1024 * 1024 * 1024, /* of all that run at a time */
-    QUERY_SLOTS_MAX = 1024,                        /* sources of a query and all its subqueries */
+    QUERY_SLOTS_MAX = 1024,    /* sources of a query and all its subqueries */
 
     /* Scripts. Service: 5 seconds ("Stored procedures, triggers, and user-defined functions", bounded execution); it
        accepts no more operations somewhat before. An answer as large as an item, a body of the request likewise. */
@@ -112,6 +112,13 @@ enum {
     HTTP_IDLE_MS = 300 * 1000,
     HTTP_REQUEST_MS = 30 * 1000, /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
+
+    /* HTTP/2. A connection may have so many requests at a time, and all connections together as many as there may be
+       connections. A body comes as fast as its windows are opened; what it takes is counted as in HTTP/1.1. */
+    HTTP2_STREAMS_MAX = 100,
+    HTTP2_WINDOW_BYTES = 256 * 1024,   /* of one body */
+    HTTP2_WINDOWS_BYTES = 1024 * 1024, /* of all bodies of a connection */
+    HTTP2_FRAMES_SPARE_MAX = 2000, /* pings, resets and the like that a connection may send between answers */
 
     /* Operations. */
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */

@@ -122,12 +122,20 @@ static enum status check_signature(struct op *op, const struct router *router, c
     return auth_check(op, router->options.auth, request, &subject, who);
 }
 
-/* The error differs: a resource itself is missing, or the database, container or user above it is. */
-static enum status missing(struct op *op, bool is_owner)
+static bool is_about_items(const struct path *path)
 {
-    if (is_owner)
-        return op_fail_as(op, ST_OWNER_NOT_FOUND);
-    return op_fail_as(op, ST_NOT_FOUND);
+    return path->count > 4 && slice_is(path->segment[4], "docs");
+}
+
+/*
+ * The error differs: a resource itself is missing, or the database, container or user above it is. `depth` is how many
+ * segments lead to what is missing.
+ */
+static enum status missing(struct op *op, const struct path *path, size_t depth)
+{
+    if (path->count == depth)
+        return op_fail_as(op, ST_NOT_FOUND);
+    return op_fail_as(op, is_about_items(path) ? ST_ITEM_OWNER_NOT_FOUND : ST_OWNER_NOT_FOUND);
 }
 
 /* The user whose permissions the path is about. */
@@ -140,7 +148,7 @@ static enum status find_user(struct op *op, struct routed *routed)
     assert(path->count > 4); /* which the shapes with a user have */
     call->user =
         catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
-    return call->user ? ST_OK : missing(op, true);
+    return call->user ? ST_OK : missing(op, path, 4);
 }
 
 static enum status find_container(struct op *op, struct routed *routed)
@@ -153,7 +161,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     assert(path->count > 3); /* which the shapes with a container have */
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
     if (!call->container)
-        return missing(op, path->count > 4);
+        return missing(op, path, 4);
     call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
     if (path->count > 6)
         call->item = path->segment[5];
@@ -221,7 +229,7 @@ static enum status find_owners(struct op *op, struct routed *routed)
     assert(path->count > 1);
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);
     if (!call->database)
-        return missing(op, path->count > 2);
+        return missing(op, path, 2);
     if (owners & OWNER_CONTAINER)
         TRY(find_container(op, routed));
     if (owners & OWNER_USER)
@@ -277,12 +285,12 @@ static enum status check_session_token(struct op *op, const struct routed *route
 
 static enum status check_indexing_directive(struct op *op, const struct request *request)
 {
-    static const char *const known[] = { "Default", "Include", "Exclude" };
+    static const char *const known[] = { "Default", "Include", "Exclude", "0", "1", "2" };
     struct slice directive = slice_trim(request->header[HEADER_INDEXING_DIRECTIVE]);
 
     if (!directive.data || directive.size == 0)
         return ST_OK;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (slice_is_nocase(directive, known[i]))
             return ST_OK;
     return op_fail(op, ST_BAD_HEADER,
@@ -405,6 +413,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
 
     assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
     assert(st != ST_PENDING);     /* it goes on, when it is committed */
+    st = op_explain_memory(op, st);
     if (st != ST_OK)
         note_session(routed);
     charge = reply_finish(&routed->reply, st);

@@ -11,15 +11,9 @@
 
 enum { STEPS_BETWEEN_CHECKS = 1024, BYTES_OF_A_STEP = 256, ARGS_ON_STACK = 8 };
 
-/* The memory of all queries together is gone, though this one's share may not be. */
-static bool is_spent(struct arena_budget *budget)
-{
-    return atomic_load(&budget->used_bytes) > budget->limit_bytes - OP_MEMORY_BYTES_MAX / 4;
-}
-
 static void explain_memory(struct eval *eval)
 {
-    if (eval->kept->budget && is_spent(eval->kept->budget)) {
+    if (eval->op->claim.refused) { /* the memory of all is gone, though this query's share may not be */
         eval->status = ST_TOO_MANY_REQUESTS;
         op_set_error(eval->op, "Too many large queries run at this time. Retry the request.");
         return;

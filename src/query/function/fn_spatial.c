@@ -212,7 +212,7 @@ static struct value fn_isvaliddetailed(struct eval *eval, const struct value *ar
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
     { "ST_AREA", 1, 1, .code = fn_area, .flags = SPATIAL },
-    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL, .claim = { CLAIM_DISTANCE } },
+    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL | ORDERS, .claim = { CLAIM_DISTANCE } },
     { "ST_INTERSECTS", 2, 2, .code = fn_intersects, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
     { "ST_ISVALID", 1, 1, .code = fn_isvalid, .flags = SPATIAL | TAKES_UNDEFINED },
     { "ST_ISVALIDDETAILED", 1, 1, .code = fn_isvaliddetailed, .flags = SPATIAL | TAKES_UNDEFINED },

@@ -121,14 +121,6 @@ static bool named_literal(struct slice word, struct value *value)
         *value = value_double(NAN);
     else if (slice_is(word, "Infinity"))
         *value = value_double(INFINITY);
-    else if (slice_is_nocase(word, "true"))
-        *value = value_bool(true);
-    else if (slice_is_nocase(word, "false"))
-        *value = value_bool(false);
-    else if (slice_is_nocase(word, "null"))
-        *value = value_null;
-    else if (slice_is_nocase(word, "undefined"))
-        *value = value_undefined;
     else
         return false;
     return true;
@@ -224,11 +216,14 @@ static enum status parse_member_name(struct parse *p, struct slice *name)
 static enum status parse_member(struct parse *p, struct expr *object)
 {
     struct slice *names = parse_grow(p, object->names, object->kid_count, sizeof(*names));
+    struct span *places = parse_grow(p, object->places, object->kid_count, sizeof(*places));
     enum status st;
 
-    if (!names)
+    if (!names || !places)
         return mistake_memory(p->op);
     object->names = names;
+    object->places = places;
+    places[object->kid_count] = p->token.span;
     TRY(parse_member_name(p, &names[object->kid_count]));
     TRY(parse_expect(p, TOKEN_COLON));
     TRY(parse_kid(p, object));
@@ -306,19 +301,40 @@ static enum status parse_array_of(struct parse *p, struct expr **expr)
     return parse_keyword_query(p, EXPR_ARRAY_OF, expr);
 }
 
+/* Words that stand before a subquery, and are names elsewhere: of a function that there is not, of a source. */
+static enum status parse_quantified(struct parse *p, enum expr_kind kind, struct expr **expr)
+{
+    struct token word = p->token;
+    enum status st;
+
+    if (p->next.kind != TOKEN_OPEN)
+        return parse_source_name(p, expr);
+    parse_take(p);
+    if (p->next.kind == TOKEN_SELECT)
+        return parse_query(p, kind, word.span.start, expr);
+    TRY(parse_make(p, EXPR_CALL, word.span.start, expr));
+    (*expr)->name = word.text;
+    (*expr)->name_span = word.span;
+    parse_take(p);
+    TRY(parse_kids_if_any(p, *expr, TOKEN_CLOSE));
+    TRY(parse_finish(p, *expr));
+out:
+    return st;
+}
+
 static enum status parse_all(struct parse *p, struct expr **expr)
 {
-    return p->next.kind == TOKEN_OPEN ? parse_keyword_query(p, EXPR_ALL, expr) : parse_source_name(p, expr);
+    return parse_quantified(p, EXPR_ALL, expr);
 }
 
 static enum status parse_first(struct parse *p, struct expr **expr)
 {
-    return p->next.kind == TOKEN_OPEN ? parse_keyword_query(p, EXPR_FIRST, expr) : parse_source_name(p, expr);
+    return parse_quantified(p, EXPR_FIRST, expr);
 }
 
 static enum status parse_last(struct parse *p, struct expr **expr)
 {
-    return p->next.kind == TOKEN_OPEN ? parse_keyword_query(p, EXPR_LAST, expr) : parse_source_name(p, expr);
+    return parse_quantified(p, EXPR_LAST, expr);
 }
 
 typedef enum status parse_code(struct parse *p, struct expr **expr);
@@ -349,13 +365,15 @@ out:
     return st;
 }
 
-/* Where nothing may be computed: a number or a parameter. */
+/* Where nothing may be computed: a number. */
 static enum status parse_constant_kid(struct parse *p, struct expr *step)
 {
     struct expr *kid = NULL;
     enum status st;
 
-    TRY(parse_count(p, &kid));
+    if (p->token.kind != TOKEN_NUMBER)
+        return parse_unexpected(p);
+    TRY(parse_number(p, &kid));
     TRY(parse_add_kid(p, step, kid));
 out:
     return st;

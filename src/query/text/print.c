@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "json/json.h"
+#include "query/text/lex.h"
 #include "query/text/parse.h"
 #include "query/text/print.h"
 
@@ -345,16 +346,35 @@ static void print_expr(struct printer *printer, const struct expr *expr)
     }
 }
 
+/* Whether it is a name without quotes, too. */
+static bool is_name(struct slice word)
+{
+    struct lexer lexer = { .text = word };
+    struct token token;
+
+    lex_next(&lexer, &token);
+    return token_is_name(token.kind) && token.text.size == word.size;
+}
+
+/* One of no characters is written all the same. */
+static void print_alias(struct printer *printer, const struct select_item *item)
+{
+    if (item->alias.size == 0 && item->alias_span.end == 0)
+        return;
+    text(printer, " AS ");
+    if (is_name(item->alias))
+        buf_slice(printer->out, item->alias);
+    else
+        json_print_string(printer->out, item->alias);
+}
+
 static void print_items(struct printer *printer, const struct select *select)
 {
     for (size_t i = 0; i < select->item_count; i++) {
         if (i > 0)
             text(printer, ", ");
         print_expr(printer, select->item[i].expr);
-        if (select->item[i].alias.size == 0)
-            continue;
-        text(printer, " AS ");
-        buf_slice(printer->out, select->item[i].alias);
+        print_alias(printer, &select->item[i]);
     }
 }
 
@@ -484,4 +504,9 @@ void query_print_group(struct buf *out, const struct select *select)
 void query_print_order(struct buf *out, const struct select *select)
 {
     print_order(&(struct printer){ .out = out }, select);
+}
+
+void query_print_limit(struct buf *out, const struct select *select)
+{
+    print_limit(&(struct printer){ .out = out }, select);
 }

@@ -339,7 +339,7 @@ static const struct {
       "Owner resource does not exist" },
     { "no such container", METHOD_GET, "/dbs/d/colls/none", HEADER_COUNT, NULL, 404, NULL, "NotFound",
       "Resource Not Found" },
-    { "no such container above", METHOD_GET, "/dbs/d/colls/none/docs", HEADER_COUNT, NULL, 404, "1003",
+    { "no such container above", METHOD_GET, "/dbs/d/colls/none/docs", HEADER_COUNT, NULL, 404, NULL,
       "NotFound", "Owner resource" },
     { "a stronger consistency", METHOD_GET, "/dbs/d", HEADER_CONSISTENCY_LEVEL, "Strong", 400, NULL,
       "BadRequest", "ConsistencyLevel Strong" },

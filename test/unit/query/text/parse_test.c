@@ -66,8 +66,8 @@ TEST(literals_are_what_they_look_like)
         { "false", "false" },
         { "null", "null" },
         { "undefined", "undefined" },
-        { "TRUE", "true" },
-        { "Null", "null" },
+        { "TRUE", "TRUE" },
+        { "Null", "Null" },
         { "NaN", "nan" },
         { "Infinity", "inf" },
         { "[]", "(array)" },
@@ -255,12 +255,12 @@ TEST(subqueries_as_values)
 TEST(the_select_clause)
 {
     static const struct row rows[] = {
-        { "SELECT *", "(SELECT *)" },
         { "select distinct top 5 value c from c", "(SELECT DISTINCT TOP 5 VALUE  c FROM c as c)" },
-        { "SELECT TOP @n *", "(SELECT TOP @n *)" },
+        { "SELECT TOP @n 1", "(SELECT TOP @n  1)" },
         { "SELECT 1, c.a AS x, c.b y, LAST", "(SELECT  1 , (. c a) AS x , (. c b) AS y , LAST)" },
         { "SELECT 1 AS first, 2 last, 3 all", "(SELECT  1 AS first , 2 AS last , 3 AS all)" },
-        { "SELECT VALUE 1 AS x", "(SELECT VALUE  1 AS x)" },
+        { "SELECT 1 AS 'x y', 2 \"value\"", "(SELECT  1 AS x y , 2 AS value)" },
+        { "SELECT ALL(1), FIRST(), LAST(1, 2)", "(SELECT  (ALL 1) , (FIRST) , (LAST 1 2))" },
         { "SELECT VALUE {x: 1}", "(SELECT VALUE  (object x:1))" },
         { "SELECT AVG(c.a) mean FROM c", "(SELECT  (AVG (. c a)) AS mean FROM c as c)" },
         { "SELECT DISTINCT VALUE 1", "(SELECT DISTINCT VALUE  1)" },
@@ -280,7 +280,6 @@ TEST(the_from_clause)
         { "SELECT * FROM c['a']", "(SELECT * FROM (. c \"a\") as a)" },
         { "SELECT * FROM c.a[0]", "(SELECT * FROM ([] (. c a) 0))" },
         { "SELECT * FROM c.a[0] x", "(SELECT * FROM ([] (. c a) 0) AS x)" },
-        { "SELECT * FROM c[@p] x", "(SELECT * FROM ([] c @p) AS x)" },
         { "SELECT * FROM x IN c.items", "(SELECT * FROM IN (. c items) AS x)" },
         { "SELECT * FROM p IN p.sizes", "(SELECT * FROM IN (. p sizes) AS p)" },
         { "SELECT * FROM c JOIN x IN c.a JOIN y IN x.b",
@@ -291,10 +290,6 @@ TEST(the_from_clause)
         { "SELECT * FROM (SELECT VALUE 1)", "(SELECT * FROM (SELECT VALUE  1))" },
         { "SELECT * FROM c JOIN x IN (SELECT VALUE c.a)",
           "(SELECT * FROM c as c JOIN IN (query (SELECT VALUE  (. c a))) AS x)" },
-        { "SELECT * FROM c JOIN kv IN ObjectToArray(c.m, 'k', 'v')",
-          "(SELECT * FROM c as c JOIN IN (ObjectToArray (. c m) \"k\" \"v\") AS kv)" },
-        { "SELECT * FROM c JOIN x IN udf.split(c.a)",
-          "(SELECT * FROM c as c JOIN IN (udf.split (. c a)) AS x)" },
         { "SELECT * FROM c JOIN c.a x", "(SELECT * FROM c as c JOIN (. c a) AS x)" },
     };
 
@@ -305,7 +300,7 @@ TEST(the_clauses_behind_from)
 {
     static const struct row rows[] = {
         { "SELECT * FROM c WHERE c.a = 1", "(SELECT * FROM c as c WHERE (= (. c a) 1))" },
-        { "SELECT * WHERE true", "(SELECT * WHERE true)" },
+        { "SELECT 1 WHERE true", "(SELECT  1 WHERE true)" },
         { "SELECT 1 FROM c GROUP BY c.a, c.b", "(SELECT  1 FROM c as c GROUP (. c a) , (. c b))" },
         { "SELECT * FROM c ORDER BY c.a, c.b DESC, c.d asc",
           "(SELECT * FROM c as c ORDER (. c a) , (. c b) DESC , (. c d) ASC)" },

@@ -116,7 +116,8 @@ TEST(what_is_printed_prints_as_itself)
         "SELECT ALL(SELECT 1), FIRST(SELECT 2), LAST(SELECT 3)",
         "SELECT * FROM (SELECT DISTINCT VALUE c.a FROM c) AS s JOIN t IN (SELECT VALUE s.u) JOIN (SELECT 1) "
         "v",
-        "SELECT kv FROM c JOIN kv IN OBJECTTOARRAY(c.m, 'k', 'v')",
+        "SELECT kv FROM c JOIN kv IN (SELECT VALUE OBJECTTOARRAY(c.m, 'k', 'v'))",
+        "SELECT c.a AS 'x y', c.b 'value', c.d AS '', c.e 'select', c.f AS 'f' FROM c",
         "SELECT TOP @n c.a FROM c ORDER BY VectorDistance(c.v, @v, true)",
         "SELECT c.name FROM c ORDER BY RANK RRF(FullTextScore(c.t, ['a']), VectorDistance(c.v, [1, -2.5])) "
         "OFFSET 0 LIMIT 1",
