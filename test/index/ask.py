@@ -103,7 +103,17 @@ class Maker:
 
     def membership(self, text, get, steps):
         values = [self.value_at(steps) for _ in range(self.rng.randint(1, 5))]
-        return "%s IN (%s)" % (text, ", ".join(map(self.literal, values))), lambda row: in_list(get(row), values)
+        words = list(map(self.literal, values))
+        if self.rng.random() < 0.2:
+            words.insert(self.rng.randint(0, len(words)), self.rng.choice(["undefined", "NaN"]))
+        if self.rng.random() < 0.25:
+            return "%s NOT IN (%s)" % (text, ", ".join(words)), lambda row: not_(in_list(get(row), values))
+        return "%s IN (%s)" % (text, ", ".join(words)), lambda row: in_list(get(row), values)
+
+    def not_a_number(self, text, get, steps):
+        """NaN differs from everything that is there, and no order has it."""
+        sign, truth = self.rng.choice([("=", False), ("!=", True), ("<", UNDEFINED), (">=", UNDEFINED)])
+        return "%s %s NaN" % (text, sign), lambda row: UNDEFINED if get(row) is UNDEFINED else truth
 
     def part_of(self, value):
         """Of a string: from its front, mostly."""
@@ -239,7 +249,7 @@ class Maker:
         if roll < 0.28:
             return self.distance()
         tests = [self.comparison] * 8 + [self.interval] * 3 + [self.membership] * 3 + [self.string_test] * 2 + [
-            self.like_test, self.type_test, self.type_test, self.truth, self.folded, self.two_paths]
+            self.like_test, self.type_test, self.type_test, self.truth, self.not_a_number, self.folded, self.two_paths]
         return self.rng.choice(tests)(*self.path())
 
     def condition(self, depth=2):

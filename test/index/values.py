@@ -117,10 +117,10 @@ COMPARISONS = {
 
 
 def in_list(a, values):
-    found = False
-    for value in values:
-        found = or_(found, equal(a, value))
-    return found
+    """An undefined member is like any other that is not equal."""
+    if a is UNDEFINED:
+        return UNDEFINED
+    return any(equal(a, value) is True for value in values)
 
 
 def between(a, low, high):

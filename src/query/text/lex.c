@@ -2,7 +2,7 @@
 #include "query/text/letters.h"
 #include "query/text/lex.h"
 
-enum { KEYWORD_BYTES_MAX = 9 };
+enum { KEYWORD_BYTES_MIN = 2, KEYWORD_BYTES_MAX = 9 };
 
 enum byte_class {
     BYTE_OTHER,
@@ -77,8 +77,11 @@ static const struct keyword *find_keyword(struct slice word)
 
 static enum token_kind word_kind(struct slice word)
 {
-    const struct keyword *keyword = word.size <= KEYWORD_BYTES_MAX ? find_keyword(word) : NULL;
+    const struct keyword *keyword;
 
+    if (word.size < KEYWORD_BYTES_MIN || word.size > KEYWORD_BYTES_MAX) /* c is what most words are */
+        return TOKEN_NAME;
+    keyword = find_keyword(word);
     if (!keyword)
         return TOKEN_NAME;
     if (keyword->text[0] >= 'a' && !slice_is(word, keyword->text))
@@ -104,27 +107,32 @@ static bool begins_word(const struct lexer *l, size_t at)
     return class_at(l, at) == BYTE_LETTER || wide_at(l, at, &size) == LETTER_FIRST;
 }
 
+static size_t skip_ascii_word(const struct lexer *l, size_t at)
+{
+    while (class_at(l, at) >= BYTE_LETTER)
+        at++;
+    return at;
+}
+
 /* Behind letters and digits of any script. */
 static size_t skip_word(const struct lexer *l, size_t at)
 {
     size_t size = 0;
 
-    for (;;) {
-        while (class_at(l, at) >= BYTE_LETTER)
-            at++;
-        if (wide_at(l, at, &size) < LETTER_FIRST)
-            return at;
+    for (at = skip_ascii_word(l, at); wide_at(l, at, &size) >= LETTER_FIRST; at = skip_ascii_word(l, at))
         at += size;
-    }
+    return at;
 }
 
 static enum token_kind lex_word(struct lexer *l)
 {
-    size_t start = l->at;
+    size_t start = l->at, ascii = skip_ascii_word(l, start);
 
-    l->at = skip_word(l, start);
+    l->at = class_at(l, ascii) == BYTE_WIDE ? skip_word(l, ascii) : ascii;
+    if (l->at == ascii)
+        return word_kind(slice_make(l->text.data + start, ascii - start));
     count_continued(l, start);
-    return word_kind(slice_make(l->text.data + start, l->at - start));
+    return TOKEN_NAME;
 }
 
 static enum token_kind lex_parameter(struct lexer *l)

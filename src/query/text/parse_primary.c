@@ -148,7 +148,7 @@ bool parse_at_negative(const struct parse *p)
 enum status parse_negative(struct parse *p, struct expr **expr)
 {
     uint32_t start = p->token.span.start;
-    struct value value;
+    struct value value = value_undefined;
     enum status st;
 
     parse_take(p);

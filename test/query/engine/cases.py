@@ -5,7 +5,6 @@ A case is an expression, {"e": text}, with its value as ToString([e]) writes it 
 its errors ("errors": code, start, end, text of each)."""
 import hashlib
 import json
-import lzma
 import math
 import os
 import re
@@ -16,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "plan"))
 
 import plans
 
-CORPUS, DIFFERENCES = os.path.join(HERE, "corpus.ndjson.xz"), os.path.join(HERE, "differences.txt")
+CORPUS, DIFFERENCES = os.path.join(HERE, "corpus.ndjson"), os.path.join(HERE, "differences.txt")
 CONTAINER = {"partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}}
 INFO = {"distinctType": "None", "top": None, "offset": None, "limit": None, "orderBy": [], "orderByExpressions": [],
         "groupByExpressions": [], "groupByAliases": [], "aggregates": [], "groupByAliasToAggregateType": {},
@@ -31,12 +30,12 @@ def name_of(case):
 
 
 def read():
-    with lzma.open(CORPUS, "rt", encoding="utf-8") as file:
+    with open(CORPUS, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
 def write(cases):
-    with lzma.open(CORPUS, "wt", encoding="utf-8", preset=9 | lzma.PRESET_EXTREME) as file:
+    with open(CORPUS, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(case, separators=(",", ":")) + "\n" for case in cases)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make.py [--seed N] - asks the engine (engine.py) our own queries and writes corpus.ndjson.xz.
+"""make.py [--seed N] - asks the engine (engine.py) our own queries and writes corpus.ndjson.
 
 Those of written.txt; every function with arguments of every kind; random ones of grammar.py. What the engine answers
 differently when it is asked twice is left out."""

@@ -89,6 +89,10 @@ TEST(names_are_of_letters_of_any_script)
     CHECK(strcmp(tokens("a\xc2\xb2 b\xd9\xa3"), "a\xc2\xb2|b\xd9\xa3|") == 0); /* digits behind a letter */
     CHECK(first("\xc2\xb2").kind == TOKEN_BAD_CHARACTER);
     CHECK(first("\xf0\x90\x90\x80").kind == TOKEN_BAD_CHARACTER); /* a letter beyond 16 bits */
+    CHECK(first("FROM\xe3\x80\x80"
+                "c")
+              .kind == TOKEN_FROM);
+    CHECK(first("FROM\xc3\xa9").kind == TOKEN_NAME);
     CHECK(strcmp(tokens("a\xe3\x80\x80"
                         "b\x0b"
                         "c"),
