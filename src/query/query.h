@@ -109,7 +109,6 @@ struct query_options {
     query_udf_told *udf_told;     /* NULL: calls are made one by one */
     query_udf_settle *udf_settle; /* likewise */
     void *udf_context;
-    struct arena_budget *budget; /* of all queries together; NULL: none */
     enum query_way way;
     unsigned explain; /* enum query_explain: what a page says of itself */
 };
@@ -130,6 +129,13 @@ uint64_t query_hash(const struct query *query);
  * position counts as ever. ST_BAD_REQUEST when it is none of this query.
  */
 enum status query_resume(struct op *op, struct query *query, struct json filter);
+
+/*
+ * Whether a subquery in FROM gathers rows of many items. Nobody can join what ranges would answer: one of them answers
+ * for all, and in the others the subquery has no rows.
+ */
+bool query_gathers(const struct query *query);
+void query_gathers_elsewhere(struct query *query);
 
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 

@@ -229,6 +229,10 @@ static void write_failure(struct reply *reply, enum status status)
         return;
     buf_printf(body, "{\"code\":\"%s\",\"message\":", row->code);
     print_message(body, reply->op, row);
+    if (reply->op->error_info.data) {
+        buf_text(body, ",\"additionalErrorInfo\":");
+        json_print_string(body, reply->op->error_info);
+    }
     buf_byte(body, '}');
     if (sub)
         reply_header_u64(reply, "x-ms-substatus", (uint64_t)sub);
@@ -243,6 +247,7 @@ static void replace_with_too_large(struct reply *reply)
     buf_init(&reply->answer->head, &reply->op->arena);
     buf_init(&reply->answer->body, &reply->op->arena);
     reply->op->error = "The response size is too large.";
+    reply->op->error_info = (struct slice){ 0 };
     write_failure(reply, ST_TOO_LARGE);
 }
 
