@@ -40,7 +40,26 @@ func trusting() (*http.Client, error) {
 		}
 		pool.AppendCertsFromPEM(bytes)
 	}
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}, nil
+	version := 1
+	if os.Getenv("ORRERY_HTTP2") == "true" {
+		version = 2
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: version == 2}
+	return &http.Client{Transport: &speaking{transport, version}}, nil
+}
+
+// speaking is a transport that fails where the other side speaks another version of HTTP.
+type speaking struct {
+	transport *http.Transport
+	version   int
+}
+
+func (s *speaking) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := s.transport.RoundTrip(request)
+	if err == nil && response.ProtoMajor != s.version {
+		return nil, fmt.Errorf("%s, and not version %d", response.Proto, s.version)
+	}
+	return response, err
 }
 
 // admin splits or merges: the SDK has no word for it, so it is signed by hand. The ids of the ranges then.

@@ -7,6 +7,8 @@ import com.azure.cosmos.CosmosClientBuilder;
 import com.azure.cosmos.CosmosContainer;
 import com.azure.cosmos.CosmosDatabase;
 import com.azure.cosmos.CosmosException;
+import com.azure.cosmos.GatewayConnectionConfig;
+import com.azure.cosmos.Http2ConnectionConfig;
 import com.azure.cosmos.models.CosmosBatch;
 import com.azure.cosmos.models.CosmosBatchItemRequestOptions;
 import com.azure.cosmos.models.CosmosBatchOperationResult;
@@ -62,7 +64,8 @@ public final class Scenario {
         return new CosmosClientBuilder()
             .endpoint(System.getenv("ORRERY_ENDPOINT"))
             .key(System.getenv("ORRERY_KEY"))
-            .gatewayMode()
+            .gatewayMode(new GatewayConnectionConfig().setHttp2ConnectionConfig(
+                new Http2ConnectionConfig().setEnabled("true".equals(System.getenv("ORRERY_HTTP2")))))
             .consistencyLevel(ConsistencyLevel.SESSION)
             .contentResponseOnWriteEnabled(true);
     }
