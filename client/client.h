@@ -46,7 +46,7 @@ struct orrery_client {
     struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
     int64_t date_second;
     char date[32]; /* of that second, as headers have it */
-    bool trust_any_certificate;
+    bool trust_any_certificate, no_proxy;
     int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
 
     CURLM *multi;

@@ -236,7 +236,7 @@ static orrery_status take_page(orrery_query *query, struct source *source, const
     }
     if (!changes || next)
         move_token(source, token);
-    source->ended = !changes && !next;
+    source->ended = !next && !source->idle; /* a change feed that cannot say where to go on has ended, too */
     return ORRERY_OK;
 }
 

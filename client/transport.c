@@ -134,6 +134,8 @@ static CURL *new_handle(const orrery_client *client)
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, head_came);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
+    if (client->no_proxy)
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
     if (client->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
     if (client->trust_any_certificate) {

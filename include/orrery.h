@@ -111,6 +111,7 @@ typedef struct orrery_settings {
     int retries_max;            /* of one call; 0: 9; -1: none */
     int retry_wait_ms_max;      /* of one call, waits together; 0: 30,000 */
     const char *user_agent;     /* put in front of the library's own; NULL: nothing */
+    int no_proxy; /* 1: the proxies that http_proxy, https_proxy, all_proxy and no_proxy name are not used */
 } orrery_settings;
 
 /* Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64. */
@@ -320,6 +321,8 @@ typedef struct orrery_key {
     double number; /* of a bool: 0 or 1 */
     const struct orrery_key *items;
     size_t count;
+    int64_t integer; /* of a number that is_integer: exactly; `number` is as near as a double comes */
+    int is_integer;
 } orrery_key;
 
 orrery_key orrery_key_none(void);
@@ -327,6 +330,7 @@ orrery_key orrery_key_null(void);
 orrery_key orrery_key_text(const char *text); /* NULL: a null */
 orrery_key orrery_key_bytes(const char *text, size_t size);
 orrery_key orrery_key_number(double number);
+orrery_key orrery_key_int(int64_t number); /* all 64 bits count where keys are compared */
 orrery_key orrery_key_bool(int value);
 orrery_key orrery_key_list(const orrery_key *items, size_t count);
 orrery_key orrery_key_range(const orrery_key *low_and_high); /* two of them */
@@ -656,6 +660,8 @@ typedef struct orrery_extractor {
     orrery_key_type as;
     orrery_status (*extract)(void *context, orrery_value document, orrery_held_key *key);
     void *context; /* lives as long as the resolver */
+    const char
+        *name; /* of `extract`, for saved states: whoever loads one brings a function of this name again */
 } orrery_extractor;
 
 /*
@@ -732,8 +738,8 @@ typedef struct orrery_range {
 } orrery_range;
 
 /*
- * All ends are numbers, or all are texts (ordered by UTF-16 units, as the Node and Java SDKs order them), or all are
- * times. Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
+ * All ends are numbers (compared exactly, integers of 64 bits too), or all are texts (ordered by UTF-16 units, as the Node and
+ * Java SDKs order them), or all are times, or all are booleans (false, then true). Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
  * whole of a key that is a range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (of a list:
  * that any of its keys meets), in their order; where the key meets none, no collection is asked. Ranges may overlap. A
  * low above its high is ORRERY_EINVAL.
@@ -741,7 +747,7 @@ typedef struct orrery_range {
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
                                     size_t count, orrery_resolver **resolver);
 
-/* A table from key to collection; several keys may have the same. ORRERY_ENORANGE: a create's key is not in it. */
+/* A table from key to collection, looked up by halves; several keys may have the same collection. ORRERY_ENORANGE: a create's key is not in it. */
 typedef struct orrery_lookup {
     orrery_key key;
     const char *link;
@@ -789,7 +795,7 @@ orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *jso
                                       orrery_links **links); /* the key, then where to create */
 
 /*
- * A resolver as JSON; orrery_free() it. What was found by a function, or hashed by one without a name, cannot be saved:
+ * A resolver as JSON; orrery_free() it. What was found, or hashed, by a function without a name cannot be saved:
  * ORRERY_ESTATE. Reading takes the .NET SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by
  * "low,high"). A file is written beside its place, and then put there in one step.
  */
