@@ -75,6 +75,7 @@ typedef enum orrery_status {
     ORRERY_ESERVER,       /* 500 and up */
     ORRERY_EHTTP,         /* any other status of HTTP */
     ORRERY_EBATCH,        /* a batch was not done; its response says because of which operation */
+    ORRERY_ECANCELED,     /* by orrery_cancel(): a write may have happened */
 
     ORRERY_EKEYTYPE = 64, /* a resolver cannot place keys of this type */
     ORRERY_ENOKEY,        /* a document has no key where the resolver looks for it */
@@ -163,6 +164,7 @@ typedef struct orrery_options {
     /* of stored procedures */
     int script_log; /* 1: what the script logs is in the answer's x-ms-documentdb-script-log-results */
     /* of cursors */
+    int all_versions; /* of changes: every version and deletion, as {"current":...,"previous":...,"metadata":...} */
     int metrics; /* 1: pages tell what they cost the server: orrery_query_metric(), and which indexes would help */
 } orrery_options;
 
@@ -362,6 +364,12 @@ orrery_status orrery_replace(orrery_client *client, const char *link, const char
 orrery_status orrery_delete(orrery_client *client, const char *link, const orrery_options *options,
                             orrery_response **response);
 
+/* What has that id in the feed, or else is made now: the answer's status is 200 or 201. It waits: options->done is
+   ORRERY_EUNSUPPORTED. */
+orrery_status orrery_create_if_missing(orrery_client *client, const char *feed_link, const char *json,
+                                       size_t size, const orrery_options *options,
+                                       orrery_response **response);
+
 /* orrery_database_create(client, "shop", NULL, NULL); with options->throughput its containers share that. */
 orrery_status orrery_database_create(orrery_client *client, const char *id, const orrery_options *options,
                                      orrery_response **response);
@@ -422,6 +430,23 @@ orrery_status orrery_item_replace(orrery_client *client, const char *container_l
 orrery_status orrery_item_delete(orrery_client *client, const char *container_link, const char *id,
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response);
+
+/*
+ * Many items by their ids and keys, by as few requests as there are ranges: {"Documents":[...],"_count":2}, in the order in
+ * which they were asked for. Those that are not there are left out. It waits: options->done is ORRERY_EUNSUPPORTED.
+ */
+typedef struct orrery_identity {
+    const char *id;
+    orrery_key key;
+} orrery_identity;
+
+orrery_status orrery_read_many(orrery_client *client, const char *container_link,
+                               const orrery_identity *items, size_t count, const orrery_options *options,
+                               orrery_response **response);
+
+/* Deletes every item of a partition key, which is whole. */
+orrery_status orrery_items_delete(orrery_client *client, const char *container_link, const orrery_key *key,
+                                  const orrery_options *options, orrery_response **response);
 
 /*
  * Changes to parts of an item, all or none. Values are JSON texts.
@@ -604,6 +629,10 @@ struct pollfd;
 /* Does what can be done, waits for more up to timeout_ms (-1: as long as anything is under way), and calls callbacks.
    `under_way` becomes how many calls have not ended; it may be NULL. */
 orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way);
+
+/* Ends the calls that do not wait and were begun with this context. Their `done` is called by the next orrery_run(), with
+   ORRERY_ECANCELED. Returns how many; bulks are not ended. */
+size_t orrery_cancel(orrery_client *client, const void *context);
 
 /* Returns how many descriptors there are, and writes up to `capacity` of them to `fds`. timeout_ms becomes when to call
    orrery_run() at the latest (-1: whenever one of them is ready). */
