@@ -50,6 +50,7 @@ struct orrery_client {
     int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
 
     CURLM *multi;
+    bool multi_is_broken; /* it had no memory once: libcurl 7.88 may not go on with it */
     struct pollfd *fds;
     size_t fd_count, fd_capacity;
     int64_t timer_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */
