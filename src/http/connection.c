@@ -4,6 +4,9 @@
  * run() repeats them. What libuv is asked to watch follows from that and is changed only there.
  */
 #include <assert.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
@@ -55,21 +58,20 @@ static void unlink_connection(struct connection *c)
         c->next->previous = c->previous;
 }
 
-static void release_input(struct connection *c)
+void connection_release(struct connection *c, struct input *input)
 {
     uint64_t before =
-        atomic_fetch_sub_explicit(&c->loop->server->input_bytes, c->input.capacity, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&c->loop->server->input_bytes, input->capacity, memory_order_relaxed);
 
-    assert(before >= c->input.capacity);
-    input_free(&c->input);
+    assert(before >= input->capacity);
+    input_free(input);
 }
 
-/* False when there is no memory, or when all connections together hold as much as they may. */
-static bool reserve_input(struct connection *c)
+bool connection_reserve(struct connection *c, struct input *input, size_t bytes)
 {
-    size_t before = c->input.capacity;
-    bool reserved = input_reserve(&c->input, READ_BYTES_MIN);
-    size_t more = c->input.capacity - before;
+    size_t before = input->capacity;
+    bool reserved = input_reserve(input, bytes);
+    size_t more = input->capacity - before;
 
     return atomic_fetch_add_explicit(&c->loop->server->input_bytes, more, memory_order_relaxed) + more <=
                c->loop->server->options.input_bytes_max &&
@@ -83,7 +85,9 @@ static enum wait close_connection(struct connection *c)
     unlink_connection(c);
     if (c->job)
         job_release(c->loop, c->job);
-    release_input(c);
+    if (c->http2)
+        http2_close(c);
+    connection_release(c, &c->input);
     uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
     transport_close(&c->transport);
     loop_connection_ended(c->loop);
@@ -98,20 +102,27 @@ static void leave_to_pool(struct connection *c)
     assert(c->job);
     watch(c, 0);
     c->gone = true;
-    atomic_store_explicit(&c->job->exchange.op.cancelled, true, memory_order_relaxed);
+    job_cancel(c->job);
+}
+
+/* The same for the requests of HTTP/2 that the pool has. The client need not wait for their end to see its own. */
+static enum wait leave_streams_to_pool(struct connection *c)
+{
+    assert(c->http2);
+    watch(c, 0);
+    transport_end(&c->transport);
+    c->gone = true;
+    return WAIT_NOTHING;
 }
 
 void connection_abandon(struct connection *c)
 {
     if (c->state == CONNECTION_POOL)
         leave_to_pool(c);
-    else
+    else if (!c->http2 || http2_abandon(c))
         close_connection(c);
-}
-
-bool connection_is_idle(const struct connection *c)
-{
-    return !c->job && c->state != CONNECTION_LINGER;
+    else
+        leave_streams_to_pool(c);
 }
 
 /* Answers */
@@ -126,16 +137,10 @@ static enum wait answer(struct connection *c)
     return GO_ON;
 }
 
-static void write_error(struct connection *c, enum status why, const char *message)
-{
-    job_reset_answer(c->job);
-    c->loop->server->options.write_error(&c->job->exchange, why, message);
-}
-
 /* The request will not be read to its end, so nothing after it can be read either. */
 static enum wait refuse(struct connection *c, enum status why, const char *message)
 {
-    write_error(c, why, message);
+    job_write_error(c->job, why, message);
     c->last = c->lingers = true;
     return answer(c);
 }
@@ -165,100 +170,71 @@ static enum wait write_continue(struct connection *c)
 
 /* Requests */
 
-/* The handler's second call. */
-static void handle_again(struct job *job)
+void connection_describe(const struct connection *c, struct request *request)
 {
-    const struct http_options *options = &job->connection->loop->server->options;
-    enum status st = options->handler(options->context, &job->exchange);
-
-    assert(st == ST_OK); /* failures are answers */
-}
-
-static void run_on_pool(struct pool_task *task)
-{
-    struct job *job = (struct job *)((char *)task - offsetof(struct job, task));
-
-    assert(job->connection->state == CONNECTION_POOL);
-    assert(job->exchange.op.may_block);
-    handle_again(job);
-    loop_return(job);
-}
-
-/* Hands the request to the pool. False when the pool refused it; then it has its answer already. */
-static bool submit(struct connection *c)
-{
-    struct job *job = c->job;
-
-    assert(!job->exchange.op.may_block); /* it goes there once */
-    job_reset_answer(job);
-    job->exchange.op.may_block = true;
-    job->task.run = run_on_pool;
-    job->task.class = job->exchange.class;
-    enter(c, CONNECTION_POOL);
-    if (pool_submit(c->loop->server->pool, &job->task)) {
-        count(&c->loop->counts.requests_on_pool, 1);
-        return true;
-    }
-    c->state = CONNECTION_WRITE; /* the loop still has it, and may close it */
-    job->exchange.refused = true;
-    handle_again(job);
-    return false;
-}
-
-/* The job may have been given back already; the loop takes it up in its turn. */
-static enum wait wait_for_resume(struct connection *c)
-{
-    enter(c, CONNECTION_POOL);
-    return WAIT_POOL;
+    request->tls = c->transport.ssl != NULL;
+    request->peer = slice_of(c->peer_name);
 }
 
 static enum wait serve(struct connection *c)
 {
-    const struct http_options *options = &c->loop->server->options;
-    struct exchange *exchange = &c->job->exchange;
-    bool counted = door_enter(&c->loop->pending); /* before anybody can resume it */
-    enum status st;
+    struct request *request = &c->job->exchange.request;
 
-    assert(counted); /* it is closed when the loops' threads have ended */
     assert(c->state == CONNECTION_READ);
-    parser_request(&c->job->parser, &c->input, &exchange->request);
-    exchange->request.tls = c->transport.ssl != NULL;
-    count(&c->loop->counts.requests, 1);
-    st = options->handler(options->context, exchange);
-    if (st == ST_PENDING)
-        return wait_for_resume(c);
-    door_leave(&c->loop->pending);
-    if (st == ST_WOULD_BLOCK && submit(c))
-        return WAIT_POOL;
-    assert(st == ST_OK || st == ST_WOULD_BLOCK);
-    return answer(c);
+    parser_request(&c->job->parser, &c->input, request);
+    connection_describe(c, request);
+    if (job_serve(c->job) == SERVED)
+        return answer(c);
+    enter(c, CONNECTION_POOL);
+    return WAIT_POOL;
 }
 
-/* The handler goes on after its wait. False when the pool has the request now. */
-static bool go_on(struct connection *c)
+static enum wait linger(struct connection *c)
 {
-    const struct http_options *options = &c->loop->server->options;
-    struct job *job = c->job;
-    enum status st;
+    transport_end(&c->transport);
+    connection_release(c, &c->input);
+    enter(c, CONNECTION_LINGER);
+    return GO_ON;
+}
 
-    assert(!job->exchange.resumed); /* it waits for one commit */
-    job->goes_on = false;
-    job_reset_answer(job);
-    job->exchange.resumed = true;
-    st = options->handler(options->context, &job->exchange);
-    assert(st == ST_OK || st == ST_WOULD_BLOCK);
-    return st == ST_OK || !submit(c);
+/* A client that was told why may still be sending, and reads it then. */
+static enum wait end_http2(struct connection *c, bool was_told)
+{
+    if (!http2_abandon(c))
+        return leave_streams_to_pool(c);
+    return was_told && !c->loop->stopping ? linger(c) : close_connection(c);
+}
+
+static void resume_http2(struct job *job)
+{
+    struct connection *c = job->connection;
+
+    http2_resume(job);
+    if (!c->gone && !c->is_unsent) {
+        c->is_unsent = true;
+        c->next_unsent = c->loop->unsent;
+        c->loop->unsent = c;
+    } else if (c->gone && http2_is_idle(c)) {
+        c->gone = false;
+        end_http2(c, true);
+        run(c);
+    }
 }
 
 void connection_resume(struct job *job)
 {
     struct connection *c = job->connection;
 
+    if (c->http2) {
+        resume_http2(job);
+        return;
+    }
     assert(c->state == CONNECTION_POOL);
     assert(c->job == job);
-    c->state = CONNECTION_WRITE;   /* it is the loop's again, and may be closed */
-    if (job->goes_on && !go_on(c)) /* a client that has gone, too: the operation has its own things to end */
+    if (job_take_back(job) ==
+        SERVED_LATER) /* of a client that has gone, too: the operation has its own things to end */
         return;
+    c->state = CONNECTION_WRITE; /* it is the loop's again, and may be closed */
     if (c->gone) {
         close_connection(c);
         return;
@@ -272,6 +248,26 @@ void connection_resume(struct job *job)
 static enum wait wait_of(enum io io)
 {
     return io == IO_WANT_WRITE ? WAIT_WRITE : WAIT_READ;
+}
+
+static enum wait begin_http2(struct connection *c)
+{
+    if (!http2_open(c))
+        return close_connection(c);
+    enter(c, CONNECTION_HTTP2);
+    return GO_ON;
+}
+
+/* The first bytes of a plain connection are those of HTTP/2 ("prior knowledge", RFC 9113, 3.3). */
+static enum wait switch_to_http2(struct connection *c)
+{
+    if (c->began || c->transport.ssl) /* it has agreed on HTTP/1.1 */
+        return refuse_wrong(c);
+    job_release(c->loop, c->job);
+    c->job = NULL;
+    if (begin_http2(c) != GO_ON)
+        return WAIT_NOTHING;
+    return http2_take_input(c) ? GO_ON : end_http2(c, false);
 }
 
 static enum wait step_new(struct connection *c)
@@ -301,8 +297,10 @@ static enum wait step_handshake(struct connection *c)
         return close_connection(c);
     if (io != IO_DONE)
         return wait_of(io);
-    enter(c, CONNECTION_READ);
     c->drained = !transport_pending(&c->transport);
+    if (transport_is_http2(&c->transport))
+        return begin_http2(c);
+    enter(c, CONNECTION_READ);
     return c->drained ? WAIT_READ : GO_ON;
 }
 
@@ -312,7 +310,7 @@ static enum wait fill(struct connection *c)
     size_t room, size = 0;
     enum io io;
 
-    if (!reserve_input(c))
+    if (!connection_reserve(c, &c->input, READ_BYTES_MIN))
         return c->job ? refuse(c, ST_UNAVAILABLE, "The server is overloaded.") : close_connection(c);
     room = input->capacity - input->size;
     io = transport_recv(&c->transport, input->data + input->size, room, &size);
@@ -343,6 +341,8 @@ static enum wait step_read(struct connection *c)
         return serve(c);
     case PARSED_WRONG:
         return refuse_wrong(c);
+    case PARSED_HTTP2:
+        return switch_to_http2(c);
     case PARSED_MORE:
         break;
     }
@@ -351,19 +351,12 @@ static enum wait step_read(struct connection *c)
     return c->drained ? WAIT_READ : GO_ON;
 }
 
-static enum wait linger(struct connection *c)
-{
-    transport_end(&c->transport);
-    release_input(c);
-    enter(c, CONNECTION_LINGER);
-    return GO_ON;
-}
-
 static enum wait finish_answer(struct connection *c)
 {
     assert(!c->continues);
     job_release(c->loop, c->job);
     c->job = NULL;
+    c->began = true;
     if (c->last || c->loop->stopping) /* an answer that was begun before the stop did not say so */
         return c->lingers ? linger(c) : close_connection(c);
     input_next(&c->input);
@@ -388,6 +381,18 @@ static enum wait step_write(struct connection *c)
     c->continues = false;
     enter(c, CONNECTION_READ);
     return c->drained ? WAIT_READ : GO_ON;
+}
+
+static enum wait wait_of_http2(struct connection *c, enum io io)
+{
+    if (io == IO_CLOSED)
+        return end_http2(c, http2_is_over(c));
+    return io == IO_DONE ? GO_ON : wait_of(io);
+}
+
+static enum wait step_http2(struct connection *c)
+{
+    return wait_of_http2(c, http2_step(c));
 }
 
 static enum wait step_linger(struct connection *c)
@@ -420,7 +425,7 @@ static enum wait (*const steps[])(struct connection *c) = {
     [CONNECTION_NEW] = step_new,       [CONNECTION_HANDSHAKE] = step_handshake,
     [CONNECTION_READ] = step_read,     [CONNECTION_POOL] = step_pool,
     [CONNECTION_WRITE] = step_write,   [CONNECTION_LINGER] = step_linger,
-    [CONNECTION_CLOSED] = step_closed,
+    [CONNECTION_CLOSED] = step_closed, [CONNECTION_HTTP2] = step_http2,
 };
 
 /* Events */
@@ -479,6 +484,25 @@ static void run(struct connection *c)
     watch_for(c, wait);
 }
 
+void connection_flush(struct connection *c)
+{
+    assert(c->state == CONNECTION_HTTP2);
+    watch_for(c, wait_of_http2(c, http2_flush(c)));
+}
+
+/* Of a connection that lingers, or whose client has gone, the end is near anyway. */
+void connection_drain(struct connection *c)
+{
+    if (c->gone || c->state == CONNECTION_LINGER)
+        return;
+    if (c->http2 ? http2_is_idle(c) : !c->job) {
+        connection_abandon(c);
+    } else if (c->http2) {
+        http2_drain(c);
+        connection_flush(c);
+    }
+}
+
 static void link_connection(struct connection *c)
 {
     struct loop *loop = c->loop;
@@ -487,6 +511,18 @@ static void link_connection(struct connection *c)
     if (c->next)
         c->next->previous = c;
     loop->connections = c;
+}
+
+static void name_peer(struct connection *c, int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    char host[INET6_ADDRSTRLEN] = "", port[8] = "";
+
+    if (getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        snprintf(c->peer_name, sizeof(c->peer_name), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 void connection_open(struct loop *loop, int fd)
@@ -505,6 +541,7 @@ void connection_open(struct loop *loop, int fd)
     c->poll.data = c;
     c->loop = loop;
     transport_init(&c->transport, fd);
+    name_peer(c, fd);
     link_connection(c);
     enter(c, CONNECTION_NEW);
     watch(c, UV_READABLE);
@@ -533,7 +570,7 @@ static void check_reading(struct connection *c, uint64_t at_ms)
     if (at_ms - c->since_ms > (uint64_t)options->idle_ms)
         close_connection(c);
     else if (c->input.data && at_ms - c->since_ms > BUFFER_KEPT_MS)
-        release_input(c);
+        connection_release(c, &c->input);
 }
 
 static uint64_t patience_ms(const struct connection *c)
@@ -555,6 +592,10 @@ void connection_check_time(struct connection *c, uint64_t at_ms)
     switch (c->state) {
     case CONNECTION_READ:
         check_reading(c, at_ms);
+        break;
+    case CONNECTION_HTTP2:
+        if (!c->gone)
+            watch_for(c, wait_of_http2(c, http2_check_time(c, at_ms)));
         break;
     case CONNECTION_POOL: /* the operation has a deadline of its own */
     case CONNECTION_CLOSED:

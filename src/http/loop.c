@@ -11,74 +11,9 @@
 #include "base/thread.h"
 #include "http/server.h"
 
-enum { TICK_MS_MAX = 250, TICK_MS_MIN = 5, FREE_JOBS_MAX = 64 };
+enum { TICK_MS_MAX = 250, TICK_MS_MIN = 5 };
 
-/* Jobs */
-
-static struct job *job_new(struct loop *loop)
-{
-    struct job *job = calloc(1, sizeof(*job));
-
-    if (job)
-        op_init(&job->exchange.op, loop->server->options.env, OP_MEMORY_BYTES_MAX);
-    return job;
-}
-
-static void job_free(struct job *job)
-{
-    op_free(&job->exchange.op);
-    free(job);
-}
-
-void job_reset_answer(struct job *job)
-{
-    struct answer *answer = &job->exchange.answer;
-
-    answer->status = 0;
-    buf_init(&answer->head, &job->exchange.op.arena);
-    buf_init(&answer->body, &job->exchange.op.arena);
-}
-
-struct job *job_take(struct loop *loop)
-{
-    const struct http_options *options = &loop->server->options;
-    struct job *job = loop->free_jobs;
-
-    assert(!thread_may_block()); /* the loop's own thread */
-    if (job) {
-        assert(loop->free_job_count > 0);
-        loop->free_jobs = job->next;
-        loop->free_job_count--;
-    } else {
-        job = job_new(loop);
-        if (!job)
-            return NULL;
-    }
-    op_begin(&job->exchange.op, OP_TIMEOUT_MS);
-    job->exchange.op.may_block = false;
-    job->exchange.op.resume = loop_resume;
-    job->exchange.refused = job->exchange.resumed = false;
-    job->goes_on = false;
-    job->exchange.class = CLASS_QUICK;
-    job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
-    job_reset_answer(job);
-    parser_begin(&job->parser, options->head_bytes_max, options->body_bytes_max);
-    job->begun_ms = uv_now(&loop->uv);
-    return job;
-}
-
-void job_release(struct loop *loop, struct job *job)
-{
-    assert(!thread_may_block());
-    if (loop->free_job_count >= FREE_JOBS_MAX) {
-        job_free(job);
-        return;
-    }
-    arena_reset(&job->exchange.op.arena); /* a large answer's memory does not wait for the next request */
-    job->next = loop->free_jobs;
-    loop->free_jobs = job;
-    loop->free_job_count++;
-}
+/* Jobs that come back */
 
 /* True when the job is the only one there. After this call the job belongs to the loop. */
 static bool push_returned(struct loop *loop, struct job *job)
@@ -341,14 +276,25 @@ static void begin_stop(struct loop *loop)
     stop_accepting(loop);
     for (struct connection *c = loop->connections; c; c = next) {
         next = c->next;
-        if (connection_is_idle(c))
-            connection_abandon(c);
+        connection_drain(c);
     }
     loop->drain_until_ms = uv_now(&loop->uv) + drain_ms;
     if (loop->connections)
         uv_timer_start(&loop->tick, on_tick, drain_ms < tick_ms(loop) ? drain_ms : tick_ms(loop),
                        tick_ms(loop));
     loop_end_if_done(loop);
+}
+
+/* A group of commits may have answered many requests of one connection: they are sent together. */
+static void flush_all(struct loop *loop)
+{
+    while (loop->unsent) {
+        struct connection *c = loop->unsent;
+
+        loop->unsent = c->next_unsent;
+        c->is_unsent = false;
+        connection_flush(c);
+    }
 }
 
 static void on_wake(uv_async_t *wake)
@@ -360,6 +306,7 @@ static void on_wake(uv_async_t *wake)
         next = job->next;
         connection_resume(job);
     }
+    flush_all(loop);
     if (atomic_load(&loop->server->stopping) && !loop->stopping)
         begin_stop(loop);
     take_arrivals(loop, loop->stopping);
@@ -451,12 +398,7 @@ void loop_close(struct loop *loop)
     assert(!atomic_load(&loop->returned)); /* no job is on its way */
     door_free(&loop->pending);
     take_arrivals(loop, true);
-    while (loop->free_jobs) {
-        struct job *job = loop->free_jobs;
-
-        loop->free_jobs = job->next;
-        job_free(job);
-    }
+    job_free_all(loop);
     if (loop->reserve_fd >= 0)
         close(loop->reserve_fd);
 }

@@ -67,6 +67,15 @@ enum io transport_handshake(struct transport *transport)
     return result == 1 ? IO_DONE : io_of_ssl(transport, result);
 }
 
+bool transport_is_http2(const struct transport *transport)
+{
+    const unsigned char *name;
+    unsigned int size;
+
+    SSL_get0_alpn_selected(transport->ssl, &name, &size);
+    return slice_is(slice_make(name, size), "h2");
+}
+
 static enum io recv_tls(struct transport *transport, char *data, size_t room, size_t *size)
 {
     int result;
@@ -176,11 +185,11 @@ void transport_close(struct transport *transport)
     *transport = (struct transport){ .fd = -1 };
 }
 
-/* HTTP/1.1 is all we speak; a client that offers only other protocols is told so (RFC 7301, 3.2). */
+/* The first of these that the client offers; one that offers neither is told so (RFC 7301, 3.2). */
 static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *size,
                            const unsigned char *offered, unsigned int offered_size, void *context)
 {
-    static const unsigned char ours[] = "\x08http/1.1";
+    static const unsigned char ours[] = "\x02h2\x08http/1.1";
 
     (void)ssl, (void)context;
     if (SSL_select_next_proto((unsigned char **)chosen, size, ours, sizeof(ours) - 1, offered,

@@ -50,7 +50,8 @@ static void add_hashed(struct walk *walk, path_id path, enum json_kind kind, str
 static void add_time(struct walk *walk)
 {
     uint8_t *to =
-        terms_begin(walk->terms, path_member(path_root(TERM_RANGE), slice_of("_ts")), TERM_TIME_BYTES);
+        terms_begin(walk->terms, path_member(walk->policy->seed, path_root(TERM_RANGE), slice_of("_ts")),
+                    TERM_TIME_BYTES);
 
     if (!to)
         return;
@@ -156,7 +157,7 @@ static struct hash128 visit_object(struct walk *walk, const struct index_node *n
 
         if (!member->stored)
             continue;
-        hash = visit(walk, member, path_member_hashed(path, name), i.value, hashed);
+        hash = visit(walk, member, path_member(walk->policy->seed, path, i.name), i.value, hashed);
         if (hashed)
             json_hasher_member(&hasher, name, hash);
     }
@@ -272,6 +273,8 @@ static enum status find_terms(struct op *op, const struct index_item *item, stru
     walk.ts_ms = item->ts_ms;
     TRY(visit_item(&walk, item));
     terms_sort(terms);
+    if (terms->failed && op->claim.refused) /* not the item is too large: the memory of all is short */
+        TRY(op_fail_as(op, ST_TOO_LARGE));
 out:
     return st;
 }
@@ -379,8 +382,8 @@ enum status index_change(struct op *op, struct batch *batch, uint64_t number, co
     struct terms old, new;
     enum status st;
 
-    terms_init(&old, bytes_max(before));
-    terms_init(&new, bytes_max(after));
+    terms_init(op, &old, bytes_max(before));
+    terms_init(op, &new, bytes_max(after));
     TRY(find_terms(op, before, &old));
     TRY(find_terms(op, after, &new));
     assert(after || !new.failed); /* what is gone has no terms that could be too many */
@@ -421,7 +424,7 @@ enum status index_terms(struct op *op, const struct index_item *item, struct ind
     enum status st;
 
     *terms = (struct index_terms){ 0 };
-    terms_init(&found, bytes_max(item));
+    terms_init(op, &found, bytes_max(item));
     TRY(find_terms(op, item, &found));
     if (found.failed || !copy_terms(op, &found, terms))
         TRY(op_fail_as(op, ST_TOO_LARGE));

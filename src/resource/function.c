@@ -47,7 +47,9 @@ void functions_end(struct functions *functions)
     if (functions->told)
         arena_free(&functions->told->memory);
     free(functions->told);
-    if (!functions->shares_session)
+    if (functions->shares_session)
+        script_forget(functions->session);
+    else
         script_end(functions->session);
 }
 
@@ -102,7 +104,8 @@ static enum status begin(struct op *op, struct functions *functions)
 {
     if (functions->session)
         return ST_OK;
-    return script_begin(op, functions->call->service->scripts, &functions->session);
+    return script_begin(op, functions->call->service->scripts, rid_owner(&functions->call->container->rid),
+                        &functions->session);
 }
 
 /* ---- calls that a query announces ---- */
@@ -125,7 +128,7 @@ static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
 }
 
 /* NULL when there is no memory: then each call is made when the query needs its value. */
-static struct told *told_of(struct functions *functions)
+static struct told *told_of(struct op *op, struct functions *functions)
 {
     struct told *told = functions->told;
 
@@ -133,8 +136,7 @@ static struct told *told_of(struct functions *functions)
         told = functions->told = calloc(1, sizeof(*told));
         if (!told)
             return NULL;
-        arena_init(&told->memory, OP_MEMORY_BYTES_MAX);
-        told->memory.budget = &functions->call->service->query_memory;
+        op_arena(op, &told->memory, OP_MEMORY_BYTES_MAX);
     }
     if (told->settled) { /* another block begins */
         arena_reset(&told->memory);
@@ -148,7 +150,7 @@ static struct told *told_of(struct functions *functions)
 static void note_call(struct op *op, void *context, struct slice name, const struct value *arg, int count)
 {
     struct functions *functions = context;
-    struct told *told = told_of(functions);
+    struct told *told = told_of(op, functions);
     uint16_t *slot;
     size_t which;
     struct buf text;

@@ -13,6 +13,7 @@ struct search {
     struct json parameters;
     struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
+    bool is_spread;     /* rows of several ranges come together: its continuation says so */
     int64_t compile_us; /* for the metrics */
 };
 
@@ -58,7 +59,7 @@ struct search_rows {
     struct arena memory; /* of the row */
 };
 
-void search_rows_init(struct search_rows *rows, const struct search_list *list, struct arena_budget *budget);
+void search_rows_init(struct op *op, struct search_rows *rows, const struct search_list *list);
 void search_rows_free(struct search_rows *rows);
 
 /* Reads, compiles and runs the request's query over the list, and then releases the list's references. */

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness.h"
 #include "http/certificate.h"
+#include "http2_client.h"
 
 static char cert_file[128], key_file[128];
 
@@ -262,23 +262,54 @@ TEST(records_that_come_together_are_all_read)
     site_close(server);
 }
 
-TEST(http_1_1_is_chosen_when_offered_and_nothing_else_is_spoken)
+/* A connection that has agreed on the protocols that are offered: each a byte of its size, and its name. */
+static struct client agree_on(const struct http_server *server, SSL_CTX *context, const char *offered)
+{
+    struct client client = client_connect(server, 0);
+
+    SSL_CTX_set_alpn_protos(context, (const unsigned char *)offered, (unsigned int)strlen(offered));
+    if (!shake_hands(&client, context))
+        client_close(&client);
+    return client;
+}
+
+TEST(http2_is_spoken_where_it_is_offered_and_http_1_1_where_it_is_not)
 {
     struct http_options options = tls_options();
     struct http_server *server = site_open(&options);
-    struct client client = client_connect(server, 0), modern = client_connect(server, 0);
     SSL_CTX *context = trust("localhost");
-    const unsigned char *chosen;
-    unsigned int size;
+    struct client both = agree_on(server, context, "\x08http/1.1\x02h2");
+    struct client old = agree_on(server, context, "\x08http/1.1"),
+                  foreign = agree_on(server, context, "\x02h3");
+    struct http2_client *modern;
+    const struct http2_reply *reply;
 
-    SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x02h2\x08http/1.1", 12);
-    CHECK(shake_hands(&client, context));
-    SSL_get0_alpn_selected(client.ssl, &chosen, &size);
-    CHECK(size == 8 && memcmp(chosen, "http/1.1", 8) == 0);
-    SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x02h2", 3);
-    CHECK(!shake_hands(&modern, context));
+    REQUIRE(both.ssl && old.ssl);
+    CHECK(!foreign.ssl);
+    modern = http2_connect_over(both, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        reply = http2_ask(modern, &(struct http2_request){ .path = "/pool" });
+        CHECK(reply->status == 200 && http2_head_has(reply, "x-tls: yes\n"));
+    }
+    CHECK(http2_ask(modern, &(struct http2_request){ .path = "/large" })->body_size == LARGE_BYTES);
+    CHECK(client_ask(&old, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    http2_disconnect(modern);
+    client_close(&old);
+    SSL_CTX_free(context);
+    site_close(server);
+}
+
+/* Over TLS the two sides have agreed before (RFC 9113, 3.2). */
+TEST(prior_knowledge_is_for_plain_connections)
+{
+    struct http_options options = tls_options();
+    struct http_server *server = site_open(&options);
+    SSL_CTX *context = trust("localhost");
+    struct client client = agree_on(server, context, "\x08http/1.1");
+
+    REQUIRE(client.ssl);
+    CHECK(client_ask(&client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").status == 400);
     client_close(&client);
-    client_close(&modern);
     SSL_CTX_free(context);
     site_close(server);
 }
