@@ -882,7 +882,7 @@ typedef struct orrery_spillover_options {
     const char *prefix; /* NULL: "Collection." */
     double fill_factor; /* 0: 0.90 */
     int check_seconds;  /* 0: 3,600; -1: at every create */
-    int64_t quota_kb;   /* of a collection, where the server names none; 0: such a one is never full */
+    int64_t quota_kb;   /* of a collection, where the server names none or a greater one; 0: the server's */
     const orrery_template *collection;
 } orrery_spillover_options;
 
