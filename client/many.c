@@ -1,4 +1,5 @@
 /* client/many.c - what takes several requests to say in one word: create if missing, read many, delete all of a key. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "client.h"
@@ -113,6 +114,7 @@ static orrery_status gather(orrery_client *client, orrery_response *results, siz
     struct buf out;
     orrery_status status;
 
+    assert(results); /* a bulk that came to its end has an answer */
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
     status = print_found(client, results, count, &out);
