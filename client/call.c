@@ -379,6 +379,8 @@ static const char *explain(struct call *call, CURLcode code)
 {
     if (call->response->no_memory || call->status == ORRERY_ENOMEM)
         return "out of memory";
+    if (call->status == ORRERY_ECANCELED)
+        return "it was cancelled";
     if (call->response->too_large)
         return "the answer is larger than any of this service";
     if (call->is_late && call->sent == 0)
@@ -544,6 +546,21 @@ orrery_status call_dispatch(struct call *call, const orrery_options *options, or
     if (status != ORRERY_OK)
         call_free(call);
     return status;
+}
+
+size_t orrery_cancel(orrery_client *client, const void *context)
+{
+    size_t count = 0;
+
+    for (struct call *call = client ? client->calls : NULL, *next; call; call = next) {
+        next = call->next;
+        if (!call->done || call->context != context || call->state == CALL_ENDED)
+            continue;
+        transport_cancel(call);
+        end(call, ORRERY_ECANCELED, CURLE_ABORTED_BY_CALLBACK);
+        count++;
+    }
+    return count;
 }
 
 /* ---- telling */

@@ -119,6 +119,7 @@ static void set_numbers(orrery_client *client, const orrery_settings *settings)
     int retries = SETTING(settings, retries_max);
 
     client->trust_any_certificate = SETTING(settings, trust_any_certificate) != 0;
+    client->no_proxy = SETTING(settings, no_proxy) != 0;
     client->timeout_ms = or_else(SETTING(settings, timeout_ms), TIMEOUT_MS_DEFAULT);
     client->connect_timeout_ms = or_else(SETTING(settings, connect_timeout_ms), CONNECT_TIMEOUT_MS_DEFAULT);
     client->connections_max = or_else(SETTING(settings, connections_max), CONNECTIONS_DEFAULT);

@@ -46,10 +46,11 @@ struct orrery_client {
     struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
     int64_t date_second;
     char date[32]; /* of that second, as headers have it */
-    bool trust_any_certificate;
+    bool trust_any_certificate, no_proxy;
     int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
 
     CURLM *multi;
+    bool multi_is_broken; /* it had no memory once: libcurl 7.88 may not go on with it */
     struct pollfd *fds;
     size_t fd_count, fd_capacity;
     int64_t timer_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */

@@ -28,6 +28,13 @@ orrery_key orrery_key_number(double number)
     return (orrery_key){ .type = ORRERY_KEY_NUMBER, .number = number };
 }
 
+orrery_key orrery_key_int(int64_t number)
+{
+    return (orrery_key){
+        .type = ORRERY_KEY_NUMBER, .number = (double)number, .integer = number, .is_integer = 1
+    };
+}
+
 orrery_key orrery_key_bool(int value)
 {
     return (orrery_key){ .type = ORRERY_KEY_BOOL, .number = value != 0 };
@@ -56,7 +63,10 @@ static bool print_one(struct buf *out, const orrery_key *key)
         buf_text(out, key->number != 0 ? "true" : "false");
         return true;
     case ORRERY_KEY_NUMBER:
-        json_print_double(out, key->number);
+        if (key->is_integer)
+            buf_printf(out, "%lld", (long long)key->integer);
+        else
+            json_print_double(out, key->number);
         return isfinite(key->number);
     case ORRERY_KEY_TEXT:
         json_print_string(out, slice_make(key->text ? key->text : "", key->size));

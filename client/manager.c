@@ -77,7 +77,7 @@ static orrery_status acquire(orrery_manager *manager)
         return status;
     if (manager->now.owner.size && !slice_is(manager->now.owner, manager->settings.owner) &&
         manager->now.until_ms > now_ms(manager))
-        return ORRERY_EBUSY;
+        return busy(&manager->settings, "another manager holds the arrangement, and its lease is not over");
     if (manager->now.grace_ms <
         manager->settings.grace_ms) /* clients go by what they read: the longer one holds */
         manager->now.grace_ms = manager->settings.grace_ms;

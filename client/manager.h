@@ -75,6 +75,9 @@ orrery_status arrangement_read(struct arrangement *arrangement, const struct man
 orrery_status arrangement_create(struct arrangement *arrangement, const struct manager_settings *settings);
 orrery_status arrangement_write(struct arrangement *arrangement, const struct manager_settings *settings);
 
+/* ORRERY_EBUSY, and why. */
+orrery_status busy(const struct manager_settings *settings, const char *why);
+
 /* What clients go by while it holds. */
 orrery_status arrangement_resolver(const struct arrangement *arrangement,
                                    const struct manager_settings *settings, orrery_resolver **resolver);

@@ -259,11 +259,22 @@ orrery_status arrangement_create(struct arrangement *arrangement, const struct m
     return send_arrangement(arrangement, settings, NULL);
 }
 
+orrery_status busy(const struct manager_settings *settings, const char *why)
+{
+    const struct remote *remote = &settings->remote;
+
+    if (remote->calls->explain)
+        remote->calls->explain(remote->self, ORRERY_EBUSY, why);
+    return ORRERY_EBUSY;
+}
+
 orrery_status arrangement_write(struct arrangement *arrangement, const struct manager_settings *settings)
 {
     orrery_status status = send_arrangement(arrangement, settings, arrangement->etag);
 
-    return status == ORRERY_EPRECONDITION || status == ORRERY_ENOTFOUND ? ORRERY_EBUSY : status;
+    if (status == ORRERY_EPRECONDITION || status == ORRERY_ENOTFOUND)
+        return busy(settings, "another manager has written the arrangement since this one read it");
+    return status;
 }
 
 static bool has_link(const char *const *links, size_t count, const char *link)

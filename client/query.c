@@ -43,7 +43,8 @@ static bool keep_options(orrery_query *query, const orrery_options *options)
                               .parallel = OPTION(options, parallel),
                               .no_wait = OPTION(options, no_wait),
                               .enable_scan = OPTION(options, enable_scan),
-                              .metrics = OPTION(options, metrics) };
+                              .metrics = OPTION(options, metrics),
+                              .all_versions = OPTION(options, all_versions) };
     kept->session_token = keep_text(query, OPTION(options, session_token), &good);
     kept->consistency = keep_text(query, OPTION(options, consistency), &good);
     kept->continuation = keep_text(query, OPTION(options, continuation), &good);

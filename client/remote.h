@@ -64,6 +64,9 @@ struct remote_calls {
     void (*sleep_ms)(void *self, int64_t ms);          /* waits */
     void (*name)(void *self, char *text, size_t size); /* one that nobody else has */
 
+    /* The reason of a status in words, for whoever asks why; may be NULL. */
+    void (*explain)(void *self, orrery_status status, const char *why);
+
     /* Says for how long the resolver's next answer holds: a write that goes by it must have ended by then. */
     void (*bound)(void *self, int64_t ms);
 };

@@ -231,6 +231,11 @@ static void client_bound(void *self, int64_t ms)
     client->write_ms_max = ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
+static void client_explain(void *self, orrery_status status, const char *why)
+{
+    client_fail(self, status, "%s", why);
+}
+
 struct remote remote_of_client(orrery_client *client)
 {
     static const struct remote_calls calls = {
@@ -248,6 +253,7 @@ struct remote remote_of_client(orrery_client *client)
         .now_ms = client_now_ms,
         .sleep_ms = client_sleep_ms,
         .name = client_name,
+        .explain = client_explain,
         .bound = client_bound,
     };
 

@@ -64,10 +64,10 @@ orrery_key key_of_value(struct json value);
 /* A deep copy whose memory is the arena's. */
 orrery_status key_copy(struct arena *arena, const orrery_key *key, orrery_key *copy);
 
-/* Negative, zero or positive; both are of one type, and that is text, number or time. */
+/* Negative, zero or positive; both are of one type, and that is text, number, time or boolean. */
 int key_compare(const orrery_key *a, const orrery_key *b);
 
-/* Whether text, number or time: what has an order. */
+/* Whether text, number, time or boolean: what has an order. */
 bool key_is_ordered(const orrery_key *key);
 bool key_is_absent(const orrery_key *key); /* NULL, none and null alike */
 

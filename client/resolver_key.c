@@ -86,7 +86,7 @@ orrery_status key_copy(struct arena *arena, const orrery_key *key, orrery_key *c
 
 bool key_is_ordered(const orrery_key *key)
 {
-    if (key->type == ORRERY_KEY_NUMBER || key->type == ORRERY_KEY_TIME)
+    if (key->type == ORRERY_KEY_NUMBER || key->type == ORRERY_KEY_TIME || key->type == ORRERY_KEY_BOOL)
         return !isnan(key->number);
     return key->type == ORRERY_KEY_TEXT && key->text;
 }
@@ -116,12 +116,20 @@ int text_compare_utf16(struct slice a, struct slice b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
+/* An integer of 64 bits and a double both fit exactly. */
+static long double exact_of(const orrery_key *key)
+{
+    _Static_assert(__LDBL_MANT_DIG__ >= 64, "as all processors that this runs on have it");
+    return key->is_integer ? (long double)key->integer : (long double)key->number;
+}
+
 int key_compare(const orrery_key *a, const orrery_key *b)
 {
     switch (a->type) {
     case ORRERY_KEY_NUMBER:
     case ORRERY_KEY_TIME:
-        return a->number < b->number ? -1 : a->number > b->number;
+    case ORRERY_KEY_BOOL:
+        return exact_of(a) < exact_of(b) ? -1 : exact_of(a) > exact_of(b);
     default:
         return text_compare_utf16(slice_make(a->text, a->size), slice_make(b->text, b->size));
     }
@@ -139,7 +147,8 @@ orrery_key orrery_key_of_kind(const orrery_key *kind_and_key)
 
 static bool type_is_known(orrery_key_type as)
 {
-    return as == ORRERY_KEY_NONE || as == ORRERY_KEY_TEXT || as == ORRERY_KEY_NUMBER || as == ORRERY_KEY_TIME;
+    return as == ORRERY_KEY_NONE || as == ORRERY_KEY_TEXT || as == ORRERY_KEY_NUMBER ||
+           as == ORRERY_KEY_TIME || as == ORRERY_KEY_BOOL;
 }
 
 /* One way to find a key, and not two. */
@@ -180,6 +189,8 @@ orrery_status extractor_copy(struct arena *arena, const orrery_extractor *extrac
     copy->separator = memory_text_in(arena, slice_of(copy->separator ? copy->separator : "-"));
     if (!copy->separator)
         return ORRERY_ENOMEM;
+    if (copy->name && !(copy->name = memory_text_in(arena, slice_of(copy->name))))
+        return ORRERY_ENOMEM;
     if (copy->property) {
         copy->property = memory_text_in(arena, slice_of(copy->property));
         return copy->property ? ORRERY_OK : ORRERY_ENOMEM;
@@ -196,7 +207,7 @@ orrery_key key_of_value(struct json value)
     case JSON_TRUE:
         return orrery_key_bool(json_kind(value) == JSON_TRUE);
     case JSON_NUMBER:
-        return orrery_key_number(json_double(value));
+        return json_is_int(value) ? orrery_key_int(json_int(value)) : orrery_key_number(json_double(value));
     case JSON_STRING:
         return orrery_key_bytes(json_string(value).data, json_string(value).size);
     default:
@@ -204,12 +215,12 @@ orrery_key key_of_value(struct json value)
     }
 }
 
-/* An array or an object is no key: it becomes a truth value, which is not one of ours either. */
+/* An array or an object is no key: it becomes an empty list, which has no place either. */
 static orrery_key key_of_json(struct json value)
 {
     enum json_kind kind = json_kind(value);
 
-    return kind == JSON_ARRAY || kind == JSON_OBJECT ? orrery_key_bool(0) : key_of_value(value);
+    return kind == JSON_ARRAY || kind == JSON_OBJECT ? orrery_key_list(NULL, 0) : key_of_value(value);
 }
 
 /* A number as JavaScript spells it, so that every client finds the same text. */

@@ -9,6 +9,8 @@ struct range_resolver {
     orrery_range *range;
     size_t count;
     orrery_key_type type; /* of every end; ORRERY_KEY_NONE while there is no range */
+    size_t
+        *by_key; /* numbers of ranges in the order of their keys, where all of them are points; else NULL */
 };
 
 static orrery_status range_key(void *self, orrery_value document, orrery_held_key *key)
@@ -35,6 +37,24 @@ static orrery_status ends_of(const struct range_resolver *resolver, const orrery
     return (*low)->type == (*high)->type && key_compare(*low, *high) <= 0 ? ORRERY_OK : ORRERY_EINVAL;
 }
 
+/* The first row that has the key; count: none. */
+static size_t find_point(const struct range_resolver *resolver, const orrery_key *key)
+{
+    size_t low = 0, high = resolver->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (key_compare(&resolver->range[resolver->by_key[middle]].low, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < resolver->count && key_compare(&resolver->range[resolver->by_key[low]].low, key) == 0)
+        return resolver->by_key[low];
+    return resolver->count;
+}
+
 static orrery_status range_create(void *self, const orrery_key *key, orrery_links *links)
 {
     struct range_resolver *resolver = self;
@@ -46,7 +66,8 @@ static orrery_status range_create(void *self, const orrery_key *key, orrery_link
     status = ends_of(resolver, key, &low, &high);
     if (status != ORRERY_OK)
         return status;
-    for (size_t i = 0; i < resolver->count; i++) {
+    for (size_t i = resolver->by_key && low == high ? find_point(resolver, low) : 0; i < resolver->count;
+         i++) {
         const orrery_range *range = &resolver->range[i];
 
         if (key_compare(low, &range->low) >= 0 && key_compare(high, &range->high) <= 0)
@@ -153,6 +174,30 @@ static orrery_status copy_range(struct range_resolver *resolver, const orrery_ra
     return status == ORRERY_OK && !to->link ? ORRERY_ENOMEM : status;
 }
 
+static int by_low(const void *a, const void *b, void *context)
+{
+    const orrery_range *range = context;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int order = key_compare(&range[x].low, &range[y].low);
+
+    return order ? order : (x > y) - (x < y); /* of equal keys the first row is found */
+}
+
+/* A table of keys is looked up by halves. Ranges may overlap, and are gone through. */
+static orrery_status sort_points(struct range_resolver *resolver)
+{
+    for (size_t i = 0; i < resolver->count; i++)
+        if (key_compare(&resolver->range[i].low, &resolver->range[i].high) != 0)
+            return ORRERY_OK;
+    resolver->by_key = memory_list(&resolver->arena, resolver->count, sizeof(*resolver->by_key));
+    if (!resolver->by_key)
+        return ORRERY_ENOMEM;
+    for (size_t i = 0; i < resolver->count; i++)
+        resolver->by_key[i] = i;
+    qsort_r(resolver->by_key, resolver->count, sizeof(*resolver->by_key), by_low, resolver->range);
+    return ORRERY_OK;
+}
+
 static orrery_status fill(struct range_resolver *resolver, const orrery_extractor *extractor,
                           const orrery_range *ranges, size_t count)
 {
@@ -167,7 +212,7 @@ static orrery_status fill(struct range_resolver *resolver, const orrery_extracto
         status = copy_range(resolver, &ranges[i], &resolver->range[i]);
         resolver->count++;
     }
-    return status;
+    return status == ORRERY_OK ? sort_points(resolver) : status;
 }
 
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,

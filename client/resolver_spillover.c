@@ -142,7 +142,8 @@ static bool is_full(const struct spillover *spillover, const struct remote_answe
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         double used = figure(answer->usage, names[i]), quota = figure(answer->quota, names[i]);
 
-        if (quota <= 0) /* a server without a limit says -1 */
+        if (quota <= 0 ||
+            (spillover->quota_kb > 0 && spillover->quota_kb < quota)) /* without a limit it says -1 */
             quota = spillover->quota_kb;
         if (used >= 0 && quota > 0)
             return used >= quota * spillover->fill_factor;

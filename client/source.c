@@ -85,7 +85,9 @@ static void change_headers(const orrery_query *query, const struct source *sourc
 {
     if (query->kind != CURSOR_CHANGES)
         return;
-    call_header(call, "A-IM", "Incremental Feed");
+    call_header(call, "A-IM", query->options.all_versions ? "Full-Fidelity Feed" : "Incremental Feed");
+    if (query->options.all_versions)
+        call_header(call, "x-ms-cosmos-changefeed-wire-format-version", "2021-09-15");
     if (source->token)
         call_header(call, "If-None-Match", source->token);
     else if (query->start == ORRERY_FROM_NOW)
@@ -128,6 +130,9 @@ orrery_status source_start(orrery_query *query, struct source *source)
 int64_t change_lsn(struct json row)
 {
     struct json lsn = json_get(row, "_lsn");
+
+    if (!lsn.at) /* of all versions */
+        lsn = json_get(json_get(row, "metadata"), "lsn");
 
     return json_kind(lsn) == JSON_NUMBER && json_is_int(lsn) ? json_int(lsn) : 0;
 }
@@ -238,7 +243,7 @@ static orrery_status take_page(orrery_query *query, struct source *source, const
     }
     if (!changes || next)
         move_token(source, token);
-    source->ended = !changes && !next;
+    source->ended = !next && !source->idle; /* a change feed that cannot say where to go on has ended, too */
     return ORRERY_OK;
 }
 

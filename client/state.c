@@ -36,8 +36,11 @@ void state_bool(struct state_writer *writer, const char *name, bool value)
 
 void state_extractor(struct state_writer *writer, const orrery_extractor *extractor)
 {
-    if (extractor->extract) {
-        writer->status = ORRERY_ESTATE; /* a function cannot be written down */
+    if (extractor->extract) { /* a function cannot be written down, but its name can */
+        if (extractor->name)
+            state_text(writer, "PartitionKeyFunction", slice_of(extractor->name));
+        else
+            writer->status = ORRERY_ESTATE;
         return;
     }
     if (extractor->as != ORRERY_KEY_NONE)
@@ -66,7 +69,11 @@ void state_key(struct state_writer *writer, const char *name, const orrery_key *
     }
     state_name(writer, name);
     size = key->type == ORRERY_KEY_TIME ? time_print((int64_t)key->number, time) : 0;
-    if (size)
+    if (key->type == ORRERY_KEY_BOOL)
+        buf_text(&writer->out, key->number != 0 ? "true" : "false");
+    else if (key->is_integer)
+        buf_printf(&writer->out, "%lld", (long long)key->integer);
+    else if (size)
         json_print_string(&writer->out, slice_make(time, size));
     else
         json_print_double(&writer->out, key->number); /* a time that has no date: its milliseconds */
@@ -117,7 +124,10 @@ orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json)
 static const struct {
     const char *name;
     orrery_key_type type;
-} types[] = { { "Number", ORRERY_KEY_NUMBER }, { "Text", ORRERY_KEY_TEXT }, { "Time", ORRERY_KEY_TIME } };
+} types[] = { { "Number", ORRERY_KEY_NUMBER },
+              { "Text", ORRERY_KEY_TEXT },
+              { "Time", ORRERY_KEY_TIME },
+              { "Boolean", ORRERY_KEY_BOOL } };
 
 const char *state_type_name(orrery_key_type type)
 {

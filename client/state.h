@@ -30,7 +30,7 @@ orrery_status state_end(struct state_writer *writer, char **json);
 orrery_status resolver_load_json(struct json state, const orrery_load_options *options,
                                  orrery_resolver **resolver);
 
-/* "Number", "Text", "Time"; NULL for what has no order. And back: ORRERY_KEY_NONE for other texts. */
+/* "Number", "Text", "Time", "Boolean"; NULL for what has no order. And back: ORRERY_KEY_NONE for other texts. */
 const char *state_type_name(orrery_key_type type);
 orrery_key_type state_type_of(struct slice name);
 

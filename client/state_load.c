@@ -79,9 +79,13 @@ static orrery_status load_extractor(struct loader *loader, struct json state, or
     }
     if (json_kind(json_get(state, "PartitionKeyPropertyNames")) != JSON_UNDEFINED)
         return load_names(loader, state, extractor);
-    if (!loader->options || !loader->options->extractor)
+    if (!loader->options || !loader->options->extractor ||
+        !struct_take(extractor, sizeof(*extractor), loader->options->extractor))
         return ORRERY_ESTATE;
-    return struct_take(extractor, sizeof(*extractor), loader->options->extractor) ? ORRERY_OK : ORRERY_ESTATE;
+    name = json_get(state, "PartitionKeyFunction");
+    if (json_kind(name) == JSON_STRING && (!extractor->name || !slice_is(json_string(name), extractor->name)))
+        return ORRERY_ESTATE; /* another function would put documents elsewhere */
+    return ORRERY_OK;
 }
 
 /* State that names no hash is the .NET SDK's: MD5, unless a hash was plugged in. */
@@ -183,6 +187,14 @@ static orrery_status load_key(orrery_key_type type, struct json value, orrery_ke
 {
     int64_t time_ms;
 
+    if (type == ORRERY_KEY_BOOL) {
+        *key = orrery_key_bool(json_kind(value) == JSON_TRUE);
+        return json_kind(value) == JSON_TRUE || json_kind(value) == JSON_FALSE ? ORRERY_OK : ORRERY_ESTATE;
+    }
+    if (json_kind(value) == JSON_NUMBER && type == ORRERY_KEY_NUMBER && json_is_int(value)) {
+        *key = orrery_key_int(json_int(value));
+        return ORRERY_OK;
+    }
     if (json_kind(value) == JSON_NUMBER && type != ORRERY_KEY_TEXT) {
         *key = (orrery_key){ .type = type, .number = json_double(value) };
         return ORRERY_OK;

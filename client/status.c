@@ -31,6 +31,7 @@ static const struct status_row status_rows[] = {
     { ORRERY_ESERVER, "the server failed" },
     { ORRERY_EHTTP, "an unexpected HTTP status" },
     { ORRERY_EBATCH, "an operation of the batch failed" },
+    { ORRERY_ECANCELED, "cancelled" },
     { ORRERY_EKEYTYPE, "a key of a type that cannot be placed" },
     { ORRERY_ENOKEY, "the document has no key" },
     { ORRERY_ENORANGE, "no range has the key" },

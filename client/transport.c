@@ -86,6 +86,27 @@ void transport_close(orrery_client *client)
     free(client->fds);
 }
 
+/* The calls that were under way have failed for want of memory, and a new handle takes the place of the old one. */
+static orrery_status rebuild(orrery_client *client)
+{
+    for (struct call *call = client->calls, *next; call; call = next) {
+        next = call->next;
+        if (!call->easy)
+            continue;
+        curl_multi_remove_handle(client->multi, call->easy);
+        curl_easy_cleanup(call->easy);
+        call->easy = NULL;
+        call_attempt_ended(call, CURLE_OUT_OF_MEMORY);
+    }
+    while (client->idle_count > 0)
+        curl_easy_cleanup(client->idle[--client->idle_count]);
+    if (client->multi)
+        curl_multi_cleanup(client->multi);
+    client->fd_count = 0;
+    client->multi_is_broken = transport_open(client) != ORRERY_OK;
+    return client->multi_is_broken ? ORRERY_ENOMEM : ORRERY_OK;
+}
+
 static size_t body_came(char *bytes, size_t one, size_t size, void *user)
 {
     struct call *call = user;
@@ -134,6 +155,8 @@ static CURL *new_handle(const orrery_client *client)
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, head_came);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
+    if (client->no_proxy)
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
     if (client->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
     if (client->trust_any_certificate) {
@@ -222,15 +245,18 @@ orrery_status transport_send(struct call *call)
     orrery_client *client = call->client;
 
     assert(!call->easy); /* libcurl would go on with the other one, for a call that may be gone */
-    if (!sign_request(client, call) || !list_lines(call))
+    if (!sign_request(client, call) || !list_lines(call) ||
+        (client->multi_is_broken && rebuild(client) != ORRERY_OK))
         return ORRERY_ENOMEM;
     call->curl_error[0] = '\0';
     call->easy = client->idle_count > 0 ? client->idle[--client->idle_count] : new_handle(client);
-    if (!call->easy || !prepare(call) || curl_multi_add_handle(client->multi, call->easy) != CURLM_OK) {
-        release_handle(call);
-        return ORRERY_ENOMEM;
+    if (call->easy && prepare(call)) {
+        if (curl_multi_add_handle(client->multi, call->easy) == CURLM_OK)
+            return ORRERY_OK;
+        client->multi_is_broken = true;
     }
-    return ORRERY_OK;
+    release_handle(call);
+    return ORRERY_ENOMEM;
 }
 
 /* Calls that wait have a handle, and so a connection, of their own: without the loop, a request costs a tenth less. */
@@ -344,6 +370,8 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     CURLMcode code = CURLM_OK;
     int running, wait_ms = pause_ms(client, now_ms, timeout_ms);
 
+    if (client->multi_is_broken)
+        return rebuild(client);
     if (wait_ms < 0 && client->fd_count == 0)
         return ORRERY_EIO;                                                     /* nothing would ever happen */
     if ((wait_ms != 0 || client->timer_ms < 0 || client->timer_ms > now_ms) && /* a due timer goes first */
@@ -357,6 +385,7 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
     wake_waiting(client, now_ms);
     take_ended(client);
     end_overdue(client, now_ms);
+    client->multi_is_broken = client->multi_is_broken || code != CURLM_OK;
     return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
 }
 

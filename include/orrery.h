@@ -75,6 +75,7 @@ typedef enum orrery_status {
     ORRERY_ESERVER,       /* 500 and up */
     ORRERY_EHTTP,         /* any other status of HTTP */
     ORRERY_EBATCH,        /* a batch was not done; its response says because of which operation */
+    ORRERY_ECANCELED,     /* by orrery_cancel(): a write may have happened */
 
     ORRERY_EKEYTYPE = 64, /* a resolver cannot place keys of this type */
     ORRERY_ENOKEY,        /* a document has no key where the resolver looks for it */
@@ -111,6 +112,7 @@ typedef struct orrery_settings {
     int retries_max;            /* of one call; 0: 9; -1: none */
     int retry_wait_ms_max;      /* of one call, waits together; 0: 30,000 */
     const char *user_agent;     /* put in front of the library's own; NULL: nothing */
+    int no_proxy; /* 1: the proxies that http_proxy, https_proxy, all_proxy and no_proxy name are not used */
 } orrery_settings;
 
 /* Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64. */
@@ -162,6 +164,7 @@ typedef struct orrery_options {
     /* of stored procedures */
     int script_log; /* 1: what the script logs is in the answer's x-ms-documentdb-script-log-results */
     /* of cursors */
+    int all_versions; /* of changes: every version and deletion, as {"current":...,"previous":...,"metadata":...} */
     int metrics; /* 1: pages tell what they cost the server: orrery_query_metric(), and which indexes would help */
 } orrery_options;
 
@@ -320,6 +323,8 @@ typedef struct orrery_key {
     double number; /* of a bool: 0 or 1 */
     const struct orrery_key *items;
     size_t count;
+    int64_t integer; /* of a number that is_integer: exactly; `number` is as near as a double comes */
+    int is_integer;
 } orrery_key;
 
 orrery_key orrery_key_none(void);
@@ -327,6 +332,7 @@ orrery_key orrery_key_null(void);
 orrery_key orrery_key_text(const char *text); /* NULL: a null */
 orrery_key orrery_key_bytes(const char *text, size_t size);
 orrery_key orrery_key_number(double number);
+orrery_key orrery_key_int(int64_t number); /* all 64 bits count where keys are compared */
 orrery_key orrery_key_bool(int value);
 orrery_key orrery_key_list(const orrery_key *items, size_t count);
 orrery_key orrery_key_range(const orrery_key *low_and_high); /* two of them */
@@ -357,6 +363,12 @@ orrery_status orrery_replace(orrery_client *client, const char *link, const char
                              const orrery_options *options, orrery_response **response);
 orrery_status orrery_delete(orrery_client *client, const char *link, const orrery_options *options,
                             orrery_response **response);
+
+/* What has that id in the feed, or else is made now: the answer's status is 200 or 201. It waits: options->done is
+   ORRERY_EUNSUPPORTED. */
+orrery_status orrery_create_if_missing(orrery_client *client, const char *feed_link, const char *json,
+                                       size_t size, const orrery_options *options,
+                                       orrery_response **response);
 
 /* orrery_database_create(client, "shop", NULL, NULL); with options->throughput its containers share that. */
 orrery_status orrery_database_create(orrery_client *client, const char *id, const orrery_options *options,
@@ -418,6 +430,23 @@ orrery_status orrery_item_replace(orrery_client *client, const char *container_l
 orrery_status orrery_item_delete(orrery_client *client, const char *container_link, const char *id,
                                  const orrery_key *key, const orrery_options *options,
                                  orrery_response **response);
+
+/*
+ * Many items by their ids and keys, by as few requests as there are ranges: {"Documents":[...],"_count":2}, in the order in
+ * which they were asked for. Those that are not there are left out. It waits: options->done is ORRERY_EUNSUPPORTED.
+ */
+typedef struct orrery_identity {
+    const char *id;
+    orrery_key key;
+} orrery_identity;
+
+orrery_status orrery_read_many(orrery_client *client, const char *container_link,
+                               const orrery_identity *items, size_t count, const orrery_options *options,
+                               orrery_response **response);
+
+/* Deletes every item of a partition key, which is whole. */
+orrery_status orrery_items_delete(orrery_client *client, const char *container_link, const orrery_key *key,
+                                  const orrery_options *options, orrery_response **response);
 
 /*
  * Changes to parts of an item, all or none. Values are JSON texts.
@@ -601,6 +630,10 @@ struct pollfd;
    `under_way` becomes how many calls have not ended; it may be NULL. */
 orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_way);
 
+/* Ends the calls that do not wait and were begun with this context. Their `done` is called by the next orrery_run(), with
+   ORRERY_ECANCELED. Returns how many; bulks are not ended. */
+size_t orrery_cancel(orrery_client *client, const void *context);
+
 /* Returns how many descriptors there are, and writes up to `capacity` of them to `fds`. timeout_ms becomes when to call
    orrery_run() at the latest (-1: whenever one of them is ready). */
 size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms);
@@ -656,6 +689,8 @@ typedef struct orrery_extractor {
     orrery_key_type as;
     orrery_status (*extract)(void *context, orrery_value document, orrery_held_key *key);
     void *context; /* lives as long as the resolver */
+    const char
+        *name; /* of `extract`, for saved states: whoever loads one brings a function of this name again */
 } orrery_extractor;
 
 /*
@@ -732,8 +767,8 @@ typedef struct orrery_range {
 } orrery_range;
 
 /*
- * All ends are numbers, or all are texts (ordered by UTF-16 units, as the Node and Java SDKs order them), or all are
- * times. Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
+ * All ends are numbers (compared exactly, integers of 64 bits too), or all are texts (ordered by UTF-16 units, as the Node and
+ * Java SDKs order them), or all are times, or all are booleans (false, then true). Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
  * whole of a key that is a range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (of a list:
  * that any of its keys meets), in their order; where the key meets none, no collection is asked. Ranges may overlap. A
  * low above its high is ORRERY_EINVAL.
@@ -741,7 +776,7 @@ typedef struct orrery_range {
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
                                     size_t count, orrery_resolver **resolver);
 
-/* A table from key to collection; several keys may have the same. ORRERY_ENORANGE: a create's key is not in it. */
+/* A table from key to collection, looked up by halves; several keys may have the same collection. ORRERY_ENORANGE: a create's key is not in it. */
 typedef struct orrery_lookup {
     orrery_key key;
     const char *link;
@@ -789,7 +824,7 @@ orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *jso
                                       orrery_links **links); /* the key, then where to create */
 
 /*
- * A resolver as JSON; orrery_free() it. What was found by a function, or hashed by one without a name, cannot be saved:
+ * A resolver as JSON; orrery_free() it. What was found, or hashed, by a function without a name cannot be saved:
  * ORRERY_ESTATE. Reading takes the .NET SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by
  * "low,high"). A file is written beside its place, and then put there in one step.
  */
@@ -847,7 +882,7 @@ typedef struct orrery_spillover_options {
     const char *prefix; /* NULL: "Collection." */
     double fill_factor; /* 0: 0.90 */
     int check_seconds;  /* 0: 3,600; -1: at every create */
-    int64_t quota_kb;   /* of a collection, where the server names none; 0: such a one is never full */
+    int64_t quota_kb;   /* of a collection, where the server names none or a greater one; 0: the server's */
     const orrery_template *collection;
 } orrery_spillover_options;
 

@@ -2,6 +2,7 @@
 #include <orrery.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "fake.h"
 #include "test.h"
@@ -504,6 +505,66 @@ TEST(a_create_through_a_following_resolver_is_out_of_time_when_what_it_goes_by_m
     CHECK(orrery_item_create(rig.client, "dbs/d", "{\"id\":\"1\"}", ORRERY_TEXT, &key, NULL, NULL) ==
           ORRERY_ETIMEOUT);
     orrery_resolver_unref(resolver);
+    rig_close(&rig);
+}
+
+TEST(a_proxy_of_the_environment_is_used_unless_the_settings_say_not)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct fake *fake = fake_start(play, &script);
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = fake_url(fake), .key = KEY, .retries_max = -1
+    };
+    orrery_key key = orrery_key_text("k");
+    orrery_client *client = NULL;
+
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    for (settings.no_proxy = 0; settings.no_proxy < 2; settings.no_proxy++) {
+        CHECK(orrery_open(&settings, &client) == ORRERY_OK);
+        CHECK(orrery_item_read(client, items, "1", &key, NULL, NULL) ==
+              (settings.no_proxy ? ORRERY_OK : ORRERY_ECONNECT));
+        orrery_close(client);
+    }
+    unsetenv("http_proxy");
+    fake_stop(fake);
+}
+
+TEST(a_connection_that_is_never_made_is_no_connection_and_a_bad_file_of_certificates_a_bad_argument)
+{
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = "http://192.0.2.1:9",
+                                 .key = KEY,
+                                 .connect_timeout_ms = 50,
+                                 .retries_max = -1 };
+    orrery_key key = orrery_key_text("k");
+    orrery_client *client = NULL;
+
+    CHECK(orrery_open(&settings, &client) == ORRERY_OK);
+    CHECK(orrery_item_read(client, items, "1", &key, NULL, NULL) == ORRERY_ECONNECT);
+    orrery_close(client);
+    settings.endpoint = "https://127.0.0.1:1";
+    settings.ca_file = "/nonexistent.pem";
+    CHECK(orrery_open(&settings, &client) == ORRERY_OK);
+    CHECK(orrery_failed(orrery_item_read(client, items, "1", &key, NULL, NULL)));
+    orrery_close(client);
+}
+
+TEST(a_change_feed_that_cannot_say_where_to_go_on_ends)
+{
+    struct script script = {
+        .acts = { { EMPTY("200 OK") "\r\n{}" },
+                  { "HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\n{\"Documents\":[{\"id\":\"1\"}] }" } }
+    };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+    orrery_query *query = NULL;
+
+    script.at = 1;
+    CHECK(orrery_changes_open(rig.client, items, &key, ORRERY_FROM_BEGINNING, 0, NULL, &query) == ORRERY_OK);
+    CHECK(orrery_query_step(query) == ORRERY_ROW);
+    CHECK(orrery_query_step(query) == ORRERY_DONE && orrery_query_step(query) == ORRERY_DONE);
+    CHECK(fake_asked(rig.fake) == 1);
+    orrery_query_close(query);
     rig_close(&rig);
 }
 

@@ -439,11 +439,21 @@ static void fake_bound(void *self, int64_t ms)
 
 struct remote fake_remote(struct fake *fake)
 {
-    static const struct remote_calls calls = { fake_read,        fake_create,      fake_drop,
-                                               fake_item_read,   fake_item_create, fake_item_replace,
-                                               fake_item_delete, fake_write_many,  fake_list_open,
-                                               fake_list_next,   fake_list_close,  fake_now_ms,
-                                               fake_sleep_ms,    fake_name,        fake_bound };
+    static const struct remote_calls calls = { .read = fake_read,
+                                               .create = fake_create,
+                                               .drop = fake_drop,
+                                               .item_read = fake_item_read,
+                                               .item_create = fake_item_create,
+                                               .item_replace = fake_item_replace,
+                                               .item_delete = fake_item_delete,
+                                               .write_many = fake_write_many,
+                                               .list_open = fake_list_open,
+                                               .list_next = fake_list_next,
+                                               .list_close = fake_list_close,
+                                               .now_ms = fake_now_ms,
+                                               .sleep_ms = fake_sleep_ms,
+                                               .name = fake_name,
+                                               .bound = fake_bound };
 
     return (struct remote){ &calls, fake };
 }

@@ -204,3 +204,120 @@ TEST(texts_are_ordered_by_utf_16_units)
             CHECK((order > 0) - (order < 0) == (i > j) - (i < j));
         }
 }
+
+/* ---- types that have an order besides texts and doubles */
+
+static const char *goes_to_link(orrery_resolver *resolver, const char *json)
+{
+    static char link[64];
+    orrery_links *links = NULL;
+
+    snprintf(link, sizeof(link), "%s", "none");
+    if (orrery_resolve_document(resolver, json, strlen(json), &links) == ORRERY_OK)
+        snprintf(link, sizeof(link), "%s", orrery_links_at(links, 0));
+    orrery_links_free(links);
+    return link;
+}
+
+TEST(integers_of_64_bits_are_compared_exactly)
+{
+    orrery_extractor by_n = { .size = sizeof(by_n), .property = "n" };
+    orrery_range ranges[] = {
+        { orrery_key_int(INT64_MIN), orrery_key_int(9007199254740992), "dbs/d/colls/a" },
+        { orrery_key_int(9007199254740993), orrery_key_int(9223372036854775806), "dbs/d/colls/b" },
+        { orrery_key_int(INT64_MAX), orrery_key_int(INT64_MAX), "dbs/d/colls/c" },
+    };
+    orrery_resolver *resolver = NULL, *again = NULL;
+    char *saved = NULL;
+
+    REQUIRE(orrery_resolver_range(&by_n, ranges, 3, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
+    REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, NULL, &again) == ORRERY_OK);
+    for (int i = 0; i < 2; i++) {
+        orrery_resolver *one = i ? again : resolver;
+
+        CHECK(strcmp(goes_to_link(one, "{\"n\":9007199254740992}"), "dbs/d/colls/a") == 0);
+        CHECK(strcmp(goes_to_link(one, "{\"n\":9007199254740993}"), "dbs/d/colls/b") == 0);
+        CHECK(strcmp(goes_to_link(one, "{\"n\":9223372036854775806}"), "dbs/d/colls/b") == 0);
+        CHECK(strcmp(goes_to_link(one, "{\"n\":9223372036854775807}"), "dbs/d/colls/c") == 0);
+        CHECK(strcmp(goes_to_link(one, "{\"n\":-9223372036854775808}"), "dbs/d/colls/a") == 0);
+        CHECK(strcmp(goes_to_link(one, "{\"n\":0.5}"), "dbs/d/colls/a") == 0);
+    }
+    orrery_free(saved);
+    orrery_resolver_unref(resolver);
+    orrery_resolver_unref(again);
+}
+
+TEST(booleans_have_an_order_and_arrays_have_none)
+{
+    orrery_extractor by_b = { .size = sizeof(by_b), .property = "b" };
+    orrery_lookup rows[] = { { orrery_key_bool(0), "dbs/d/colls/no" },
+                             { orrery_key_bool(1), "dbs/d/colls/yes" } };
+    orrery_resolver *resolver = NULL, *again = NULL;
+    orrery_links *links = NULL;
+    char *saved = NULL;
+
+    REQUIRE(orrery_resolver_lookup(&by_b, rows, 2, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
+    REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, NULL, &again) == ORRERY_OK);
+    CHECK(strcmp(goes_to_link(again, "{\"b\":true}"), "dbs/d/colls/yes") == 0);
+    CHECK(strcmp(goes_to_link(again, "{\"b\":false}"), "dbs/d/colls/no") == 0);
+    CHECK(orrery_resolve_document(resolver, "{\"b\":[]}", 8, &links) == ORRERY_EKEYTYPE);
+    CHECK(orrery_resolve_document(resolver, "{\"b\":1}", 7, &links) == ORRERY_EKEYTYPE);
+    orrery_free(saved);
+    orrery_resolver_unref(resolver);
+    orrery_resolver_unref(again);
+}
+
+TEST(of_a_table_with_a_key_twice_the_first_row_counts_and_a_large_one_is_looked_up_by_halves)
+{
+    enum { ROWS = 100 * 1000 };
+    orrery_extractor by_n = { .size = sizeof(by_n), .property = "n" };
+    orrery_lookup *rows = calloc(ROWS + 1, sizeof(*rows));
+    orrery_resolver *resolver = NULL;
+
+    for (int i = 0; i < ROWS; i++)
+        rows[i] = (orrery_lookup){ orrery_key_int((int64_t)i * 7919 % ROWS),
+                                   i % 2 ? "dbs/d/colls/odd" : "dbs/d/colls/even" };
+    rows[ROWS] = (orrery_lookup){ orrery_key_int(0), "dbs/d/colls/late" };
+    REQUIRE(orrery_resolver_lookup(&by_n, rows, ROWS + 1, &resolver) == ORRERY_OK);
+    for (int i = 0; i < ROWS; i += 7) {
+        orrery_key key = orrery_key_int((int64_t)i * 7919 % ROWS);
+        orrery_links *links = NULL;
+
+        CHECK(orrery_resolve_create(resolver, &key, &links) == ORRERY_OK);
+        CHECK(strcmp(orrery_links_at(links, 0), i % 2 ? "dbs/d/colls/odd" : "dbs/d/colls/even") == 0);
+        orrery_links_free(links);
+    }
+    orrery_resolver_unref(resolver);
+    free(rows);
+}
+
+static orrery_status first_letter(void *context, orrery_value document, orrery_held_key *key)
+{
+    orrery_key letter = orrery_key_bytes(orrery_value_text(orrery_value_member(document, "id"), NULL), 1);
+
+    (void)context;
+    return orrery_held_key_put(key, &letter);
+}
+
+TEST(a_state_whose_key_a_function_finds_is_loaded_with_the_function_of_that_name)
+{
+    orrery_extractor by_letter = { .size = sizeof(by_letter),
+                                   .extract = first_letter,
+                                   .name = "first letter" };
+    orrery_load_options options = { .size = sizeof(options), .extractor = &by_letter };
+    orrery_lookup rows[] = { { orrery_key_text("a"), "dbs/d/colls/a" } };
+    orrery_resolver *resolver = NULL, *again = NULL;
+    char *saved = NULL;
+
+    REQUIRE(orrery_resolver_lookup(&by_letter, rows, 1, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
+    REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, &options, &again) == ORRERY_OK);
+    CHECK(strcmp(goes_to_link(again, "{\"id\":\"abc\"}"), "dbs/d/colls/a") == 0);
+    orrery_resolver_unref(again);
+    by_letter.name = "last letter";
+    CHECK(orrery_resolver_load(saved, ORRERY_TEXT, &options, &again) == ORRERY_ESTATE && !again);
+    orrery_free(saved);
+    orrery_resolver_unref(resolver);
+}

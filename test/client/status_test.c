@@ -8,7 +8,7 @@ TEST(every_status_has_a_text_of_its_own)
     const char *unknown = orrery_status_text((orrery_status)9999);
 
     for (int i = ORRERY_WAIT; i <= ORRERY_ECALLBACK; i++) {
-        bool defined = i <= ORRERY_EBATCH || i >= ORRERY_EKEYTYPE;
+        bool defined = i <= ORRERY_ECANCELED || i >= ORRERY_EKEYTYPE;
 
         CHECK((strcmp(orrery_status_text((orrery_status)i), unknown) != 0) == defined);
         for (int j = ORRERY_WAIT; defined && j < i; j++)

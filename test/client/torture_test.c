@@ -385,3 +385,36 @@ __attribute__((constructor)) static void hand_over_allocations(void)
 {
     curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, free, realloc, wrap_strdup, calloc);
 }
+
+/* Whatever found no memory in one call, the next one finds the client in order. */
+TEST(a_client_that_was_without_memory_once_goes_on)
+{
+    struct torture_server server = { .asked_ranges = 0 };
+    struct fake *fake = fake_start(serve, &server);
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = fake_url(fake), .key = KEY, .retries_max = -1
+    };
+    bool happened = true, ended = false;
+    orrery_options later = { .size = sizeof(later), .done = end_later, .context = &ended };
+    orrery_key key = orrery_key_text("k");
+    size_t n = 0;
+
+    for (; happened && n < 5000; n++) {
+        orrery_client *client = NULL;
+
+        REQUIRE(orrery_open(&settings, &client) == ORRERY_OK);
+        failing_alloc_at(n + 1);
+        arenas_fail = true;
+        if (orrery_item_read(client, items, "1", &key, &later, NULL) == ORRERY_OK)
+            (void)orrery_run(client, 1000, NULL);
+        happened = failing_alloc_happened();
+        failing_alloc_at(0);
+        arenas_fail = false;
+        for (size_t under_way = 1, turns = 0; under_way > 0 && turns < 100; turns++)
+            (void)orrery_run(client, 1000, &under_way);
+        CHECK(do_later(client));
+        orrery_close(client);
+    }
+    CHECK(n > 20 && n < 5000);
+    fake_stop(fake);
+}
