@@ -10,6 +10,11 @@ from azure.cosmos import CosmosClient, PartitionKey, exceptions
 NAME = "queries-python-" + uuid.uuid4().hex[:8]
 SYSTEM = {"_rid", "_self", "_etag", "_attachments", "_ts"}
 METRICS = "x-ms-documentdb-query-metrics"
+# What this SDK does not join over several ranges, on the service neither: there our server is asked for the whole.
+WHOLE = {"x-orrery-whole": "true"}
+NOT_JOINED = {"ORDER BY of every type", "ORDER BY DESC of every type", "an aggregate with a name", "several aggregates",
+              "how many are different", "GROUP BY with every aggregate", "GROUP BY of what lies in several partitions",
+              "GROUP BY of two", "GROUP BY without an aggregate", "GROUP BY under VALUE"}
 RESUMED = ["everything", "values", "ORDER BY", "ORDER BY of two", "ORDER BY of every type", "OFFSET LIMIT", "TOP of an order", "JOIN",
            "DISTINCT values", "everything of a key", "a filter and an order of a key"]
 
@@ -95,6 +100,8 @@ class Queries:
     # The table
 
     def rows(self, entry, where, **options):
+        if where == "three" and entry["name"] in NOT_JOINED:
+            options["initial_headers"] = WHOLE
         check(entry, list(self.containers[where].query_items(**options_of(entry), **options)))
 
     def refused(self, entry, where, **options):
@@ -119,7 +126,8 @@ class Queries:
         entry, token, rows, pages = entry_of(name), None, [], 0
         while True:
             container = (self.client, self.other)[pages % 2].get_database_client(NAME).get_container_client(where)
-            pager = container.query_items(**options_of(entry), max_item_count=3).by_page(token)
+            whole = {"initial_headers": WHOLE} if where == "three" else {}  # the SDK has no tokens of what it joins
+            pager = container.query_items(**options_of(entry), max_item_count=3, **whole).by_page(token)
             page = list(next(pager))
             assert len(page) <= 3, "a page of %d" % len(page)
             rows, pages, token = rows + page, pages + 1, pager.continuation_token
