@@ -59,11 +59,11 @@ struct definition {
     unsigned actions;
 };
 
-enum claim { CLAIM_OID, CLAIM_SUB, CLAIM_APPID, CLAIM_GROUP, CLAIMS };
+enum claim_kind { CLAIM_OID, CLAIM_SUB, CLAIM_APPID, CLAIM_GROUP, CLAIMS };
 static const char *const claim_names[CLAIMS] = { "oid", "sub", "appid", "group" };
 
 struct assignment {
-    enum claim claim;
+    enum claim_kind claim;
     struct slice value;
     unsigned actions;
     struct scope_names scope;
@@ -170,7 +170,7 @@ static bool read_claim(struct json json, struct assignment *assignment)
 
         if (value.size == 0)
             continue;
-        assignment->claim = (enum claim)claim;
+        assignment->claim = (enum claim_kind)claim;
         assignment->value = value;
         found++;
     }

@@ -9,7 +9,7 @@ enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT =
 
 struct arena_chunk {
     struct arena_chunk *older;
-    struct arena_budget *budget;
+    struct claim *claim;
     size_t used_bytes, size_bytes;
     _Alignas(ALIGNMENT) char memory[];
 };
@@ -24,7 +24,18 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static bool add_chunk(struct arena *arena, size_t bytes)
+/* `anyway`: the account does not refuse it. */
+static bool take_from_account(const struct arena *arena, size_t bytes, bool anyway)
+{
+    if (!arena->claim)
+        return true;
+    if (!anyway)
+        return claim_more(arena->claim, bytes);
+    claim_anyway(arena->claim, bytes);
+    return true;
+}
+
+static bool add_chunk(struct arena *arena, size_t bytes, bool anyway)
 {
     size_t size = arena->newest ? 2 * arena->newest->size_bytes : CHUNK_BYTES_FIRST;
     struct arena_chunk *chunk;
@@ -33,24 +44,27 @@ static bool add_chunk(struct arena *arena, size_t bytes)
         size = CHUNK_BYTES_MAX;
     if (size < bytes)
         size = bytes;
-    chunk = malloc(sizeof(*chunk) + size);
-    if (!chunk)
+    if (!take_from_account(arena, size, anyway))
         return false;
-    *chunk = (struct arena_chunk){ .older = arena->newest, .budget = arena->budget, .size_bytes = size };
-    if (chunk->budget)
-        atomic_fetch_add_explicit(&chunk->budget->used_bytes, size, memory_order_relaxed);
+    chunk = malloc(sizeof(*chunk) + size);
+    if (!chunk) {
+        if (arena->claim)
+            claim_less(arena->claim, size);
+        return false;
+    }
+    *chunk = (struct arena_chunk){ .older = arena->newest, .claim = arena->claim, .size_bytes = size };
     arena->newest = chunk;
     return true;
 }
 
-void *arena_alloc_or_null(struct arena *arena, size_t bytes)
+static void *alloc(struct arena *arena, size_t bytes, bool anyway)
 {
     struct arena_chunk *chunk = arena->newest;
     void *memory;
 
     bytes = aligned(bytes);
     if (!chunk || chunk->size_bytes - chunk->used_bytes < bytes) {
-        if (!add_chunk(arena, bytes))
+        if (!add_chunk(arena, bytes, anyway))
             return NULL;
         chunk = arena->newest;
     }
@@ -59,6 +73,11 @@ void *arena_alloc_or_null(struct arena *arena, size_t bytes)
     chunk->used_bytes += bytes;
     arena->used_bytes += bytes;
     return memory;
+}
+
+void *arena_alloc_or_null(struct arena *arena, size_t bytes)
+{
+    return alloc(arena, bytes, true);
 }
 
 void *arena_alloc(struct arena *arena, size_t bytes)
@@ -74,32 +93,16 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
 static void free_chunk(struct arena_chunk *chunk)
 {
-    if (chunk->budget) {
-        size_t before =
-            atomic_fetch_sub_explicit(&chunk->budget->used_bytes, chunk->size_bytes, memory_order_relaxed);
-
-        assert(before >= chunk->size_bytes); /* nothing is given back twice */
-    }
+    if (chunk->claim)
+        claim_less(chunk->claim, chunk->size_bytes);
     free(chunk);
-}
-
-/* Others may take what is left at the same moment: the budget is kept but for a chunk each. */
-static bool budget_has(const struct arena *arena, size_t bytes)
-{
-    const struct arena_chunk *chunk = arena->newest;
-
-    if (!arena->budget || (chunk && chunk->size_bytes - chunk->used_bytes >= aligned(bytes)))
-        return true;
-    return atomic_load_explicit(&arena->budget->used_bytes, memory_order_relaxed) + bytes <=
-           arena->budget->limit_bytes;
 }
 
 void *arena_try_alloc(struct arena *arena, size_t bytes)
 {
-    if (bytes > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - bytes ||
-        !budget_has(arena, bytes))
+    if (bytes > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - bytes)
         return NULL;
-    return arena_alloc_or_null(arena, bytes);
+    return alloc(arena, bytes, false);
 }
 
 bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes, size_t new_bytes)
@@ -122,6 +125,70 @@ bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes,
     chunk->used_bytes += more;
     arena->used_bytes += more;
     return true;
+}
+
+/* Where the chunk hangs that has this memory and nothing else; NULL: there is none. */
+static struct arena_chunk **chunk_of(struct arena *arena, const void *memory, size_t bytes)
+{
+    for (struct arena_chunk **at = &arena->newest; *at; at = &(*at)->older)
+        if ((*at)->memory == memory)
+            return (*at)->used_bytes == bytes ? at : NULL;
+    return NULL;
+}
+
+/* The chunk is moved as a whole, which for large ones costs the system no copy. */
+static void *regrow_chunk(struct arena *arena, struct arena_chunk **at, size_t new_bytes)
+{
+    struct arena_chunk *chunk = *at, *moved;
+    size_t more = new_bytes - chunk->size_bytes;
+
+    assert(new_bytes > chunk->size_bytes); /* otherwise it is larger where it lies */
+    if (chunk->claim && !claim_more(chunk->claim, more))
+        return NULL;
+    moved = realloc(chunk, sizeof(*chunk) + new_bytes);
+    if (!moved) {
+        if (chunk->claim)
+            claim_less(chunk->claim, more);
+        return NULL;
+    }
+    arena->used_bytes += new_bytes - moved->used_bytes;
+    moved->size_bytes = moved->used_bytes = new_bytes;
+    *at = moved;
+    return moved->memory;
+}
+
+/* Like arena_try_extend(), of a chunk that need not be the newest. */
+static void *extend_chunk(struct arena *arena, struct arena_chunk *chunk, size_t new_bytes)
+{
+    arena->used_bytes += new_bytes - chunk->used_bytes;
+    chunk->used_bytes = new_bytes;
+    return chunk->memory;
+}
+
+static void *regrow_by_copy(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
+{
+    void *moved = arena_try_alloc(arena, new_bytes);
+
+    if (moved && old_bytes)
+        memcpy(moved, memory, old_bytes);
+    return moved;
+}
+
+void *arena_try_regrow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
+{
+    size_t more = aligned(new_bytes) - aligned(old_bytes);
+    struct arena_chunk **at;
+
+    if (arena_try_extend(arena, memory, old_bytes, new_bytes))
+        return memory;
+    at = chunk_of(arena, memory, aligned(old_bytes));
+    if (!at)
+        return regrow_by_copy(arena, memory, old_bytes, new_bytes);
+    if (more > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - more)
+        return NULL;
+    new_bytes = aligned(new_bytes);
+    return new_bytes <= (*at)->size_bytes ? extend_chunk(arena, *at, new_bytes)
+                                          : regrow_chunk(arena, at, new_bytes);
 }
 
 size_t arena_list_capacity(size_t capacity, size_t wanted)

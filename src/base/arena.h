@@ -6,22 +6,16 @@
  * Threads. An arena is used by one thread at a time; it may wander between threads.
  */
 #pragma once
-#include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/account.h"
 #include "base/slice.h"
-
-/* What several arenas may have together. Threads: shared. */
-struct arena_budget {
-    atomic_size_t used_bytes;
-    size_t limit_bytes;
-};
 
 struct arena {
     struct arena_chunk *newest;
     size_t used_bytes, limit_bytes;
-    struct arena_budget *
-        budget; /* NULL: none. Set when it is wanted; chunks given back count against the one they came from */
+    struct claim
+        *claim; /* that its chunks are counted in; NULL: in none. A chunk stays with the one it came from */
 };
 
 void arena_init(struct arena *arena, size_t limit_bytes);
@@ -32,11 +26,17 @@ void *arena_alloc(struct arena *arena, size_t bytes);
 /* The same for who must not end the program: NULL when the machine has no memory. */
 void *arena_alloc_or_null(struct arena *arena, size_t bytes);
 
-/* For sizes a client chooses. NULL past the limit, its own or the budget's, or the machine's; answer ST_TOO_LARGE. */
+/* For sizes a client chooses. NULL past the limit, its own or the account's, or the machine's; answer ST_TOO_LARGE. */
 void *arena_try_alloc(struct arena *arena, size_t bytes);
 
 /* Makes the newest allocation larger where it lies, if it is the newest and there is room. */
 bool arena_try_extend(struct arena *arena, const void *memory, size_t old_bytes, size_t new_bytes);
+
+/*
+ * Makes an allocation larger, and moves it if need be. One that has a chunk to itself, as large ones do, is moved without
+ * a copy being left behind: pointers into it end, and so do marks that were set since it was made. NULL past the limit, and it is as it was.
+ */
+void *arena_try_regrow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes);
 
 /*
  * Room for `wanted` items in a list: `list` is the address of its pointer, which is NULL while `capacity` is 0. Grows to twice

@@ -5,22 +5,43 @@
 
 #include "base/buf.h"
 
-enum { CAPACITY_FIRST = 256 };
+enum { CAPACITY_FIRST = 256, CAPACITY_DOUBLED_MAX = 4 * 1024 * 1024 };
 
 void buf_init(struct buf *buf, struct arena *arena)
 {
     *buf = (struct buf){ .arena = arena };
 }
 
-static bool grow(struct buf *buf, size_t wanted)
+/* One that moves without a copy grows in smaller steps once it is large. */
+static size_t next_capacity(const struct buf *buf, size_t wanted)
 {
     size_t capacity = buf->capacity ? 2 * buf->capacity : CAPACITY_FIRST;
+
+    if (buf->moves && buf->capacity >= CAPACITY_DOUBLED_MAX)
+        capacity = buf->capacity + buf->capacity / 4;
+    return capacity < wanted ? wanted : capacity;
+}
+
+static bool grow_by_moving(struct buf *buf, size_t capacity)
+{
+    char *data = arena_try_regrow(buf->arena, buf->data, buf->capacity, capacity);
+
+    if (!data)
+        return false;
+    buf->data = data;
+    buf->capacity = capacity;
+    return true;
+}
+
+static bool grow(struct buf *buf, size_t wanted)
+{
+    size_t capacity = next_capacity(buf, wanted);
     char *data;
 
     assert(buf->size <= buf->capacity);
     assert(wanted > buf->capacity);
-    if (capacity < wanted)
-        capacity = wanted;
+    if (buf->moves)
+        return grow_by_moving(buf, capacity);
     if (arena_try_extend(buf->arena, buf->data, buf->capacity, capacity)) {
         buf->capacity = capacity;
         return true;

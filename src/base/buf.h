@@ -11,6 +11,7 @@ struct buf {
     size_t size, capacity;
     struct arena *arena;
     bool failed;
+    bool moves; /* it is large, and nobody keeps a slice of it while it grows: no copy is left behind */
 };
 
 void buf_init(struct buf *buf, struct arena *arena);

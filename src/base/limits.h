@@ -91,8 +91,7 @@ enum {
     QUERY_ORDER_MAX = 16,      /* items of ORDER BY; a composite index has 8 paths at most on the service */
     QUERY_GROUPS_MAX = 64,     /* expressions of GROUP BY */
     CATALOG_QUERY_MAX = 10000, /* databases, or containers of one, to look at. Service: 500 in all */
-    QUERIES_MEMORY_BYTES_MAX = 1024 * 1024 * 1024, /* of all that run at a time */
-    QUERY_SLOTS_MAX = 1024,                        /* sources of a query and all its subqueries */
+    QUERY_SLOTS_MAX = 1024,    /* sources of a query and all its subqueries */
 
     /* Scripts. Service: 5 seconds ("Stored procedures, triggers, and user-defined functions", bounded execution); it
        accepts no more operations somewhat before. An answer as large as an item, a body of the request likewise. */

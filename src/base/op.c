@@ -27,10 +27,25 @@ void op_init(struct op *op, struct env *env, size_t memory_limit_bytes)
     op_begin(op, INT64_MAX / 2);
 }
 
+void op_join_account(struct op *op, struct account *account)
+{
+    assert(op->claim.bytes == 0); /* nothing was counted elsewhere */
+    op->claim = (struct claim){ .account = account, .holder = HOLDER_OPERATIONS };
+    op->arena.claim = &op->claim;
+}
+
+void op_arena(struct op *op, struct arena *arena, size_t limit_bytes)
+{
+    arena_init(arena, limit_bytes);
+    arena->claim = op->arena.claim;
+}
+
 void op_begin(struct op *op, int64_t timeout_ms)
 {
     assert(timeout_ms >= 0);
     arena_reset(&op->arena);
+    claim_move(&op->claim, HOLDER_OPERATIONS);
+    op->claim.refused = false;
     op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more, or the index */
     op->index_bytes = 0;
     op->now_ms = env_now_ms(op->env);
@@ -94,6 +109,15 @@ void op_set_row_error(struct op *op, enum status why)
 
     assert(text); /* the row has words */
     op->error = text;
+}
+
+enum status op_explain_memory(struct op *op, enum status why)
+{
+    if (!op->claim.refused || (why != ST_TOO_LARGE && why != ST_QUERY_MEMORY))
+        return why;
+    return op_fail(op, ST_TOO_MANY_REQUESTS,
+                   "Request rate is large: there is not enough memory for this request at this time. Please "
+                   "retry after sometime.");
 }
 
 enum status op_may_take_long(struct op *op)

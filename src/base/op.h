@@ -84,6 +84,7 @@ enum { ACTIVITY_ID_SIZE = 36 };
 
 struct op {
     struct arena arena; /* given back whole when the op ends */
+    struct claim claim; /* what it holds of the account, in all of its arenas */
     size_t memory_limit_bytes;
     size_t index_bytes; /* that entries of the index took, which do not count against the limit */
     struct env *env;
@@ -109,6 +110,12 @@ struct op {
 };
 
 void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);
+
+/* From here on what it allocates is on the account, which outlives it. The op stays where it is. */
+void op_join_account(struct op *op, struct account *account);
+
+/* A further arena of the operation, on the same account. */
+void op_arena(struct op *op, struct arena *arena, size_t limit_bytes);
 
 /* Starts the next operation in the same memory: every pointer of the last one ends here. */
 void op_begin(struct op *op, int64_t timeout_ms);
@@ -136,6 +143,12 @@ __attribute__((format(printf, 2, 3))) void op_set_error(struct op *op, const cha
 /* The same in the words of the error's row. */
 void op_set_row_error(struct op *op, enum status why);
 #define op_fail_as(op, why) (op_set_row_error((op), (why)), (why))
+
+/*
+ * What a failure is to its client: what was too large for the memory that is left now may fit in a moment. Asked once, when
+ * the operation is about to tell how it ended.
+ */
+enum status op_explain_memory(struct op *op, enum status why);
 
 /* Asked before what waits or takes long: ST_WOULD_BLOCK on a loop thread, and a thread that may wait does all of it again. */
 enum status op_may_take_long(struct op *op);

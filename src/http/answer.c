@@ -87,10 +87,14 @@ static void write_lines(struct buf *out, struct loop *loop, const struct job *jo
 /* The handler's answer did not fit into memory: its memory is given back, and the client is told so. */
 static void replace_failed(struct loop *loop, struct job *job)
 {
+    bool refused = job->exchange.op.claim.refused;
+
     op_begin(&job->exchange.op, OP_TIMEOUT_MS);
     job_reset_answer(job);
-    loop->server->options.write_error(&job->exchange, ST_TOO_LARGE,
-                                      "The answer is larger than an answer may be");
+    loop->server->options.write_error(
+        &job->exchange, refused ? ST_TOO_MANY_REQUESTS : ST_TOO_LARGE,
+        refused ? "There is not enough memory for this answer at this time. Please retry after sometime."
+                : "The answer is larger than an answer may be");
 }
 
 static struct buf fixed_buf(struct arena *arena, size_t capacity)

@@ -12,8 +12,10 @@ static struct job *new_job(struct loop *loop)
 {
     struct job *job = calloc(1, sizeof(*job));
 
-    if (job)
-        op_init(&job->exchange.op, loop->server->options.env, OP_MEMORY_BYTES_MAX);
+    if (!job)
+        return NULL;
+    op_init(&job->exchange.op, loop->server->options.env, OP_MEMORY_BYTES_MAX);
+    op_join_account(&job->exchange.op, loop->server->options.account);
     return job;
 }
 
@@ -30,6 +32,7 @@ void job_reset_answer(struct job *job)
     answer->status = 0;
     buf_init(&answer->head, &job->exchange.op.arena);
     buf_init(&answer->body, &job->exchange.op.arena);
+    answer->body.moves = true;
 }
 
 struct job *job_take(struct loop *loop)

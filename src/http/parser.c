@@ -92,19 +92,14 @@ static int on_url(llhttp_t *llhttp, const char *at, size_t size)
     return extend(parser_of(llhttp), &parser_of(llhttp)->target, at, size);
 }
 
-/* Trailers are passed over: nothing that comes after the body may change what the head said. */
 static int on_header_field(llhttp_t *llhttp, const char *at, size_t size)
 {
-    struct parser *parser = parser_of(llhttp);
-
-    return parser->head_done ? HPE_OK : extend(parser, &parser->name, at, size);
+    return extend(parser_of(llhttp), &parser_of(llhttp)->name, at, size);
 }
 
 static int on_header_value(llhttp_t *llhttp, const char *at, size_t size)
 {
-    struct parser *parser = parser_of(llhttp);
-
-    return parser->head_done ? HPE_OK : extend(parser, &parser->value, at, size);
+    return extend(parser_of(llhttp), &parser_of(llhttp)->value, at, size);
 }
 
 static struct slice slice_at(const char *base, struct span span)
@@ -116,15 +111,17 @@ static int on_header_value_complete(llhttp_t *llhttp)
 {
     struct parser *parser = parser_of(llhttp);
     struct slice name = slice_at(base_of(parser), parser->name);
+    const char *wrong;
     enum header_id id;
 
-    if (parser->head_done)
-        return HPE_OK;
     /* llhttp's loose mode, which lets raw UTF-8 into targets, also takes such names; proxies may read them otherwise. */
     if (name.size == 0 || memchr(name.data, ' ', name.size) || name.data[name.size] != ':')
         return refuse(parser, ST_BAD_REQUEST, "a header's name is empty or has a space in it");
     if (parser->value.at == 0) /* present and empty is not absent */
         parser->value = (struct span){ parser->name.at + parser->name.size, 0 };
+    wrong = framing_header(&parser->framing, name, slice_at(base_of(parser), parser->value));
+    if (wrong)
+        return refuse(parser, ST_BAD_REQUEST, wrong);
     id = header_find(name);
     if (id == HEADER_HOST && parser->header[id].at) /* a proxy may take the other one */
         return refuse(parser, ST_BAD_REQUEST, "there is more than one Host header");
@@ -136,43 +133,27 @@ static int on_header_value_complete(llhttp_t *llhttp)
     return HPE_OK;
 }
 
+/* llhttp is done: it takes line ends and bodies less strictly than we do, and is not asked about them. */
 static int on_headers_complete(llhttp_t *llhttp)
 {
     struct parser *parser = parser_of(llhttp);
+    struct slice bytes = slice_make(base_of(parser), parser->input->size - parser->input->start);
+    const char *wrong;
 
     if (llhttp->http_major != 1)
         return refuse(parser, ST_BAD_REQUEST, "only HTTP/1.1 and HTTP/1.0 are spoken here");
-    if (!(llhttp->flags & F_CHUNKED) && llhttp->content_length > parser->body_bytes_max)
-        return refuse(parser, ST_TOO_LARGE, "Request size is too large");
-    llhttp->upgrade = 0; /* the protocol is never switched: CONNECT and Upgrade are requests like others */
-    parser->head_done = true;
     parser->old_version = llhttp->http_minor == 0;
     parser->expects_continue &= !parser->old_version;
     parser->keep_alive = llhttp_should_keep_alive(llhttp) != 0;
-    return HPE_OK;
-}
-
-static int on_body(llhttp_t *llhttp, const char *at, size_t size)
-{
-    struct parser *parser = parser_of(llhttp);
-    struct span *body = &parser->body;
-    char *to;
-
-    if (body->size + size > parser->body_bytes_max)
+    wrong = framing_check_head(bytes, &parser->head_size);
+    if (!wrong)
+        wrong = framing_begin_body(&parser->framing, parser->old_version);
+    if (wrong)
+        return refuse(parser, ST_BAD_REQUEST, wrong);
+    if (!parser->framing.is_chunked && parser->framing.left > parser->body_bytes_max)
         return refuse(parser, ST_TOO_LARGE, "Request size is too large");
-    if (body->at == 0)
-        body->at = (uint32_t)(at - base_of(parser));
-    to = base_of(parser) + body->at + body->size;
-    if (to != at) /* a chunk's size line lay between */
-        memmove(to, at, size);
-    body->size += (uint32_t)size;
-    return HPE_OK;
-}
-
-static int on_message_complete(llhttp_t *llhttp)
-{
-    parser_of(llhttp)->whole = true;
-    return HPE_PAUSED; /* one request at a time */
+    parser->head_done = true;
+    return HPE_PAUSED;
 }
 
 static const llhttp_settings_t settings = {
@@ -181,8 +162,6 @@ static const llhttp_settings_t settings = {
     .on_header_value = on_header_value,
     .on_header_value_complete = on_header_value_complete,
     .on_headers_complete = on_headers_complete,
-    .on_body = on_body,
-    .on_message_complete = on_message_complete,
 };
 
 void parser_begin(struct parser *parser, size_t head_bytes_max, size_t body_bytes_max)
@@ -215,24 +194,76 @@ static enum parsed want_more(struct parser *parser, struct input *input)
     return PARSED_MORE;
 }
 
-enum parsed parser_feed(struct parser *parser, struct input *input)
+static enum parsed feed_head(struct parser *parser, struct input *input)
 {
     const char *from = input->data + input->parsed;
-    llhttp_errno_t error;
+    llhttp_errno_t error = llhttp_execute(&parser->llhttp, from, input->size - input->parsed);
 
-    assert(!parser->whole); /* one request at a time */
-    assert(input->parsed <= input->size);
-    parser->input = input;
-    error = llhttp_execute(&parser->llhttp, from, input->size - input->parsed);
     if (error == HPE_OK)
         return want_more(parser, input);
-    if (error == HPE_PAUSED && parser->whole) {
-        input->parsed = (size_t)(llhttp_get_error_pos(&parser->llhttp) - input->data);
-        return PARSED_WHOLE;
+    if (error == HPE_PAUSED) {
+        assert(parser->head_done);
+        input->parsed = input->start + parser->head_size;
+        return PARSED_MORE;
     }
     if (parser->why == ST_OK)
         refuse(parser, ST_BAD_REQUEST, llhttp_get_error_reason(&parser->llhttp));
     return error == HPE_PAUSED_H2_UPGRADE ? PARSED_HTTP2 : PARSED_WRONG;
+}
+
+/* The parts of a body are moved together, over the lines between its chunks. False when it becomes too large. */
+static bool add_to_body(struct parser *parser, struct slice part)
+{
+    struct span *body = &parser->body;
+    char *to;
+
+    if (part.size > parser->body_bytes_max - body->size) {
+        refuse(parser, ST_TOO_LARGE, "Request size is too large");
+        return false;
+    }
+    if (body->at == 0)
+        body->at = (uint32_t)(part.data - base_of(parser));
+    to = base_of(parser) + body->at + body->size;
+    if (to != part.data)
+        memmove(to, part.data, part.size);
+    body->size += (uint32_t)part.size;
+    return true;
+}
+
+static enum parsed feed_body(struct parser *parser, struct input *input)
+{
+    struct framing *framing = &parser->framing;
+    struct slice part;
+    size_t taken;
+
+    while (framing->state != FRAMING_DONE && input->parsed < input->size) {
+        struct slice bytes = slice_make(input->data + input->parsed, input->size - input->parsed);
+        const char *wrong = framing_take(framing, bytes, &part, &taken);
+
+        if (wrong)
+            refuse(parser, ST_BAD_REQUEST, wrong);
+        if (wrong || (part.size && !add_to_body(parser, part)))
+            return PARSED_WRONG;
+        input->parsed += taken;
+    }
+    if (framing->state != FRAMING_DONE)
+        return want_more(parser, input);
+    parser->whole = true;
+    return PARSED_WHOLE;
+}
+
+enum parsed parser_feed(struct parser *parser, struct input *input)
+{
+    enum parsed parsed = PARSED_MORE;
+
+    assert(!parser->whole); /* one request at a time */
+    assert(input->parsed <= input->size);
+    parser->input = input;
+    if (!parser->head_done)
+        parsed = feed_head(parser, input);
+    if (parsed == PARSED_MORE && parser->head_done)
+        parsed = feed_body(parser, input);
+    return parsed;
 }
 
 static enum method method_of(uint8_t method)

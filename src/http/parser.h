@@ -1,5 +1,5 @@
 /*
- * src/http/parser.h - HTTP/1.1 bytes to one request at a time; llhttp is known here only.
+ * src/http/parser.h - HTTP/1.1 bytes to one request at a time; llhttp, which reads heads, is known here only.
  * An input holds what has come in, in one run of memory. The parser notes where things lie as
  * offsets, since the memory moves as it grows, and turns them into slices when the request is whole.
  *
@@ -8,7 +8,7 @@
 #pragma once
 #include <llhttp.h>
 
-#include "base/exchange.h"
+#include "http/framing.h"
 
 struct input {
     char *data;
@@ -38,8 +38,10 @@ struct parser {
     llhttp_t llhttp;
     const struct input *input; /* while parser_feed() runs */
     size_t head_bytes_max, body_bytes_max;
+    struct framing framing;
     struct span target, name, value, body, header[HEADER_COUNT];
     size_t head_bytes; /* up to the last thing noted */
+    size_t head_size;  /* with the empty line that ends it */
     bool head_done, whole, keep_alive, old_version, expects_continue;
     enum status why;
     const char *reason; /* of PARSED_WRONG */

@@ -273,6 +273,8 @@ static enum status find_terms(struct op *op, const struct index_item *item, stru
     walk.ts_ms = item->ts_ms;
     TRY(visit_item(&walk, item));
     terms_sort(terms);
+    if (terms->failed && op->claim.refused) /* not the item is too large: the memory of all is short */
+        TRY(op_fail_as(op, ST_TOO_LARGE));
 out:
     return st;
 }
@@ -380,8 +382,8 @@ enum status index_change(struct op *op, struct batch *batch, uint64_t number, co
     struct terms old, new;
     enum status st;
 
-    terms_init(&old, bytes_max(before));
-    terms_init(&new, bytes_max(after));
+    terms_init(op, &old, bytes_max(before));
+    terms_init(op, &new, bytes_max(after));
     TRY(find_terms(op, before, &old));
     TRY(find_terms(op, after, &new));
     assert(after || !new.failed); /* what is gone has no terms that could be too many */
@@ -422,7 +424,7 @@ enum status index_terms(struct op *op, const struct index_item *item, struct ind
     enum status st;
 
     *terms = (struct index_terms){ 0 };
-    terms_init(&found, bytes_max(item));
+    terms_init(op, &found, bytes_max(item));
     TRY(find_terms(op, item, &found));
     if (found.failed || !copy_terms(op, &found, terms))
         TRY(op_fail_as(op, ST_TOO_LARGE));

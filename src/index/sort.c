@@ -9,9 +9,9 @@ static const uint16_t date_descending = 0x8000;
 
 /* ------- gathering ------- */
 
-void terms_init(struct terms *terms, size_t limit_bytes)
+void terms_init(struct op *op, struct terms *terms, size_t limit_bytes)
 {
-    arena_init(&terms->memory, limit_bytes);
+    op_arena(op, &terms->memory, limit_bytes);
     terms->found = terms->local;
     terms->count = 0;
     terms->capacity = TERMS_LOCAL;

@@ -39,7 +39,7 @@ struct terms {
     _Alignas(struct found_bytes) uint8_t local_bytes[TERMS_LOCAL_BYTES];
 };
 
-void terms_init(struct terms *terms, size_t limit_bytes);
+void terms_init(struct op *op, struct terms *terms, size_t limit_bytes);
 void terms_free(struct terms *terms);
 
 /* Makes room for so many more terms, which are likely to come. */

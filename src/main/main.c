@@ -7,6 +7,7 @@
 #include "main/backup_command.h"
 #include "main/check.h"
 #include "main/keys_command.h"
+#include "main/memory.h"
 #include "main/serve.h"
 #include "main/settings.h"
 
@@ -46,8 +47,16 @@ static int help_command(int argc, char **argv)
 static int serve_command(int argc, char **argv)
 {
     struct settings settings;
+    const char *wrong;
 
-    return settings_read(&settings, argc, argv, 2) ? serve(&settings) : 2;
+    if (!settings_read(&settings, argc, argv, 2))
+        return 2;
+    wrong = memory_settle(&settings, memory_available_mb());
+    if (wrong) {
+        fprintf(stderr, "orrery: %s (orrery --help lists the flags)\n", wrong);
+        return 2;
+    }
+    return serve(&settings);
 }
 
 static int check_command(int argc, char **argv)

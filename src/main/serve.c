@@ -19,6 +19,7 @@
 #include "main/backup.h"
 #include "main/identity.h"
 #include "main/keyfile.h"
+#include "main/memory.h"
 #include "main/serve.h"
 #include "main/statistics.h"
 #include "partition/recover.h"
@@ -32,6 +33,7 @@ enum { PAUSE_MS = 400, HOST_NAME_SIZE = 256 }; /* a new key file takes two round
 
 struct server {
     const struct settings *settings;
+    struct account account; /* of all memory that clients can make grow */
     struct directory directory;
     struct store *store;
     struct catalog *catalog;
@@ -65,6 +67,7 @@ static void print_metrics(void *context, struct buf *out)
                               .http = server->http,
                               .scripts = server->scripts,
                               .housekeeping = server->housekeeping,
+                              .account = &server->account,
                           });
 }
 
@@ -120,6 +123,16 @@ static enum status open_directory(struct op *op, struct server *server)
                            server->name_count));
 out:
     return st;
+}
+
+/* A store in memory has no caches. What it keeps there is the data itself, and is not on the account. */
+static void open_account(struct server *server)
+{
+    const struct settings *settings = server->settings;
+    struct claim fixed = { .account = &server->account, .holder = HOLDER_STORE };
+
+    account_init(&server->account, (size_t)settings->memory_mb << 20);
+    claim_anyway(&fixed, memory_fixed_bytes(server->has_directory ? settings->cache_mb : 0));
 }
 
 static enum status open_store(struct op *op, struct server *server)
@@ -252,7 +265,6 @@ static void open_router(struct server *server)
         .scripts = server->scripts,
         .range_units = (uint64_t)settings->range_units,
         .enforces_throughput = settings->enforce_throughput,
-        .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
         .print_token = print_token,
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
@@ -296,6 +308,7 @@ static enum status open_http(struct op *op, struct server *server)
         .head_bytes_max = HTTP_HEAD_BYTES_MAX,
         .body_bytes_max = HTTP_BODY_BYTES_MAX,
         .input_bytes_max = HTTP_INPUT_BYTES_MAX,
+        .account = &server->account,
         .idle_ms = HTTP_IDLE_MS,
         .request_ms = HTTP_REQUEST_MS,
         .env = env_system(),
@@ -328,6 +341,7 @@ static enum status start(struct op *op, struct server *server)
         TRY(audit_open(op, server->settings->audit, &server->audit));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(open_directory(op, server));
+    open_account(server);
     TRY(open_store(op, server));
     TRY(open_scripts(op, server));
     open_housekeeping(server);

@@ -86,6 +86,22 @@ static void print_figures(struct buf *out, const struct figures *figures)
     }
 }
 
+/* ---- memory, by who holds it ---- */
+
+static void print_account(struct buf *out, const struct account *account)
+{
+    buf_printf(out, "# TYPE orrery_memory_limit_bytes gauge\norrery_memory_limit_bytes %zu\n",
+               account->limit_bytes);
+    buf_text(out, "# TYPE orrery_memory_bytes gauge\n");
+    for (int i = 0; i < HOLDER_COUNT; i++)
+        buf_printf(out, "orrery_memory_bytes{holder=\"%s\"} %zu\n", holder_name((enum holder)i),
+                   atomic_load_explicit(&account->held_bytes[i], memory_order_relaxed));
+    buf_text(out, "# TYPE orrery_memory_refused_total counter\n");
+    for (int i = 0; i < HOLDER_COUNT; i++)
+        buf_printf(out, "orrery_memory_refused_total{holder=\"%s\"} %llu\n", holder_name((enum holder)i),
+                   (unsigned long long)atomic_load_explicit(&account->refused[i], memory_order_relaxed));
+}
+
 /* ---- of single containers ---- */
 
 /* As a label's value: Prometheus wants these three escaped. */
@@ -176,6 +192,7 @@ void statistics_print(struct buf *out, const struct statistics *of)
 
     read_figures(of, &figures);
     print_figures(out, &figures);
+    print_account(out, of->account);
     print_shapes(out, of->catalog);
     print_spending(out, of->catalog);
 }

@@ -17,6 +17,7 @@ struct statistics {
     struct http_server *http;
     struct scripts *scripts;
     struct housekeeping *housekeeping;
+    const struct account *account;
 };
 
 /* As Prometheus reads it; of single containers the hundred that matter most (docs/compat.md, "Our own"). */

@@ -56,7 +56,7 @@ enum status partition_feed_open(struct op *op, const struct container *container
     enum status st;
 
     *feed = (struct partition_feed){ .container = container, .scope = *scope, .mode = mode };
-    arena_init(&feed->memory, OP_MEMORY_BYTES_MAX);
+    op_arena(op, &feed->memory, OP_MEMORY_BYTES_MAX);
     feed->span = partition_scope_span(container, scope);
     feed->until_ms = env_monotonic_ms(op->env) + LOOK_MS_MAX;
     TRY(view_open(op, container->bucket, NULL, &feed->view));

@@ -164,7 +164,7 @@ static void prepare(struct op *op, const struct container *container, const stru
                     struct partition_scan *scan)
 {
     *scan = (struct partition_scan){ .container = container, .scope = *scope, .pick_rows = PICK_ROWS_FIRST };
-    arena_init(&scan->memory, OP_MEMORY_BYTES_MAX);
+    op_arena(op, &scan->memory, OP_MEMORY_BYTES_MAX);
     make_spans(op, scan);
     partition_scan_seek(scan, 0);
 }

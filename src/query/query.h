@@ -109,7 +109,6 @@ struct query_options {
     query_udf_told *udf_told;     /* NULL: calls are made one by one */
     query_udf_settle *udf_settle; /* likewise */
     void *udf_context;
-    struct arena_budget *budget; /* of all queries together; NULL: none */
     enum query_way way;
     unsigned explain; /* enum query_explain: what a page says of itself */
 };

@@ -124,7 +124,7 @@ static enum status list(struct op *op, const struct operations *work, struct jso
     struct rid owner;
     enum status st;
 
-    search_rows_init(&source, &rows, &work->call->service->query_memory);
+    search_rows_init(op, &source, &rows);
     TRY(attachment_find_item(op, work->txn, job));
     TRY(attachment_list(op, work->txn, &job->item, &records, &rows.count));
     owner = rid_child(&work->call->container->rid, RID_DOCUMENT, job->item.number);

@@ -37,7 +37,6 @@ struct service {
     struct scripts *scripts;
     uint64_t range_units;             /* RU/s that one partition key range serves; 0: as on the service */
     bool enforces_throughput;         /* requests on items are held back to it */
-    struct arena_budget query_memory; /* of all queries that run at a time */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
 };

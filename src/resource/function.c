@@ -128,7 +128,7 @@ static uint16_t *slot_of(struct told *told, size_t function, struct slice text)
 }
 
 /* NULL when there is no memory: then each call is made when the query needs its value. */
-static struct told *told_of(struct functions *functions)
+static struct told *told_of(struct op *op, struct functions *functions)
 {
     struct told *told = functions->told;
 
@@ -136,8 +136,7 @@ static struct told *told_of(struct functions *functions)
         told = functions->told = calloc(1, sizeof(*told));
         if (!told)
             return NULL;
-        arena_init(&told->memory, OP_MEMORY_BYTES_MAX);
-        told->memory.budget = &functions->call->service->query_memory;
+        op_arena(op, &told->memory, OP_MEMORY_BYTES_MAX);
     }
     if (told->settled) { /* another block begins */
         arena_reset(&told->memory);
@@ -151,7 +150,7 @@ static struct told *told_of(struct functions *functions)
 static void note_call(struct op *op, void *context, struct slice name, const struct value *arg, int count)
 {
     struct functions *functions = context;
-    struct told *told = told_of(functions);
+    struct told *told = told_of(op, functions);
     uint16_t *slot;
     size_t which;
     struct buf text;

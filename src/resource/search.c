@@ -39,7 +39,6 @@ struct query_options search_options(const struct call *call)
         .computed = json_get(container->definition, "computedProperties"),
         .indexing = json_get(container->definition, "indexingPolicy"),
         .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
-        .budget = &call->service->query_memory,
         .way = way_of(call),
         .explain = explain_of(call),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
@@ -307,11 +306,10 @@ static enum status rows_seek(struct op *op, struct query_source *source, uint64_
     return ST_OK;
 }
 
-void search_rows_init(struct search_rows *rows, const struct search_list *list, struct arena_budget *budget)
+void search_rows_init(struct op *op, struct search_rows *rows, const struct search_list *list)
 {
     *rows = (struct search_rows){ .base = { .next = rows_next, .seek = rows_seek }, .list = list };
-    arena_init(&rows->memory, OP_MEMORY_BYTES_MAX);
-    rows->memory.budget = budget;
+    op_arena(op, &rows->memory, OP_MEMORY_BYTES_MAX);
 }
 
 void search_rows_free(struct search_rows *rows)
@@ -322,12 +320,12 @@ void search_rows_free(struct search_rows *rows)
 enum status search_list_run(struct op *op, const struct call *call, struct reply *reply,
                             const struct search_list *rows, const struct rid *owner, const char *collective)
 {
-    struct query_options options = { .budget = &call->service->query_memory, .explain = explain_of(call) };
+    struct query_options options = { .explain = explain_of(call) };
     struct search_rows source;
     struct search search;
     enum status st;
 
-    search_rows_init(&source, rows, options.budget);
+    search_rows_init(op, &source, rows);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(search_run(op, call, reply, &search, &source.base, owner, collective));

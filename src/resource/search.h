@@ -59,7 +59,7 @@ struct search_rows {
     struct arena memory; /* of the row */
 };
 
-void search_rows_init(struct search_rows *rows, const struct search_list *list, struct arena_budget *budget);
+void search_rows_init(struct op *op, struct search_rows *rows, const struct search_list *list);
 void search_rows_free(struct search_rows *rows);
 
 /* Reads, compiles and runs the request's query over the list, and then releases the list's references. */

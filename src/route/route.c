@@ -413,6 +413,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
 
     assert(st != ST_WOULD_BLOCK); /* it goes on, on a thread that may wait */
     assert(st != ST_PENDING);     /* it goes on, when it is committed */
+    st = op_explain_memory(op, st);
     if (st != ST_OK)
         note_session(routed);
     charge = reply_finish(&routed->reply, st);

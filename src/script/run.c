@@ -68,8 +68,10 @@ enum status script_begin(struct op *op, struct scripts *scripts, uint64_t owner,
         return op_fail(op, ST_UNAVAILABLE, "out of memory");
     TRY(children_take(op, scripts->children, owner, &made->child));
     made->scripts = scripts;
-    arena_init(&made->frames, 2 * (size_t)FRAME_BYTES_MAX);
-    arena_init(&made->called, FRAME_BYTES_MAX);
+    if (op->claim.holder == HOLDER_OPERATIONS)
+        claim_move(&op->claim, HOLDER_SCRIPTS);
+    op_arena(op, &made->frames, 2 * (size_t)FRAME_BYTES_MAX);
+    op_arena(op, &made->called, FRAME_BYTES_MAX);
     *session = made;
     made = NULL;
 out:

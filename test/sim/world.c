@@ -32,7 +32,6 @@ static void open_router(struct world *world)
                                        .catalog = world->catalog,
                                        .locks = locks_open(),
                                        .hints = hints_open(),
-                                       .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
                                        .account = slice_of("orrery") };
     world->router = route_open(&(struct route_options){ .service = &world->service, .auth = world->auth });
 }

@@ -6,7 +6,7 @@
 
 enum { AVG, COUNT, COUNTIF, MAKELIST, MAKESET, MAX, MIN, SUM };
 
-#define AGGREGATE_ROW(name) name, 1, 1, NULL, AGGREGATE
+#define AGGREGATE_ROW(name) name, 1, 1, NULL, NULL, AGGREGATE
 #define LIST .feature = "ListAndSetAggregate", .keeps_order = true
 
 static const struct builtin rows[] = {

@@ -72,6 +72,7 @@ struct builtin_aggregate {
 struct builtin {
     const char *name; /* upper case */
     int args_min, args_max;
+    const char *also; /* a second spelling, with underscores or without; NULL: there is none */
     builtin_code *code;
     unsigned flags;
     struct builtin_claim claim;

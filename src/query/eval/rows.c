@@ -175,8 +175,7 @@ static bool each_group(struct eval *eval, struct each *each)
     struct arena memory;
     bool done;
 
-    arena_init(&memory, OP_MEMORY_BYTES_MAX);
-    memory.budget = eval->kept->budget;
+    op_arena(eval->op, &memory, OP_MEMORY_BYTES_MAX);
     groups_init(eval, &each->groups, each->select, &memory);
     done =
         eval->status == ST_OK && rows_walk(eval, each->select, 0, group_row, each) && give_groups(eval, each);

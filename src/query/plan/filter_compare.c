@@ -43,9 +43,9 @@ static struct filter *differs(struct arena *arena, const struct alias *aliases, 
 {
     struct interval both[2];
 
-    if (value.kind == JSON_UNDEFINED || (value.kind == JSON_NUMBER && isnan(value.number)))
+    if (value.kind == JSON_UNDEFINED)
         return filter_none(arena, FOR_INDEX);
-    if (!filter_is_finite(value))
+    if (!filter_is_finite(value)) /* no document holds it: NaN, too, differs from everything */
         return defined(arena, aliases, expr);
     if (value.kind >= JSON_ARRAY) /* whose hash is not its own */
         return filter_loosely(defined(arena, aliases, expr));

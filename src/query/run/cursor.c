@@ -9,17 +9,16 @@ enum { PAGE_MS_MAX = 2000, ITEMS_BETWEEN_LOOKS = 256 };
 
 void cursor_memory(const struct cursor *cursor, struct arena *memory)
 {
-    arena_init(memory, OP_MEMORY_BYTES_MAX);
-    memory->budget = cursor->budget;
+    op_arena(cursor->eval.op, memory, OP_MEMORY_BYTES_MAX);
 }
 
 /* What is kept lies in the cursor: it stays where it is until it is closed. */
 void cursor_open(struct cursor *cursor, struct op *op, struct query *query, const struct select *select)
 {
-    *cursor = (struct cursor){ .select = select, .budget = query->options.budget };
+    *cursor = (struct cursor){ .select = select };
+    cursor->eval = query_eval(op, query);
     cursor_memory(cursor, &cursor->kept);
     cursor_memory(cursor, &cursor->item_memory);
-    cursor->eval = query_eval(op, query);
     cursor->eval.kept = &cursor->kept;
     cursor->eval.item = &cursor->item_memory;
 }

@@ -23,13 +23,12 @@ struct cursor {
     uint32_t index;        /* which of its rows, from 1; sinks count */
     uint64_t passed;       /* rows gathered so far; sinks count */
     struct arena kept, item_memory;
-    struct arena_budget *budget; /* of all queries together */
 };
 
 void cursor_open(struct cursor *cursor, struct op *op, struct query *query, const struct select *select);
 void cursor_close(struct cursor *cursor);
 
-/* An arena within the limits of one query and of all. */
+/* An arena within the limit of one query, on the account of all. */
 void cursor_memory(const struct cursor *cursor, struct arena *memory);
 
 /* Goes on after that number; 0 is the beginning. */

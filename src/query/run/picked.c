@@ -59,8 +59,8 @@ static struct json picked_system(struct query_source *source, const struct query
     return picked->items->system(picked->items, row, memory);
 }
 
-void picked_open(struct picked_source *picked, struct planner *planner, struct query_source *items,
-                 const struct access *access, struct arena_budget *budget)
+void picked_open(struct op *op, struct picked_source *picked, struct planner *planner,
+                 struct query_source *items, const struct access *access)
 {
     *picked = (struct picked_source){ .base = { .next = picked_next, .seek = picked_seek },
                                       .items = items,
@@ -69,8 +69,7 @@ void picked_open(struct picked_source *picked, struct planner *planner, struct q
                                       .room = ROOM_FIRST };
     if (items->system)
         picked->base.system = picked_system;
-    arena_init(&picked->memory, OP_MEMORY_BYTES_MAX);
-    picked->memory.budget = budget;
+    op_arena(op, &picked->memory, OP_MEMORY_BYTES_MAX);
 }
 
 void picked_close(struct picked_source *picked)

@@ -16,6 +16,6 @@ struct picked_source {
     uint64_t next; /* numbers below have been given */
 };
 
-void picked_open(struct picked_source *picked, struct planner *planner, struct query_source *items,
-                 const struct access *access, struct arena_budget *budget);
+void picked_open(struct op *op, struct picked_source *picked, struct planner *planner,
+                 struct query_source *items, const struct access *access);
 void picked_close(struct picked_source *picked); /* welcome on one that never opened */

@@ -117,7 +117,7 @@ static enum status choose_way(struct run *run)
 
 static void pick_items(struct run *run)
 {
-    picked_open(&run->picked, &run->way.planner, run->cursor.source, run->way.picks, run->cursor.budget);
+    picked_open(run->cursor.eval.op, &run->picked, &run->way.planner, run->cursor.source, run->way.picks);
     run->cursor.source = &run->picked.base;
 }
 
@@ -297,10 +297,9 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
 
     if (query->select->refusal)
         return mistake_bare(op, "%s", query->select->refusal);
-    op->arena.budget = query->options.budget;
     op->seed = source->seed;
+    claim_move(&op->claim, HOLDER_QUERIES);
     st = run_select(op, &run, query->select, source, from);
-    op->arena.budget = NULL;
     arena_rewind(&op->arena, mark); /* a query that used it all up leaves room for the answer that says so */
     if (st != ST_OK && op->error)
         op->error = arena_text(&op->arena, slice_of(op->error));

@@ -34,6 +34,10 @@ static enum status parse_number(struct parse *p, struct expr **expr)
     enum status st;
 
     TRY(token_number(p->op, &p->token, &value));
+    if (isinf(value.number)) {
+        p->token.kind = TOKEN_BAD_NUMBER;
+        TRY(parse_unexpected(p));
+    }
     TRY(literal(p, value, expr));
 out:
     return st;
@@ -120,6 +124,44 @@ static bool named_literal(struct slice word, struct value *value)
     else
         return false;
     return true;
+}
+
+static bool names_number(struct slice word)
+{
+    return slice_is(word, "NaN") || slice_is(word, "Infinity");
+}
+
+/* A step behind it would come first: -1[0] is -(1[0]). */
+bool parse_at_negative(const struct parse *p)
+{
+    struct lexer ahead = p->lexer;
+    struct token behind;
+
+    if (p->token.kind != TOKEN_MINUS || p->token.span.end != p->next.span.start)
+        return false;
+    if (p->next.kind != TOKEN_NUMBER && !(p->next.kind == TOKEN_NAME && names_number(p->next.text)))
+        return false;
+    lex_next(&ahead, &behind);
+    return behind.kind != TOKEN_DOT && behind.kind != TOKEN_BRACKET_OPEN && behind.kind != TOKEN_OPEN;
+}
+
+enum status parse_negative(struct parse *p, struct expr **expr)
+{
+    uint32_t start = p->token.span.start;
+    struct value value;
+    enum status st;
+
+    parse_take(p);
+    if (p->token.kind == TOKEN_NUMBER) {
+        p->token.text = slice_make(p->token.text.data - 1, p->token.text.size + 1);
+        TRY(parse_number(p, expr));
+    } else {
+        named_literal(p->token.text, &value);
+        TRY(literal(p, value_double(-value.number), expr));
+    }
+    (*expr)->span.start = start;
+out:
+    return st;
 }
 
 static enum status parse_source_name(struct parse *p, struct expr **expr)
@@ -310,16 +352,13 @@ static parse_code *const primaries[TOKEN_KIND_COUNT] = {
     [TOKEN_FIRST] = parse_first,         [TOKEN_LAST] = parse_last,
 };
 
-/*
- * .name or ["name"]; the token at hand is the name. That of a number counts as written in brackets, for
- * what is printed must parse again: 1.a is no number and no member.
- */
+/* .name or ["name"]; the token at hand is the name. */
 static enum status parse_named(struct parse *p, struct expr *member)
 {
     enum status st;
 
     member->kind = EXPR_MEMBER;
-    member->quoted = p->token.kind == TOKEN_STRING || parse_is_number(member->kid[0]);
+    member->quoted = p->token.kind == TOKEN_STRING;
     member->name_span = p->token.span;
     TRY(parse_member_name(p, &member->name));
 out:

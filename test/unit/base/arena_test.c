@@ -145,3 +145,64 @@ TEST(a_list_past_the_limit_is_refused_and_stays_as_it_was)
     CHECK(list == before && capacity == capacity_before && list[49] == 7);
     arena_free(&arena);
 }
+
+TEST(an_allocation_with_a_chunk_to_itself_grows_without_a_copy_being_left_behind)
+{
+    struct account account;
+    struct claim claim = { .account = &account };
+    struct arena arena;
+    size_t size = 2 << 20;
+    uint8_t *large, *moved;
+
+    account_init(&account, 0);
+    arena_init(&arena, 64 << 20);
+    arena.claim = &claim;
+    large = arena_try_alloc(&arena, size);
+    REQUIRE(large);
+    for (size_t i = 0; i < size; i += 4096)
+        large[i] = (uint8_t)(i >> 12);
+    for (int step = 0; step < 4; step++) {
+        CHECK(arena_try_alloc(&arena, 100)); /* so that it is the newest no more */
+        moved = arena_try_regrow(&arena, large, size, 2 * size);
+        REQUIRE(moved);
+        large = moved;
+        size *= 2;
+    }
+    for (size_t i = 0; i < 2 << 20; i += 4096)
+        CHECK(large[i] == (uint8_t)(i >> 12));
+    CHECK(claim.bytes < size + (2 << 20));
+    CHECK(!arena_try_regrow(&arena, large, size, 65 << 20)); /* past the limit, and it is as it was */
+    CHECK(large[4096] == 1);
+    arena_free(&arena);
+    CHECK(claim.bytes == 0 && atomic_load(&account.used_bytes) == 0);
+}
+
+TEST(an_allocation_that_shares_its_chunk_grows_into_another)
+{
+    struct arena arena;
+    char *first, *grown;
+
+    arena_init(&arena, 1 << 20);
+    first = arena_try_alloc(&arena, 100);
+    REQUIRE(first && arena_try_alloc(&arena, 100));
+    memset(first, 'a', 100);
+    grown = arena_try_regrow(&arena, first, 100, 50000);
+    REQUIRE(grown && grown != first);
+    CHECK(memcmp(first, grown, 100) == 0);
+    arena_free(&arena);
+}
+
+TEST(what_the_account_refuses_is_refused_to_clients_and_not_to_us)
+{
+    struct account account;
+    struct claim claim = { .account = &account, .holder = HOLDER_OPERATIONS };
+    struct arena arena;
+
+    account_init(&account, 4 << 20);
+    arena_init(&arena, SIZE_MAX);
+    arena.claim = &claim;
+    CHECK(arena_try_alloc(&arena, 1 << 20) && !arena_try_alloc(&arena, 3 << 20) && claim.refused);
+    CHECK(arena_alloc(&arena, 3 << 20) && claim.bytes >= 4 << 20);
+    arena_free(&arena);
+    CHECK(atomic_load(&account.used_bytes) == 0);
+}

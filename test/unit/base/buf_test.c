@@ -60,3 +60,25 @@ TEST(past_the_limit_a_buffer_keeps_what_it_has_and_ignores_the_rest)
     CHECK(buf_reserve(&buf, 0) == NULL);
     arena_free(&small);
 }
+
+TEST(a_large_buffer_that_moves_takes_little_more_than_it_holds)
+{
+    static char block[64 * 1024];
+    struct claim claim = { 0 };
+    struct arena arena;
+    struct buf buf;
+
+    arena_init(&arena, 64 << 20);
+    arena.claim = &claim;
+    buf_init(&buf, &arena);
+    buf.moves = true;
+    for (int i = 0; i < 320; i++) { /* 20 MB */
+        memset(block, i, sizeof(block));
+        buf_append(&buf, block, sizeof(block));
+        arena_alloc(&arena, 64);
+    }
+    CHECK(!buf.failed && buf.size == 20 << 20 && claim.bytes < 28 << 20);
+    for (size_t i = 0; i < 320; i++)
+        CHECK((unsigned char)buf.data[i * sizeof(block)] == (unsigned char)i);
+    arena_free(&arena);
+}

@@ -559,6 +559,35 @@ TEST(an_item_whose_terms_take_more_memory_than_they_may_is_left_out)
     op_free(&op);
 }
 
+/* However much is left on the account: all of its entries, or a refusal, and never a silent gap. */
+TEST(an_item_for_whose_terms_there_is_no_memory_now_is_refused_and_not_left_out)
+{
+    bool refused = false, indexed = false;
+
+    for (size_t mb = 3; mb <= 40; mb++) {
+        struct index_item item = { .policy = policy_of(DEFAULT), .ts_ms = TS_MS };
+        struct account account;
+        struct batch *batch;
+        enum status st;
+        struct op op;
+
+        account_init(&account, mb << 20);
+        op_init(&op, test_op()->env, OP_MEMORY_BYTES_MAX);
+        item.document = many_numbers(&op, 20000, 20000);
+        batch = batch_new(&op, bucket_make(3, 0));
+        op_join_account(&op, &account);
+        st = index_change(&op, batch, NUMBER, NULL, &item);
+        CHECK(!item.left_out && (st == ST_OK || st == ST_TOO_LARGE));
+        CHECK(st == ST_OK || op_explain_memory(&op, st) == ST_TOO_MANY_REQUESTS);
+        CHECK(!(indexed && st != ST_OK));
+        refused |= st != ST_OK;
+        indexed |= st == ST_OK;
+        op_free(&op);
+        CHECK(atomic_load(&account.used_bytes) == 0);
+    }
+    CHECK(refused && indexed);
+}
+
 /* A script may delete many large items: the one that goes too far is refused, and has changed nothing. */
 TEST(an_operation_changes_only_so_many_entries)
 {

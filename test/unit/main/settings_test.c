@@ -54,7 +54,8 @@ TEST(without_flags_everything_has_a_default)
     CHECK(read_line(&settings, ""));
     CHECK(strcmp(settings.data, "data") == 0 && strcmp(settings.store, "rocksdb") == 0);
     CHECK(strcmp(settings.durability, "sync") == 0 && strcmp(settings.log, "info") == 0);
-    CHECK(settings.cache_mb == 256 && !settings.key && !settings.allow_emulator_key && !settings.no_tls);
+    CHECK(settings.cache_mb == 0 && settings.memory_mb == 0 && !settings.key &&
+          !settings.allow_emulator_key && !settings.no_tls);
     CHECK(settings.listen.count > 0 && settings_only_loopback(&settings.listen));
     CHECK(settings.host_names.count == 0 && settings.cors_origins.count == 0);
 }

@@ -15,7 +15,6 @@ void ask_open(struct ask *ask)
                                      .catalog = ask->rig.catalog,
                                      .locks = ask->rig.locks,
                                      .hints = hints_open(),
-                                     .query_memory = { .limit_bytes = QUERIES_MEMORY_BYTES_MAX },
                                      .account = slice_of("orrery") };
 }
 

@@ -381,28 +381,30 @@ TEST(a_query_stops_when_its_time_is_up)
 
 TEST(all_queries_together_have_a_budget)
 {
-    struct arena_budget budget = { .limit_bytes = 20 << 20 };
-    struct query_options options = { .budget = &budget };
+    struct claim others = { .holder = HOLDER_QUERIES };
+    struct query_options options = { 0 };
+    struct account account;
     struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
     struct query_page page;
     struct query *query;
     struct table table;
+    struct op op;
 
     table_init(&table, 2000);
     fill(&table);
-    REQUIRE(query_compile(test_op(), slice_of("SELECT VALUE MAKELIST(c.long) FROM c"), json_undefined,
-                          &options, &query) == ST_OK);
-    CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_OK);
+    account_init(&account, 40 << 20);
+    others.account = &account;
+    op_init(&op, env_system(), OP_MEMORY_BYTES_MAX);
+    op_join_account(&op, &account);
+    REQUIRE(query_compile(&op, slice_of("SELECT VALUE MAKELIST(c.long) FROM c"), json_undefined, &options,
+                          &query) == ST_OK);
+    CHECK(query_run(&op, query, &table.base, slice_of(""), &limits, &page) == ST_OK);
     query_page_free(&page);
-    atomic_store(&budget.used_bytes, 19 << 20); /* others have taken it */
-    CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_TOO_MANY_REQUESTS);
+    claim_anyway(&others, 19 << 20); /* half of the account is for queries */
+    CHECK(query_run(&op, query, &table.base, slice_of(""), &limits, &page) == ST_TOO_MANY_REQUESTS);
     query_page_free(&page);
-    CHECK(atomic_load(&budget.used_bytes) == 19 << 20);
-    REQUIRE(query_compile(test_op(), slice_of("SELECT c.id, c.a FROM c"), json_undefined, &options, &query) ==
-            ST_OK);
-    atomic_store(&budget.used_bytes, 20 << 20); /* all of it */
-    CHECK(query_run(test_op(), query, &table.base, slice_of(""), &limits, &page) == ST_TOO_MANY_REQUESTS);
-    query_page_free(&page);
+    op_free(&op);
+    CHECK(atomic_load(&account.used_bytes) == 19 << 20);
 }
 
 static enum status double_it(struct op *op, void *context, struct slice name, const struct value *arg,
