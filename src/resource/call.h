@@ -35,8 +35,8 @@ struct service {
     struct slice public_endpoint; /* where clients should go; data is NULL: where they came to */
     enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
     struct scripts *scripts;
-    uint64_t range_units;             /* RU/s that one partition key range serves; 0: as on the service */
-    bool enforces_throughput;         /* requests on items are held back to it */
+    uint64_t range_units;     /* RU/s that one partition key range serves; 0: as on the service */
+    bool enforces_throughput; /* requests on items are held back to it */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
 };

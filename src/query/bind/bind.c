@@ -331,9 +331,10 @@ static enum status bind_whole(struct binder *b, struct select *select)
     if (!rows || !gathers(rows))
         return ST_OK;
     if (select->source[0].kind == SOURCE_ITERATE)
-        return op_fail(b->op, ST_NOT_BUILT,
-                       "FROM x IN (SELECT ...) over what is gathered from many items is not available in this "
-                       "version of the server.");
+        return op_fail(
+            b->op, ST_NOT_BUILT,
+            "FROM x IN (SELECT ...) over what is gathered from many items is not available in this "
+            "version of the server.");
     select->whole = true;
     return ST_OK;
 }

@@ -90,7 +90,7 @@ static const struct row rows[] = {
     { "LTRIM", "sss" },
     { "MONTH", "ns" },
     { "NUMBERBIN", "nnn" },
-    { "OBJECTTOARRAY", "aos" },
+    { "OBJECTTOARRAY", "aou" },
     { "PI", "n" },
     { "POWER", "nnn" },
     { "RADIANS", "nn" },

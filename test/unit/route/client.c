@@ -74,7 +74,7 @@ void client_open_audited(struct client *client, const char *path)
 
 void client_open_with(struct client *client,
                       enum status (*backup)(void *context, struct op *op, struct slice name,
-                                              struct slice *made),
+                                            struct slice *made),
                       void *context)
 {
     open_client(client, NULL, backup, context);
