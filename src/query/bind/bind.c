@@ -323,6 +323,22 @@ static bool gathers(const struct select *select)
     return select->distinct || select->group_count || select->aggregate_count || select->whole;
 }
 
+/* Whether what the first FROM reads is gathered from all items. */
+static enum status bind_whole(struct binder *b, struct select *select)
+{
+    const struct select *rows = rows_of(&select->source[0]);
+
+    if (!rows || !gathers(rows))
+        return ST_OK;
+    if (select->source[0].kind == SOURCE_ITERATE)
+        return op_fail(
+            b->op, ST_NOT_BUILT,
+            "FROM x IN (SELECT ...) over what is gathered from many items is not available in this "
+            "version of the server.");
+    select->whole = true;
+    return ST_OK;
+}
+
 enum status bind_select(struct binder *b, struct select *select, const struct visible *outer,
                         bool may_be_root)
 {
@@ -338,8 +354,8 @@ enum status bind_select(struct binder *b, struct select *select, const struct vi
     TRY(bind_from(b, select, &names, may_be_root));
     b->select = select;
     TRY(bind_clauses(b, select, names));
-    if (may_be_root && select->source_count && select->source[0].kind == SOURCE_SUBQUERY && b->bound->scans)
-        select->whole = gathers(select->source[0].select);
+    if (may_be_root && select->source_count && b->bound->scans)
+        TRY(bind_whole(b, select));
 out:
     return st;
 }

@@ -1,4 +1,6 @@
 /* src/query/bind/bind_origin.c - where in an item a value stands: through aliases, subqueries, what was put together. */
+#include <assert.h>
+
 #include "query/bind/bind_private.h"
 
 /* What an expression is: a place in an item, or something put together whose parts may be places. */
@@ -103,6 +105,7 @@ static struct found find(const struct binder *b, const struct expr *expr, struct
     case EXPR_ARRAY:
         return (struct found){ .kind = FOUND_MADE, .made = expr };
     case EXPR_SUBQUERY:
+        assert(expr->select);
         return expr->select->where ? nothing : find_in_rows(b, expr->select, origin);
     default:
         return nothing;

@@ -364,7 +364,6 @@ static struct value eval_object(struct eval *eval, const struct expr *expr)
 /* What became of a subquery's rows. */
 struct gathered {
     size_t count;
-    bool all_true;
     struct value last;
     struct json_builder *array;
 };
@@ -399,15 +398,6 @@ static bool gather_last(struct eval *eval, struct value value, void *context)
     return true;
 }
 
-static bool gather_all(struct eval *eval, struct value value, void *context)
-{
-    struct gathered *got = context;
-
-    (void)eval;
-    got->all_true &= value.kind == JSON_TRUE;
-    return got->all_true;
-}
-
 static bool gather_array(struct eval *eval, struct value value, void *context)
 {
     struct gathered *got = context;
@@ -418,7 +408,7 @@ static bool gather_array(struct eval *eval, struct value value, void *context)
 
 static struct value eval_subquery(struct eval *eval, const struct expr *expr)
 {
-    struct gathered got = { .all_true = true, .last = value_undefined };
+    struct gathered got = { .last = value_undefined };
     struct json_builder array;
 
     assert(expr->select);
@@ -426,9 +416,6 @@ static struct value eval_subquery(struct eval *eval, const struct expr *expr)
     case EXPR_EXISTS:
         rows_each(eval, expr->select, gather_first, &got);
         return value_bool(got.count > 0);
-    case EXPR_ALL:
-        rows_each(eval, expr->select, gather_all, &got);
-        return value_bool(got.all_true);
     case EXPR_FIRST:
         rows_each(eval, expr->select, gather_first, &got);
         return got.last;

@@ -77,9 +77,10 @@ struct operand {
 
 static struct operand operand_of(const struct expr *expr)
 {
-    struct operand operand = { .kinds = kinds_of(expr) };
+    struct operand operand;
 
     operand.is_constant = fold_constant(expr, &operand.value);
+    operand.kinds = operand.is_constant ? of_value(operand.value) : kinds_of(expr);
     return operand;
 }
 

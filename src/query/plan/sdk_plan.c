@@ -270,7 +270,7 @@ static void print_orders(struct op *op, const struct plan *plan, struct buf *out
 /* The columns of a row that the client puts together; SELECT VALUE has none. */
 static size_t column_count(const struct plan *plan)
 {
-    return plan->is_grouped && !plan->select->value ? plan->select->item_count : 0;
+    return plan->select && plan->is_grouped && !plan->select->value ? plan->select->item_count : 0;
 }
 
 static void print_groups(struct op *op, const struct plan *plan, struct buf *out)
