@@ -292,6 +292,24 @@ static enum status enter(struct op *op, struct routed *routed)
     return throughput_enter(op, &routed->call);
 }
 
+/* Who asks, and for what. None of it waits. */
+static enum status let_in(struct router *router, struct exchange *exchange, struct routed *routed,
+                          struct grant *grant)
+{
+    const struct request *request = &exchange->request;
+    struct op *op = &exchange->op;
+    enum status st;
+
+    TRY(origin_check_host(op, &router->options, request));
+    TRY(path_parse(op, request->target, &routed->path));
+    find_route(request, routed);
+    TRY(check_signature(op, router, request, &routed->path,
+                        routed->route && route_wants_full_key(routed->route), grant));
+    TRY(check_route(op, routed));
+out:
+    return st;
+}
+
 /* Everything before the operation itself. Only a catalog that is in doubt can make it wait. */
 static enum status prepare(struct router *router, struct exchange *exchange, struct routed *routed)
 {
@@ -301,12 +319,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     enum status st, owners;
 
     assert(!routed->is_prepared);
-    TRY(origin_check_host(op, &router->options, request));
-    TRY(path_parse(op, request->target, &routed->path));
-    find_route(request, routed);
-    TRY(check_signature(op, router, request, &routed->path,
-                        routed->route && route_wants_full_key(routed->route), &grant));
-    TRY(check_route(op, routed));
+    TRY(let_in(router, exchange, routed, &grant));
     TRY(check_consistency(op, request));
     TRY(check_indexing_directive(op, request));
     TRY(check_content_encoding(op, request));
@@ -355,6 +368,13 @@ static void note_session(struct routed *routed)
         reply_session(&routed->reply, container_lsn(routed->call.container));
 }
 
+static void release_owners(struct call *call)
+{
+    child_release(call->user);
+    container_release(call->container);
+    database_release(call->database);
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
@@ -370,9 +390,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
-    child_release(routed->call.user);
-    container_release(routed->call.container);
-    database_release(routed->call.database);
+    release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status,
                   env_monotonic_us(op->env) - routed->began_us);
 }
@@ -502,4 +520,64 @@ enum status route_handle(void *context, struct exchange *exchange)
         return st;
     finish(router, exchange, routed, st);
     return ST_OK;
+}
+
+/* --- whether a request may send its body --- */
+
+/* A token's rights are looked at here only if nothing of the catalog is in doubt: otherwise it is done when it may wait. */
+static enum status admit_operation(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    struct op *op = &exchange->op;
+    struct grant grant;
+    enum status st;
+
+    TRY(let_in(router, exchange, routed, &grant));
+    if (grant.permission.size == 0 || settle_catalog(op, routed) != ST_OK)
+        goto out;
+    (void)!find_owners(op, routed);
+    TRY(grant_check(op, &grant, &routed->call, routed->route));
+out:
+    return st;
+}
+
+/* Those that need no key need no body either. */
+static bool admit_to_endpoint(struct router *router, struct exchange *exchange,
+                              const struct endpoint *endpoint)
+{
+    struct reply reply;
+    enum status st;
+
+    set_activity_id(&exchange->op, &exchange->request);
+    reply_begin(&reply, &exchange->op, &exchange->answer);
+    st = endpoint->is_signed ? prepare_endpoint(router, exchange, endpoint)
+                             : op_fail_as(&exchange->op, ST_TOO_LARGE);
+    if (st != ST_OK)
+        reply_finish(&reply, st);
+    return st == ST_OK;
+}
+
+bool route_admit(void *context, struct exchange *exchange)
+{
+    struct router *router = context;
+    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    struct routed *routed;
+    enum status st;
+
+    if (exchange->request.method == METHOD_OPTIONS) {
+        st = answer_preflight(router, exchange);
+        assert(st == ST_OK);
+        return false;
+    }
+    if (endpoint)
+        return admit_to_endpoint(router, exchange, endpoint);
+    routed = begin(router, exchange);
+    begin_reply(exchange, routed);
+    st = admit_operation(router, exchange, routed);
+    if (st != ST_OK) {
+        finish(router, exchange, routed, st);
+        return false;
+    }
+    release_owners(&routed->call);
+    exchange->state = NULL;
+    return true;
 }
