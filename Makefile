@@ -9,7 +9,7 @@ T      ?=
 PREFIX ?= /usr/local
 GROUPS := build test check bench arm64
 
-.PHONY: all run install test check bench soak test-sdks test-arm64 format clean build asan tsan $(GROUPS:%=deps-%)
+.PHONY: all run install test check bench soak fuzz test-sdks test-arm64 format clean build asan tsan $(GROUPS:%=deps-%)
 
 all: build
 
@@ -47,6 +47,10 @@ test-arm64: deps-arm64
 
 soak: deps-test build asan tsan
 	@tools/soak
+
+# Random queries against the service's own query compiler, where it is at hand: test/query/engine/fuzz --help.
+fuzz: deps-test build
+	@test/query/engine/fuzz
 
 check: deps-check build
 	@tools/check

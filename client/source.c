@@ -68,6 +68,8 @@ static void query_headers(const orrery_query *query, const struct source *source
     if (query->kind != CURSOR_QUERY)
         return;
     call_header(call, "x-ms-documentdb-isquery", "true");
+    if (!query->key && !source->range)
+        call_header(call, "x-orrery-whole", "true"); /* a server of ours joins ranges itself */
     if (OPTION(&query->options, enable_scan))
         call_header(call, "x-ms-documentdb-query-enable-scan", "true");
     if (OPTION(&query->options, parallel) > 1)

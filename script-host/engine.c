@@ -2,7 +2,7 @@
  * script-host/engine.c - JavaScriptCore behind one file.
  * Each run has a context of its own, so that nothing of one is seen by the next; a context is made while the child is
  * idle, and the engine's own cache of compiled sources, which belongs to the group, makes it cheap. A UDF keeps its
- * context from call to call: a query calls it for every row.
+ * context from call to call of one query, which calls it for every row, and no longer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct realm {
 struct script {
     JSStringRef source, name; /* name is NULL where LOAD had none */
     struct engine *engine;
-    struct realm udf; /* from the first call on */
+    struct realm udf; /* from a query's first call to its end */
 };
 
 struct engine {
@@ -122,6 +122,14 @@ static void realm_need(struct engine *engine, struct realm *realm)
 {
     if (!realm->context && !realm_open(engine, realm))
         abort();
+}
+
+/* The context that lies ready, if there is one: a query's first call is then as quick as its second. */
+static void realm_take(struct engine *engine, struct realm *realm)
+{
+    realm_need(engine, &engine->next);
+    *realm = engine->next;
+    engine->next.context = NULL;
 }
 
 void engine_prepare(struct engine *engine)
@@ -266,9 +274,8 @@ void engine_run(struct engine *engine, struct script *script, const char *payloa
 {
     struct realm *realm = &engine->running;
 
-    engine_prepare(engine);
-    *realm = engine->next;
-    engine->next.context = NULL;
+    realm_close(realm);
+    realm_take(engine, realm);
     call_script(realm, realm->run, script, payload);
     give(realm->context, call(realm, realm->take, 0, NULL), out);
 }
@@ -290,8 +297,14 @@ void engine_deliver(struct engine *engine, const char *payload, struct outgoing 
     give(realm->context, call(realm, realm->take, 0, NULL), out);
 }
 
+void script_forget(struct script *script)
+{
+    realm_close(&script->udf);
+}
+
 void engine_call(struct engine *engine, struct script *script, const char *payload, struct outgoing *out)
 {
-    realm_need(engine, &script->udf);
+    if (!script->udf.context)
+        realm_take(engine, &script->udf);
     give(script->udf.context, call_script(&script->udf, script->udf.call, script, payload), out);
 }

@@ -23,6 +23,9 @@ struct script *script_new(struct engine *engine, const char *payload);
 /* NULL is welcome. */
 void script_free(struct script *script);
 
+/* Ends the context in which it was called as a UDF. */
+void script_forget(struct script *script);
+
 /* Each leaves the frame that is due in `out`. A payload that is none ends the process. */
 void engine_run(struct engine *engine, struct script *script, const char *payload, struct outgoing *out);
 void engine_deliver(struct engine *engine, const char *payload, struct outgoing *out);

@@ -3,6 +3,7 @@
  * One frame in, one frame out, over fd 3; see src/script/frames.h. Run by hand it has nobody to speak to, and ends.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,13 +15,28 @@
 #include "sources.h"
 
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+
 /* What was freed is kept for a while, but less than usual: the server measures this process by its size. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=4";
 }
+
+/* What the sanitizer finds must be seen. */
+static void end_log(int log)
+{
+    __sanitizer_set_report_fd((void *)(intptr_t)log);
+}
+#else
+static void end_log(int log)
+{
+    close(log);
+}
 #endif
+
+enum { NICE = 10 }; /* a tenth of what the server's own threads get of a core that both want */
 
 static struct engine *engine;
 static struct sources sources;
@@ -106,6 +122,14 @@ static void call(void)
     frame_write(FRAME_FD, &out);
 }
 
+/* A query has ended: the next one's context is made while nobody waits. A run that waits has the one that was ready. */
+static void forget(void)
+{
+    sources_forget(&sources);
+    if (!is_waiting)
+        engine_prepare(engine);
+}
+
 static void handle(void)
 {
     switch (frame.kind) {
@@ -120,6 +144,9 @@ static void handle(void)
         return;
     case FRAME_CALL:
         call();
+        return;
+    case FRAME_FORGET:
+        forget();
         return;
     default:
         frame_broken();
@@ -164,14 +191,34 @@ static bool forbid_dumps(void)
     return setrlimit(RLIMIT_CORE, &none) == 0;
 }
 
+/* Requests that need no script come first. Threads have the priority of the one that starts them. */
+static void step_back(void)
+{
+    (void)!nice(NICE); /* on top of what the server has; lower is always allowed */
+}
+
+/*
+ * The server's log is its own: whoever takes this process over must not write lines into it. What is told before the
+ * first script runs still goes there.
+ */
+static bool leave_log(int *log)
+{
+    *log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FRAME_FD + 1);
+    return *log >= 0 && dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO;
+}
+
 int main(void)
 {
+    int log = STDERR_FILENO;
+
     setenv("TZ", "UTC", 1); /* as on the service, and the same on every machine */
+    step_back();
     engine = engine_new();
-    if (!engine || !forbid_dumps() || !start_watching() || !sandbox_close()) {
-        fprintf(stderr, "orrery-js: the sandbox could not be closed, so no script is run\n");
+    if (!engine || !forbid_dumps() || !start_watching() || !leave_log(&log) || !sandbox_close()) {
+        dprintf(log, "orrery-js: the sandbox could not be closed, so no script is run\n");
         return EXIT_FAILURE;
     }
+    end_log(log);
     say_hello();
     for (;;) {
         frame_read(FRAME_FD, &frame);

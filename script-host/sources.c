@@ -53,3 +53,9 @@ void sources_add(struct sources *sources, const char *key, struct script *script
     source->script = script;
     source->used = ++sources->clock;
 }
+
+void sources_forget(struct sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        script_forget(sources->all[i].script);
+}

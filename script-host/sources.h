@@ -30,3 +30,6 @@ bool source_key(const char *payload, char key[KEY_BYTES_MAX + 1]);
 struct script *sources_find(struct sources *sources, const char *key);
 
 void sources_add(struct sources *sources, const char *key, struct script *script);
+
+/* Ends the contexts of all that were called as UDFs. */
+void sources_forget(struct sources *sources);

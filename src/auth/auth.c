@@ -1,4 +1,4 @@
-/* src/auth/auth.c - master-key signatures and resource tokens. */
+/* src/auth/auth.c - master-key signatures, resource tokens, and which bearer tokens are taken. */
 #include <assert.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -26,12 +26,19 @@ const char *const auth_key_names[AUTH_KEYS_MAX] = {
 struct key_set {
     struct hmac key[AUTH_KEYS_MAX];
     bool is_there[AUTH_KEYS_MAX];
+    bool is_well_known; /* one that may write is the emulator's */
 };
 
 struct auth {
-    pthread_rwlock_t lock; /* guards the keys: held shared while a signature is compared */
+    pthread_rwlock_t lock; /* guards what follows: held shared while a signature is checked */
     struct key_set keys;
+    struct bearer *bearer; /* NULL: tokens of identity providers are not accepted */
 };
+
+static bool only_reads(size_t key)
+{
+    return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
+}
 
 static enum status read_key(struct op *op, const char *base64, struct hmac *key)
 {
@@ -58,6 +65,7 @@ static enum status read_keys(struct op *op, const char *const *base64_keys, size
             continue;
         TRY(read_key(op, base64_keys[i], &keys->key[i]));
         keys->is_there[i] = true;
+        keys->is_well_known |= !only_reads(i) && strcmp(base64_keys[i], auth_emulator_key) == 0;
         found++;
     }
     if (found == 0 || count > AUTH_KEYS_MAX)
@@ -85,6 +93,7 @@ void auth_close(struct auth *auth)
     if (!auth)
         return;
     pthread_rwlock_destroy(&auth->lock);
+    bearer_close(auth->bearer);
     OPENSSL_cleanse(auth, sizeof(*auth));
     free(auth);
 }
@@ -101,6 +110,17 @@ enum status auth_replace(struct op *op, struct auth *auth, const char *const *ba
 out:
     OPENSSL_cleanse(&keys, sizeof(keys));
     return st;
+}
+
+void auth_set_bearer(struct auth *auth, struct bearer *bearer)
+{
+    struct bearer *old;
+
+    pthread_rwlock_wrlock(&auth->lock);
+    old = auth->bearer;
+    auth->bearer = bearer;
+    pthread_rwlock_unlock(&auth->lock);
+    bearer_close(old);
 }
 
 /* --- the header: type=master&ver=1.0&sig=... percent-encoded --- */
@@ -151,13 +171,13 @@ static enum status read_credentials(struct op *op, const struct request *request
     credentials->sig = field(text, "sig");
     if (!credentials->type.data || !credentials->version.data || !credentials->sig.data)
         return malformed(op);
-    if (slice_is(credentials->type, "resource"))
+    if (slice_is(credentials->type, "resource") || slice_is(credentials->type, "aad"))
         return ST_OK;
-    if (slice_is(credentials->type, "aad") || slice_is(credentials->type, "sas"))
+    if (slice_is(credentials->type, "sas"))
         return op_fail(
             op, ST_NOT_BUILT,
-            "This version of the server knows master keys and resource tokens, and no tokens of type '%.*s'.",
-            SLICE_ARGS(credentials->type));
+            "This version of the server knows keys, resource tokens and bearer tokens, and no tokens of "
+            "type 'sas'.");
     if (!slice_is(credentials->type, "master") || !slice_is(credentials->version, "1.0") ||
         !base64_decode(credentials->sig, credentials->signature, HMAC_BYTES, &size) || size != HMAC_BYTES)
         return malformed(op);
@@ -236,14 +256,12 @@ static struct slice payload(struct op *op, const struct request *request, struct
     return buf_as_slice(&text);
 }
 
-static bool only_reads(size_t key)
-{
-    return key == AUTH_PRIMARY_READONLY || key == AUTH_SECONDARY_READONLY;
-}
-
-/* A key for reading does not sign writes: as on the service, it is answered like a wrong key. */
+/*
+ * A key for reading does not sign writes: as on the service, it is answered like a wrong key. `which` is set where a
+ * key matches; the others are tried all the same, so that the time tells nothing.
+ */
 static bool signed_by_any_key(const struct key_set *keys, struct slice text, bool writes,
-                              const uint8_t signature[HMAC_BYTES])
+                              const uint8_t signature[HMAC_BYTES], enum auth_key *which)
 {
     bool match = false;
 
@@ -253,7 +271,10 @@ static bool signed_by_any_key(const struct key_set *keys, struct slice text, boo
         if (!keys->is_there[i] || (writes && only_reads(i)))
             continue;
         hmac_sign(&keys->key[i], text, made);
-        match |= CRYPTO_memcmp(made, signature, sizeof(made)) == 0;
+        if (CRYPTO_memcmp(made, signature, sizeof(made)) != 0)
+            continue;
+        match = true;
+        *which = (enum auth_key)i;
     }
     return match;
 }
@@ -268,20 +289,58 @@ static struct slice lowered(struct op *op, struct slice text)
     return buf_as_slice(&lower);
 }
 
-static bool check_signature(struct op *op, struct auth *auth, const struct request *request,
-                            const struct auth_subject *subject, const uint8_t *signature)
+enum { LINKS_MAX = 4 };
+
+static void add_link(struct slice links[LINKS_MAX], size_t *count, struct slice link)
 {
-    /* The usual one first: each miss costs a signature. */
-    struct slice links[4] = { subject->link, lowered(op, subject->last), subject->raw_link,
-                              lowered(op, subject->link) };
+    for (size_t i = 0; i < *count; i++)
+        if (slice_equal(links[i], link))
+            return;
+    assert(*count < LINKS_MAX);
+    links[(*count)++] = link;
+}
+
+/* The ways in which a client may have spelt the link, the usual one first: each miss costs a signature with each key. */
+static size_t list_links(struct op *op, const struct auth_subject *subject, struct slice links[LINKS_MAX])
+{
+    size_t count = 0;
+
+    add_link(links, &count, subject->link);
+    if (subject->rid.data)
+        add_link(links, &count, lowered(op, subject->rid));
+    add_link(links, &count, subject->raw_link);
+    add_link(links, &count, lowered(op, subject->link));
+    return count;
+}
+
+static bool check_signature(struct op *op, struct auth *auth, const struct request *request,
+                            const struct auth_subject *subject, const uint8_t *signature,
+                            enum auth_key *which)
+{
+    struct slice links[LINKS_MAX];
+    size_t count = list_links(op, subject, links);
     bool match = false;
 
     pthread_rwlock_rdlock(&auth->lock);
-    for (size_t i = 0; i < 4 && !match; i++)
+    for (size_t i = 0; i < count && !match; i++)
         match = signed_by_any_key(&auth->keys, payload(op, request, subject->type, links[i]), subject->writes,
-                                  signature);
+                                  signature, which);
     pthread_rwlock_unlock(&auth->lock);
     return match;
+}
+
+/* Of a text that is longer than links of people are, so much that they recognise it. */
+enum { SHOWN_WHOLE_BYTES = 256, SHOWN_BYTES = 64 };
+
+static struct slice shortened(struct op *op, struct slice text)
+{
+    struct buf shown;
+
+    if (text.size <= SHOWN_WHOLE_BYTES)
+        return text;
+    buf_init(&shown, &op->arena);
+    buf_printf(&shown, "%.*s... (%zu bytes)", SHOWN_BYTES, text.data, text.size);
+    return buf_as_slice(&shown);
 }
 
 static enum status refuse(struct op *op, struct slice text)
@@ -343,10 +402,11 @@ static struct slice take_part(struct slice *rest)
 
 static bool is_signed(struct auth *auth, struct slice text, const uint8_t signature[HMAC_BYTES])
 {
+    enum auth_key which;
     bool match;
 
     pthread_rwlock_rdlock(&auth->lock);
-    match = signed_by_any_key(&auth->keys, text, true, signature);
+    match = signed_by_any_key(&auth->keys, text, true, signature, &which);
     pthread_rwlock_unlock(&auth->lock);
     return match;
 }
@@ -375,31 +435,176 @@ static enum status check_token(struct op *op, struct auth *auth, const struct cr
     return ST_OK;
 }
 
+/* --- the metrics' token: a signature in hexadecimal --- */
+
+/* As for resource tokens: no other text that is signed begins like this. */
+#define METRICS_TEXT "metrics token\n"
+
+enum status auth_make_metrics_token(struct op *op, const char *base64_key, struct slice *token)
+{
+    uint8_t signature[HMAC_BYTES];
+    struct hmac key;
+    struct buf text;
+    enum status st;
+
+    TRY(read_key(op, base64_key, &key));
+    hmac_sign(&key, slice_of(METRICS_TEXT), signature);
+    buf_init(&text, &op->arena);
+    hex_encode_upper(&text, slice_make(signature, sizeof(signature)));
+    *token = buf_as_slice(&text);
+out:
+    OPENSSL_cleanse(&key, sizeof(key));
+    return st;
+}
+
+enum status auth_check_metrics_token(struct op *op, struct auth *auth, const struct request *request)
+{
+    struct slice header = slice_trim(request->header[HEADER_AUTHORIZATION]);
+    uint8_t signature[HMAC_BYTES];
+    enum auth_key which;
+    bool match = false;
+    size_t size = 0;
+
+    if (header.size > 7 && slice_is_nocase(slice_make(header.data, 7), "Bearer ") &&
+        hex_decode(slice_trim(slice_after(header, 7)), signature, sizeof(signature), &size) &&
+        size == HMAC_BYTES) {
+        pthread_rwlock_rdlock(&auth->lock);
+        match = signed_by_any_key(&auth->keys, slice_of(METRICS_TEXT), false, signature, &which);
+        pthread_rwlock_unlock(&auth->lock);
+    }
+    if (match)
+        return ST_OK;
+    return op_fail(
+        op, ST_UNAUTHORIZED,
+        "Beyond loopback the metrics need \"Authorization: Bearer TOKEN\"; orrery keys metrics prints the "
+        "token.");
+}
+
+/* --- bearer tokens --- */
+
+/* The kid of tokens that the SDKs' own tests make for the emulator. */
+#define EMULATOR_KID "CosmosEmulatorPrimaryMaster"
+
+/* The third part: the text of the key, in base64 of either alphabet, padded or not. */
+static bool has_emulator_key(struct op *op, const struct jwt *jwt)
+{
+    size_t size = sizeof(auth_emulator_key) - 1;
+    struct slice part = jwt->signature, text;
+    struct buf plain;
+
+    while (part.size && part.data[part.size - 1] == '=')
+        part.size--;
+    buf_init(&plain, &op->arena);
+    for (size_t i = 0; i < part.size; i++)
+        buf_byte(&plain, part.data[i] == '+' ? '-' : part.data[i] == '/' ? '_' : part.data[i]);
+    return jwt_decode(&op->arena, buf_as_slice(&plain), &text) && text.size == size &&
+           CRYPTO_memcmp(text.data, auth_emulator_key, size) == 0;
+}
+
+/* The emulator takes its key for a signature. With a key that is secret, that would send it about in the open. */
+static enum status check_emulator(struct op *op, bool is_well_known, const struct jwt *jwt,
+                                  struct principal *principal)
+{
+    enum status st;
+
+    if (!is_well_known)
+        TRY(op_fail(op, ST_TOKEN_DISABLED,
+                    AUTH_BLOCKED
+                    "Tokens of the emulator's form serve where the emulator's well-known key is in use."));
+    if (!has_emulator_key(op, jwt))
+        TRY(op_fail(op, ST_TOKEN_SIGNATURE,
+                    AUTH_BLOCKED
+                    "Provided token does not have a valid signature. Please ensure that the AAD token is "
+                    "not being modified before use."));
+    TRY(bearer_check_times(op, jwt));
+    TRY(bearer_principal(op, jwt, principal));
+    principal->is_contributor = true;
+out:
+    return st;
+}
+
+static enum status check_jwt(struct op *op, const struct auth *auth, const struct jwt *jwt,
+                             struct principal *principal)
+{
+    if (slice_is(jwt_text(jwt->header, "kid"), EMULATOR_KID))
+        return check_emulator(op, auth->keys.is_well_known, jwt, principal);
+    if (!auth->bearer)
+        return op_fail(op, ST_TOKEN_DISABLED,
+                       AUTH_BLOCKED "This server takes no AAD tokens. Start it with --jwks to let it.");
+    return bearer_check(op, auth->bearer, jwt, principal);
+}
+
+static enum status check_bearer(struct op *op, struct auth *auth, const struct credentials *credentials,
+                                struct principal *principal)
+{
+    struct jwt jwt;
+    enum status st;
+
+    if (!slice_is(credentials->version, "1.0") && !slice_is(credentials->version, "1"))
+        TRY(malformed(op));
+    TRY(jwt_parse(op, credentials->sig, &jwt));
+    pthread_rwlock_rdlock(&auth->lock);
+    st = check_jwt(op, auth, &jwt, principal);
+    pthread_rwlock_unlock(&auth->lock);
+out:
+    return st;
+}
+
+unsigned auth_missing_actions(struct auth *auth, const struct principal *principal, unsigned actions,
+                              const struct scope_names *scope)
+{
+    unsigned missing;
+
+    pthread_rwlock_rdlock(&auth->lock);
+    missing = roles_missing(auth->bearer ? bearer_roles(auth->bearer) : NULL, principal, actions, scope);
+    pthread_rwlock_unlock(&auth->lock);
+    return missing;
+}
+
+bool auth_allows_somewhere(struct auth *auth, const struct principal *principal, unsigned action)
+{
+    bool allows;
+
+    pthread_rwlock_rdlock(&auth->lock);
+    allows = roles_allow_somewhere(auth->bearer ? bearer_roles(auth->bearer) : NULL, principal, action);
+    pthread_rwlock_unlock(&auth->lock);
+    return allows;
+}
+
+/* --- all of them --- */
+
 static enum status check_master(struct op *op, struct auth *auth, const struct request *request,
-                                const struct auth_subject *subject, const struct credentials *credentials)
+                                const struct auth_subject *subject, const struct credentials *credentials,
+                                enum auth_key *which)
 {
     enum status st;
 
     TRY(check_date(op, request));
-    if (!check_signature(op, auth, request, subject, credentials->signature))
-        TRY(refuse(op, payload(op, request, subject->type, subject->link)));
+    if (!check_signature(op, auth, request, subject, credentials->signature, which))
+        TRY(refuse(op, payload(op, request, shortened(op, subject->type), shortened(op, subject->link))));
 out:
     return st;
 }
 
 enum status auth_check(struct op *op, struct auth *auth, const struct request *request,
-                       const struct auth_subject *subject, struct grant *grant)
+                       const struct auth_subject *subject, struct auth_who *who)
 {
     struct credentials credentials;
     enum status st;
 
     assert(auth);
-    *grant = (struct grant){ 0 };
+    *who = (struct auth_who){ .kind = AUTH_BY_KEY };
     TRY(read_credentials(op, request, &credentials));
-    if (slice_is(credentials.type, "resource"))
-        TRY(check_token(op, auth, &credentials, grant));
-    else
-        TRY(check_master(op, auth, request, subject, &credentials));
+    if (slice_is(credentials.type, "resource")) {
+        who->kind = AUTH_BY_TOKEN;
+        TRY(check_token(op, auth, &credentials, &who->grant));
+    } else if (slice_is(credentials.type, "aad")) {
+        who->kind = AUTH_BY_PRINCIPAL;
+        TRY(check_bearer(op, auth, &credentials, &who->principal));
+    } else {
+        TRY(check_master(op, auth, request, subject, &credentials, &who->key));
+    }
+    who->is_known = true;
 out:
     return st;
 }

@@ -286,13 +286,19 @@ static bool date_has_shape(struct slice date)
     return true;
 }
 
+/* Go writes UTC. */
+static bool date_is_universal(struct slice zone)
+{
+    return slice_is_nocase(zone, "GMT") || slice_is_nocase(zone, "UTC");
+}
+
 bool http_date_parse(struct slice date, int64_t *ms)
 {
     struct civil civil;
     int hour, minute, second;
 
     if (!date_has_shape(date) || name_index(slice_make(date.data, 3), weekdays, 7) < 0 ||
-        !slice_is_nocase(slice_make(date.data + 26, 3), "GMT"))
+        !date_is_universal(slice_make(date.data + 26, 3)))
         return false;
     civil.day = date_number(date, 5, 2);
     civil.month = 1 + name_index(slice_make(date.data + 8, 3), months, 12);

@@ -1,4 +1,6 @@
-/* src/base/exchange.c - finding a header by its name. */
+/* src/base/exchange.c - finding a header by its name; the names of methods. */
+#include <assert.h>
+
 #include "base/exchange.h"
 
 static const struct slice names[HEADER_COUNT] = {
@@ -19,6 +21,15 @@ enum header_id header_find(struct slice name)
             return (enum header_id)id;
     }
     return HEADER_COUNT;
+}
+
+const char *method_name(enum method method)
+{
+    static const char *const names_of_methods[] = { "GET",   "HEAD",   "POST",    "PUT",
+                                                    "PATCH", "DELETE", "OPTIONS", "OTHER" };
+
+    assert(method <= METHOD_OTHER);
+    return names_of_methods[method];
 }
 
 bool header_is_true(const struct request *request, enum header_id id)

@@ -30,6 +30,7 @@ enum header_id {
 struct request {
     enum method method;
     struct slice target; /* as it came: path and query, percent-encoded */
+    struct slice peer;   /* who is connected: 192.0.2.7:50312 */
     bool tls;
     struct slice header[HEADER_COUNT]; /* data == NULL where absent; the last one wins where repeated */
     struct slice body;
@@ -55,6 +56,7 @@ struct exchange {
     struct answer answer;
     void *state;               /* the handler's own, from its first call to its second */
     enum exchange_class class; /* the handler says so in its first call: what its second will be like */
+    uint64_t owner;            /* likewise: those of a class take turns by it; 0: nobody's */
     bool refused;              /* in its second call: too many are waiting, so it will not be run */
     bool resumed;              /* it was ST_PENDING, and op.resume() has been called */
 };
@@ -77,6 +79,9 @@ typedef bool exchange_admission(void *context, struct exchange *exchange);
 
 /* The header's id, or HEADER_COUNT for one we do not look at. The name may be in any case. */
 enum header_id header_find(struct slice name);
+
+/* GET, HEAD, ...; OTHER for one we do not know. */
+const char *method_name(enum method method);
 
 /* Present and "true" in any case. */
 bool header_is_true(const struct request *request, enum header_id id);

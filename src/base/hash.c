@@ -1,6 +1,6 @@
 /*
- * src/base/hash.c - CRC-32C, by the processor where it can, and MurmurHash3.
- * Both read words as they lie in memory, which is right on little-endian machines only.
+ * src/base/hash.c - CRC-32C, by the processor where it can, MurmurHash3, and SipHash.
+ * They read words as they lie in memory, which is right on little-endian machines only.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -179,4 +179,63 @@ struct hash128 murmur3_128_from(struct hash128 seed, const void *data, size_t si
     h1 += h2;
     h2 += h1;
     return (struct hash128){ h1, h2 };
+}
+
+/* ------- SipHash ------- */
+
+struct sip {
+    uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t turn_left(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static void sip_rounds(struct sip *sip, int count)
+{
+    while (count-- > 0) {
+        sip->v0 += sip->v1;
+        sip->v2 += sip->v3;
+        sip->v1 = turn_left(sip->v1, 13) ^ sip->v0;
+        sip->v3 = turn_left(sip->v3, 16) ^ sip->v2;
+        sip->v0 = turn_left(sip->v0, 32) + sip->v3;
+        sip->v2 += sip->v1;
+        sip->v3 = turn_left(sip->v3, 21) ^ sip->v0;
+        sip->v1 = turn_left(sip->v1, 17) ^ sip->v2;
+        sip->v2 = turn_left(sip->v2, 32);
+    }
+}
+
+static void sip_word(struct sip *sip, uint64_t word)
+{
+    sip->v3 ^= word;
+    sip_rounds(sip, 2);
+    sip->v0 ^= word;
+}
+
+static uint64_t sip_end(struct sip *sip)
+{
+    sip_rounds(sip, 4);
+    return sip->v0 ^ sip->v1 ^ sip->v2 ^ sip->v3;
+}
+
+struct hash128 siphash_128(struct hash_seed seed, const void *data, size_t size)
+{
+    struct sip sip = { seed.k0 ^ 0x736f6d6570736575u, seed.k1 ^ 0x646f72616e646f6du ^ 0xee,
+                       seed.k0 ^ 0x6c7967656e657261u, seed.k1 ^ 0x7465646279746573u };
+    const uint8_t *at = data, *end = at + size / 8 * 8;
+    uint64_t last = (uint64_t)size << 56;
+    struct hash128 hash;
+
+    for (; at < end; at += 8)
+        sip_word(&sip, load64(at));
+    for (size_t i = 0; i < size % 8; i++)
+        last |= (uint64_t)at[i] << 8 * i;
+    sip_word(&sip, last);
+    sip.v2 ^= 0xee;
+    hash.h1 = sip_end(&sip);
+    sip.v1 ^= 0xdd;
+    hash.h2 = sip_end(&sip);
+    return hash;
 }

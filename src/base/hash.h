@@ -1,5 +1,6 @@
-/* src/base/hash.h - checksums and hashes whose values are part of formats and of the protocol. */
+/* src/base/hash.h - checksums and hashes. Their values are part of formats and of the protocol. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,3 +21,18 @@ struct hash128 murmur3_128(const void *data, size_t size);
 
 /* The same, begun with another seed than 0. */
 struct hash128 murmur3_128_from(struct hash128 seed, const void *data, size_t size);
+
+/*
+ * SipHash-2-4 of 128 bits, by Aumasson and Bernstein. Anybody can make two texts with one MurmurHash3, whatever its
+ * seed. Of this hash nobody can who does not know the seed, so it may stand for what it was made of.
+ */
+struct hash_seed {
+    uint64_t k0, k1;
+};
+
+struct hash128 siphash_128(struct hash_seed seed, const void *data, size_t size);
+
+static inline bool hash_seed_is_none(struct hash_seed seed)
+{
+    return (seed.k0 | seed.k1) == 0;
+}

@@ -26,6 +26,9 @@ enum {
     /* Identifiers. Service: item id 1,023 bytes, other ids 255 characters (same page). */
     ITEM_ID_BYTES_MAX = 1023,
     RESOURCE_ID_CHARS_MAX = 255,
+    JWT_BYTES_MAX = 32 * 1024,         /* 200 groups make 8 KB */
+    JWT_LEEWAY_MS = 60 * 1000,         /* between our clock and an identity provider's */
+    TARGET_PATH_BYTES_MAX = 16 * 1024, /* the longest ids, each byte percent-encoded, make 12.5 KB */
 
     /* Partition keys. Service: 2,048 bytes a value, three levels (same page). */
     PARTITION_KEY_BYTES_MAX = 2048,
@@ -54,6 +57,7 @@ enum {
         250, /* that a range names: clients who know only older ones read all ranges again */
     RANGE_CUT_BYTES_MAX = 256,    /* of an effective partition key at which a range is split */
     RANGE_THROUGHPUT_MAX = 10000, /* RU/s of one range; service: the same */
+    RANGE_THROUGHPUT_NEW = 6000,  /* of fixed throughput, when a container is made; service: the same */
     RANGE_MB_MAX = 50 * 1024,     /* of items in one range; service: 50 GB a physical partition */
 
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
@@ -94,7 +98,8 @@ enum {
     SCRIPT_SECONDS_DEFAULT = 5,
     SCRIPT_MB_DEFAULT = 256,
     SCRIPT_CHILDREN_MAX = 16,
-    SCRIPT_ACCEPT_PERCENT = 80, /* of its time, after which nothing more is accepted */
+    SCRIPT_CHILDREN_KEPT_PART = 4, /* one in so many is not for a container that has all the others */
+    SCRIPT_ACCEPT_PERCENT = 80,    /* of its time, after which nothing more is accepted */
     SCRIPT_OPERATIONS_MAX = 10000,
     SCRIPT_ANSWER_BYTES_MAX = 2 * 1024 * 1024,
     SCRIPT_LOG_BYTES_MAX = 8 * 1024, /* percent-encoded, in a header: clients take 16 KB of headers */
@@ -108,6 +113,13 @@ enum {
     HTTP_PROGRESS_BYTES = 16 * 1024, /* to be sent, or taken of an answer, in half of the next */
     HTTP_REQUEST_MS = 30 * 1000,     /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
+
+    /* HTTP/2. A connection may have so many requests at a time, and all connections together as many as there may be
+       connections. A body comes as fast as its windows are opened; what it takes is counted as in HTTP/1.1. */
+    HTTP2_STREAMS_MAX = 100,
+    HTTP2_WINDOW_BYTES = 256 * 1024,   /* of one body */
+    HTTP2_WINDOWS_BYTES = 1024 * 1024, /* of all bodies of a connection */
+    HTTP2_FRAMES_SPARE_MAX = 2000, /* pings, resets and the like that a connection may send between answers */
 
     /* Operations. */
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
@@ -124,6 +136,7 @@ enum {
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
     POOL_SCRIPT_QUEUE_MAX = 1000,
+    POOL_KEPT_PART = 4, /* of both, one in so many is not for a container that has all the others */
     POOL_THREADS_KEPT = 2,
     POOL_IDLE_MS = 10 * 1000,
 

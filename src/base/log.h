@@ -1,8 +1,11 @@
 /*
  * src/base/log.h - lines for the operator, on standard error.
  * Standard output belongs to commands' answers.
+ *
+ * Promise. A call is one line, whatever clients chose of its text: control characters are shown as \xHH.
  */
 #pragma once
+#include "base/slice.h"
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
@@ -10,3 +13,10 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 void log_set_level(enum log_level level);
 
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *fmt, ...);
+
+/* What a client chose, in quotes, so that nobody takes it for our own words; cut when it is long. */
+enum { LOG_QUOTE_BYTES_MAX = 320 };
+struct log_quote {
+    char text[LOG_QUOTE_BYTES_MAX + 16];
+};
+struct log_quote log_quote(struct slice text);

@@ -54,6 +54,7 @@ void op_begin(struct op *op, int64_t timeout_ms)
     op->work = (struct work){ 0 };
     op->spent = (struct spent){ 0 };
     op->error = NULL;
+    op->error_info = (struct slice){ 0 };
     op->sub_status = 0;
     op->retry_after_ms = 0;
     op->activity_id[0] = '\0';

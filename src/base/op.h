@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/env.h"
+#include "base/hash.h"
 
 /* errors.def has one row per error: what a client sees, whether to retry. */
 enum [[nodiscard]] status{
@@ -100,10 +101,12 @@ struct op {
     char activity_id[ACTIVITY_ID_SIZE + 1];
     struct work work;
     struct spent spent;
+    struct hash_seed seed; /* of the hashes by which a query tells values apart */
     const char
         *error; /* for the client, in the arena; or the row's; written by op_fail() and op_fail_as() only */
-    int sub_status;         /* of a script's own choice; 0: the error's row has it */
-    int64_t retry_after_ms; /* what a client that is told to come back should wait; 0: as usual */
+    struct slice error_info; /* what goes out beside the error, for programs; no data: nothing */
+    int sub_status;          /* of a script's own choice; 0: the error's row has it */
+    int64_t retry_after_ms;  /* what a client that is told to come back should wait; 0: as usual */
 };
 
 void op_init(struct op *op, struct env *env, size_t memory_limit_bytes);

@@ -10,6 +10,7 @@
 #include "catalog/definition.h"
 #include "catalog/entry.h"
 #include "catalog/ranges.h"
+#include "keys/bytes.h"
 
 /* --- reading the definitions from the store --- */
 
@@ -27,8 +28,8 @@ static enum status load_container(struct op *op, struct catalog *catalog, const 
     TRY(store_bucket(op, catalog->store, bucket_make(container_number(rid), 0), &bucket));
     TRY(container_make(op, catalog->compute, database, rid, record, bucket, &container));
     if (!container->keeps_unique && definition_has_unique_keys(container->definition))
-        log_line(LOG_WARN, "%.*s is from a version that did not enforce unique keys: they are not enforced",
-                 SLICE_ARGS(container->link));
+        log_line(LOG_WARN, "%s is from a version that did not enforce unique keys: they are not enforced",
+                 log_quote(container->link).text);
     catalog_add_container(catalog, container);
 out:
     return st;
@@ -111,12 +112,18 @@ out:
     return st;
 }
 
+static enum status load_past(struct op *op, struct catalog *catalog, const struct row *row)
+{
+    return past_decode(op, row->value, &catalog->past);
+}
+
 enum status catalog_load(struct op *op, struct catalog *catalog)
 {
     enum status st;
 
     TRY(for_each(op, catalog, KEY_CATALOG, load_one));
     TRY(for_each(op, catalog, KEY_OFFER, load_offer));
+    TRY(for_each(op, catalog, KEY_PAST, load_past));
 out:
     return st;
 }
@@ -199,33 +206,91 @@ enum status catalog_check_owner(struct op *op, struct catalog *catalog, const st
     return found ? ST_OK : op_fail_as(op, ST_OWNER_NOT_FOUND);
 }
 
-static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
-                                    struct json definition, uint32_t range_count, struct json offer,
-                                    struct container **container)
+/* The LSN that the last container of that link had reached, be its data removed by now or not. */
+static uint64_t lsn_before(struct catalog *catalog, struct slice link)
 {
-    struct batch *batch = change_begin(op, catalog);
-    struct record record, offered;
-    struct slice id = json_string(json_get(definition, "id"));
-    struct container *existing = catalog_find_container(catalog, database, id);
-    struct bucket *bucket;
-    uint64_t number;
-    struct rid rid;
+    uint64_t lsn = past_lsn(&catalog->past, past_name(link));
+
+    thread_assert_locked(&catalog->changing);
+    pthread_rwlock_rdlock(&catalog->lock);
+    for (const struct container *old = catalog->dropped; old; old = old->life->next_dropped)
+        if (slice_equal(old->link, link) && container_lsn(old) > lsn)
+            lsn = container_lsn(old);
+    pthread_rwlock_unlock(&catalog->lock);
+    return lsn;
+}
+
+/* The value under key_dropped(): what past.h calls the container's name. Programs of format 1 did not write it. */
+enum { DROPPED_FORMAT = 2, DROPPED_BYTES = 9 };
+
+static void note_dropped(struct op *op, struct batch *batch, uint64_t number, struct slice link)
+{
+    uint8_t *value = arena_alloc(&op->arena, DROPPED_BYTES);
+
+    value[0] = DROPPED_FORMAT;
+    put_le(value + 1, past_name(link), 8);
+    batch_put(batch, key_dropped(&op->arena, number), slice_make(value, DROPPED_BYTES));
+}
+
+/*
+ * Takes the LSN that follows the old container's, so that the new one's items come above it. See past.h. The bucket
+ * is noted as dropped first: if nothing comes of the container, the next start removes what was written here.
+ */
+static enum status begin_above(struct op *op, struct catalog *catalog, struct bucket *bucket,
+                               struct slice link, uint64_t above)
+{
+    struct batch *note = change_begin(op, catalog), *first = batch_new(op, bucket_id(bucket));
+    uint64_t number = bucket_container(bucket_id(bucket));
+    struct commit_stamp stamp;
     enum status st;
 
-    if (existing) {
-        container_release(existing);
-        return op_fail_as(op, ST_EXISTS);
-    }
-    TRY(catalog_check_owner(op, catalog, &database->rid));
+    batch_uses_counter(note, number);
+    note_dropped(op, note, number, link);
+    TRY(change_commit(op, catalog, note, NULL));
+    batch_begins_above(first, above);
+    TRY(store_commit(op, bucket, first, &stamp));
+out:
+    return st;
+}
+
+/* No container has its number yet, and none below the database is called like it: promises 2 and 7. */
+static struct rid new_container_rid(struct op *op, struct catalog *catalog, const struct database *database,
+                                    uint64_t *number)
+{
+    struct rid rid;
+
     do {
-        number = bucket_next_counter(catalog->bucket);
-        rid = rid_container(&database->rid, (uint32_t)number);
+        *number = bucket_next_counter(catalog->bucket);
+        rid = rid_container(&database->rid, (uint32_t)*number);
     } while (catalog_with_id(catalog, database, change_rid_text(op, &rid)));
-    assert(container_number(&rid) == number); /* the number has room in the rid */
-    assert(!map_find(&catalog->known.containers_by_rid, rid_slice(&rid))); /* promise 2 */
-    batch_uses_counter(batch, number);
+    assert(container_number(&rid) == *number); /* the number has room in the rid */
+    assert(!map_find(&catalog->known.containers_by_rid, rid_slice(&rid)));
+    return rid;
+}
+
+static enum status put_container(struct op *op, struct catalog *catalog, struct database *database,
+                                 struct json definition, uint32_t range_count, struct json offer,
+                                 struct container **container)
+{
+    struct slice link =
+        catalog_join(&op->arena, database->link, "/colls/", json_string(json_get(definition, "id")));
+    uint64_t above = lsn_before(catalog, link), number;
+    struct rid rid = new_container_rid(op, catalog, database, &number);
+    struct record record, offered;
+    struct versions versions;
+    struct bucket *bucket;
+    struct batch *batch;
+    enum status st;
+
     TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
-    record = container_record(op, &(struct versions){ versions_first(bucket), definition },
+    if (above > 0)
+        TRY(begin_above(op, catalog, bucket, link, above));
+    batch = change_begin(op, catalog);
+    batch_uses_counter(batch, number);
+    if (above > 0)
+        batch_delete(batch, key_dropped(&op->arena, number));
+    versions_first(op, bucket, definition, &versions);
+    record = container_record(op, &versions,
                               &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
                               definition_has_unique_keys(definition));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
@@ -234,6 +299,24 @@ static enum status create_container(struct op *op, struct catalog *catalog, stru
     TRY(container_make(op, catalog->compute, database, &rid, &record, bucket, container));
     catalog_add_container(catalog, container_take(*container));
     offer_add(catalog, &rid, &offered, record.ts_ms);
+out:
+    return st;
+}
+
+static enum status create_container(struct op *op, struct catalog *catalog, struct database *database,
+                                    struct json definition, uint32_t range_count, struct json offer,
+                                    struct container **container)
+{
+    struct container *existing =
+        catalog_find_container(catalog, database, json_string(json_get(definition, "id")));
+    enum status st;
+
+    if (existing) {
+        container_release(existing);
+        return op_fail_as(op, ST_EXISTS);
+    }
+    TRY(catalog_check_owner(op, catalog, &database->rid));
+    TRY(put_container(op, catalog, database, definition, range_count, offer, container));
 out:
     return st;
 }
@@ -349,19 +432,22 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     return ST_OK;
 }
 
-static enum status finish_reindex(struct op *op, struct catalog *catalog, struct container *container)
+/* Puts a container that no client has changed in its own place, with other versions of its policy. */
+static enum status change_versions(struct op *op, struct catalog *catalog, struct container *container,
+                                   enum status (*change)(struct op *op, const struct container *now,
+                                                         struct versions *after))
 {
-    struct versions versions = { container->policy_version, container->definition };
     struct batch *batch = change_begin(op, catalog);
     struct container *now = NULL, *finished = NULL;
+    struct versions versions;
     struct record record;
     enum status st;
 
     TRY(current_container(op, catalog, container, &now));
     if (now != container)
         goto out;
-    assert(now->index); /* there is a policy that all items are indexed by */
     container_retire(now);
+    TRY(change(op, now, &versions));
     TRY(put_unchanged(op, batch, now, &versions, &now->ranges, &record));
     TRY(change_commit(op, catalog, batch, NULL));
     TRY(take_over(op, catalog, now, &record, false, &finished));
@@ -377,8 +463,19 @@ enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struc
 {
     enum status st = change_lock(op, catalog);
 
+    assert(container->index); /* there is a policy that all items are indexed by */
     if (st == ST_OK)
-        st = finish_reindex(op, catalog, container);
+        st = change_versions(op, catalog, container, versions_without_older);
+    change_unlock(catalog);
+    return st;
+}
+
+enum status catalog_give_seed(struct op *op, struct catalog *catalog, struct container *container)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = change_versions(op, catalog, container, versions_give_seed);
     change_unlock(catalog);
     return st;
 }
@@ -441,10 +538,10 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
 }
 
 /* Deletes the container's definition and, in the same batch, notes that its data is still to be removed. */
-static void drop_in_batch(struct op *op, struct batch *batch, const struct rid *rid)
+static void drop_in_batch(struct op *op, struct batch *batch, const struct container *container)
 {
-    batch_delete(batch, key_catalog(&op->arena, rid_slice(rid)));
-    batch_put(batch, key_dropped(&op->arena, container_number(rid)), slice_of("\1"));
+    batch_delete(batch, key_catalog(&op->arena, rid_slice(&container->rid)));
+    note_dropped(op, batch, container_number(&container->rid), container->link);
 }
 
 static enum status drop_container(struct op *op, struct catalog *catalog, struct container *container,
@@ -457,7 +554,7 @@ static enum status drop_container(struct op *op, struct catalog *catalog, struct
     TRY(current_container(op, catalog, container, &now));
     if (same && now->etag != container->etag)
         TRY(op_fail_as(op, ST_PRECONDITION_FAILED));
-    drop_in_batch(op, batch, &now->rid);
+    drop_in_batch(op, batch, now);
     children_drop(op, catalog, batch, &now->rid);
     TRY(change_commit(op, catalog, batch, NULL));
     children_retire(catalog, &now->rid);
@@ -492,7 +589,7 @@ static enum status drop_database(struct op *op, struct catalog *catalog, struct 
     count = catalog_list_containers(catalog, database, slice_of(""), list, most);
     batch_delete(batch, key_catalog(&op->arena, rid_slice(&database->rid)));
     for (size_t i = 0; i < count; i++)
-        drop_in_batch(op, batch, &list[i]->rid);
+        drop_in_batch(op, batch, list[i]);
     children_drop(op, catalog, batch, &database->rid);
     TRY(change_commit(op, catalog, batch, NULL));
     children_retire(catalog, &database->rid);
@@ -538,6 +635,30 @@ static struct container *take_unreferenced(struct catalog *catalog)
     return found;
 }
 
+/* Written before the data is removed: until then a server that dies finds the LSN in the data. */
+static enum status keep_past(struct op *op, struct catalog *catalog, uint64_t name, uint64_t lsn)
+{
+    struct batch *batch = change_begin(op, catalog);
+
+    if (lsn == 0)
+        return ST_OK;
+    past_note(&catalog->past, name, lsn);
+    batch_put(batch, key_past(&op->arena), past_encode(op, &catalog->past));
+    return change_commit(op, catalog, batch, NULL);
+}
+
+/* Gives a container that was dropped and that nobody refers to any more, NULL when there is none. */
+static enum status take_dropped(struct op *op, struct catalog *catalog, struct container **container)
+{
+    enum status st = change_lock(op, catalog);
+
+    *container = st == ST_OK ? take_unreferenced(catalog) : NULL;
+    if (*container)
+        st = keep_past(op, catalog, past_name((*container)->link), container_lsn(*container));
+    change_unlock(catalog);
+    return st;
+}
+
 static enum status remove_data(struct op *op, struct catalog *catalog, uint64_t number)
 {
     struct batch *batch = batch_new(op, CATALOG_BUCKET);
@@ -554,27 +675,45 @@ out:
 enum status catalog_sweep(struct op *op, struct catalog *catalog)
 {
     struct container *container;
-    enum status st = change_lock(op, catalog); /* to settle a change that is in doubt */
+    enum status st;
 
-    change_unlock(catalog);
-    while (st == ST_OK && (container = take_unreferenced(catalog))) {
-        st = remove_data(op, catalog, container_number(&container->rid));
+    do {
+        st = take_dropped(op, catalog, &container);
+        if (container && st == ST_OK)
+            st = remove_data(op, catalog, container_number(&container->rid));
         container_release(container);
-    }
+    } while (container && st == ST_OK);
     return st; /* data that could not be removed now is removed at the next start */
 }
 
 /* --- opening --- */
 
+static enum status keep_past_of(struct op *op, struct catalog *catalog, uint64_t name, uint64_t lsn)
+{
+    enum status st = change_lock(op, catalog);
+
+    if (st == ST_OK)
+        st = keep_past(op, catalog, name, lsn);
+    change_unlock(catalog);
+    return st;
+}
+
 /* Finishes a drop that the last run of the program did not finish. */
 static enum status finish_drop(struct op *op, struct catalog *catalog, const struct row *row)
 {
+    struct bucket *bucket;
     struct key_parts parts;
     uint64_t number;
+    enum status st;
 
     if (!key_parse(row->key, &parts) || !key_parse_dropped(&parts, &number))
-        return op_fail(op, ST_CORRUPT, "the catalog has a malformed key");
-    return remove_data(op, catalog, number);
+        TRY(op_fail(op, ST_CORRUPT, "the catalog has a malformed key"));
+    TRY(store_bucket(op, catalog->store, bucket_make(number, 0), &bucket));
+    if (row->value.size == DROPPED_BYTES && row->value.data[0] == DROPPED_FORMAT)
+        TRY(keep_past_of(op, catalog, get_le(row->value.data + 1, 8), bucket_lsn(bucket)));
+    TRY(remove_data(op, catalog, number));
+out:
+    return st;
 }
 
 enum status catalog_open(struct op *op, struct store *store, struct catalog **catalog)

@@ -109,6 +109,8 @@ struct container {
     size_t unique_key_count;   /* 0 when the items have no such entries */
     struct unique_key *unique_key;
 
+    struct hash_seed
+        seed; /* of its hashes; none in a container of before 0.2, until housekeeping gives it one */
     const struct index_policy *index; /* the policy of today; NULL where the store keeps no entries */
     uint32_t policy_version; /* of that policy; 0: none. An item's record names the one it was indexed by */
     struct container_policy *index_older;
@@ -250,6 +252,12 @@ enum status catalog_change_ranges(struct op *op, struct catalog *catalog, const 
  * replaced meanwhile is left alone.
  */
 enum status catalog_finish_reindex(struct op *op, struct catalog *catalog, struct container *container);
+
+/*
+ * Gives a container of before 0.2 a seed. Its items are then to be indexed again, because the ids of paths change.
+ * Likewise unseen, and likewise nothing where the container was replaced.
+ */
+enum status catalog_give_seed(struct op *op, struct catalog *catalog, struct container *container);
 
 /* `same` refuses, with ST_PRECONDITION_FAILED, a container that was replaced since the caller found it. */
 enum status catalog_drop_container(struct op *op, struct catalog *catalog, struct container *container,

@@ -11,6 +11,7 @@
 
 #include "catalog/child.h"
 #include "catalog/map.h"
+#include "catalog/past.h"
 #include "keys/keys.h"
 #include "keys/record.h"
 
@@ -26,7 +27,8 @@ struct catalog {
     struct store *store;
     index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
-    pthread_mutex_t changing; /* held over a whole change, its commit included */
+    pthread_mutex_t changing; /* held over a whole change, its commit included; guards `past` */
+    struct past past;
     pthread_rwlock_t lock; /* guards what follows; never held over I/O, and never taken twice by a thread */
     struct known known;
     struct container *dropped; /* data still to be removed */

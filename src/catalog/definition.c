@@ -75,7 +75,7 @@ static enum status check_key_paths(struct op *op, struct json paths, size_t most
         struct key_path parsed;
 
         if (json_kind(i.value) != JSON_STRING || json_string(i.value).size > PATH_BYTES_MAX ||
-            !key_path_parse(json_string(i.value), &parsed))
+            !key_path_parse(json_string(i.value), &parsed) || key_path_has_bare_space(json_string(i.value)))
             return op_fail(
                 op, ST_BAD_REQUEST,
                 "The partition key component definition path '%.*s' could not be accepted. Partition key "
@@ -104,13 +104,17 @@ static enum status read_key_version(struct op *op, struct json given, bool multi
 }
 
 /* For containers of old clients, which name no partition key: all items lie in one logical partition. */
-static void add_system_key(struct json_builder *out)
+static void add_system_key(struct json_builder *out, struct json paths)
 {
     json_begin_object(out);
     json_add_name(out, slice_of("paths"));
-    json_begin_array(out);
-    json_add_string(out, slice_of("/_partitionKey"));
-    json_end(out);
+    if (json_kind(paths) == JSON_ARRAY && json_count(paths) == 1) {
+        json_add(out, paths);
+    } else {
+        json_begin_array(out);
+        json_add_string(out, slice_of("/_partitionKey"));
+        json_end(out);
+    }
     add_text(out, "kind", "Hash");
     json_add_name(out, slice_of("systemKey"));
     json_add_bool(out, true);
@@ -128,7 +132,9 @@ static enum status define_key(struct op *op, struct json key, struct define_opti
     if (is_absent(key) || json_kind(json_get(key, "systemKey")) == JSON_TRUE) {
         if (is_absent(key) && options.key_required)
             return op_fail(op, ST_BAD_REQUEST, "A Partition key definition is not specified in the request.");
-        add_system_key(out);
+        if (!is_absent(json_get(key, "paths")))
+            TRY(check_key_paths(op, json_get(key, "paths"), 1));
+        add_system_key(out, json_get(key, "paths"));
         return ST_OK;
     }
     if (!is_absent(kind) && !multi && !text_is(kind, "Hash") && !text_is(kind, "Range"))
@@ -274,6 +280,16 @@ void container_read_ttl(struct container *container)
     container->default_ttl = json_kind(ttl) == JSON_NUMBER ? (int32_t)json_int(ttl) : TTL_OFF;
 }
 
+/* It is kept and does nothing: docs/compat.md. */
+static enum status check_ttl_path(struct op *op, struct json path)
+{
+    struct key_path parsed;
+
+    if (json_kind(path) != JSON_STRING || !key_path_parse(json_string(path), &parsed))
+        return op_fail_as(op, ST_BAD_REQUEST);
+    return ST_OK;
+}
+
 static enum status check_analytical_ttl(struct op *op, struct json ttl)
 {
     if (json_kind(ttl) != JSON_NUMBER || !json_is_int(ttl) || json_int(ttl) < -1 || json_int(ttl) > INT32_MAX)
@@ -281,24 +297,42 @@ static enum status check_analytical_ttl(struct op *op, struct json ttl)
     return ST_OK;
 }
 
-static enum status check_computed(struct op *op, struct json list)
+static enum status check_computed_text(struct op *op, struct json property, const char *member)
+{
+    struct json text = json_get(property, member);
+
+    if (json_kind(text) != JSON_STRING)
+        return op_fail_as(op, ST_BAD_REQUEST);
+    if (json_string(text).size == 0)
+        return op_fail(op, ST_BAD_REQUEST, "Computed property '%s' is either empty or unspecified.", member);
+    return ST_OK;
+}
+
+static enum status check_computed_name(struct op *op, struct slice name)
 {
     static const char *const taken[] = { "id", "_rid", "_ts", "_self", "_etag", "_attachments" };
 
-    if (json_kind(list) != JSON_ARRAY)
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The input content is invalid. 'computedProperties' must be an array.");
-    for (struct json_iter i = json_iter(list); json_next(&i);) {
-        struct json name = json_get(i.value, "name");
-
-        if (json_kind(name) != JSON_STRING || json_string(name).size == 0 ||
-            json_kind(json_get(i.value, "query")) != JSON_STRING)
-            return op_fail(op, ST_BAD_REQUEST, "A computed property needs a name and a query.");
-        for (size_t k = 0; k < sizeof(taken) / sizeof(taken[0]); k++)
-            if (slice_is(json_string(name), taken[k]))
-                return op_fail(op, ST_BAD_REQUEST, "A computed property must not be named '%s'.", taken[k]);
-    }
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (slice_is(name, taken[i]))
+            return op_fail(op, ST_BAD_REQUEST,
+                           "The system property name '%s' cannot be used as a computed property name.",
+                           taken[i]);
     return ST_OK;
+}
+
+static enum status check_computed(struct op *op, struct json list)
+{
+    enum status st = ST_OK;
+
+    if (json_kind(list) != JSON_ARRAY)
+        TRY(op_fail_as(op, ST_BAD_REQUEST));
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        TRY(check_computed_text(op, i.value, "name"));
+        TRY(check_computed_text(op, i.value, "query"));
+        TRY(check_computed_name(op, json_string(json_get(i.value, "name"))));
+    }
+out:
+    return st;
 }
 
 static enum status check_object(struct op *op, struct json value)
@@ -346,12 +380,13 @@ static const struct {
     { "conflictResolutionPolicy", check_conflict_policy, LAST_WRITER_WINS, true, false },
     { "geospatialConfig", check_geospatial, "{\"type\":\"Geography\"}", false, false },
     { "defaultTtl", ttl_check, NULL, false, true },
+    { "ttlPropertyPath", check_ttl_path, NULL, false, false },
     { "analyticalStorageTtl", check_analytical_ttl, NULL, false, false },
     { "vectorEmbeddingPolicy", embedding_policy_check, NULL, true, false },
     { "fullTextPolicy", full_text_policy_check, NULL, false, false },
     { "computedProperties", check_computed, NULL, false, false },
     { "changeFeedPolicy", check_feed_policy, NULL, false, false },
-    { "clientEncryptionPolicy", check_object, NULL, true, false },
+    { "clientEncryptionPolicy", check_object, NULL, false, false },
 };
 
 static enum status define_others(struct op *op, struct json body, struct json old, struct json_builder *out)
@@ -376,6 +411,25 @@ out:
     return st;
 }
 
+/* What is computed is no shape that a spatial index could have. */
+static enum status check_computed_spatial(struct op *op, struct json computed, struct json indexes)
+{
+    size_t at = 0;
+
+    for (struct json_iter i = json_iter(computed); json_next(&i); at++)
+        for (struct json_iter k = json_iter(indexes); json_next(&k);) {
+            struct slice name = json_string(json_get(i.value, "name"));
+
+            if (spatial_index_is_of(json_string(json_get(k.value, "path")), name))
+                return op_fail(
+                    op, ST_BAD_REQUEST,
+                    "Computed property '%.*s' at index (%zu) has a spatial index. Remove the spatial "
+                    "index on this path.",
+                    SLICE_ARGS(name), at);
+        }
+    return ST_OK;
+}
+
 /*
  * Checks properties that depend on each other: vector and full-text indexes on their policies, defaultTtl on an
  * index.
@@ -387,6 +441,10 @@ static enum status check_together(struct op *op, struct json definition, struct 
 
     TRY(vector_indexes_check(op, json_get(policy, "vectorIndexes"), body));
     TRY(full_text_indexes_check(op, json_get(policy, "fullTextIndexes"), body));
+    TRY(check_computed_spatial(op, json_get(definition, "computedProperties"),
+                               json_get(policy, "spatialIndexes")));
+    if (!is_absent(json_get(definition, "ttlPropertyPath")) && is_absent(json_get(definition, "defaultTtl")))
+        TRY(op_fail(op, ST_BAD_REQUEST, "The 'ttlPropertyPath' must not be set when 'defaultTtl' is not."));
     if (text_is(json_get(policy, "indexingMode"), "none") && !is_absent(json_get(definition, "defaultTtl")))
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The time to live needs an index: 'defaultTtl' must not be set when 'indexingMode' is "
@@ -495,7 +553,8 @@ static enum status check_policies(struct op *op, struct json old, struct json de
         return op_fail(op, ST_BAD_REQUEST,
                        "The conflict resolution policy of a container cannot be changed.");
     if (!is_same(old, definition, "clientEncryptionPolicy"))
-        return op_fail(op, ST_BAD_REQUEST, "The client encryption policy of a container cannot be changed.");
+        return op_fail(op, ST_BAD_REQUEST,
+                       "'clientEncryptionPolicy' cannot be changed as part of collection replace operation.");
     if (!keeps_vector_indexes(old, definition))
         return op_fail(op, ST_BAD_REQUEST,
                        "The Vector Indexing Policy cannot be changed in Collection Replace.");

@@ -31,5 +31,8 @@ enum status ttl_check(struct op *op, struct json ttl);
 /* Ids of databases, containers and scripts. */
 enum status resource_id_check(struct op *op, struct json id);
 
-/* Takes /a/"b c"/d apart into segments that point into `path`. False when it is malformed, or has a wildcard. */
+/* A space outside quotes: a new container may not have it in the path of its key. */
+bool key_path_has_bare_space(struct slice path);
+
+/* Takes /a/"b c"/d or /a/'b c'/d apart into segments that point into `path`. False when it is malformed, or has a wildcard. */
 bool key_path_parse(struct slice path, struct key_path *parsed);

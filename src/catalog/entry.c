@@ -156,7 +156,8 @@ struct record container_record(struct op *op, const struct versions *versions,
         .document = listed ? ranges_store(op, ranges, versions->definition) : versions->definition,
         .policy_version = versions->version,
         .number = ranges->count,
-        .flags = (uint8_t)((keeps_unique ? RECORD_KEEPS_UNIQUE : 0) | (listed ? RECORD_HAS_RANGES : 0)),
+        .flags = (uint8_t)((keeps_unique ? RECORD_KEEPS_UNIQUE : 0) | (listed ? RECORD_HAS_RANGES : 0) |
+                           (versions->has_seed ? RECORD_HAS_SEED : 0)),
     };
 }
 

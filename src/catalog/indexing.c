@@ -62,6 +62,11 @@ static bool is_root(struct slice path)
     return slice_is(path, "/*") || slice_is(path, "/");
 }
 
+static bool is_etag(struct slice path)
+{
+    return slice_is(path, ETAG_PATH) || slice_is(path, "/_etag/?");
+}
+
 static enum status has_root(struct op *op, struct json list, bool *root, bool *etag)
 {
     for (struct json_iter i = json_iter(list); json_next(&i);) {
@@ -71,7 +76,7 @@ static enum status has_root(struct op *op, struct json list, bool *root, bool *e
         if (st != ST_OK)
             return st;
         *root |= is_root(path);
-        *etag |= slice_is(path, ETAG_PATH);
+        *etag |= is_etag(path);
     }
     return ST_OK;
 }
@@ -104,12 +109,12 @@ static void copy_paths(struct json_builder *out, struct json list)
 static enum status define_paths(struct op *op, struct json policy, struct json_builder *out)
 {
     struct json included, excluded;
-    bool root_in = false, root_out = false, etag = false, unused = false;
+    bool root_in = false, root_out = false, etag = false;
     enum status st;
 
     TRY(read_list(op, policy, "includedPaths", INDEX_PATHS_MAX, &included));
     TRY(read_list(op, policy, "excludedPaths", INDEX_PATHS_MAX, &excluded));
-    TRY(has_root(op, included, &root_in, &unused));
+    TRY(has_root(op, included, &root_in, &etag));
     TRY(has_root(op, excluded, &root_out, &etag));
     if (root_in && root_out)
         TRY(op_fail(op, ST_BAD_REQUEST,
@@ -184,21 +189,27 @@ out:
     return st;
 }
 
+static const char *const shapes[] = { "Point", "LineString", "Polygon", "MultiPolygon" };
+
 static bool is_shape(struct json value)
 {
-    static const char *const shapes[] = { "Point", "LineString", "Polygon", "MultiPolygon" };
-
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
         if (json_kind(value) == JSON_STRING && slice_is_nocase(json_string(value), shapes[i]))
             return true;
     return false;
 }
 
-static enum status check_shapes(struct op *op, struct json types)
+static enum status check_shapes(struct op *op, struct slice path, struct json types)
 {
     if (json_kind(types) != JSON_UNDEFINED && json_kind(types) != JSON_ARRAY)
         return op_fail(op, ST_BAD_REQUEST,
                        "The input content is invalid. The types of a spatial index must be an array.");
+    if (json_kind(types) == JSON_UNDEFINED || json_count(types) == 0)
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The spatial data types array cannot be empty. Assign at least one spatial type for the "
+            "'types' array for the path '%.*s'.",
+            SLICE_ARGS(path));
     for (struct json_iter i = json_iter(types); json_next(&i);)
         if (!is_shape(i.value))
             return op_fail(op, ST_BAD_REQUEST,
@@ -212,15 +223,28 @@ static bool is_side(struct json box, const char *low, const char *high)
            json_double(json_get(box, low)) < json_double(json_get(box, high));
 }
 
-/* A plane needs a box, because its cells are parts of the box. */
-static enum status check_box(struct op *op, struct json box)
+/* A plane needs a box, because its cells are parts of the box. The globe has none. */
+static enum status check_box(struct op *op, struct slice path, struct json box, bool is_geometry)
 {
+    bool given = json_kind(box) != JSON_UNDEFINED && json_kind(box) != JSON_NULL;
+
+    if (!is_geometry)
+        return given ? op_fail(op, ST_BAD_REQUEST,
+                               "Incorrect parameter 'boundingBox' specified for 'Geography' collection")
+                     : ST_OK;
+    if (!given)
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "Required parameter 'boundingBox' for 'Geometry' collection is missing in spatial path '%.*s'",
+            SLICE_ARGS(path));
     if (is_side(box, "xmin", "xmax") && is_side(box, "ymin", "ymax"))
         return ST_OK;
-    return op_fail(op, ST_BAD_REQUEST,
-                   "The input content is invalid. A spatial index over geometry must have a bounding box "
-                   "with xmin below "
-                   "xmax and ymin below ymax.");
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The value of parameter 'xmax' must be greater than the value of parameter 'xmin', and that of "
+        "'ymax' greater than that of 'ymin', in 'boundingBox' for spatial path '%.*s' of the "
+        "'Geometry' collection.",
+        SLICE_ARGS(path));
 }
 
 static enum status check_spatial(struct op *op, struct json list, bool is_geometry)
@@ -230,16 +254,61 @@ static enum status check_spatial(struct op *op, struct json list, bool is_geomet
 
     for (struct json_iter i = json_iter(list); json_next(&i);) {
         TRY(read_path(op, i.value, &path));
-        TRY(check_shapes(op, json_get(i.value, "types")));
-        if (is_geometry)
-            TRY(check_box(op, json_get(i.value, "boundingBox")));
+        TRY(check_shapes(op, path, json_get(i.value, "types")));
+        TRY(check_box(op, path, json_get(i.value, "boundingBox"), is_geometry));
     }
 out:
     return st;
 }
 
-/* These kinds of index are echoed as they came. definition.c compares the last two with their policies. */
-static const char *const other_indexes[] = { "spatialIndexes", "vectorIndexes", "fullTextIndexes" };
+bool spatial_index_is_of(struct slice path, struct slice name)
+{
+    struct slice label;
+
+    return path.size > 1 && path_label(path, 1, &label) && slice_equal(label, name);
+}
+
+/* The service indexes every shape, whichever were asked for, and says so. */
+static void add_spatial(struct json_builder *out, struct json index)
+{
+    struct json box = json_get(index, "boundingBox");
+
+    json_begin_object(out);
+    json_add_name(out, slice_of("path"));
+    json_add(out, json_get(index, "path"));
+    json_add_name(out, slice_of("types"));
+    json_begin_array(out);
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        json_add_string(out, slice_of(shapes[i]));
+    json_end(out);
+    if (json_kind(box) == JSON_OBJECT) {
+        json_add_name(out, slice_of("boundingBox"));
+        json_add(out, box);
+    }
+    json_end(out);
+}
+
+static enum status define_spatial(struct op *op, struct json policy, bool is_geometry,
+                                  struct json_builder *out)
+{
+    struct json list;
+    enum status st;
+
+    TRY(read_list(op, policy, "spatialIndexes", INDEX_PATHS_MAX, &list));
+    if (json_kind(list) != JSON_ARRAY || json_count(list) == 0)
+        goto out;
+    TRY(check_spatial(op, list, is_geometry));
+    json_add_name(out, slice_of("spatialIndexes"));
+    json_begin_array(out);
+    for (struct json_iter i = json_iter(list); json_next(&i);)
+        add_spatial(out, i.value);
+    json_end(out);
+out:
+    return st;
+}
+
+/* These kinds of index are echoed as they came. definition.c compares them with their policies. */
+static const char *const other_indexes[] = { "vectorIndexes", "fullTextIndexes" };
 
 static enum status define_other_indexes(struct op *op, struct json policy, bool is_geometry,
                                         struct json_builder *out)
@@ -252,6 +321,7 @@ static enum status define_other_indexes(struct op *op, struct json policy, bool 
         json_add_name(out, slice_of("compositeIndexes"));
         TRY(define_composites(op, list, out));
     }
+    TRY(define_spatial(op, policy, is_geometry, out));
     for (size_t i = 0; i < sizeof(other_indexes) / sizeof(other_indexes[0]); i++) {
         TRY(read_list(op, policy, other_indexes[i], INDEX_PATHS_MAX, &list));
         if (json_kind(list) != JSON_ARRAY || json_count(list) == 0)
@@ -259,18 +329,19 @@ static enum status define_other_indexes(struct op *op, struct json policy, bool 
         json_add_name(out, slice_of(other_indexes[i]));
         json_add(out, list);
     }
-    TRY(check_spatial(op, json_get(policy, "spatialIndexes"), is_geometry));
 out:
     return st;
 }
 
+/* Lazy is a mode of old: the service takes it, and indexes consistently. */
 static enum status read_mode(struct op *op, struct json policy, bool *none)
 {
     struct json mode = json_get(policy, "indexingMode"), automatic = json_get(policy, "automatic");
 
     *none = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
     if (json_kind(mode) != JSON_UNDEFINED && !*none &&
-        !(json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "consistent")))
+        !(json_kind(mode) == JSON_STRING &&
+          (slice_is_nocase(json_string(mode), "consistent") || slice_is_nocase(json_string(mode), "lazy"))))
         return op_fail(
             op, ST_BAD_REQUEST,
             "The input content is invalid. 'indexingMode' must be one of 'consistent' and 'none'.");

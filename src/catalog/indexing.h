@@ -5,3 +5,6 @@
 /* Adds the full policy to the builder, as the value of a name already added. */
 enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry,
                                    struct json_builder *out);
+
+/* Whether the path of a spatial index begins with that member of an item. */
+bool spatial_index_is_of(struct slice path, struct slice name);

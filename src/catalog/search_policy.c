@@ -175,7 +175,9 @@ out:
 
 static enum status check_language(struct op *op, struct json language)
 {
-    static const char *const known[] = { "en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR", "pt-PT" };
+    static const char *const known[] = {
+        "1033", "en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR", "pt-PT"
+    };
 
     if (json_kind(language) == JSON_UNDEFINED)
         return ST_OK;

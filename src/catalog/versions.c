@@ -4,8 +4,9 @@
 #include "catalog/entry.h"
 #include "catalog/versions.h"
 
-/* No client's definition has this name: container_define() takes over only the properties that it knows. */
+/* No client's definition has these names: container_define() takes over only the properties that it knows. */
 #define OLDER "_olderIndexing"
+#define SEED "_seed"
 
 /* OLDER_MAX: how many older policies a container may have while its items are being indexed again. */
 enum { OLDER_MAX = 16, FIRST_VERSION = 1 };
@@ -14,13 +15,42 @@ enum { OLDER_MAX = 16, FIRST_VERSION = 1 };
 static const char *const parts[] = { "indexingPolicy", "computedProperties", "geospatialConfig" };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
-uint32_t versions_first(const struct bucket *bucket)
+/* ---- seeds ---- */
+
+static struct hash_seed new_seed(struct op *op)
 {
-    return bucket_keeps_entries(bucket) ? FIRST_VERSION : 0;
+    struct hash_seed seed = { env_random_u64(op->env), env_random_u64(op->env) };
+
+    seed.k0 |= hash_seed_is_none(seed); /* which stands for none */
+    return seed;
 }
 
+/* Two whole numbers. Undefined is none. */
+static struct hash_seed seed_in(struct json source)
+{
+    struct json seed = json_get(source, SEED);
+
+    if (json_kind(seed) != JSON_ARRAY || json_count(seed) != 2)
+        return (struct hash_seed){ 0 };
+    return (struct hash_seed){ (uint64_t)json_int(json_element(seed, 0)),
+                               (uint64_t)json_int(json_element(seed, 1)) };
+}
+
+static void add_seed(struct json_builder *out, struct hash_seed seed)
+{
+    if (hash_seed_is_none(seed))
+        return;
+    json_add_name(out, slice_of(SEED));
+    json_begin_array(out);
+    json_add_int(out, (int64_t)seed.k0);
+    json_add_int(out, (int64_t)seed.k1);
+    json_end(out);
+}
+
+/* ---- from the record ---- */
+
 static enum status read_policy(struct op *op, index_compute *compute, struct arena *arena, struct json from,
-                               const struct index_policy **policy)
+                               struct hash_seed seed, const struct index_policy **policy)
 {
     struct json type = json_get(json_get(from, "geospatialConfig"), "type");
     struct index_policy_source source = {
@@ -28,6 +58,7 @@ static enum status read_policy(struct op *op, index_compute *compute, struct are
         .computed = json_get(from, "computedProperties"),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
         .compute = compute,
+        .seed = seed,
     };
     struct index_policy *read;
     enum status st;
@@ -50,7 +81,7 @@ static enum status read_older(struct op *op, index_compute *compute, struct cont
                                           .source = i.value };
 
         if (older.version)
-            TRY(read_policy(op, compute, &container->memory, i.value, &older.policy));
+            TRY(read_policy(op, compute, &container->memory, i.value, seed_in(i.value), &older.policy));
         container->index_older[container->index_older_count++] = older;
     }
 out:
@@ -71,12 +102,16 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
     struct json older = json_get(container->definition, OLDER);
     enum status st = ST_OK;
 
+    container->seed = seed_in(container->definition);
     if (json_kind(older) == JSON_ARRAY)
         container->definition = json_without(&container->memory, container->definition, OLDER);
+    if (!hash_seed_is_none(container->seed))
+        container->definition = json_without(&container->memory, container->definition, SEED);
     if (!bucket_keeps_entries(container->bucket))
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
-    TRY(read_policy(op, compute, &container->memory, container->definition, &container->index));
+    TRY(read_policy(op, compute, &container->memory, container->definition, container->seed,
+                    &container->index));
     if (!stored_version)
         begin_with_none(container);
     else if (json_kind(older) == JSON_ARRAY)
@@ -116,7 +151,9 @@ unsigned container_indexed_percent(const struct container *container)
     return (unsigned)(99 * indexed / usage.documents);
 }
 
-static void add_older(struct json_builder *out, uint32_t version, struct json source)
+/* ---- into the record ---- */
+
+static void add_older(struct json_builder *out, uint32_t version, struct json source, struct hash_seed seed)
 {
     json_begin_object(out);
     json_add_name(out, slice_of("version"));
@@ -129,44 +166,77 @@ static void add_older(struct json_builder *out, uint32_t version, struct json so
         json_add_name(out, slice_of(parts[i]));
         json_add(out, part);
     }
+    add_seed(out, seed);
     json_end(out);
 }
 
-static struct json with_older(struct op *op, const struct container *now, struct json definition,
-                              bool changed)
+/* `replaced`: the policy of today becomes an older one. */
+static void add_all_older(struct json_builder *out, const struct container *now, bool replaced)
+{
+    json_add_name(out, slice_of(OLDER));
+    json_begin_array(out);
+    for (size_t i = 0; i < now->index_older_count; i++)
+        add_older(out, now->index_older[i].version, now->index_older[i].source,
+                  seed_in(now->index_older[i].source));
+    if (replaced)
+        add_older(out, now->policy_version, now->definition, now->seed);
+    json_end(out);
+}
+
+/* The definition as it is stored. `now` is NULL where no item is indexed by an older policy. */
+static void store(struct op *op, struct json definition, struct hash_seed seed, const struct container *now,
+                  bool replaced, struct versions *after)
 {
     struct json_builder out;
 
+    assert(json_kind(json_get(definition, OLDER)) == JSON_UNDEFINED); /* reading it has taken it out */
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_members(&out, definition, NULL);
-    json_add_name(&out, slice_of(OLDER));
-    json_begin_array(&out);
-    for (size_t i = 0; i < now->index_older_count; i++)
-        add_older(&out, now->index_older[i].version, now->index_older[i].source);
-    if (changed)
-        add_older(&out, now->policy_version, now->definition);
+    add_seed(&out, seed);
+    if (now && (replaced || now->index_older_count))
+        add_all_older(&out, now, replaced);
     json_end(&out);
-    json_end(&out);
-    return json_built(&out);
+    after->definition = json_built(&out);
+    after->has_seed = !hash_seed_is_none(seed);
+}
+
+void versions_first(struct op *op, const struct bucket *bucket, struct json definition,
+                    struct versions *versions)
+{
+    versions->version = bucket_keeps_entries(bucket) ? FIRST_VERSION : 0;
+    store(op, definition, new_seed(op), NULL, false, versions);
+}
+
+static enum status replace(struct op *op, const struct container *now, struct json definition,
+                           struct hash_seed seed, bool changed, struct versions *after)
+{
+    bool keeps_entries = bucket_keeps_entries(now->bucket);
+
+    assert(now->index_older_count <= OLDER_MAX);
+    if (keeps_entries && changed && now->index_older_count == OLDER_MAX)
+        return op_fail(op, ST_TOO_MANY_REQUESTS,
+                       "The container's items are still being indexed by its earlier indexing policies.");
+    after->version = now->policy_version + (keeps_entries && changed);
+    store(op, definition, seed, keeps_entries ? now : NULL, changed, after);
+    return ST_OK;
 }
 
 enum status versions_replace(struct op *op, const struct container *now, struct json definition,
                              struct versions *after)
 {
-    bool changed = !same_policy(now->definition, definition);
+    return replace(op, now, definition, now->seed, !same_policy(now->definition, definition), after);
+}
 
-    assert(json_kind(json_get(definition, OLDER)) == JSON_UNDEFINED); /* reading it has taken it out */
-    assert(now->index_older_count <= OLDER_MAX);
-    *after = (struct versions){ now->policy_version, definition };
-    if (!bucket_keeps_entries(now->bucket))
-        return ST_OK;
-    after->version += changed;
-    if (!changed && !now->index_older_count)
-        return ST_OK;
-    if (changed && now->index_older_count == OLDER_MAX)
-        return op_fail(op, ST_TOO_MANY_REQUESTS,
-                       "The container's items are still being indexed by its earlier indexing policies.");
-    after->definition = with_older(op, now, definition, changed);
+enum status versions_give_seed(struct op *op, const struct container *now, struct versions *after)
+{
+    assert(hash_seed_is_none(now->seed));
+    return replace(op, now, now->definition, new_seed(op), true, after);
+}
+
+enum status versions_without_older(struct op *op, const struct container *now, struct versions *after)
+{
+    after->version = now->policy_version;
+    store(op, now->definition, now->seed, NULL, false, after);
     return ST_OK;
 }

@@ -215,7 +215,9 @@ enum status ellipsoid_distance(struct op *op, const struct sphere *a, const stru
     enum status st;
 
     if (a->kind == GEOJSON_POINT && b->kind == GEOJSON_POINT) {
-        *metres = arc_metres(on_scaled(a->at[0]), on_scaled(b->at[0]));
+        bool same = vec_apart(a->at[0], b->at[0]) < vec_same; /* a pole has every longitude */
+
+        *metres = same ? 0 : arc_metres(on_scaled(a->at[0]), on_scaled(b->at[0]));
         return ST_OK;
     }
     *metres = INFINITY;

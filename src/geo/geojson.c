@@ -214,27 +214,29 @@ static void check_line(struct reader *reader, struct geojson_ring *line)
                 "must have at least two points.");
     drop_repeated(reader->shape, line);
     if (line->count < 2)
-        invalid(reader, "Not valid because curve (1) degenerates to a point.");
+        invalid(reader, GEOJSON_TO_A_POINT, 1);
 }
 
 static void check_ring(struct reader *reader, struct geojson_ring *ring)
 {
     const struct geo_point *at = reader->shape->at + ring->first;
-    unsigned number = (unsigned)(ring - reader->shape->ring) + 1;
+    unsigned number = (unsigned)(ring - reader->shape->ring) + 1, of_part = (unsigned)reader->part_rings;
 
     if (ring->count < 4)
         invalid(reader,
                 "The Polygon input is not valid because the ring number %u does not have enough points. "
                 "Each ring of a polygon must contain at least four points.",
-                number);
+                of_part);
     else if (!same(at[0], at[ring->count - 1]))
         invalid(reader,
                 "The Polygon input is not valid because the start and end points of the ring number %u "
                 "are not the same. Each ring of a polygon must have the same start and end points.",
-                number);
+                of_part);
     drop_repeated(reader->shape, ring);
+    if (ring->count < 2)
+        invalid(reader, GEOJSON_TO_A_POINT, number);
     if (ring->count < 4)
-        invalid(reader, "Not valid because polygon ring (%u) collapses to a line at point (1).", number);
+        invalid(reader, GEOJSON_OVERLAPS, number);
 }
 
 static void begin_ring(void *self, bool hole)
@@ -276,8 +278,6 @@ static void end_part(void *self)
 
     if (!geojson_has_area(reader->shape))
         return;
-    if (reader->part_rings == 0)
-        invalid(reader, "The Polygon input is not valid because it has no rings.");
     if (reader->part_points > POLYGON_POINTS_MAX)
         invalid(reader, "The Polygon input is not valid because it has more than %d points.",
                 POLYGON_POINTS_MAX);
@@ -310,17 +310,105 @@ static bool make_room(struct reader *reader)
     return shape->at && shape->ring;
 }
 
+/* ------- what is wrong with the form ------- */
+
+static const char *const bad_position = "Invalid position. A position must be represented by an array of "
+                                        "numbers. There must be at least two elements in "
+                                        "the array.";
+static const char *const bad_rings = "A polygon must have array of rings with at least one ring. A ring must "
+                                     "be represented as an array of GeoJSON "
+                                     "positions.";
+
+static bool is_list(struct json value)
+{
+    return json_kind(value) == JSON_ARRAY && json_count(value) > 0;
+}
+
+static const char *wrong_line(struct json line)
+{
+    return json_count(line) == 0 ? "Position array cannot be empty." : bad_position;
+}
+
+/* The first ring that is none, or else some position. */
+static const char *wrong_rings(struct json rings)
+{
+    if (!is_list(rings))
+        return bad_rings;
+    for (struct json_iter i = json_iter(rings); json_next(&i);) {
+        if (json_kind(i.value) != JSON_ARRAY)
+            return bad_rings;
+        if (json_count(i.value) == 0)
+            return wrong_line(i.value);
+    }
+    return bad_position;
+}
+
+static const char *wrong_polygons(struct json polygons)
+{
+    if (json_count(polygons) == 0)
+        return "Empty geometries are not supported.";
+    for (struct json_iter i = json_iter(polygons); json_next(&i);) {
+        const char *reason = wrong_rings(i.value);
+
+        if (reason != bad_position)
+            return reason;
+    }
+    return bad_position;
+}
+
+static const char *wrong_form(struct json coordinates, enum geojson_kind kind)
+{
+    if (json_kind(coordinates) != JSON_ARRAY)
+        return GEOJSON_UNKNOWN;
+    switch (kind) {
+    case GEOJSON_POINT:
+        return bad_position;
+    case GEOJSON_LINE:
+        return wrong_line(coordinates);
+    case GEOJSON_POLYGON:
+        return wrong_rings(coordinates);
+    default:
+        return wrong_polygons(coordinates);
+    }
+}
+
+/* Arrays where there must be something in them; the walk does not mind. */
+static bool has_empty(struct json coordinates, enum geojson_kind kind)
+{
+    if (kind == GEOJSON_POINT)
+        return false;
+    if (!is_list(coordinates))
+        return true;
+    for (struct json_iter i = json_iter(coordinates); kind >= GEOJSON_POLYGON && json_next(&i);)
+        if (has_empty(i.value, kind == GEOJSON_POLYGON ? GEOJSON_LINE : GEOJSON_POLYGON))
+            return true;
+    return false;
+}
+
+/* A coordinate system may be named, and there is one. */
+static bool has_other_system(struct json object)
+{
+    struct json system = json_get(object, "crs");
+    struct json name = json_get(json_get(system, "properties"), "name");
+
+    if (json_kind(system) == JSON_UNDEFINED)
+        return false;
+    return json_kind(name) != JSON_STRING || !slice_is(json_string(name), "urn:ogc:def:crs:OGC:1.3:CRS84");
+}
+
 bool geojson_read(struct arena *memory, struct json object, bool planar, struct geojson *shape)
 {
     struct reader reader = { .memory = memory, .shape = shape, .planar = planar };
+    struct json coordinates = json_get(object, "coordinates");
 
     *shape = (struct geojson){ .low = { INFINITY, INFINITY }, .high = { -INFINITY, -INFINITY } };
     if (!geojson_find_kind(object, &shape->kind))
-        invalid(&reader,
-                "The type of the GeoJSON object must be Point, LineString, Polygon or MultiPolygon.");
-    else if (!count_all(object, shape))
-        invalid(&reader,
-                "The coordinates of the GeoJSON object are not arrays of numbers as its type wants.");
+        shape->reason = GEOJSON_UNKNOWN;
+    else if (!count_all(object, shape) || has_empty(coordinates, shape->kind))
+        shape->reason = wrong_form(coordinates, shape->kind);
+    else if (has_other_system(object))
+        shape->reason =
+            "Unsupported Crs. Currently only named Crs 'urn:ogc:def:crs:OGC:1.3:CRS84' is supported.";
     else if (!make_room(&reader))
         return false;
     else

@@ -34,6 +34,16 @@ struct geojson {
     const char *reason;         /* why it is not valid, in the service's words; NULL when it is */
 };
 
+/* What both surfaces say of rings; numbers count from 1 over all polygons. */
+#define GEOJSON_TO_A_POINT "Not valid because ring (%u) of a polygon degenerates to a point."
+#define GEOJSON_OVERLAPS "Not valid because of two overlapping edges in ring (%u) of a polygon."
+#define GEOJSON_OVERLAPS_OTHER \
+    "Not valid because an edge of ring (%u) of a polygon overlaps an edge of ring (%u)."
+#define GEOJSON_CROSSES "Not valid because polygon ring (%u) intersects itself or some other ring."
+#define GEOJSON_NOT_CONNECTED \
+    "Not valid because the interior of a polygon with rings (%u) and (%u) is not connected."
+#define GEOJSON_UNKNOWN "Unable to process the geometry." /* also what is no object */
+
 /* Which of the four types an object says it has; false: none of them. */
 bool geojson_find_kind(struct json object, enum geojson_kind *kind);
 

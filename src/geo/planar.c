@@ -177,16 +177,21 @@ static bool box_within(const struct geojson *a, const struct geojson *b)
     return a->low.x >= b->low.x && a->high.x <= b->high.x && a->low.y >= b->low.y && a->high.y <= b->high.y;
 }
 
-enum status planar_check(struct op *op, struct geojson *shape)
+enum status planar_check(struct op *op, struct arena *memory, struct geojson *shape)
 {
     struct plane plane = { 0 };
     enum status st = ST_OK;
 
-    if (!geojson_has_area(shape))
+    if (shape->kind == GEOJSON_POINT)
         return ST_OK;
+    if (shape->kind == GEOJSON_LINE)
+        return planar_check_edges(op, memory, shape);
     TRY(plane_begin(op, shape, NULL, &plane));
-    if (geos.GEOSisValid_r(plane.handle, plane.a) != 1)
-        shape->reason = "Not valid because some polygon ring intersects itself or some other ring.";
+    if (geos.GEOSisValid_r(plane.handle, plane.a) == 1)
+        goto out;
+    TRY(planar_check_edges(op, memory, shape));
+    if (!shape->reason)
+        planar_check_rings(memory, shape);
 out:
     plane_end(&plane);
     return st;

@@ -208,7 +208,7 @@ static void add_ring(struct sphere *shape, const struct geojson *flat, const str
 }
 
 /* Twice the area vector of a ring points up where the ring runs counter-clockwise around its middle. */
-static bool runs_left(const struct sphere *shape, const struct sphere_ring *ring)
+bool sphere_runs_left(const struct sphere *shape, const struct sphere_ring *ring)
 {
     struct vec area = { 0, 0, 0 }, sum = { 0, 0, 0 };
 
@@ -219,17 +219,7 @@ static bool runs_left(const struct sphere *shape, const struct sphere_ring *ring
     return vec_dot(area, sum) > 0;
 }
 
-static void reverse(struct vec *at, size_t count)
-{
-    for (size_t i = 0; i < count / 2; i++) {
-        struct vec swap = at[i];
-
-        at[i] = at[count - 1 - i];
-        at[count - 1 - i] = swap;
-    }
-}
-
-static void set_edges(struct sphere *shape, const struct sphere_ring *ring)
+static void set_edges(struct arena *memory, struct sphere *shape, const struct sphere_ring *ring)
 {
     size_t last = ring->first + ring->count - 1;
 
@@ -241,9 +231,9 @@ static void set_edges(struct sphere *shape, const struct sphere_ring *ring)
 
         shape->length[i] = vec_apart(shape->at[i], shape->at[i + 1]);
         if (vec_length(normal) < vec_same)
-            shape->reason =
-                "The specified input cannot be accepted because it contains an edge with antipodal "
-                "points.";
+            shape->reason = geojson_reason(
+                memory, "Not valid because an edge of polygon ring (%u) with antipodal endpoints is invalid.",
+                (unsigned)(ring - shape->ring) + 1);
         shape->normal[i] = vec_unit(normal);
     }
 }
@@ -315,7 +305,7 @@ static bool make_room(struct arena *memory, const struct geojson *flat, struct s
     return true;
 }
 
-static void set_rings(struct sphere *shape, const struct geojson *flat)
+static void set_rings(struct arena *memory, struct sphere *shape, const struct geojson *flat)
 {
     unsigned least = geojson_has_area(flat) ? 4 : flat->kind == GEOJSON_LINE ? 2 : 1;
 
@@ -323,11 +313,9 @@ static void set_rings(struct sphere *shape, const struct geojson *flat)
         struct sphere_ring *ring = &shape->ring[i];
 
         add_ring(shape, flat, &flat->ring[i]);
-        if (ring->count < least)
-            shape->reason = "Not valid some polygon has an invalid ring structure.";
-        if (ring->hole && runs_left(shape, ring))
-            reverse(shape->at + ring->first, ring->count);
-        set_edges(shape, ring);
+        if (ring->count < least) /* corners that are one place: at a pole, or 360 degrees apart */
+            shape->reason = geojson_reason(memory, GEOJSON_OVERLAPS, (unsigned)i + 1);
+        set_edges(memory, shape, ring);
     }
 }
 
@@ -338,16 +326,16 @@ enum status sphere_make(struct op *op, struct arena *memory, const struct geojso
     assert(!flat->reason);
     if (!make_room(memory, flat, shape))
         return ST_QUERY_MEMORY;
-    set_rings(shape, flat);
-    if (shape->reason || !geojson_has_area(flat))
+    set_rings(memory, shape, flat);
+    if (shape->reason || flat->kind == GEOJSON_POINT)
         return ST_OK;
     TRY(sphere_check_edges(op, memory, shape));
-    for (size_t i = 0; i < shape->ring_count && !shape->reason; i++) {
+    for (size_t i = 0; geojson_has_area(flat) && i < shape->ring_count && !shape->reason; i++) {
         TRY(op_check(op));
         set_inside(shape, &shape->ring[i]);
         set_reach(shape, &shape->ring[i]);
     }
-    if (!shape->reason)
+    if (geojson_has_area(flat) && !shape->reason)
         TRY(sphere_check_rings(op, memory, shape));
 out:
     return st;

@@ -6,7 +6,7 @@
  * is needed: poles and the antimeridian are places like any other.
  *
  * A ring bounds what lies to its left: counter-clockwise it is a polygon, clockwise the rest of the
- * earth. A hole is the smaller side of its ring, whichever way that runs.
+ * earth. So a hole runs clockwise: what is left of all rings is the polygon.
  *
  * Ownership. A shape lies in the arena it was made in.
  * Threads. Nothing here has state.
@@ -59,7 +59,10 @@ double sphere_edge_apart(const struct sphere *shape, size_t i, struct vec p);
 
 enum sphere_place sphere_ring_place(const struct sphere *shape, const struct sphere_ring *ring, struct vec p);
 
-/* Sets `reason` when edges of polygons meet where they may not (sphere_check.c). */
+/* Whether the smaller side of a ring lies to its left. */
+bool sphere_runs_left(const struct sphere *shape, const struct sphere_ring *ring);
+
+/* Sets `reason` when edges meet where they may not (sphere_check.c): those of a line may cross, and not overlap. */
 enum status sphere_check_edges(struct op *op, struct arena *memory, struct sphere *shape);
 
 /* The same for rings that lie in the wrong place as a whole. */

@@ -1,4 +1,4 @@
-/* src/geo/sphere_check.c - whether polygons on the earth are made as polygons must be. */
+/* src/geo/sphere_check.c - whether lines and polygons on the earth are made as they must be. */
 #include "geo/sphere.h"
 
 /* An edge's extent along one axis. Edges that do not overlap there do not meet. */
@@ -8,6 +8,9 @@ struct extent {
 };
 
 enum { PAIRS_BETWEEN_CHECKS = 4096 };
+
+#define GEO_INTERIOR \
+    "Not valid because some portion of a polygon ring (%u) lies in the interior of a polygon."
 
 static double coordinate(struct vec p, int axis)
 {
@@ -75,7 +78,32 @@ static bool adjacent(const struct sphere *shape, const struct extent *a, const s
            (high == low + 1 || (low == ring->first && high == ring->first + ring->count - 2));
 }
 
-/* Neighbours share a corner, other edges of a ring share nothing, rings may touch. */
+/* Of two polygons that lie side by side, the later one is told first. */
+static const char *overlap(struct arena *memory, const struct sphere *shape, const struct extent *a,
+                           const struct extent *b)
+{
+    bool alike = shape->ring[a->ring].part == shape->ring[b->ring].part ||
+                 vec_dot(shape->normal[a->edge], shape->normal[b->edge]) > 0;
+    unsigned low = (a->ring < b->ring ? a->ring : b->ring) + 1,
+             high = (a->ring < b->ring ? b->ring : a->ring) + 1;
+
+    if (a->ring == b->ring)
+        return geojson_reason(memory, GEOJSON_OVERLAPS, low);
+    return geojson_reason(memory, GEOJSON_OVERLAPS_OTHER, alike ? low : high, alike ? high : low);
+}
+
+/* A ring that crosses another lies inside of it; a polygon lies inside of a hole's rest of the earth. */
+static const char *crossing_rings(struct arena *memory, const struct sphere *shape, const struct extent *a,
+                                  const struct extent *b)
+{
+    uint32_t low = a->ring < b->ring ? a->ring : b->ring, high = a->ring < b->ring ? b->ring : a->ring;
+    bool outer =
+        !shape->ring[low].hole && shape->ring[high].hole && !sphere_runs_left(shape, &shape->ring[high]);
+
+    return geojson_reason(memory, GEO_INTERIOR, (outer ? low : high) + 1);
+}
+
+/* Neighbours share a corner, other edges of a ring share nothing, rings may touch. Lines may cross themselves. */
 static const char *wrong_pair(struct arena *memory, const struct sphere *shape, const struct extent *a,
                               const struct extent *b)
 {
@@ -87,12 +115,13 @@ static const char *wrong_pair(struct arena *memory, const struct sphere *shape, 
         shape->length[a->edge] + shape->length[b->edge] + vec_same)
         return NULL;
     count = sphere_edges_meet(shape, a->edge, shape, b->edge, at, &crossing);
-    if (count == 0 || (count == 1 && (adjacent(shape, a, b) || (a->ring != b->ring && !crossing))))
-        return NULL;
     if (count == 2)
-        return "Not valid because some pair of polygon edges overlap.";
-    return geojson_reason(memory, "Not valid because polygon ring (%u) intersects itself or some other ring.",
-                          a->ring + 1);
+        return overlap(memory, shape, a, b);
+    if (count == 0 || shape->kind == GEOJSON_LINE || adjacent(shape, a, b) ||
+        (a->ring != b->ring && !crossing))
+        return NULL;
+    return crossing ? crossing_rings(memory, shape, a, b)
+                    : geojson_reason(memory, GEOJSON_CROSSES, a->ring + 1);
 }
 
 enum status sphere_check_edges(struct op *op, struct arena *memory, struct sphere *shape)
@@ -113,16 +142,29 @@ out:
     return st;
 }
 
-/* A hole lies inside its polygon's first ring. */
+/* Whether no corner of ring b lies outside of ring a. */
+static bool surrounds(const struct sphere *shape, uint32_t a, uint32_t b)
+{
+    const struct sphere_ring *ring = &shape->ring[b];
+
+    for (uint32_t i = 0; i + 1 < ring->count; i++)
+        if (sphere_ring_place(shape, &shape->ring[a], shape->at[ring->first + i]) == SPHERE_OUTSIDE)
+            return false;
+    return true;
+}
+
+/* Each of a polygon's rings lies to the left of the others. */
 static void check_hole(struct arena *memory, struct sphere *shape, uint32_t hole, uint32_t exterior)
 {
-    const struct sphere_ring *ring = &shape->ring[hole];
+    for (uint32_t other = exterior; other < hole && !shape->reason; other++) {
+        bool in = surrounds(shape, other, hole), around = surrounds(shape, hole, other);
+        bool nested = in == sphere_runs_left(shape, &shape->ring[other]);
 
-    for (uint32_t i = 0; i + 1 < ring->count && !shape->reason; i++)
-        if (sphere_ring_place(shape, &shape->ring[exterior], shape->at[ring->first + i]) == SPHERE_OUTSIDE)
-            shape->reason = geojson_reason(
-                memory, "Not valid because ring (%u) lies outside the exterior ring (%u) of its polygon.",
-                hole + 1, exterior + 1);
+        if (!in && !around)
+            shape->reason = geojson_reason(memory, GEOJSON_NOT_CONNECTED, hole + 1, exterior + 1);
+        else if (!in || !around)
+            shape->reason = geojson_reason(memory, GEO_INTERIOR, (nested ? hole : other) + 1);
+    }
 }
 
 /* No corner of one polygon lies inside another. */
@@ -132,10 +174,7 @@ static void check_apart(struct arena *memory, struct sphere *shape, uint32_t r)
 
     for (uint32_t i = 0; i + 1 < ring->count && !shape->reason; i++)
         if (sphere_place(shape, shape->at[ring->first + i]) == SPHERE_INSIDE)
-            shape->reason = geojson_reason(
-                memory,
-                "Not valid because some portion of polygon ring (%u) lies in the interior of a polygon.",
-                r + 1);
+            shape->reason = geojson_reason(memory, GEO_INTERIOR, r + 1);
 }
 
 enum status sphere_check_rings(struct op *op, struct arena *memory, struct sphere *shape)

@@ -89,15 +89,16 @@ static enum status finish(struct op *op, struct catalog *catalog, struct contain
 
     TRY(store_entries_flush(op, catalog_store(catalog)));
     TRY(catalog_finish_reindex(op, catalog, container));
-    log_line(LOG_INFO, "%.*s: every item is indexed by the policy of today", SLICE_ARGS(container->link));
+    log_line(LOG_INFO, "%s: every item is indexed by the policy of today", log_quote(container->link).text);
 out:
     return st;
 }
 
-static bool has_older(const struct container *container, const void *context)
+/* Items have an older policy's entries, or those of a container without a seed. */
+static bool is_behind(const struct container *container, const void *context)
 {
     (void)context;
-    return container->index_older_count > 0;
+    return container->index_older_count > 0 || hash_seed_is_none(container->seed);
 }
 
 static bool is_due(const struct visit *visit, struct env *env)
@@ -114,7 +115,11 @@ static enum status advance(struct op *op, struct visit *visit)
     struct step step = { .after = progress->after };
     enum status st;
 
-    assert(visit->container->index_older_count > 0); /* has_older() lets no other through */
+    if (hash_seed_is_none(visit->container->seed)) {
+        visit->rest_ms = REST_MS; /* the container that is there now is another version */
+        return catalog_give_seed(op, reindex->catalog, visit->container);
+    }
+    assert(visit->container->index_older_count > 0); /* is_behind() lets no other through */
     st = take_step(op, visit->container, &step);
     if (st == ST_WRITE_CONFLICT)
         return ST_OK;
@@ -135,7 +140,7 @@ static const struct rounds_kind kind = {
     .state_bytes = sizeof(struct progress),
     .call_ms_max = CALL_MS_MAX,
     .failed_ms = REST_MS,
-    .concerns = has_older,
+    .concerns = is_behind,
     .is_due = is_due,
     .advance = advance,
 };

@@ -129,13 +129,13 @@ static enum status split_one(struct op *op, struct watch *watch, const struct co
 
     range_bounds(container, index, &min, &max);
     if (!sample_cut(&pass->sample, &min, &max, &cut)) {
-        log_line(LOG_WARN, "%.*s: range %u has %llu MB of one partition key and cannot be split",
-                 SLICE_ARGS(container->link), wanted.id, (unsigned long long)(pass->bytes[index] >> 20));
+        log_line(LOG_WARN, "%s: range %u has %llu MB of one partition key and cannot be split",
+                 log_quote(container->link).text, wanted.id, (unsigned long long)(pass->bytes[index] >> 20));
         return ST_OK;
     }
     wanted.cut = &cut;
     TRY(catalog_change_ranges(op, watch->catalog, container, range_split, &wanted, &after));
-    log_line(LOG_INFO, "%.*s: range %u had %llu MB and was split", SLICE_ARGS(container->link), wanted.id,
+    log_line(LOG_INFO, "%s: range %u had %llu MB and was split", log_quote(container->link).text, wanted.id,
              (unsigned long long)(pass->bytes[index] >> 20));
     watch->split++;
 out:

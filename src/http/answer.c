@@ -47,7 +47,7 @@ static const char *reason_of(int status)
     return "";
 }
 
-static const char *date_now(struct loop *loop)
+static struct slice date_now(struct loop *loop)
 {
     int64_t now_ms = env_now_ms(loop->server->options.env);
 
@@ -55,7 +55,7 @@ static const char *date_now(struct loop *loop)
         loop->date_second = now_ms / 1000;
         http_date_format(now_ms, loop->date);
     }
-    return loop->date;
+    return slice_make(loop->date, HTTP_DATE_SIZE);
 }
 
 static bool has_no_body(int status)
@@ -72,7 +72,7 @@ static void write_lines(struct buf *out, struct loop *loop, const struct job *jo
     buf_byte(out, ' ');
     buf_text(out, reason_of(answer->status));
     buf_text(out, "\r\nDate: ");
-    buf_append(out, date_now(loop), HTTP_DATE_SIZE);
+    buf_slice(out, date_now(loop));
     if (!has_no_body(answer->status)) {
         buf_text(out, "\r\nContent-Length: ");
         buf_u64(out, answer->body.size);
@@ -102,12 +102,11 @@ static struct buf fixed_buf(struct arena *arena, size_t capacity)
     return (struct buf){ .data = arena_alloc(arena, capacity), .capacity = capacity, .arena = arena };
 }
 
-void answer_compose(struct loop *loop, struct job *job, bool last)
+/* What is sent of the body; the answer is another one where the handler's has failed. */
+static struct slice settle(struct loop *loop, struct job *job)
 {
-    struct answer *answer = &job->exchange.answer;
+    const struct answer *answer = &job->exchange.answer;
     struct slice body;
-    struct buf out;
-    size_t room, copied;
 
     if (answer->head.failed || answer->body.failed)
         replace_failed(loop, job);
@@ -115,6 +114,29 @@ void answer_compose(struct loop *loop, struct job *job, bool last)
     body = buf_as_slice(&answer->body);
     if (has_no_body(answer->status) || job->exchange.request.method == METHOD_HEAD)
         body.size = 0;
+    return body;
+}
+
+struct http2_answer answer_for_http2(struct loop *loop, struct job *job)
+{
+    const struct answer *answer = &job->exchange.answer;
+    struct slice body = settle(loop, job);
+
+    return (struct http2_answer){ .status = answer->status,
+                                  .date = date_now(loop),
+                                  .head = buf_as_slice(&answer->head),
+                                  .body = body,
+                                  .has_length = !has_no_body(answer->status),
+                                  .length_bytes = answer->body.size };
+}
+
+void answer_compose(struct loop *loop, struct job *job, bool last)
+{
+    struct answer *answer = &job->exchange.answer;
+    struct slice body = settle(loop, job);
+    struct buf out;
+    size_t room, copied;
+
     room = LINES_BYTES + answer->head.size + 2;
     copied = room >= PIECE_BYTES ? 0 : PIECE_BYTES - room;
     if (copied > body.size)

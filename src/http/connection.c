@@ -4,6 +4,9 @@
  * run() repeats them. What libuv is asked to watch follows from that and is changed only there.
  */
 #include <assert.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +110,8 @@ static enum wait close_connection(struct connection *c)
     unlink_connection(c);
     if (c->job)
         release_job(c);
+    if (c->http2)
+        http2_close(c);
     connection_release(c, &c->input);
     peers_leave(c->loop->server->peers, c->peer);
     uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
@@ -126,17 +131,24 @@ static void leave_to_pool(struct connection *c)
     job_cancel(c->job);
 }
 
+/* The same for the requests of HTTP/2 that the pool has. The client need not wait for their end to see its own. */
+static enum wait leave_streams_to_pool(struct connection *c)
+{
+    assert(c->http2);
+    watch(c, 0);
+    transport_end(&c->transport);
+    c->gone = true;
+    return WAIT_NOTHING;
+}
+
 void connection_abandon(struct connection *c)
 {
     if (c->state == CONNECTION_POOL)
         leave_to_pool(c);
-    else
+    else if (!c->http2 || http2_abandon(c))
         close_connection(c);
-}
-
-bool connection_is_idle(const struct connection *c)
-{
-    return !c->job && c->state != CONNECTION_LINGER;
+    else
+        leave_streams_to_pool(c);
 }
 
 /* Answers */
@@ -184,23 +196,65 @@ static enum wait write_continue(struct connection *c)
 
 /* Requests */
 
+void connection_describe(const struct connection *c, struct request *request)
+{
+    request->tls = c->transport.ssl != NULL;
+    request->peer = slice_of(c->peer_name);
+}
+
 static enum wait serve(struct connection *c)
 {
     struct request *request = &c->job->exchange.request;
 
     assert(c->state == CONNECTION_READ);
     parser_request(&c->job->parser, &c->input, request);
-    request->tls = c->transport.ssl != NULL;
+    connection_describe(c, request);
     if (job_serve(c->job) == SERVED)
         return answer(c);
     enter(c, CONNECTION_POOL);
     return WAIT_POOL;
 }
 
+static enum wait linger(struct connection *c)
+{
+    transport_end(&c->transport);
+    connection_release(c, &c->input);
+    enter(c, CONNECTION_LINGER);
+    return GO_ON;
+}
+
+/* A client that was told why may still be sending, and reads it then. */
+static enum wait end_http2(struct connection *c, bool was_told)
+{
+    if (!http2_abandon(c))
+        return leave_streams_to_pool(c);
+    return was_told && !c->loop->stopping ? linger(c) : close_connection(c);
+}
+
+static void resume_http2(struct job *job)
+{
+    struct connection *c = job->connection;
+
+    http2_resume(job);
+    if (!c->gone && !c->is_unsent) {
+        c->is_unsent = true;
+        c->next_unsent = c->loop->unsent;
+        c->loop->unsent = c;
+    } else if (c->gone && http2_is_idle(c)) {
+        c->gone = false;
+        end_http2(c, true);
+        run(c);
+    }
+}
+
 void connection_resume(struct job *job)
 {
     struct connection *c = job->connection;
 
+    if (c->http2) {
+        resume_http2(job);
+        return;
+    }
     assert(c->state == CONNECTION_POOL);
     assert(c->job == job);
     if (job_take_back(job) ==
@@ -222,6 +276,26 @@ static enum wait wait_of(enum io io)
     return io == IO_WANT_WRITE ? WAIT_WRITE : WAIT_READ;
 }
 
+static enum wait begin_http2(struct connection *c)
+{
+    if (!http2_open(c))
+        return close_connection(c);
+    enter(c, CONNECTION_HTTP2);
+    return GO_ON;
+}
+
+/* The first bytes of a plain connection are those of HTTP/2 ("prior knowledge", RFC 9113, 3.3). */
+static enum wait switch_to_http2(struct connection *c)
+{
+    if (c->began || c->transport.ssl) /* it has agreed on HTTP/1.1 */
+        return refuse_wrong(c);
+    job_release(c->loop, c->job);
+    c->job = NULL;
+    if (begin_http2(c) != GO_ON)
+        return WAIT_NOTHING;
+    return http2_take_input(c) ? GO_ON : end_http2(c, false);
+}
+
 static enum wait step_new(struct connection *c)
 {
     uint8_t first;
@@ -232,6 +306,7 @@ static enum wait step_new(struct connection *c)
     if (io != IO_DONE)
         return WAIT_READ;
     if (first != TLS_FIRST_BYTE || !c->loop->server->tls) {
+        c->refuses_plain = c->loop->server->options.tls_only && !transport_is_from_here(&c->transport);
         enter(c, CONNECTION_READ);
         return GO_ON;
     }
@@ -249,8 +324,10 @@ static enum wait step_handshake(struct connection *c)
         return close_connection(c);
     if (io != IO_DONE)
         return wait_of(io);
-    enter(c, CONNECTION_READ);
     c->drained = !transport_pending(&c->transport);
+    if (transport_is_http2(&c->transport))
+        return begin_http2(c);
+    enter(c, CONNECTION_READ);
     return c->drained ? WAIT_READ : GO_ON;
 }
 
@@ -284,6 +361,7 @@ static bool admit(struct connection *c)
 
     parser_request_head(&c->job->parser, &c->input, request);
     request->tls = c->transport.ssl != NULL;
+    request->peer = slice_of(c->peer_name);
     admitted = job_admit(c->job);
     if (admitted)
         *request = (struct request){ .target = slice_of(""), .body = slice_of("") };
@@ -310,11 +388,16 @@ static enum wait step_read(struct connection *c)
         c->job->connection = c;
         progress_begin(&c->request, now_ms(c)); /* it may have been idle before */
     }
+    if (c->refuses_plain)
+        return refuse(c, ST_BAD_HEADER,
+                      "This server speaks https only. (serve --tls-only=no has it speak http, too.)");
     switch (parser_feed(&c->job->parser, &c->input)) {
     case PARSED_WHOLE:
         return serve(c);
     case PARSED_WRONG:
         return refuse_wrong(c);
+    case PARSED_HTTP2:
+        return switch_to_http2(c);
     case PARSED_MORE:
         break;
     }
@@ -325,18 +408,11 @@ static enum wait step_read(struct connection *c)
     return c->drained ? WAIT_READ : GO_ON;
 }
 
-static enum wait linger(struct connection *c)
-{
-    transport_end(&c->transport);
-    connection_release(c, &c->input);
-    enter(c, CONNECTION_LINGER);
-    return GO_ON;
-}
-
 static enum wait finish_answer(struct connection *c)
 {
     assert(!c->continues);
     release_job(c);
+    c->began = true;
     if (c->last || c->loop->stopping) /* an answer that was begun before the stop did not say so */
         return c->lingers ? linger(c) : close_connection(c);
     input_next(&c->input);
@@ -388,6 +464,18 @@ static enum wait step_write(struct connection *c)
     return c->drained ? WAIT_READ : GO_ON;
 }
 
+static enum wait wait_of_http2(struct connection *c, enum io io)
+{
+    if (io == IO_CLOSED)
+        return end_http2(c, http2_is_over(c));
+    return io == IO_DONE ? GO_ON : wait_of(io);
+}
+
+static enum wait step_http2(struct connection *c)
+{
+    return wait_of_http2(c, http2_step(c));
+}
+
 static enum wait step_linger(struct connection *c)
 {
     enum io io = transport_discard(&c->transport, c->loop->scratch, SCRATCH_BYTES);
@@ -418,7 +506,7 @@ static enum wait (*const steps[])(struct connection *c) = {
     [CONNECTION_NEW] = step_new,       [CONNECTION_HANDSHAKE] = step_handshake,
     [CONNECTION_READ] = step_read,     [CONNECTION_POOL] = step_pool,
     [CONNECTION_WRITE] = step_write,   [CONNECTION_LINGER] = step_linger,
-    [CONNECTION_CLOSED] = step_closed,
+    [CONNECTION_CLOSED] = step_closed, [CONNECTION_HTTP2] = step_http2,
 };
 
 /* Events */
@@ -478,6 +566,25 @@ static void run(struct connection *c)
     watch_for(c, wait);
 }
 
+void connection_flush(struct connection *c)
+{
+    assert(c->state == CONNECTION_HTTP2);
+    watch_for(c, wait_of_http2(c, http2_flush(c)));
+}
+
+/* Of a connection that lingers, or whose client has gone, the end is near anyway. */
+void connection_drain(struct connection *c)
+{
+    if (c->gone || c->state == CONNECTION_LINGER)
+        return;
+    if (c->http2 ? http2_is_idle(c) : !c->job) {
+        connection_abandon(c);
+    } else if (c->http2) {
+        http2_drain(c);
+        connection_flush(c);
+    }
+}
+
 static void link_connection(struct connection *c)
 {
     struct loop *loop = c->loop;
@@ -488,6 +595,15 @@ static void link_connection(struct connection *c)
     loop->connections = c;
 }
 
+static void name_peer(struct connection *c, const struct sockaddr_storage *address, socklen_t size)
+{
+    char host[INET6_ADDRSTRLEN] = "", port[8] = "";
+
+    if (getnameinfo((const struct sockaddr *)address, size, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        snprintf(c->peer_name, sizeof(c->peer_name), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
 /* NULL when its peer may have no more, or without memory. */
 static struct connection *make_connection(struct loop *loop, int fd)
 {
@@ -496,8 +612,10 @@ static struct connection *make_connection(struct loop *loop, int fd)
     socklen_t size = sizeof(address);
     struct connection *c = calloc(1, sizeof(*c));
 
-    if (c && getpeername(fd, (struct sockaddr *)&address, &size) == 0)
+    if (c && getpeername(fd, (struct sockaddr *)&address, &size) == 0) {
         c->peer = peers_enter(peers, &address);
+        name_peer(c, &address, size);
+    }
     if (c && c->peer && uv_poll_init(&loop->uv, &c->poll, fd) == 0)
         return c;
     if (c && c->peer)
@@ -572,6 +690,10 @@ void connection_check_time(struct connection *c, uint64_t at_ms)
     switch (c->state) {
     case CONNECTION_READ:
         check_reading(c, at_ms);
+        break;
+    case CONNECTION_HTTP2:
+        if (!c->gone)
+            watch_for(c, wait_of_http2(c, http2_check_time(c, at_ms)));
         break;
     case CONNECTION_POOL: /* the operation has a deadline of its own */
     case CONNECTION_CLOSED:

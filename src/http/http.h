@@ -1,9 +1,9 @@
 /*
- * src/http/http.h - sockets, TLS, HTTP/1.1: bytes to exchanges and back.
- * One port speaks http and https, told apart by a connection's first byte. Loop threads (one
- * per core) read, parse and write; the handler runs there first with op.may_block false and,
- * when it answers ST_WOULD_BLOCK, again on a pool thread. What a client can do wrong on this
- * level is answered here: malformed requests, too large heads and bodies, slow ones.
+ * src/http/http.h - sockets, TLS, HTTP/1.1, HTTP/2: bytes to exchanges and back.
+ * One port speaks http and https, told apart by a connection's first byte, and HTTP/2 where a client wants it.
+ * Loop threads (one per core) read, parse and write; the handler runs there first with op.may_block false and, when it
+ * answers ST_WOULD_BLOCK, again on a pool thread. What a client can do wrong on this level is answered here: malformed
+ * requests, too large heads and bodies, slow ones.
  *
  * Ownership. The server owns its threads, sockets and exchanges.
  * Threads. http_start, http_stop, http_free from one thread; http_stats from any.
@@ -17,7 +17,8 @@ struct http_options {
     const char *const *listen; /* "ADDR:PORT", "[::1]:8081", "localhost:0" (every address of the name) */
     size_t listen_count;
     const char *tls_cert_file, *tls_key_file; /* PEM; NULL for http only */
-    size_t loops;                             /* 0: one per core */
+    bool tls_only; /* plain http is refused, but for those who have our own address */
+    size_t loops;  /* 0: one per core */
     size_t connections_max;
     size_t head_bytes_max, body_bytes_max;
     struct account *account; /* NULL: what requests take is on none */

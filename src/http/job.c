@@ -56,6 +56,7 @@ struct job *job_take(struct loop *loop)
     job->exchange.refused = job->exchange.resumed = false;
     job->goes_on = job->away = job->admitted = false;
     job->exchange.class = CLASS_QUICK;
+    job->exchange.owner = 0;
     job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
     job_reset_answer(job);
     parser_begin(&job->parser, options->head_bytes_max, options->body_bytes_max);
@@ -115,6 +116,7 @@ static enum served submit(struct job *job)
     job->exchange.op.may_block = true;
     job->task.run = run_on_pool;
     job->task.class = job->exchange.class;
+    job->task.turn.owner = job->exchange.owner;
     job->away = true;
     if (pool_submit(loop->server->pool, &job->task)) {
         count(&loop->counts.requests_on_pool, 1);

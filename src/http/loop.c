@@ -282,14 +282,25 @@ static void begin_stop(struct loop *loop)
     stop_accepting(loop);
     for (struct connection *c = loop->connections; c; c = next) {
         next = c->next;
-        if (connection_is_idle(c))
-            connection_abandon(c);
+        connection_drain(c);
     }
     loop->drain_until_ms = uv_now(&loop->uv) + drain_ms; /* whatever a test does to the env's clock */
     if (loop->connections)
         uv_timer_start(&loop->tick, on_tick, drain_ms < tick_ms(loop) ? drain_ms : tick_ms(loop),
                        tick_ms(loop));
     loop_end_if_done(loop);
+}
+
+/* A group of commits may have answered many requests of one connection: they are sent together. */
+static void flush_all(struct loop *loop)
+{
+    while (loop->unsent) {
+        struct connection *c = loop->unsent;
+
+        loop->unsent = c->next_unsent;
+        c->is_unsent = false;
+        connection_flush(c);
+    }
 }
 
 static void on_wake(uv_async_t *wake)
@@ -302,6 +313,7 @@ static void on_wake(uv_async_t *wake)
         next = job->next;
         connection_resume(job);
     }
+    flush_all(loop);
     if (atomic_load(&loop->server->stopping) && !loop->stopping)
         begin_stop(loop);
     take_arrivals(loop, loop->stopping);

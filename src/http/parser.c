@@ -221,7 +221,7 @@ static enum parsed feed_head(struct parser *parser, struct input *input)
     }
     if (parser->why == ST_OK)
         refuse(parser, ST_BAD_REQUEST, llhttp_get_error_reason(&parser->llhttp));
-    return PARSED_WRONG;
+    return error == HPE_PAUSED_H2_UPGRADE ? PARSED_HTTP2 : PARSED_WRONG;
 }
 
 /* The parts of a body are moved together, over the lines between its chunks. False when it becomes too large. */

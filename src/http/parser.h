@@ -54,7 +54,8 @@ struct parser {
     const char *reason; /* of PARSED_WRONG */
 };
 
-enum parsed { PARSED_MORE, PARSED_WHOLE, PARSED_WRONG };
+/* PARSED_HTTP2: these are the first bytes of HTTP/2 (RFC 9113, 3.4), and nothing is taken of them. */
+enum parsed { PARSED_MORE, PARSED_WHOLE, PARSED_WRONG, PARSED_HTTP2 };
 
 void parser_begin(struct parser *parser, size_t head_bytes_max, size_t body_bytes_max);
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,12 +13,14 @@ struct worker {
     struct pool *pool;
     struct worker *next_idle, *ended_before; /* which it joins when it ends itself */
     struct pool_task *task;                  /* handed over while it sleeps; NULL until then */
+    struct turn place;                       /* among its class: the task may be gone when it ends */
+    enum exchange_class class;
     pthread_cond_t wake;
     pthread_t thread;
 };
 
 struct queue {
-    struct pool_task *first, **last;
+    struct turns turns;
     size_t count;
 };
 
@@ -44,7 +47,7 @@ struct pool *pool_open(const struct pool_limits *limits)
     pool->limits = *limits;
     for (size_t i = 0; i < CLASS_COUNT; i++) {
         assert(limits->class[i].threads > 0);
-        pool->queue[i].last = &pool->queue[i].first;
+        pool->queue[i].turns.held_max = limits->class[i].each;
     }
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->ended, NULL);
@@ -60,48 +63,68 @@ static bool enqueue(struct pool *pool, struct pool_task *task)
     assert(pool->threads > 0); /* somebody comes to take it */
     if (queue->count >= pool->limits.class[task->class].queue)
         return false;
-    task->next = NULL;
     task->order = ++pool->last_order;
-    *queue->last = task;
-    queue->last = &task->next;
+    turns_wait(&queue->turns, &task->turn);
     queue->count++;
     return true;
 }
 
-static bool may_run(const struct pool *pool, size_t class)
+static struct pool_task *task_of(struct turn *turn)
 {
-    return pool->running[class] < pool->limits.class[class].threads;
+    static_assert(offsetof(struct pool_task, turn) == 0);
+    return (struct pool_task *)turn;
 }
 
-/* The queue whose first task is next; NULL when none may run now. */
-static struct queue *next_queue(struct pool *pool)
+/* The task of the class that is next; NULL when none may run now. */
+static struct pool_task *first_task(struct pool *pool, size_t class)
 {
-    struct queue *next = NULL;
+    if (pool->running[class] >= pool->limits.class[class].threads)
+        return NULL;
+    return task_of(turns_first(&pool->queue[class].turns));
+}
+
+static struct pool_task *oldest_task(struct pool *pool)
+{
+    struct pool_task *oldest = NULL;
 
     for (size_t i = 0; i < CLASS_COUNT; i++) {
-        struct queue *queue = &pool->queue[i];
+        struct pool_task *task = first_task(pool, i);
 
-        if (queue->first && may_run(pool, i) && (!next || queue->first->order < next->first->order))
-            next = queue;
+        if (task && (!oldest || task->order < oldest->order))
+            oldest = task;
     }
-    return next;
+    return oldest;
 }
 
-static struct pool_task *dequeue(struct pool *pool)
+/* From now on the worker counts as one of the task's class, and of its owner. */
+static void occupy(struct pool *pool, struct worker *worker, const struct pool_task *task)
 {
-    struct queue *queue = next_queue(pool);
-    struct pool_task *task;
+    worker->class = task->class;
+    worker->place = (struct turn){ .owner = task->turn.owner };
+    turns_hold(&pool->queue[task->class].turns, &worker->place);
+    pool->running[task->class]++;
+}
+
+static void vacate(struct pool *pool, struct worker *worker)
+{
+    assert(pool->running[worker->class] > 0);
+    pool->running[worker->class]--;
+    turns_release(&pool->queue[worker->class].turns, &worker->place);
+}
+
+static struct pool_task *dequeue(struct pool *pool, struct worker *worker)
+{
+    struct pool_task *task = oldest_task(pool);
+    struct queue *queue;
 
     thread_assert_locked(&pool->mutex);
-    if (!queue)
+    if (!task)
         return NULL;
+    queue = &pool->queue[task->class];
     assert(queue->count > 0);
-    task = queue->first;
-    queue->first = task->next;
-    if (!queue->first)
-        queue->last = &queue->first;
+    turns_next(&queue->turns);
     queue->count--;
-    pool->running[task->class]++;
+    occupy(pool, worker, task);
     return task;
 }
 
@@ -176,15 +199,14 @@ static void retire(struct pool *pool, struct worker *self)
         pthread_cond_signal(&pool->ended);
 }
 
-/* After a task of the class `was`; the task itself may be gone by now. */
-static struct pool_task *next_task(struct pool *pool, struct worker *self, enum exchange_class was)
+/* After a task, which may be gone by now. */
+static struct pool_task *next_task(struct pool *pool, struct worker *self)
 {
     struct pool_task *task;
 
     pthread_mutex_lock(&pool->mutex);
-    assert(pool->running[was] > 0);
-    pool->running[was]--;
-    task = dequeue(pool);
+    vacate(pool, self);
+    task = dequeue(pool, self);
     if (!task && !pool->stopping)
         task = sleep_until_task(pool, self);
     if (!task)
@@ -199,11 +221,9 @@ static void *work(void *argument)
     struct pool_task *task = self->task;
 
     while (task) {
-        enum exchange_class class = task->class;
-
         thread_assert_may_block(); /* that is what it is for */
         task->run(task);
-        task = next_task(self->pool, self, class);
+        task = next_task(self->pool, self);
     }
     join_finished(self->ended_before);
     return NULL;
@@ -234,7 +254,9 @@ static bool start_worker(struct pool *pool, struct pool_task *task)
     assert(pool->threads < pool->limits.threads);
     if (!worker)
         return false;
+    occupy(pool, worker, task); /* a new thread may be done with the task before we are */
     if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+        vacate(pool, worker);
         worker_free(worker);
         return false;
     }
@@ -251,21 +273,25 @@ static void wake_idle(struct pool *pool, struct pool_task *task)
     assert(!worker->task);
     pool->idle = worker->next_idle;
     worker->task = task;
+    occupy(pool, worker, task);
     pthread_cond_signal(&worker->wake);
+}
+
+static bool may_run(const struct pool *pool, const struct pool_task *task)
+{
+    return pool->running[task->class] < pool->limits.class[task->class].threads &&
+           turns_may_hold(&pool->queue[task->class].turns, task->turn.owner);
 }
 
 /* Gives the task to a thread that is idle, or to a new one. */
 static bool hand_over(struct pool *pool, struct pool_task *task)
 {
-    enum exchange_class class = task->class; /* a new thread may be done with the task before we are */
-
-    if (!may_run(pool, class))
+    if (!may_run(pool, task))
         return false;
     if (pool->idle)
         wake_idle(pool, task);
     else if (pool->threads >= pool->limits.threads || !start_worker(pool, task))
         return false;
-    pool->running[class]++;
     return true;
 }
 

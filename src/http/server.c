@@ -28,8 +28,9 @@ static struct pool *open_pool(void)
     return pool_open(&(struct pool_limits){
         .threads = POOL_THREADS_MAX,
         .class = { [CLASS_QUICK] = { POOL_THREADS_MAX, POOL_QUEUE_MAX },
-                   [CLASS_SCANS] = { slow, POOL_SLOW_QUEUE_MAX },
-                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX } },
+                   [CLASS_SCANS] = { slow, POOL_SLOW_QUEUE_MAX, slow - slow / POOL_KEPT_PART },
+                   [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX,
+                                       POOL_SCRIPT_THREADS_MAX - POOL_SCRIPT_THREADS_MAX / POOL_KEPT_PART } },
         .kept = POOL_THREADS_KEPT,
         .idle_ms = POOL_IDLE_MS });
 }

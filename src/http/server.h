@@ -14,6 +14,7 @@
 #include "base/encode.h"
 #include "base/door.h"
 #include "http/http.h"
+#include "http/http2_session.h"
 #include "http/listen.h"
 #include "http/parser.h"
 #include "http/peers.h"
@@ -26,6 +27,7 @@ enum connection_state {
     CONNECTION_READ, /* idle, or in the middle of a request */
     CONNECTION_POOL, /* the request is with the pool, or pending */
     CONNECTION_WRITE,
+    CONNECTION_HTTP2,  /* all of its requests, from its first frame on */
     CONNECTION_LINGER, /* refused and answered; the client may still be sending */
     CONNECTION_CLOSED, /* until libuv lets go of it */
 };
@@ -50,15 +52,21 @@ struct connection {
     struct peer *peer;
     struct input input;
     struct job *job;
-    uint64_t since_ms; /* when it came into this state, or was last heard of in it, on the loop's clock */
+    struct http2 *http2; /* NULL: it speaks HTTP/1.1, or nothing yet */
+    struct connection *next_unsent;
+    char peer_name[64]; /* 192.0.2.7:50312, [2001:db8::7]:50312; empty where the system does not tell */
+    uint64_t since_ms;  /* when it came into this state, or was last heard of in it, on the loop's clock */
     struct progress request; /* of the request that is being read, or of the answer that is being taken */
     enum connection_state state;
-    int watched;    /* the events asked of libuv */
-    bool drained;   /* the last read took all there was */
-    bool gone;      /* the client left while the pool had its request */
-    bool last;      /* closes after this answer */
-    bool lingers;   /* ... and the client may still be sending */
-    bool continues; /* what is being written is "100 Continue" */
+    int watched;        /* the events asked of libuv */
+    bool drained;       /* the last read took all there was */
+    bool gone;          /* the client left while the pool had its request */
+    bool is_unsent;     /* it is among the loop's */
+    bool last;          /* closes after this answer */
+    bool refuses_plain; /* it speaks http, and must not */
+    bool lingers;       /* ... and the client may still be sending */
+    bool began;         /* it has sent a request, so that it goes on with HTTP/1.1 */
+    bool continues;     /* what is being written is "100 Continue" */
 };
 
 struct job {
@@ -67,13 +75,17 @@ struct job {
     struct job *next;
     struct connection *connection;
     struct parser parser;
-    struct slice out[2]; /* what is left to be sent */
-    char *kept;          /* where that lies, if it was not taken at once; NULL: in the op's arena */
-    struct claim answer; /* what that takes */
-    uint64_t begun_ms;   /* the request's first byte, on the loop's clock */
-    bool away;           /* with the pool, or pending; the loop's own mark */
-    bool admitted;       /* it may send its body */
-    bool goes_on;        /* it was given back for its handler to go on, and not with an answer */
+    struct slice out[2];        /* what is left to be sent */
+    char *kept;                 /* where that lies, if it was not taken at once; NULL: in the op's arena */
+    struct claim answer;        /* what that takes */
+    struct http2_stream stream; /* in the parser's place and that of what is to be sent */
+    struct job *next_stream, *previous_stream;
+    uint64_t progress_ms; /* when a byte of the stream's answer was last taken */
+    uint64_t progress_bytes;
+    uint64_t begun_ms; /* the request's first byte, on the loop's clock */
+    bool away;         /* with the pool, or pending; the loop's own mark */
+    bool admitted;     /* it may send its body */
+    bool goes_on;      /* it was given back for its handler to go on, and not with an answer */
 };
 
 /* Written by the loop's thread, read by any. */
@@ -98,6 +110,7 @@ struct loop {
     pthread_t thread;
     struct http_server *server;
     struct connection *connections;
+    struct connection *unsent; /* HTTP/2's, that have got answers since the loop woke */
     struct job *free_jobs;
     size_t free_job_count;
     _Atomic(struct job *) returned; /* by the pool and by loop_resume(), newest first */
@@ -128,6 +141,7 @@ struct http_server {
     atomic_size_t accepting; /* loops that have not stopped to; the last one closes the sockets */
     int64_t drain_ms;        /* written before `stopping` */
     _Atomic uint64_t connections_open;
+    _Atomic uint64_t streams_open; /* of HTTP/2, with those that were reset and are still being served */
 };
 
 /* The loop's thread is the only writer, so there is nothing to lock. */
@@ -168,12 +182,41 @@ void job_cancel(struct job *job); /* it is away, and its client does not wait fo
 void connection_open(struct loop *loop, int fd);
 void connection_resume(struct job *job); /* the pool is done with it */
 void connection_check_time(struct connection *connection, uint64_t now_ms);
-bool connection_is_idle(const struct connection *connection);
 void connection_abandon(struct connection *connection); /* closes, now or when the pool is done with it */
+void connection_drain(struct connection *connection);   /* closes it if it is idle, or lets it finish */
+void connection_flush(struct connection *connection);   /* HTTP/2's, whose answers wait */
+
+/* What it says of each of its requests: who asks, and how. */
+void connection_describe(const struct connection *connection, struct request *request);
+
+/* Memory for what a connection reads, of which all together have so much. False: there is no more of it. */
+bool connection_reserve(struct connection *connection, struct input *input, size_t bytes);
+void connection_release(struct connection *connection, struct input *input);
+
+/*
+ * http2.c: a connection that speaks HTTP/2. Its steps go as far as they can without waiting, and say what they wait for;
+ * IO_CLOSED: it has ended.
+ */
+bool http2_open(struct connection *connection); /* false without memory */
+bool http2_take_input(
+    struct connection
+        *connection); /* what was read before it was known to be HTTP/2's; false: it has ended */
+enum io http2_step(struct connection *connection);
+enum io http2_flush(struct connection *connection);
+void http2_resume(struct job *job); /* as connection_resume(); what it has to say waits for http2_flush() */
+enum io http2_check_time(struct connection *connection, uint64_t now_ms);
+void http2_drain(struct connection *connection);
+bool http2_is_idle(const struct connection *connection); /* it has no request */
+bool http2_is_over(
+    const struct connection *connection); /* it has said its goodbye, and will not read any more */
+bool http2_abandon(
+    struct connection *connection); /* true: the pool has none of its requests, it may be closed */
+void http2_close(struct connection *connection);
 
 /* Memory for what a connection reads, on the account and of its peer's part. False: there is no room for more. */
 bool connection_reserve(struct connection *connection, struct input *input, size_t bytes);
 void connection_release(struct connection *connection, struct input *input);
 
 /* answer.c: turns the answer into what is to be sent. */
+struct http2_answer answer_for_http2(struct loop *loop, struct job *job);
 void answer_compose(struct loop *loop, struct job *job, bool last);

@@ -27,9 +27,14 @@ enum io transport_peek(const struct transport *transport, uint8_t *byte);
 
 bool transport_begin_tls(struct transport *transport, struct ssl_ctx_st *tls);
 enum io transport_handshake(struct transport *transport);
+bool transport_is_http2(
+    const struct transport *transport); /* after the handshake: the protocol that was agreed on */
 
 /* IO_DONE: at least one byte. */
 enum io transport_recv(struct transport *transport, char *data, size_t room, size_t *size);
+
+/* Whether the other side has our own address, as commands on this machine do. */
+bool transport_is_from_here(const struct transport *transport);
 
 /* Bytes that have left the socket already and that no poll will tell about. */
 bool transport_pending(const struct transport *transport);

@@ -50,7 +50,8 @@ static void add_hashed(struct walk *walk, path_id path, enum json_kind kind, str
 static void add_time(struct walk *walk)
 {
     uint8_t *to =
-        terms_begin(walk->terms, path_member(path_root(TERM_RANGE), slice_of("_ts")), TERM_TIME_BYTES);
+        terms_begin(walk->terms, path_member(walk->policy->seed, path_root(TERM_RANGE), slice_of("_ts")),
+                    TERM_TIME_BYTES);
 
     if (!to)
         return;
@@ -156,7 +157,7 @@ static struct hash128 visit_object(struct walk *walk, const struct index_node *n
 
         if (!member->stored)
             continue;
-        hash = visit(walk, member, path_member_hashed(path, name), i.value, hashed);
+        hash = visit(walk, member, path_member(walk->policy->seed, path, i.name), i.value, hashed);
         if (hashed)
             json_hasher_member(&hasher, name, hash);
     }

@@ -25,16 +25,30 @@ struct reading {
 };
 
 /* The id of the path's steps from `first` on, below a path that has the id `id`. */
-static path_id id_below(path_id id, const struct index_path *path, size_t first)
+static path_id id_below(struct hash_seed seed, path_id id, const struct index_path *path, size_t first)
 {
     for (size_t i = first; i < path->count; i++)
-        id = path->step[i].element ? path_element(id) : path_member(id, path->step[i].name);
+        id = path->step[i].element ? path_element(id) : path_member(seed, id, path->step[i].name);
     return id;
 }
 
-path_id index_path_id(const struct index_path *path)
+path_id index_path_id(const struct index_policy *policy, const struct index_path *path)
 {
-    return id_below(path_root(TERM_RANGE), path, 0);
+    return id_below(policy->seed, path_root(TERM_RANGE), path, 0);
+}
+
+bool index_path_equal(const struct index_path *a, const struct index_path *b)
+{
+    bool same = a->count == b->count;
+
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->step[i].element == b->step[i].element && slice_equal(a->step[i].name, b->step[i].name);
+    return same;
+}
+
+bool index_policy_shares_ids(const struct index_policy *a, const struct index_policy *b)
+{
+    return a->seed.k0 == b->seed.k0 && a->seed.k1 == b->seed.k1;
 }
 
 /* ------- the tree ------- */
@@ -175,10 +189,10 @@ static void read_tuple(struct reading *reading, const struct policy_path *path)
     struct index_joined *tuple = &policy->tuple[policy->tuple_count];
 
     *tuple = (struct index_joined){ .prefix = path->path, .part_count = path->part_count };
-    tuple->id = path_join(path_root(TERM_TUPLE), index_path_id(&path->path), false);
+    tuple->id = path_join(path_root(TERM_TUPLE), index_path_id(policy, &path->path), false);
     for (size_t i = 0; i < path->part_count; i++) {
         tuple->part[i] = path->part[i];
-        tuple->id = path_join(tuple->id, index_path_id(&path->part[i]), false);
+        tuple->id = path_join(tuple->id, index_path_id(policy, &path->part[i]), false);
         slots->slot[i] = slot_of(reading, path_draft(reading, element, &path->part[i]));
     }
     slots->next = element->node.tuple;
@@ -249,7 +263,8 @@ static path_id part_id(const struct index_policy *policy, const struct index_pat
 {
     int which = computed_of(policy, path);
 
-    return which == NONE ? index_path_id(path) : id_below(policy->computed_path[which], path, 1);
+    return which == NONE ? index_path_id(policy, path)
+                         : id_below(policy->seed, policy->computed_path[which], path, 1);
 }
 
 static bool has_element(const struct index_path *path)
@@ -348,9 +363,9 @@ static const struct index_node *read_property(struct op *op, struct reading *rea
     return &draft->node;
 }
 
-static path_id path_of_query(struct json query)
+static path_id path_of_query(struct hash_seed seed, struct json query)
 {
-    return path_member(path_root(TERM_COMPUTED),
+    return path_member(seed, path_root(TERM_COMPUTED),
                        json_kind(query) == JSON_STRING ? json_string(query) : slice_of(""));
 }
 
@@ -367,7 +382,7 @@ static void read_computed(struct op *op, struct reading *reading, const struct i
         size_t which = policy->computed_count++;
 
         policy->computed_node[which] = read_property(op, reading, which, i.value);
-        policy->computed_path[which] = path_of_query(json_get(i.value, "query"));
+        policy->computed_path[which] = path_of_query(policy->seed, json_get(i.value, "query"));
     }
 }
 
@@ -405,7 +420,7 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
     struct reading reading = { arena, made, new_draft(arena, (struct slice){ 0 }) };
     struct json mode = json_get(source->policy, "indexingMode");
 
-    *made = (struct index_policy){ .planar = source->planar };
+    *made = (struct index_policy){ .planar = source->planar, .seed = source->seed };
     made->is_empty = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
     made->is_manual = json_kind(json_get(source->policy, "automatic")) == JSON_FALSE;
     make_room(&reading, source->policy);
@@ -533,6 +548,6 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
     assert((size_t)which < policy->spatial_count);
     spatial->planar = policy->planar;
     memcpy(spatial->box, policy->box[which], sizeof(spatial->box));
-    spatial->id = path_spatial(index_path_id(path), spatial->planar ? spatial->box : NULL);
+    spatial->id = path_spatial(index_path_id(policy, path), spatial->planar ? spatial->box : NULL);
     return true;
 }

@@ -27,6 +27,8 @@ struct index_path {
     size_t count;
 };
 
+bool index_path_equal(const struct index_path *a, const struct index_path *b);
+
 struct index_computed {
     struct json value; /* undefined when there is none */
     bool unknown;      /* there is a value, but JSON cannot hold it, or it is too much to be computed */
@@ -45,6 +47,7 @@ struct index_policy_source {
     struct json computed;   /* computedProperties, or undefined */
     bool planar;            /* geospatialConfig.type is Geometry */
     index_compute *compute; /* NULL: computed properties have no entries */
+    struct hash_seed seed;  /* of its paths' ids */
 };
 
 /* The policy has been checked before, so only lack of memory makes this fail. */
@@ -60,7 +63,10 @@ bool index_policy_is_manual(const struct index_policy *policy);
 /* Whether stored values at the path have entries: a scalar, null, and also an array or object as a whole. */
 bool index_policy_has_values(const struct index_policy *policy, const struct index_path *path);
 
-path_id index_path_id(const struct index_path *path);
+path_id index_path_id(const struct index_policy *policy, const struct index_path *path);
+
+/* Whether both give a path the same id. */
+bool index_policy_shares_ids(const struct index_policy *a, const struct index_policy *b);
 
 /*
  * The same for the values of a computed property with this query. The id of their path comes from the query and not

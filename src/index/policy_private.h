@@ -31,6 +31,7 @@ struct joined_slots {
 
 struct index_policy {
     bool is_empty, is_manual, planar;
+    struct hash_seed seed;
     const struct index_node *root;
     size_t slot_count;
     size_t composite_count, tuple_count, spatial_count;

@@ -26,14 +26,12 @@ path_id path_root(enum term_kind kind)
     return mix(0, kind);
 }
 
-path_id path_member_hashed(path_id parent, struct hash128 name)
+path_id path_member(struct hash_seed seed, path_id parent, struct slice name)
 {
-    return mix(parent, name.h1 | STEP_MEMBER);
-}
+    struct hash128 hash =
+        hash_seed_is_none(seed) ? murmur3_128(name.data, name.size) : siphash_128(seed, name.data, name.size);
 
-path_id path_member(path_id parent, struct slice name)
-{
-    return path_member_hashed(parent, murmur3_128(name.data, name.size));
+    return mix(parent, hash.h1 | STEP_MEMBER);
 }
 
 path_id path_element(path_id parent)

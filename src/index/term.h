@@ -5,7 +5,9 @@
  *     composite term  path id 8, a value for each path; the value of a descending path has every bit inverted
  *     spatial term    path id 8, cell (geo/cells.h)
  *
- * A path's id is a hash of its steps and of the kind of its terms, so that documents need no dictionary of paths.
+ * A path's id is a hash of its steps and of the kind of its terms, so that documents need no dictionary of paths. Names
+ * are hashed with a seed of the policy's own. Otherwise somebody could make a name whose entries lie among those of
+ * another path, and be counted with them.
  * Array elements share one step: /tags/[] holds every tag. A member step and an array step never have the same id.
  * Terms sort by memcmp as their values sort, and tell where they end, so that a number may follow
  * (key_index in keys/keys.h).
@@ -20,13 +22,12 @@ enum { TERM_PATH_BYTES = 8 };
 
 typedef uint64_t path_id;
 
-/* From the root downward: path_element(path_member(path_root(TERM_RANGE), "tags")). */
+/* From the root downward: path_element(path_member(seed, path_root(TERM_RANGE), "tags")). */
 path_id path_root(enum term_kind kind);
-path_id path_member(path_id parent, struct slice name);
 path_id path_element(path_id parent);
 
-/* The same for a caller that has murmur3_128() of the name already. */
-path_id path_member_hashed(path_id parent, struct hash128 name);
+/* Without a seed, as programs before 0.2 wrote it, the name's hash is murmur3_128(). */
+path_id path_member(struct hash_seed seed, path_id parent, struct slice name);
 
 /*
  * The id for cells of geometries at a path, made of the path's id for ranges. `plane` is NULL for geometries on the

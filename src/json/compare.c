@@ -1,4 +1,6 @@
 /* src/json/compare.c - equality, order and hash of values. */
+#include <stdlib.h>
+
 #include "json/format.h"
 
 enum { HASH_BYTES = 16, LOOKUP_MAX = 64 };
@@ -72,9 +74,66 @@ static bool same_hash(struct hash128 a, struct hash128 b)
     return a.h1 == b.h1 && a.h2 == b.h2;
 }
 
+/* ---- many members, in another order ---- */
+
+struct member {
+    struct slice name;
+    struct json value;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return slice_compare(((const struct member *)a)->name, ((const struct member *)b)->name);
+}
+
+static void sort_members(struct json object, struct member *member)
+{
+    size_t count = 0;
+
+    for (struct json_iter i = json_iter(object); json_next(&i);)
+        member[count++] = (struct member){ i.name, i.value };
+    qsort(member, count, sizeof(*member), by_name);
+}
+
+static bool equal_sorted(const struct member *a, const struct member *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!slice_equal(a[i].name, b[i].name) || !json_equal(a[i].value, b[i].value))
+            return false;
+    return true;
+}
+
+/* Slow, and needs no memory. */
+static bool equal_looked_up(struct json a, struct json b)
+{
+    for (struct json_iter i = json_iter(a); json_next(&i);)
+        if (!json_equal(i.value, json_member(b, i.name)))
+            return false;
+    return true;
+}
+
+/* Different hashes tell that they differ. Equal ones tell nothing: somebody may have made them equal. */
+static bool equal_many(struct json a, struct json b)
+{
+    size_t count = json_count(a);
+    struct member *member;
+    bool same;
+
+    if (!same_hash(json_hash(a), json_hash(b)))
+        return false;
+    member = malloc(2 * count * sizeof(*member));
+    if (!member)
+        return equal_looked_up(a, b);
+    sort_members(a, member);
+    sort_members(b, member + count);
+    same = equal_sorted(member, member + count, count);
+    free(member);
+    return same;
+}
+
 /*
- * Two equal objects mostly have their members in the same order. Where they do not, each member is looked up. With so
- * many members that this would take long, equal hashes decide.
+ * Two equal objects mostly have their members in the same order. Where they do not, each member is looked up, or, with
+ * so many members that this would take long, the members of both are sorted.
  */
 static bool equal_objects(struct json a, struct json b)
 {
@@ -85,7 +144,7 @@ static bool equal_objects(struct json a, struct json b)
 
         if (!slice_equal(i.name, j.name)) {
             if (json_count(a) > LOOKUP_MAX)
-                return same_hash(json_hash(a), json_hash(b));
+                return equal_many(a, b);
             other = json_member(b, i.name);
         }
         if (!json_equal(i.value, other))

@@ -115,8 +115,12 @@ int json_compare(struct json a, struct json b);
 struct hash128 json_order_hash(struct json value);
 int json_order_hash_compare(struct hash128 a, struct hash128 b);
 
-/* Equal values have equal hashes. */
+/*
+ * Equal values have equal hashes. The first is on disk and public: anybody can make other values that have it, so
+ * whoever finds something by it compares values. The second stands for its value, as long as the seed is secret.
+ */
 struct hash128 json_hash(struct json value);
+struct hash128 json_hash_seeded(struct hash_seed seed, struct json value);
 
 /*
  * The same for an array or an object whose elements' hashes are known, so that those of a deep one need not be

@@ -228,7 +228,7 @@ void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct ep
 
     assert(index > 0 && index < count);
     if (version == EPK_V1) {
-        cut->size = (uint16_t)v1_put_hash(cut->bytes, (uint32_t)((uint64_t)UINT32_MAX * index / count));
+        cut->size = (uint16_t)v1_put_hash(cut->bytes, UINT32_MAX / count * index);
         return;
     }
     at = greatest / count * index + greatest % count * index / count;

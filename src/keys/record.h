@@ -47,6 +47,7 @@ enum record_flag {
     RECORD_UNINDEXED = 4,       /* of an item: it is left out of the index */
     RECORD_KEEPS_UNIQUE = 1,    /* of a container: its items have entries of their unique keys */
     RECORD_HAS_RANGES = 8,      /* of a container: its definition has a table of its ranges */
+    RECORD_HAS_SEED = 16,       /* of a container: its definition has the seed of its hashes */
 };
 
 /*

@@ -28,6 +28,15 @@ struct rid rid_container(const struct rid *database, uint32_t container)
     return rid;
 }
 
+uint64_t rid_owner(const struct rid *container)
+{
+    uint64_t number;
+
+    assert(container->size == RID_CONTAINER_BYTES);
+    memcpy(&number, container->bytes, sizeof(number));
+    return number;
+}
+
 struct rid rid_child(const struct rid *container, enum rid_kind kind, uint64_t number)
 {
     struct rid rid = *container;

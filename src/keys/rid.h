@@ -54,6 +54,9 @@ struct rid rid_database(uint32_t database);
 struct rid rid_container(const struct rid *database, uint32_t container);               /* below 2^31 */
 struct rid rid_child(const struct rid *container, enum rid_kind kind, uint64_t number); /* below 2^60 */
 
+/* All of a container's as a number that is not 0: whose turn it is (base/turns.h). */
+uint64_t rid_owner(const struct rid *container);
+
 struct rid rid_attachment(const struct rid *document, uint32_t number);
 
 struct rid rid_offer(uint32_t number); /* below 2^24 */

@@ -44,8 +44,9 @@ static enum status print_request(struct op *op, const char *address, const char 
                                  const struct server_question *question, struct buf *text)
 {
     struct slice path = slice_of(question->path);
-    const struct auth_subject subject = { slice_of("_orrery"), path, path,
-                                          slice_after(path, sizeof("_orrery/") - 1), true };
+    const struct auth_subject subject = {
+        .type = slice_of("_orrery"), .link = path, .raw_link = path, .writes = true
+    };
     struct request request = { .method = METHOD_POST };
     char date[HTTP_DATE_SIZE + 1];
     struct slice authorization;
@@ -135,7 +136,7 @@ enum status server_ask(struct op *op, const struct settings *settings, const cha
                        const struct server_question *question, struct slice *answer)
 {
     struct key_texts keys;
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
     enum status st;
 
     signal(SIGPIPE, SIG_IGN);

@@ -7,6 +7,11 @@
 #include "main/directory.h"
 #include "store/store.h"
 
-/* Into a directory that is missing or empty, while the store is in use. On failure nothing is left. */
+/*
+ * Into a directory that is missing or empty, while the store is in use. On failure nothing is left, and what was there
+ * is as it was. The directory lies below `backup_dir`, or where that is NULL below `backups` in the data directory:
+ * `name` is a path from there, or a whole one that leads there, and neither dots nor links lead out of it. `made` tells
+ * where the copy is.
+ */
 enum status backup_make(struct op *op, const struct directory *directory, struct store *store,
-                        const char *target);
+                        const char *backup_dir, const char *name, const char **made);

@@ -1,9 +1,6 @@
 /* src/main/backup_command.c - orrery backup: by the server that holds the data, or without one. */
 #include <sys/stat.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,23 +12,33 @@
 
 /* --- by the server --- */
 
+/* The server's answer tells where the copy is: only it knows where its copies go. */
 static enum status by_server(struct op *op, const struct settings *settings, const char *address,
-                             const char *target)
+                             const char *name, const char **made)
 {
     struct slice answer;
+    struct json told;
     struct buf body;
+    enum status st;
 
     buf_init(&body, &op->arena);
     buf_text(&body, "{\"directory\":");
-    json_print_string(&body, slice_of(target));
+    json_print_string(&body, slice_of(name));
     buf_text(&body, "}");
-    return server_ask(op, settings, address,
-                      &(struct server_question){ "_orrery/backup", buf_as_slice(&body) }, &answer);
+    TRY(server_ask(op, settings, address, &(struct server_question){ "_orrery/backup", buf_as_slice(&body) },
+                   &answer));
+    TRY(json_parse(op, answer, &told));
+    if (json_kind(json_get(told, "directory")) != JSON_STRING)
+        TRY(op_fail(op, ST_UNAVAILABLE, "the server's answer does not tell where the copy is"));
+    *made = arena_text(&op->arena, json_string(json_get(told, "directory")));
+out:
+    return st;
 }
 
 /* --- without one --- */
 
-static enum status by_ourselves(struct op *op, const struct settings *settings, const char *target)
+static enum status by_ourselves(struct op *op, const struct settings *settings, const char *name,
+                                const char **made)
 {
     struct directory directory = { .lock = -1 };
     struct store_options options = {
@@ -48,38 +55,23 @@ static enum status by_ourselves(struct op *op, const struct settings *settings, 
     TRY(directory_open(op, settings->data, true, &directory));
     options.directory = directory.store;
     TRY(store_open(op, &options, &store));
-    TRY(backup_make(op, &directory, store, target));
+    TRY(backup_make(op, &directory, store, settings->backup_dir, name, made));
 out:
     store_close(store);
     directory_close(&directory);
     return st;
 }
 
-/* The server's working directory is not ours. */
-static enum status make_absolute(struct op *op, const char *given, struct buf *target)
-{
-    char here[PATH_MAX];
-
-    if (given[0] != '/' && !getcwd(here, sizeof(here)))
-        return op_fail(op, ST_UNAVAILABLE, "cannot tell the working directory: %s", strerror(errno));
-    buf_init(target, &op->arena);
-    buf_printf(target, "%s%s%s", given[0] == '/' ? "" : here, given[0] == '/' ? "" : "/", given);
-    buf_byte(target, '\0');
-    return ST_OK;
-}
-
-static enum status run(struct op *op, const struct settings *settings, const char *given)
+static enum status run(struct op *op, const struct settings *settings, const char *name)
 {
     char address[DIRECTORY_ADDRESS_SIZE];
-    struct buf target;
+    const char *made;
     enum status st;
 
-    TRY(make_absolute(op, given, &target));
-    st = directory_is_held(op, settings->data, address) ? by_server(op, settings, address, target.data)
-                                                        : by_ourselves(op, settings, target.data);
+    st = directory_is_held(op, settings->data, address) ? by_server(op, settings, address, name, &made)
+                                                        : by_ourselves(op, settings, name, &made);
     if (st == ST_OK)
-        printf("%s\n", target.data);
-out:
+        printf("%s\n", made);
     return st;
 }
 
@@ -90,7 +82,7 @@ int backup_command(int argc, char **argv)
     enum status st;
 
     if (argc < 3 || strncmp(argv[2], "--", 2) == 0 || !argv[2][0]) {
-        fputs("usage: orrery backup DIR [flags of serve]\n", stderr);
+        fputs("usage: orrery backup NAME [flags of serve]\n", stderr);
         return 2;
     }
     if (!settings_read(&settings, argc, argv, 3))

@@ -66,7 +66,21 @@ bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_A
     return is_held;
 }
 
-/* A folder with other files is refused: a user who named it by mistake would later delete them with the data. */
+/* Itself and its parent, what a server that was just stopped may have left, what the file system has there. */
+static bool is_nothing(const char *name)
+{
+    static const char *const names[] = { ".", "..", "LOCK", "FORMAT.new", "lost+found" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * A folder with other files, hidden ones among them, is refused: a user who named it by mistake would later delete them
+ * with the data.
+ */
 bool directory_is_empty(const char *path)
 {
     DIR *directory = opendir(path);
@@ -74,8 +88,7 @@ bool directory_is_empty(const char *path)
     bool empty = true;
 
     while (directory && (entry = readdir(directory)))
-        empty &= entry->d_name[0] == '.' || strcmp(entry->d_name, "LOCK") == 0 ||
-                 strcmp(entry->d_name, "FORMAT.new") == 0 || strcmp(entry->d_name, "lost+found") == 0;
+        empty &= is_nothing(entry->d_name);
     if (directory)
         closedir(directory);
     return empty;
@@ -178,6 +191,24 @@ out:
     return st;
 }
 
+/* Others may read nothing of it and its group may write nothing; PostgreSQL wants the same of its directory. */
+enum { MODE_OF_OTHERS = S_IRWXO | S_IWGRP };
+
+/* What holds data already may have been open to others for long, which is for its owner to judge. */
+static enum status check_mode(struct op *op, const char *path, int format)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return op_fail(op, ST_UNAVAILABLE, "cannot use %s: %s", path, strerror(errno));
+    if (!(info.st_mode & MODE_OF_OTHERS) || (format == 0 && chmod(path, 0700) == 0))
+        return ST_OK;
+    return op_fail(op, ST_UNAVAILABLE,
+                   "%s is open to other users (mode %03o): the data directory must be its owner's alone: "
+                   "chmod 700 it",
+                   path, (unsigned)info.st_mode & 0777);
+}
+
 static enum status open_to_write(struct op *op, const struct formats *formats, struct directory *directory)
 {
     const char *path = directory->path;
@@ -188,6 +219,7 @@ static enum status open_to_write(struct op *op, const struct formats *formats, s
     TRY(directory_lock(op, path, &directory->lock));
     TRY(read_format(op, path, false, &format));
     TRY(check_format(op, formats, path, format));
+    TRY(check_mode(op, path, format));
     if (format == 0)
         TRY(directory_write_format(op, path, formats->present));
     else

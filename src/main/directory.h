@@ -5,6 +5,9 @@
  *     LOCK      held by the server that uses the directory, with the address it listens on
  *     store/    the embedded store
  *     tls/      the certificate the server made for itself
+ *     backups/  copies of it, unless --backup-dir says where they go
+ *
+ * It is its owner's alone: one that others may read, or its group may write, is refused.
  */
 #pragma once
 #include "base/op.h"
@@ -37,7 +40,8 @@ bool directory_is_held(struct op *op, const char *path, char address[DIRECTORY_A
 
 const char *directory_inside(struct op *op, const char *directory, const char *name);
 enum status directory_lock(struct op *op, const char *path, int *lock);
-bool directory_is_empty(const char *path); /* but for what a server that was just stopped may have left */
+bool directory_is_empty(
+    const char *path); /* but for what a server that was just stopped may have left, and lost+found */
 
 /* Writes the file whole or not at all. It is safe from a power cut once this returns. */
 enum status directory_write_format(struct op *op, const char *path, int format);

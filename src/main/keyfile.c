@@ -12,21 +12,12 @@
 #include "main/directory.h"
 #include "main/keyfile.h"
 
-enum { FILE_BYTES_MAX = 4096 };
+static const struct watched_kind key_file = { "key file", 4096, true };
+
+/* A key of fewer bytes than the signature's hash has can be guessed: whoever has seen one signed request may try. */
+enum { KEY_BYTES_MIN = 32 };
 
 /* --- reading --- */
-
-/* The file's group may read it, because a service often runs with that group. Nobody else may do anything with it. */
-static enum status check_mode(struct op *op, const char *path, const struct stat *info)
-{
-    if (!S_ISREG(info->st_mode))
-        return op_fail(op, ST_BAD_REQUEST, "the key file %s is no file", path);
-    if (info->st_mode & (S_IRWXO | S_IWGRP))
-        return op_fail(op, ST_BAD_REQUEST,
-                       "the key file %s can be read or changed by others (mode %03o): chmod 600 it", path,
-                       (unsigned)info->st_mode & 0777);
-    return ST_OK;
-}
 
 static bool find_name(struct slice name, size_t *which)
 {
@@ -40,7 +31,7 @@ static bool is_key(struct slice text)
 {
     uint8_t bytes[AUTH_KEY_BYTES_MAX];
     size_t size;
-    bool is_base64 = base64_decode(text, bytes, sizeof(bytes), &size) && size > 0;
+    bool is_base64 = base64_decode(text, bytes, sizeof(bytes), &size) && size >= KEY_BYTES_MIN;
 
     explicit_bzero(bytes, sizeof(bytes));
     return is_base64;
@@ -65,8 +56,8 @@ static enum status read_line(struct op *op, const char *path, int number, struct
         return op_fail(op, ST_BAD_REQUEST, "the key file %s has two keys named %s", path,
                        auth_key_names[which]);
     if (!is_key(value))
-        return op_fail(op, ST_BAD_REQUEST, "the key file %s, line %d: a key must be base64 of 1 to %d bytes",
-                       path, number, AUTH_KEY_BYTES_MAX);
+        return op_fail(op, ST_BAD_REQUEST, "the key file %s, line %d: a key must be base64 of %d to %d bytes",
+                       path, number, KEY_BYTES_MIN, AUTH_KEY_BYTES_MAX);
     assert(value.size <= AUTH_KEY_TEXT_MAX); /* which is what AUTH_KEY_BYTES_MAX are in base64 */
     memcpy(keys->text[which], value.data, value.size);
     return ST_OK;
@@ -92,22 +83,6 @@ out:
     return st;
 }
 
-static struct keyfile_stamp stamp_of(const struct stat *info)
-{
-    return (struct keyfile_stamp){ info->st_dev, info->st_ino, info->st_size, info->st_ctim, info->st_mtim };
-}
-
-static bool same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-static bool same_stamp(const struct keyfile_stamp *a, const struct keyfile_stamp *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           same_time(a->changed, b->changed) && same_time(a->written, b->written);
-}
-
 static bool has_any(const struct key_texts *keys)
 {
     bool any = false;
@@ -117,56 +92,19 @@ static bool has_any(const struct key_texts *keys)
     return any;
 }
 
-/* Reads the whole file. If somebody writes it meanwhile, its stamp differs afterwards, and it is refused. */
-static enum status read_text(struct op *op, const char *path, int file, const struct keyfile_stamp *stamp,
-                             char text[FILE_BYTES_MAX], size_t *size)
+enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys, struct file_stamp *stamp)
 {
-    ssize_t got = read(file, text, FILE_BYTES_MAX);
-    struct keyfile_stamp after;
-    struct stat info;
-
-    if (got < 0 || got == FILE_BYTES_MAX || fstat(file, &info) != 0)
-        return op_fail(op, ST_BAD_REQUEST, "cannot read the key file %s: %s", path,
-                       got == FILE_BYTES_MAX ? "it is too large to be one" : strerror(errno));
-    after = stamp_of(&info);
-    if (got != stamp->size || !same_stamp(&after, stamp))
-        return op_fail(op, ST_BAD_REQUEST, "the key file %s is being written", path);
-    *size = (size_t)got;
-    return ST_OK;
-}
-
-enum status keyfile_read(struct op *op, const char *path, struct key_texts *keys, struct keyfile_stamp *stamp)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    char text[FILE_BYTES_MAX];
-    struct stat info;
-    size_t size;
+    struct slice text;
     enum status st;
 
     *keys = (struct key_texts){ 0 };
-    *stamp = (struct keyfile_stamp){ 0 };
-    if (file < 0 || fstat(file, &info) != 0)
-        TRY(op_fail(op, ST_BAD_REQUEST, "cannot read the key file %s: %s", path, strerror(errno)));
-    *stamp = stamp_of(&info);
-    TRY(check_mode(op, path, &info));
-    TRY(read_text(op, path, file, stamp, text, &size));
-    TRY(read_lines(op, path, slice_make(text, size), keys));
+    TRY(watched_read(op, path, &key_file, &text, stamp));
+    TRY(read_lines(op, path, text, keys));
     if (!has_any(keys))
         TRY(op_fail(op, ST_BAD_REQUEST, "the key file %s has no key", path));
 out:
-    explicit_bzero(text, sizeof(text));
-    if (file >= 0)
-        close(file);
+    explicit_bzero((char *)text.data, text.size);
     return st;
-}
-
-bool keyfile_look(const char *path, struct keyfile_watch *watch)
-{
-    struct keyfile_stamp before = watch->seen;
-    struct stat info;
-
-    watch->seen = stat(path, &info) == 0 ? stamp_of(&info) : (struct keyfile_stamp){ 0 };
-    return !same_stamp(&watch->seen, &watch->used) && same_stamp(&watch->seen, &before);
 }
 
 /* --- rotating --- */
@@ -236,7 +174,7 @@ enum status keyfile_rotate(struct op *op, const char *path, enum auth_key which,
                            char text[AUTH_KEY_TEXT_MAX + 1])
 {
     struct key_texts keys = { 0 };
-    struct keyfile_stamp stamp;
+    struct file_stamp stamp;
     bool is_ours = false;
     struct buf fresh;
     int file = -1;
@@ -270,7 +208,7 @@ static enum status set_primary(struct op *op, const char *text, struct key_texts
         return op_fail(op, ST_BAD_REQUEST,
                        "there are two primary keys: leave --key out, or that line of the key file");
     if (!is_key(slice_of(text)))
-        return op_fail(op, ST_BAD_REQUEST, "--key: a key must be base64 of 1 to %d bytes",
+        return op_fail(op, ST_BAD_REQUEST, "--key: a key must be base64 of %d to %d bytes", KEY_BYTES_MIN,
                        AUTH_KEY_BYTES_MAX);
     assert(strlen(text) <= AUTH_KEY_TEXT_MAX);
     memcpy(keys->text[AUTH_PRIMARY], text, strlen(text) + 1);
@@ -290,7 +228,7 @@ static enum status check_well_known(struct op *op, const struct settings *settin
 }
 
 enum status keys_read(struct op *op, const struct settings *settings, struct key_texts *keys,
-                      struct keyfile_stamp *stamp)
+                      struct file_stamp *stamp)
 {
     enum status st = ST_OK;
 

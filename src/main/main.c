@@ -1,6 +1,7 @@
 /* src/main/main.c - which command was asked for. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "main/admin_command.h"
 #include "main/backup_command.h"
@@ -18,12 +19,14 @@ static int help_command(int argc, char **argv)
          "\n"
          "  orrery serve [flags]        start the server; it prints where it listens when it is ready\n"
          "  orrery check DIR            verify a data directory that no server is using\n"
-         "  orrery backup DIR [flags]   copy the data into DIR, missing or empty, while a server uses it or "
-         "not;\n"
-         "                              wants the server's --data, and its --key or --key-file to ask it\n"
+         "  orrery backup NAME [flags]  copy the data while a server uses it or not, into NAME below "
+         "--backup-dir,\n"
+         "                              missing or empty; wants the server's --data, and its --key or "
+         "--key-file\n"
          "  orrery keys show [flags]    print the keys that serve would take with these flags\n"
          "  orrery keys rotate NAME --key-file FILE\n"
          "                              give one key a new value; a server takes it up within a second\n"
+         "  orrery keys metrics [flags] print the token that opens /_orrery/metrics beyond loopback\n"
          "  orrery admin split dbs/D/colls/C [range=ID] [at=middle|median|EPK | parts=N] [flags]\n"
          "  orrery admin merge dbs/D/colls/C ID ID... [flags]\n"
          "                              split or merge partition key ranges, by the server that uses --data\n"
@@ -84,6 +87,7 @@ int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
 
+    umask(077); /* whatever is made is its owner's alone */
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return help_command(argc, argv);

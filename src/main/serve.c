@@ -17,6 +17,7 @@
 #include "http/certificate.h"
 #include "http/http.h"
 #include "main/backup.h"
+#include "main/identity.h"
 #include "main/keyfile.h"
 #include "main/memory.h"
 #include "main/serve.h"
@@ -41,13 +42,16 @@ struct server {
     struct scripts *scripts;
     char script_program[PATH_MAX];
     struct auth *auth;
-    struct keyfile_watch key_watch;
+    struct file_watch key_watch;
+    struct identity identity;
+    struct audit *audit;
     struct service service;
     struct housekeeping *housekeeping;
     struct router *router;
     struct http_server *http;
-    char host_name[HOST_NAME_SIZE];
-    const char *names[SETTING_LIST_MAX + 1]; /* the machine's own and those of --host-name */
+    char host_name[HOST_NAME_SIZE], public_name[HOST_NAME_SIZE];
+    const char
+        *names[SETTING_LIST_MAX + 2]; /* the machine's own, those of --host-name, that of --public-endpoint */
     size_t name_count;
     bool has_directory;
 };
@@ -69,16 +73,40 @@ static void print_metrics(void *context, struct buf *out)
 
 /* --- the steps of starting --- */
 
+/* Clients that are sent to a name come by it, too. */
+static void read_public_name(struct server *server)
+{
+    const char *name = strstr(server->settings->public_endpoint, "://") + 3;
+    size_t size = strcspn(name, ":/");
+
+    if (size > 0 && size < sizeof(server->public_name)) {
+        memcpy(server->public_name, name, size);
+        server->names[server->name_count++] = server->public_name;
+    }
+}
+
 static void read_names(struct server *server)
 {
     const struct setting_list *given = &server->settings->host_names;
 
     assert(server->name_count == 0);
-    assert(given->count < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
+    assert(given->count + 1 < sizeof(server->names) / sizeof(server->names[0])); /* and the machine's own */
     if (gethostname(server->host_name, sizeof(server->host_name) - 1) == 0 && server->host_name[0])
         server->names[server->name_count++] = server->host_name;
     for (size_t i = 0; i < given->count; i++)
         server->names[server->name_count++] = given->item[i];
+    if (server->settings->public_endpoint)
+        read_public_name(server);
+}
+
+/* The endpoint without a slash at its end, which the account's answer adds. */
+static struct slice public_endpoint(const struct settings *settings)
+{
+    struct slice url = settings->public_endpoint ? slice_of(settings->public_endpoint) : (struct slice){ 0 };
+
+    if (url.size && url.data[url.size - 1] == '/')
+        url.size--;
+    return url;
 }
 
 static enum status open_directory(struct op *op, struct server *server)
@@ -181,6 +209,7 @@ static enum status open_auth(struct op *op, struct server *server)
                  "the well-known emulator key is in use: whoever reaches this address can do anything");
     keys_list(&keys, list);
     TRY(auth_open(op, list, AUTH_KEYS_MAX, &server->auth));
+    TRY(identity_open(op, settings, server->auth, &server->identity));
 out:
     explicit_bzero(&keys, sizeof(keys));
     return st;
@@ -192,18 +221,23 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
     auth_print_token(context, grant, out);
 }
 
-static enum status make_backup(void *context, struct op *op, struct slice directory)
+static enum status make_backup(void *context, struct op *op, struct slice name, struct slice *made)
 {
     struct server *server = context;
     struct buf target;
+    const char *path;
+    enum status st;
 
     assert(server->has_directory); /* otherwise the router has no way here */
     buf_init(&target, &op->arena);
-    buf_slice(&target, directory);
+    buf_slice(&target, name);
     buf_byte(&target, '\0');
     if (target.failed)
-        return op_fail(op, ST_TOO_LARGE, "The path is too long.");
-    return backup_make(op, &server->directory, server->store, target.data);
+        TRY(op_fail(op, ST_TOO_LARGE, "The path is too long."));
+    TRY(backup_make(op, &server->directory, server->store, server->settings->backup_dir, target.data, &path));
+    *made = slice_of(path);
+out:
+    return st;
 }
 
 static void open_housekeeping(struct server *server)
@@ -220,6 +254,7 @@ static void open_housekeeping(struct server *server)
 static void open_router(struct server *server)
 {
     const struct settings *settings = server->settings;
+    bool is_level;
 
     server->service = (struct service){
         .env = env_system(),
@@ -233,10 +268,15 @@ static void open_router(struct server *server)
         .print_token = print_token,
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
+        .public_endpoint = public_endpoint(settings),
     };
+    is_level = consistency_parse(slice_of(settings->consistency), &server->service.consistency);
+    assert(is_level); /* settings_read() has compared it with the same names */
     server->router = route_open(&(struct route_options){
         .service = &server->service,
         .auth = server->auth,
+        .audit = server->audit,
+        .guards_metrics = !settings_only_loopback(&settings->listen),
         .host_names = server->names,
         .host_name_count = server->name_count,
         .cors_origins = settings->cors_origins.item,
@@ -272,6 +312,7 @@ static enum status open_http(struct op *op, struct server *server)
         .tls_key_file = !tls                ? NULL
                         : settings->tls_key ? settings->tls_key
                                             : server->directory.tls_key,
+        .tls_only = tls && settings_tls_only(settings),
         .connections_max = connections_max(&server->account),
         .head_bytes_max = HTTP_HEAD_BYTES_MAX,
         .body_bytes_max = HTTP_BODY_BYTES_MAX,
@@ -293,7 +334,7 @@ static void print_addresses(const struct server *server, bool tls)
     const char *address;
 
     for (size_t i = 0; (address = http_address(server->http, i)); i++)
-        if (tls)
+        if (tls) /* where plain http is refused, this machine's own is not */
             printf("listening on http://%s and https://%s\n", address, address);
         else
             printf("listening on http://%s\n", address);
@@ -305,6 +346,8 @@ static enum status start(struct op *op, struct server *server)
     enum status st;
 
     read_names(server);
+    if (server->settings->audit)
+        TRY(audit_open(op, server->settings->audit, &server->audit));
     TRY(open_auth(op, server)); /* before anything is made on disk for a server that will not run */
     TRY(open_directory(op, server));
     open_account(server);
@@ -335,12 +378,13 @@ static void take_up_keys(struct op *op, struct server *server)
     struct key_texts keys;
     enum status st;
 
-    if (!settings->key_file || !keyfile_look(settings->key_file, &server->key_watch))
+    if (!settings->key_file || !watched_look(settings->key_file, &server->key_watch))
         return;
     TRY(keys_read(op, settings, &keys, &server->key_watch.used));
     keys_list(&keys, list);
     TRY(auth_replace(op, server->auth, list, AUTH_KEYS_MAX));
     log_line(LOG_INFO, "the keys of %s are in use", settings->key_file);
+    audit_note(server->audit, op, "keys", settings->key_file);
 out:
     if (st != ST_OK)
         log_line(LOG_ERROR, "the keys stay as they are: %s", op->error);
@@ -353,6 +397,9 @@ static void keep_house(struct op *op, struct server *server)
     assert(server->housekeeping);
     op_begin(op, OP_TIMEOUT_MS);
     take_up_keys(op, server);
+    if (identity_look(op, server->settings, server->auth, &server->identity))
+        audit_note(server->audit, op, "roles", server->settings->jwks);
+    audit_look(server->audit);
     housekeeping_run(op, server->housekeeping);
 }
 
@@ -374,6 +421,7 @@ static void stop(struct server *server)
     scripts_close(server->scripts);
     housekeeping_close(server->housekeeping);
     auth_close(server->auth);
+    audit_close(server->audit);
     catalog_close(server->catalog);
     hints_close(server->hints);
     locks_close(server->locks);

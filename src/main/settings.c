@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "main/settings.h"
 
-enum kind { TEXT, FLAG, NUMBER, LIST };
+enum kind { TEXT, FLAG, CHOICE, NUMBER, LIST }; /* a CHOICE is a flag that may also be told "no" */
 
 struct flag {
     const char *name; /* without the dashes */
@@ -21,6 +21,7 @@ struct flag {
 /* clang-format off */
 static const struct flag flags[] = {
     { "data", TEXT, AT(data), "DIR", "where the data lives (data)" },
+    { "backup-dir", TEXT, AT(backup_dir), "DIR", "below which copies are made (DATA/backups)" },
     { "listen", LIST, AT(listen), "ADDR:PORT", "where to listen; repeatable; port 0 picks one (localhost:8081)" },
     { "store", TEXT, AT(store), "rocksdb|memory", "what keeps the data; memory forgets it at the end (rocksdb)" },
     { "durability", TEXT, AT(durability), "sync|async", "async acknowledges writes before they are safe from power loss (sync)" },
@@ -29,13 +30,21 @@ static const struct flag flags[] = {
     { "key", TEXT, AT(key), "BASE64", "the primary key (the emulator's well-known one, on loopback only)" },
     { "key-file", TEXT, AT(key_file), "FILE", "keys, a name and its base64 a line: primary, secondary, primaryReadonly, secondaryReadonly" },
     { "allow-emulator-key", FLAG, AT(allow_emulator_key), NULL, "use the well-known key on any address: anybody can sign with it" },
+    { "jwks", TEXT, AT(jwks), "FILE", "public keys of an identity provider, as JSON: bearer tokens signed with them are accepted" },
+    { "jwt-issuer", TEXT, AT(jwt_issuer), "TEXT", "what such a token must have as its issuer" },
+    { "jwt-audience", LIST, AT(jwt_audiences), "TEXT", "what it must have as its audience; repeatable" },
+    { "roles", TEXT, AT(roles), "FILE", "who may do what with such a token, as JSON (docs/running.md)" },
+    { "audit", TEXT, AT(audit), "FILE", "tells who was refused, and who changed definitions and keys, as JSON lines" },
     { "host-name", LIST, AT(host_names), "NAME", "a name clients reach this server by; repeatable" },
+    { "public-endpoint", TEXT, AT(public_endpoint), "URL", "where clients should go, such as https://db.example:443 (where they came to)" },
+    { "consistency", TEXT, AT(consistency), "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual", "the account's level; clients may ask for it and for weaker ones (Session)" },
     { "cors-origin", LIST, AT(cors_origins), "ORIGIN", "a web page's origin that may ask, such as http://localhost:3000; repeatable" },
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
+    { "tls-only", CHOICE, AT(tls_only), NULL, "refuse plain http, but from this machine itself; --tls-only=no takes it (yes beyond loopback)" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
     { "change-retention-hours", NUMBER, AT(change_retention_hours), "N", "how long the change log keeps old versions, where a container's policy does not say (24)" },
-    { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves: a container has as many as it needs (10000)" },
+    { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
     { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },
     { "enforce-throughput", FLAG, AT(enforce_throughput), NULL, "answer 429 to what is beyond a container's request units a second" },
     { "script-seconds", NUMBER, AT(script_seconds), "N", "how long a stored procedure, trigger or function may run (5)" },
@@ -64,6 +73,11 @@ static bool fail(const char *what, const char *name)
     return false;
 }
 
+static bool is_no(const char *value)
+{
+    return strcmp(value, "false") == 0 || strcmp(value, "0") == 0 || strcmp(value, "no") == 0;
+}
+
 static bool set(struct settings *settings, const struct flag *flag, const char *value)
 {
     void *target = (char *)settings + flag->offset;
@@ -75,7 +89,10 @@ static bool set(struct settings *settings, const struct flag *flag, const char *
         *(const char **)target = value;
         return true;
     case FLAG:
-        *(bool *)target = strcmp(value, "false") != 0 && strcmp(value, "0") != 0;
+        *(bool *)target = !is_no(value);
+        return true;
+    case CHOICE:
+        *(int *)target = is_no(value) ? -1 : 1;
         return true;
     case NUMBER:
         *(long *)target = strtol(value, &end, 10);
@@ -134,7 +151,7 @@ static bool read_flags(struct settings *settings, int argc, char **argv, int fro
         if (which == FLAG_COUNT)
             return fail("no such flag: ", argv[i]);
         given[which] = true;
-        if (flags[which].kind == FLAG && !equals)
+        if ((flags[which].kind == FLAG || flags[which].kind == CHOICE) && !equals)
             equals = "=true";
         if (!equals && i + 1 == argc)
             return fail("a value is missing behind ", argv[i]);
@@ -162,6 +179,19 @@ static bool is_choice(const char *name, const char *value)
     return fail("not a value for --", name);
 }
 
+/* http or https, a host, a port or none. It goes into JSON as it stands. */
+static bool is_endpoint(const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t size =
+        host ? strspn(host + 3, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]") : 0;
+
+    if ((strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0) && size > 0 &&
+        (host[3 + size] == '\0' || strcmp(host + 3 + size, "/") == 0))
+        return true;
+    return fail("not like https://name or https://name:port: --", "public-endpoint");
+}
+
 bool settings_read(struct settings *settings, int argc, char **argv, int from)
 {
     bool given[FLAG_COUNT] = { false };
@@ -170,8 +200,8 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .store = "rocksdb",
                                    .durability = "sync",
                                    .log = "info",
+                                   .consistency = "Session",
                                    .change_retention_hours = CHANGE_RETENTION_HOURS_DEFAULT,
-                                   .range_units = RANGE_THROUGHPUT_MAX,
                                    .range_mb = RANGE_MB_MAX,
                                    .script_seconds = SCRIPT_SECONDS_DEFAULT,
                                    .script_mb = SCRIPT_MB_DEFAULT,
@@ -182,10 +212,14 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
+    if (settings->tls_only > 0 &&
+        (settings->no_tls || (strcmp(settings->store, "memory") == 0 && !settings->tls_cert)))
+        return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
     return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
-           is_choice("log", settings->log);
+           is_choice("log", settings->log) && is_choice("consistency", settings->consistency) &&
+           (!settings->public_endpoint || is_endpoint(settings->public_endpoint));
 }
 
 /* 127.example.com is a name and no address. */
@@ -203,4 +237,9 @@ bool settings_only_loopback(const struct setting_list *listen)
         if (!is_loopback(listen->item[i]))
             return false;
     return true;
+}
+
+bool settings_tls_only(const struct settings *settings)
+{
+    return settings->tls_only ? settings->tls_only > 0 : !settings_only_loopback(&settings->listen);
 }

@@ -190,9 +190,16 @@ static bool all_have(const struct container *container, has_function *has, const
     return true;
 }
 
-static bool has_values(const struct index_policy *policy, const void *path)
+struct values_wanted {
+    const struct index_path *path;
+    const struct index_policy *by; /* whose ids the query looks for */
+};
+
+static bool has_values(const struct index_policy *policy, const void *what)
 {
-    return index_policy_has_values(policy, path);
+    const struct values_wanted *wanted = what;
+
+    return index_policy_shares_ids(policy, wanted->by) && index_policy_has_values(policy, wanted->path);
 }
 
 static bool is_among(const struct index_joined *joined, size_t count, path_id id)
@@ -235,7 +242,8 @@ static bool has_spatial(const struct index_policy *policy, const void *what)
 
 bool container_index_has(const struct container *container, const struct index_path *path)
 {
-    return all_have(container, has_values, path);
+    return container->index &&
+           all_have(container, has_values, &(struct values_wanted){ path, container->index });
 }
 
 struct computed_wanted {

@@ -84,7 +84,7 @@ static enum status check_count(struct op *op, const struct container *container,
     if (use == KEY_OF_QUERY && count < wanted && container->epk_version == EPK_MULTI)
         return ST_OK;
     return op_fail(
-        op, ST_BAD_HEADER,
+        op, count < wanted && container->epk_version == EPK_MULTI ? ST_KEY_MISMATCH : ST_BAD_HEADER,
         "Partition key provided either doesn't correspond to definition in the collection or doesn't match "
         "partition key field values specified in the document.");
 }

@@ -1,4 +1,4 @@
-/* src/partition/list.c - a page of items, kept for as long as the operation. */
+/* src/partition/list.c - a page of items, kept for as long as the operation; by number, or by creation. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -75,6 +75,102 @@ enum status partition_list(struct op *op, const struct container *container,
     TRY(fill_page(op, &scan, limit, page));
     if (after == 0 && !page->more)
         qsort(page->item, page->count, sizeof(*page->item), by_creation);
+out:
+    partition_scan_close(&scan);
+    return st;
+}
+
+/* ---- in order of creation ---- */
+
+/*
+ * A page in order of creation looks at every item of the scope, so only containers whose items fill no more than a
+ * page of the largest kind are listed so. People who try the service with a few items expect that order.
+ */
+enum { LIST_BYTES_MAX = PAGE_BYTES_MAX };
+
+/* Numbers have 60 bits. This one says that a page goes on in order of creation, behind the counter in the rest. */
+static const uint64_t by_counter = 1ull << 63;
+
+static bool is_small(const struct container *container)
+{
+    struct bucket_usage usage;
+
+    return container_usage(container, &usage) && usage.bytes <= LIST_BYTES_MAX;
+}
+
+/* All items of a key have the same bits before their counters: number order is order of creation. */
+static bool is_one_key(const struct container *container, const struct partition_scope *scope)
+{
+    return scope->key.epk.size && container->epk_version != EPK_MULTI;
+}
+
+static int by_counters(const void *a, const void *b)
+{
+    uint64_t x = number_counter(*(const uint64_t *)a), y = number_counter(*(const uint64_t *)b);
+
+    return x < y ? -1 : x > y;
+}
+
+/* The `most` numbers of the list that were given first. */
+static size_t keep_earliest(uint64_t *number, size_t count, size_t most)
+{
+    qsort(number, count, sizeof(*number), by_counters);
+    return count < most ? count : most;
+}
+
+/* Of the items behind the counter, the numbers of the `most` that were created first, in that order. */
+static enum status find_earliest(struct op *op, struct partition_scan *scan, uint64_t after, size_t most,
+                                 uint64_t *number, size_t *count)
+{
+    struct record item;
+    bool found;
+    enum status st;
+
+    *count = 0;
+    for (;;) {
+        TRY(partition_scan_next(op, scan, &item, &found));
+        if (!found)
+            break;
+        if (number_counter(item.number) <= after)
+            continue;
+        if (*count == 2 * most)
+            *count = keep_earliest(number, *count, most);
+        number[(*count)++] = item.number;
+    }
+    *count = keep_earliest(number, *count, most);
+out:
+    return st;
+}
+
+static enum status list_earliest(struct op *op, struct partition_scan *scan, uint64_t after, size_t limit,
+                                 struct partition_page *page)
+{
+    size_t most = limit + 1, count;
+    uint64_t *number = arena_alloc(&op->arena, 2 * most * sizeof(*number));
+    enum status st;
+
+    TRY(find_earliest(op, scan, after, most, number, &count));
+    partition_scan_pick(scan, number, count);
+    TRY(fill_page(op, scan, limit, page));
+    page->last = by_counter | (page->count ? number_counter(page->last) : after);
+out:
+    return st;
+}
+
+enum status partition_list_by_creation(struct op *op, const struct container *container,
+                                       const struct partition_scope *scope, uint64_t after, size_t limit,
+                                       struct partition_page *page)
+{
+    struct partition_scan scan = { 0 };
+    enum status st;
+
+    assert(limit > 0);
+    if (after ? !(after & by_counter) : is_one_key(container, scope) || !is_small(container))
+        return partition_list(op, container, scope, after, limit, page);
+    *page = (struct partition_page){ 0 };
+    page->item = arena_alloc(&op->arena, limit * sizeof(*page->item));
+    TRY(partition_scan_open(op, container, scope, &scan));
+    TRY(list_earliest(op, &scan, number_counter(after), limit, page));
 out:
     partition_scan_close(&scan);
     return st;

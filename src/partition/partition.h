@@ -145,3 +145,11 @@ struct partition_page {
 enum status partition_list(struct op *op, const struct container *container,
                            const struct partition_scope *scope, uint64_t after, size_t limit,
                            struct partition_page *page);
+
+/*
+ * The same in order of creation, if the container's items were few when the first page was made (LIST_BYTES_MAX in
+ * list.c); otherwise in number order. `after` is 0 or what the page before it had in `last`, which is no number here.
+ */
+enum status partition_list_by_creation(struct op *op, const struct container *container,
+                                       const struct partition_scope *scope, uint64_t after, size_t limit,
+                                       struct partition_page *page);

@@ -170,7 +170,7 @@ static enum status recover(struct op *op, const struct container *container, uin
     TRY(view_open(op, container->bucket, NULL, &recovery.view));
     TRY(read_log(op, &recovery));
     store_entries_restored(container->bucket);
-    log_line(LOG_INFO, "index of %.*s: changes %llu to %llu were read again", SLICE_ARGS(container->link),
+    log_line(LOG_INFO, "index of %s: changes %llu to %llu were read again", log_quote(container->link).text,
              (unsigned long long)recovery.from_lsn, (unsigned long long)bucket_lsn(container->bucket));
 out:
     view_close(&recovery.view);

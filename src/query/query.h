@@ -79,6 +79,9 @@ struct query_source {
     /* From here to the next seek: of these items those that are there, in that order. The numbers outlive it. */
     enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
     const struct query_index *index; /* NULL: there is none */
+
+    /* Of the hashes by which rows are told apart. A secret, and always the same, because positions hold such hashes. */
+    struct hash_seed seed;
 };
 
 /* Called for udf.name(...); made by whoever can run JavaScript. Failure is the query's failure. */
@@ -126,6 +129,13 @@ uint64_t query_hash(const struct query *query);
  * position counts as ever. ST_BAD_REQUEST when it is none of this query.
  */
 enum status query_resume(struct op *op, struct query *query, struct json filter);
+
+/*
+ * Whether a subquery in FROM gathers rows of many items. Nobody can join what ranges would answer: one of them answers
+ * for all, and in the others the subquery has no rows.
+ */
+bool query_gathers(const struct query *query);
+void query_gathers_elsewhere(struct query *query);
 
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 

@@ -1,13 +1,15 @@
 /*
  * src/query/value.h - a value while a query computes with it.
  * Kinds are those of JSON, undefined among them. A number is one type to the user: inside it is
- * an int64 whenever it is whole and fits, and a double otherwise; unlike JSON's it may be NaN or
- * infinite. Arrays and objects are binary documents (json.h), in the item or in the op's arena.
+ * an int64 or a double, which a whole one below 2^53 never is; unlike JSON's it may be NaN or infinite.
+ *  Arrays and objects are binary documents (json.h), in the item or in the op's arena.
  *
  * Ownership. A value points into the item it was read from or into the op's arena, and lives as
  *     long as either.
  */
 #pragma once
+#include <math.h>
+
 #include "json/json.h"
 
 struct query_row;
@@ -39,10 +41,14 @@ static inline struct value value_int(int64_t integer)
         struct value){ .kind = JSON_NUMBER, .is_int = true, .number = (double)integer, .integer = integer };
 }
 
-/* Whole numbers that fit become integers, -0 becomes 0: one number has one form. */
+/*
+ * Whole numbers below 2^53 become integers. Beyond, a double may stand for its neighbours too and stays one, as -0
+ * does, which 1 / -0.0 tells from 0.
+ */
 static inline struct value value_double(double number)
 {
-    if (number >= -0x1p63 && number < 0x1p63 && number == (double)(int64_t)number)
+    if (number > -0x1p53 && number < 0x1p53 && number == (double)(int64_t)number &&
+        (number != 0 || !signbit(number)))
         return value_int((int64_t)number);
     return (struct value){ .kind = JSON_NUMBER, .number = number };
 }
@@ -73,6 +79,9 @@ static inline bool value_is_bool(struct value value)
 struct json value_to_json(struct op *op, struct value value);
 void value_add(struct json_builder *out, struct value value); /* defined, and no row */
 void value_print(struct buf *out, struct value value);        /* defined, and no row */
+
+/* A number as the language writes it: 1e+20, 0.33333333333333331, NaN. */
+void value_print_number(struct buf *out, struct value number);
 
 /* Deep equality of two defined values as the language's `=` sees it once types agree; NaN equals nothing. */
 bool value_equal(struct value a, struct value b);

@@ -17,7 +17,9 @@ void reply_begin(struct reply *reply, struct op *op, struct answer *answer)
 {
     static const uint32_t first = 0;
 
-    *reply = (struct reply){ .op = op, .answer = answer, .about.ranges = { &first, 1 } };
+    *reply = (struct reply){
+        .op = op, .answer = answer, .about.ranges = { &first, 1 }, .began_us = env_monotonic_us(op->env)
+    };
     begin_answer(reply);
 }
 
@@ -110,10 +112,19 @@ void reply_session(struct reply *reply, uint64_t lsn)
     reply->about.has_lsn = true;
 }
 
-static void print_owner(struct reply *reply, const struct about *about)
+void reply_hide_owner_rid(struct reply *reply)
 {
+    reply->about.hides_rid = true;
+}
+
+/* Of what was not found, the service tells the owner's name and not its rid. */
+static void print_owner(struct reply *reply, const struct about *about, enum status status)
+{
+    bool missing = status != ST_OK && error_row(status)->http == 404;
+
     reply_header_link(reply, "x-ms-alt-content-path", about->link);
-    reply_header_rid(reply, "x-ms-content-path", about->rid);
+    if (!missing && !about->hides_rid)
+        reply_header_rid(reply, "x-ms-content-path", about->rid);
 }
 
 static void print_session(struct reply *reply, const struct about *about)
@@ -128,10 +139,10 @@ static void print_session(struct reply *reply, const struct about *about)
     reply_header_u64(reply, "lsn", about->lsn);
 }
 
-static void print_about(struct reply *reply)
+static void print_about(struct reply *reply, enum status status)
 {
     if (reply->about.link.data)
-        print_owner(reply, &reply->about);
+        print_owner(reply, &reply->about, status);
     if (reply->about.has_lsn)
         print_session(reply, &reply->about);
 }
@@ -218,6 +229,10 @@ static void write_failure(struct reply *reply, enum status status)
         return;
     buf_printf(body, "{\"code\":\"%s\",\"message\":", row->code);
     print_message(body, reply->op, row);
+    if (reply->op->error_info.data) {
+        buf_text(body, ",\"additionalErrorInfo\":");
+        json_print_string(body, reply->op->error_info);
+    }
     buf_byte(body, '}');
     if (sub)
         reply_header_u64(reply, "x-ms-substatus", (uint64_t)sub);
@@ -233,6 +248,7 @@ static void replace_with_too_large(struct reply *reply)
     buf_init(&reply->answer->head, &reply->op->arena);
     buf_init(&reply->answer->body, &reply->op->arena);
     reply->op->error = "The response size is too large.";
+    reply->op->error_info = (struct slice){ 0 };
     write_failure(reply, op_explain_memory(reply->op, ST_TOO_LARGE));
 }
 
@@ -243,6 +259,21 @@ static void replace_with_too_large(struct reply *reply)
     "x-ms-schemaversion: 1.19\r\n"              \
     "cache-control: no-store, no-cache\r\n"
 
+/* Milliseconds, with three decimals. */
+static void print_duration(struct reply *reply)
+{
+    int64_t us = env_monotonic_us(reply->op->env) - reply->began_us;
+    uint64_t spent_us = us > 0 ? (uint64_t)us : 0;
+    char decimals[] = { '.', (char)('0' + spent_us / 100 % 10), (char)('0' + spent_us / 10 % 10),
+                        (char)('0' + spent_us % 10) };
+    struct buf *head = &reply->answer->head;
+
+    buf_text(head, "x-ms-request-duration-ms: ");
+    buf_u64(head, spent_us / 1000);
+    buf_append(head, decimals, sizeof(decimals));
+    buf_append(head, "\r\n", 2);
+}
+
 double reply_finish(struct reply *reply, enum status status)
 {
     struct op *op = reply->op;
@@ -250,7 +281,7 @@ double reply_finish(struct reply *reply, enum status status)
     struct buf *head = &reply->answer->head;
 
     op->claim.is_owed |= status != ST_OK; /* a refusal is told, however little memory is left */
-    print_about(reply);
+    print_about(reply, status);
     if (status != ST_OK)
         write_failure(reply, status);
     if (status == ST_CORRUPT || status == ST_INTERNAL)
@@ -261,6 +292,7 @@ double reply_finish(struct reply *reply, enum status status)
         reply_header(reply, "content-type",
                      reply->content_type.data ? reply->content_type : slice_of("application/json"));
     reply_header(reply, "x-ms-activity-id", slice_of(op->activity_id));
+    print_duration(reply);
     buf_text(head, "x-ms-request-charge: ");
     charge_print(head, charge);
     buf_text(head, "\r\n" SAME_HEADERS);

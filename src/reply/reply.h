@@ -18,6 +18,7 @@ struct about {
     const struct rid *rid;
     struct range_ids ranges; /* only range 0 until an operation on items notes others */
     bool of_items;           /* an operation on items has noted them */
+    bool hides_rid;          /* of the container */
     bool has_lsn;
     uint64_t lsn; /* the client has seen those ranges up to here */
 };
@@ -27,6 +28,7 @@ struct reply {
     struct answer *answer;
     struct about about;
     struct slice content_type; /* of a body that is no JSON */
+    int64_t began_us;          /* on the monotonic clock */
     bool plain_session;        /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 
@@ -51,6 +53,9 @@ void reply_etag(struct reply *reply, uint64_t etag, int64_t ts_ms);
  * becomes x-ms-content-path and its like: SDKs keep session tokens by them, from failures too.
  */
 void reply_owner(struct reply *reply, struct slice link, const struct rid *rid, struct range_ids ranges);
+
+/* The answer does not tell the container's rid, as that of a batch that failed does not on the service. */
+void reply_hide_owner_rid(struct reply *reply);
 
 /* From here on the answer is about these ranges of the container only. */
 void reply_ranges(struct reply *reply, struct range_ids ranges);

@@ -15,15 +15,28 @@
     "\\\"sqlAllowSubQuery\\\":true,\\\"sqlAllowScalarSubQuery\\\":true,\\\"sqlAllowTop\\\":true}"
 
 /*
- * Clients go on with the endpoint they read here, so it is the one they came by: port mappings
- * and container names then work. route/ has checked the Host header.
+ * Clients go on with the endpoint they read here, so it is the one they came by: port mappings, addresses and container
+ * names then work. route/ has checked the Host header. Behind a proxy that ends TLS, the operator says what it is.
  */
 static void print_location(struct buf *body, const struct call *call, const char *name)
 {
-    struct slice host = call_header(call, HEADER_HOST);
+    struct slice host = slice_trim(call_header(call, HEADER_HOST)), endpoint = call->service->public_endpoint;
 
-    buf_printf(body, "\"%s\":[{\"name\":\"South Central US\",\"databaseAccountEndpoint\":\"%s://%.*s/\"}],",
-               name, call->request->tls ? "https" : "http", SLICE_ARGS(host));
+    buf_printf(body, "\"%s\":[{\"name\":\"South Central US\",\"databaseAccountEndpoint\":\"", name);
+    if (endpoint.data)
+        buf_slice(body, endpoint);
+    else
+        buf_printf(body, "%s://%.*s", call->request->tls ? "https" : "http", SLICE_ARGS(host));
+    buf_text(body, "/\"}],");
+}
+
+static void print_consistency(struct buf *body, const struct service *service)
+{
+    buf_printf(body, "\"userConsistencyPolicy\":{\"defaultConsistencyLevel\":\"%s\"%s},",
+               consistency_names[service->consistency],
+               service->consistency == CONSISTENCY_BOUNDED
+                   ? ",\"maxStalenessPrefix\":100,\"maxStalenessIntervalInSeconds\":5"
+                   : "");
 }
 
 enum status account_read(struct op *op, struct call *call, struct reply *reply)
@@ -40,9 +53,9 @@ enum status account_read(struct op *op, struct call *call, struct reply *reply)
     buf_text(body, "\"enableMultipleWriteLocations\":false,\"continuousBackupEnabled\":false,"
                    "\"enableNRegionSynchronousCommit\":false,\"enablePerPartitionFailoverBehavior\":false,"
                    "\"userReplicationPolicy\":{\"asyncReplication\":false,\"minReplicaSetSize\":1,"
-                   "\"maxReplicasetSize\":4},"
-                   "\"userConsistencyPolicy\":{\"defaultConsistencyLevel\":\"Session\"},"
-                   "\"systemReplicationPolicy\":{\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
+                   "\"maxReplicasetSize\":4},");
+    print_consistency(body, call->service);
+    buf_text(body, "\"systemReplicationPolicy\":{\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
                    "\"readPolicy\":{\"primaryReadCoefficient\":1,\"secondaryReadCoefficient\":1},"
                    "\"queryEngineConfiguration\":\"" QUERY_ENGINE "\"}");
     reply_header_u64(reply, "x-ms-max-media-storage-usage-mb", 2048);

@@ -12,14 +12,28 @@ void action_place(const struct container *container, struct action *action)
     assert(action->id.size > 0); /* item_check_document() has let the document in */
 }
 
-enum status action_check_key(struct op *op, const struct action *action, const struct partition_key *named)
+static enum status refuse_key(struct op *op)
 {
-    if (partition_key_equal(named, &action->key.values))
-        return ST_OK;
     return op_fail(
         op, ST_KEY_MISMATCH,
         "PartitionKey extracted from document doesn't match the one specified in the header. Learn more: "
         "https://aka.ms/CosmosDB/sql/errors/wrong-pk-value");
+}
+
+enum status action_check_key(struct op *op, const struct action *action, const struct partition_key *named)
+{
+    return partition_key_equal(named, &action->key.values) ? ST_OK : refuse_key(op);
+}
+
+enum status action_not_found(struct op *op, enum action_kind kind)
+{
+    static const char *const names[ACTION_KINDS] = {
+        "Create", "Upsert", "Read", "Replace", "Patch", "Delete"
+    };
+
+    assert(kind < ACTION_KINDS);
+    return op_fail(op, ST_ITEM_NOT_FOUND, "%s,\r\nResourceType: Document, OperationType: %s",
+                   error_row(ST_ITEM_NOT_FOUND)->text, names[kind]);
 }
 
 /* ---- in a transaction ---- */
@@ -62,7 +76,7 @@ static enum status find(struct op *op, struct partition_txn *txn, struct action 
 
     TRY(partition_find(op, txn, action->id, &action->old, &action->found));
     if (!action->found)
-        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
+        TRY(action_not_found(op, action->kind));
 out:
     return st;
 }
@@ -101,6 +115,8 @@ static enum status take_replace(struct op *op, const struct container *container
 
     (void)container;
     TRY(find_to_change(op, txn, action));
+    if (action->moves)
+        TRY(refuse_key(op));
     TRY(partition_replace(op, txn, &action->old, action->document, &action->item));
 out:
     return st;

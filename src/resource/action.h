@@ -29,6 +29,7 @@ struct action {
     struct item_patch patch;              /* of a patch */
     struct slice if_match, if_none_match; /* ETags; data is NULL where there is no condition */
     enum indexing_wish indexing;          /* of what it writes */
+    bool moves; /* a replace whose document has another key than its item: refused once the item is found */
 
     struct partition_txn *txn; /* its own, while it is being committed */
     bool found;                /* an item with that id was there when the action was taken: */
@@ -44,6 +45,9 @@ void action_place(const struct container *container, struct action *action);
 
 /* ST_KEY_MISMATCH when the document's partition key is not the one that the client named. */
 enum status action_check_key(struct op *op, const struct action *action, const struct partition_key *named);
+
+/* ST_ITEM_NOT_FOUND, in the service's words. */
+enum status action_not_found(struct op *op, enum action_kind kind);
 
 /*
  * Does the action in the transaction, which sees its own earlier writes. ST_NOT_MODIFIED: the client of a read has

@@ -242,8 +242,11 @@ static enum status attempt_until_written(struct op *op, struct parts *parts, str
     return st == ST_WRITE_CONFLICT ? op_fail_as(op, ST_RETRY_WITH) : st;
 }
 
-/* One operation cannot be done. Its answer tells why; the answers of the others tell that they depended on it. */
-static void blame(struct parts *parts, const struct part *culprit)
+/*
+ * One operation cannot be done. Its answer tells why; the answers of the others tell that they depended on it. What was
+ * done until then is charged to it, so that the charges add up to that of the whole answer.
+ */
+static void blame(const struct op *op, struct parts *parts, struct part *culprit)
 {
     assert(culprit >= parts->part);
     assert(culprit < parts->part + parts->count);
@@ -253,6 +256,8 @@ static void blame(struct parts *parts, const struct part *culprit)
         parts->part[i].status = ST_FAILED_DEPENDENCY;
         parts->part[i].charge = 0;
     }
+    culprit->charge = charge_of(&op->work);
+    reply_hide_owner_rid(parts->reply);
     parts->lsn = container_lsn(parts->call->container);
 }
 
@@ -263,7 +268,7 @@ static enum status run_atomic(struct op *op, struct parts *parts)
     enum status st = attempt_until_written(op, parts, &culprit, &stamp);
 
     if (culprit && action_is_to_blame(st)) {
-        blame(parts, culprit);
+        blame(op, parts, culprit);
         return ST_OK;
     }
     for (size_t i = 0; st == ST_OK && i < parts->count; i++)

@@ -4,6 +4,19 @@
 #include "base/limits.h"
 #include "resource/call.h"
 
+const char *const consistency_names[CONSISTENCY_LEVELS] = { "Strong", "BoundedStaleness", "Session",
+                                                            "ConsistentPrefix", "Eventual" };
+
+bool consistency_parse(struct slice name, enum consistency *level)
+{
+    for (int i = 0; i < CONSISTENCY_LEVELS; i++)
+        if (slice_is_nocase(name, consistency_names[i])) {
+            *level = (enum consistency)i;
+            return true;
+        }
+    return false;
+}
+
 enum status call_body(struct op *op, const struct call *call, struct json *body)
 {
     enum status st;
@@ -34,16 +47,37 @@ enum status call_page_size(struct op *op, const struct call *call, size_t *size)
     return ST_OK;
 }
 
+/* {"token":"...","range":{...}}, of a query over several ranges. */
+static enum status unwrap_token(struct op *op, struct slice *text)
+{
+    struct json wrapped, token;
+
+    if (text->size == 0 || text->data[0] != '{')
+        return ST_OK;
+    if (json_parse(op, *text, &wrapped) != ST_OK)
+        return continuation_malformed(op);
+    token = json_get(wrapped, "token");
+    if (json_kind(token) != JSON_STRING)
+        return continuation_malformed(op);
+    *text = json_string(token);
+    return ST_OK;
+}
+
 enum status call_continuation(struct op *op, const struct call *call, enum continuation_kind kind,
                               const struct rid *owner, struct continuation *continuation)
 {
     struct slice header = call_header(call, HEADER_CONTINUATION);
+    enum status st;
 
     assert(owner); /* of size 0 for the account, but there */
     *continuation = (struct continuation){ .kind = kind };
     if (!header.data || header.size == 0)
         return ST_OK;
-    return continuation_parse(op, slice_trim(header), kind, owner, continuation);
+    header = slice_trim(header);
+    TRY(unwrap_token(op, &header));
+    TRY(continuation_parse(op, header, kind, owner, continuation));
+out:
+    return st;
 }
 
 void reply_continuation(struct reply *reply, const struct continuation *continuation)

@@ -12,6 +12,18 @@
 #include "token/grant.h"
 #include "token/token.h"
 
+/* How consistent reads are, the strongest first. One node serves all as the strongest, so it is what clients are told. */
+enum consistency {
+    CONSISTENCY_STRONG,
+    CONSISTENCY_BOUNDED,
+    CONSISTENCY_SESSION,
+    CONSISTENCY_PREFIX,
+    CONSISTENCY_EVENTUAL,
+    CONSISTENCY_LEVELS
+};
+extern const char *const consistency_names[CONSISTENCY_LEVELS];
+bool consistency_parse(struct slice name, enum consistency *level); /* in any case; false for another name */
+
 /* What operations work on; made once, by main/. */
 struct service {
     struct env *env;
@@ -19,9 +31,11 @@ struct service {
     struct catalog *catalog;
     struct locks *locks;
     struct hints *hints;
-    struct slice account; /* the account's name */
+    struct slice account;         /* the account's name */
+    struct slice public_endpoint; /* where clients should go; data is NULL: where they came to */
+    enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
     struct scripts *scripts;
-    uint64_t range_units;     /* RU/s that one partition key range serves */
+    uint64_t range_units;     /* RU/s that one partition key range serves; 0: as on the service */
     bool enforces_throughput; /* requests on items are held back to it */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;

@@ -50,6 +50,20 @@ static void print_container(struct buf *body, const struct call *call, const str
              "\"_conflicts\":\"conflicts/\"}");
 }
 
+static bool has_offer(const struct call *call, const struct rid *owner)
+{
+    struct child *offer = catalog_find_offer(call->service->catalog, owner);
+
+    child_release(offer);
+    return offer != NULL;
+}
+
+/* A container without throughput of its own lives on that of its database. */
+static bool shares_throughput(const struct call *call, const struct container *container)
+{
+    return !has_offer(call, &container->rid) && has_offer(call, &container->database->rid);
+}
+
 static void reply_container(struct reply *reply, const struct call *call, const struct container *container,
                             int status)
 {
@@ -57,8 +71,11 @@ static void reply_container(struct reply *reply, const struct call *call, const 
     reply_etag(reply, container->etag, container->ts_ms);
     reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
-    reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
-                     container_indexed_percent(container));
+    if (header_is_true(call->request, HEADER_POPULATE_QUOTA))
+        reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
+                         container_indexed_percent(container));
+    if (shares_throughput(call, container))
+        reply_header(reply, "x-ms-share-throughput", slice_of("true"));
     reply_session(reply, container_lsn(container));
     reply_status(reply, status);
 }
@@ -118,6 +135,35 @@ static enum status own_throughput(struct op *op, const struct call *call, struct
     return st;
 }
 
+/* The service leaves a new container room to grow: its ranges could serve more than what was bought. */
+static uint64_t units_of_new_range(const struct service *service, const struct throughput *throughput)
+{
+    if (service->range_units)
+        return service->range_units;
+    return throughput->autoscale ? RANGE_THROUGHPUT_MAX : RANGE_THROUGHPUT_NEW;
+}
+
+/* Clients encrypt with keys of the database, each named by its id. */
+static enum status check_encryption_keys(struct op *op, const struct call *call, struct json definition)
+{
+    struct json paths = json_get(json_get(definition, "clientEncryptionPolicy"), "includedPaths");
+
+    for (struct json_iter i = json_iter(paths); json_next(&i);) {
+        struct json id = json_get(i.value, "clientEncryptionKeyId");
+        struct child *key = NULL;
+
+        if (json_kind(id) != JSON_STRING)
+            return op_fail_as(op, ST_BAD_REQUEST);
+        key = catalog_find_child(call->service->catalog, RID_TYPE_CLIENT_KEY, &call->database->rid,
+                                 json_string(id));
+        child_release(key);
+        if (!key)
+            return op_fail(op, ST_BAD_REQUEST, "ClientEncryptionKey with id '[%.*s]' does not exist.",
+                           SLICE_ARGS(json_string(id)));
+    }
+    return ST_OK;
+}
+
 enum status container_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *container = NULL;
@@ -126,11 +172,12 @@ enum status container_create(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     TRY(read_definition(op, call, json_undefined, &definition));
+    TRY(check_encryption_keys(op, call, definition));
     TRY(throughput_of_headers(op, call, &throughput));
     TRY(own_throughput(op, call, &throughput));
     TRY(catalog_create_container_with_offer(
         op, call->service->catalog, call->database, definition,
-        ranges_for_throughput(throughput.units, call->service->range_units),
+        ranges_for_throughput(throughput.units, units_of_new_range(call->service, &throughput)),
         throughput_offer(op, &throughput), &container));
     work_wrote(&op->work, 0);
     reply_container(reply, call, container, 201);

@@ -9,7 +9,10 @@
 #include "resource/trigger.h"
 #include "resource/usage.h"
 
-/* Reads the document. Its key must be the one in the header, if the header names one. */
+/*
+ * Reads the document. Its key must be the one in the header, if the header names one. A replace is about the item of
+ * that key, and finds out first whether it is there.
+ */
 static enum status read_document(struct op *op, const struct call *call, struct reply *reply,
                                  struct action *action)
 {
@@ -21,21 +24,30 @@ static enum status read_document(struct op *op, const struct call *call, struct 
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &named,
                            &present));
     action_place(call->container, action);
-    scope_key(reply, call, &action->key);
     if (present)
-        TRY(action_check_key(op, action, &named));
+        st = action_check_key(op, action, &named);
+    if (st == ST_KEY_MISMATCH && action->kind == ACTION_REPLACE) {
+        action->key.values = named;
+        partition_key_place(call->container, &action->key);
+        action->moves = true;
+        st = ST_OK;
+    }
+    scope_key(reply, call, &action->key);
+    TRY(st);
 out:
     return st;
 }
 
-/* x-ms-indexing-directive, which route/ has checked. */
+/* x-ms-indexing-directive, which route/ has checked. The SDK for Python sends the numbers of its constants. */
 static enum indexing_wish indexing_wish_of(const struct call *call)
 {
     struct slice directive = slice_trim(call_header(call, HEADER_INDEXING_DIRECTIVE));
 
-    if (directive.data && slice_is_nocase(directive, "Include"))
+    if (!directive.data)
+        return INDEXING_DEFAULT;
+    if (slice_is_nocase(directive, "Include") || slice_is(directive, "2"))
         return INDEXING_INCLUDE;
-    if (directive.data && slice_is_nocase(directive, "Exclude"))
+    if (slice_is_nocase(directive, "Exclude") || slice_is(directive, "1"))
         return INDEXING_EXCLUDE;
     return INDEXING_DEFAULT;
 }
@@ -218,7 +230,7 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     TRY(item_address(op, call, &key, &id));
     TRY(partition_read(op, call->service->hints, call->container, &key, id, &item, &found));
     if (!found)
-        TRY(op_fail_as(op, ST_ITEM_NOT_FOUND));
+        TRY(action_not_found(op, ACTION_READ));
     TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));
     item_reply(reply, call, &item, lsn, 200);
     usage_of_items(reply, call);

@@ -36,10 +36,10 @@ enum status document_list(struct op *op, struct call *call, struct reply *reply)
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, lsn));
     TRY(call_continuation(op, call, CONTINUATION_DOCUMENTS, &call->container->rid, &at));
-    TRY(partition_list(op, call->container, &scope, at.after_number, limit, &page));
+    TRY(partition_list_by_creation(op, call->container, &scope, at.after_number, limit, &page));
     assert(page.count <= limit);
     print_page(reply, call, &page);
-    if (page.more) {
+    if (page.more || page.count == limit) { /* as on the service: it has not looked further */
         at.container = call->container->rid;
         at.after_number = page.last;
         reply_continuation(reply, &at);

@@ -1,4 +1,5 @@
 /* src/resource/document_query.c - queries over items, and the plans of them that SDKs ask for. */
+#include "catalog/ranges.h"
 #include "resource/function.h"
 #include "resource/resource.h"
 #include "resource/scope.h"
@@ -25,6 +26,84 @@ static enum status check_cross_partition(struct op *op, const struct call *call,
         "revise your query to avoid this exception.");
 }
 
+/* The first and the last range in which the scope's keys lie. */
+static void ranges_of_scope(const struct container *container, const struct partition_scope *scope,
+                            uint32_t *first, uint32_t *last)
+{
+    *first = 0;
+    *last = container->ranges.count - 1;
+    if (!scope->points)
+        return;
+    for (size_t i = 0; i < scope->point_count; i++) {
+        struct range_ids ids = ranges_of_prefix(container, &scope->points[i]);
+
+        if (i == 0)
+            *first = (uint32_t)(ids.id - container->ranges.id);
+        *last = (uint32_t)(ids.id - container->ranges.id) + ids.count - 1;
+    }
+    if (scope->point_count == 0)
+        *last = 0;
+}
+
+/* Neither a key nor a range nor bounds: the request is about whatever the filter leaves. */
+static bool is_of_all(const struct call *call, const struct partition_scope *scope)
+{
+    return !call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data && !scope->key.epk.size &&
+           !scope->min.size && !scope->max.size && !call->container->system_key;
+}
+
+/* Whether rows of several ranges come together in the answer. */
+static bool is_spread(const struct call *call, const struct partition_scope *scope)
+{
+    uint32_t first, last;
+
+    ranges_of_scope(call->container, scope, &first, &last);
+    return is_of_all(call, scope) && first < last;
+}
+
+/*
+ * Clients join what ranges answer, by a plan: the service's gateway does not. It tells those that have not asked for the
+ * plan, with the plan. Programs that know this server may ask for whole answers all the same.
+ */
+static enum status check_servable(struct op *op, const struct call *call, const struct search *search)
+{
+    struct slice header = call_header(call, HEADER_WHOLE);
+    struct query_key key = narrow_key(call->container);
+    struct buf plan;
+    bool needed;
+    enum status st;
+
+    if (header.data && slice_is_nocase(slice_trim(header), "true"))
+        return ST_OK;
+    buf_init(&plan, &op->arena);
+    TRY(query_plan_unasked(op, query_select(search->query), &key, &needed, &plan));
+    if (!needed)
+        goto out;
+    op->error_info = buf_as_slice(&plan);
+    TRY(op_fail_as(op, ST_QUERY_NEEDS_PLAN));
+out:
+    return st;
+}
+
+/*
+ * Of what a subquery in FROM gathers no range has a part. The first of those that the query is about answers for all of
+ * them, the others have nothing.
+ */
+static void gather_in_first_range(const struct call *call, const struct search *search,
+                                  struct partition_scope *scope)
+{
+    uint32_t first, last;
+
+    if (!query_gathers(search->query) || scope->key.epk.size ||
+        !call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data)
+        return;
+    ranges_of_scope(call->container, scope, &first, &last);
+    if (range_of_epk(call->container, &scope->min) == first)
+        scope->min.size = scope->max.size = 0;
+    else
+        query_gathers_elsewhere(search->query);
+}
+
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = container_lsn(call->container);
@@ -43,6 +122,11 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));
     TRY(check_cross_partition(op, call, &scope));
+    if (is_spread(call, &scope)) {
+        search.is_spread = true;
+        TRY(check_servable(op, call, &search));
+    }
+    gather_in_first_range(call, &search, &scope);
     TRY(item_source_open(op, call->container, &scope, &items));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
     reply_session(reply, lsn);

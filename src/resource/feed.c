@@ -53,7 +53,7 @@ static enum status seek_time(struct op *op, struct slice header, struct partitio
     if (!http_date_parse(slice_trim(header), &ms))
         return op_fail(op, ST_BAD_HEADER, "The If-Modified-Since header '%.*s' is no date.",
                        header.size > 200 ? 200 : (int)header.size, header.data);
-    return partition_feed_since(op, feed, ms);
+    return partition_feed_since(op, feed, ms + 999); /* the whole second: clients know no smaller times */
 }
 
 /* SDKs keep sending the time at which they began. So an etag comes before a time, and a time before "now". */
@@ -87,9 +87,7 @@ static enum status check_all_versions(struct op *op, const struct call *call,
             op, ST_BAD_REQUEST,
             "The container's change feed policy keeps nothing for the all versions and deletes mode.");
     if (!starts_at_etag_or_now(call))
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The all versions and deletes mode of the change feed starts from now or from a "
-                       "continuation, and not from the beginning or from a time.");
+        return op_fail(op, ST_BAD_REQUEST, "You must read the change feed from within the retention period.");
     if (feed->lsn < feed->trimmed_lsn)
         return op_fail(
             op, ST_BAD_REQUEST,
@@ -160,7 +158,7 @@ static void print_change(struct buf *body, const struct container *container, co
         buf_text(body, "{}");
     else
         item_print(body, container, &entry->item);
-    if (entry->change.kind != CHANGE_CREATE) {
+    if (entry->change.kind == CHANGE_DELETE) {
         buf_text(body, ",\"previous\":");
         item_print(body, container, &entry->previous);
     }

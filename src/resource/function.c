@@ -47,7 +47,9 @@ void functions_end(struct functions *functions)
     if (functions->told)
         arena_free(&functions->told->memory);
     free(functions->told);
-    if (!functions->shares_session)
+    if (functions->shares_session)
+        script_forget(functions->session);
+    else
         script_end(functions->session);
 }
 
@@ -102,7 +104,8 @@ static enum status begin(struct op *op, struct functions *functions)
 {
     if (functions->session)
         return ST_OK;
-    return script_begin(op, functions->call->service->scripts, &functions->session);
+    return script_begin(op, functions->call->service->scripts, rid_owner(&functions->call->container->rid),
+                        &functions->session);
 }
 
 /* ---- calls that a query announces ---- */

@@ -43,9 +43,14 @@ static enum status check_units(struct op *op, const struct throughput *wanted, u
 {
     uint64_t least = least_of(wanted->autoscale, most_ever);
     unsigned step = (unsigned)terms_of(wanted->autoscale)->step;
+    struct json most = json_get(wanted->settings, "maxThroughput");
 
     if (wanted->units >= least && wanted->units <= THROUGHPUT_MAX && wanted->units % step == 0)
         return ST_OK;
+    if (wanted->autoscale && json_kind(most) == JSON_NUMBER && json_double(most) < (double)least)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Requested throughput %.0f is less than required minimum throughput %llu",
+                       json_double(most), (unsigned long long)least);
     return op_fail(
         op, ST_BAD_REQUEST,
         "The offer should have valid throughput values between %llu and %d inclusive in increments of %u.",
@@ -240,8 +245,12 @@ static void reply_offer(struct reply *reply, const struct child *offer)
 
 static const struct rid account = { 0 };
 
+enum { OFFER_RID_CHARS = 4 }; /* three bytes */
+
 static enum status find(struct op *op, const struct call *call, struct child **offer)
 {
+    if (call->id.size != OFFER_RID_CHARS)
+        return op_fail_as(op, ST_BAD_REQUEST);
     *offer = catalog_find_child(call->service->catalog, RID_TYPE_OFFER, &account, call->id);
     if (*offer)
         return ST_OK;
@@ -292,6 +301,9 @@ static enum status check_names(struct op *op, struct json body, const struct chi
 
     buf_init(&rid, &op->arena);
     rid_print(&rid, &old->rid);
+    if (json_kind(json_get(body, "id")) == JSON_UNDEFINED &&
+        json_kind(json_get(body, "_rid")) == JSON_UNDEFINED)
+        return op_fail_as(op, ST_BAD_REQUEST);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct json name = json_get(body, names[i]);
 

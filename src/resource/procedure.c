@@ -165,7 +165,8 @@ static enum status run(struct op *op, struct execution *execution)
     enum status st;
 
     print_context(op, execution);
-    TRY(script_begin(op, execution->call->service->scripts, &execution->session));
+    TRY(script_begin(op, execution->call->service->scripts, rid_owner(&execution->call->container->rid),
+                     &execution->session));
     st = run_until_committed(op, execution, &done);
     reply_log(op, execution->reply, json_get(done, "log"));
 out:

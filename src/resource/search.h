@@ -13,6 +13,7 @@ struct search {
     struct json parameters;
     struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
+    bool is_spread;     /* rows of several ranges come together: its continuation says so */
     int64_t compile_us; /* for the metrics */
 };
 

@@ -323,7 +323,7 @@ enum status trigger_run(struct op *op, const struct call *call, struct action *a
                    &triggers.before_count));
     TRY(read_names(op, call, HEADER_POST_TRIGGER, "Post", action->kind, triggers.after,
                    &triggers.after_count));
-    TRY(script_begin(op, call->service->scripts, &firing.session));
+    TRY(script_begin(op, call->service->scripts, rid_owner(&call->container->rid), &firing.session));
     TRY(run_until_committed(op, &firing, stamp));
     action_stamp(action, *stamp);
     *answer = firing.changed.data ? json_from_bytes(firing.changed) : json_undefined;

@@ -4,8 +4,8 @@
 #include "base/limits.h"
 #include "resource/usage.h"
 
-/* Only the disk limits items: -1, as the service says it for the number of documents. */
-#define ITEMS_QUOTA "documentsSize=-1;documentsCount=-1;collectionSize=-1;"
+/* Only the disk limits items: -1, as the service says it for the number of documents. Of a collection it says 10 GB. */
+#define ITEMS_QUOTA "documentsSize=-1;documentsCount=-1;collectionSize=10485760;"
 
 /* The text before the first number. */
 #define ITEMS_USAGE "documentsSize="

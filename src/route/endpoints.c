@@ -52,12 +52,12 @@ static enum status certificate(const struct route_options *options, const struct
     return ST_OK;
 }
 
-/* {"directory":"/var/backups/monday"}: an absolute path on the server's machine. */
+/* {"directory":"monday"}: a path below the server's directory of copies. The answer tells it from the root on. */
 static enum status backup(const struct route_options *options, const struct route_metrics *metrics,
                           struct exchange *exchange)
 {
     struct op *op = &exchange->op;
-    struct slice path = { 0 };
+    struct slice path = { 0 }, made;
     struct json body;
     enum status st;
 
@@ -65,14 +65,14 @@ static enum status backup(const struct route_options *options, const struct rout
     TRY(json_parse(op, exchange->request.body, &body));
     if (json_kind(json_get(body, "directory")) == JSON_STRING)
         path = json_string(json_get(body, "directory"));
-    if (path.size == 0 || path.data[0] != '/' || memchr(path.data, '\0', path.size))
-        TRY(op_fail(op, ST_BAD_DIRECTORY, "\"directory\" must be a path that begins with /."));
+    if (path.size == 0 || memchr(path.data, '\0', path.size))
+        TRY(op_fail(op, ST_BAD_DIRECTORY, "\"directory\" must be a path."));
     if (!options->backup)
         TRY(op_fail(op, ST_NOT_BUILT, "This server keeps its data in memory: there is nothing to copy."));
-    TRY(options->backup(options->backup_context, op, path));
+    TRY(options->backup(options->backup_context, op, path, &made));
     exchange->answer.status = 201;
     buf_text(&exchange->answer.body, "{\"directory\":");
-    json_print_string(&exchange->answer.body, path);
+    json_print_string(&exchange->answer.body, made);
     buf_text(&exchange->answer.body, "}");
     buf_text(&exchange->answer.head, "content-type: application/json\r\n");
 out:
@@ -109,12 +109,12 @@ static enum status merge(const struct route_options *options, const struct route
 }
 
 static const struct endpoint endpoints[] = {
-    { "/_orrery/ready", METHOD_GET, false, false, ready },
-    { "/_orrery/metrics", METHOD_GET, true, false, metrics_text },
-    { "/_explorer/emulator.pem", METHOD_GET, true, false, certificate },
-    { "/_orrery/backup", METHOD_POST, true, true, backup },
-    { "/_orrery/split", METHOD_POST, true, true, split },
-    { "/_orrery/merge", METHOD_POST, true, true, merge },
+    { "/_orrery/ready", METHOD_GET, false, FOR_ALL, ready },
+    { "/_orrery/metrics", METHOD_GET, true, FOR_METRICS, metrics_text },
+    { "/_explorer/emulator.pem", METHOD_GET, true, FOR_ALL, certificate },
+    { "/_orrery/backup", METHOD_POST, true, FOR_KEYS, backup },
+    { "/_orrery/split", METHOD_POST, true, FOR_KEYS, split },
+    { "/_orrery/merge", METHOD_POST, true, FOR_KEYS, merge },
 };
 
 const struct endpoint *endpoint_find(const struct request *request)

@@ -4,11 +4,17 @@
 #include "route/metrics.h"
 #include "route/route.h"
 
+enum endpoint_guard {
+    FOR_ALL,
+    FOR_METRICS, /* beyond loopback it needs the metrics' token, or a signature */
+    FOR_KEYS,    /* must be signed, with a key that may write */
+};
+
 struct endpoint {
     const char *path;
     enum method method; /* HEAD goes with GET */
     bool waits;         /* asks the disk: not on a loop thread */
-    bool is_signed;     /* must be signed, with a key that may write */
+    enum endpoint_guard guard;
     enum status (*run)(const struct route_options *options, const struct route_metrics *metrics,
                        struct exchange *exchange);
 };

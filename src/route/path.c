@@ -2,6 +2,8 @@
 #include <assert.h>
 
 #include "base/encode.h"
+#include "base/limits.h"
+#include "keys/rid.h"
 #include "route/path.h"
 
 /* The queries that a path may have. Any other "?..." is part of an id that the client did not encode. */
@@ -51,20 +53,33 @@ static struct slice trim_slashes(struct slice text)
     return text;
 }
 
+/* Types stay as they came: a slash or a letter that was encoded is none of theirs. */
+static enum status add_segment(struct op *op, struct slice raw, struct path *path)
+{
+    bool is_id = path->count % 2;
+    struct slice segment = raw;
+
+    if (path->count == PATH_SEGMENTS)
+        return op_fail(op, ST_BAD_HEADER, "The request path has too many segments.");
+    if (is_id && !percent_decode(&op->arena, raw, &segment))
+        return op_fail(op, ST_BAD_HEADER, "The request path is not percent-encoded correctly.");
+    path->segment[path->count++] = segment;
+    return ST_OK;
+}
+
 static enum status split(struct op *op, struct slice raw, struct path *path)
 {
+    enum status st = ST_OK;
+
     while (raw.size) {
         const char *slash = memchr(raw.data, '/', raw.size);
         size_t size = slash ? (size_t)(slash - raw.data) : raw.size;
 
-        if (path->count == PATH_SEGMENTS)
-            return op_fail(op, ST_BAD_HEADER, "The request path has too many segments.");
-        if (!percent_decode(&op->arena, slice_make(raw.data, size), &path->segment[path->count]))
-            return op_fail(op, ST_BAD_HEADER, "The request path is not percent-encoded correctly.");
-        path->count++;
+        TRY(add_segment(op, slice_make(raw.data, size), path));
         raw = slice_after(raw, slash ? size + 1 : size);
     }
-    return ST_OK;
+out:
+    return st;
 }
 
 static struct slice join(struct op *op, const struct path *path, size_t count)
@@ -101,6 +116,29 @@ static struct slice owner_of(struct slice raw)
     return trim_slashes(raw);
 }
 
+static bool is_rid(const struct path *path, struct slice id, struct rid *rid)
+{
+    return rid_parse(id, rid) || (slice_is(path->segment[0], "offers") && rid_parse_offer(id, rid));
+}
+
+static bool is_below(const struct rid *rid, const struct rid *owner)
+{
+    return rid->size > owner->size && memcmp(rid->bytes, owner->bytes, owner->size) == 0;
+}
+
+/* Clients that go by rids sign the last one alone. A name that looks like a rid is not below its owner. */
+static struct slice rid_of(const struct path *path, size_t in_link)
+{
+    struct rid owner = { 0 }, rid;
+
+    for (size_t i = 1; i < in_link; i += 2) {
+        if (!is_rid(path, path->segment[i], &rid) || !is_below(&rid, &owner))
+            return (struct slice){ 0 };
+        owner = rid;
+    }
+    return in_link ? path->segment[in_link - 1] : (struct slice){ 0 };
+}
+
 /* Clients sign .../colls/b/operations/c as a request for the container b. */
 static void sign_as_container(struct op *op, struct slice raw, struct path *path)
 {
@@ -108,7 +146,7 @@ static void sign_as_container(struct op *op, struct slice raw, struct path *path
     path->type = path->segment[2];
     path->link = join(op, path, 4);
     path->raw_link = owner_of(owner_of(raw));
-    path->last = path->segment[3];
+    path->rid = rid_of(path, 4);
 }
 
 enum status path_parse(struct op *op, struct slice target, struct path *path)
@@ -118,13 +156,15 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
     enum status st;
 
     *path = (struct path){ 0 };
+    if (raw.size > TARGET_PATH_BYTES_MAX) /* before it is decoded, joined and signed */
+        TRY(op_fail(op, ST_BAD_HEADER, "The request path is too long."));
     TRY(split(op, raw, path));
     assert(path->count <= PATH_SEGMENTS);
     in_link = path->count - path->count % 2;
     path->shape = shape_of(op, path);
     path->link = join(op, path, in_link);
     path->raw_link = path->count % 2 ? owner_of(raw) : raw;
-    path->last = in_link ? path->segment[in_link - 1] : slice_of("");
+    path->rid = rid_of(path, in_link);
     if (path->count)
         path->type = path->segment[path->count % 2 ? path->count - 1 : path->count - 2];
     else

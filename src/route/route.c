@@ -10,6 +10,7 @@
 #include "route/metrics.h"
 #include "route/origin.h"
 #include "route/path.h"
+#include "route/role.h"
 #include "route/route.h"
 #include "route/table.h"
 
@@ -23,6 +24,7 @@ struct routed {
     struct call call;
     struct reply reply;
     struct path path;
+    struct auth_who who;
     const struct route *route; /* NULL when there is none */
     bool known_path;           /* another method would have a route */
     bool is_prepared;
@@ -86,6 +88,20 @@ static void find_route(const struct request *request, struct routed *routed)
     routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
 }
 
+/*
+ * The only row without an operation is what clients in Direct mode ask first. They sign it in another way than the
+ * rest, so they are told before the signature is looked at.
+ */
+static enum status check_built(struct op *op, const struct route *route)
+{
+    if (!route || route->run)
+        return ST_OK;
+    return op_fail(op, ST_NOT_BUILT,
+                   "This version of the server has no Direct mode (%s): use gateway mode. docs/compat.md "
+                   "lists what it has.",
+                   route->name);
+}
+
 static enum status check_route(struct op *op, const struct routed *routed)
 {
     if (routed->route)
@@ -93,23 +109,33 @@ static enum status check_route(struct op *op, const struct routed *routed)
     if (routed->known_path)
         return op_fail_as(op, ST_METHOD_NOT_ALLOWED);
     return op_fail(op, ST_NOT_FOUND, "The request path '/%.*s' names no resource.",
-                   routed->path.link.size > 200 ? 200 : (int)routed->path.link.size, routed->path.link.data);
+                   routed->path.link.size > 64 ? 64 : (int)routed->path.link.size, routed->path.link.data);
 }
 
 static enum status check_signature(struct op *op, const struct router *router, const struct request *request,
-                                   const struct path *path, bool writes, struct grant *grant)
+                                   const struct path *path, bool writes, struct auth_who *who)
 {
-    struct auth_subject subject = { path->type, path->link, path->raw_link, path->last, writes };
+    struct auth_subject subject = {
+        .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
+    };
 
-    return auth_check(op, router->options.auth, request, &subject, grant);
+    return auth_check(op, router->options.auth, request, &subject, who);
 }
 
-/* The error differs: a resource itself is missing, or the database, container or user above it is. */
-static enum status missing(struct op *op, bool is_owner)
+static bool is_about_items(const struct path *path)
 {
-    if (is_owner)
-        return op_fail_as(op, ST_OWNER_NOT_FOUND);
-    return op_fail_as(op, ST_NOT_FOUND);
+    return path->count > 4 && slice_is(path->segment[4], "docs");
+}
+
+/*
+ * The error differs: a resource itself is missing, or the database, container or user above it is. `depth` is how many
+ * segments lead to what is missing.
+ */
+static enum status missing(struct op *op, const struct path *path, size_t depth)
+{
+    if (path->count == depth)
+        return op_fail_as(op, ST_NOT_FOUND);
+    return op_fail_as(op, is_about_items(path) ? ST_ITEM_OWNER_NOT_FOUND : ST_OWNER_NOT_FOUND);
 }
 
 /* The user whose permissions the path is about. */
@@ -118,12 +144,11 @@ static enum status find_user(struct op *op, struct routed *routed)
     const struct path *path = &routed->path;
     struct call *call = &routed->call;
 
-    assert(call->database); /* find_owners() comes here with it */
-    if (path->count < 5 || !slice_is(path->segment[2], "users"))
-        return ST_OK;
+    assert(call->database);  /* find_owners() comes here with it */
+    assert(path->count > 4); /* which the shapes with a user have */
     call->user =
         catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
-    return call->user ? ST_OK : missing(op, true);
+    return call->user ? ST_OK : missing(op, path, 4);
 }
 
 static enum status find_container(struct op *op, struct routed *routed)
@@ -133,11 +158,10 @@ static enum status find_container(struct op *op, struct routed *routed)
     struct rid rid;
 
     assert(call->database);
-    if (path->count < 4 || !slice_is(path->segment[2], "colls"))
-        return ST_OK;
+    assert(path->count > 3); /* which the shapes with a container have */
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
     if (!call->container)
-        return missing(op, path->count > 4);
+        return missing(op, path, 4);
     call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
     if (path->count > 6)
         call->item = path->segment[5];
@@ -184,52 +208,56 @@ static enum status settle_catalog(struct op *op, const struct routed *routed)
     return writes || st == ST_WOULD_BLOCK ? st : ST_OK;
 }
 
+/* Looks up what the route's shape names. ST_OK means that all of it is there, which route_assert_owners() repeats. */
 static enum status find_owners(struct op *op, struct routed *routed)
 {
     const struct path *path = &routed->path;
+    unsigned owners = route_owners(routed->route);
     struct call *call = &routed->call;
     enum status st = ST_OK;
 
     call->type = path->type;
     if (path->count && path->count % 2 == 0) {
         call->id = path->segment[path->count - 1];
-        assert(call->id.size > 0); /* path_parse() leaves no slash at the end */
+        assert(call->id.size >
+               0); /* path_parse() leaves no slash at the end, and decodes nothing to nothing */
     }
     if (slice_is(path->shape, "media/x"))
         find_media_owners(op, call);
-    if (path->count < 2 || !slice_is(path->segment[0], "dbs"))
+    if (!(owners & OWNER_DATABASE))
         return ST_OK;
+    assert(path->count > 1);
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);
     if (!call->database)
-        return missing(op, path->count > 2);
-    TRY(find_container(op, routed));
-    TRY(find_user(op, routed));
+        return missing(op, path, 2);
+    if (owners & OWNER_CONTAINER)
+        TRY(find_container(op, routed));
+    if (owners & OWNER_USER)
+        TRY(find_user(op, routed));
+    route_assert_owners(routed->route, call);
 out:
     return st;
 }
 
-static enum status check_consistency(struct op *op, const struct request *request)
+static enum status check_consistency(struct op *op, const struct service *service,
+                                     const struct request *request)
 {
-    static const char *const weaker[] = { "Session", "ConsistentPrefix", "Eventual" };
-    static const char *const stronger[] = { "Strong", "BoundedStaleness" };
-    struct slice level = slice_trim(request->header[HEADER_CONSISTENCY_LEVEL]);
+    struct slice header = slice_trim(request->header[HEADER_CONSISTENCY_LEVEL]);
+    enum consistency level;
 
-    if (!level.data || level.size == 0)
+    if (!header.data || header.size == 0)
         return ST_OK;
-    for (size_t i = 0; i < 3; i++)
-        if (slice_is_nocase(level, weaker[i]))
-            return ST_OK;
-    for (size_t i = 0; i < 2; i++)
-        if (slice_is_nocase(level, stronger[i]))
-            return op_fail(
-                op, ST_BAD_HEADER,
-                "ConsistencyLevel %s specified in the request is invalid when service is configured with "
-                "consistency level Session. Ensure the request consistency level is not stronger than the "
-                "service consistency level.",
-                stronger[i]);
+    if (!consistency_parse(header, &level))
+        return op_fail(op, ST_BAD_HEADER,
+                       "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
+                       header.size > 100 ? 100 : (int)header.size, header.data);
+    if (level >= service->consistency)
+        return ST_OK;
     return op_fail(op, ST_BAD_HEADER,
-                   "Value '%.*s' specified for the header 'x-ms-consistency-level' is invalid. ",
-                   level.size > 100 ? 100 : (int)level.size, level.data);
+                   "ConsistencyLevel %s specified in the request is invalid when service is configured with "
+                   "consistency level %s. Ensure the request consistency level is not stronger than the "
+                   "service consistency level.",
+                   consistency_names[level], consistency_names[service->consistency]);
 }
 
 /* A client may send the rid of the container that it means. It is told when another one has that name by now. */
@@ -257,12 +285,12 @@ static enum status check_session_token(struct op *op, const struct routed *route
 
 static enum status check_indexing_directive(struct op *op, const struct request *request)
 {
-    static const char *const known[] = { "Default", "Include", "Exclude" };
+    static const char *const known[] = { "Default", "Include", "Exclude", "0", "1", "2" };
     struct slice directive = slice_trim(request->header[HEADER_INDEXING_DIRECTIVE]);
 
     if (!directive.data || directive.size == 0)
         return ST_OK;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (slice_is_nocase(directive, known[i]))
             return ST_OK;
     return op_fail(op, ST_BAD_HEADER,
@@ -293,8 +321,7 @@ static enum status enter(struct op *op, struct routed *routed)
 }
 
 /* Who asks, and for what. None of it waits. */
-static enum status let_in(struct router *router, struct exchange *exchange, struct routed *routed,
-                          struct grant *grant)
+static enum status let_in(struct router *router, struct exchange *exchange, struct routed *routed)
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
@@ -303,11 +330,23 @@ static enum status let_in(struct router *router, struct exchange *exchange, stru
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
+    TRY(check_built(op, routed->route));
     TRY(check_signature(op, router, request, &routed->path,
-                        routed->route && route_wants_full_key(routed->route), grant));
+                        routed->route && route_wants_full_key(routed->route), &routed->who));
     TRY(check_route(op, routed));
 out:
     return st;
+}
+
+/* What keys may do has been checked with their signatures. */
+static enum status check_rights(struct op *op, const struct router *router, struct routed *routed)
+{
+    if (routed->who.kind == AUTH_BY_TOKEN)
+        return grant_check(op, &routed->who.grant, &routed->call, routed->route);
+    if (routed->who.kind == AUTH_BY_PRINCIPAL)
+        return role_check(op, router->options.auth, &routed->who.principal, &routed->call, routed->route,
+                          &routed->path);
+    return ST_OK;
 }
 
 /* Everything before the operation itself. Only a catalog that is in doubt can make it wait. */
@@ -315,27 +354,22 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
-    struct grant grant;
     enum status st, owners;
 
     assert(!routed->is_prepared);
-    TRY(let_in(router, exchange, routed, &grant));
-    TRY(check_consistency(op, request));
+    TRY(let_in(router, exchange, routed));
+    TRY(check_consistency(op, router->options.service, request));
     TRY(check_indexing_directive(op, request));
     TRY(check_content_encoding(op, request));
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));
     owners = find_owners(op, routed);
-    if (grant.permission
-            .size) /* its bearer is not told what there is elsewhere, so this comes before the owners */
-        TRY(grant_check(op, &grant, &routed->call, routed->route));
+    TRY(check_rights(op, router, routed)); /* before the owners: nobody is told what there is elsewhere */
     TRY(owners);
     TRY(check_intended_container(op, &routed->call));
     TRY(check_session_token(op, routed));
-    if (!routed->route->run)
-        TRY(op_fail(op, ST_NOT_BUILT,
-                    "This version of the server has no %s. docs/compat.md lists what it has.",
-                    routed->route->name));
+    if (routed->call.container && exchange->class != CLASS_QUICK)
+        exchange->owner = rid_owner(&routed->call.container->rid);
     TRY(enter(op, routed));
     routed->is_prepared = true;
 out:
@@ -375,6 +409,21 @@ static void release_owners(struct call *call)
     database_release(call->database);
 }
 
+static void audit(struct router *router, struct exchange *exchange, const struct routed *routed,
+                  enum status st)
+{
+    const struct route *route = routed->route;
+
+    audit_request(router->options.audit, &exchange->op,
+                  &(struct audit_event){ .request = &exchange->request,
+                                         .who = &routed->who,
+                                         .catalog = router->options.service->catalog,
+                                         .operation = route ? route->name : "none",
+                                         .is_definition = route && route_changes_definitions(route),
+                                         .status = exchange->answer.status,
+                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
@@ -390,6 +439,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
+    audit(router, exchange, routed, st);
     release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status,
                   env_monotonic_us(op->env) - routed->began_us);
@@ -420,31 +470,66 @@ static enum status answer_preflight(struct router *router, struct exchange *exch
     return ST_OK;
 }
 
+/* What collects metrics sends a token, which it cannot make by itself. People may sign as usual. */
+static enum status check_metrics(struct op *op, struct router *router, const struct request *request,
+                                 struct auth_who *who)
+{
+    struct slice header = request->header[HEADER_AUTHORIZATION];
+    struct path path;
+    enum status st;
+
+    if (!router->options.guards_metrics)
+        return ST_OK;
+    if (!header.data || slice_starts_with(header, "Bearer ") || slice_starts_with(header, "bearer "))
+        return auth_check_metrics_token(op, router->options.auth, request);
+    TRY(path_parse(op, request->target, &path));
+    TRY(check_signature(op, router, request, &path, false, who));
+out:
+    return st;
+}
+
 static enum status prepare_endpoint(struct router *router, struct exchange *exchange,
-                                    const struct endpoint *endpoint)
+                                    const struct endpoint *endpoint, struct auth_who *who)
 {
     const struct request *request = &exchange->request;
     struct op *op = &exchange->op;
-    struct grant grant = { 0 };
     struct path path;
     enum status st;
 
     TRY(origin_check_host(op, &router->options, request));
     if (exchange->refused)
         TRY(op_fail(op, ST_UNAVAILABLE, "The server is overloaded."));
-    if (endpoint->is_signed) {
+    if (endpoint->guard == FOR_METRICS)
+        TRY(check_metrics(op, router, request, who));
+    if (endpoint->guard == FOR_KEYS) {
         TRY(path_parse(op, request->target, &path));
-        TRY(check_signature(op, router, request, &path, true, &grant));
+        TRY(check_signature(op, router, request, &path, true, who));
     }
-    if (grant.permission.size) /* a resource token is for resources only */
+    if (who->kind == AUTH_BY_TOKEN) /* it is for resources only */
         TRY(op_fail(op, ST_FORBIDDEN, "A resource token cannot serve this request."));
+    if (who->kind == AUTH_BY_PRINCIPAL)
+        TRY(role_refuse(op, request));
 out:
     return st;
+}
+
+static void audit_endpoint(struct router *router, struct exchange *exchange, const struct endpoint *endpoint,
+                           const struct auth_who *who, enum status st)
+{
+    audit_request(router->options.audit, &exchange->op,
+                  &(struct audit_event){ .request = &exchange->request,
+                                         .who = endpoint->guard == FOR_KEYS ? who : NULL,
+                                         .catalog = router->options.service->catalog,
+                                         .operation = endpoint->path,
+                                         .is_definition = endpoint->guard == FOR_KEYS,
+                                         .status = exchange->answer.status,
+                                         .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
                                    const struct endpoint *endpoint)
 {
+    struct auth_who who = { .kind = AUTH_BY_KEY };
     struct reply reply;
     enum status st;
 
@@ -453,11 +538,12 @@ static enum status answer_endpoint(struct router *router, struct exchange *excha
         return st;
     set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
-    st = prepare_endpoint(router, exchange, endpoint);
+    st = prepare_endpoint(router, exchange, endpoint, &who);
     if (st == ST_OK)
         st = endpoint->run(&router->options, router->metrics, exchange);
     if (st != ST_OK)
         reply_finish(&reply, st);
+    audit_endpoint(router, exchange, endpoint, &who, st);
     return ST_OK;
 }
 
@@ -528,14 +614,13 @@ enum status route_handle(void *context, struct exchange *exchange)
 static enum status admit_operation(struct router *router, struct exchange *exchange, struct routed *routed)
 {
     struct op *op = &exchange->op;
-    struct grant grant;
     enum status st;
 
-    TRY(let_in(router, exchange, routed, &grant));
-    if (grant.permission.size == 0 || settle_catalog(op, routed) != ST_OK)
+    TRY(let_in(router, exchange, routed));
+    if (routed->who.kind == AUTH_BY_KEY || settle_catalog(op, routed) != ST_OK)
         goto out;
     (void)!find_owners(op, routed);
-    TRY(grant_check(op, &grant, &routed->call, routed->route));
+    TRY(check_rights(op, router, routed));
 out:
     return st;
 }
@@ -544,16 +629,19 @@ out:
 static bool admit_to_endpoint(struct router *router, struct exchange *exchange,
                               const struct endpoint *endpoint)
 {
+    struct auth_who who = { 0 };
     struct reply reply;
     enum status st;
 
     set_activity_id(&exchange->op, &exchange->request);
     reply_begin(&reply, &exchange->op, &exchange->answer);
-    st = endpoint->is_signed ? prepare_endpoint(router, exchange, endpoint)
-                             : op_fail_as(&exchange->op, ST_TOO_LARGE);
-    if (st != ST_OK)
-        reply_finish(&reply, st);
-    return st == ST_OK;
+    st = endpoint->guard == FOR_KEYS ? prepare_endpoint(router, exchange, endpoint, &who)
+                                     : op_fail_as(&exchange->op, ST_TOO_LARGE);
+    if (st == ST_OK)
+        return true;
+    reply_finish(&reply, st);
+    audit_endpoint(router, exchange, endpoint, &who, st);
+    return false;
 }
 
 bool route_admit(void *context, struct exchange *exchange)

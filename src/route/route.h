@@ -6,7 +6,7 @@
  * Threads. route_handle() runs on any number of threads at once.
  */
 #pragma once
-#include "auth/auth.h"
+#include "route/audit.h"
 #include "resource/call.h"
 
 struct router;
@@ -14,6 +14,8 @@ struct router;
 struct route_options {
     struct service *service;
     struct auth *auth;
+    bool guards_metrics;           /* they need a token or a signature */
+    struct audit *audit;           /* NULL: none is kept */
     const char *const *host_names; /* names besides loopback's that a Host header may have */
     size_t host_name_count;
     const char *const *cors_origins; /* web pages that may ask; "*" is any */
@@ -22,7 +24,7 @@ struct route_options {
     void (*print_metrics)(void *context, struct buf *out); /* what is not the router's own */
     void *metrics_context;
     /* Copies the data into a directory; NULL where there is nothing to copy. */
-    enum status (*backup)(void *context, struct op *op, struct slice directory);
+    enum status (*backup)(void *context, struct op *op, struct slice name, struct slice *made);
     void *backup_context;
 };
 

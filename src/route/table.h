@@ -1,5 +1,6 @@
 /* src/route/table.h - the routes: which operation a method and a path mean. */
 #pragma once
+#include "auth/roles.h"
 #include "resource/call.h"
 
 /* What the headers of a POST say it is. One request may carry several: the first here wins. */
@@ -20,7 +21,8 @@ struct route {
     enum marker marker;
     const char *shape; /* ids are x: dbs/x/colls/x/docs */
     size_t shape_size;
-    operation *run; /* NULL: the service has it, this version of the server does not */
+    operation *run;   /* NULL: the service has it, this version of the server does not */
+    unsigned actions; /* of enum data_action, which roles must allow all; 0: no role does */
     unsigned flags;
 };
 
@@ -29,6 +31,9 @@ extern const size_t route_count;
 
 /* A route that is not known to read counts as one that writes. */
 bool route_writes(const struct route *route);
+
+/* Whether it changes databases, containers, scripts, users, permissions, keys or offers, and no items. */
+bool route_changes_definitions(const struct route *route);
 
 /* Queries, plans and lists that scan may take long, and so may scripts: they get a part of the pool only. */
 enum exchange_class route_class(const struct route *route, const struct request *request);
@@ -39,5 +44,9 @@ bool route_wants_full_key(const struct route *route);
 /* NULL when there is none; `known_path` then tells whether another method would have one. */
 const struct route *route_find(enum method method, enum marker marker, struct slice shape, bool *known_path);
 
-/* Asserts what operations rely on: the database, the container and the user that the shape names are in the call. */
+/* What the resource of a shape lies in, or is: looked up before the operation runs. */
+enum route_owners { OWNER_DATABASE = 1, OWNER_CONTAINER = 2, OWNER_USER = 4 };
+unsigned route_owners(const struct route *route);
+
+/* Asserts what operations rely on: all of route_owners() are in the call. */
 void route_assert_owners(const struct route *route, const struct call *call);

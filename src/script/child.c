@@ -25,6 +25,7 @@ enum {
 
 struct script_child {
     struct script_child *next;
+    struct turn place;
     int64_t idle_since_ms, looked_ms;
     pid_t pid;
     int socket, statm;
@@ -42,6 +43,11 @@ struct script_child **child_next(struct script_child *child)
     return &child->next;
 }
 
+struct turn *child_place(struct script_child *child)
+{
+    return &child->place;
+}
+
 int64_t *child_idle_since_ms(struct script_child *child)
 {
     return &child->idle_since_ms;
@@ -49,7 +55,8 @@ int64_t *child_idle_since_ms(struct script_child *child)
 
 /* ---- starting and ending ---- */
 
-/* The child gets its socket and our log, and nothing else: no file, no environment, no blocked signals. */
+/* The child gets its socket, our log until its sandbox is closed, and nothing else: no file, no environment, no blocked
+   signals. */
 static bool spawn(const char *program, int socket, pid_t *pid)
 {
     char *const argv[] = { "orrery-js", NULL }, *const envp[] = { NULL };
@@ -274,6 +281,13 @@ static enum child_end send_all(struct script_child *child, struct env *env, stru
     arena_reset(&child->memory);
     buf_init(&child->output, &child->memory);
     return end;
+}
+
+bool child_flush(struct script_child *child, struct env *env)
+{
+    struct child_limits at_once = { .until_ms = env_monotonic_ms(env), .memory_bytes = SIZE_MAX };
+
+    return send_all(child, env, at_once) == CHILD_ALIVE;
 }
 
 static enum child_end read_some(struct script_child *child, struct env *env, struct child_limits limits,

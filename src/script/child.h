@@ -7,6 +7,7 @@
  */
 #pragma once
 #include "base/op.h"
+#include "base/turns.h"
 #include "script/frames.h"
 
 struct child_limits {
@@ -33,6 +34,9 @@ void child_end(struct script_child *child);
 /* Frames are gathered, and leave with the next child_receive(). */
 void child_send(struct script_child *child, enum frame_kind kind, struct slice payload);
 
+/* Sends what was gathered, if the child takes it at once: false when it does not. */
+bool child_flush(struct script_child *child, struct env *env);
+
 /* Waits for the next frame. CHILD_ALIVE: `frame` has it; otherwise the reason why there is none. */
 enum child_end child_receive(struct script_child *child, struct env *env, struct child_limits limits,
                              struct arena *memory, struct frame *frame);
@@ -45,4 +49,5 @@ void child_forgot(struct script_child *child, struct slice key);
 size_t child_memory_bytes(const struct script_child *child);
 
 struct script_child **child_next(struct script_child *child); /* for lists of the caller's */
+struct turn *child_place(struct script_child *child);         /* likewise */
 int64_t *child_idle_since_ms(struct script_child *child);     /* the caller's too */

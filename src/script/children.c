@@ -1,6 +1,7 @@
 /* src/script/children.c - the pool of children: grown when somebody waits, shrunk when nobody does. */
 #include <assert.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,9 +21,9 @@ enum {
     FAILURES_MAX = 5,
 };
 
-/* A thread that waits in the line. A child that becomes free is handed to the first of the line and to nobody else. */
+/* A thread that waits. A child that becomes free is handed to the one whose turn it is and to nobody else. */
 struct waiter {
-    struct waiter *next;
+    struct turn turn; /* the first member */
     int64_t since_ms;
     struct script_child *child; /* NULL until then */
     pthread_cond_t served;
@@ -35,7 +36,7 @@ struct children {
     pthread_cond_t wanted; /* the keeper has something to do */
     struct script_child *idle;
     size_t idle_count, count; /* of all of them, those that are being started too */
-    struct waiter *first, **last;
+    struct turns turns;       /* those who wait; and children that are taken hold places */
     size_t waiting;
     int64_t served_ms, started_ms; /* the last time that somebody was, and one was */
     int failures;                  /* one after the other */
@@ -67,45 +68,67 @@ static void wait_ms(struct children *children, pthread_cond_t *condition, int64_
 
 /* ---- the keeper ---- */
 
-static void leave_line(struct children *children, struct waiter *waiter)
+static struct waiter *waiter_of(struct turn *turn)
 {
-    struct waiter **at = &children->first;
+    static_assert(offsetof(struct waiter, turn) == 0);
+    return (struct waiter *)turn;
+}
 
-    thread_assert_locked(&children->mutex);
-    assert(children->waiting > 0);
-    while (*at != waiter) {
-        assert(*at); /* it is in the line */
-        at = &(*at)->next;
-    }
-    *at = waiter->next;
-    if (!*at)
-        children->last = at;
-    children->waiting--;
+/* Who is next; NULL when nobody waits who may have a child. */
+static struct waiter *first_waiter(const struct children *children)
+{
+    return waiter_of(turns_first(&children->turns));
+}
+
+static void hand_over(struct children *children, struct script_child *child, uint64_t owner)
+{
+    *child_place(child) = (struct turn){ .owner = owner };
+    turns_hold(&children->turns, child_place(child));
 }
 
 static void serve(struct children *children, struct waiter *waiter, struct script_child *child)
 {
+    thread_assert_locked(&children->mutex);
     assert(!waiter->child);
-    leave_line(children, waiter);
+    assert(children->waiting > 0);
+    children->waiting--;
+    hand_over(children, child, waiter->turn.owner);
     waiter->child = child;
     children->served_ms = now_ms(children);
     pthread_cond_signal(&waiter->served);
+}
+
+static struct script_child *take_idle(struct children *children)
+{
+    struct script_child *child = children->idle;
+
+    assert(children->idle_count > 0);
+    children->idle = *child_next(child);
+    children->idle_count--;
+    return child;
 }
 
 static void put_idle(struct children *children, struct script_child *child)
 {
     thread_assert_locked(&children->mutex);
     assert(child);
-    if (children->first) {
-        assert(!children->idle); /* nobody waits while one is idle */
-        serve(children, children->first, child);
-        return;
-    }
     *child_next(child) = children->idle;
     *child_idle_since_ms(child) = now_ms(children);
     children->idle = child;
     children->idle_count++;
     assert(children->idle_count <= children->count);
+}
+
+/* After a child has become idle, or a place of an owner: none is idle while somebody waits who may have it. */
+static void serve_all(struct children *children)
+{
+    while (children->idle) {
+        struct waiter *next = waiter_of(turns_next(&children->turns));
+
+        if (!next)
+            return;
+        serve(children, next, take_idle(children));
+    }
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -117,21 +140,30 @@ static int64_t later(int64_t a, int64_t b)
  * While a core has no child, one waiting thread is reason enough for another child. When every core has one, more
  * children would only share the cores. They are needed only when nobody is served: then all children must be stuck.
  */
-static int64_t lacking_since_ms(const struct children *children)
+static int64_t lacking_since_ms(const struct children *children, const struct waiter *first)
 {
-    int64_t since_ms = later(children->first->since_ms, children->started_ms);
+    int64_t since_ms = later(first->since_ms, children->started_ms);
 
     return children->count < children->options.cores ? since_ms : later(since_ms, children->served_ms);
 }
 
 static bool wants_one(const struct children *children)
 {
+    const struct waiter *first = first_waiter(children);
+
     if (!children->used || now_ms(children) < children->trouble_until_ms)
         return false;
     if (children->count < CHILDREN_KEPT)
         return true;
-    return children->first && children->count < children->options.children_max &&
-           now_ms(children) - lacking_since_ms(children) >= CHILD_PATIENCE_MS;
+    return first && children->count < children->options.children_max &&
+           now_ms(children) - lacking_since_ms(children, first) >= CHILD_PATIENCE_MS;
+}
+
+static void wake_all(struct children *children)
+{
+    for (struct turn *first = children->turns.first; first; first = first->next)
+        for (struct turn *turn = first; turn; turn = turn->behind)
+            pthread_cond_signal(&waiter_of(turn)->served);
 }
 
 /* The mutex is held before and after, but not while the child starts. */
@@ -151,6 +183,7 @@ static void start_one(struct children *children)
     if (child) {
         children->failures = 0;
         put_idle(children, child);
+        serve_all(children);
         return;
     }
     assert(children->count > 0);
@@ -158,8 +191,7 @@ static void start_one(struct children *children)
     if (killed && ++children->failures < FAILURES_MAX)
         return;
     children->trouble_until_ms = now_ms(children) + TROUBLE_MS;
-    for (struct waiter *waiter = children->first; waiter; waiter = waiter->next)
-        pthread_cond_signal(&waiter->served);
+    wake_all(children);
 }
 
 /* Takes out the child that has been idle for longest, if that is too long; otherwise NULL. */
@@ -183,11 +215,13 @@ static struct script_child *take_tired(struct children *children)
 
 static void rest(struct children *children)
 {
-    if (!children->used || (!children->first && children->idle_count <= CHILDREN_KEPT &&
-                            now_ms(children) >= children->trouble_until_ms))
+    bool lacking = first_waiter(children) != NULL;
+
+    if (!children->used ||
+        (!lacking && children->idle_count <= CHILDREN_KEPT && now_ms(children) >= children->trouble_until_ms))
         pthread_cond_wait(&children->wanted, &children->mutex);
     else
-        wait_ms(children, &children->wanted, children->first ? CHILD_PATIENCE_MS : LOOK_MS);
+        wait_ms(children, &children->wanted, lacking ? CHILD_PATIENCE_MS : LOOK_MS);
 }
 
 static void *keep(void *argument)
@@ -205,7 +239,7 @@ static void *keep(void *argument)
         else
             rest(children);
     }
-    assert(!children->first);                        /* nobody waits any more */
+    assert(children->waiting == 0);                  /* nobody waits any more */
     assert(children->count == children->idle_count); /* and all were given back */
     while (children->idle) {
         struct script_child *child = children->idle;
@@ -226,7 +260,7 @@ struct children *children_open(const struct script_options *options)
     if (!children)
         return NULL;
     children->options = *options;
-    children->last = &children->first;
+    children->turns.held_max = options->children_max - options->children_max / SCRIPT_CHILDREN_KEPT_PART;
     pthread_mutex_init(&children->mutex, NULL);
     pthread_condattr_init(&children->monotonic);
     pthread_condattr_setclock(&children->monotonic, CLOCK_MONOTONIC);
@@ -262,24 +296,30 @@ static enum status missing(struct op *op)
         "built where libjavascriptcoregtk-4.1-dev and libseccomp-dev are installed.");
 }
 
-static void join_line(struct children *children, struct waiter *waiter)
+static void join_line(struct children *children, uint64_t owner, struct waiter *waiter)
 {
-    *waiter = (struct waiter){ .since_ms = now_ms(children) };
+    *waiter = (struct waiter){ .turn = { .owner = owner }, .since_ms = now_ms(children) };
     pthread_cond_init(&waiter->served, &children->monotonic);
-    assert(!*children->last);
-    *children->last = waiter;
-    children->last = &waiter->next;
+    turns_wait(&children->turns, &waiter->turn);
     children->waiting++;
     pthread_cond_signal(&children->wanted);
 }
 
+static void leave_line(struct children *children, struct waiter *waiter)
+{
+    assert(children->waiting > 0);
+    turns_leave(&children->turns, &waiter->turn);
+    children->waiting--;
+}
+
 /* The mutex is held. The thread wakes now and then to look whether its client is still there. */
-static enum status wait_in_line(struct op *op, struct children *children, struct script_child **child)
+static enum status wait_in_line(struct op *op, struct children *children, uint64_t owner,
+                                struct script_child **child)
 {
     struct waiter waiter;
     enum status st = ST_OK;
 
-    join_line(children, &waiter);
+    join_line(children, owner, &waiter);
     while (!waiter.child) {
         TRY(op_check(op));
         if (children->stopping)
@@ -300,47 +340,49 @@ out:
     return st;
 }
 
-static struct script_child *take_idle(struct children *children)
-{
-    struct script_child *child = children->idle;
-
-    thread_assert_locked(&children->mutex);
-    assert(children->idle_count > 0);
-    assert(!children->first); /* nobody is passed over */
-    children->idle = *child_next(child);
-    children->idle_count--;
-    return child;
-}
-
-enum status children_take(struct op *op, struct children *children, struct script_child **child)
+enum status children_take(struct op *op, struct children *children, uint64_t owner,
+                          struct script_child **child)
 {
     enum status st = ST_OK;
 
     thread_assert_may_block();
     pthread_mutex_lock(&children->mutex);
     children->used = true;
-    if (children->idle)
+    if (children->idle && turns_may_hold(&children->turns, owner)) {
+        assert(!first_waiter(children)); /* nobody is passed over */
         *child = take_idle(children);
-    else
-        st = wait_in_line(op, children, child);
+        hand_over(children, *child, owner);
+    } else {
+        st = wait_in_line(op, children, owner, child);
+    }
     pthread_mutex_unlock(&children->mutex);
     return st;
+}
+
+/* A child that is killed counts until it has ended: no other is started beside it. */
+static void bury(struct children *children, struct script_child *child)
+{
+    child_end(child);
+    pthread_mutex_lock(&children->mutex);
+    children->count--;
+    pthread_cond_signal(&children->wanted);
+    pthread_mutex_unlock(&children->mutex);
 }
 
 void children_give_back(struct children *children, struct script_child *child, bool good)
 {
     thread_assert_may_block();
-    if (!good)
-        child_end(child);
     pthread_mutex_lock(&children->mutex);
     assert(children->count > children->idle_count); /* this one was taken */
+    turns_release(&children->turns, child_place(child));
     if (good)
         put_idle(children, child);
-    else
-        children->count--;
-    if (!good || children->idle_count > CHILDREN_KEPT)
+    serve_all(children);
+    if (children->idle_count > CHILDREN_KEPT)
         pthread_cond_signal(&children->wanted);
     pthread_mutex_unlock(&children->mutex);
+    if (!good)
+        bury(children, child);
 }
 
 void children_count(struct children *children, size_t *count, size_t *waiting)

@@ -11,7 +11,7 @@
  * Order. The child says FRAME_HELLO once, when its sandbox is closed. Then, one at a time:
  *     parent RUN   -> child (OPERATIONS -> parent ANSWERS)* -> child DONE or FAILED or UNKNOWN
  *     parent CALL  -> child VALUES or UNKNOWN (or FAILED, when a function broke its own context)
- * LOAD may come at any time and has no answer. CALL (with LOAD) may also come where ANSWERS is awaited.
+ * LOAD and FORGET may come at any time and have no answer. CALL (with LOAD) may also come where ANSWERS is awaited.
  * When the parent closes its end, the child ends with status 0, in the middle of a script too.
  * A frame that breaks these rules ends the child with status 2: it has nobody to tell.
  *
@@ -75,7 +75,8 @@
  *             when some arguments are undefined (null or anything else stands in their places)
  * VALUES      [value, ...]    one for each call, in order: {"value":any} or {} for undefined or {"error":exception,
  *             "number":n, "stack":text, "from":"throw"|"compile"}; an error does not stop the others. A UDF has no
- *             getContext; its globals live on from call to call.
+ *             getContext; its globals live on from call to call, until FORGET.
+ * FORGET      {}    a query has ended: the next CALL finds new globals
  * UNKNOWN     {"key":text}    this key is not loaded (or not any more): LOAD it, then send RUN or CALL again
  * HELLO       {"frames":FRAME_VERSION, "engine":text}
  */
@@ -84,7 +85,7 @@
 
 enum {
     FRAME_FD = 3,
-    FRAME_VERSION = 1,
+    FRAME_VERSION = 2,
     FRAME_HEADER_BYTES = 4,
     FRAME_BYTES_MAX = 64 * 1024 * 1024,
     FRAME_SOURCES_MAX = 256,
@@ -95,6 +96,7 @@ enum frame_kind {
     FRAME_RUN = 'R',
     FRAME_ANSWERS = 'A',
     FRAME_CALL = 'U',
+    FRAME_FORGET = 'G',
 
     FRAME_HELLO = 'H',
     FRAME_OPERATIONS = 'O',

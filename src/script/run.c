@@ -18,6 +18,7 @@ struct script_session {
     int64_t began_ms;             /* the first run; 0 until then */
     int64_t attempt_ms, ended_ms; /* when the present attempt began, and when its last run ended */
     bool runs;                    /* a script waits for its operations */
+    bool remembers;               /* functions were called, and their globals are still there */
     bool lost;                    /* the child is no good any more */
     struct arena frames, called;  /* what runs and what calls have received last */
 };
@@ -56,7 +57,8 @@ void scripts_stats(struct scripts *scripts, struct script_stats *stats)
                                     .killed = scripts->killed };
 }
 
-enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session)
+enum status script_begin(struct op *op, struct scripts *scripts, uint64_t owner,
+                         struct script_session **session)
 {
     struct script_session *made =
         calloc(1, sizeof(*made)); /* a query begins one in memory that it gives back */
@@ -64,7 +66,7 @@ enum status script_begin(struct op *op, struct scripts *scripts, struct script_s
 
     if (!made)
         return op_fail(op, ST_UNAVAILABLE, "out of memory");
-    TRY(children_take(op, scripts->children, &made->child));
+    TRY(children_take(op, scripts->children, owner, &made->child));
     made->scripts = scripts;
     if (op->claim.holder == HOLDER_OPERATIONS)
         claim_move(&op->claim, HOLDER_SCRIPTS);
@@ -84,11 +86,21 @@ static bool is_good(const struct script_session *session)
            child_memory_bytes(session->child) < session->scripts->options.memory_bytes / 2;
 }
 
+void script_forget(struct script_session *session)
+{
+    if (session->remembers && !session->lost)
+        child_send(session->child, FRAME_FORGET, slice_of("{}"));
+    session->remembers = false;
+}
+
 void script_end(struct script_session *session)
 {
     if (!session)
         return;
     assert(session->child);
+    script_forget(session);
+    if (!session->lost && !child_flush(session->child, session->scripts->options.env))
+        session->lost = true;
     children_give_back(session->scripts->children, session->child, is_good(session));
     arena_free(&session->frames);
     arena_free(&session->called);
@@ -393,6 +405,7 @@ enum status script_call(struct op *op, struct script_session *session, const str
     if (session->lost)
         return unfinished(op, "The script ended unexpectedly.");
     session->scripts->calls += count;
+    session->remembers = true;
     TRY(print_call(op, script, calls, &payload));
     TRY(ask(op, session, script, FRAME_CALL, buf_as_slice(&payload)));
     TRY(receive(op, session, script, FRAME_CALL, buf_as_slice(&payload), &session->called, limits, &frame));

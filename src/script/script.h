@@ -1,8 +1,9 @@
 /*
  * src/script/script.h - stored procedures, triggers and functions, run by child processes.
- *     script_begin(op, scripts, &session);                    a child, for this operation alone
+ *     script_begin(op, scripts, owner, &session);             a child, for this operation alone
  *     script_run(op, session, &run, &done);                   once or more: the operations that it asks for are `run`'s
  *     script_call(op, session, &script, calls, &values);      functions, also while a run waits for its operations
+ *     script_forget(session);                                 between two queries: their functions share no globals
  *     script_end(session);                                    the child is kept, or buried
  *
  * Only the children know JavaScript, and only the caller knows what an operation does.
@@ -48,8 +49,12 @@ struct script {
     char key[SCRIPT_KEY_BYTES_MAX + 1];
 };
 
-/* ST_NOT_BUILT when no child can be started; ST_TOO_MANY_REQUESTS when all are busy for too long. */
-enum status script_begin(struct op *op, struct scripts *scripts, struct script_session **session);
+/*
+ * Owners (containers) take turns when children are lacking, and some children are not for one that has all others.
+ * ST_NOT_BUILT when no child can be started; ST_TOO_MANY_REQUESTS when all are busy for too long.
+ */
+enum status script_begin(struct op *op, struct scripts *scripts, uint64_t owner,
+                         struct script_session **session);
 void script_end(struct script_session *session); /* NULL is welcome */
 
 /* Does all `operations` that a script asks for, and appends an answer for each: JSON objects with commas between. */
@@ -80,6 +85,9 @@ enum status script_again(struct op *op, struct script_session *session);
 /* `calls` is the JSON text of frames.h; `values` the array that comes back, of `count` elements. */
 enum status script_call(struct op *op, struct script_session *session, const struct script *script,
                         struct slice calls, size_t count, struct json *values);
+
+/* A query has ended: what its functions left in their globals is not there for the next one's. script_end() does it, too. */
+void script_forget(struct script_session *session);
 
 /* "Encountered exception while executing function. ..." of a FAILED frame, or of one of the values. */
 enum status script_failed(struct op *op, struct json failure);

@@ -101,6 +101,13 @@ static struct json scan_system(struct query_source *source, const struct query_r
     return system_members(memory, items->scan.container, &items->record);
 }
 
+/* What the query learns of the container, once the scan is open. */
+static enum status describe(struct op *op, struct item_source *items)
+{
+    items->base.seed = items->scan.container->seed;
+    return item_index_offer(op, &items->scan, &items->index, &items->base.index);
+}
+
 static struct item_source *new_source(struct op *op)
 {
     struct item_source *items = arena_alloc(&op->arena, sizeof(*items));
@@ -116,7 +123,7 @@ enum status item_source_open(struct op *op, const struct container *container,
     enum status st;
 
     TRY(partition_scan_open(op, container, scope, &made->scan));
-    TRY(item_index_offer(op, &made->scan, &made->index, &made->base.index));
+    TRY(describe(op, made));
 out:
     return st;
 }
@@ -128,7 +135,7 @@ enum status item_source_open_in(struct op *op, const struct partition_txn *txn,
     enum status st;
 
     TRY(partition_scan_open_in(op, txn, scope, &made->scan));
-    TRY(item_index_offer(op, &made->scan, &made->index, &made->base.index));
+    TRY(describe(op, made));
 out:
     return st;
 }

@@ -306,6 +306,11 @@ void batch_uses_counter(struct batch *batch, uint64_t counter)
         batch->counter = counter;
 }
 
+void batch_begins_above(struct batch *batch, uint64_t lsn)
+{
+    batch->above_lsn = lsn;
+}
+
 void batch_counts(struct batch *batch, int64_t documents, int64_t bytes)
 {
     batch->documents += documents;

@@ -64,6 +64,9 @@ void batch_log(struct batch *batch, uint8_t *change, size_t size);
 /* A document counter in use by the batch; the bucket's head remembers the largest. */
 void batch_uses_counter(struct batch *batch, uint64_t counter);
 
+/* The commit's LSN is above `lsn`: for a bucket that is begun anew, and must not fall behind what came before it. */
+void batch_begins_above(struct batch *batch, uint64_t lsn);
+
 /* The batch adds so many documents and bytes of records; below zero it removes them. The bucket's head sums them up. */
 void batch_counts(struct batch *batch, int64_t documents, int64_t bytes);
 int64_t batch_documents(const struct batch *batch);

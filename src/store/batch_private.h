@@ -24,6 +24,7 @@ struct batch {
     size_t expectation_count, expectation_capacity;
     struct expectation first[2];       /* most batches name an item, and at most another id for it */
     uint64_t counter;                  /* the largest in use; 0 when there is none */
+    uint64_t above_lsn;                /* its own LSN is above it, whatever the bucket's was */
     int64_t documents, document_bytes; /* more, or less, than before */
     struct sorted entries;
     struct batch_change *changes, **changes_end;

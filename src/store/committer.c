@@ -179,7 +179,7 @@ static void touch(struct group *group, struct local_bucket *bucket)
 /* The bucket's next LSN, and a time that is never before the last one's. */
 static void advance_head(struct head *head, const struct batch *batch, int64_t now_ms)
 {
-    head->lsn++;
+    head->lsn = (head->lsn > batch->above_lsn ? head->lsn : batch->above_lsn) + 1;
     if (head->ts_ms < now_ms)
         head->ts_ms = now_ms;
     if (head->counter < batch->counter)

@@ -10,7 +10,7 @@
  * Promises
  * 1. A batch is visible whole or not at all, now and after any crash.
  * 2. What store_commit() has acknowledged survives power loss (durability sync).
- * 3. LSNs of a bucket rise by one with each commit, in the order in which commits become
+ * 3. LSNs of a bucket rise by one with each commit (batch_begins_above() makes a larger step), in the order in which commits become
  *    visible; a snapshot and its LSN agree. Neither LSN nor ts ever goes back.
  * 4. A batch with an expectation commits only if what it expects unchanged is.
  * 5. After a failed write nothing is given an LSN before the backend was reopened and its

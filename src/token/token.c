@@ -117,11 +117,13 @@ enum status continuation_parse(struct op *op, struct slice text, enum continuati
     bool valid = open_continuation(text, kind, token, &body);
 
     *continuation = (struct continuation){ .kind = kind };
-    if (valid && kind == CONTINUATION_DOCUMENTS)
+    if (!valid)
+        return op_fail(op, ST_BAD_REQUEST, "Invalid Continuation Token");
+    if (kind == CONTINUATION_DOCUMENTS)
         valid = get_documents(body, owner, continuation);
-    else if (valid && kind == CONTINUATION_QUERY)
+    else if (kind == CONTINUATION_QUERY)
         valid = get_query(op, body, owner, continuation);
-    else if (valid)
+    else
         valid = get_catalog(body, owner, continuation);
     return valid ? ST_OK : continuation_malformed(op);
 }

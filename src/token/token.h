@@ -28,7 +28,7 @@ struct continuation {
     struct slice position; /* query: where it goes on, in its own form; parsed ones lie in the op's arena */
 };
 
-/* ST_BAD_REQUEST in the service's words. */
+/* ST_BAD_REQUEST in the service's words, for a token that we gave out for something else. */
 enum status continuation_malformed(struct op *op);
 
 void continuation_print(struct buf *out, const struct continuation *continuation);

@@ -78,7 +78,7 @@ def backup_under_load(build, seed):
         load.prepare(target.http)
         writers = load.start_writers(model, target.http, seed, lambda now: now == 300 and began.set(), stop)
         expect(began.wait(load.TIMEOUT_S), "the writers do not write")
-        marks, copy = model.marks(), target.data + "-copy"
+        marks, copy = model.marks(), os.path.join(target.data, "backups", "copy")
         expect_copied(target, copy)
         during = model.count - 300
         stop.set()
@@ -97,7 +97,7 @@ def backup_without_server(build, seed):
     with Target(build, shim=False) as target:
         model = filled(target, seed)
         target.kill()
-        copy = target.data + "-copy"
+        copy = os.path.join(target.data, "backups", "copy")
         expect_copied(target, copy)
         expect_clean(target)
         with restored(build, copy) as server:
@@ -111,7 +111,7 @@ def backup_on_full_disk(build, seed):
     """It fails whole and the server goes on; once there is space it succeeds, and outlives a power cut."""
     source = random.Random(seed)
     with Target(build) as target:
-        model, copy = filled(target, seed), target.data + "-copy"
+        model, copy = filled(target, seed), os.path.join(target.data, "backups", "copy")
         for space in [0, 1, source.randint(2, 4000)]:
             target.disk.leave_space(space)
             status, said = back_up(target, copy)
@@ -158,7 +158,7 @@ def expect_taken_up(target, old, new):
 
 def rotation_under_load(build, seed):
     """Sixteen writers sign with the primary key and see nothing of it; a bad file changes nothing."""
-    stop, model, secondary = threading.Event(), load.Model(seed), "c2Vjb25kYXJ5"
+    stop, model, secondary = threading.Event(), load.Model(seed), "dGhlIHNlY29uZGFyeSBrZXkgYmVmb3JlIGFueSByb3RhdGlvbg=="
     target = Target(build, shim=False)
     keys = target.write_keys({"primary": KEY, "secondary": secondary})
     with target:

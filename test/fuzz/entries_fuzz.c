@@ -37,7 +37,7 @@ static void add_term(struct slow *slow, struct json value)
 
     if (!index_policy_has_values(slow->policy, &path))
         return;
-    term_put_path(term, index_path_id(&path));
+    term_put_path(term, index_path_id(slow->policy, &path));
     slow->term[slow->count++] =
         slice_make(term, TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES, value, false));
 }

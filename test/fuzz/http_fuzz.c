@@ -55,6 +55,8 @@ static bool take_requests(struct parser *parser, struct input *input, uint32_t *
         case PARSED_WRONG:
             assert(parser->why != ST_OK && parser->reason);
             return false;
+        case PARSED_HTTP2:
+            return false;
         case PARSED_WHOLE:
             *hash = *hash * 31 + check_request(parser, input);
             input_next(input);

@@ -96,7 +96,7 @@ class Maker:
     def interval(self, text, get, steps):
         low, high = self.value_at(steps), self.value_at(steps)
         if self.rng.random() < 0.5:
-            return ("%s BETWEEN %s AND %s" % (text, self.literal(low), self.literal(high)),
+            return ("(%s BETWEEN %s AND %s)" % (text, self.literal(low), self.literal(high)),
                     lambda row: between(get(row), low, high))
         return ("(%s > %s AND %s <= %s)" % (text, self.literal(low), text, self.literal(high)),
                 lambda row: and_(COMPARISONS[">"](get(row), low), COMPARISONS["<="](get(row), high)))

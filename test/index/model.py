@@ -1,7 +1,7 @@
 """test/index/model.py - what a container holds, and what a query over it must answer, worked out the slow way.
 
 The order of an answer is part of it. Without ORDER BY: the order of creation when the answer is small, else the
-order in which items lie; groups in the order in which they appeared when they are few. Under ORDER BY ties go by
+order in which items lie; groups in the order in which they appeared when they are few, those of one path by its value. Under ORDER BY ties go by
 the place of the item, turned round where the first direction is. What nobody but the server can know (the order
 of many groups, of arrays and of objects) is left open: those rows share a class.
 """
@@ -169,8 +169,17 @@ def groups(query, matches):
         first = min(members, key=by_creation) if members else (None, 0, None)
         values = query.group(first[2]) if members else ()
         given = query.gathers(values, [row for _, _, row in members])
-        rows.append((first[0], first[1], None, given))
-    return in_appearance_of_groups(rows)
+        rows.append((first[0], first[1], values, given))
+    return in_order_of_value(rows) if rows and len(rows[0][2]) == 1 else in_appearance_of_groups(rows)
+
+
+def in_order_of_value(rows):
+    """Values whose order is left open share a class; so do all groups when they are many."""
+    if len(rows) > SMALL_ROWS:
+        return in_appearance_of_groups(rows)
+    rows = sorted(rows, key=lambda row: sort_key(row[2][0]))
+    places = ["open %d" % kind(row[2][0]) if has_open_order(row[2][0]) else number for number, row in enumerate(rows)]
+    return [(places.index(place), canon(row[3])) for place, row in zip(places, rows) if row[3] is not UNDEFINED]
 
 
 def in_appearance_of_groups(rows):

@@ -16,7 +16,7 @@ DURABLE = "rocksdb"
 SCAN = ("x-orrery-index", "off")
 INDEX = ("x-orrery-index", "always")  # also where a scan would be cheaper
 QUERY = [("x-ms-documentdb-isquery", "True"), ("content-type", "application/query+json"),
-         ("x-ms-documentdb-query-enablecrosspartition", "True")]
+         ("x-ms-documentdb-query-enablecrosspartition", "True"), ("x-orrery-whole", "true")]
 
 
 class Mismatch(Exception):

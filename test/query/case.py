@@ -8,7 +8,8 @@ import re
 
 from lines import BadCase, Mismatch, lines_of, shown
 
-ONCE = {"about", "source", "gap", "container", "query", "unordered", "approx", "error", "location", "message"}
+ONCE = {"about", "source", "gap", "container", "query", "unordered", "approx", "error", "location", "message",
+        "codes"}
 MANY = {"docs", "param", "expect"}
 SYSTEM = {"_rid", "_self", "_etag", "_attachments", "_ts"}
 CONTAINER = {"partitionKey": {"paths": ["/id"], "kind": "Hash", "version": 2}}
@@ -22,7 +23,7 @@ class Case:
         self.container, self.docs, self.params = CONTAINER, [], []
         self.expect = None  # the rows, None when an error is expected
         self.unordered, self.approx = False, 0.0
-        self.error = self.location = self.message = None
+        self.error = self.location = self.message = self.codes = None
         self.given = set()  # ids that the runner added
         self.named = set()  # system properties that the expected rows speak of
 
@@ -81,7 +82,8 @@ def location_of(value):
     return dict(zip(("start", "end"), map(int, value.split())))
 
 
-READ = {"container": json_of, "approx": float, "location": location_of, "unordered": lambda value: True}
+READ = {"container": json_of, "approx": float, "location": location_of, "unordered": lambda value: True,
+        "codes": str.split}
 
 
 def parse(name, text):
@@ -107,8 +109,8 @@ def check_form(case, seen, none):
         raise BadCase("a case has either expect or error")
     if none and case.expect:
         raise BadCase("none is said beside rows")
-    if seen & {"location", "message"} and "error" not in seen:
-        raise BadCase("location and message are an error's")
+    if seen & {"location", "message", "codes"} and "error" not in seen:
+        raise BadCase("location, message and codes are an error's")
     if seen & {"unordered", "approx"} and "error" in seen:
         raise BadCase("unordered and approx are rows'")
     if case.error and not re.fullmatch(r"SC\d{4}|\d{4}|-", case.error):
@@ -234,3 +236,5 @@ def check_error(case, status, body):
     if not any(fits(case, error) for error in errors):
         wanted = [case.error, case.location, case.message]
         raise Mismatch("refused, but not with %s: %s" % (shown([want for want in wanted if want]), shown(message)))
+    if getattr(case, "codes", None) and [str(error.get("code")) for error in errors] != case.codes:
+        raise Mismatch("refused, but not with %s, in this order: %s" % (" ".join(case.codes), shown(message)))

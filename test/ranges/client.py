@@ -14,7 +14,7 @@ wire = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(wire)
 
 QUERY = [("x-ms-documentdb-isquery", "True"), ("content-type", "application/query+json"),
-         ("x-ms-documentdb-query-enablecrosspartition", "True")]
+         ("x-ms-documentdb-query-enablecrosspartition", "True"), ("x-orrery-whole", "true")]
 
 
 class Wrong(Exception):

@@ -71,6 +71,30 @@ def globals_of_one_udf_are_not_seen_by_another(host):
     assert host.value("() => [typeof shared, typeof [].shared]") == ["undefined", "undefined"]
 
 
+def globals_of_a_udf_end_with_its_query(host):
+    key = host.load("x => { const before = globalThis.last ?? 'none'; globalThis.last = x; return before; }", "udf")
+    for _ in range(3):
+        host.send("U", {"key": key, "calls": [[1], [2]]})
+        assert host.receive() == ("V", [{"value": "none"}, {"value": 1}])
+        host.send("U", {"key": key, "calls": [[3]]})
+        assert host.receive() == ("V", [{"value": 2}])
+        host.send("G", {})
+
+
+def a_query_that_ends_while_a_run_waits_leaves_the_run_alone(host):
+    key = host.load("x => x * 2", "udf")
+    host.begin(
+        "function () { kept = 7; __.queryDocuments(__.getSelfLink(), 'SELECT 1', function (e, r) { __.response.setBody(kept); }); }"
+    )
+    assert host.receive()[0] == "O"
+    for _ in range(2):
+        host.send("U", {"key": key, "calls": [[4]]})
+        assert host.receive() == ("V", [{"value": 8}])
+        host.send("G", {})
+    host.send("A", {"answers": [{"status": 200, "body": []}]})
+    assert host.receive() == ("D", {"body": 7})
+
+
 def a_udf_is_called_while_a_run_waits_for_its_answers(host):
     key = host.load("x => x * 2", "udf")
     host.begin(

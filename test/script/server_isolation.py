@@ -1,4 +1,5 @@
 """test/script/server_isolation.py - what a bad script does to its caller, and does not do to others."""
+import contextlib
 import os
 import signal
 import time
@@ -96,6 +97,37 @@ def two_endless_loops_at_once_are_both_ended(world):
         first, second = in_thread(world.execute, "bad"), in_thread(world.execute, "bad", (), "b")
         assert world.execute("good", (), "c") == (200, 0, "good")
         assert first()[:2] == LATE and second()[:2] == LATE
+
+
+CROWD, CROWD_CHILDREN = 48, 12  # of 16 children, so many for one container
+
+
+def _end_loops(world, loops):
+    """Kills their children until none is left, and gives back what they were answered."""
+    ended = in_thread(lambda: [loop() for loop in loops])
+    while not ended.is_over():
+        for pid in world.children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return ended()
+
+
+def forty_eight_endless_loops_of_a_container_leave_a_child_for_another(world):
+    """No loop ends by itself while this goes on, so whoever had to wait for one would not be answered."""
+    world.procedure("bad", "function () { for (;;); }")
+    world.container("e")
+    world.ask("POST", "/dbs/d/colls/e/sprocs", {"id": "good", "body": GOOD}, expect=201)
+    loops = [in_thread(world.execute, "bad") for _ in range(CROWD)]
+    while world.metric("script_children") < CROWD_CHILDREN or world.metric("script_waiting") < CROWD_CHILDREN:
+        pass
+    for _ in range(3):
+        assert world.send("POST", "/dbs/d/colls/e/sprocs/good", [], "a") == (200, 0, "good")
+    assert not any(loop.is_over() and loop()[:2] == LATE for loop in loops)
+    assert len(world.children()) == CROWD_CHILDREN + 1  # and no other was started for the crowd
+    assert all(answer[0] in (400, 408, 429, 501) for answer in _end_loops(world, loops))
+
+
+forty_eight_endless_loops_of_a_container_leave_a_child_for_another.options = MORE_TIME
 
 
 def _crash(pid):

@@ -2,6 +2,7 @@
 import contextlib
 import glob
 import json
+import re
 import shutil
 import threading
 import time
@@ -26,8 +27,7 @@ class World:
     def open(self):
         self.server.start()
         self.ask("POST", "/dbs", {"id": "d"}, expect=201)
-        self.ask("POST", "/dbs/d/colls", {"id": "c", "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}},
-                 expect=201)
+        self.container("c")
 
     def close(self):
         """A sanitizer's complaint is an exit status that is not 0; no child may be left."""
@@ -66,6 +66,16 @@ class World:
         status, _, answer = self.send(method, target, body, key, headers)
         assert status in (expect if isinstance(expect, tuple) else (expect,)), "%s %s answered %s %s" % (method, target, status, answer)
         return answer
+
+    def container(self, name):
+        self.ask("POST", "/dbs/d/colls", {"id": name, "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}},
+                 expect=201)
+
+    def metric(self, name):
+        client = Client(self.server.http)
+        text = client.send("GET", "/_orrery/metrics", [("Host", "localhost")], None)[3].decode()
+        client.close()
+        return float(re.search("^orrery_%s (.*)$" % name, text, re.M).group(1))
 
     def procedure(self, name, source):
         self.ask("POST", COLL + "/sprocs", {"id": name, "body": source}, expect=201)
@@ -189,7 +199,7 @@ def is_running(pid):
 
 
 def in_thread(function, *args):
-    """Runs it beside; join() gives back what it returned."""
+    """Runs it beside; what comes back gives what it returned, and tells whether it has."""
     box = {}
     thread = threading.Thread(target=lambda: box.update(result=function(*args)))
     thread.start()
@@ -197,4 +207,5 @@ def in_thread(function, *args):
     def join():
         thread.join()
         return box["result"]
+    join.is_over = lambda: not thread.is_alive()
     return join

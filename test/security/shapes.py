@@ -11,7 +11,8 @@ ODD_PATHS = [b"/dbs/s%2Fcolls%2Fc", b"/dbs/s/colls/c%2Fdocs%2F1", b"/dbs/..", b"
              b"/dbs/s/colls/c/docs/%2531", b"/dbs/%00", b"/dbs/s%00", b"/dbs/s/colls/c/docs/1%00", b"/dbs/\xc0\xaf", b"/dbs/%c0%af",
              b"/dbs/%ff%fe", b"/dbs/%ed%a0%80", b"/dbs/%", b"/dbs/%z1", b"/dbs/%1", b"/dbs/s//docs", b"/dbs//colls/c",
              b"/_orrery/../dbs", b"/_orrery", b"/dbs/" + b"a" * 100000, b"/dbs" + b"/a" * 1000, b"*", b"/dbs/s?x=1", b"/DBS/s",
-             b"/dbs/s/COLLS/c", b"/dbs/s/colls/c/docs/1/attachments/../../../c"]
+             b"/dbs/s/COLLS/c", b"/dbs/s/colls%2Fx", b"/dbs/s/colls%2fx%2fdocs",
+             b"/dbs%2Fx", b"/dbs/s/users%2Fx%2Fpermissions", b"/dbs/s/colls%2Fc%2Fdocs/1", b"/dbs/s/colls/c/docs/1/attachments/../../../c"]
 
 
 def refused(world, data, statuses, what):

@@ -40,7 +40,7 @@ class Kind:
         body = json.dumps({"query": self.text, "parameters": [{"name": "@" + name, "value": value} for name, value in values.items()]})
         key = "x-ms-documentdb-partitionkey: %s\r\n" % json.dumps([self.key(rng)]) if self.key else ""
         return ("POST /dbs/bench/colls/%s/docs HTTP/1.1\r\nHost: 127.0.0.1\r\n%sContent-Type: application/query+json\r\n"
-                "x-ms-documentdb-isquery: True\r\nx-ms-documentdb-query-enablecrosspartition: True\r\nx-ms-max-item-count: 1000\r\n"
+                "x-ms-documentdb-isquery: True\r\nx-ms-documentdb-query-enablecrosspartition: True\r\nx-orrery-whole: true\r\nx-ms-max-item-count: 1000\r\n"
                 "%sContent-Length: %d\r\n\r\n%s" % (self.container, signature, key, len(body), body))
 
 

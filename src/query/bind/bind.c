@@ -6,24 +6,6 @@
 #include "query/bind/bind_private.h"
 #include "query/eval/hashes.h"
 
-/* Which clauses have no place in a subquery. */
-static enum status check_subquery(struct binder *b, const struct select *select)
-{
-    if (b->depth == 0)
-        return ST_OK;
-    if (select->order_count && select->rank)
-        return mistake(b->op, select->order_span, "SC2228",
-                       "'ORDER BY RANK' is not supported in subqueries.");
-    if (select->order_count)
-        return mistake(b->op, select->order_span, "SC2202", "'ORDER BY' is not supported in subqueries.");
-    if (select->top)
-        return mistake(b->op, select->top_span, "SC2203", "'TOP' is not supported in subqueries.");
-    if (select->offset)
-        return mistake(b->op, select->limit_span, "SC2204",
-                       "'OFFSET LIMIT' clause is not supported in subqueries.");
-    return ST_OK;
-}
-
 static struct expr *root_of_path(struct expr *path)
 {
     while (path->kind == EXPR_MEMBER || path->kind == EXPR_INDEX)
@@ -46,7 +28,7 @@ static enum status bind_path(struct binder *b, struct source *source, const stru
         names = &container;
         b->bound->scans = true;
     }
-    return bind_expr(b, source->path, names, IN_FILTER);
+    return bind_expr(b, source->path, names, IN_FROM);
 }
 
 static enum status too_many_sources(struct binder *b)
@@ -54,26 +36,43 @@ static enum status too_many_sources(struct binder *b)
     return op_fail(b->op, ST_BAD_REQUEST, "The query has too many sources.");
 }
 
-static enum status bind_source(struct binder *b, struct source *source, const struct visible *names,
-                               bool may_be_root)
+static enum status bind_rows(struct binder *b, struct select *rows, const struct visible *names,
+                             bool may_be_root)
 {
     struct select *outer = b->select;
     enum status st;
 
+    b->depth++;
+    st = bind_select(b, rows, may_be_root ? NULL : names, may_be_root);
+    b->depth--;
+    b->select = outer;
+    return st;
+}
+
+/* x IN (SELECT ...), in the first FROM of all, may read the container. */
+static struct select *rows_of(const struct source *source)
+{
+    return source->kind == SOURCE_SUBQUERY ? source->select : source->path->select;
+}
+
+static enum status bind_source(struct binder *b, struct source *source, const struct visible *names,
+                               bool may_be_root)
+{
+    enum status st;
+
     if (b->bound->slots >= QUERY_SLOTS_MAX)
         return too_many_sources(b);
-    if (source->kind == SOURCE_SUBQUERY) {
-        b->depth++;
-        st = bind_select(b, source->select, may_be_root ? NULL : names, may_be_root);
-        b->depth--;
-        b->select = outer;
-    } else {
+    if (rows_of(source))
+        st = bind_rows(b, rows_of(source), names, may_be_root);
+    else
         st = bind_path(b, source, names, may_be_root);
-    }
-    if (st == ST_OK && b->bound->slots > QUERY_SLOTS_MAX) /* the subquery has taken those that were left */
+    if (st != ST_OK)
+        return st;
+    if (b->bound->slots > QUERY_SLOTS_MAX) /* the subquery has taken those that were left */
         return too_many_sources(b);
     source->slot = b->bound->slots++;
-    return st;
+    b->slot[source->slot] = (struct bind_slot){ .source = source };
+    return ST_OK;
 }
 
 /* Whether the source's value is a whole item: by its name, or through a subquery that gives it. */
@@ -83,24 +82,35 @@ static bool gives_item(const struct binder *b, const struct source *source)
 
     assert((source->kind == SOURCE_SUBQUERY) == (select != NULL));
     if (source->kind == SOURCE_PATH)
-        return source->path->kind == EXPR_NAME && b->is_item[source->path->slot];
+        return source->path->kind == EXPR_NAME && b->slot[source->path->slot].is_item;
     if (source->kind != SOURCE_SUBQUERY)
         return false;
     if (select->star)
-        return b->is_item[select->source[0].slot];
-    return select->value && select->item[0].expr->kind == EXPR_NAME && b->is_item[select->item[0].expr->slot];
+        return select->source_count && b->slot[select->source[0].slot].is_item;
+    return select->value && select->item[0].expr->kind == EXPR_NAME &&
+           b->slot[select->item[0].expr->slot].is_item;
 }
 
-static enum status check_alias(struct binder *b, const struct select *select, size_t i)
+/* FROM c says nothing new of c. */
+static bool names_itself(const struct source *source)
 {
-    const struct source *source = &select->source[i];
+    return source->kind == SOURCE_PATH && source->path->kind == EXPR_NAME &&
+           slice_equal(source->path->name, source->alias);
+}
 
-    for (size_t k = 0; k < i; k++)
-        if (source->alias.size && slice_equal(select->source[k].alias, source->alias))
-            return mistake(b->op, source->alias_span, "SC2003",
-                           "The input alias '%.*s' is specified more than once in the FROM clause.",
-                           SLICE_ARGS(source->alias));
-    return ST_OK;
+/* No source is called as another one that can be seen, be it of a statement around this one. */
+static enum status check_alias(struct binder *b, const struct source *source, const struct visible *names)
+{
+    if (source->alias.size == 0 || names_itself(source))
+        return ST_OK;
+    while (names && !slice_equal(names->name, source->alias))
+        names = names->outer;
+    if (!names)
+        return ST_OK;
+    return bind_wrong(
+        b, mistake(b->op, source->alias_span, "SC2021",
+                   "The input set name or alias '%.*s' is specified more than once in the FROM clause.",
+                   SLICE_ARGS(source->alias)));
 }
 
 /* `names` becomes what is visible behind the FROM clause. */
@@ -110,19 +120,20 @@ static enum status bind_from(struct binder *b, struct select *select, const stru
     enum status st = ST_OK;
 
     if (select->source_count > QUERY_JOINS_MAX + 1)
-        TRY(mistake(b->op, b->whole, "SC3004",
-                    "The SQL query exceeded the maximum number of joins. The allowed limit is %d.",
-                    QUERY_JOINS_MAX));
+        TRY(bind_wrong(b,
+                       mistake(b->op, b->whole, "SC3002",
+                               "The SQL query exceeded the maximum number of joins. The allowed limit is %d.",
+                               QUERY_JOINS_MAX)));
     for (size_t i = 0; i < select->source_count; i++) {
         struct source *source = &select->source[i];
         struct visible *name = arena_alloc(&b->op->arena, sizeof(*name));
 
-        TRY(check_alias(b, select, i));
         TRY(bind_source(b, source, *names, may_be_root && i == 0));
+        TRY(check_alias(b, source, *names));
         assert(source->slot > SLOT_ROOT);
-        assert((size_t)source->slot < sizeof(b->is_item) / sizeof(b->is_item[0]));
+        assert(source->slot <= QUERY_SLOTS_MAX);
         *name = (struct visible){ *names, source->alias, source->slot };
-        b->is_item[source->slot] = gives_item(b, source);
+        b->slot[source->slot].is_item = gives_item(b, source);
         *names = name;
     }
 out:
@@ -139,93 +150,169 @@ static struct slice numbered_name(struct op *op, int number)
 }
 
 /* The alias, the last step of a path, or $1, $2 ... among those without either. */
-static void name_columns(struct binder *b, struct select *select)
+static void name_column(struct binder *b, struct select_item *item, int *unnamed)
 {
-    int unnamed = 0;
+    const struct expr *expr = item->expr;
 
-    for (size_t i = 0; i < select->item_count; i++) {
-        struct select_item *item = &select->item[i];
-        struct expr *expr = item->expr;
-
-        if (item->alias.size)
-            item->name = item->alias;
-        else if (expr->kind == EXPR_MEMBER || expr->kind == EXPR_NAME)
-            item->name = expr->name;
-        else if (expr->kind == EXPR_INDEX && expr->kid[1]->value.kind == JSON_STRING)
-            item->name = expr->kid[1]->value.string;
-        else
-            item->name = numbered_name(b->op, ++unnamed);
-    }
-}
-
-static enum status check_columns(struct binder *b, const struct select *select)
-{
-    struct hashes seen = { .memory = &b->op->arena };
-
-    for (size_t i = 0; i < select->item_count && !select->value; i++)
-        if (hashes_add(&seen, murmur3_128(select->item[i].name.data, select->item[i].name.size)) == 0)
-            return mistake(b->op, select->item[i].span, "SC2010",
-                           "The property name '%.*s' is specified more than once in the select list.",
-                           SLICE_ARGS(select->item[i].name));
-    return ST_OK;
+    item->name = item->alias;
+    if (item->name.size == 0 && (expr->kind == EXPR_MEMBER || expr->kind == EXPR_NAME))
+        item->name = expr->name;
+    if (item->name.size == 0)
+        item->name = numbered_name(b->op, ++*unnamed);
 }
 
 static enum status check_star(struct binder *b, const struct select *select)
 {
-    if (!select->star)
+    bool is_one =
+        select->source_count < 2 &&
+        !(select->source_count && select->source[0].kind == SOURCE_ITERATE && select->source[0].path->select);
+
+    if (!select->star || select->group_count || is_one)
         return ST_OK;
-    if (select->source_count == 0)
-        return mistake(b->op, select->star_span, "SC2030",
-                       "'SELECT *' is not valid if FROM clause is omitted.");
-    if (select->source_count > 1)
-        return mistake(b->op, select->star_span, "SC2040",
-                       "'SELECT *' is only valid with a single input set.");
+    return bind_wrong(
+        b, mistake(b->op, select->star_span, "SC2042", "'SELECT *' is only valid with a single input set."));
+}
+
+/* SELECT c._rid, [...] AS orderByItems, ... AS payload: what plans have clients ask for (plan/sdk_rewrite.c). */
+static bool is_rewritten(const struct select *select)
+{
+    const struct select_item *item = select->item;
+
+    return select->item_count == 3 && item[0].expr->kind == EXPR_MEMBER &&
+           item[0].expr->kid[0]->kind == EXPR_NAME && slice_is(item[0].expr->name, "_rid") &&
+           slice_is(item[1].alias, "orderByItems") && slice_is(item[2].alias, "payload");
+}
+
+/* The least of a group's: clients look only whether there is one. */
+static void bind_rid_of_group(struct binder *b, struct select_item *item)
+{
+    struct expr *call = arena_alloc(&b->op->arena, sizeof(*call));
+
+    *call = (struct expr){ .kind = EXPR_CALL, .name = slice_of("MIN"), .span = item->span };
+    call->kid = arena_alloc(&b->op->arena, sizeof(call->kid[0]));
+    call->kid[call->kid_count++] = item->expr;
+    item->alias = item->expr->name;
+    item->expr = call;
+}
+
+/*
+ * In a rewritten statement the first column is the rid of the row's item, which is no part of a group, and whose name
+ * FROM x IN c.a hides.
+ */
+static void bind_rid(struct binder *b, struct select *select, const struct visible **names,
+                     struct visible *root)
+{
+    const struct visible *found = *names;
+
+    if (!is_rewritten(select))
+        return;
+    root->name = select->item[0].expr->kid[0]->name;
+    while (found && !slice_equal(found->name, root->name))
+        found = found->outer;
+    if (!found) {
+        root->outer = *names;
+        *names = root;
+    }
     if (select->group_count)
-        return mistake(b->op, select->star_span, "SC2041", "'SELECT *' is not allowed with GROUP BY.");
-    return ST_OK;
+        bind_rid_of_group(b, &select->item[0]);
 }
 
 static enum status bind_list(struct binder *b, struct select *select, const struct visible *names)
 {
+    struct hashes seen = { .memory = &b->op->arena };
+    struct visible root = { .slot = SLOT_ROOT };
+    const struct visible *first = names;
+    int unnamed = 0;
     enum status st;
 
     TRY(check_star(b, select));
-    for (size_t i = 0; i < select->item_count; i++)
-        TRY(bind_expr(b, select->item[i].expr, names, IN_SELECT));
-    name_columns(b, select);
-    TRY(check_columns(b, select));
+    bind_rid(b, select, &first, &root);
+    for (size_t i = 0; i < select->item_count; i++) {
+        struct select_item *item = &select->item[i];
+
+        TRY(bind_expr(b, item->expr, i ? names : first, IN_SELECT));
+        name_column(b, item, &unnamed);
+        if (!select->value && hashes_add(&seen, murmur3_128(item->name.data, item->name.size)) == 0)
+            TRY(bind_repeated_name(b, item->name,
+                                   item->alias.size ? item->alias_span : item->expr->name_span));
+    }
 out:
     return st;
 }
 
-static enum status bind_count(struct binder *b, struct expr *count, const char *clause, const char *code)
+/* A whole number from 0 to 2^32 - 1. */
+static bool is_count(struct value value)
+{
+    return value.kind == JSON_NUMBER && value.number >= 0 && value.number <= UINT32_MAX &&
+           value.number == (double)(int64_t)value.number;
+}
+
+static enum status bind_count(struct binder *b, struct expr *count, const char *code, const char *wrong)
 {
     enum status st;
 
     if (!count)
         return ST_OK;
-    TRY(bind_expr(b, count, NULL, IN_FILTER));
-    if (count->value.kind != JSON_NUMBER || !count->value.is_int || count->value.integer < 0 ||
-        (count->value.integer > UINT32_MAX && strcmp(clause, "TOP") == 0))
-        TRY(mistake(b->op, count->span, code, "The count value provided for a %s clause must be an integer.",
-                    clause));
-    if (count->value.integer > UINT32_MAX)
-        TRY(mistake(b->op, count->span, code, "The %s count value exceeds the maximum allowed value.",
-                    clause));
+    TRY(bind_expr(b, count, NULL, IN_FROM));
+    if (is_count(count->value))
+        count->value = value_int((int64_t)count->value.number);
+    else
+        TRY(bind_wrong(b, mistake(b->op, count->span, code, "%s", wrong)));
 out:
     return st;
 }
 
+/* Of a statement that is no subquery: those have none. */
 static enum status bind_counts(struct binder *b, struct select *select)
 {
-    enum status st;
+    enum status st = ST_OK;
 
-    if (select->top && select->offset)
-        TRY(mistake(b->op, select->limit_span, "SC2990",
-                    "'TOP' and 'OFFSET LIMIT' may not be used together."));
-    TRY(bind_count(b, select->top, "TOP", "SC2060"));
-    TRY(bind_count(b, select->limit, "LIMIT", "SC2061"));
-    TRY(bind_count(b, select->offset, "OFFSET", "SC2062"));
+    if (b->depth && select->top)
+        TRY(bind_wrong(b,
+                       mistake(b->op, select->top_span, "SC2203", "'TOP' is not supported in subqueries.")));
+    if (b->depth && select->offset)
+        TRY(bind_wrong(b, mistake(b->op, select->limit_span, "SC2204",
+                                  "'OFFSET LIMIT' clause is not supported in subqueries.")));
+    if (b->depth)
+        goto out;
+    TRY(bind_count(b, select->top, "SC2060",
+                   "The count value provided for a TOP clause must be an integer."));
+    TRY(bind_count(b, select->offset, "SC2062", "The OFFSET count value exceeds the maximum allowed value."));
+    TRY(bind_count(b, select->limit, "SC2061", "The LIMIT count value exceeds the maximum allowed value."));
+out:
+    return st;
+}
+
+static enum status bind_order_list(struct binder *b, struct select *select, const struct visible *names)
+{
+    enum status st = ST_OK;
+
+    if (b->depth && select->order_count)
+        TRY(bind_wrong(b, select->rank ? mistake(b->op, select->order_span, "SC2228",
+                                                 "The ORDER BY RANK clause is not supported in subqueries.")
+                                       : mistake(b->op, select->order_span, "SC2202",
+                                                 "'ORDER BY' is not supported in subqueries.")));
+    for (size_t i = 0; i < select->order_count; i++) {
+        TRY(bind_expr(b, select->order[i].expr, names, IN_SELECT));
+        TRY(bind_direction(b, &select->order[i]));
+    }
+out:
+    return st;
+}
+
+/* In the order in which the service tells what is wrong with them. */
+static enum status bind_clauses(struct binder *b, struct select *select, const struct visible *names)
+{
+    enum status st = ST_OK;
+
+    if (select->where)
+        TRY(bind_expr(b, select->where, names, IN_WHERE));
+    TRY(bind_group_list(b, select, names));
+    TRY(bind_order_list(b, select, names));
+    TRY(bind_list(b, select, names));
+    TRY(bind_counts(b, select));
+    if (b->mistakes.count == 0)
+        TRY(bind_groups(b, select));
 out:
     return st;
 }
@@ -240,24 +327,17 @@ enum status bind_select(struct binder *b, struct select *select, const struct vi
                         bool may_be_root)
 {
     const struct visible *names = outer;
-    enum status st;
+    enum status st = ST_OK;
 
     assert(!select->value || select->item_count == 1);
     assert(!may_be_root || !outer); /* the first FROM of all stands inside no row */
     b->select = select;
-    TRY(check_subquery(b, select));
+    if (select->top && select->offset)
+        TRY(bind_wrong(b, mistake(b->op, select->span, "SC2205",
+                                  "A TOP cannot be used in the same query or subquery as an OFFSET.")));
     TRY(bind_from(b, select, &names, may_be_root));
     b->select = select;
-    if (select->where)
-        TRY(bind_expr(b, select->where, names, IN_FILTER));
-    for (size_t i = 0; i < select->group_count; i++)
-        TRY(bind_expr(b, select->group[i], names, IN_FILTER));
-    TRY(bind_list(b, select, names));
-    for (size_t i = 0; i < select->order_count; i++)
-        TRY(bind_expr(b, select->order[i].expr, names, IN_FILTER));
-    TRY(bind_counts(b, select));
-    TRY(bind_groups(b, select));
-    TRY(bind_order(b, select));
+    TRY(bind_clauses(b, select, names));
     if (may_be_root && select->source_count && select->source[0].kind == SOURCE_SUBQUERY && b->bound->scans)
         select->whole = gathers(select->source[0].select);
 out:
@@ -267,6 +347,22 @@ out:
 static int by_name(const void *a, const void *b)
 {
     return slice_compare(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (uint8_t)c >= 0x80;
+}
+
+/* @ and an identifier. */
+static bool is_parameter_name(struct slice name)
+{
+    if (name.size < 2 || name.data[0] != '@' || !is_letter(name.data[1]))
+        return false;
+    for (size_t i = 2; i < name.size; i++)
+        if (!is_letter(name.data[i]) && !(name.data[i] >= '0' && name.data[i] <= '9'))
+            return false;
+    return true;
 }
 
 /* Sorted by name, so that a query with thousands of them is bound quickly. */
@@ -280,27 +376,57 @@ static enum status read_parameters(struct binder *b, struct json list)
 
         if (json_kind(name) != JSON_STRING)
             return op_fail(b->op, ST_BAD_REQUEST, "Invalid query. A parameter has no name.");
+        if (!is_parameter_name(json_string(name)))
+            return mistake_bare(b->op,
+                                "Invalid query. Specified parameter name '%.*s' is invalid. Parameter names "
+                                "should be in the format of symbol '@' followed by a valid identifier. E.g. "
+                                "@param1",
+                                SLICE_ARGS(json_string(name)));
         b->parameter[b->parameter_count++] =
             (struct parameter){ json_string(name), value_from_json(json_get(i.value, "value")) };
     }
     qsort(b->parameter, b->parameter_count, sizeof(*b->parameter), by_name);
     for (size_t i = 1; i < b->parameter_count; i++)
         if (slice_equal(b->parameter[i].name, b->parameter[i - 1].name))
-            return op_fail(b->op, ST_BAD_REQUEST, "Invalid query. Specified duplicate parameter name '%.*s'.",
-                           SLICE_ARGS(b->parameter[i].name));
+            return mistake_bare(b->op, "Invalid query. Specified duplicate parameter name '%.*s'.",
+                                SLICE_ARGS(b->parameter[i].name));
     return ST_OK;
 }
 
 enum status query_bind(struct op *op, struct select *select, struct json parameters,
-                       const struct query_options *options, size_t text_size, struct bound *bound)
+                       const struct query_options *options, struct slice text, struct bound *bound)
 {
-    struct binder b = { .op = op, .options = options, .bound = bound, .whole = { 0, (uint32_t)text_size } };
+    struct bind_slot slots[QUERY_SLOTS_MAX + 1];
+    struct binder b = {
+        .op = op, .options = options, .bound = bound, .text = text, .whole = select->span, .slot = slots
+    };
     enum status st;
 
     *bound = (struct bound){ .slots = 1 };
+    mistakes_init(&b.mistakes, op);
     TRY(read_parameters(&b, parameters));
-    b.is_item[SLOT_ROOT] = true;
+    slots[SLOT_ROOT] = (struct bind_slot){ .is_item = true };
     TRY(bind_select(&b, select, NULL, true));
+    TRY(mistakes_tell(op, &b.mistakes));
+    TRY(bind_order(&b, select));
 out:
     return st;
+}
+
+/* How many bytes so many characters take. */
+static size_t bytes_of(struct slice text, uint32_t characters)
+{
+    size_t at = 0;
+
+    for (; at < text.size && characters; characters--)
+        for (at++; at < text.size && ((uint8_t)text.data[at] & 0xc0) == 0x80;)
+            at++;
+    return at;
+}
+
+struct slice bind_cited(const struct binder *b, struct span span)
+{
+    struct slice from = slice_after(b->text, bytes_of(b->text, span.start));
+
+    return slice_make(from.data, bytes_of(from, span.end - span.start));
 }

@@ -14,4 +14,4 @@ struct bound {
 enum { SLOT_ROOT = 0 }; /* the item itself */
 
 enum status query_bind(struct op *op, struct select *select, struct json parameters,
-                       const struct query_options *options, size_t text_size, struct bound *bound);
+                       const struct query_options *options, struct slice text, struct bound *bound);

@@ -2,7 +2,6 @@
 #include <assert.h>
 
 #include "query/bind/bind_private.h"
-#include "query/text/parse.h"
 
 static bool kids_equal(const struct expr *a, const struct expr *b)
 {
@@ -15,8 +14,19 @@ static bool kids_equal(const struct expr *a, const struct expr *b)
     return true;
 }
 
+/* c.a, c["a"] and c[@p] are one. */
+static bool steps_equal(const struct expr *a, const struct expr *b)
+{
+    struct value x = a->kind == EXPR_MEMBER ? value_string(a->name) : a->kid[1]->value;
+    struct value y = b->kind == EXPR_MEMBER ? value_string(b->name) : b->kid[1]->value;
+
+    return x.kind == y.kind && value_equal(x, y) && expr_equal(a->kid[0], b->kid[0]);
+}
+
 bool expr_equal(const struct expr *a, const struct expr *b)
 {
+    if (expr_is_step(a) && expr_is_step(b))
+        return steps_equal(a, b);
     if (a->kind != b->kind || a->select || b->select)
         return false;
     switch (a->kind) {
@@ -26,7 +36,6 @@ bool expr_equal(const struct expr *a, const struct expr *b)
     case EXPR_PARAMETER:
         return a->value.kind == b->value.kind &&
                (a->value.kind == JSON_UNDEFINED || value_equal(a->value, b->value));
-    case EXPR_MEMBER:
     case EXPR_UDF:
         return slice_equal(a->name, b->name) && kids_equal(a, b);
     case EXPR_CALL:
@@ -47,6 +56,12 @@ static bool is_own_source(const struct select *select, int slot)
     return false;
 }
 
+/* Whose clause is looked through for keys, and what is said of a property that is none. */
+struct grouping {
+    const struct select *select;
+    const char *code, *clause;
+};
+
 static struct expr *group_key(struct binder *b, const struct select *select, size_t i)
 {
     struct expr *key = arena_alloc(&b->op->arena, sizeof(*key));
@@ -57,27 +72,25 @@ static struct expr *group_key(struct binder *b, const struct select *select, siz
     return key;
 }
 
-static enum status not_grouped(struct binder *b, const struct expr *property)
+static enum status not_grouped(struct binder *b, const struct grouping *grouping, const struct expr *property)
 {
-    struct buf name;
-
-    buf_init(&name, &b->op->arena);
-    query_print_expr(&name, property);
-    return mistake(b->op, property->span, "SC2102",
-                   "Property reference '%.*s' is invalid in the select list because it is not contained in "
-                   "either an aggregate function or the GROUP BY clause.",
-                   SLICE_ARGS(buf_as_slice(&name)));
+    return bind_wrong(
+        b, mistake(b->op, property->span, grouping->code,
+                   "Property reference '%.*s' is invalid in the %s because it is not contained in either an "
+                   "aggregate function or the GROUP BY clause.",
+                   SLICE_ARGS(bind_cited(b, property->span)), grouping->clause));
 }
 
 /*
- * Below an aggregate anything may stand. Elsewhere the select list speaks of a group: what equals a
- * GROUP BY expression is the group's key, and a source's name anywhere else is a mistake.
+ * Below an aggregate anything may stand. Elsewhere a clause speaks of a group: what equals a GROUP BY expression is
+ * the group's key, and a source's name anywhere else is a mistake.
  */
-static enum status find_keys_below(struct binder *b, const struct select *select, struct select *below);
+static enum status find_keys_below(struct binder *b, const struct grouping *grouping, struct select *below);
 
-static enum status find_keys(struct binder *b, const struct select *select, struct expr *expr,
+static enum status find_keys(struct binder *b, const struct grouping *grouping, struct expr *expr,
                              const struct expr *property)
 {
+    const struct select *select = grouping->select;
     enum status st = ST_OK;
 
     if (expr->builtin && expr->builtin->flags & AGGREGATE)
@@ -88,69 +101,117 @@ static enum status find_keys(struct binder *b, const struct select *select, stru
             return ST_OK;
         }
     if (expr->kind == EXPR_NAME && is_own_source(select, expr->slot))
-        return not_grouped(b, property);
+        return not_grouped(b, grouping, property);
     if (expr->select)
-        TRY(find_keys_below(b, select, expr->select));
-    if (expr->kind != EXPR_MEMBER && expr->kind != EXPR_INDEX)
+        TRY(find_keys_below(b, grouping, expr->select));
+    if (!expr_is_step(expr))
         property = NULL;
     for (size_t i = 0; i < expr->kid_count; i++)
-        TRY(find_keys(b, select, expr->kid[i], property ? property : expr->kid[i]));
+        TRY(find_keys(b, grouping, expr->kid[i], property ? property : expr->kid[i]));
 out:
     return st;
 }
 
-static enum status find_keys_of(struct binder *b, const struct select *select, struct expr *expr)
+static enum status find_keys_of(struct binder *b, const struct grouping *grouping, struct expr *expr)
 {
-    return expr ? find_keys(b, select, expr, expr) : ST_OK;
+    return expr ? find_keys(b, grouping, expr, expr) : ST_OK;
 }
 
-/* A subquery of the select list sees the group too, and none of its rows. */
-static enum status find_keys_below(struct binder *b, const struct select *select, struct select *below)
+/* A subquery sees the group too, and none of its rows. */
+static enum status find_keys_below(struct binder *b, const struct grouping *grouping, struct select *below)
 {
     enum status st = ST_OK;
 
     for (size_t i = 0; i < below->source_count; i++) {
-        TRY(find_keys_of(b, select, below->source[i].path));
+        TRY(find_keys_of(b, grouping, below->source[i].path));
         if (below->source[i].select)
-            TRY(find_keys_below(b, select, below->source[i].select));
+            TRY(find_keys_below(b, grouping, below->source[i].select));
     }
-    TRY(find_keys_of(b, select, below->where));
+    TRY(find_keys_of(b, grouping, below->where));
     for (size_t i = 0; i < below->group_count; i++)
-        TRY(find_keys_of(b, select, below->group[i]));
+        TRY(find_keys_of(b, grouping, below->group[i]));
     for (size_t i = 0; i < below->aggregate_count; i++)
-        TRY(find_keys_of(b, select, below->aggregate[i]->kid[0]));
+        TRY(find_keys_of(b, grouping, below->aggregate[i]->kid[0]));
     for (size_t i = 0; i < below->item_count; i++)
-        TRY(find_keys_of(b, select, below->item[i].expr));
+        TRY(find_keys_of(b, grouping, below->item[i].expr));
 out:
     return st;
 }
 
-static enum status check_groups(struct binder *b, const struct select *select)
+enum status bind_not_in_group(struct binder *b, struct span span)
 {
-    if (select->group_count && select->order_count)
-        return mistake(b->op, select->order_span, "SC2990",
-                       "'ORDER BY' is not supported together with 'GROUP BY'.");
+    return mistake(
+        b->op, span, "SC2111",
+        "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP "
+        "BY clause.");
+}
+
+/* A source's name, outside subqueries. */
+static bool refers(const struct expr *expr)
+{
+    if (expr->kind == EXPR_NAME)
+        return expr->slot != SLOT_ROOT; /* which stands where no name was found */
+    for (size_t i = 0; i < expr->kid_count; i++)
+        if (refers(expr->kid[i]))
+            return true;
+    return false;
+}
+
+enum status bind_group_list(struct binder *b, struct select *select, const struct visible *names)
+{
+    enum status st = ST_OK;
+
     if (select->group_count > QUERY_GROUPS_MAX)
-        return mistake(b->op, select->group_span, "SC2990", "GROUP BY has more than %d expressions.",
-                       QUERY_GROUPS_MAX);
-    for (size_t i = 0; i < select->group_count; i++)
-        if (select->group[i]->select)
-            return mistake(b->op, select->group[i]->span, "SC2990",
-                           "Subqueries are not supported in GROUP BY.");
-    return ST_OK;
+        TRY(bind_wrong(b, mistake(b->op, select->group_span, "SC2990",
+                                  "GROUP BY has more than %d expressions.", QUERY_GROUPS_MAX)));
+    for (size_t i = 0; i < select->group_count; i++) {
+        struct expr *expr = select->group[i];
+
+        TRY(bind_expr(b, expr, names, IN_GROUP));
+        if (!refers(expr))
+            TRY(bind_wrong(
+                b, mistake(b->op, expr->select ? expr->select->span : expr->span, "SC2110",
+                           "Each GROUP BY expression must contain at least one property reference.")));
+    }
+out:
+    return st;
+}
+
+static enum status check_star(struct binder *b, const struct select *select)
+{
+    if (!select->star)
+        return ST_OK;
+    return bind_wrong(
+        b, select->group_count
+               ? mistake(b->op, select->star_span, "SC2041", "'SELECT *' is not allowed with GROUP BY.")
+               : mistake(b->op, select->star_span, "SC2040",
+                         "'SELECT *' is not allowed with aggregate functions."));
+}
+
+/* Of aggregates without GROUP BY there is one row: an order by paths alone says nothing of it. */
+static bool order_is_idle(const struct select *select)
+{
+    for (size_t i = 0; i < select->order_count; i++)
+        if (!expr_is_step(select->order[i].expr) && select->order[i].expr->kind != EXPR_NAME)
+            return false;
+    return select->group_count == 0;
 }
 
 enum status bind_groups(struct binder *b, struct select *select)
 {
+    struct grouping order = { select, "SC2103", "ORDER BY clause" },
+                    list = { select, "SC2102", "select list" };
     enum status st = ST_OK;
 
     if (select->group_count == 0 && select->aggregate_count == 0)
         return ST_OK;
-    TRY(check_groups(b, select));
     select->group_slot = b->bound->results;
     b->bound->results += (int)select->group_count;
+    for (size_t i = 0; i < select->order_count && !order_is_idle(select); i++)
+        TRY(find_keys_of(b, &order, select->order[i].expr));
+    TRY(check_star(b, select));
     for (size_t i = 0; i < select->item_count; i++)
-        TRY(find_keys(b, select, select->item[i].expr, select->item[i].expr));
+        TRY(find_keys_of(b, &list, select->item[i].expr));
 out:
     return st;
 }

@@ -3,51 +3,15 @@
  * The service serves ORDER BY from an index and refuses what has none, so an indexing policy decides
  * here too, although we could sort anything: a program that runs here must run there.
  */
-#include <assert.h>
-
 #include "base/limits.h"
 #include "query/bind/bind_private.h"
 #include "query/function/vector.h"
 
-enum { STEPS_MAX = 64 };
-
-/* A path taken apart: names, and [] for an element of an array. */
-struct steps {
-    size_t count;
-    struct slice step[STEPS_MAX];
-};
-
-/* Whether the expression is a path below a source: c.a["b"][0]; its source's slot. */
-static bool is_path(const struct expr *expr, int *slot)
-{
-    while (expr->kind == EXPR_MEMBER || (expr->kind == EXPR_INDEX && expr->kid[1]->kind != EXPR_SUBQUERY))
-        expr = expr->kid[0];
-    *slot = expr->slot;
-    return expr->kind == EXPR_NAME;
-}
-
-static void steps_below(const struct expr *expr, struct steps *steps)
-{
-    if (expr->kind == EXPR_NAME)
-        return;
-    steps_below(expr->kid[0], steps);
-    if (steps->count == STEPS_MAX)
-        return;
-    steps->step[steps->count++] = expr->kind == EXPR_MEMBER ? expr->name : slice_of("[]");
-}
-
-/* From the item down: FROM c.a x ORDER BY x.b is the path /a/b. */
-static void steps_of_item(const struct select *select, const struct order_item *item, struct steps *steps)
-{
-    steps_below(select->source[0].path, steps);
-    steps_below(item->expr, steps);
-}
-
 /* /a/"b c"/[]/? taken apart, the last sign included. */
-static void steps_of_text(struct slice text, struct steps *steps)
+static void origin_of_text(struct slice text, struct origin *steps)
 {
     steps->count = 0;
-    while (text.size && steps->count < STEPS_MAX) {
+    while (text.size && steps->count < ORIGIN_STEPS_MAX) {
         size_t size = 0;
         bool quoted;
 
@@ -64,12 +28,12 @@ static void steps_of_text(struct slice text, struct steps *steps)
 }
 
 /* How precisely a policy's path covers a property; -1 when it does not. `?` beats `*`, deeper beats shallower. */
-static int coverage(struct slice pattern, const struct steps *path)
+static int coverage(struct slice pattern, const struct origin *path)
 {
-    struct steps steps;
+    struct origin steps;
     bool exact;
 
-    steps_of_text(pattern, &steps);
+    origin_of_text(pattern, &steps);
     if (steps.count == 0)
         return -1;
     exact = slice_is(steps.step[steps.count - 1], "?");
@@ -84,7 +48,7 @@ static int coverage(struct slice pattern, const struct steps *path)
     return (int)(2 * steps.count) + exact;
 }
 
-static int best_coverage(struct json paths, const struct steps *path)
+static int best_coverage(struct json paths, const struct origin *path)
 {
     int best = -1;
 
@@ -97,7 +61,7 @@ static int best_coverage(struct json paths, const struct steps *path)
     return best;
 }
 
-static bool is_indexed(struct json policy, const struct steps *path)
+static bool is_indexed(struct json policy, const struct origin *path)
 {
     if (path->count == 1 && (slice_is(path->step[0], "id") || slice_is(path->step[0], "_ts")))
         return true;
@@ -106,7 +70,7 @@ static bool is_indexed(struct json policy, const struct steps *path)
 }
 
 /* One composite index serves the whole clause, as it stands or with every direction turned. */
-static bool composite_serves(struct json index, const struct select *select)
+static bool composite_serves(const struct binder *b, struct json index, const struct select *select)
 {
     size_t i = 0;
     int turned = -1;
@@ -116,10 +80,10 @@ static bool composite_serves(struct json index, const struct select *select)
     for (struct json_iter part = json_iter(index); json_next(&part); i++) {
         struct json order = json_get(part.value, "order");
         bool descending = json_kind(order) == JSON_STRING && slice_is(json_string(order), "descending");
-        struct steps wanted = { 0 }, there;
+        struct origin wanted, there;
 
-        steps_of_item(select, &select->order[i], &wanted);
-        steps_of_text(json_string(json_get(part.value, "path")), &there);
+        bind_origin(b, select->order[i].expr, &wanted);
+        origin_of_text(json_string(json_get(part.value, "path")), &there);
         if (wanted.count != there.count)
             return false;
         for (size_t k = 0; k < there.count; k++)
@@ -132,71 +96,120 @@ static bool composite_serves(struct json index, const struct select *select)
     return true;
 }
 
-static enum status check_index(struct binder *b, const struct select *select)
+static bool has_composite(const struct binder *b, const struct select *select)
 {
-    struct json policy = b->options->indexing;
-    struct steps path = { 0 };
+    for (struct json_iter i = json_iter(json_get(b->options->indexing, "compositeIndexes")); json_next(&i);)
+        if (composite_serves(b, i.value, select))
+            return true;
+    return false;
+}
 
-    if (json_kind(policy) != JSON_OBJECT)
+/* Whether the order is by an alias of JOIN. */
+static bool is_correlated(const struct select *select, const struct expr *expr)
+{
+    while (expr_is_step(expr))
+        expr = expr->kid[0];
+    for (size_t i = 1; i < select->source_count; i++)
+        if (expr->kind == EXPR_NAME && expr->slot == select->source[i].slot)
+            return true;
+    return false;
+}
+
+static bool any_is_correlated(const struct select *select)
+{
+    for (size_t i = 0; i < select->order_count; i++)
+        if (is_correlated(select, select->order[i].expr))
+            return true;
+    return false;
+}
+
+/* What the service's planner plans, and its backend refuses. */
+static const char *refusal(const struct binder *b, const struct select *select)
+{
+    static const char no_composite[] =
+        "The order by query does not have a corresponding composite index that it can be served from.";
+    struct origin path;
+
+    if (any_is_correlated(select))
+        return "Order-by over correlated collections is not supported.";
+    if (select->order_count > QUERY_ORDER_MAX)
+        return no_composite;
+    if (json_kind(b->options->indexing) != JSON_OBJECT || select->group_count)
+        return NULL;
+    if (select->order_count > 1)
+        return has_composite(b, select) ? NULL : no_composite;
+    bind_origin(b, select->order[0].expr, &path);
+    return is_indexed(b->options->indexing, &path)
+               ? NULL
+               : "The index path corresponding to the specified order-by item is excluded.";
+}
+
+static bool has_flag(const struct expr *expr, unsigned flags)
+{
+    return expr->kind == EXPR_CALL && expr->builtin && expr->builtin->flags & flags;
+}
+
+static bool refers(const struct expr *expr)
+{
+    bool found = expr->kind == EXPR_NAME || expr->select;
+
+    for (size_t i = 0; i < expr->kid_count && !found; i++)
+        found = refers(expr->kid[i]);
+    return found;
+}
+
+/* What may be a vector that no row decides. */
+static bool is_given_vector(const struct expr *expr)
+{
+    bool is_value = expr->kind == EXPR_LITERAL || expr->kind == EXPR_PARAMETER;
+
+    return is_value ? expr->value.kind == JSON_ARRAY : !refers(expr);
+}
+
+/* VectorDistance of a path and a vector; ST_DISTANCE from whatever an item has. */
+static bool is_measured(const struct binder *b, const struct expr *call)
+{
+    const struct expr *first = call->kid[0], *second = call->kid[1];
+    struct origin path;
+
+    if (has_flag(call, ORDERS))
+        return refers(call);
+    return (bind_origin(b, first, &path) && is_given_vector(second)) ||
+           (bind_origin(b, second, &path) && is_given_vector(first));
+}
+
+enum status bind_direction(struct binder *b, struct order_item *item)
+{
+    const struct expr *call = item->expr;
+
+    if (!has_flag(call, RANKS))
         return ST_OK;
-    if (select->order_count == 1) {
-        steps_of_item(select, &select->order[0], &path);
-        if (is_indexed(policy, &path))
-            return ST_OK;
-        return op_fail(b->op, ST_BAD_REQUEST,
-                       "The index path corresponding to the specified order-by item is excluded.");
-    }
-    for (struct json_iter i = json_iter(json_get(policy, "compositeIndexes")); json_next(&i);)
-        if (composite_serves(i.value, select))
-            return ST_OK;
-    return op_fail(
-        b->op, ST_BAD_REQUEST,
-        "The order by query does not have a corresponding composite index that it can be served from.");
-}
-
-static enum status check_item(struct binder *b, const struct select *select, const struct order_item *item)
-{
-    int slot;
-
-    if (!is_path(item->expr, &slot) || item->expr->kind == EXPR_NAME)
-        return mistake_number(
-            b->op, 2206,
-            "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a "
-            "document path.");
-    assert(select->source_count > 0); /* else the path's first name would not have been found */
-    if (slot != select->source[0].slot || select->source[0].kind != SOURCE_PATH)
-        return op_fail(b->op, ST_BAD_REQUEST, "Order-by over correlated collections is not supported.");
+    if (item->direction_written)
+        return bind_wrong(b,
+                          mistake(b->op, item->span, "SC2210",
+                                  "Specifying a sorting order (ASC or DESC) with VectorDistance function is "
+                                  "not supported. VectorDistance will always sort in the order of most "
+                                  "similar (first) to least similar (last)."));
+    item->descending = vector_nearest_is_greatest(call, call->memo);
     return ST_OK;
-}
-
-static bool ranks(const struct expr *expr)
-{
-    return expr->kind == EXPR_CALL && expr->builtin->flags & RANKS;
 }
 
 enum status bind_order(struct binder *b, struct select *select)
 {
-    enum status st = ST_OK;
+    struct origin path;
 
-    if (select->order_count == 0 || select->aggregate_count) /* one row needs no order */
+    if (select->order_count == 0 ||
+        (select->aggregate_count && !select->group_count)) /* one row needs no order */
         return ST_OK;
-    if (select->order_count == 1 && ranks(select->order[0].expr)) {
-        struct expr *call = select->order[0].expr;
-
-        if (select->order[0].direction_written)
-            return op_fail(b->op, ST_BAD_REQUEST,
-                           "Specifying a sorting order (ASC or DESC) with VectorDistance function is not "
-                           "supported.");
-
-        select->order[0].descending = vector_nearest_is_greatest(call, call->memo);
+    if (select->order_count == 1 && has_flag(select->order[0].expr, RANKS | ORDERS) &&
+        is_measured(b, select->order[0].expr))
         return ST_OK;
-    }
-    if (select->order_count > QUERY_ORDER_MAX)
-        TRY(mistake(b->op, select->order_span, "SC2990", "ORDER BY has more than %d items.",
-                    QUERY_ORDER_MAX));
     for (size_t i = 0; i < select->order_count; i++)
-        TRY(check_item(b, select, &select->order[i]));
-    TRY(check_index(b, select));
-out:
-    return st;
+        if (!bind_origin(b, select->order[i].expr, &path))
+            return mistake_number(
+                b->op, 2206,
+                "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to "
+                "a document path.");
+    select->refusal = refusal(b, select);
+    return ST_OK;
 }

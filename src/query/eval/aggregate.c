@@ -6,7 +6,7 @@
 
 enum { AVG, COUNT, COUNTIF, MAKELIST, MAKESET, MAX, MIN, SUM };
 
-#define AGGREGATE_ROW(name) name, 1, 1, NULL, AGGREGATE
+#define AGGREGATE_ROW(name) name, 1, 1, NULL, NULL, AGGREGATE
 #define LIST .feature = "ListAndSetAggregate", .keeps_order = true
 
 static const struct builtin rows[] = {
@@ -70,7 +70,7 @@ static void add_to_list(struct eval *eval, struct aggregate *state, struct value
         int added;
 
         state->seen.memory = state->memory;
-        added = hashes_add(&state->seen, json_hash(json));
+        added = hashes_add(&state->seen, json_hash_seeded(eval->op->seed, json));
         if (added < 0)
             eval_fail(eval, ST_QUERY_MEMORY);
         if (added <= 0)

@@ -27,6 +27,7 @@ enum builtin_flags {
     TAKES_ROW = 1 << 5,    /* the one argument is a source's name: DOCUMENTID */
     NOT_OF_ITEM = 1 << 6,  /* depends on the container's definition, too: no index has its values */
     RANKS = 1 << 7,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
+    ORDERS = 1 << 8,       /* likewise, either way */
 };
 
 /* What is known of a path among the arguments where a call is true or, of the last two, compared with a constant. */
@@ -71,6 +72,7 @@ struct builtin_aggregate {
 struct builtin {
     const char *name; /* upper case */
     int args_min, args_max;
+    const char *also; /* a second spelling, with underscores or without; NULL: there is none */
     builtin_code *code;
     unsigned flags;
     struct builtin_claim claim;

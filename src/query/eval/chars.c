@@ -100,28 +100,44 @@ static uint8_t ascii_lower(uint8_t c)
     return flip_case(c, 'A');
 }
 
+static uint32_t unicode_lower(uint32_t c)
+{
+    return (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
+}
+
+static uint32_t unicode_upper(uint32_t c)
+{
+    return (uint32_t)utf8proc_toupper((utf8proc_int32_t)c);
+}
+
+/* Ohm, kelvin and angstrom are letters to the service, which have a small one. */
+static bool is_unit(uint32_t c)
+{
+    return c == 0x2126 || c == 0x212a || c == 0x212b;
+}
+
+/*
+ * As on the service, a letter has another case only where that one's other case is the letter again: sharp s, final
+ * sigma, the Turkish letters and title case stay as they are.
+ */
 static uint32_t char_lower(uint32_t c)
 {
-    return c < 0x80 ? ascii_lower((uint8_t)c) : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
-}
-
-/* The capital sharp s is not what Unicode maps the small one to; utf8proc does. */
-static uint32_t char_upper(uint32_t c)
-{
-    if (c < 0x80)
-        return flip_case((uint8_t)c, 'a');
-    return c == 0xdf ? c : (uint32_t)utf8proc_toupper((utf8proc_int32_t)c);
-}
-
-/* What all forms of a letter share: final sigma and sigma have only their capital in common. */
-static uint32_t char_fold(uint32_t c)
-{
-    uint32_t folded;
+    uint32_t lower;
 
     if (c < 0x80)
         return ascii_lower((uint8_t)c);
-    folded = char_lower(char_upper(c));
-    return folded < 0x80 ? c : folded;
+    lower = unicode_lower(c);
+    return unicode_upper(lower) == c || is_unit(c) ? lower : c;
+}
+
+static uint32_t char_upper(uint32_t c)
+{
+    uint32_t upper;
+
+    if (c < 0x80)
+        return flip_case((uint8_t)c, 'a');
+    upper = unicode_upper(c);
+    return unicode_lower(upper) == c && c != 0xdf ? upper : c;
 }
 
 #define EACH_BYTE(byte) (0x0101010101010101u * (uint8_t)(byte))
@@ -273,9 +289,9 @@ bool chars_contains_nocase(struct eval *eval, struct slice text, struct slice pa
     if (part.size <= PART_SHORT_MAX && is_ascii(part))
         return contains_ascii(text, part);
     buf_init(&folded, &eval->op->arena);
-    map_chars(&folded, text, char_fold);
+    map_chars(&folded, text, char_lower);
     buf_init(&wanted, &eval->op->arena);
-    map_chars(&wanted, part, char_fold);
+    map_chars(&wanted, part, char_lower);
     if (folded.failed || wanted.failed)
         return chars_built(eval, folded.failed ? &folded : &wanted), false;
     return chars_find(buf_as_slice(&folded), buf_as_slice(&wanted)) != CHARS_NONE;
@@ -287,7 +303,7 @@ static bool fold_prefix(struct slice text, struct slice part, struct slice *rest
     const char *a = text.data, *a_end = a + text.size, *b = part.data, *b_end = b + part.size;
 
     while (b < b_end)
-        if (a == a_end || char_fold(chars_next(&a, a_end)) != char_fold(chars_next(&b, b_end)))
+        if (a == a_end || char_lower(chars_next(&a, a_end)) != char_lower(chars_next(&b, b_end)))
             return false;
     *rest = slice_make(a, (size_t)(a_end - a));
     return true;
@@ -313,7 +329,7 @@ bool chars_ends_nocase(struct slice text, struct slice part)
 
     while (b > part.data)
         if (a == text.data ||
-            char_fold(chars_previous(text.data, &a)) != char_fold(chars_previous(part.data, &b)))
+            char_lower(chars_previous(text.data, &a)) != char_lower(chars_previous(part.data, &b)))
             return false;
     return true;
 }

@@ -123,6 +123,7 @@ static struct value member_of(struct eval *eval, struct value object, struct sli
     return value_from_json(found);
 }
 
+/* A fraction of an index is cut off. */
 static struct value eval_index(struct eval *eval, const struct expr *expr)
 {
     struct value container = eval_expr(eval, expr->kid[0]);
@@ -130,9 +131,10 @@ static struct value eval_index(struct eval *eval, const struct expr *expr)
 
     if (index.kind == JSON_STRING)
         return member_of(eval, container, index.string);
-    if (container.kind != JSON_ARRAY || index.kind != JSON_NUMBER || !index.is_int || index.integer < 0)
+    if (container.kind != JSON_ARRAY || index.kind != JSON_NUMBER ||
+        !(index.number > -1 && index.number < 0x1p53))
         return value_undefined;
-    return value_from_json(json_element(container.json, (size_t)index.integer));
+    return value_from_json(json_element(container.json, (size_t)index.number));
 }
 
 /* AND and OR over any number of operands: `decides` settles it, whatever the others are. */
@@ -222,14 +224,14 @@ static bool in_sorted(const struct in_list *list, struct value x)
     return false;
 }
 
+/* An undefined member is like any other that is not equal. */
 static struct value eval_in(struct eval *eval, const struct expr *expr)
 {
     struct value x = eval_plain(eval, eval_expr(eval, expr->kid[0]));
-    bool undefined = false;
 
-    if (x.kind == JSON_UNDEFINED || (x.kind == JSON_NUMBER && isnan(x.number)))
+    if (x.kind == JSON_UNDEFINED)
         return value_undefined;
-    if (expr->memo)
+    if (expr->memo && !(x.kind == JSON_NUMBER && isnan(x.number)))
         return value_bool(in_sorted(expr->memo, x) != expr->negated);
     for (size_t i = 1; i < expr->kid_count; i++) {
         struct value equal =
@@ -237,9 +239,8 @@ static struct value eval_in(struct eval *eval, const struct expr *expr)
 
         if (equal.kind == JSON_TRUE)
             return value_bool(!expr->negated);
-        undefined |= equal.kind == JSON_UNDEFINED;
     }
-    return undefined ? value_undefined : value_bool(expr->negated);
+    return value_bool(expr->negated);
 }
 
 static struct value eval_like(struct eval *eval, const struct expr *expr)

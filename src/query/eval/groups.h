@@ -7,12 +7,13 @@
 #include "query/eval/aggregate.h"
 
 struct group {
-    struct hash128 hash;
+    _Alignas(struct aggregate) struct hash128 hash; /* its states lie behind it */
     uint64_t counter; /* when its first item was made: what small answers are sorted by */
     uint32_t index;   /* which of that item's rows */
     struct value *key;
     struct aggregate *state;
-    struct slice row; /* DISTINCT: the row as it will be sent */
+    struct slice row;    /* DISTINCT: the row as it will be sent */
+    struct value *order; /* what it is sorted by, where groups come by value */
 };
 
 struct groups {

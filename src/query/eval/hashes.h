@@ -1,6 +1,7 @@
 /*
  * src/query/eval/hashes.h - a set of 128-bit hashes: which values were seen before.
- * Two values with one hash are taken for one: with 128 bits that does not happen by chance.
+ * Two values with one hash are taken for one: with 128 bits that does not happen by chance, and not on purpose either,
+ * because the hashes have a seed that nobody outside knows.
  */
 #pragma once
 #include "base/arena.h"

@@ -1,7 +1,7 @@
 /*
  * src/query/eval/operator.c - the operators on values.
  * Nothing is converted: an operand of the wrong type gives undefined. Only = and != look across
- * types, where different ones are unequal.
+ * types, where different ones are unequal. Bits are those of 32-bit integers with a sign, also behind >>>.
  */
 #include <assert.h>
 #include <math.h>
@@ -18,9 +18,10 @@ static bool is_nan(struct value value)
     return value.kind == JSON_NUMBER && isnan(value.number);
 }
 
+/* NaN equals nothing, and differs from everything. */
 static struct value equal(struct value a, struct value b, bool wanted)
 {
-    if (a.kind == JSON_UNDEFINED || b.kind == JSON_UNDEFINED || is_nan(a) || is_nan(b))
+    if (a.kind == JSON_UNDEFINED || b.kind == JSON_UNDEFINED)
         return value_undefined;
     if (value_is_bool(a) && value_is_bool(b))
         return value_bool((a.kind == b.kind) == wanted);
@@ -101,17 +102,19 @@ static struct value arithmetic(enum operator_kind operation, struct value a, str
     }
 }
 
-/* As in JavaScript: cut to a whole number, then taken modulo 2^32; what is not finite is 0. */
+/* As in JavaScript: a double, cut to a whole number, then taken modulo 2^32; what is not finite is 0. */
 static uint32_t to_bits(struct value value)
 {
-    double whole;
-
-    if (value.is_int)
-        return (uint32_t)(uint64_t)value.integer;
     if (!isfinite(value.number))
         return 0;
-    whole = fmod(trunc(value.number), 0x1p32);
-    return (uint32_t)(int64_t)whole;
+    return (uint32_t)(int64_t)fmod(trunc(value.number), 0x1p32);
+}
+
+static struct value negative(struct value value)
+{
+    if (value.kind != JSON_NUMBER)
+        return value_undefined;
+    return value.is_int ? value_int((int64_t)(0 - (uint64_t)value.integer)) : value_double(-value.number);
 }
 
 static struct value bits(enum operator_kind operation, struct value a, struct value b)
@@ -135,7 +138,7 @@ static struct value bits(enum operator_kind operation, struct value a, struct va
         return value_int((int32_t)left >> (right & 31));
     default:
         assert(operation == OPERATOR_SHIFT_RIGHT_UNSIGNED); /* AND, OR, ?? and || are the evaluator's */
-        return value_int(left >> (right & 31));
+        return value_int((int32_t)(left >> (right & 31)));
     }
 }
 
@@ -147,7 +150,7 @@ struct value operator_unary(enum operator_kind operation, struct value a)
     case OPERATOR_BIT_NOT:
         return a.kind == JSON_NUMBER ? value_int((int32_t)~to_bits(a)) : value_undefined;
     case OPERATOR_MINUS:
-        return arithmetic(OPERATOR_SUBTRACT, value_int(0), a);
+        return negative(a);
     default:
         assert(operation == OPERATOR_PLUS);
         return a.kind == JSON_NUMBER ? a : value_undefined;

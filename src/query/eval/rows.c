@@ -105,9 +105,9 @@ static struct value project_list(struct eval *eval, const struct select *select)
 
 struct value rows_project(struct eval *eval, const struct select *select)
 {
-    assert(!select->star || select->source_count == 1);
+    assert(!select->star || select->source_count <= 1);
     assert(!select->value || select->item_count == 1);
-    if (select->star)
+    if (select->star && select->source_count) /* EXISTS(SELECT *) needs none, and has an empty row */
         return eval->slot[select->source[0].slot];
     if (select->value)
         return eval_expr(eval, select->item[0].expr);

@@ -2,11 +2,21 @@
 #include "query/function/datetime.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdlib.h>
 
-enum { SECONDS_PER_DAY = 86400, DAYS_TO_1970 = 719162, DAYS_PER_400_YEARS = 146097 };
+enum {
+    SECONDS_PER_DAY = 86400,
+    DAYS_TO_1601 = 584388,
+    DAYS_TO_1970 = 719162,
+    DAYS_PER_400_YEARS = 146097,
+    YEAR_MIN = 1601, /* the Windows epoch */
+    YEAR_MAX = 9999,
+    OFFSET_MINUTES_MAX = 14 * 60,
+};
 
 #define TICKS_PER_DAY ((int64_t)SECONDS_PER_DAY * TICKS_PER_SECOND)
-#define TICKS_MIN (-(int64_t)DAYS_TO_1970 * TICKS_PER_DAY)                /* 0001-01-01 */
+#define TICKS_MIN (-(int64_t)(DAYS_TO_1970 - DAYS_TO_1601) * TICKS_PER_DAY)
 #define TICKS_MAX ((int64_t)(3652059 - DAYS_TO_1970) * TICKS_PER_DAY - 1) /* the end of 9999 */
 
 /* A part's names and its ticks: none where their number varies, and where a part is less than one. */
@@ -23,6 +33,7 @@ static const struct {
     [DATETIME_MILLISECOND] = { { "millisecond", "ms" }, TICKS_PER_MS },
     [DATETIME_MICROSECOND] = { { "microsecond", "mcs" }, 10 },
     [DATETIME_NANOSECOND] = { { "nanosecond", "ns" }, 0 },
+    [DATETIME_WEEKDAY] = { { "weekday", "dw" }, 0 },
 };
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]), NANOSECONDS_PER_TICK = 100 };
@@ -103,9 +114,9 @@ struct datetime datetime_split(int64_t ticks)
 
 static bool is_real(const struct datetime *at)
 {
-    return at->year >= 1 && at->year <= 9999 && at->month >= 1 && at->month <= 12 && at->day >= 1 &&
-           at->day <= month_days(at->year, at->month) && at->hour >= 0 && at->hour < 24 && at->minute >= 0 &&
-           at->minute < 60 && at->second >= 0 && at->second < 60 && at->fraction >= 0 &&
+    return at->year >= YEAR_MIN && at->year <= YEAR_MAX && at->month >= 1 && at->month <= 12 &&
+           at->day >= 1 && at->day <= month_days(at->year, at->month) && at->hour >= 0 && at->hour < 24 &&
+           at->minute >= 0 && at->minute < 60 && at->second >= 0 && at->second < 60 && at->fraction >= 0 &&
            at->fraction < TICKS_PER_SECOND;
 }
 
@@ -167,17 +178,54 @@ static bool take_time(struct slice *text, struct datetime *at)
     return !take_byte(text, '.') || take_fraction(text, &at->fraction);
 }
 
+static bool take_date(struct slice *text, struct datetime *at)
+{
+    return take_digits(text, 4, &at->year) && take_byte(text, '-') && take_digits(text, 2, &at->month) &&
+           take_byte(text, '-') && take_digits(text, 2, &at->day);
+}
+
+/* [ ](+|-)hh[[:]mm], in minutes; a Z and nothing are 0. */
+static bool take_offset(struct slice *text, int64_t *minutes)
+{
+    int64_t hours, more = 0;
+    bool behind;
+
+    *minutes = 0;
+    if (text->size == 0 || take_byte(text, 'Z'))
+        return true;
+    take_byte(text, ' ');
+    behind = take_byte(text, '-');
+    if (!(behind || take_byte(text, '+')) || !take_digits(text, 2, &hours))
+        return false;
+    if ((take_byte(text, ':') || text->size > 0) && !take_digits(text, 2, &more))
+        return false;
+    *minutes = (hours * 60 + more) * (behind ? -1 : 1);
+    return more < 60 && llabs(*minutes) <= OFFSET_MINUTES_MAX;
+}
+
+/* A blank may stand before the time, and before an offset without one. */
+static bool has_time(struct slice text)
+{
+    return text.size > 1 &&
+           (text.data[0] == 'T' || (text.data[0] == ' ' && text.data[1] != '+' && text.data[1] != '-'));
+}
+
 bool datetime_parse(struct slice text, int64_t *ticks)
 {
     struct datetime at = { 0 };
+    int64_t offset;
 
-    if (!(take_digits(&text, 4, &at.year) && take_byte(&text, '-') && take_digits(&text, 2, &at.month) &&
-          take_byte(&text, '-') && take_digits(&text, 2, &at.day)))
+    if (!take_date(&text, &at))
         return false;
-    if ((take_byte(&text, 'T') || take_byte(&text, ' ')) && !take_time(&text, &at))
+    if (has_time(text)) {
+        text = slice_after(text, 1);
+        if (!take_time(&text, &at))
+            return false;
+    }
+    if (!take_offset(&text, &offset) || text.size > 0 || !datetime_join(&at, ticks))
         return false;
-    take_byte(&text, 'Z');
-    return text.size == 0 && datetime_join(&at, ticks);
+    *ticks -= offset * 60 * TICKS_PER_SECOND;
+    return datetime_in_range(*ticks);
 }
 
 static char *put_digits(char *text, int64_t number, int size)
@@ -206,69 +254,72 @@ void datetime_print(int64_t ticks, char text[DATETIME_SIZE + 1])
     *text = '\0';
 }
 
-/* The first `count` digits of a second's fraction; without the zeros at the end when `trim` asks for it. */
+/* The first `count` digits of a second's fraction; nothing in place of zeros alone when `trim` asks for it. */
 static void put_fraction(struct buf *out, int64_t fraction, int count, bool trim)
 {
     char digits[7];
+    int zeros = 0;
 
     put_digits(digits, fraction, sizeof(digits));
-    while (trim && count > 0 && digits[count - 1] == '0')
-        count--;
-    buf_append(out, digits, (size_t)count);
+    while (zeros < count && digits[zeros] == '0')
+        zeros++;
+    if (!trim || zeros < count)
+        buf_append(out, digits, (size_t)count);
 }
 
-/* A number of so many digits at least; false for lengths that mean nothing. */
-static bool put_number(struct buf *out, int64_t number, int size)
+/* One letter: as it is. More: two digits at least. */
+static void put_number(struct buf *out, int64_t number, int size)
 {
-    if (size > 2)
-        return false;
-    buf_printf(out, "%0*lld", size, (long long)number);
-    return true;
+    buf_printf(out, "%0*lld", size < 2 ? 1 : 2, (long long)number);
 }
 
-static bool put_year(struct buf *out, int64_t year, int size)
+static void put_year(struct buf *out, int64_t year, int size)
 {
-    if (size == 1)
-        return put_number(out, year, 1);
-    if (size == 2)
-        return put_number(out, year % 100, 2);
-    buf_printf(out, "%04lld", (long long)year);
-    return size == 4;
+    if (size < 4)
+        put_number(out, year % 100, size);
+    else
+        buf_printf(out, "%04lld", (long long)year);
 }
 
-/* One letter, repeated. Letters that stand for nothing are text. */
-static bool put_field(struct buf *out, const struct datetime *at, char letter, int size)
+/* One letter, repeated. What stands for nothing is text. */
+static void put_field(struct buf *out, const struct datetime *at, char letter, int size)
 {
     switch (letter) {
     case 'y':
-        return put_year(out, at->year, size);
+        put_year(out, at->year, size);
+        break;
     case 'M':
-        return put_number(out, at->month, size);
+        put_number(out, at->month, size);
+        break;
     case 'd':
-        return put_number(out, at->day, size);
+        put_number(out, at->day, size);
+        break;
     case 'H':
-        return put_number(out, at->hour, size);
+        put_number(out, at->hour, size);
+        break;
     case 'h':
-        return put_number(out, (at->hour + 11) % 12 + 1, size);
+        put_number(out, (at->hour + 11) % 12 + 1, size);
+        break;
     case 'm':
-        return put_number(out, at->minute, size);
+        put_number(out, at->minute, size);
+        break;
     case 's':
-        return put_number(out, at->second, size);
+        put_number(out, at->second, size);
+        break;
     case 't':
-        buf_text(out, at->hour < 12 ? "AM" : "PM");
-        return size == 2;
+        buf_text(out, size == 1 ? "t" : at->hour < 12 ? "AM" : "PM");
+        break;
     case 'f':
     case 'F':
         put_fraction(out, at->fraction, size < 7 ? size : 7, letter == 'F');
-        return size <= 7;
+        break;
     default:
         for (int i = 0; i < size; i++)
             buf_byte(out, letter);
-        return true;
     }
 }
 
-bool datetime_format(struct buf *out, int64_t ticks, struct slice pattern)
+void datetime_format(struct buf *out, int64_t ticks, struct slice pattern)
 {
     struct datetime at = datetime_split(ticks);
 
@@ -276,18 +327,14 @@ bool datetime_format(struct buf *out, int64_t ticks, struct slice pattern)
         size_t size = 1;
 
         if (take_byte(&pattern, '\\')) { /* the next one is text, whatever it is */
-            if (pattern.size == 0)
-                return false;
-            buf_byte(out, pattern.data[0]);
+            buf_append(out, pattern.data, pattern.size > 0);
         } else {
-            while (size < pattern.size && size < 8 && pattern.data[size] == pattern.data[0])
+            while (size < pattern.size && pattern.data[size] == pattern.data[0])
                 size++;
-            if (!put_field(out, &at, pattern.data[0], (int)size))
-                return false;
+            put_field(out, &at, pattern.data[0], (int)size);
         }
-        pattern = slice_after(pattern, size);
+        pattern = slice_after(pattern, size < pattern.size ? size : pattern.size);
     }
-    return true;
 }
 
 int64_t datetime_part(enum datetime_part part, int64_t ticks)
@@ -303,6 +350,8 @@ int64_t datetime_part(enum datetime_part part, int64_t ticks)
         [DATETIME_MILLISECOND] = at.fraction / TICKS_PER_MS,
         [DATETIME_MICROSECOND] = at.fraction / 10,
         [DATETIME_NANOSECOND] = at.fraction * NANOSECONDS_PER_TICK,
+        [DATETIME_WEEKDAY] =
+            (divide_down(ticks, TICKS_PER_DAY) + DAYS_TO_1970 + 1) % 7, /* 0001-01-01 was a Monday */
     };
 
     return number[part];
@@ -340,58 +389,79 @@ static bool add_ticks(int64_t count, int64_t ticks, int64_t *result)
     return !__builtin_add_overflow(ticks, count, result) && datetime_in_range(*result);
 }
 
+/* Half of a tick counts as one, away from zero. */
+static int64_t nanoseconds_to_ticks(int64_t count)
+{
+    int64_t rest = count % NANOSECONDS_PER_TICK;
+
+    return count / NANOSECONDS_PER_TICK + (rest >= NANOSECONDS_PER_TICK / 2) -
+           (rest <= -NANOSECONDS_PER_TICK / 2);
+}
+
 bool datetime_add(enum datetime_part part, int64_t count, int64_t ticks, int64_t *result)
 {
     int64_t unit = part == DATETIME_YEAR ? 12 : part == DATETIME_MONTH ? 1 : parts[part].ticks;
     int64_t units;
 
+    assert(part != DATETIME_WEEKDAY);
     if (part == DATETIME_NANOSECOND)
-        return add_ticks(count / NANOSECONDS_PER_TICK, ticks, result);
+        return add_ticks(nanoseconds_to_ticks(count), ticks, result);
     if (__builtin_mul_overflow(count, unit, &units))
         return false;
     return is_calendar(part) ? add_months(units, ticks, result) : add_ticks(units, ticks, result);
 }
 
-bool datetime_diff(enum datetime_part part, int64_t from, int64_t to, int64_t *count)
+/* Boundaries of seconds, and whole parts of what the fractions differ by. */
+static int64_t diff_of_fractions(int64_t part_ticks, int64_t from, int64_t to)
+{
+    int64_t from_second = divide_down(from, TICKS_PER_SECOND), to_second = divide_down(to, TICKS_PER_SECOND);
+    int64_t fractions = (to - to_second * TICKS_PER_SECOND) - (from - from_second * TICKS_PER_SECOND);
+
+    return (to_second - from_second) * (TICKS_PER_SECOND / part_ticks) + fractions / part_ticks;
+}
+
+int64_t datetime_diff(enum datetime_part part, int64_t from, int64_t to)
 {
     int64_t ticks = parts[part].ticks;
 
+    assert(part != DATETIME_WEEKDAY);
     switch (part) {
     case DATETIME_YEAR:
-        *count = datetime_split(to).year - datetime_split(from).year;
-        return true;
+        return datetime_split(to).year - datetime_split(from).year;
     case DATETIME_MONTH:
-        *count = month_number(to) - month_number(from);
-        return true;
-    case DATETIME_NANOSECOND:
-        return !__builtin_mul_overflow(to - from, (int64_t)NANOSECONDS_PER_TICK, count);
+        return month_number(to) - month_number(from);
+    case DATETIME_MILLISECOND:
+    case DATETIME_MICROSECOND:
+        return diff_of_fractions(ticks, from, to);
+    case DATETIME_NANOSECOND: /* the service lets them begin anew past an int64 */
+        return (int64_t)((uint64_t)(to - from) * NANOSECONDS_PER_TICK);
     default:
-        *count = divide_down(to, ticks) - divide_down(from, ticks);
-        return true;
+        return divide_down(to, ticks) - divide_down(from, ticks);
     }
 }
 
-/* Bins of so many months. A month's number says which bin it is, except before the origin's day in it. */
-static bool bin_months(int64_t size, int64_t origin, int64_t ticks, int64_t *result)
+static bool bin_exactly(int64_t bin, int64_t origin, int64_t ticks, int64_t *result)
 {
-    int64_t bin = divide_down(month_number(ticks) - month_number(origin), size);
-
-    if (!add_months(bin * size, origin, result))
-        return false;
-    return *result <= ticks || add_months((bin - 1) * size, origin, result);
+    return bin > 0 && add_ticks(divide_down(ticks - origin, bin) * bin, origin, result);
 }
 
-bool datetime_bin(enum datetime_part part, int64_t size, int64_t origin, int64_t ticks, int64_t *result)
+/* Bins that are no whole number of ticks, or too long for an int64 of them. */
+static bool bin_nearly(double bin, int64_t origin, int64_t ticks, int64_t *result)
 {
-    int64_t unit = part == DATETIME_YEAR ? 12 : part == DATETIME_MONTH ? 1 : parts[part].ticks;
-    int64_t bin_size;
+    double start = isfinite(bin) && bin > 0 ? floor((double)(ticks - origin) / bin) * bin : NAN;
 
-    assert(size > 0);
-    if (part == DATETIME_NANOSECOND) /* whole ticks, or a bin's start would lie in the bin before */
-        bin_size = (size - 1) / NANOSECONDS_PER_TICK + 1;
-    else if (__builtin_mul_overflow(size, unit, &bin_size))
+    return start > -0x1p62 && start < 0x1p62 && add_ticks((int64_t)start, origin, result);
+}
+
+bool datetime_bin(enum datetime_part part, struct value size, int64_t origin, int64_t ticks, int64_t *result)
+{
+    int64_t bin;
+
+    if (part == DATETIME_WEEKDAY || is_calendar(part) || !(size.number > 0))
         return false;
-    if (is_calendar(part))
-        return bin_months(bin_size, origin, ticks, result);
-    return add_ticks(divide_down(ticks - origin, bin_size) * bin_size, origin, result);
+    if (part == DATETIME_NANOSECOND && size.number < 0x1p53) /* whole ticks */
+        return bin_exactly((int64_t)size.number / NANOSECONDS_PER_TICK, origin, ticks, result);
+    if (size.is_int && !__builtin_mul_overflow(size.integer, parts[part].ticks, &bin))
+        return bin_exactly(bin, origin, ticks, result);
+    return bin_nearly(size.number * (double)parts[part].ticks, origin, ticks, result);
 }

@@ -160,7 +160,9 @@ static struct value fn_array_sum(struct eval *eval, const struct value *arg, int
     struct value sum;
 
     (void)eval, (void)count;
-    return is_array(arg[0]) && sum_of(arg[0].json, &sum) ? sum : value_undefined;
+    if (!is_array(arg[0]) || json_count(arg[0].json) == 0 || !sum_of(arg[0].json, &sum))
+        return value_undefined;
+    return sum;
 }
 
 static struct value fn_array_avg(struct eval *eval, const struct value *arg, int count)
@@ -255,17 +257,21 @@ static struct value fn_documentid(struct eval *eval, const struct value *arg, in
     return arg[0];
 }
 
+/* One property cannot be both: the value's hides the name's. */
 static struct value members_of(struct eval *eval, struct json object, struct slice name_key,
                                struct slice value_key)
 {
+    bool both = !slice_equal(name_key, value_key);
     struct json_builder out;
 
     json_builder_init(&out, &eval->op->arena);
     json_begin_array(&out);
     for (struct json_iter i = json_iter(object); json_next(&i);) {
         json_begin_object(&out);
-        json_add_name(&out, name_key);
-        json_add_string(&out, i.name);
+        if (both) {
+            json_add_name(&out, name_key);
+            json_add_string(&out, i.name);
+        }
         json_add_name(&out, value_key);
         json_add(&out, i.value);
         json_end(&out);
@@ -274,15 +280,18 @@ static struct value members_of(struct eval *eval, struct json object, struct sli
     return eval_built(eval, &out);
 }
 
-/* OBJECTTOARRAY(object [, name = "k" [, value = "v"]]): one property cannot be both. */
+/* OBJECTTOARRAY(object [, name = "k" [, value = "v"]]): undefined ones at the end are as if they were not there. */
 static struct value fn_objecttoarray(struct eval *eval, const struct value *arg, int count)
 {
-    struct value name_key = count > 1 ? arg[1] : value_string(slice_of("k"));
-    struct value value_key = count > 2 ? arg[2] : value_string(slice_of("v"));
+    struct value name_key = value_string(slice_of("k")), value_key = value_string(slice_of("v"));
 
+    while (count > 1 && arg[count - 1].kind == JSON_UNDEFINED)
+        count--;
+    if (count > 1)
+        name_key = arg[1];
+    if (count > 2)
+        value_key = arg[2];
     if (arg[0].kind != JSON_OBJECT || name_key.kind != JSON_STRING || value_key.kind != JSON_STRING)
-        return value_undefined;
-    if (slice_equal(name_key.string, value_key.string))
         return value_undefined;
     return members_of(eval, arg[0].json, name_key.string, value_key.string);
 }
@@ -290,7 +299,7 @@ static struct value fn_objecttoarray(struct eval *eval, const struct value *arg,
 /* Whether it was not in the set, which it is from now on. False too when memory or time is up. */
 static bool is_new(struct eval *eval, struct hashes *set, struct json value)
 {
-    int added = eval_spend(eval, 0) ? hashes_add(set, json_hash(value)) : 0;
+    int added = eval_spend(eval, 0) ? hashes_add(set, json_hash_seeded(eval->op->seed, value)) : 0;
 
     if (added < 0)
         eval_fail(eval, ST_QUERY_MEMORY);
@@ -346,20 +355,22 @@ static struct value fn_setdifference(struct eval *eval, const struct value *arg,
     return eval_built(eval, &out);
 }
 
-/* In the order of the second array. Each of its values is asked for once, so that asking may add it. */
+/* In the order of the shorter array. Each of its values is asked for once, so that asking may add it. */
 static struct value fn_setintersect(struct eval *eval, const struct value *arg, int count)
 {
-    struct hashes first, second = { .memory = &eval->op->arena };
+    struct hashes others, seen = { .memory = &eval->op->arena };
     struct json_builder out;
+    int shorter;
 
     (void)count;
     if (!is_array(arg[0]) || !is_array(arg[1]))
         return value_undefined;
-    first = set_of(eval, arg[0].json);
+    shorter = json_count(arg[1].json) < json_count(arg[0].json);
+    others = set_of(eval, arg[1 - shorter].json);
     json_builder_init(&out, &eval->op->arena);
     json_begin_array(&out);
-    for (struct json_iter i = json_iter(arg[1].json); json_next(&i);)
-        if (is_new(eval, &second, i.value) && !is_new(eval, &first, i.value))
+    for (struct json_iter i = json_iter(arg[shorter].json); json_next(&i);)
+        if (is_new(eval, &seen, i.value) && !is_new(eval, &others, i.value))
             json_add(&out, i.value);
     json_end(&out);
     return eval_built(eval, &out);
@@ -383,27 +394,28 @@ static struct value fn_setequal(struct eval *eval, const struct value *arg, int 
 }
 
 static const struct builtin rows[] = {
-    { "ARRAY_AVG", 1, 1, .code = fn_array_avg },
-    { "ARRAY_CONCAT", 2, ARGS_NO_MAX, .code = fn_array_concat },
-    { "ARRAY_CONTAINS", 2, 3, .code = fn_array_contains, .claim = { CLAIM_HOLDS, .names_keys = true } },
-    { "ARRAY_CONTAINS_ALL", 2, ARGS_NO_MAX, .code = fn_array_contains_all, .flags = TAKES_UNDEFINED,
-      .claim = { CLAIM_HOLDS_ALL } },
-    { "ARRAY_CONTAINS_ANY", 2, ARGS_NO_MAX, .code = fn_array_contains_any, .flags = TAKES_UNDEFINED,
-      .claim = { CLAIM_HOLDS_ANY } },
-    { "ARRAY_LENGTH", 1, 1, .code = fn_array_length },
-    { "ARRAY_MAX", 1, 1, .code = fn_array_max },
-    { "ARRAY_MEDIAN", 1, 1, .code = fn_array_median },
-    { "ARRAY_MIN", 1, 1, .code = fn_array_min },
-    { "ARRAY_SLICE", 2, 3, .code = fn_array_slice },
-    { "ARRAY_SUM", 1, 1, .code = fn_array_sum },
+    { "ARRAY_AVG", 1, 1, "ARRAYAVG", .code = fn_array_avg },
+    { "ARRAY_CONCAT", 2, ARGS_NO_MAX, "ARRAYCONCAT", .code = fn_array_concat },
+    { "ARRAY_CONTAINS", 2, 3, "ARRAYCONTAINS", .code = fn_array_contains,
+      .claim = { CLAIM_HOLDS, .names_keys = true } },
+    { "ARRAY_CONTAINS_ALL", 2, ARGS_NO_MAX, "ARRAYCONTAINSALL", .code = fn_array_contains_all,
+      .flags = TAKES_UNDEFINED, .claim = { CLAIM_HOLDS_ALL } },
+    { "ARRAY_CONTAINS_ANY", 2, ARGS_NO_MAX, "ARRAYCONTAINSANY", .code = fn_array_contains_any,
+      .flags = TAKES_UNDEFINED, .claim = { CLAIM_HOLDS_ANY } },
+    { "ARRAY_LENGTH", 1, 1, "ARRAYLENGTH", .code = fn_array_length },
+    { "ARRAY_MAX", 1, 1, "ARRAYMAX", .code = fn_array_max },
+    { "ARRAY_MEDIAN", 1, 1, "ARRAYMEDIAN", .code = fn_array_median },
+    { "ARRAY_MIN", 1, 1, "ARRAYMIN", .code = fn_array_min },
+    { "ARRAY_SLICE", 2, 3, "ARRAYSLICE", .code = fn_array_slice },
+    { "ARRAY_SUM", 1, 1, "ARRAYSUM", .code = fn_array_sum },
     { "CHOOSE", 2, ARGS_NO_MAX, .code = fn_choose, .flags = TAKES_UNDEFINED },
     { "DOCUMENTID", 1, 1, .code = fn_documentid, .flags = TAKES_ROW },
     { "IIF", 3, 3, .code = fn_iif, .flags = TAKES_UNDEFINED },
-    { "OBJECTTOARRAY", 1, 3, .code = fn_objecttoarray },
-    { "SETDIFFERENCE", 2, 2, .code = fn_setdifference },
-    { "SETEQUAL", 2, 2, .code = fn_setequal },
-    { "SETINTERSECT", 2, 2, .code = fn_setintersect },
-    { "SETUNION", 2, 2, .code = fn_setunion },
+    { "OBJECTTOARRAY", 1, 3, .code = fn_objecttoarray, .flags = TAKES_UNDEFINED },
+    { "SETDIFFERENCE", 2, 2, "SET_DIFFERENCE", .code = fn_setdifference },
+    { "SETEQUAL", 2, 2, "SET_EQUAL", .code = fn_setequal },
+    { "SETINTERSECT", 2, 2, "SET_INTERSECT", .code = fn_setintersect },
+    { "SETUNION", 2, 2, "SET_UNION", .code = fn_setunion },
 };
 
 const struct builtin_family builtins_array = { rows, sizeof(rows) / sizeof(rows[0]) };

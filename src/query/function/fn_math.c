@@ -1,7 +1,7 @@
 /*
  * src/query/function/fn_math.c - the built-in functions of numbers.
  * Integers stay exact where the function allows it; what is outside a function's domain is NaN, as
- * in C. The INT functions take nothing but 64-bit integers, and go on in doubles past their end.
+ * in C. The INT functions take nothing but 64-bit integers, and begin anew past their end.
  */
 #include <math.h>
 
@@ -44,11 +44,6 @@ static double squared(double number)
     return number * number;
 }
 
-static double sign_of(double number)
-{
-    return isnan(number) ? number : (number > 0) - (number < 0);
-}
-
 /* fn_cos() and the like: one number, to `how` with the C function. */
 #define ONE_NUMBER(name, how, function)                                                  \
     static struct value fn_##name(struct eval *eval, const struct value *arg, int count) \
@@ -66,7 +61,6 @@ ONE_NUMBER(degrees, apply, to_degrees)
 ONE_NUMBER(exp, apply, exp)
 ONE_NUMBER(log10, apply, log10)
 ONE_NUMBER(radians, apply, to_radians)
-ONE_NUMBER(sign, apply, sign_of)
 ONE_NUMBER(sin, apply, sin)
 ONE_NUMBER(sqrt, apply, sqrt)
 ONE_NUMBER(square, apply, squared)
@@ -78,9 +72,19 @@ ONE_NUMBER(trunc, apply_rounding, trunc)
 static struct value fn_abs(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval, (void)count;
-    if (is_number(arg[0]) && arg[0].is_int && arg[0].integer > INT64_MIN)
-        return value_int(llabs(arg[0].integer));
-    return apply(arg[0], fabs);
+    if (!is_number(arg[0]) || !arg[0].is_int)
+        return apply(arg[0], fabs);
+    return arg[0].integer > INT64_MIN ? value_int(llabs(arg[0].integer))
+                                      : arg[0]; /* the least has no opposite */
+}
+
+/* NaN has none. */
+static struct value fn_sign(struct eval *eval, const struct value *arg, int count)
+{
+    (void)eval, (void)count;
+    if (!is_number(arg[0]) || isnan(arg[0].number))
+        return value_undefined;
+    return value_int((arg[0].number > 0) - (arg[0].number < 0));
 }
 
 static struct value fn_atn2(struct eval *eval, const struct value *arg, int count)
@@ -111,27 +115,27 @@ static struct value fn_log(struct eval *eval, const struct value *arg, int count
     return value_double(log_to_base(arg[0].number, arg[1].number));
 }
 
-/* The remainder has the sign of the bin, so that what is left is a multiple of it, below the number. */
-static bool bin_integer(int64_t number, int64_t bin, int64_t *result)
+/* The remainder has the sign of the bin, so that what is left is a multiple of it, below the number, or wraps. */
+static int64_t bin_integer(int64_t number, int64_t bin)
 {
     int64_t rest = bin == -1 ? 0 : number % bin; /* INT64_MIN % -1 traps */
 
     if (rest != 0 && (rest < 0) != (bin < 0))
         rest += bin;
-    return !__builtin_sub_overflow(number, rest, result);
+    return (int64_t)((uint64_t)number - (uint64_t)rest);
 }
 
 /* NUMBERBIN(number [, bin = 1]) */
 static struct value fn_numberbin(struct eval *eval, const struct value *arg, int count)
 {
     struct value bin = count > 1 ? arg[1] : value_int(1);
-    int64_t result;
 
     (void)eval;
-    if (!is_number(arg[0]) || !is_number(bin) || bin.number == 0)
+    if (!is_number(arg[0]) || !is_number(bin) || bin.number == 0 || !isfinite(arg[0].number) ||
+        !isfinite(bin.number))
         return value_undefined;
-    if (arg[0].is_int && bin.is_int && bin_integer(arg[0].integer, bin.integer, &result))
-        return value_int(result);
+    if (arg[0].is_int && bin.is_int)
+        return value_int(bin_integer(arg[0].integer, bin.integer));
     return value_double(floor(arg[0].number / bin.number) * bin.number);
 }
 
@@ -156,7 +160,7 @@ static struct value fn_rand(struct eval *eval, const struct value *arg, int coun
     return value_double((double)(env_random_u64(eval->op->env) >> 11) * 0x1p-53);
 }
 
-/* Halves go away from zero. ROUND(number, digits) keeps so many behind the point. */
+/* Halves go away from zero. ROUND(number, digits) keeps so many behind the point; before it, of negative ones. */
 static struct value fn_round(struct eval *eval, const struct value *arg, int count)
 {
     double scale, scaled;
@@ -164,9 +168,11 @@ static struct value fn_round(struct eval *eval, const struct value *arg, int cou
     (void)eval;
     if (count == 1)
         return apply_rounding(arg[0], round);
-    if (!is_number(arg[0]) || !is_number(arg[1]) || !arg[1].is_int || arg[1].integer < 0)
+    if (!is_number(arg[0]) || !value_is_int(arg[1]))
         return value_undefined;
-    scale = pow(10, arg[1].number);
+    scale = pow(10, fabs(arg[1].number));
+    if (arg[1].integer < 0)
+        return value_double(round(arg[0].number / scale) * scale);
     scaled = arg[0].number * scale;
     if (arg[0].is_int || !isfinite(scaled)) /* nothing to round: no double has so many digits */
         return arg[0];
@@ -178,58 +184,22 @@ static bool are_integers(const struct value *arg)
     return is_number(arg[0]) && arg[0].is_int && is_number(arg[1]) && arg[1].is_int;
 }
 
-static struct value fn_intadd(struct eval *eval, const struct value *arg, int count)
+/* The least integer has no opposite, and so no quotient by -1. */
+static bool can_divide(const struct value *arg)
 {
-    int64_t result;
-
-    (void)eval, (void)count;
-    if (!are_integers(arg))
-        return value_undefined;
-    if (__builtin_add_overflow(arg[0].integer, arg[1].integer, &result))
-        return value_double(arg[0].number + arg[1].number);
-    return value_int(result);
-}
-
-static struct value fn_intsub(struct eval *eval, const struct value *arg, int count)
-{
-    int64_t result;
-
-    (void)eval, (void)count;
-    if (!are_integers(arg))
-        return value_undefined;
-    if (__builtin_sub_overflow(arg[0].integer, arg[1].integer, &result))
-        return value_double(arg[0].number - arg[1].number);
-    return value_int(result);
-}
-
-static struct value fn_intmul(struct eval *eval, const struct value *arg, int count)
-{
-    int64_t result;
-
-    (void)eval, (void)count;
-    if (!are_integers(arg))
-        return value_undefined;
-    if (__builtin_mul_overflow(arg[0].integer, arg[1].integer, &result))
-        return value_double(arg[0].number * arg[1].number);
-    return value_int(result);
+    return are_integers(arg) && arg[1].integer != 0 && !(arg[0].integer == INT64_MIN && arg[1].integer == -1);
 }
 
 static struct value fn_intdiv(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval, (void)count;
-    if (!are_integers(arg) || arg[1].integer == 0)
-        return value_undefined;
-    if (arg[0].integer == INT64_MIN && arg[1].integer == -1)
-        return value_double(-arg[0].number);
-    return value_int(arg[0].integer / arg[1].integer);
+    return can_divide(arg) ? value_int(arg[0].integer / arg[1].integer) : value_undefined;
 }
 
 static struct value fn_intmod(struct eval *eval, const struct value *arg, int count)
 {
     (void)eval, (void)count;
-    if (!are_integers(arg) || arg[1].integer == 0)
-        return value_undefined;
-    return value_int(arg[1].integer == -1 ? 0 : arg[0].integer % arg[1].integer);
+    return can_divide(arg) ? value_int(arg[0].integer % arg[1].integer) : value_undefined;
 }
 
 static struct value fn_intbitnot(struct eval *eval, const struct value *arg, int count)
@@ -259,13 +229,15 @@ static int64_t shift_right(int64_t number, int64_t count)
         return are_integers(arg) ? value_int(expression) : value_undefined;              \
     }
 
+TWO_INTEGERS(intadd, (int64_t)((uint64_t)a + (uint64_t)b))
+TWO_INTEGERS(intsub, (int64_t)((uint64_t)a - (uint64_t)b))
+TWO_INTEGERS(intmul, (int64_t)((uint64_t)a *(uint64_t)b))
 TWO_INTEGERS(intbitand, (a & b))
 TWO_INTEGERS(intbitor, a | b)
 TWO_INTEGERS(intbitxor, a ^ b)
 TWO_INTEGERS(intbitleftshift, shift_left(a, b))
 TWO_INTEGERS(intbitrightshift, shift_right(a, b))
 
-/* The documentation says INTBITAND, the SDKs IntBitwiseAnd. */
 static const struct builtin rows[] = {
     { "ABS", 1, 1, .code = fn_abs, .claim = { CLAIM_MAGNITUDE, .names_keys = true } },
     { "ACOS", 1, 1, .code = fn_acos },
@@ -284,12 +256,6 @@ static const struct builtin rows[] = {
     { "INTBITNOT", 1, 1, .code = fn_intbitnot },
     { "INTBITOR", 2, 2, .code = fn_intbitor },
     { "INTBITRIGHTSHIFT", 2, 2, .code = fn_intbitrightshift },
-    { "INTBITWISEAND", 2, 2, .code = fn_intbitand },
-    { "INTBITWISELEFTSHIFT", 2, 2, .code = fn_intbitleftshift },
-    { "INTBITWISENOT", 1, 1, .code = fn_intbitnot },
-    { "INTBITWISEOR", 2, 2, .code = fn_intbitor },
-    { "INTBITWISERIGHTSHIFT", 2, 2, .code = fn_intbitrightshift },
-    { "INTBITWISEXOR", 2, 2, .code = fn_intbitxor },
     { "INTBITXOR", 2, 2, .code = fn_intbitxor },
     { "INTDIV", 2, 2, .code = fn_intdiv },
     { "INTMOD", 2, 2, .code = fn_intmod },

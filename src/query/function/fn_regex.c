@@ -1,4 +1,4 @@
-/* src/query/function/fn_regex.c - REGEXMATCH, and taking out what a regular expression matches. */
+/* src/query/function/fn_regex.c - REGEXMATCH, and taking out or replacing what a regular expression matches. */
 #include "query/function/builtins.h"
 #include "query/function/regex.h"
 #include "query/eval/chars.h"
@@ -133,11 +133,38 @@ static struct value fn_regexextractall(struct eval *eval, const struct value *ar
     return eval_built(eval, &out);
 }
 
+/* (text, pattern, replacement [, flags]) */
+static struct value replaced(struct eval *eval, const struct value *arg, int count, bool all)
+{
+    struct regex *regex;
+    struct slice result;
+
+    for (int i = 0; i < count; i++)
+        if (arg[i].kind != JSON_STRING)
+            return value_undefined;
+    regex = regex_get(eval, arg[1].string, count > 3 ? arg[3].string : slice_of(""));
+    if (!regex || !regex_replace(eval, regex, arg[0].string, arg[2].string, all, &result))
+        return value_undefined;
+    return value_string(result);
+}
+
+static struct value fn_regexreplace(struct eval *eval, const struct value *arg, int count)
+{
+    return replaced(eval, arg, count, false);
+}
+
+static struct value fn_regexreplaceall(struct eval *eval, const struct value *arg, int count)
+{
+    return replaced(eval, arg, count, true);
+}
+
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
     { "REGEXEXTRACT", 2, 4, .code = fn_regexextract },
     { "REGEXEXTRACTALL", 2, 4, .code = fn_regexextractall },
     { "REGEXMATCH", 2, 3, .code = fn_regexmatch, .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
+    { "REGEXREPLACE", 3, 4, .code = fn_regexreplace },
+    { "REGEXREPLACEALL", 3, 4, .code = fn_regexreplaceall },
 };
 
 const struct builtin_family builtins_regex = { rows, sizeof(rows) / sizeof(rows[0]) };

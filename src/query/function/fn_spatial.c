@@ -1,8 +1,7 @@
 /*
  * src/query/function/fn_spatial.c - the built-in functions of GeoJSON values.
- * On the earth a shape is a struct sphere, on a plane (eval->planar) a struct geojson. What is no
- * object gives undefined everywhere; an object that is not valid GeoJSON gives undefined everywhere
- * but in the functions that ask.
+ * On the earth a shape is a struct sphere, on a plane (eval->planar) a struct geojson. What is not valid
+ * GeoJSON gives undefined everywhere but in the two functions that ask, which always answer.
  */
 #include "query/function/builtins.h"
 #include "query/eval/eval.h"
@@ -39,7 +38,7 @@ static enum status read_shape(struct eval *eval, struct arena *memory, struct js
     if (shape->flat.reason)
         return ST_OK;
     if (eval->planar)
-        return planar_check(eval->op, &shape->flat);
+        return planar_check(eval->op, memory, &shape->flat);
     return sphere_make(eval->op, memory, &shape->flat, &shape->sphere);
 }
 
@@ -178,41 +177,45 @@ static struct value fn_isvalid(struct eval *eval, const struct value *arg, int c
 
     (void)count;
     if (arg[0].kind != JSON_OBJECT)
-        return value_undefined;
+        return value_bool(false);
     shape = shape_of(eval, 0, arg[0].json);
     return shape ? value_bool(!reason_of(shape)) : value_undefined;
 }
 
-static struct value fn_isvaliddetailed(struct eval *eval, const struct value *arg, int count)
+static struct value detailed(struct eval *eval, const char *reason)
 {
-    const struct shape *shape;
     struct json_builder out;
 
-    (void)count;
-    if (arg[0].kind != JSON_OBJECT)
-        return value_undefined;
-    shape = shape_of(eval, 0, arg[0].json);
-    if (!shape)
-        return value_undefined;
     json_builder_init(&out, &eval->op->arena);
     json_begin_object(&out);
     json_add_name(&out, slice_of("valid"));
-    json_add_bool(&out, !reason_of(shape));
-    if (reason_of(shape)) {
+    json_add_bool(&out, !reason);
+    if (reason) {
         json_add_name(&out, slice_of("reason"));
-        json_add_string(&out, slice_of(reason_of(shape)));
+        json_add_string(&out, slice_of(reason));
     }
     json_end(&out);
     return eval_built(eval, &out);
 }
 
+static struct value fn_isvaliddetailed(struct eval *eval, const struct value *arg, int count)
+{
+    const struct shape *shape;
+
+    (void)count;
+    if (arg[0].kind != JSON_OBJECT)
+        return detailed(eval, GEOJSON_UNKNOWN);
+    shape = shape_of(eval, 0, arg[0].json);
+    return shape ? detailed(eval, reason_of(shape)) : value_undefined;
+}
+
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
     { "ST_AREA", 1, 1, .code = fn_area, .flags = SPATIAL },
-    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL, .claim = { CLAIM_DISTANCE } },
+    { "ST_DISTANCE", 2, 2, .code = fn_distance, .flags = SPATIAL | ORDERS, .claim = { CLAIM_DISTANCE } },
     { "ST_INTERSECTS", 2, 2, .code = fn_intersects, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
-    { "ST_ISVALID", 1, 1, .code = fn_isvalid, .flags = SPATIAL },
-    { "ST_ISVALIDDETAILED", 1, 1, .code = fn_isvaliddetailed, .flags = SPATIAL },
+    { "ST_ISVALID", 1, 1, .code = fn_isvalid, .flags = SPATIAL | TAKES_UNDEFINED },
+    { "ST_ISVALIDDETAILED", 1, 1, .code = fn_isvaliddetailed, .flags = SPATIAL | TAKES_UNDEFINED },
     { "ST_WITHIN", 2, 2, .code = fn_within, .flags = SPATIAL, .claim = { CLAIM_TOUCHES } },
 };
 

@@ -3,13 +3,11 @@
  * Lengths and positions count characters (text.h), positions from 0. A length or position that is no
  * integer gives undefined, as a wrong type does.
  */
-#include <math.h>
-
 #include "query/function/builtins.h"
 #include "query/eval/chars.h"
 
-/* Of the result of REPLICATE. Service: 10,000 characters (NoSQL query reference, REPLICATE, Remarks). */
-enum { REPLICATE_CHARS_MAX = 10000 };
+/* Of the result of REPLICATE, as the service's compiler has it; its documentation says 10,000. */
+enum { REPLICATE_CHARS_MAX = 100000 };
 
 static bool are_strings(const struct value *arg, int count)
 {
@@ -123,35 +121,54 @@ static struct value position(struct slice text, size_t at)
     return value_int(at == CHARS_NONE ? -1 : (int64_t)chars_length(slice_make(text.data, at)));
 }
 
-/* A start before the text is its beginning; one past its end finds nothing, not even an empty string. */
+/* The service keeps 32 bits of a start. */
+static int64_t start_of(struct value start)
+{
+    return (int32_t)(uint32_t)(uint64_t)start.integer;
+}
+
+/* A start outside the text finds nothing, not even an empty string. */
 static struct value fn_index_of(struct eval *eval, const struct value *arg, int count)
 {
     struct slice text = arg[0].string;
-    size_t from = 0, at;
+    int64_t start = count > 2 ? start_of(arg[2]) : 0;
+    size_t from, at;
 
     (void)eval;
     if (!are_strings(arg, 2) || (count > 2 && !value_is_int(arg[2])))
         return value_undefined;
-    if (count > 2 && arg[2].integer > 0) {
-        from = chars_offset(text, (uint64_t)arg[2].integer);
-        if (from == text.size && (uint64_t)arg[2].integer > chars_length(text))
-            return value_int(-1);
-    }
+    if (start < 0 || start > (int64_t)chars_length(text))
+        return value_int(-1);
+    from = chars_offset(text, (uint64_t)start);
     at = chars_find(slice_after(text, from), arg[1].string);
     return position(text, at == CHARS_NONE ? at : at + from);
+}
+
+/* An empty string is found at its last character, or at the start where that comes before. */
+static struct value last_empty(int64_t length, int64_t start)
+{
+    int64_t last = start < length - 1 ? start : length - 1;
+
+    return value_int(last > 0 ? last : 0);
 }
 
 /* The start is the last character that what is found may have. */
 static struct value fn_lastindexof(struct eval *eval, const struct value *arg, int count)
 {
     struct slice text = arg[0].string;
+    int64_t length, start;
 
+    if (count > 2 && arg[2].kind == JSON_UNDEFINED)
+        count = 2;
     if (!are_strings(arg, 2) || (count > 2 && !value_is_int(arg[2])))
         return value_undefined;
-    if (count > 2 && arg[2].integer < 0)
+    length = (int64_t)chars_length(text);
+    start = count > 2 ? start_of(arg[2]) : length;
+    if (start < 0 || start > length)
         return value_int(-1);
-    if (count > 2)
-        text.size = chars_offset(text, (uint64_t)arg[2].integer + 1);
+    if (arg[1].string.size == 0)
+        return last_empty(length, start);
+    text.size = chars_offset(text, (uint64_t)start + 1);
     return position(text, chars_find_last(eval, text, arg[1].string));
 }
 
@@ -207,12 +224,12 @@ static struct value fn_substring(struct eval *eval, const struct value *arg, int
 
 static struct value before(struct slice text, size_t at)
 {
-    return at == CHARS_NONE ? empty_string() : value_string(slice_make(text.data, at));
+    return at == CHARS_NONE ? value_undefined : value_string(slice_make(text.data, at));
 }
 
 static struct value after(struct slice text, size_t at, struct slice part)
 {
-    return at == CHARS_NONE ? empty_string() : value_string(slice_after(text, at + part.size));
+    return at == CHARS_NONE ? value_undefined : value_string(slice_after(text, at + part.size));
 }
 
 static struct value fn_substringbefore(struct eval *eval, const struct value *arg, int count)
@@ -259,7 +276,7 @@ struct trim {
 
 static struct trim trim_of(struct eval *eval, const struct value *arg, int count)
 {
-    struct trim trim = { .eval = eval, .blanks = count == 1 };
+    struct trim trim = { .eval = eval, .blanks = count == 1 || arg[1].string.size == 0 };
 
     if (trim.blanks)
         return trim;
@@ -403,44 +420,41 @@ static struct value fn_replace(struct eval *eval, const struct value *arg, int c
     return chars_built(eval, &out);
 }
 
-/* A count with a fraction loses it. */
 static struct value fn_replicate(struct eval *eval, const struct value *arg, int count)
 {
     struct slice text = arg[0].string;
-    double times = trunc(arg[1].number);
     size_t length;
     struct buf out;
 
     (void)count;
-    if (arg[0].kind != JSON_STRING || arg[1].kind != JSON_NUMBER || !isfinite(times) || arg[1].number < 0)
+    if (arg[0].kind != JSON_STRING || !value_is_int(arg[1]) || arg[1].integer < 0)
         return value_undefined;
     length = chars_length(text);
     if (length == 0)
         return arg[0];
-    if (times * (double)length > REPLICATE_CHARS_MAX)
+    if (arg[1].number * (double)length > REPLICATE_CHARS_MAX)
         return value_undefined;
     buf_init(&out, &eval->op->arena);
-    for (size_t i = 0; i < (size_t)times; i++)
+    for (int64_t i = 0; i < arg[1].integer; i++)
         buf_slice(&out, text);
     return chars_built(eval, &out);
 }
 
-/* The documentation says CONTAINS_ALL_CS, the SDKs ContainsAllCs. */
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
     { "CONCAT", 2, ARGS_NO_MAX, .code = fn_concat },
     { "CONTAINS", 2, 3, .code = fn_contains, .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
-    { "CONTAINSALLCI", 2, ARGS_NO_MAX, .code = fn_contains_all_ci, .flags = TAKES_UNDEFINED },
-    { "CONTAINSALLCS", 2, ARGS_NO_MAX, .code = fn_contains_all_cs, .flags = TAKES_UNDEFINED },
-    { "CONTAINSANYCI", 2, ARGS_NO_MAX, .code = fn_contains_any_ci, .flags = TAKES_UNDEFINED },
-    { "CONTAINSANYCS", 2, ARGS_NO_MAX, .code = fn_contains_any_cs, .flags = TAKES_UNDEFINED },
-    { "CONTAINS_ALL_CI", 2, ARGS_NO_MAX, .code = fn_contains_all_ci, .flags = TAKES_UNDEFINED },
-    { "CONTAINS_ALL_CS", 2, ARGS_NO_MAX, .code = fn_contains_all_cs, .flags = TAKES_UNDEFINED },
-    { "CONTAINS_ANY_CI", 2, ARGS_NO_MAX, .code = fn_contains_any_ci, .flags = TAKES_UNDEFINED },
-    { "CONTAINS_ANY_CS", 2, ARGS_NO_MAX, .code = fn_contains_any_cs, .flags = TAKES_UNDEFINED },
+    { "CONTAINS_ALL_CI", 2, ARGS_NO_MAX, "CONTAINSALLCI", .code = fn_contains_all_ci,
+      .flags = TAKES_UNDEFINED },
+    { "CONTAINS_ALL_CS", 2, ARGS_NO_MAX, "CONTAINSALLCS", .code = fn_contains_all_cs,
+      .flags = TAKES_UNDEFINED },
+    { "CONTAINS_ANY_CI", 2, ARGS_NO_MAX, "CONTAINSANYCI", .code = fn_contains_any_ci,
+      .flags = TAKES_UNDEFINED },
+    { "CONTAINS_ANY_CS", 2, ARGS_NO_MAX, "CONTAINSANYCS", .code = fn_contains_any_cs,
+      .flags = TAKES_UNDEFINED },
     { "ENDSWITH", 2, 3, .code = fn_endswith, .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
-    { "INDEX_OF", 2, 3, .code = fn_index_of },
-    { "LASTINDEXOF", 2, 3, .code = fn_lastindexof },
+    { "INDEX_OF", 2, 3, "INDEXOF", .code = fn_index_of },
+    { "LASTINDEXOF", 2, 3, .code = fn_lastindexof, .flags = TAKES_UNDEFINED },
     { "LASTSUBSTRINGAFTER", 2, 2, .code = fn_lastsubstringafter },
     { "LASTSUBSTRINGBEFORE", 2, 2, .code = fn_lastsubstringbefore },
     { "LEFT", 2, 2, .code = fn_left },
@@ -453,7 +467,7 @@ static const struct builtin rows[] = {
     { "RIGHT", 2, 2, .code = fn_right },
     { "RTRIM", 1, 2, .code = fn_rtrim },
     { "STARTSWITH", 2, 3, .code = fn_startswith, .claim = { CLAIM_BEGINS } },
-    { "STRINGEQUALS", 2, 3, .code = fn_stringequals, .claim = { CLAIM_EQUALS } },
+    { "STRINGEQUALS", 2, 3, "STRING_EQUALS", .code = fn_stringequals, .claim = { CLAIM_EQUALS } },
     { "SUBSTRING", 3, 3, .code = fn_substring },
     { "SUBSTRINGAFTER", 2, 2, .code = fn_substringafter },
     { "SUBSTRINGBEFORE", 2, 2, .code = fn_substringbefore },

@@ -28,7 +28,7 @@ TEST_OF(bool, value_is_bool(x))
 TEST_OF(datetime, x.kind == JSON_STRING && is_datetime(x.string))
 TEST_OF(defined, x.kind != JSON_UNDEFINED)
 TEST_OF(finite_number, x.kind == JSON_NUMBER && isfinite(x.number))
-TEST_OF(integer, x.kind == JSON_NUMBER && x.is_int) /* of 64 bits, which no double can tell */
+TEST_OF(integer, x.kind == JSON_NUMBER && x.is_int) /* an int64, or a double that stands for no other */
 TEST_OF(null, x.kind == JSON_NULL)
 TEST_OF(number, x.kind == JSON_NUMBER)
 TEST_OF(object, x.kind == JSON_OBJECT)
@@ -42,19 +42,20 @@ TEST_OF(string, x.kind == JSON_STRING)
 
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
-    { "IS_ARRAY", 1, 1, .code = fn_is_array, ONLY(JSON_ARRAY, JSON_ARRAY) },
-    { "IS_BOOL", 1, 1, .code = fn_is_bool, KEYS(JSON_FALSE, JSON_TRUE) },
-    { "IS_BOOLEAN", 1, 1, .code = fn_is_bool,
+    { "IS_ARRAY", 1, 1, "ISARRAY", .code = fn_is_array, ONLY(JSON_ARRAY, JSON_ARRAY) },
+    { "IS_BOOL", 1, 1, "ISBOOL", .code = fn_is_bool, KEYS(JSON_FALSE, JSON_TRUE) },
+    { "IS_BOOLEAN", 1, 1, "ISBOOLEAN", .code = fn_is_bool,
       KEYS(JSON_FALSE, JSON_TRUE) }, /* as the Java SDK spells it when it resumes */
-    { "IS_DATETIME", 1, 1, .code = fn_is_datetime, AMONG(JSON_STRING, JSON_STRING) },
-    { "IS_DEFINED", 1, 1, .code = fn_is_defined, ONLY(JSON_NULL, JSON_OBJECT) },
-    { "IS_FINITE_NUMBER", 1, 1, .code = fn_is_finite_number, ONLY(JSON_NUMBER, JSON_NUMBER) },
-    { "IS_INTEGER", 1, 1, .code = fn_is_integer, AMONG(JSON_NUMBER, JSON_NUMBER) },
-    { "IS_NULL", 1, 1, .code = fn_is_null, KEYS(JSON_NULL, JSON_NULL) },
-    { "IS_NUMBER", 1, 1, .code = fn_is_number, ONLY(JSON_NUMBER, JSON_NUMBER) },
-    { "IS_OBJECT", 1, 1, .code = fn_is_object, ONLY(JSON_OBJECT, JSON_OBJECT) },
-    { "IS_PRIMITIVE", 1, 1, .code = fn_is_primitive, ONLY(JSON_NULL, JSON_STRING) },
-    { "IS_STRING", 1, 1, .code = fn_is_string, ONLY(JSON_STRING, JSON_STRING) },
+    { "IS_DATETIME", 1, 1, "ISDATETIME", .code = fn_is_datetime, AMONG(JSON_STRING, JSON_STRING) },
+    { "IS_DEFINED", 1, 1, "ISDEFINED", .code = fn_is_defined, ONLY(JSON_NULL, JSON_OBJECT) },
+    { "IS_FINITE_NUMBER", 1, 1, "ISFINITENUMBER", .code = fn_is_finite_number,
+      ONLY(JSON_NUMBER, JSON_NUMBER) },
+    { "IS_INTEGER", 1, 1, "ISINTEGER", .code = fn_is_integer, AMONG(JSON_NUMBER, JSON_NUMBER) },
+    { "IS_NULL", 1, 1, "ISNULL", .code = fn_is_null, KEYS(JSON_NULL, JSON_NULL) },
+    { "IS_NUMBER", 1, 1, "ISNUMBER", .code = fn_is_number, ONLY(JSON_NUMBER, JSON_NUMBER) },
+    { "IS_OBJECT", 1, 1, "ISOBJECT", .code = fn_is_object, ONLY(JSON_OBJECT, JSON_OBJECT) },
+    { "IS_PRIMITIVE", 1, 1, "ISPRIMITIVE", .code = fn_is_primitive, ONLY(JSON_NULL, JSON_STRING) },
+    { "IS_STRING", 1, 1, "ISSTRING", .code = fn_is_string, ONLY(JSON_STRING, JSON_STRING) },
 };
 
 const struct builtin_family builtins_type = { rows, sizeof(rows) / sizeof(rows[0]) };

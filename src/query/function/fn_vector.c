@@ -92,9 +92,12 @@ static double euclidean(struct numbers a, struct numbers b)
     return sqrt(total(s));
 }
 
+/* A vector of zeros has no direction: the service says 0. */
 static double cosine(struct numbers a, struct numbers b)
 {
-    return dot_product(a, b) / sqrt(dot_product(a, a) * dot_product(b, b));
+    double sizes = sqrt(dot_product(a, a) * dot_product(b, b));
+
+    return sizes == 0 ? 0 : dot_product(a, b) / sizes;
 }
 
 static double (*const functions[])(struct numbers, struct numbers) = {
@@ -195,8 +198,7 @@ static struct value fn_vectordistance(struct eval *eval, const struct value *arg
     if (a.count == 0 || b.count == 0)
         return value_undefined;
     distance = functions[function](a, b);
-    return isfinite(distance) ? value_double(distance)
-                              : value_undefined; /* a vector of zeros has no direction */
+    return isfinite(distance) ? value_double(distance) : value_undefined;
 }
 
 static const struct builtin rows[] = {

@@ -162,3 +162,27 @@ size_t regex_group_count(const struct regex *regex)
 {
     return pcre2_get_ovector_count(regex->found);
 }
+
+bool regex_replace(struct eval *eval, struct regex *regex, struct slice text, struct slice replacement,
+                   bool all, struct slice *result)
+{
+    uint32_t options =
+        PCRE2_SUBSTITUTE_OVERFLOW_LENGTH | PCRE2_SUBSTITUTE_UNSET_EMPTY | (all ? PCRE2_SUBSTITUTE_GLOBAL : 0);
+    PCRE2_SIZE size = text.size + replacement.size + 1;
+    char *to = eval_alloc(eval, size);
+    int made = PCRE2_ERROR_NOMEMORY;
+
+    for (int attempt = 0; to && attempt < 2 && made == PCRE2_ERROR_NOMEMORY; attempt++) {
+        if (attempt > 0)
+            to = eval_alloc(eval, size); /* which is now known */
+        regex->meter = (struct meter){ 0, WORK_MAX + WORK_PER_BYTE * text.size, 0 };
+        made = to ? pcre2_substitute(regex->code, (PCRE2_SPTR)text.data, text.size, 0, options, regex->found,
+                                     regex->context, (PCRE2_SPTR)replacement.data, replacement.size,
+                                     (PCRE2_UCHAR *)to, &size)
+                  : made;
+    }
+    if (made < 0 && op_check(eval->op) != ST_OK)
+        eval_fail(eval, op_check(eval->op));
+    *result = slice_make(to, made < 0 ? 0 : size);
+    return made >= 0;
+}

@@ -33,3 +33,10 @@ enum regex_answer regex_search(struct eval *eval, struct regex *regex, struct sl
 /* Of the last search, which found something. Group 0 is the whole; false when the group took no part. */
 bool regex_group(const struct regex *regex, size_t group, struct slice text, struct slice *found);
 size_t regex_group_count(const struct regex *regex); /* the whole included */
+
+/*
+ * The text with its first match, or with every one, replaced: $1 and ${1} stand for groups, $$ for a dollar. False
+ * when the replacement is none, or a search gave up; what ran out is recorded.
+ */
+bool regex_replace(struct eval *eval, struct regex *regex, struct slice text, struct slice replacement,
+                   bool all, struct slice *result);

@@ -61,15 +61,26 @@ static bool type_named(struct slice name, enum vector_type *type)
 
 /* ------- policies ------- */
 
+/* What a step below an item is called, by a literal or by a parameter: c.a, c["a"], c[@p]. */
+static bool step_name(const struct expr *expr, struct slice *name)
+{
+    struct value value = value_string(expr->name);
+
+    if (expr->kind == EXPR_INDEX)
+        value = expr->kid[1]->value;
+    *name = value.string;
+    return (expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX) && value.kind == JSON_STRING;
+}
+
 /* Whether the expression is the path, which may name properties in quotes: c.a["b"] and /a/"b". */
 static bool is_path(const struct expr *expr, struct slice path)
 {
-    struct slice last;
+    struct slice name, last;
     const char *slash;
 
     if (expr->kind == EXPR_NAME)
         return path.size == 0;
-    if (expr->kind != EXPR_MEMBER)
+    if (!step_name(expr, &name))
         return false;
     slash = memrchr(path.data, '/', path.size);
     if (!slash)
@@ -77,7 +88,7 @@ static bool is_path(const struct expr *expr, struct slice path)
     last = slice_after(path, (size_t)(slash - path.data) + 1);
     if (last.size >= 2 && last.data[0] == '"' && last.data[last.size - 1] == '"')
         last = slice_make(last.data + 1, last.size - 2);
-    return slice_equal(expr->name, last) &&
+    return slice_equal(name, last) &&
            is_path(expr->kid[0], slice_make(path.data, (size_t)(slash - path.data)));
 }
 

@@ -64,7 +64,7 @@ bool access_path_id(struct planner *planner, const struct index_path *steps, boo
 {
     if (computed)
         return steps->count == 1 && access_computes(planner, steps->step[0].name, id);
-    *id = index_path_id(steps);
+    *id = index_path_id(planner->index->policy, steps);
     return planner->index->has(planner->index, steps);
 }
 

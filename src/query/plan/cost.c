@@ -134,7 +134,7 @@ static bool is_key(const struct query_index *index, const struct access *access)
 {
     for (size_t i = 0; i < index->key_count; i++)
         if (access->kind == ACCESS_RANGE && access->one_term &&
-            index_path_id(&access->path) == index_path_id(&index->key[i]))
+            index_path_equal(&access->path, &index->key[i]))
             return true;
     return false;
 }

@@ -7,6 +7,7 @@
 
 #include "query/bind/fold.h"
 #include "query/plan/filter_private.h"
+#include "query/plan/kinds.h"
 
 static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                             bool truth);
@@ -156,6 +157,14 @@ static struct filter *binary(struct arena *arena, const struct alias *aliases, c
     }
 }
 
+/* Whose parts are asked one by one. */
+static bool is_logic(const struct expr *expr)
+{
+    if (expr->kind == EXPR_UNARY)
+        return expr->operation == OPERATOR_NOT;
+    return expr->kind == EXPR_BINARY && (expr->operation == OPERATOR_AND || expr->operation == OPERATOR_OR);
+}
+
 /* The items for which the expression can be true, or false. */
 static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                             bool truth)
@@ -164,6 +173,8 @@ static struct filter *where(struct arena *arena, const struct alias *aliases, co
 
     if (fold_constant(expr, &value))
         return value.kind == (truth ? JSON_TRUE : JSON_FALSE) ? filter_any() : filter_none(arena, FOR_BOTH);
+    if (!is_logic(expr) && !(kinds_of(expr) & kinds_one(truth ? JSON_TRUE : JSON_FALSE)))
+        return filter_none(arena, FOR_BOTH);
     switch (expr->kind) {
     case EXPR_NAME: /* in which the service's planner sees no key */
         return filter_equals(arena, aliases, expr, value_bool(truth), FOR_INDEX);

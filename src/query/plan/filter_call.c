@@ -31,6 +31,27 @@ static struct slice plain_part(struct slice pattern, struct slice escape, struct
     return slice_make(pattern.data, size);
 }
 
+/* The text that a pattern of nothing but plain and escaped characters stands for. */
+static bool plain_text(struct arena *arena, struct slice pattern, struct slice escape, struct slice *text)
+{
+    char *made = arena_try_alloc(arena, pattern.size + 1);
+    size_t size = 0;
+
+    if (!made || escape.size != 1)
+        return false;
+    for (size_t i = 0; i < pattern.size; i++) {
+        if (pattern.data[i] == escape.data[0]) {
+            if (++i == pattern.size)
+                return false;
+        } else if (strchr("%_[", pattern.data[i])) {
+            return false;
+        }
+        made[size++] = pattern.data[i];
+    }
+    *text = slice_make(made, size);
+    return true;
+}
+
 struct filter *filter_like(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                            bool truth)
 {
@@ -45,9 +66,11 @@ struct filter *filter_like(struct arena *arena, const struct alias *aliases, con
         return filter_none(arena, FOR_INDEX);
     if (truth == expr->negated)
         return filter_loosely(string_at(arena, aliases, expr->kid[0]));
+    if (escape.kind == JSON_STRING && plain_text(arena, pattern.string, escape.string, &plain))
+        return filter_equals(arena, aliases, expr->kid[0], value_string(plain), FOR_BOTH);
     plain = plain_part(pattern.string, escape.kind == JSON_STRING ? escape.string : slice_of(""), &rest);
     if (rest.size == 0)
-        return filter_equals(arena, aliases, expr->kid[0], pattern, FOR_INDEX);
+        return filter_equals(arena, aliases, expr->kid[0], pattern, FOR_BOTH);
     filter = begins_with(arena, aliases, expr->kid[0], plain);
     return slice_is(rest, "%") ? filter : filter_loosely(filter);
 }

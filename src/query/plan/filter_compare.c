@@ -43,9 +43,9 @@ static struct filter *differs(struct arena *arena, const struct alias *aliases, 
 {
     struct interval both[2];
 
-    if (value.kind == JSON_UNDEFINED || (value.kind == JSON_NUMBER && isnan(value.number)))
+    if (value.kind == JSON_UNDEFINED)
         return filter_none(arena, FOR_INDEX);
-    if (!filter_is_finite(value))
+    if (!filter_is_finite(value)) /* no document holds it: NaN, too, differs from everything */
         return defined(arena, aliases, expr);
     if (value.kind >= JSON_ARRAY) /* whose hash is not its own */
         return filter_loosely(defined(arena, aliases, expr));
@@ -101,7 +101,7 @@ static struct filter *ordered(struct arena *arena, const struct alias *aliases, 
         return less == (value.number > 0) ? filter_kinds_at(arena, aliases, expr, JSON_NUMBER, JSON_NUMBER)
                                           : filter_none(arena, FOR_INDEX);
     interval = interval_of_order(operation, value);
-    return filter_at(arena, aliases, expr, &interval, 1, FOR_INDEX);
+    return filter_at(arena, aliases, expr, &interval, 1, FOR_BOTH);
 }
 
 static struct filter *distance(struct arena *arena, const struct alias *aliases, const struct expr *call,
@@ -200,7 +200,7 @@ struct filter *filter_between(struct arena *arena, const struct alias *aliases, 
         !filter_is_finite(low) || !filter_is_finite(high))
         return filter_pair(arena, FILTER_AND, above, below);
     both = interval_meet(above->interval, below->interval);
-    return filter_at(arena, aliases, path, &both, 1, FOR_INDEX);
+    return filter_at(arena, aliases, path, &both, 1, FOR_BOTH);
 }
 
 /* The constants of a list, undefined ones left out; NULL when it has others too, or there is no memory. */

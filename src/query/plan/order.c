@@ -24,7 +24,8 @@ static void narrow(struct order_walk *walk, const struct access *range, const st
 static bool plain_path(const struct alias *alias, const struct expr *expr, struct item_path *path)
 {
     *path = (struct item_path){ .count = 0 };
-    return item_path_of(alias, expr, path) && !path->traits.has_place && !path->traits.has_elements;
+    return item_path_of(alias, expr, path) && path->count && !path->traits.has_place &&
+           !path->traits.has_elements;
 }
 
 bool order_path_walk(struct planner *planner, const struct item_path *path, const struct access *access,

@@ -9,6 +9,7 @@
 
 #include "query/plan.h"
 #include "query/plan/filter.h"
+#include "query/plan/kinds.h"
 
 enum {
     INFERENCE_BYTES_MAX = 32 * 1024 * 1024,
@@ -165,10 +166,59 @@ static struct keys keys_of_values(struct inference *inference, const struct filt
 
 static struct keys keys_of(struct inference *inference, const struct filter *filter);
 
+/* Whether each is one interval of one kind, at the same path below the item. */
+static bool are_alike(const struct filter *a, const struct filter *b)
+{
+    const struct filter *both[] = { a, b };
+
+    for (size_t i = 0; i < 2; i++)
+        if (both[i]->kind != FILTER_VALUES || both[i]->interval_count != 1 ||
+            !(both[i]->readers & FOR_KEYS) || both[i]->interval->is_prefix ||
+            both[i]->path.traits.has_elements || both[i]->path.traits.has_place ||
+            both[i]->path.traits.computed)
+            return false;
+    if (a->path.steps.count != b->path.steps.count)
+        return false;
+    for (size_t i = 0; i < a->path.steps.count; i++)
+        if (!slice_equal(a->path.steps.step[i].name, b->path.steps.step[i].name))
+            return false;
+    return true;
+}
+
+/* Conditions of one path that leave nothing, or one value: c.pk >= 1 AND c.pk <= 1. */
+static struct keys keys_of_pair(struct inference *inference, const struct filter *a, const struct filter *b)
+{
+    struct filter met = *a;
+    struct interval both;
+
+    if (!are_alike(a, b))
+        return every_key;
+    if (a->interval->last < b->interval->first || b->interval->last < a->interval->first)
+        return no_key;
+    if (a->interval->first != b->interval->first || a->interval->last != b->interval->last ||
+        a->interval->last >= JSON_ARRAY)
+        return every_key;
+    both = interval_meet(a->interval, b->interval);
+    met.interval = &both;
+    return interval_is_empty(&both) ? no_key : keys_of_values(inference, &met);
+}
+
+enum { PAIRED_MAX = 16 }; /* of an AND's conditions: more are not compared with one another */
+
+static struct keys keys_of_pairs(struct inference *inference, const struct filter *filter)
+{
+    struct keys keys = every_key;
+
+    for (size_t i = 0; i < filter->kid_count && filter->kid_count <= PAIRED_MAX; i++)
+        for (size_t k = i + 1; k < filter->kid_count; k++)
+            keys = meet(inference, keys, keys_of_pair(inference, filter->kid[i], filter->kid[k]));
+    return keys;
+}
+
 static struct keys keys_of_list(struct inference *inference, const struct filter *filter)
 {
     bool needs_every = filter->kind == FILTER_AND;
-    struct keys keys = needs_every ? every_key : no_key;
+    struct keys keys = needs_every ? keys_of_pairs(inference, filter) : no_key;
 
     for (size_t i = 0; i < filter->kid_count; i++) {
         struct keys more = keys_of(inference, filter->kid[i]);
@@ -198,13 +248,19 @@ static struct keys keys_of(struct inference *inference, const struct filter *fil
     }
 }
 
+/* SELECT VALUE of what is undefined, whatever the item. */
+static bool gives_nothing(const struct select *select)
+{
+    return select->value && kinds_of(select->item[0].expr) == kinds_one(JSON_UNDEFINED);
+}
+
 /* The keys of items that the statement looks at. */
 static struct keys keys_of_select(struct inference *inference, const struct select *select)
 {
     const struct source *first = select->source;
     struct keys keys = every_key;
 
-    if (select->source_count == 0)
+    if (select->source_count == 0 || gives_nothing(select))
         return no_key;
     if (first->kind == SOURCE_SUBQUERY)
         keys = keys_of_select(inference, first->select);

@@ -1,11 +1,12 @@
 /*
  * src/query/plan/sdk_plan.c - what a client of several ranges has to do itself, as the service's planner says it.
- * Where a filter names one key there is nothing to merge: ORDER BY and OFFSET LIMIT stay with the server.
- * Aggregates, GROUP BY and DISTINCT are joined by the client even then.
+ * Where a filter names one key there is nothing to merge: OFFSET LIMIT stays with the server. ORDER BY, aggregates,
+ * GROUP BY and DISTINCT are joined by the client even then. Where nothing can match nothing is left to it.
  */
 #include "base/encode.h"
 #include "json/json.h"
 #include "query/bind/bind_private.h"
+#include "query/text/mistake.h"
 #include "query/text/parse.h"
 #include "query/plan/sdk_plan_private.h"
 
@@ -68,54 +69,25 @@ static bool holds_aggregate(const struct expr *expr)
 /* Clients join aggregates, and not what is computed from them. */
 static enum status check_aggregates(struct op *op, const struct select *select)
 {
+    if (!select)
+        return ST_OK;
     for (size_t i = 0; i < select->item_count && select->aggregate_count; i++)
         if (!plan_is_aggregate(select->item[i].expr) && holds_aggregate(select->item[i].expr))
-            return op_fail(op, ST_BAD_REQUEST,
-                           "Compositions of aggregates and other expressions are not allowed.");
+            return mistake_bare(op, "Compositions of aggregates and other expressions are not allowed.");
     return ST_OK;
 }
 
-/* Rows that a subquery in FROM gathers in each range would have to be gathered again, inside the statement. */
-static enum status check_subquery(struct op *op, const struct select *select, bool is_one_place)
-{
-    if (!select->whole || is_one_place)
-        return ST_OK;
-    return op_fail(
-        op, ST_BAD_REQUEST,
-        "Cross partition query with a subquery in the FROM clause that groups, aggregates or removes "
-        "duplicates is not supported.");
-}
-
-static bool is_selected(const struct select *select, const struct expr *expr)
-{
-    for (size_t i = 0; i < select->item_count; i++)
-        if (expr_equal(select->item[i].expr, expr))
-            return true;
-    return false;
-}
-
-static bool is_ordered_by(const struct select *select, const struct expr *expr, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (expr_equal(select->order[i].expr, expr))
-            return true;
-    return false;
-}
-
 /*
- * Equal rows follow one another when the first things ordered by are all that is selected: the
- * client then looks only at the last row it has seen.
+ * Equal rows follow one another when what is ordered by is all that is selected: the client then looks only at the
+ * last row it has seen. The service sees it of SELECT VALUE alone.
  */
 static enum distinct_type distinct_type(const struct select *select)
 {
     if (!select->distinct)
         return DISTINCT_NONE;
-    if (select->star || select->order_count < select->item_count)
+    if (!select->value || select->order_count != 1 ||
+        !expr_equal(select->order[0].expr, select->item[0].expr))
         return DISTINCT_UNORDERED;
-    for (size_t i = 0; i < select->item_count; i++)
-        if (!is_selected(select, select->order[i].expr) ||
-            !is_ordered_by(select, select->item[i].expr, select->item_count))
-            return DISTINCT_UNORDERED;
     return DISTINCT_ORDERED;
 }
 
@@ -127,7 +99,7 @@ static bool counts_distinct(const struct select *select)
 
     if (!rows || !rows->distinct || rows->source_count == 0 || rows->group_count || rows->aggregate_count)
         return false;
-    if (select->where || select->group_count || select->order_count || select->top || select->limit)
+    if (select->where || select->group_count || select->order_count || select->limit)
         return false;
     return count && plan_is_aggregate(count) && count->builtin->aggregate.counts &&
            count->kid[0]->kind == EXPR_LITERAL && count->kid[0]->value.kind != JSON_UNDEFINED;
@@ -141,32 +113,50 @@ static bool is_one_key(const struct query_key *key, const struct query_ranges *r
     return ranges->count == 0 || !query_point_is_prefix(key, &ranges->point[0]);
 }
 
+static bool is_step(const struct expr *expr)
+{
+    return expr->kind == EXPR_NAME || expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX;
+}
+
+/* By what no index has: each range sorts all that it has, before it gives the first row. */
+static bool sorts_all(const struct select *select)
+{
+    const struct expr *first = select->order_count ? select->order[0].expr : NULL;
+
+    if (first && first->kind == EXPR_CALL && first->builtin->flags & (RANKS | ORDERS))
+        return true;
+    return first && select->aggregate_count && !select->group_count && !is_step(first);
+}
+
+/* Aggregates of the select list, which a client joins; one in ORDER BY alone is none. */
+static bool joins_aggregates(const struct select *select)
+{
+    for (size_t i = 0; i < select->item_count && select->aggregate_count; i++)
+        if (holds_aggregate(select->item[i].expr))
+            return true;
+    return false;
+}
+
 static void make_plan(const struct select *select, bool is_one_place, struct plan *plan)
 {
     bool client_drops_rows;
 
-    *plan = (struct plan){ .select = select, .has_value = select->value };
+    *plan = (struct plan){ .select = select, .has_value = select->value, .is_whole = select->whole };
     if (counts_distinct(select)) {
         plan->distinct_count = &select->item[0];
         plan->select = select = select->source[0].select;
+        plan->is_whole = false;
     }
     plan->distinct = distinct_type(select);
-    plan->is_grouped = select->group_count || select->aggregate_count;
-    plan->is_ordered = select->order_count && !plan->is_grouped && !is_one_place;
+    plan->is_grouped = select->group_count || joins_aggregates(select);
+    plan->is_ordered = select->order_count && !joins_aggregates(select);
+    plan->sorts_all = sorts_all(select);
     client_drops_rows = plan->is_grouped || plan->distinct != DISTINCT_NONE;
-    if (select->source_count || client_drops_rows)
-        plan->top = select->top;
-    if (!is_one_place || client_drops_rows) {
+    plan->top = select->top;
+    if (!is_one_place || client_drops_rows || plan->sorts_all) {
         plan->offset = select->offset;
         plan->limit = select->limit;
     }
-}
-
-static bool is_ranked(const struct plan *plan)
-{
-    const struct expr *first = plan->is_ordered ? plan->select->order[0].expr : NULL;
-
-    return first && first->kind == EXPR_CALL && first->builtin->flags & RANKS;
 }
 
 static unsigned aggregate_features(const struct select *select)
@@ -187,8 +177,11 @@ static unsigned aggregate_features(const struct select *select)
 
 static unsigned needed_features(const struct plan *plan)
 {
-    unsigned needed = aggregate_features(plan->select);
+    unsigned needed;
 
+    if (!plan->select)
+        return 0;
+    needed = aggregate_features(plan->select);
     if (plan->distinct != DISTINCT_NONE)
         needed |= DISTINCT;
     if (plan->distinct_count)
@@ -197,7 +190,7 @@ static unsigned needed_features(const struct plan *plan)
         needed |= GROUP_BY;
     if (plan->is_ordered)
         needed |= plan->select->order_count > 1 ? MULTIPLE_ORDER_BY : ORDER_BY;
-    if (is_ranked(plan))
+    if (plan->is_ordered && plan->sorts_all)
         needed |= NON_STREAMING_ORDER_BY;
     if (plan->top)
         needed |= TOP;
@@ -285,7 +278,7 @@ static void print_groups(struct op *op, const struct plan *plan, struct buf *out
     const struct select *select = plan->select;
 
     buf_text(out, ",\"groupByExpressions\":[");
-    for (size_t i = 0; i < select->group_count; i++) {
+    for (size_t i = 0; select && i < select->group_count; i++) {
         buf_text(out, i ? "," : "");
         print_text(op, out, select->group[i]);
     }
@@ -302,7 +295,7 @@ static void print_aggregates(const struct plan *plan, struct buf *out)
     const struct select *select = plan->select;
 
     buf_text(out, ",\"aggregates\":[");
-    if (select->value && plan_is_aggregate(select->item[0].expr))
+    if (select && select->value && plan_is_aggregate(select->item[0].expr))
         buf_printf(out, "\"%s\"", select->item[0].expr->builtin->aggregate.type);
     buf_text(out, "],\"groupByAliasToAggregateType\":{");
     for (size_t i = 0; i < column_count(plan); i++) {
@@ -354,7 +347,9 @@ static void print_info(struct op *op, const struct plan *plan, struct buf *out)
     print_rewritten(op, plan, out);
     buf_printf(out, ",\"hasSelectValue\":%s", plan->has_value ? "true" : "false");
     print_distinct_count(plan, out);
-    buf_printf(out, ",\"hasNonStreamingOrderBy\":%s}", is_ranked(plan) ? "true" : "false");
+    if (plan->is_whole)
+        buf_text(out, ",\"requiresExtendedQueryPlan\":true");
+    buf_printf(out, ",\"hasNonStreamingOrderBy\":%s}", plan->sorts_all ? "true" : "false");
 }
 
 /* The upper end of a hierarchical key's prefix is the prefix and FF. */
@@ -386,26 +381,55 @@ static void print_ranges(const struct query_key *key, const struct query_ranges 
     buf_text(out, "]");
 }
 
+static enum status plan_of(struct op *op, const struct select *select, const struct query_key *key,
+                           struct query_ranges *ranges, struct plan *plan)
+{
+    enum status st;
+
+    TRY(query_ranges(op, select, key, ranges));
+    if (!ranges->all && ranges->count == 0 && !(select->distinct && select->source_count))
+        *plan = (struct plan){ .has_value = select->value };
+    else
+        make_plan(select, is_one_key(key, ranges), plan);
+    TRY(check_aggregates(op, plan->select));
+out:
+    return st;
+}
+
+static enum status print_plan(struct op *op, const struct plan *plan, const struct query_key *key,
+                              const struct query_ranges *ranges, struct buf *out)
+{
+    buf_text(out, "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":");
+    print_info(op, plan, out);
+    print_ranges(key, ranges, out);
+    buf_text(out, ",\"hybridSearchQueryInfo\":null}");
+    return out->failed ? op_fail(op, ST_TOO_LARGE, "The plan of the query is too large.") : ST_OK;
+}
+
 enum status query_plan(struct op *op, const struct select *select, const struct query_key *key,
                        struct slice features, struct buf *out)
 {
     struct query_ranges ranges;
     struct plan plan;
-    bool is_one_place;
     enum status st;
 
-    TRY(query_ranges(op, select, key, &ranges));
-    is_one_place = is_one_key(key, &ranges);
-    make_plan(select, is_one_place, &plan);
-    TRY(check_subquery(op, plan.select, is_one_place));
-    TRY(check_aggregates(op, plan.select));
+    TRY(plan_of(op, select, key, &ranges, &plan));
     TRY(check_features(op, needed_features(&plan) & ~read_features(features)));
-    buf_text(out, "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":");
-    print_info(op, &plan, out);
-    print_ranges(key, &ranges, out);
-    buf_text(out, ",\"hybridSearchQueryInfo\":null}");
-    if (out->failed)
-        TRY(op_fail(op, ST_TOO_LARGE, "The plan of the query is too large."));
+    TRY(print_plan(op, &plan, key, &ranges, out));
+out:
+    return st;
+}
+
+enum status query_plan_unasked(struct op *op, const struct select *select, const struct query_key *key,
+                               bool *needed, struct buf *out)
+{
+    struct query_ranges ranges;
+    struct plan plan;
+    enum status st;
+
+    TRY(plan_of(op, select, key, &ranges, &plan));
+    *needed = needed_features(&plan) || plan.is_whole;
+    TRY(print_plan(op, &plan, key, &ranges, out));
 out:
     return st;
 }

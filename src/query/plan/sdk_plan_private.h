@@ -6,11 +6,14 @@ enum distinct_type { DISTINCT_NONE, DISTINCT_ORDERED, DISTINCT_UNORDERED };
 
 /* What is left to the client. A clause that is not here is the server's, in each range. */
 struct plan {
-    const struct select *select; /* what the ranges are asked for; of a distinct count, the subquery */
-    bool has_value;              /* SELECT VALUE, of the statement itself */
+    const struct select
+        *select;    /* what the ranges are asked for; of a distinct count, the subquery; NULL: as it is */
+    bool has_value; /* SELECT VALUE, of the statement itself */
     enum distinct_type distinct;
     bool is_grouped; /* by GROUP BY, or by aggregates over everything */
     bool is_ordered;
+    bool sorts_all; /* each range gives its rows only when it has seen them all */
+    bool is_whole;  /* a subquery in FROM gathers rows of many items: what ranges answer cannot be joined */
     const struct expr *top, *offset, *limit;
     const struct select_item *distinct_count; /* COUNT(1) over a subquery's distinct rows */
 };

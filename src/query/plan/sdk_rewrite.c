@@ -97,17 +97,27 @@ static void print_payload(struct buf *out, const struct select *select)
     buf_text(out, "}");
 }
 
+/* [{"item": a}, {"item": b}] */
+static void print_keys(struct buf *out, const struct select *select)
+{
+    buf_text(out, "[");
+    for (size_t i = 0; i < select->group_count; i++)
+        print_item(out, i, select->group[i]);
+    buf_text(out, "]");
+}
+
 static void rewrite_grouped(const struct plan *plan, struct buf *out)
 {
     const struct select *select = plan->select;
     bool is_bare = select->value && select->group_count == 0;
 
-    buf_text(out, is_bare ? "SELECT VALUE " : "SELECT ");
-    for (size_t i = 0; i < select->group_count; i++) {
-        buf_text(out, i ? "" : "[");
-        print_item(out, i, select->group[i]);
+    buf_text(out, "SELECT ");
+    buf_text(out, select->distinct ? "DISTINCT " : "");
+    buf_text(out, is_bare ? "VALUE " : "");
+    if (select->group_count) {
+        print_keys(out, select);
+        buf_text(out, " AS groupByItems, ");
     }
-    buf_text(out, select->group_count ? "] AS groupByItems, " : "");
     print_payload(out, select);
     buf_text(out, is_bare ? "" : " AS payload");
     query_print_from(out, select);
@@ -119,7 +129,9 @@ static void rewrite_grouped(const struct plan *plan, struct buf *out)
 /* A row of SELECT VALUE is one only when its value is defined; beside _rid it would always be one. */
 static void print_ordered_where(struct buf *out, const struct select *select)
 {
-    buf_text(out, select->value ? "\nWHERE (" : "\nWHERE ");
+    bool must_be_defined = select->value && select->group_count == 0;
+
+    buf_text(out, must_be_defined ? "\nWHERE (" : "\nWHERE ");
     if (select->where) {
         buf_text(out, "(");
         query_print_expr(out, select->where);
@@ -127,7 +139,7 @@ static void print_ordered_where(struct buf *out, const struct select *select)
     }
     buf_text(out, resume_filter);
     buf_text(out, select->where ? ")" : "");
-    if (select->value) {
+    if (must_be_defined) {
         buf_text(out, " AND IS_DEFINED(");
         query_print_expr(out, select->item[0].expr);
         buf_text(out, "))");
@@ -136,21 +148,39 @@ static void print_ordered_where(struct buf *out, const struct select *select)
 
 static void print_top(const struct plan *plan, struct buf *out)
 {
-    if (!plan->top || plan->distinct != DISTINCT_NONE)
+    if (!plan->top || plan->distinct != DISTINCT_NONE || plan->is_grouped)
         return;
     buf_text(out, "TOP ");
     query_print_expr(out, plan->top);
     buf_text(out, " ");
 }
 
-/* The client skips: each range gives what is skipped too. */
+/* The client skips: each range gives what is skipped too. Where there is one place it skips itself. */
 static void print_limit(const struct plan *plan, struct buf *out)
 {
-    if (!plan->limit || plan->distinct != DISTINCT_NONE)
+    if (!plan->limit && plan->select->limit) {
+        query_print_limit(out, plan->select);
+        return;
+    }
+    if (!plan->limit || plan->distinct != DISTINCT_NONE || plan->is_grouped)
         return;
     assert(plan->offset); /* the two stand together */
     buf_text(out, "\nOFFSET 0 LIMIT ");
     buf_u64(out, (uint64_t)plan->offset->value.integer + (uint64_t)plan->limit->value.integer);
+}
+
+/* Whose rid a row has: that of the first source or, of the elements of an array, of what the path begins with. */
+static struct slice name_of_item(const struct select *select)
+{
+    const struct expr *path = select->source[0].path;
+
+    if (select->source[0].kind != SOURCE_ITERATE)
+        return select->source[0].alias;
+    if (path->select)
+        return path->select->source_count ? name_of_item(path->select) : select->source[0].alias;
+    while (path->kid_count)
+        path = path->kid[0];
+    return path->name;
 }
 
 static void rewrite_ordered(const struct plan *plan, struct buf *out)
@@ -159,15 +189,21 @@ static void rewrite_ordered(const struct plan *plan, struct buf *out)
 
     buf_text(out, "SELECT ");
     print_top(plan, out);
-    buf_slice(out, select->source[0].alias);
+    buf_slice(out, name_of_item(select));
     buf_text(out, "._rid, [");
     for (size_t i = 0; i < select->order_count; i++)
         print_item(out, i, select->order[i].expr);
     buf_text(out, "] AS orderByItems, ");
+    if (select->group_count) {
+        buf_text(out, "{\"groupByItems\": ");
+        print_keys(out, select);
+        buf_text(out, ", \"payload\": ");
+    }
     print_payload(out, select);
-    buf_text(out, " AS payload");
+    buf_text(out, select->group_count ? "} AS payload" : " AS payload");
     query_print_from(out, select);
     print_ordered_where(out, select);
+    query_print_group(out, select);
     query_print_order(out, select);
     print_limit(plan, out);
 }
@@ -189,10 +225,12 @@ void plan_rewrite(const struct plan *plan, struct buf *out)
 {
     bool drops_rows = plan->distinct != DISTINCT_NONE && plan->top;
 
-    if (plan->is_grouped)
-        rewrite_grouped(plan, out);
-    else if (plan->is_ordered)
+    if (!plan->select)
+        return;
+    if (plan->is_ordered)
         rewrite_ordered(plan, out);
+    else if (plan->is_grouped)
+        rewrite_grouped(plan, out);
     else if (plan->limit || drops_rows || plan->distinct_count)
         rewrite_plain(plan, out);
 }

@@ -53,7 +53,7 @@ enum status query_compile(struct op *op, struct slice text, struct json paramete
     *made = (struct query){ .options = *options };
     TRY(query_parse(op, text, &made->select));
     made->hash = hash_of(op, made->select, parameters);
-    TRY(query_bind(op, made->select, parameters, &made->options, text.size, &made->bound));
+    TRY(query_bind(op, made->select, parameters, &made->options, text, &made->bound));
     eval = query_eval(op, made);
     fold_select(&eval, made->select);
     TRY(eval.status);
@@ -76,6 +76,16 @@ enum status query_value(struct op *op, struct query *query, struct json document
 const struct select *query_select(const struct query *query)
 {
     return query->select;
+}
+
+bool query_gathers(const struct query *query)
+{
+    return query->select->whole;
+}
+
+void query_gathers_elsewhere(struct query *query)
+{
+    query->gathers_elsewhere = true;
 }
 
 uint64_t query_hash(const struct query *query)

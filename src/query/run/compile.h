@@ -9,6 +9,7 @@ struct query {
     struct select *select;
     struct bound bound;
     struct query_options options;
+    bool gathers_elsewhere; /* another range answers for all: the subquery in FROM has no rows */
     uint64_t hash;
     const struct position *resume; /* where rows begin, if the client says so itself: resume.h */
     uint32_t runs;                 /* so far: what a built-in keeps is good for one */

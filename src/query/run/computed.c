@@ -70,14 +70,35 @@ static enum status check_unique(struct op *op, struct json properties, struct js
 
     for (struct json_iter i = json_iter(properties); json_next(&i) && i.value.at != property.at;)
         if (json_equal(json_get(i.value, "name"), name))
-            return refuse(op, json_string(name), "the name is used twice");
+            return op_fail(op, ST_BAD_REQUEST,
+                           "Computed property name '%.*s' cannot be used in multiple definitions.",
+                           SLICE_ARGS(json_string(name)));
     return ST_OK;
+}
+
+/* What a query gets wrong is told as the service tells it of a definition: with the query and its place in the list. */
+static enum status check_query(struct op *op, struct json property, size_t at)
+{
+    struct slice text = json_string(json_get(property, "query"));
+    struct query *query;
+    enum status st = compile(op, json_string(json_get(property, "name")), text, &query);
+
+    if (st == ST_BAD_QUERY)
+        return op_fail(op, ST_BAD_REQUEST,
+                       "Computed property at index (%zu) has a malformed query: '%.*s' Error details: '%s'",
+                       at, SLICE_ARGS(text), arena_text(&op->arena, slice_of(op->error)));
+    if (st == ST_BAD_REQUEST && !query_select(query)->value)
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "Required VALUE expression missing from computed property query '%.*s' at index (%zu).",
+            SLICE_ARGS(text), at);
+    return st;
 }
 
 enum status computed_check(struct op *op, struct json properties)
 {
-    struct query *query;
     enum status st = ST_OK;
+    size_t at = 0;
 
     if (json_kind(properties) != JSON_ARRAY)
         return ST_OK;
@@ -86,8 +107,7 @@ enum status computed_check(struct op *op, struct json properties)
                        COMPUTED_PROPERTIES_MAX);
     for (struct json_iter i = json_iter(properties); json_next(&i);) {
         TRY(check_unique(op, properties, i.value));
-        TRY(compile(op, json_string(json_get(i.value, "name")), json_string(json_get(i.value, "query")),
-                    &query));
+        TRY(check_query(op, i.value, at++));
     }
 out:
     return st;

@@ -50,7 +50,7 @@ struct indexes {
 static bool has_path(const struct indexes *indexes, const struct index_path *path)
 {
     for (size_t i = 0; i < indexes->count; i++)
-        if (index_path_id(indexes->single[i].path) == index_path_id(path))
+        if (index_path_equal(indexes->single[i].path, path))
             return true;
     return false;
 }

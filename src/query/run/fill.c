@@ -177,15 +177,34 @@ enum row_order fill_order(const struct select *select)
     return select->order_count ? ORDER_SORTED : ORDER_NUMBER;
 }
 
+/* A source, or a path below one. */
+static bool is_path(const struct expr *expr)
+{
+    while (expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX)
+        expr = expr->kid[0];
+    return expr->kind == EXPR_NAME;
+}
+
+size_t fill_group_order(const struct select *select)
+{
+    if (select->group_count == 0)
+        return 0;
+    return select->order_count ? select->order_count : select->group_count == 1 && is_path(select->group[0]);
+}
+
 /* What a client sends back is a position of this query only if it could have been given by it. */
 static bool position_fits(const struct fill *fill)
 {
-    enum row_order order = fill_order(fill->cursor->select);
+    const struct select *select = fill->cursor->select;
+    enum row_order order = fill_order(select);
+    bool is_ordered = select->group_count && select->order_count;
 
+    if (fill->at.order == ORDER_SORTED)
+        return fill->at.key_count &&
+               fill->at.key_count == (order == ORDER_SORTED ? select->order_count : fill_group_order(select));
     if (fill->at.order == ORDER_CREATION)
-        return order == ORDER_NUMBER || order == ORDER_HASH;
-    return fill->at.order == order &&
-           fill->at.key_count == (order == ORDER_SORTED ? fill->cursor->select->order_count : 0);
+        return order == ORDER_NUMBER || (order == ORDER_HASH && !is_ordered);
+    return fill->at.order == order && fill->at.key_count == 0 && !is_ordered;
 }
 
 /* The further of the two, where both are known whole. Rows before `resume` are left out by those who compare. */

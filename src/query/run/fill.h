@@ -31,6 +31,9 @@ enum status fill_begin(struct fill *fill, struct cursor *cursor, struct slice fr
 /* The order in which the statement's rows are given, unless there are few. */
 enum row_order fill_order(const struct select *select);
 
+/* How many values groups are sorted by: those of ORDER BY, or the one path they are of. 0: none. */
+size_t fill_group_order(const struct select *select);
+
 /* The row in the slots as it will be sent, in fill->text. */
 enum status fill_print(struct fill *fill, bool *defined);
 

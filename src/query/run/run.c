@@ -6,6 +6,7 @@
 #include "query/run/explain.h"
 #include "query/run/picked.h"
 #include "query/run/run_private.h"
+#include "query/text/mistake.h"
 
 /* The first page looks whether the answer is small: run_plain.c. */
 enum { ROWS_OF_FIRST_PAGE = 1000 };
@@ -92,7 +93,8 @@ static double rows_wanted(const struct fill *fill)
 static struct way_page page_of(const struct fill *fill)
 {
     const struct position *at = &fill->at;
-    bool is_sorted = at->order == ORDER_SORTED && !fill->nested && !fill->cursor->select->distinct;
+    bool is_sorted =
+        fill_order(fill->cursor->select) == ORDER_SORTED && !fill->nested && !fill->cursor->select->distinct;
 
     return (struct way_page){ .rows = rows_wanted(fill),
                               .ends_early = at->order == ORDER_NUMBER,
@@ -228,7 +230,8 @@ static enum status open_source(struct run *run, struct query_source *items, stru
     if (cursor->select->whole) {
         *rows = (struct rows_source){ .base = { .next = rows_source_next, .seek = rows_source_seek } };
         cursor->source = &rows->base;
-        TRY(gather_rows(run, items, &rows->page));
+        if (!run->query->gathers_elsewhere)
+            TRY(gather_rows(run, items, &rows->page));
     } else if (!run->query->bound.scans) {
         *rows = (struct rows_source){ .base = { .next = one_next, .seek = one_seek } };
         cursor->source = &rows->base;
@@ -292,6 +295,9 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st;
 
+    if (query->select->refusal)
+        return mistake_bare(op, "%s", query->select->refusal);
+    op->seed = source->seed;
     claim_move(&op->claim, HOLDER_QUERIES);
     st = run_select(op, &run, query->select, source, from);
     arena_rewind(&op->arena, mark); /* a query that used it all up leaves room for the answer that says so */

@@ -1,7 +1,8 @@
 /*
  * src/query/run/run_groups.c - rows gathered: GROUP BY, aggregates, DISTINCT.
- * Many groups are given in the order of their hashes, of which a page needs only the least; few in the
- * order in which they appeared. Either way the last one's place says where to go on.
+ * Groups come by value where ORDER BY says so. Otherwise many are given in the order of their hashes, of which a page
+ * needs only the least; few in the order in which they appeared or, where they are of one property, by its value.
+ * In each the last one's place says where to go on.
  */
 #include <stdlib.h>
 
@@ -10,10 +11,13 @@
 /* What few are. */
 enum { FEW_GROUPS = 1000 };
 
+enum group_order { BY_HASH, BY_APPEARANCE, BY_VALUE };
+
 struct gathering {
     struct fill *fill;
     struct groups groups;
     struct hashes seen; /* DISTINCT over groups */
+    enum group_order order;
 };
 
 static bool group_row(struct eval *eval, void *context)
@@ -120,19 +124,123 @@ static int by_appearance(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Few groups come in the order in which they appeared, on every page; many in the order of their hashes. */
-static bool by_creation(const struct gathering *gathering)
+/* ---- by value ---- */
+
+static int sign_of(const struct select *select, size_t key)
 {
+    return key < select->order_count && select->order[key].descending ? -1 : 1;
+}
+
+static int by_value(const void *a, const void *b, void *context)
+{
+    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+    const struct select *select = context;
+    int order = 0;
+
+    for (size_t i = 0; order == 0 && i < fill_group_order(select); i++)
+        order = sign_of(select, i) * value_compare(x->order[i], y->order[i]);
+    return order ? order : hash_compare(x->hash, y->hash);
+}
+
+/* What ORDER BY says of the group; without one it is the group's own key. */
+static enum status read_order(struct gathering *gathering, struct group *group)
+{
+    struct cursor *cursor = gathering->fill->cursor;
+    struct eval *eval = &cursor->eval;
+    const struct select *select = cursor->select;
+    enum status st;
+
+    group->order = group->key;
+    if (select->order_count == 0)
+        return ST_OK;
+    TRY(fill_alloc(gathering->fill, select->order_count * sizeof(struct value), &group->order));
+    groups_show(eval, group, select);
+    for (size_t i = 0; i < select->order_count; i++)
+        group->order[i] = eval_copy(eval, eval_plain(eval, eval_expr(eval, select->order[i].expr)));
+    TRY(cursor_status(cursor));
+out:
+    return st;
+}
+
+static enum status sort_by_value(struct gathering *gathering)
+{
+    struct groups *groups = &gathering->groups;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < groups->count; i++)
+        TRY(read_order(gathering, groups->list[i]));
+    if (groups->count > 1)
+        qsort_r(groups->list, groups->count, sizeof(struct group *), by_value,
+                (void *)gathering->fill->cursor->select);
+out:
+    return st;
+}
+
+/* Against the last group of the page before. Where the position is cut, what is alike as far as it goes comes again. */
+static bool is_behind(const struct fill *fill, const struct group *group)
+{
+    const struct position *at = &fill->at;
+    int order = 0;
+
+    for (size_t i = 0; order == 0 && i < at->key_count; i++)
+        order = sign_of(fill->cursor->select, i) * position_compare_key(at, i, group->order[i]);
+    if (order == 0)
+        return at->any_cut || hash_compare(group->hash, at->hash) > 0;
+    return order > 0;
+}
+
+/* Where the page begins: behind the group that was the last, if it is still there. */
+static size_t first_by_value(const struct gathering *gathering)
+{
+    const struct groups *groups = &gathering->groups;
     const struct fill *fill = gathering->fill;
 
+    if (fill->first)
+        return 0;
+    for (size_t i = 0; i < groups->count; i++)
+        if (hash_compare(groups->list[i]->hash, fill->at.hash) == 0)
+            return i + 1;
+    for (size_t i = 0; i < groups->count; i++)
+        if (is_behind(fill, groups->list[i]))
+            return i;
+    return groups->count;
+}
+
+/* ---- in any order ---- */
+
+/* Few groups come in the order in which they appeared or by value, on every page; many in the order of their hashes. */
+static enum group_order order_of(const struct gathering *gathering)
+{
+    const struct fill *fill = gathering->fill;
+    const struct select *select = fill->cursor->select;
+
+    if (select->group_count && select->order_count)
+        return BY_VALUE;
     if (!fill->first)
-        return fill->at.order == ORDER_CREATION;
-    return !fill->nested && gathering->groups.count <= FEW_GROUPS && !gathering->groups.has_bound;
+        return fill->at.order == ORDER_SORTED     ? BY_VALUE
+               : fill->at.order == ORDER_CREATION ? BY_APPEARANCE
+                                                  : BY_HASH;
+    if (fill->nested || gathering->groups.count > FEW_GROUPS || gathering->groups.has_bound)
+        return BY_HASH;
+    return fill_group_order(select) ? BY_VALUE : BY_APPEARANCE;
+}
+
+static enum status sort_groups(struct gathering *gathering)
+{
+    struct groups *groups = &gathering->groups;
+
+    groups_sort(groups);
+    gathering->order = order_of(gathering);
+    if (gathering->order == BY_VALUE)
+        return sort_by_value(gathering);
+    if (gathering->order == BY_APPEARANCE && groups->count > 1)
+        qsort(groups->list, groups->count, sizeof(struct group *), by_appearance);
+    return ST_OK;
 }
 
 static bool was_given(const struct fill *fill, const struct group *group)
 {
-    if (fill->first)
+    if (fill->first || fill->at.order == ORDER_SORTED)
         return false;
     if (fill->at.order == ORDER_HASH)
         return hash_compare(group->hash, fill->at.hash) <= 0;
@@ -141,24 +249,30 @@ static bool was_given(const struct fill *fill, const struct group *group)
     return group->index <= fill->at.index;
 }
 
-static void go_on_after(struct fill *fill, const struct group *last, bool creation)
+static void go_on_after(struct gathering *gathering, const struct group *last)
 {
+    struct fill *fill = gathering->fill;
     struct position next = { .order = ORDER_HASH, .hash = last->hash };
 
-    if (creation)
+    if (gathering->order == BY_APPEARANCE)
         next = (struct position){ .order = ORDER_CREATION, .number = last->counter, .index = last->index };
+    if (gathering->order == BY_VALUE) {
+        next.order = ORDER_SORTED;
+        next.key_count = fill_group_order(fill->cursor->select);
+        memcpy(next.key, last->order, next.key_count * sizeof(struct value));
+    }
     fill_goes_on(fill, &next);
 }
 
-static enum status give_groups(struct gathering *gathering, bool creation)
+static enum status give_groups(struct gathering *gathering)
 {
     struct fill *fill = gathering->fill;
     struct groups *groups = &gathering->groups;
     bool given = true;
     enum status st = ST_OK;
-    size_t i;
+    size_t i = gathering->order == BY_VALUE ? first_by_value(gathering) : 0;
 
-    for (i = 0; i < groups->count && fill->at.take; i++) {
+    for (; i < groups->count && fill->at.take; i++) {
         const struct group *group = groups->list[i];
 
         if (!group->row.data || was_given(fill, group) || fill_skips(fill))
@@ -168,7 +282,7 @@ static enum status give_groups(struct gathering *gathering, bool creation)
             break;
     }
     if (fill->at.take && i && (i < groups->count || groups->has_bound))
-        go_on_after(fill, groups->list[i - 1], creation);
+        go_on_after(gathering, groups->list[i - 1]);
 out:
     return st;
 }
@@ -179,7 +293,7 @@ static size_t groups_wanted(const struct fill *fill)
     const struct select *select = fill->cursor->select;
     uint64_t wanted = fill->at.take < fill->limits->rows ? fill->at.take : fill->limits->rows;
 
-    if (fill->at.order == ORDER_CREATION ||
+    if (fill->at.order != ORDER_HASH || (select->group_count && select->order_count) ||
         (select->distinct && (select->group_count || select->aggregate_count)))
         return 0;
     if (wanted > UINT32_MAX - fill->at.skip)
@@ -204,18 +318,15 @@ static enum status begin(struct gathering *gathering)
 enum status run_groups(struct fill *fill)
 {
     const struct select *select = fill->cursor->select;
-    bool by_row = !select->group_count && !select->aggregate_count, ended, creation;
+    bool by_row = !select->group_count && !select->aggregate_count, ended;
     struct gathering gathering = { .fill = fill };
     enum status st;
 
     TRY(begin(&gathering));
     TRY(cursor_walk(fill->cursor, 0, by_row ? distinct_row : group_row, &gathering, &ended));
-    groups_sort(&gathering.groups);
-    creation = by_creation(&gathering);
-    if (creation && gathering.groups.count > 1)
-        qsort(gathering.groups.list, gathering.groups.count, sizeof(struct group *), by_appearance);
+    TRY(sort_groups(&gathering));
     TRY(print_groups(&gathering));
-    TRY(give_groups(&gathering, creation));
+    TRY(give_groups(&gathering));
 out:
     return st;
 }

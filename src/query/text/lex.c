@@ -1,4 +1,5 @@
 /* src/query/text/lex.c - query text to tokens. */
+#include "query/text/letters.h"
 #include "query/text/lex.h"
 
 enum { KEYWORD_BYTES_MAX = 9 };
@@ -6,13 +7,15 @@ enum { KEYWORD_BYTES_MAX = 9 };
 enum byte_class {
     BYTE_OTHER,
     BYTE_SPACE,
+    BYTE_WIDE,   /* of a character beyond ASCII: letters.h knows it */
     BYTE_LETTER, /* and the underscore */
     BYTE_DIGIT,
 };
 
 static const uint8_t classes[256] = {
-    [' '] = BYTE_SPACE,         ['\t'] = BYTE_SPACE,         ['\r'] = BYTE_SPACE, ['\n'] = BYTE_SPACE,
-    ['0' ... '9'] = BYTE_DIGIT, ['A' ... 'Z'] = BYTE_LETTER, ['_'] = BYTE_LETTER, ['a' ... 'z'] = BYTE_LETTER,
+    ['\t' ... '\r'] = BYTE_SPACE, [' '] = BYTE_SPACE,  ['0' ... '9'] = BYTE_DIGIT,
+    ['A' ... 'Z'] = BYTE_LETTER,  ['_'] = BYTE_LETTER, ['a' ... 'z'] = BYTE_LETTER,
+    [0x80 ... 0xff] = BYTE_WIDE,
 };
 
 struct keyword {
@@ -83,11 +86,36 @@ static enum token_kind word_kind(struct slice word)
     return keyword->kind;
 }
 
+static void count_continued(struct lexer *l, size_t start)
+{
+    for (size_t i = start; i < l->at; i++)
+        l->continued += ((uint8_t)l->text.data[i] & 0xc0) == 0x80;
+}
+
+static enum letter wide_at(const struct lexer *l, size_t at, size_t *size)
+{
+    return class_at(l, at) == BYTE_WIDE ? letter_read(l->text.data + at, size) : LETTER_NONE;
+}
+
+static bool begins_word(const struct lexer *l, size_t at)
+{
+    size_t size;
+
+    return class_at(l, at) == BYTE_LETTER || wide_at(l, at, &size) == LETTER_FIRST;
+}
+
+/* Behind letters and digits of any script. */
 static size_t skip_word(const struct lexer *l, size_t at)
 {
-    while (class_at(l, at) >= BYTE_LETTER)
-        at++;
-    return at;
+    size_t size = 0;
+
+    for (;;) {
+        while (class_at(l, at) >= BYTE_LETTER)
+            at++;
+        if (wide_at(l, at, &size) < LETTER_FIRST)
+            return at;
+        at += size;
+    }
 }
 
 static enum token_kind lex_word(struct lexer *l)
@@ -95,6 +123,7 @@ static enum token_kind lex_word(struct lexer *l)
     size_t start = l->at;
 
     l->at = skip_word(l, start);
+    count_continued(l, start);
     return word_kind(slice_make(l->text.data + start, l->at - start));
 }
 
@@ -102,8 +131,11 @@ static enum token_kind lex_parameter(struct lexer *l)
 {
     size_t start = ++l->at;
 
+    if (!begins_word(l, start))
+        return TOKEN_BAD_CHARACTER;
     l->at = skip_word(l, start);
-    return l->at > start ? TOKEN_PARAMETER : TOKEN_BAD_CHARACTER;
+    count_continued(l, start);
+    return TOKEN_PARAMETER;
 }
 
 static size_t skip_digits(const struct lexer *l, size_t at)
@@ -119,24 +151,24 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* Behind an exponent, or where it was when it has no digits. */
-static size_t skip_exponent(const struct lexer *l, size_t at)
+/* Behind an exponent; *good becomes false when it has no digits. */
+static size_t skip_exponent(const struct lexer *l, size_t at, bool *good)
 {
-    size_t digits = at + 1;
-
     if ((byte_at(l, at) | 0x20) != 'e')
         return at;
-    if (byte_at(l, digits) == '+' || byte_at(l, digits) == '-')
-        digits++;
-    return class_at(l, digits) == BYTE_DIGIT ? skip_digits(l, digits) : at;
+    at++;
+    if (byte_at(l, at) == '+' || byte_at(l, at) == '-')
+        at++;
+    *good = class_at(l, at) == BYTE_DIGIT;
+    return skip_digits(l, at);
 }
 
-static size_t skip_decimal(const struct lexer *l, size_t at)
+static size_t skip_decimal(const struct lexer *l, size_t at, bool *good)
 {
     at = skip_digits(l, at);
     if (byte_at(l, at) == '.')
         at = skip_digits(l, at + 1);
-    return skip_exponent(l, at);
+    return skip_exponent(l, at, good);
 }
 
 /* The digits behind 0x, or the 0 alone: the x is then glued to it. */
@@ -152,47 +184,45 @@ static size_t skip_hexadecimal(const struct lexer *l, size_t at)
 static enum token_kind lex_number(struct lexer *l)
 {
     bool is_hexadecimal = byte_at(l, l->at) == '0' && (byte_at(l, l->at + 1) | 0x20) == 'x';
-    size_t end = is_hexadecimal ? skip_hexadecimal(l, l->at) : skip_decimal(l, l->at);
+    size_t start = l->at, end;
+    bool good = true;
 
+    end = is_hexadecimal ? skip_hexadecimal(l, start) : skip_decimal(l, start, &good);
     l->at = skip_word(l, end);
-    return l->at == end ? TOKEN_NUMBER : TOKEN_BAD_NUMBER;
+    count_continued(l, end);
+    return good && l->at == end ? TOKEN_NUMBER : TOKEN_BAD_NUMBER;
 }
 
-/* The size of what stands at `at` in a string, which may be an escape; *good becomes false when it may not. */
-static size_t string_step(struct lexer *l, size_t at, bool *good)
+/* Behind a backslash and what it stands before. A \u without four digits ends the string there: *good is false. */
+static size_t skip_escape(const struct lexer *l, size_t at, bool *good)
 {
-    uint8_t byte = (uint8_t)l->text.data[at];
-    uint32_t code;
-    size_t size;
+    size_t digits = at + 2;
 
-    if (byte == '\\') {
-        size = escape_read(l->text.data + at + 1, l->text.data + l->text.size, &code);
-        *good &= size > 0;
-        return size ? size + 1 : at + 1 < l->text.size ? 2 : 1;
-    }
-    if (byte < ' ')
-        *good = false;
-    return 1;
-}
-
-static void count_continued(struct lexer *l, size_t start)
-{
-    for (size_t i = start; i < l->at; i++)
-        l->continued += ((uint8_t)l->text.data[i] & 0xc0) == 0x80;
+    if (byte_at(l, at + 1) != 'u')
+        return digits;
+    for (; digits < at + 6; digits++)
+        if (!is_hex(byte_at(l, digits))) {
+            *good = false;
+            return digits + 1;
+        }
+    return digits;
 }
 
 static enum token_kind lex_string(struct lexer *l)
 {
-    size_t start = l->at;
-    char quote = l->text.data[l->at++];
-    bool good = true, ended = false;
+    size_t start = l->at, at = start + 1, end = l->text.size;
+    char quote = l->text.data[start];
+    bool good = true;
 
-    while (l->at < l->text.size && !ended) {
-        ended = l->text.data[l->at] == quote;
-        l->at += ended ? 1 : string_step(l, l->at, &good);
-    }
+    while (good && at < end && l->text.data[at] != quote)
+        at = l->text.data[at] == '\\' ? skip_escape(l, at, &good) : at + 1;
+    good &= at < end;
+    at += good;
+    l->at = at < end ? at : end;
+    while (((uint8_t)byte_at(l, l->at) & 0xc0) == 0x80)
+        l->at++;
     count_continued(l, start);
-    return good && ended ? TOKEN_STRING : TOKEN_BAD_STRING;
+    return good ? TOKEN_STRING : TOKEN_BAD_STRING;
 }
 
 /* One whole character, so that an error can cite it. */
@@ -258,17 +288,29 @@ static enum token_kind lex_punctuation(struct lexer *l)
     return lex_bad_character(l);
 }
 
+static size_t skip_space(const struct lexer *l, size_t at)
+{
+    size_t size = 0;
+
+    for (;;) {
+        while (class_at(l, at) == BYTE_SPACE)
+            at++;
+        if (wide_at(l, at, &size) != LETTER_BLANK)
+            return at;
+        at += size;
+    }
+}
+
 /* White space, and comments from -- to the end of the line. */
 static void skip_blank(struct lexer *l)
 {
     size_t start = l->at;
 
     for (;;) {
-        while (class_at(l, l->at) == BYTE_SPACE)
-            l->at++;
+        l->at = skip_space(l, l->at);
         if (byte_at(l, l->at) != '-' || byte_at(l, l->at + 1) != '-')
             break;
-        while (l->at < l->text.size && l->text.data[l->at] != '\n')
+        while (l->at < l->text.size && l->text.data[l->at] != '\n' && l->text.data[l->at] != '\r')
             l->at++;
     }
     count_continued(l, start);
@@ -285,6 +327,8 @@ static enum token_kind lex_kind(struct lexer *l)
         return lex_word(l);
     case BYTE_DIGIT:
         return lex_number(l);
+    case BYTE_WIDE:
+        return begins_word(l, l->at) ? lex_word(l) : lex_bad_character(l);
     default:
         break;
     }

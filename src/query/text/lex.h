@@ -14,11 +14,11 @@ enum token_kind {
     TOKEN_NAME,
     TOKEN_PARAMETER, /* @name */
     TOKEN_NUMBER,    /* decimal or 0x..., without a sign */
-    TOKEN_STRING,    /* in either quotes, every escape a good one */
+    TOKEN_STRING,    /* in either quotes, every \u with four digits behind it */
 
     TOKEN_BAD_CHARACTER,
     TOKEN_BAD_NUMBER, /* glued to letters, or unfinished */
-    TOKEN_BAD_STRING, /* without an end, a bad escape or a control character in it */
+    TOKEN_BAD_STRING, /* without an end, or up to a \u without four digits */
 
 #define KEYWORD(name, text) TOKEN_##name,
 #include "query/text/keywords.def"
@@ -81,9 +81,9 @@ static inline bool token_is_name(enum token_kind kind)
            kind == TOKEN_RANK;
 }
 
-/* What TOKEN_NUMBER and TOKEN_STRING stand for (literal.c). ST_QUERY_MEMORY when memory ends. */
+/*
+ * What TOKEN_NUMBER and TOKEN_STRING stand for (literal.c). ST_QUERY_MEMORY when memory ends. A number beyond
+ * every double, or hexadecimal and beyond 64 bits, is infinite. The parser may have put a sign before it.
+ */
 enum status token_number(struct op *op, const struct token *token, struct value *number);
 enum status token_string(struct op *op, const struct token *token, struct slice *string);
-
-/* The character of an escape and its size behind the backslash; 0 when it is none. */
-size_t escape_read(const char *at, const char *end, uint32_t *code);

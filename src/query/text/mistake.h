@@ -14,5 +14,23 @@ __attribute__((format(printf, 4, 5))) enum status mistake(struct op *op, struct 
 __attribute__((format(printf, 3, 4))) enum status mistake_number(struct op *op, int code, const char *fmt,
                                                                  ...);
 
+/* And for those that have neither: {"Errors":["..."]}. */
+__attribute__((format(printf, 2, 3))) enum status mistake_bare(struct op *op, const char *fmt, ...);
+
+/*
+ * What is wrong with a query, gathered, so that one answer tells it all:
+ *     TRY(mistakes_take(op, &list, mistake(op, span, "SC2001", "...")));     goes on behind a mistake
+ *     TRY(mistakes_tell(op, &list));                                         ST_BAD_QUERY if there was any
+ * After very many it does not go on, and they are told.
+ */
+struct mistakes {
+    struct buf text;
+    size_t count;
+};
+
+void mistakes_init(struct mistakes *list, struct op *op);
+enum status mistakes_take(struct op *op, struct mistakes *list, enum status st);
+enum status mistakes_tell(struct op *op, const struct mistakes *list);
+
 /* ST_QUERY_MEMORY: what a query needs is past the operation's budget. */
 enum status mistake_memory(struct op *op);

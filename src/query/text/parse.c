@@ -163,6 +163,9 @@ enum status query_parse(struct op *op, struct slice text, struct select **select
     lex_next(&p.lexer, &p.next);
     TRY(p.token.kind == TOKEN_FROM ? parse_condition(&p, select) : parse_select(&p, select));
     TRY(parse_expect(&p, TOKEN_END));
+    if ((*select)->star && (*select)->source_count == 0)
+        TRY(mistake(op, (*select)->star_span, "SC1021",
+                    "Syntax error, 'SELECT *' is not valid if FROM clause is omitted."));
 out:
     return st;
 }

@@ -10,52 +10,54 @@
 enum level {
     LEVEL_NONE,
     LEVEL_COALESCE,
+    LEVEL_BETWEEN, /* beside OR, of which it is no operand */
     LEVEL_OR,
     LEVEL_AND,
-    LEVEL_TEST, /* NOT in front; BETWEEN, IN and LIKE, which do not follow one another */
+    LEVEL_TEST, /* IN and LIKE, which do not follow one another */
+    LEVEL_COMPARE,
     LEVEL_CONCAT,
-    LEVEL_BIT_OR,
-    LEVEL_BIT_XOR,
-    LEVEL_BIT_AND,
-    LEVEL_EQUAL,
-    LEVEL_LESS,
-    LEVEL_SHIFT,
     LEVEL_ADD,
     LEVEL_MULTIPLY,
+    LEVEL_UNARY, /* NOT among them: NOT a = b is (NOT a) = b */
 };
 
+/* How loose the operands may be that stand before and behind an operator. */
 struct operator_row {
-    enum level level;
+    enum level level, left, right;
     enum operator_kind operation;
 };
 
-/* Between two operands. All of them are left-associative. */
+#define LEFT_TO_RIGHT(level) level, level, level + 1
+#define RIGHT_TO_LEFT(level) level, level + 1, level
+#define TEST(level) level, LEVEL_COMPARE, LEVEL_COMPARE
+
+/* Between two operands, as the service's compiler binds them. */
 static const struct operator_row operators[TOKEN_KIND_COUNT] = {
-    [TOKEN_COALESCE] = { LEVEL_COALESCE, OPERATOR_COALESCE },
-    [TOKEN_OR] = { LEVEL_OR, OPERATOR_OR },
-    [TOKEN_AND] = { LEVEL_AND, OPERATOR_AND },
-    [TOKEN_NOT] = { LEVEL_TEST, OPERATOR_NOT }, /* NOT IN and the like */
-    [TOKEN_BETWEEN] = { LEVEL_TEST, 0 },
-    [TOKEN_IN] = { LEVEL_TEST, 0 },
-    [TOKEN_LIKE] = { LEVEL_TEST, 0 },
-    [TOKEN_CONCAT] = { LEVEL_CONCAT, OPERATOR_CONCAT },
-    [TOKEN_BIT_OR] = { LEVEL_BIT_OR, OPERATOR_BIT_OR },
-    [TOKEN_BIT_XOR] = { LEVEL_BIT_XOR, OPERATOR_BIT_XOR },
-    [TOKEN_BIT_AND] = { LEVEL_BIT_AND, OPERATOR_BIT_AND },
-    [TOKEN_EQUAL] = { LEVEL_EQUAL, OPERATOR_EQUAL },
-    [TOKEN_NOT_EQUAL] = { LEVEL_EQUAL, OPERATOR_NOT_EQUAL },
-    [TOKEN_LESS] = { LEVEL_LESS, OPERATOR_LESS },
-    [TOKEN_LESS_EQUAL] = { LEVEL_LESS, OPERATOR_LESS_EQUAL },
-    [TOKEN_GREATER] = { LEVEL_LESS, OPERATOR_GREATER },
-    [TOKEN_GREATER_EQUAL] = { LEVEL_LESS, OPERATOR_GREATER_EQUAL },
-    [TOKEN_SHIFT_LEFT] = { LEVEL_SHIFT, OPERATOR_SHIFT_LEFT },
-    [TOKEN_SHIFT_RIGHT] = { LEVEL_SHIFT, OPERATOR_SHIFT_RIGHT },
-    [TOKEN_SHIFT_RIGHT_UNSIGNED] = { LEVEL_SHIFT, OPERATOR_SHIFT_RIGHT_UNSIGNED },
-    [TOKEN_PLUS] = { LEVEL_ADD, OPERATOR_ADD },
-    [TOKEN_MINUS] = { LEVEL_ADD, OPERATOR_SUBTRACT },
-    [TOKEN_STAR] = { LEVEL_MULTIPLY, OPERATOR_MULTIPLY },
-    [TOKEN_SLASH] = { LEVEL_MULTIPLY, OPERATOR_DIVIDE },
-    [TOKEN_PERCENT] = { LEVEL_MULTIPLY, OPERATOR_MODULO },
+    [TOKEN_COALESCE] = { RIGHT_TO_LEFT(LEVEL_COALESCE), OPERATOR_COALESCE },
+    [TOKEN_BETWEEN] = { TEST(LEVEL_BETWEEN) },
+    [TOKEN_OR] = { LEFT_TO_RIGHT(LEVEL_OR), OPERATOR_OR },
+    [TOKEN_AND] = { LEFT_TO_RIGHT(LEVEL_AND), OPERATOR_AND },
+    [TOKEN_NOT] = { TEST(LEVEL_TEST) }, /* NOT IN and the like */
+    [TOKEN_IN] = { TEST(LEVEL_TEST) },
+    [TOKEN_LIKE] = { TEST(LEVEL_TEST) },
+    [TOKEN_EQUAL] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_EQUAL },
+    [TOKEN_NOT_EQUAL] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_NOT_EQUAL },
+    [TOKEN_LESS] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_LESS },
+    [TOKEN_LESS_EQUAL] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_LESS_EQUAL },
+    [TOKEN_GREATER] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_GREATER },
+    [TOKEN_GREATER_EQUAL] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_GREATER_EQUAL },
+    [TOKEN_SHIFT_LEFT] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_SHIFT_LEFT },
+    [TOKEN_SHIFT_RIGHT] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_SHIFT_RIGHT },
+    [TOKEN_SHIFT_RIGHT_UNSIGNED] = { LEFT_TO_RIGHT(LEVEL_COMPARE), OPERATOR_SHIFT_RIGHT_UNSIGNED },
+    [TOKEN_CONCAT] = { LEFT_TO_RIGHT(LEVEL_CONCAT), OPERATOR_CONCAT },
+    [TOKEN_PLUS] = { LEFT_TO_RIGHT(LEVEL_ADD), OPERATOR_ADD },
+    [TOKEN_MINUS] = { LEFT_TO_RIGHT(LEVEL_ADD), OPERATOR_SUBTRACT },
+    [TOKEN_BIT_AND] = { LEFT_TO_RIGHT(LEVEL_ADD), OPERATOR_BIT_AND },
+    [TOKEN_BIT_OR] = { LEFT_TO_RIGHT(LEVEL_ADD), OPERATOR_BIT_OR },
+    [TOKEN_BIT_XOR] = { LEFT_TO_RIGHT(LEVEL_ADD), OPERATOR_BIT_XOR },
+    [TOKEN_STAR] = { LEFT_TO_RIGHT(LEVEL_MULTIPLY), OPERATOR_MULTIPLY },
+    [TOKEN_SLASH] = { LEFT_TO_RIGHT(LEVEL_MULTIPLY), OPERATOR_DIVIDE },
+    [TOKEN_PERCENT] = { LEFT_TO_RIGHT(LEVEL_MULTIPLY), OPERATOR_MODULO },
 };
 
 static enum status parse_operators(struct parse *p, enum level loosest, struct expr **expr);
@@ -71,33 +73,12 @@ out:
     return st;
 }
 
-static struct value negative(struct value number)
-{
-    if (number.is_int && number.integer != INT64_MIN)
-        return value_int(-number.integer);
-    return value_double(-number.number);
-}
-
-/* A sign before a number is part of it: -9223372036854775808 is an int64, and its digits alone are not. */
-static bool fold_sign(enum operator_kind operation, struct expr *kid)
-{
-    if (!parse_is_number(kid) || (operation != OPERATOR_PLUS && operation != OPERATOR_MINUS))
-        return false;
-    if (operation == OPERATOR_MINUS)
-        kid->value = negative(kid->value);
-    return true;
-}
-
 static enum status apply_unary(struct parse *p, enum operator_kind operation, uint32_t start,
                                struct expr **expr)
 {
     struct expr *unary;
     enum status st;
 
-    if (fold_sign(operation, *expr)) {
-        (*expr)->span.start = start;
-        return ST_OK;
-    }
     TRY(make_operator(p, EXPR_UNARY, operation, start, &unary));
     TRY(parse_add_kid(p, unary, *expr));
     TRY(parse_finish(p, unary));
@@ -135,25 +116,12 @@ static enum status parse_unary(struct parse *p, struct expr **expr)
 
     if (!prefix_operator(p->token.kind, &operation))
         return parse_postfix(p, expr);
+    if (parse_at_negative(p))
+        return parse_negative(p, expr);
     TRY(parse_enter(p));
     parse_take(p);
     TRY(parse_unary(p, expr));
     TRY(apply_unary(p, operation, start, expr));
-    p->nesting--;
-out:
-    return st;
-}
-
-/* NOT where a test may stand: NOT a = b is NOT (a = b). Behind a tighter operator it is as tight as a sign. */
-static enum status parse_not(struct parse *p, struct expr **expr)
-{
-    uint32_t start = p->token.span.start;
-    enum status st;
-
-    TRY(parse_enter(p));
-    parse_take(p);
-    TRY(parse_operators(p, LEVEL_TEST, expr));
-    TRY(apply_unary(p, OPERATOR_NOT, start, expr));
     p->nesting--;
 out:
     return st;
@@ -165,10 +133,10 @@ static enum status parse_between(struct parse *p, struct expr *test)
     enum status st;
 
     test->kind = EXPR_BETWEEN;
-    TRY(parse_operators(p, LEVEL_CONCAT, &bound));
+    TRY(parse_operators(p, LEVEL_COMPARE, &bound));
     TRY(parse_add_kid(p, test, bound));
     TRY(parse_expect(p, TOKEN_AND));
-    TRY(parse_operators(p, LEVEL_CONCAT, &bound));
+    TRY(parse_operators(p, LEVEL_COMPARE, &bound));
     TRY(parse_add_kid(p, test, bound));
 out:
     return st;
@@ -204,7 +172,7 @@ static enum status parse_like(struct parse *p, struct expr *test)
     enum status st;
 
     test->kind = EXPR_LIKE;
-    TRY(parse_operators(p, LEVEL_CONCAT, &pattern));
+    TRY(parse_operators(p, LEVEL_COMPARE, &pattern));
     TRY(parse_add_kid(p, test, pattern));
     if (parse_accept(p, TOKEN_ESCAPE))
         TRY(parse_escape(p, test));
@@ -213,7 +181,8 @@ out:
 }
 
 /* BETWEEN, IN or LIKE, with or without NOT, of what stands before them. */
-static enum status parse_test(struct parse *p, uint32_t start, struct expr **expr)
+static enum status parse_test(struct parse *p, const struct operator_row *row, uint32_t start,
+                              struct expr **expr)
 {
     struct expr *test;
     enum status st;
@@ -221,7 +190,7 @@ static enum status parse_test(struct parse *p, uint32_t start, struct expr **exp
     TRY(parse_make(p, EXPR_IN, start, &test));
     TRY(parse_add_kid(p, test, *expr));
     test->negated = parse_accept(p, TOKEN_NOT);
-    if (parse_accept(p, TOKEN_BETWEEN))
+    if (row->level == LEVEL_BETWEEN && parse_accept(p, TOKEN_BETWEEN))
         TRY(parse_between(p, test));
     else if (parse_accept(p, TOKEN_LIKE))
         TRY(parse_like(p, test));
@@ -263,36 +232,48 @@ out:
 static enum status parse_right(struct parse *p, const struct operator_row *row, uint32_t start,
                                struct expr **left)
 {
+    bool nests = row->right == row->level;
     struct expr *right;
     enum status st;
 
+    if (nests)
+        TRY(parse_enter(p));
     parse_take(p);
-    TRY(parse_operators(p, row->level + 1, &right));
+    TRY(parse_operators(p, row->right, &right));
     TRY(join(p, row->operation, start, left, right));
+    p->nesting -= nests;
 out:
     return st;
+}
+
+/* The operator at hand; NOT BETWEEN is one of BETWEEN's level where that may stand. */
+static const struct operator_row *operator_at(const struct parse *p, enum level loosest)
+{
+    bool between = p->token.kind == TOKEN_NOT && p->next.kind == TOKEN_BETWEEN && loosest <= LEVEL_BETWEEN;
+
+    return &operators[between ? TOKEN_BETWEEN : p->token.kind];
+}
+
+static bool is_test(enum level level)
+{
+    return level == LEVEL_TEST || level == LEVEL_BETWEEN;
 }
 
 /* Operands and the operators between them that are no looser than `loosest`. */
 static enum status parse_operators(struct parse *p, enum level loosest, struct expr **expr)
 {
-    bool not_in_front = p->token.kind == TOKEN_NOT && loosest <= LEVEL_TEST;
-    enum level tightest = not_in_front ? LEVEL_AND : LEVEL_MULTIPLY;
     uint32_t start = p->token.span.start;
+    enum level level = LEVEL_UNARY; /* of what stands to the left */
     const struct operator_row *row;
     enum status st;
 
-    TRY(not_in_front ? parse_not(p, expr) : parse_unary(p, expr));
+    TRY(parse_unary(p, expr));
     for (;;) {
-        row = &operators[p->token.kind];
-        if (row->level < loosest || row->level > tightest)
+        row = operator_at(p, loosest);
+        if (row->level < loosest || row->level == LEVEL_NONE || level < row->left)
             break;
-        if (row->level == LEVEL_TEST) {
-            TRY(parse_test(p, start, expr));
-            tightest = LEVEL_AND;
-        } else {
-            TRY(parse_right(p, row, start, expr));
-        }
+        TRY(is_test(row->level) ? parse_test(p, row, start, expr) : parse_right(p, row, start, expr));
+        level = row->level;
     }
 out:
     return st;

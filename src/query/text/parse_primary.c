@@ -34,6 +34,10 @@ static enum status parse_number(struct parse *p, struct expr **expr)
     enum status st;
 
     TRY(token_number(p->op, &p->token, &value));
+    if (isinf(value.number)) {
+        p->token.kind = TOKEN_BAD_NUMBER;
+        TRY(parse_unexpected(p));
+    }
     TRY(literal(p, value, expr));
 out:
     return st;
@@ -117,17 +121,47 @@ static bool named_literal(struct slice word, struct value *value)
         *value = value_double(NAN);
     else if (slice_is(word, "Infinity"))
         *value = value_double(INFINITY);
-    else if (slice_is_nocase(word, "true"))
-        *value = value_bool(true);
-    else if (slice_is_nocase(word, "false"))
-        *value = value_bool(false);
-    else if (slice_is_nocase(word, "null"))
-        *value = value_null;
-    else if (slice_is_nocase(word, "undefined"))
-        *value = value_undefined;
     else
         return false;
     return true;
+}
+
+static bool names_number(struct slice word)
+{
+    return slice_is(word, "NaN") || slice_is(word, "Infinity");
+}
+
+/* A step behind it would come first: -1[0] is -(1[0]). */
+bool parse_at_negative(const struct parse *p)
+{
+    struct lexer ahead = p->lexer;
+    struct token behind;
+
+    if (p->token.kind != TOKEN_MINUS || p->token.span.end != p->next.span.start)
+        return false;
+    if (p->next.kind != TOKEN_NUMBER && !(p->next.kind == TOKEN_NAME && names_number(p->next.text)))
+        return false;
+    lex_next(&ahead, &behind);
+    return behind.kind != TOKEN_DOT && behind.kind != TOKEN_BRACKET_OPEN && behind.kind != TOKEN_OPEN;
+}
+
+enum status parse_negative(struct parse *p, struct expr **expr)
+{
+    uint32_t start = p->token.span.start;
+    struct value value;
+    enum status st;
+
+    parse_take(p);
+    if (p->token.kind == TOKEN_NUMBER) {
+        p->token.text = slice_make(p->token.text.data - 1, p->token.text.size + 1);
+        TRY(parse_number(p, expr));
+    } else {
+        named_literal(p->token.text, &value);
+        TRY(literal(p, value_double(-value.number), expr));
+    }
+    (*expr)->span.start = start;
+out:
+    return st;
 }
 
 static enum status parse_source_name(struct parse *p, struct expr **expr)
@@ -182,11 +216,14 @@ static enum status parse_member_name(struct parse *p, struct slice *name)
 static enum status parse_member(struct parse *p, struct expr *object)
 {
     struct slice *names = parse_grow(p, object->names, object->kid_count, sizeof(*names));
+    struct span *places = parse_grow(p, object->places, object->kid_count, sizeof(*places));
     enum status st;
 
-    if (!names)
+    if (!names || !places)
         return mistake_memory(p->op);
     object->names = names;
+    object->places = places;
+    places[object->kid_count] = p->token.span;
     TRY(parse_member_name(p, &names[object->kid_count]));
     TRY(parse_expect(p, TOKEN_COLON));
     TRY(parse_kid(p, object));
@@ -264,19 +301,40 @@ static enum status parse_array_of(struct parse *p, struct expr **expr)
     return parse_keyword_query(p, EXPR_ARRAY_OF, expr);
 }
 
+/* Words that stand before a subquery, and are names elsewhere: of a function that there is not, of a source. */
+static enum status parse_quantified(struct parse *p, enum expr_kind kind, struct expr **expr)
+{
+    struct token word = p->token;
+    enum status st;
+
+    if (p->next.kind != TOKEN_OPEN)
+        return parse_source_name(p, expr);
+    parse_take(p);
+    if (p->next.kind == TOKEN_SELECT)
+        return parse_query(p, kind, word.span.start, expr);
+    TRY(parse_make(p, EXPR_CALL, word.span.start, expr));
+    (*expr)->name = word.text;
+    (*expr)->name_span = word.span;
+    parse_take(p);
+    TRY(parse_kids_if_any(p, *expr, TOKEN_CLOSE));
+    TRY(parse_finish(p, *expr));
+out:
+    return st;
+}
+
 static enum status parse_all(struct parse *p, struct expr **expr)
 {
-    return p->next.kind == TOKEN_OPEN ? parse_keyword_query(p, EXPR_ALL, expr) : parse_source_name(p, expr);
+    return parse_quantified(p, EXPR_ALL, expr);
 }
 
 static enum status parse_first(struct parse *p, struct expr **expr)
 {
-    return p->next.kind == TOKEN_OPEN ? parse_keyword_query(p, EXPR_FIRST, expr) : parse_source_name(p, expr);
+    return parse_quantified(p, EXPR_FIRST, expr);
 }
 
 static enum status parse_last(struct parse *p, struct expr **expr)
 {
-    return p->next.kind == TOKEN_OPEN ? parse_keyword_query(p, EXPR_LAST, expr) : parse_source_name(p, expr);
+    return parse_quantified(p, EXPR_LAST, expr);
 }
 
 typedef enum status parse_code(struct parse *p, struct expr **expr);
@@ -294,29 +352,28 @@ static parse_code *const primaries[TOKEN_KIND_COUNT] = {
     [TOKEN_FIRST] = parse_first,         [TOKEN_LAST] = parse_last,
 };
 
-/*
- * .name or ["name"]; the token at hand is the name. That of a number counts as written in brackets, for
- * what is printed must parse again: 1.a is no number and no member.
- */
+/* .name or ["name"]; the token at hand is the name. */
 static enum status parse_named(struct parse *p, struct expr *member)
 {
     enum status st;
 
     member->kind = EXPR_MEMBER;
-    member->quoted = p->token.kind == TOKEN_STRING || parse_is_number(member->kid[0]);
+    member->quoted = p->token.kind == TOKEN_STRING;
     member->name_span = p->token.span;
     TRY(parse_member_name(p, &member->name));
 out:
     return st;
 }
 
-/* Where nothing may be computed: a number or a parameter. */
+/* Where nothing may be computed: a number. */
 static enum status parse_constant_kid(struct parse *p, struct expr *step)
 {
     struct expr *kid = NULL;
     enum status st;
 
-    TRY(parse_count(p, &kid));
+    if (p->token.kind != TOKEN_NUMBER)
+        return parse_unexpected(p);
+    TRY(parse_number(p, &kid));
     TRY(parse_add_kid(p, step, kid));
 out:
     return st;

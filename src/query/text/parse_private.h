@@ -43,6 +43,10 @@ enum status parse_kids(struct parse *p, struct expr *expr, enum token_kind close
 enum status parse_postfix(struct parse *p, struct expr **expr);
 enum status parse_string(struct parse *p, struct expr **expr);
 
+/* A minus glued to a number is part of it: -9223372036854775808 is an int64, and its digits alone are not. */
+bool parse_at_negative(const struct parse *p);
+enum status parse_negative(struct parse *p, struct expr **expr);
+
 /* What FROM takes: a name, and members and elements below it, none of them computed. */
 enum status parse_path(struct parse *p, struct expr **path);
 
@@ -70,11 +74,6 @@ void *parse_grow(struct parse *p, void *array, size_t count, size_t element_byte
 static inline struct span parse_span(const struct parse *p, uint32_t start)
 {
     return (struct span){ start, p->end };
-}
-
-static inline bool parse_is_number(const struct expr *expr)
-{
-    return expr->kind == EXPR_LITERAL && expr->value.kind == JSON_NUMBER;
 }
 
 static inline void parse_raise(uint16_t *height, size_t to)

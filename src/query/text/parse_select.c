@@ -25,12 +25,20 @@ static enum status parse_alias(struct parse *p, struct slice *alias)
     return ST_OK;
 }
 
-/* AS x, or a name beside it. */
-static enum status parse_alias_if_any(struct parse *p, struct slice *alias)
+/* AS x, AS 'x y', or either beside the expression. */
+static enum status parse_column_alias(struct parse *p, struct select_item *item)
 {
-    if (parse_accept(p, TOKEN_AS) || token_is_name(p->token.kind))
-        return parse_alias(p, alias);
-    return ST_OK;
+    enum status st = ST_OK;
+
+    if (!parse_accept(p, TOKEN_AS) && p->token.kind != TOKEN_STRING && !token_is_name(p->token.kind))
+        return ST_OK;
+    item->alias_span = p->token.span;
+    if (p->token.kind != TOKEN_STRING)
+        return parse_alias(p, &item->alias);
+    TRY(token_string(p->op, &p->token, &item->alias));
+    parse_take(p);
+out:
+    return st;
 }
 
 static enum status parse_item(struct parse *p, struct select *select)
@@ -45,7 +53,8 @@ static enum status parse_item(struct parse *p, struct select *select)
     item = &items[select->item_count++];
     *item = (struct select_item){ 0 };
     TRY(parse_part(p, select, &item->expr));
-    TRY(parse_alias_if_any(p, &item->alias)); /* that of a VALUE says nothing, and may stand there */
+    if (!select->value)
+        TRY(parse_column_alias(p, item));
     item->span = parse_span(p, start);
 out:
     return st;
@@ -140,13 +149,12 @@ out:
     return st;
 }
 
-/* What stands behind IN: a path, or a subquery or a call that gives an array. */
+/* What stands behind IN: a path, or a subquery that gives an array. */
 static enum status parse_iterated(struct parse *p, struct expr **path)
 {
-    bool is_call = p->next.kind == TOKEN_OPEN || p->token.kind == TOKEN_UDF;
     bool is_subquery = p->token.kind == TOKEN_OPEN && p->next.kind == TOKEN_SELECT;
 
-    return is_call || is_subquery ? parse_postfix(p, path) : parse_path(p, path);
+    return is_subquery ? parse_postfix(p, path) : parse_path(p, path);
 }
 
 static enum status parse_iterate_source(struct parse *p, struct source *source)
@@ -283,6 +291,18 @@ out:
     return st;
 }
 
+/* OFFSET and LIMIT take digits, decimal or hexadecimal, where TOP takes any whole number. */
+static enum status parse_digits(struct parse *p, struct expr **count)
+{
+    struct slice text = p->token.text;
+    bool is_hex = text.size > 1 && (text.data[1] | 0x20) == 'x';
+
+    for (size_t i = 0; p->token.kind == TOKEN_NUMBER && !is_hex && i < text.size; i++)
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return parse_unexpected(p);
+    return parse_count(p, count);
+}
+
 static enum status parse_offset(struct parse *p, struct select *select)
 {
     uint32_t start = p->token.span.start;
@@ -290,9 +310,9 @@ static enum status parse_offset(struct parse *p, struct select *select)
 
     if (!parse_accept(p, TOKEN_OFFSET))
         return ST_OK;
-    TRY(parse_count(p, &select->offset));
+    TRY(parse_digits(p, &select->offset));
     TRY(parse_expect(p, TOKEN_LIMIT));
-    TRY(parse_count(p, &select->limit));
+    TRY(parse_digits(p, &select->limit));
     select->limit_span = parse_span(p, start);
 out:
     return st;

@@ -1,12 +1,13 @@
 /*
  * src/query/text/print.c - a tree back to text, as the service's planner writes it: keywords in upper
- * case, a clause a line, every operator in parentheses, strings in double quotes, doubles with 17
- * digits. Names and functions stay as they were written. What is printed parses to the same tree.
+ * case, a clause a line, every operator in parentheses, strings in double quotes, doubles with up to
+ * 17 digits. Names and functions stay as they were written. What is printed parses to the same tree.
  */
 #include <assert.h>
 #include <math.h>
 
 #include "json/json.h"
+#include "query/text/lex.h"
 #include "query/text/parse.h"
 #include "query/text/print.h"
 
@@ -32,25 +33,25 @@ static const struct {
     [OPERATOR_AND] = { "AND", 2 },
     [OPERATOR_NOT] = { "NOT", 0 },
     [OPERATOR_COALESCE] = { "??", 0 },
-    [OPERATOR_CONCAT] = { "||", 3 },
-    [OPERATOR_BIT_OR] = { "|", 4 },
+    [OPERATOR_CONCAT] = { "||", 4 },
+    [OPERATOR_BIT_OR] = { "|", 5 },
     [OPERATOR_BIT_XOR] = { "^", 5 },
-    [OPERATOR_BIT_AND] = { "&", 6 },
+    [OPERATOR_BIT_AND] = { "&", 5 },
     [OPERATOR_BIT_NOT] = { "~", 0 },
-    [OPERATOR_EQUAL] = { "=", 7 },
-    [OPERATOR_NOT_EQUAL] = { "!=", 7 },
-    [OPERATOR_LESS] = { "<", 8 },
-    [OPERATOR_LESS_EQUAL] = { "<=", 8 },
-    [OPERATOR_GREATER] = { ">", 8 },
-    [OPERATOR_GREATER_EQUAL] = { ">=", 8 },
-    [OPERATOR_SHIFT_LEFT] = { "<<", 9 },
-    [OPERATOR_SHIFT_RIGHT] = { ">>", 9 },
-    [OPERATOR_SHIFT_RIGHT_UNSIGNED] = { ">>>", 9 },
-    [OPERATOR_ADD] = { "+", 10 },
-    [OPERATOR_SUBTRACT] = { "-", 10 },
-    [OPERATOR_MULTIPLY] = { "*", 11 },
-    [OPERATOR_DIVIDE] = { "/", 11 },
-    [OPERATOR_MODULO] = { "%", 11 },
+    [OPERATOR_EQUAL] = { "=", 3 },
+    [OPERATOR_NOT_EQUAL] = { "!=", 3 },
+    [OPERATOR_LESS] = { "<", 3 },
+    [OPERATOR_LESS_EQUAL] = { "<=", 3 },
+    [OPERATOR_GREATER] = { ">", 3 },
+    [OPERATOR_GREATER_EQUAL] = { ">=", 3 },
+    [OPERATOR_SHIFT_LEFT] = { "<<", 3 },
+    [OPERATOR_SHIFT_RIGHT] = { ">>", 3 },
+    [OPERATOR_SHIFT_RIGHT_UNSIGNED] = { ">>>", 3 },
+    [OPERATOR_ADD] = { "+", 5 },
+    [OPERATOR_SUBTRACT] = { "-", 5 },
+    [OPERATOR_MULTIPLY] = { "*", 6 },
+    [OPERATOR_DIVIDE] = { "/", 6 },
+    [OPERATOR_MODULO] = { "%", 6 },
     [OPERATOR_PLUS] = { "+", 0 },
     [OPERATOR_MINUS] = { "-", 0 },
 };
@@ -68,34 +69,14 @@ static void line(struct printer *printer, const char *words)
     text(printer, words);
 }
 
-static void print_size(struct printer *printer, struct value number)
-{
-    if (number.is_int)
-        buf_u64(printer->out, number.integer < 0 ? 0 - (uint64_t)number.integer : (uint64_t)number.integer);
-    else if (isnan(number.number))
-        text(printer, "NaN");
-    else if (isinf(number.number))
-        text(printer, "Infinity");
-    else
-        buf_printf(printer->out, "%.17g", fabs(number.number));
-}
-
-/* A sign is an operation of the language, so a number that has one prints as an operation. */
-static void print_number(struct printer *printer, struct value number)
-{
-    bool negative = number.number < 0;
-
-    text(printer, negative ? "(- " : "");
-    print_size(printer, number);
-    text(printer, negative ? ")" : "");
-}
-
 static void print_literal(struct printer *printer, struct value value)
 {
     if (value.kind == JSON_UNDEFINED)
         text(printer, "undefined");
+    else if (value.kind == JSON_NUMBER && value.number == 0 && signbit(value.number))
+        text(printer, "-0.0"); /* -0 would be read as 0 */
     else if (value.kind == JSON_NUMBER)
-        print_number(printer, value);
+        value_print_number(printer->out, value);
     else
         value_print(printer->out, value);
 }
@@ -109,9 +90,19 @@ static void print_list(struct printer *printer, struct expr *const *kid, size_t 
     }
 }
 
+/* What a step is taken from; a literal is in parentheses, for 1.a is no number and no member. */
+static void print_base(struct printer *printer, const struct expr *expr)
+{
+    bool literal = expr->kind == EXPR_LITERAL;
+
+    text(printer, literal ? "(" : "");
+    print_expr(printer, expr);
+    text(printer, literal ? ")" : "");
+}
+
 static void print_member(struct printer *printer, const struct expr *expr)
 {
-    print_expr(printer, expr->kid[0]);
+    print_base(printer, expr->kid[0]);
     if (!expr->quoted) {
         text(printer, ".");
         buf_slice(printer->out, expr->name);
@@ -124,7 +115,7 @@ static void print_member(struct printer *printer, const struct expr *expr)
 
 static void print_index(struct printer *printer, const struct expr *expr)
 {
-    print_expr(printer, expr->kid[0]);
+    print_base(printer, expr->kid[0]);
     text(printer, "[");
     print_expr(printer, expr->kid[1]);
     text(printer, "]");
@@ -170,6 +161,32 @@ static void print_chain(struct printer *printer, const struct expr *expr, const 
     }
 }
 
+static bool goes_on_right(const struct expr *expr)
+{
+    return expr->kid[1]->kind == EXPR_BINARY && expr->kid[1]->operation == OPERATOR_COALESCE;
+}
+
+/* a ?? (b ?? c): the one that is read from the right. */
+static void print_coalesce(struct printer *printer, const struct expr *expr)
+{
+    size_t length = 1;
+    bool nested;
+
+    for (const struct expr *link = expr; goes_on_right(link); link = link->kid[1])
+        length++;
+    nested = length <= CHAIN_NESTED_MAX;
+    text(printer, "(");
+    for (; goes_on_right(expr); expr = expr->kid[1]) {
+        print_expr(printer, expr->kid[0]);
+        text(printer, nested ? " ?? (" : " ?? ");
+    }
+    print_expr(printer, expr->kid[0]);
+    text(printer, " ?? ");
+    print_expr(printer, expr->kid[1]);
+    for (size_t i = 0; i < (nested ? length : 1); i++)
+        text(printer, ")");
+}
+
 static void print_binary(struct printer *printer, const struct expr *expr)
 {
     size_t length = chain_length(expr);
@@ -192,12 +209,13 @@ static void print_ternary(struct printer *printer, const struct expr *expr)
     text(printer, ")");
 }
 
-/* (a [NOT] WORD b ...) for the three that may be negated. */
+/* (a [NOT] WORD b ...) for the three that may be negated. The service's planner has two blanks in NOT  IN. */
 static void print_negatable(struct printer *printer, const struct expr *expr, const char *word)
 {
     text(printer, "(");
     print_expr(printer, expr->kid[0]);
     text(printer, expr->negated ? " NOT " : " ");
+    text(printer, expr->negated && expr->kind == EXPR_IN ? " " : "");
     text(printer, word);
     text(printer, " ");
     if (expr->kind == EXPR_IN) {
@@ -247,12 +265,12 @@ static void print_object(struct printer *printer, const struct expr *expr)
 static void print_subquery(struct printer *printer, const char *word, const struct select *select)
 {
     text(printer, word);
+    text(printer, "(");
     printer->level++;
-    line(printer, "(");
-    print_select(printer, select);
-    text(printer, ")");
-    printer->level--;
     line(printer, "");
+    print_select(printer, select);
+    printer->level--;
+    line(printer, ")");
 }
 
 static const char *subquery_word(enum expr_kind kind)
@@ -293,7 +311,10 @@ static void print_expr(struct printer *printer, const struct expr *expr)
         print_unary(printer, expr);
         break;
     case EXPR_BINARY:
-        print_binary(printer, expr);
+        if (expr->operation == OPERATOR_COALESCE)
+            print_coalesce(printer, expr);
+        else
+            print_binary(printer, expr);
         break;
     case EXPR_TERNARY:
         print_ternary(printer, expr);
@@ -325,16 +346,35 @@ static void print_expr(struct printer *printer, const struct expr *expr)
     }
 }
 
+/* Whether it is a name without quotes, too. */
+static bool is_name(struct slice word)
+{
+    struct lexer lexer = { .text = word };
+    struct token token;
+
+    lex_next(&lexer, &token);
+    return token_is_name(token.kind) && token.text.size == word.size;
+}
+
+/* One of no characters is written all the same. */
+static void print_alias(struct printer *printer, const struct select_item *item)
+{
+    if (item->alias.size == 0 && item->alias_span.end == 0)
+        return;
+    text(printer, " AS ");
+    if (is_name(item->alias))
+        buf_slice(printer->out, item->alias);
+    else
+        json_print_string(printer->out, item->alias);
+}
+
 static void print_items(struct printer *printer, const struct select *select)
 {
     for (size_t i = 0; i < select->item_count; i++) {
         if (i > 0)
             text(printer, ", ");
         print_expr(printer, select->item[i].expr);
-        if (select->item[i].alias.size == 0)
-            continue;
-        text(printer, " AS ");
-        buf_slice(printer->out, select->item[i].alias);
+        print_alias(printer, &select->item[i]);
     }
 }
 
@@ -464,4 +504,9 @@ void query_print_group(struct buf *out, const struct select *select)
 void query_print_order(struct buf *out, const struct select *select)
 {
     print_order(&(struct printer){ .out = out }, select);
+}
+
+void query_print_limit(struct buf *out, const struct select *select)
+{
+    print_limit(&(struct printer){ .out = out }, select);
 }

@@ -14,3 +14,4 @@ void query_print_from(struct buf *out, const struct select *select);
 void query_print_where(struct buf *out, const struct select *select);
 void query_print_group(struct buf *out, const struct select *select);
 void query_print_order(struct buf *out, const struct select *select);
+void query_print_limit(struct buf *out, const struct select *select);

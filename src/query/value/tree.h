@@ -63,7 +63,7 @@ enum expr_kind {
     EXPR_SUBQUERY,  /* (SELECT ...) as a scalar */
     EXPR_EXISTS,    /* EXISTS(SELECT ...) */
     EXPR_ARRAY_OF,  /* ARRAY(SELECT ...) */
-    EXPR_ALL,       /* ALL(SELECT ...) */
+    EXPR_ALL,       /* ALL(SELECT ...); the binder makes NOT EXISTS of it */
     EXPR_FIRST,     /* FIRST(SELECT ...) */
     EXPR_LAST,      /* LAST(SELECT ...) */
     EXPR_RESULT,    /* made by the binder: a group's key, by its slot among the results */
@@ -84,6 +84,7 @@ struct expr {
     struct expr **kid;
     size_t kid_count;
     struct slice *names;   /* EXPR_OBJECT: one for each kid, escapes resolved */
+    struct span *places;   /* and where each stands */
     struct select *select; /* the subquery's */
 
     /* Set by the binder. */
@@ -124,7 +125,8 @@ struct source {
 struct select_item {
     struct expr *expr;
     struct slice alias; /* as written; empty when there is none: the binder sets name */
-    struct slice name;  /* what the property is called: alias, last step of the path, $1 */
+    struct span alias_span;
+    struct slice name; /* what the property is called: alias, last step of the path, $1 */
     struct span span;
 };
 
@@ -158,6 +160,7 @@ struct select {
     /* Set by the binder. */
     struct expr **aggregate; /* the aggregate calls of the select list: EXPR_CALL, slot = index */
     size_t aggregate_count;
-    int group_slot; /* of the first GROUP BY expression's value among the results; the others follow */
-    bool whole;     /* a subquery in FROM that is no part of one item: over all of them */
+    int group_slot;      /* of the first GROUP BY expression's value among the results; the others follow */
+    bool whole;          /* a subquery in FROM that is no part of one item: over all of them */
+    const char *refusal; /* why it does not run, though clients get a plan of it; NULL: it runs */
 };

@@ -1,6 +1,8 @@
 /* src/query/value/value.c - values to JSON and back, their equality, their order. */
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "json/number.h"
 #include "query/value.h"
@@ -92,6 +94,27 @@ static void print_int(struct buf *out, int64_t number)
     buf_append(out, text, (size_t)(number_print_int(text, number) - text));
 }
 
+/* 15 digits where they are enough to tell a fraction from its neighbours, else all that there are. */
+static void print_double(struct buf *out, double number)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    snprintf(text, sizeof(text), "%.15g", number);
+    if (number == trunc(number) || strtod(text, NULL) != number)
+        snprintf(text, sizeof(text), "%.17g", number);
+    buf_text(out, text);
+}
+
+void value_print_number(struct buf *out, struct value number)
+{
+    if (number.is_int)
+        print_int(out, number.integer);
+    else if (isfinite(number.number))
+        print_double(out, number.number);
+    else
+        buf_text(out, not_finite_word(number.number));
+}
+
 void value_print(struct buf *out, struct value value)
 {
     switch (value.kind) {
@@ -106,7 +129,7 @@ void value_print(struct buf *out, struct value value)
         if (value.is_int)
             print_int(out, value.integer);
         else if (isfinite(value.number))
-            json_print_double(out, value.number);
+            json_print_double(out, value.number + 0.0); /* JSON has one zero */
         else
             buf_printf(out, "\"%s\"", not_finite_word(value.number));
         break;
@@ -120,14 +143,19 @@ void value_print(struct buf *out, struct value value)
     }
 }
 
-/* An int64 against a double that is none: the double is a fraction, not finite, or beyond every int64. */
+/* An int64 against a double, exactly. */
 static int compare_mixed(int64_t integer, double number)
 {
+    int64_t whole;
+
     if (number >= 0x1p63)
         return -1;
     if (number < -0x1p63)
         return 1;
-    return integer <= (int64_t)floor(number) ? -1 : 1;
+    whole = (int64_t)floor(number);
+    if (integer == whole)
+        return -(number > floor(number));
+    return integer < whole ? -1 : 1;
 }
 
 /* NaN comes before every number, so that the order is total. */
@@ -153,9 +181,7 @@ bool value_equal(struct value a, struct value b)
         return false;
     switch (a.kind) {
     case JSON_NUMBER:
-        if (a.is_int && b.is_int)
-            return a.integer == b.integer;
-        return a.is_int == b.is_int && a.number == b.number;
+        return !isnan(a.number) && !isnan(b.number) && compare_numbers(a, b) == 0;
     case JSON_STRING:
         return slice_equal(a.string, b.string);
     case JSON_ARRAY:
@@ -186,7 +212,7 @@ int value_compare(struct value a, struct value b)
 struct hash128 value_hash(struct op *op, struct value value)
 {
     struct arena_mark mark = arena_mark(&op->arena);
-    struct hash128 hash = json_hash(value_to_json(op, value));
+    struct hash128 hash = json_hash_seeded(op->seed, value_to_json(op, value));
 
     arena_rewind(&op->arena, mark);
     return hash;

@@ -336,10 +336,10 @@ func (s *querySuite) prepare() (err error) {
 	if err = s.filled("one", s.table.Definition, 1, 400); err != nil {
 		return err
 	}
-	if err = s.filled("three", s.table.Definition, 1, 30000); err != nil {
+	if err = s.filled("three", s.table.Definition, 1, 18000); err != nil {
 		return err
 	}
-	return s.filled("levels", s.table.Levels, 2, 30000)
+	return s.filled("levels", s.table.Levels, 2, 18000)
 }
 
 // queries runs the suite and counts.

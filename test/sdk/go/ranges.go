@@ -126,7 +126,7 @@ func (r *ranges) ofKeys() error {
 	definition := azcosmos.ContainerProperties{
 		ID: "keys", PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/pk"}, Version: 2},
 	}
-	throughput := azcosmos.NewManualThroughputProperties(20000)
+	throughput := azcosmos.NewManualThroughputProperties(12000)
 	if _, err := r.database.CreateContainer(r.ctx, definition, &azcosmos.CreateContainerOptions{ThroughputProperties: &throughput}); err != nil {
 		return err
 	}

@@ -65,8 +65,8 @@ final class Queries {
         client.createDatabase(name);
         database = client.getDatabase(name);
         fill("one", table.get("definition"), 400);
-        fill("three", table.get("definition"), 30000);
-        fill("levels", table.get("levels"), 30000);
+        fill("three", table.get("definition"), 18000);
+        fill("levels", table.get("levels"), 18000);
     }
 
     private static IndexingPolicy policy(JsonNode definition) {

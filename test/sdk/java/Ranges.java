@@ -125,7 +125,7 @@ final class Ranges {
     // ---- items ----
 
     private CosmosContainer containerOf(CosmosContainerProperties properties) {
-        database.createContainer(properties, ThroughputProperties.createManualThroughput(20000));
+        database.createContainer(properties, ThroughputProperties.createManualThroughput(12000));
         return database.getContainer(properties.getId());
     }
 

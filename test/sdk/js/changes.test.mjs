@@ -89,7 +89,7 @@ test("the first levels of a hierarchical key have one", async () => {
 });
 
 test("the ranges of a container have feeds that are together its own", async () => {
-  const container = await containerOf({ partitionKey: "/pk" }, { offerThroughput: 30000 });
+  const container = await containerOf({ partitionKey: "/pk" }, { offerThroughput: 18000 });
   for (let i = 0; i < 40; i++) await container.items.create({ id: `${i}`, pk: `key-${i}` });
   const ranges = await container.getFeedRanges();
   assert.equal(ranges.length, 3);

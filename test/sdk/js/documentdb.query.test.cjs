@@ -58,7 +58,7 @@ test("databases and containers are found by a query", async () => {
 
 (async () => {
   await call("createDatabase", { id: name });
-  for (const [id, offerThroughput] of [["one", 400], ["three", 30000]]) {
+  for (const [id, offerThroughput] of [["one", 400], ["three", 18000]]) {
     await call("createCollection", `dbs/${name}`, { id, ...table.definition }, { offerThroughput });
     for (const item of table.items) await call("createDocument", link(id), item);
   }

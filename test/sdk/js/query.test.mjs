@@ -17,8 +17,8 @@ async function filled(id, definition, throughput) {
 
 const containers = {
   one: await filled("one", table.definition),
-  three: await filled("three", table.definition, 30000),
-  levels: await filled("levels", table.levels, 30000),
+  three: await filled("three", table.definition, 18000),
+  levels: await filled("levels", table.levels, 18000),
 };
 
 /** Every row, page by page; a page may be empty. */
@@ -138,7 +138,7 @@ test("a query costs something, and more than nothing is said about the session",
 });
 
 test("an item that was just written is found by the session that wrote it", async () => {
-  const { container } = await database.containers.create({ id: "session", ...table.definition, throughput: 30000 });
+  const { container } = await database.containers.create({ id: "session", ...table.definition, throughput: 18000 });
   for (let n = 0; n < 10; n++) {
     await container.items.create({ id: String(n), planet: `p${n}` });
     const { resources } = await container.items.query("SELECT VALUE COUNT(1) FROM c").fetchAll();

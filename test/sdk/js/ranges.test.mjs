@@ -37,21 +37,21 @@ const everything = [...Array(items).keys()];
 const sorted = (rows) => [...rows].sort((x, y) => x - y);
 
 test("a query goes on over a split, without losing or repeating", async () => {
-  const container = await containerOf(20000);
+  const container = await containerOf(12000);
   const split = () => change("split", container, {});
   const iterator = container.items.query("SELECT VALUE c.n FROM c", { maxItemCount: 5 });
   assert.deepEqual(sorted(await rowsAround(iterator, [split, split, split])), everything);
 });
 
 test("a sorted query goes on over a split, in order", async () => {
-  const container = await containerOf(20000);
+  const container = await containerOf(12000);
   const split = () => change("split", container, {});
   const iterator = container.items.query("SELECT VALUE c.n FROM c ORDER BY c.n", { maxItemCount: 7 });
   assert.deepEqual(await rowsAround(iterator, [split, split]), everything);
 });
 
 test("a query that begins after splits and merges asks the ranges of today", async () => {
-  const container = await containerOf(20000);
+  const container = await containerOf(12000);
   assert.equal((await container.items.query("SELECT VALUE c.n FROM c").fetchAll()).resources.length, items);
   const ranges = await change("split", container, { parts: 4 });
   await change("merge", container, { ranges: ranges.slice(1, 3).map((range) => range.id) });
@@ -68,7 +68,7 @@ test("an iteration over all items goes on over a split", async () => {
 });
 
 test("bulk goes on over a split", async () => {
-  const container = await containerOf(20000);
+  const container = await containerOf(12000);
   const write = (from) =>
     everything.map((n) => ({ operationType: "Upsert", partitionKey: `p${n % 20}`, resourceBody: { id: `${n}`, pk: `p${n % 20}`, n: n + from } }));
   await container.items.executeBulkOperations(write(0));
@@ -91,7 +91,7 @@ test("point reads and writes with a session go on over splits and merges", async
 });
 
 test("the list of ranges names what a split took the place of", async () => {
-  const container = await containerOf(20000);
+  const container = await containerOf(12000);
   const ranges = (await container.readPartitionKeyRanges().fetchAll()).resources;
   assert.equal(ranges.length, 2);
   await change("split", container, { range: "0" });
@@ -135,7 +135,7 @@ for (const [what, start] of [
   ["a time", () => ChangeFeedStartFrom.Time(new Date(Date.now() - 3600e3))],
 ]) {
   test(`the change feed from ${what} goes on over splits and merges, and so does its token`, async () => {
-    const container = await containerOf(20000);
+    const container = await containerOf(12000);
     const iterator = container.items.getChangeFeedIterator({ changeFeedStartFrom: start(), maxItemCount: 4 });
     const { rows, token } = await changesAround(iterator, [split(container), () => mergeAll(container), split(container)]);
     assert.deepEqual(numbers(rows), everything);
@@ -150,7 +150,7 @@ for (const [what, start] of [
 
 for (const mode of [ChangeFeedMode.LatestVersion, ChangeFeedMode.AllVersionsAndDeletes]) {
   test(`the change feed from now goes on over a split and a merge: ${mode}`, async () => {
-    const container = await containerOf(20000);
+    const container = await containerOf(12000);
     const iterator = container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Now(), changeFeedMode: mode, maxItemCount: 3 });
     assert.deepEqual((await changesAround(iterator)).rows, []);
     for (let n = 0; n < 10; n++) await container.items.upsert({ id: `${n}`, pk: `p${n % 20}`, n });
@@ -162,7 +162,7 @@ for (const mode of [ChangeFeedMode.LatestVersion, ChangeFeedMode.AllVersionsAndD
 }
 
 test("feed ranges of before have all changes after splits and merges, and a partition key its own", async () => {
-  const container = await containerOf(20000);
+  const container = await containerOf(12000);
   const before = await container.getFeedRanges();
   for (const step of [split(container), () => mergeAll(container), split(container)]) {
     await step();

@@ -70,8 +70,8 @@ class Queries:
         self.client, self.other = client, connect()
         self.database = client.create_database(NAME)
         self.containers = {"one": self.filled("one", TABLE["definition"]),
-                           "three": self.filled("three", TABLE["definition"], 30000),
-                           "levels": self.filled("levels", TABLE["levels"], 30000)}
+                           "three": self.filled("three", TABLE["definition"], 18000),
+                           "levels": self.filled("levels", TABLE["levels"], 18000)}
         self.passed = self.failed = 0
 
     def filled(self, name, definition, throughput=None):

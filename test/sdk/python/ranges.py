@@ -54,13 +54,13 @@ class Ranges:
         return found
 
     def query(self):
-        container = self.container_of(20000)
+        container = self.container_of(12000)
         pages = container.query_items("SELECT c.n FROM c", enable_cross_partition_query=True, max_item_count=5).by_page()
         found = self.numbers(pages, lambda: admin("split", container))
         assert sorted(found) == list(range(ITEMS)), found
 
     def sorted_query(self):
-        container = self.container_of(20000)
+        container = self.container_of(12000)
         pages = container.query_items("SELECT c.n FROM c ORDER BY c.n", enable_cross_partition_query=True, max_item_count=7).by_page()
         assert self.numbers(pages, lambda: admin("split", container)) == list(range(ITEMS))
 
@@ -70,7 +70,7 @@ class Ranges:
         assert sorted(found) == list(range(ITEMS)), found
 
     def feed_ranges(self):
-        container = self.container_of(20000)
+        container = self.container_of(12000)
         before = list(container.read_feed_ranges())
         live = admin("split", container, parts=3)
         admin("merge", container, ranges=live[:2])
@@ -96,7 +96,7 @@ class Ranges:
         return found, container.client_connection.last_response_headers["etag"]
 
     def feed(self):
-        container = self.container_of(20000)
+        container = self.container_of(12000)
         live = []
         steps = [lambda: live.extend(admin("split", container)), lambda: admin("merge", container, ranges=live)]
         found, token = self.changes(container, steps, start_time="Beginning")
@@ -106,7 +106,7 @@ class Ranges:
         assert self.changes(container, continuation=token)[0] == [ITEMS]
 
     def all_versions(self):
-        container = self.container_of(20000)
+        container = self.container_of(12000)
         _, token = self.changes(container, start_time="Now", mode="AllVersionsAndDeletes")
         live = admin("split", container)
         container.upsert_item({"id": "3", "pk": "p3", "n": 300})

@@ -146,7 +146,7 @@ class Scenario:
         self.single.delete_item("b1", "a")
 
     def step_17c_change_feed(self):
-        container = self.database.create_container("changes", PartitionKey("/pk"), offer_throughput=30000)
+        container = self.database.create_container("changes", PartitionKey("/pk"), offer_throughput=18000)
         for i in range(20):
             container.create_item({"id": str(i), "pk": "key-%d" % i, "n": 0})
         container.replace_item("3", {"id": "3", "pk": "key-3", "n": 1})

@@ -45,11 +45,9 @@ static void close_asking(struct asking *asking)
 
 static void ask_for(struct asking *asking, enum method method, const char *type, const char *link)
 {
-    const char *slash = strrchr(link, '/');
-
     asking->request.method = method;
-    asking->subject = (struct auth_subject){ slice_of(type), slice_of(link), slice_of(link),
-                                             slice_of(slash ? slash + 1 : link), false };
+    asking->subject =
+        (struct auth_subject){ .type = slice_of(type), .link = slice_of(link), .raw_link = slice_of(link) };
 }
 
 /* type=master&ver=1.0&sig=..., percent-encoded as most SDKs do. */
@@ -82,10 +80,10 @@ static const char *sign(struct asking *asking, const char *key, const char *text
 
 static enum status check(struct asking *asking)
 {
-    struct grant grant;
-    enum status st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &grant);
+    struct auth_who who;
+    enum status st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &who);
 
-    CHECK(st != ST_OK || grant.permission.size == 0);
+    CHECK(st != ST_OK || who.kind == AUTH_BY_KEY);
     return st;
 }
 
@@ -205,6 +203,7 @@ TEST(a_link_may_be_signed_as_typed_as_sent_or_as_a_lower_case_rid)
     open_with_key(&asking, auth_emulator_key);
     ask_for(&asking, METHOD_GET, "colls", "dbs/a b/colls/Rid==");
     asking.subject.raw_link = slice_of("dbs/a%20b/colls/Rid==");
+    asking.subject.rid = slice_of("Rid==");
     for (size_t i = 0; i < sizeof(signed_links) / sizeof(signed_links[0]); i++) {
         snprintf(text, sizeof(text), "get\ncolls\n%s\nthu, 27 apr 2017 00:51:12 gmt\n\n", signed_links[i]);
         authorize(&asking, sign(&asking, auth_emulator_key, text));
@@ -213,6 +212,33 @@ TEST(a_link_may_be_signed_as_typed_as_sent_or_as_a_lower_case_rid)
     authorize(&asking,
               sign(&asking, auth_emulator_key, "get\ncolls\nRID==\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
     CHECK(check(&asking) == ST_UNAUTHORIZED);
+    close_asking(&asking);
+}
+
+TEST(a_signature_over_the_last_segment_alone_holds_for_no_name)
+{
+    struct asking asking;
+
+    open_with_key(&asking, auth_emulator_key);
+    ask_for(&asking, METHOD_GET, "colls", "dbs/a/colls/name");
+    authorize(&asking,
+              sign(&asking, auth_emulator_key, "get\ncolls\nname\nthu, 27 apr 2017 00:51:12 gmt\n\n"));
+    CHECK(check(&asking) == ST_UNAUTHORIZED);
+    close_asking(&asking);
+}
+
+TEST(a_refusal_tells_some_dozens_of_characters_of_a_long_link)
+{
+    static char link[16000];
+    struct asking asking;
+
+    memset(link, 'a', sizeof(link) - 1);
+    open_with_key(&asking, auth_emulator_key);
+    ask_for(&asking, METHOD_GET, link, link);
+    authorize(&asking, vectors[0].signature);
+    CHECK(check(&asking) == ST_UNAUTHORIZED);
+    CHECK(strstr(asking.op.error, "aaaaaaaaaa... (15999 bytes)\naaaaaaaaaa"));
+    CHECK(strlen(asking.op.error) < 700);
     close_asking(&asking);
 }
 
@@ -413,8 +439,12 @@ static const struct {
     { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE ";AAAA;", DATE, ST_UNAUTHORIZED, UNSIGNED },
     { "type=resource&ver=1.0&sig=" GOOD_SIGNATURE ";AAAA;AAAA", DATE, ST_UNAUTHORIZED, FORMAT },
     { "type=resource&ver=2&sig=" GOOD_SIGNATURE ";AAAA;", DATE, ST_UNAUTHORIZED, FORMAT },
-    { "type=aad&ver=1.0&sig=a.b.c", DATE, ST_NOT_BUILT,
-      "This version of the server knows master keys and resource tokens, and no tokens of type 'aad'." },
+    { "type=aad&ver=1.0&sig=a.b.c", NULL, ST_TOKEN_MALFORMED,
+      "Request blocked by Auth orrery : Provided AAD token is not a JSON Web Token." },
+    { "type=aad&ver=2.0&sig=a.b.c", NULL, ST_UNAUTHORIZED, FORMAT },
+    { "type=sas&ver=1.0&sig=abc", DATE, ST_NOT_BUILT,
+      "This version of the server knows keys, resource tokens and bearer tokens, and no tokens of type "
+      "'sas'." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, NULL, ST_UNAUTHORIZED,
       "Authorization token mandates Date headers. Please pass in RFC 1123 style date format." },
     { "type=master&ver=1.0&sig=" GOOD_SIGNATURE, "2017-04-27", ST_UNAUTHORIZED,
@@ -492,9 +522,15 @@ static struct slice token_of(struct asking *asking, const struct grant *grant)
 
 static enum status check_token(struct asking *asking, struct slice token, struct grant *grant)
 {
+    struct auth_who who;
+    enum status st;
+
     op_begin(&asking->op, 1000); /* reads the clock */
     asking->request.header[HEADER_AUTHORIZATION] = token;
-    return auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, grant);
+    st = auth_check(&asking->op, asking->auth, &asking->request, &asking->subject, &who);
+    CHECK(st != ST_OK || who.kind == AUTH_BY_TOKEN);
+    *grant = who.grant;
+    return st;
 }
 
 /* A copy that outlives the operation. */
@@ -558,6 +594,34 @@ TEST(a_resource_token_with_any_character_changed_is_refused)
     }
     token.size--;
     CHECK(check_token(&asking, token, &got) == ST_OK);
+    close_asking(&asking);
+}
+
+TEST(the_metrics_token_of_any_key_opens_the_metrics_and_ends_with_its_key)
+{
+    const char *keys[AUTH_KEYS_MAX] = {
+        [AUTH_PRIMARY] = SAMPLE_KEY, [AUTH_PRIMARY_READONLY] = auth_emulator_key
+    };
+    struct asking asking;
+    struct slice token;
+    struct buf header;
+
+    open_asking(&asking, keys, AUTH_KEYS_MAX);
+    CHECK(auth_make_metrics_token(&asking.op, auth_emulator_key, &token) == ST_OK && token.size == 64);
+    buf_init(&header, &asking.op.arena);
+    buf_printf(&header, "Bearer %.*s", SLICE_ARGS(token));
+    asking.request.header[HEADER_AUTHORIZATION] = buf_as_slice(&header);
+    CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_OK);
+    for (size_t i = 0; i < header.size; i++) {
+        header.data[i] ^= 1;
+        CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_UNAUTHORIZED);
+        header.data[i] ^= 1;
+    }
+    CHECK(check(&asking) == ST_UNAUTHORIZED); /* and it opens nothing else */
+    CHECK(auth_replace(&asking.op, asking.auth, keys, 1) == ST_OK);
+    CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_UNAUTHORIZED);
+    asking.request.header[HEADER_AUTHORIZATION] = (struct slice){ 0 };
+    CHECK(auth_check_metrics_token(&asking.op, asking.auth, &asking.request) == ST_UNAUTHORIZED);
     close_asking(&asking);
 }
 

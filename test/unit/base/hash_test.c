@@ -119,3 +119,26 @@ TEST(murmur3_tells_runs_of_zeros_of_different_sizes_apart)
             CHECK(seen32[other] != seen32[size] && seen128[other] != seen128[size]);
     }
 }
+
+/* The vectors of the reference implementation, as OpenSSL gives them too: the key 00 01 .. 0f, the text 00 01 .. */
+TEST(siphash_equals_the_published_vectors)
+{
+    static const struct hash_seed seed = { 0x0706050403020100u, 0x0f0e0d0c0b0a0908u };
+    static const struct {
+        size_t size;
+        struct hash128 hash;
+    } vectors[] = {
+        { 0, { 0xe6a825ba047f81a3u, 0x930255c71472f66du } },
+        { 8, { 0x61f55862baa9623bu, 0xb49714f364e2830fu } },
+        { 15, { 0x11a8b03399e99354u, 0xd9c3cf970fec087eu } },
+    };
+    uint8_t text[16];
+
+    for (int i = 0; i < 16; i++)
+        text[i] = (uint8_t)i;
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        struct hash128 hash = siphash_128(seed, text, vectors[i].size);
+
+        CHECK(hash.h1 == vectors[i].hash.h1 && hash.h2 == vectors[i].hash.h2);
+    }
+}

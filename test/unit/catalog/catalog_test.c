@@ -473,7 +473,38 @@ TEST(a_dropped_database_takes_its_containers_and_their_data_along)
         container_release(rig.made[--rig.made_count]);
     CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
     CHECK(rig_rows(&rig, buckets[0]) == 0 && rig_rows(&rig, buckets[1]) == 0);
-    CHECK(rig_rows(&rig, 0) == 1); /* the head: no definition and no note is left */
+    CHECK(rig_rows(&rig, 0) == 2); /* the head and the past: no definition and no note is left */
+    rig_close(&rig);
+}
+
+static uint64_t lsn_of_new_container(struct rig *rig)
+{
+    struct container *container = rig_container(rig, CONTAINER_C);
+    uint64_t lsn;
+
+    put_data(rig, container);
+    lsn = container_lsn(container);
+    CHECK(catalog_drop_container(rig->op, rig->catalog, container, false) == ST_OK);
+    rig->made_count = 0;
+    container_release(container);
+    return lsn;
+}
+
+/* Promise 8. */
+TEST(a_container_made_anew_begins_above_the_lsn_of_the_old_one)
+{
+    struct rig rig;
+    uint64_t lsn[4];
+
+    rig_open(&rig, false);
+    lsn[0] = lsn_of_new_container(&rig);
+    lsn[1] = lsn_of_new_container(&rig); /* the old one's data is still there */
+    CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
+    lsn[2] = lsn_of_new_container(&rig); /* it is not */
+    rig_reopen(&rig);
+    lsn[3] = lsn_of_new_container(&rig);
+    for (int i = 1; i < 4; i++)
+        CHECK(lsn[i] > lsn[i - 1] + 1);
     rig_close(&rig);
 }
 
@@ -492,7 +523,7 @@ TEST(a_drop_that_nobody_swept_is_finished_at_the_next_start)
     CHECK(rig_rows(&rig, bucket) > 0);
     rig_reopen(&rig);
     CHECK(rig_rows(&rig, bucket) == 0);
-    CHECK(rig_rows(&rig, 0) == 2); /* the head and the database */
+    CHECK(rig_rows(&rig, 0) == 3); /* the head, the database and the past */
     rig_close(&rig);
 }
 
@@ -513,7 +544,7 @@ TEST(data_that_could_not_be_removed_is_removed_after_the_next_start)
     CHECK(catalog_sweep(rig.op, rig.catalog) != ST_OK && rig_rows(&rig, bucket) > 0);
     CHECK(catalog_sweep(rig.op, rig.catalog) == ST_OK);
     rig_reopen(&rig);
-    CHECK(rig_rows(&rig, bucket) == 0 && rig_rows(&rig, 0) == 2);
+    CHECK(rig_rows(&rig, bucket) == 0 && rig_rows(&rig, 0) == 3);
     rig_close(&rig);
 }
 

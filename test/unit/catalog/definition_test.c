@@ -62,7 +62,7 @@ static const struct {
     { "partitionKey", "'partitionKey':{'paths':['/a','/b','/c'],'kind':'MULTIHASH','version':2}",
       "{'paths':['/a','/b','/c'],'kind':'MultiHash','version':2}" },
     { "partitionKey", "'partitionKey':{'paths':['/x'],'systemKey':true}",
-      "{'paths':['/_partitionKey'],'kind':'Hash','systemKey':true}" },
+      "{'paths':['/x'],'kind':'Hash','systemKey':true}" },
     { "partitionKey", "'partitionKey':{'paths':['/a'],'systemKey':false}", "{'paths':['/a'],'kind':'Hash'}" },
     { "uniqueKeyPolicy", "'uniqueKeyPolicy':{'uniqueKeys':[{'paths':['/a','/b/c']}]}",
       "{'uniqueKeys':[{'paths':['/a','/b/c']}]}" },
@@ -220,11 +220,13 @@ static const struct {
       "The Full Text Policy contains an invalid Path: t" },
     { "'fullTextPolicy':{'defaultLanguage':'xx'}", LANGUAGE("xx") },
     { "'fullTextPolicy':{'fullTextPaths':[{'path':'/t','language':1}]}", LANGUAGE("1") },
-    { "'computedProperties':{}", "The input content is invalid. 'computedProperties' must be an array." },
-    { "'computedProperties':[{'query':'q'}]", "A computed property needs a name and a query." },
-    { "'computedProperties':[{'name':'','query':'q'}]", "A computed property needs a name and a query." },
-    { "'computedProperties':[{'name':'n'}]", "A computed property needs a name and a query." },
-    { "'computedProperties':[{'name':'_ts','query':'q'}]", "A computed property must not be named '_ts'." },
+    { "'computedProperties':{}", "One of the specified inputs is invalid" },
+    { "'computedProperties':[{'query':'q'}]", "One of the specified inputs is invalid" },
+    { "'computedProperties':[{'name':'','query':'q'}]",
+      "Computed property 'name' is either empty or unspecified." },
+    { "'computedProperties':[{'name':'n'}]", "One of the specified inputs is invalid" },
+    { "'computedProperties':[{'name':'_ts','query':'q'}]",
+      "The system property name '_ts' cannot be used as a computed property name." },
     { "'changeFeedPolicy':1", INVALID_INPUT },
     { "'clientEncryptionPolicy':[]", INVALID_INPUT },
     { "'indexingPolicy':1", "The input content is invalid. 'indexingPolicy' must be an object." },
@@ -311,7 +313,7 @@ TEST(a_containers_id_key_and_unique_keys_stay_what_they_are)
 #define CONFLICTS "'conflictResolutionPolicy':"
 #define ENCRYPTION "'clientEncryptionPolicy':"
 
-TEST(the_policies_that_items_were_written_by_stay_and_may_be_left_out)
+TEST(the_policies_that_items_were_written_by_stay)
 {
     CHECK(check_replace("'x':1", CONFLICTS "{'mode':'Custom'}") == ST_BAD_REQUEST);
     CHECK(check_replace(CONFLICTS "{'mode':'Custom'}", "'x':1") == ST_OK);
@@ -321,7 +323,7 @@ TEST(the_policies_that_items_were_written_by_stay_and_may_be_left_out)
     CHECK(check_replace("'x':1", CONFLICTS "{'mode':'LastWriterWins','conflictResolutionPath':'/v'}") ==
           ST_BAD_REQUEST);
     CHECK(check_replace("'x':1", ENCRYPTION "{'includedPaths':[]}") == ST_BAD_REQUEST);
-    CHECK(check_replace(ENCRYPTION "{'includedPaths':[]}", "'x':1") == ST_OK);
+    CHECK(check_replace(ENCRYPTION "{'includedPaths':[]}", "'x':1") == ST_BAD_REQUEST);
     CHECK(check_replace(ENCRYPTION "{'includedPaths':[]}", ENCRYPTION "{'includedPaths':[1]}") ==
           ST_BAD_REQUEST);
 }

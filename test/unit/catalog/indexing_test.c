@@ -70,7 +70,8 @@ static const struct {
       POLICY(USUAL_PATHS ",'compositeIndexes':[[{'path':'/a','order':'ascending'},{'path':'/b/[]/"
                          "c','order':'ascending'}]]") },
     { "{'spatialIndexes':[{'path':'/p/?','types':['Point','polygon']}]}",
-      POLICY(USUAL_PATHS ",'spatialIndexes':[{'path':'/p/?','types':['Point','polygon']}]") },
+      POLICY(USUAL_PATHS
+             ",'spatialIndexes':[{'path':'/p/?','types':['Point','LineString','Polygon','MultiPolygon']}]") },
     { "{'vectorIndexes':[{'path':'/v','type':'diskANN'}]}",
       POLICY(USUAL_PATHS ",'vectorIndexes':[{'path':'/v','type':'diskANN'}]") },
     { "{'fullTextIndexes':[{'path':'/t'}]}", POLICY(USUAL_PATHS ",'fullTextIndexes':[{'path':'/t'}]") },
@@ -100,7 +101,7 @@ static const struct {
     const char *policy, *error;
 } refusals[] = {
     { "1", BEGIN "'indexingPolicy' must be an object." },
-    { "{'indexingMode':'lazy'}", BEGIN "'indexingMode' must be one of 'consistent' and 'none'." },
+    { "{'indexingMode':'eager'}", BEGIN "'indexingMode' must be one of 'consistent' and 'none'." },
     { "{'indexingMode':1}", BEGIN "'indexingMode' must be one of 'consistent' and 'none'." },
     { "{'automatic':'yes'}", BEGIN "'automatic' must be a boolean." },
     { "{'indexingMode':'none','automatic':true}",
@@ -153,13 +154,15 @@ TEST(a_spatial_index_over_geometry_needs_a_bounding_box)
 {
     struct slice got;
 
-    CHECK(define("{'spatialIndexes':[{'path':'/p/*'}]}", false, &got) == ST_OK);
-    CHECK(define("{'spatialIndexes':[{'path':'/p/*'}]}", true, &got) == ST_BAD_REQUEST);
-    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0}}]}", true, &got) ==
-          ST_BAD_REQUEST);
-    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0,'ymin':9,'xmax':9,'ymax':9}}]}",
+    CHECK(define("{'spatialIndexes':[{'path':'/p/*','types':['Point']}]}", false, &got) == ST_OK);
+    CHECK(define("{'spatialIndexes':[{'path':'/p/*','types':['Point']}]}", true, &got) == ST_BAD_REQUEST);
+    CHECK(define("{'spatialIndexes':[{'path':'/p/*','types':['Point'],'boundingBox':{'xmin':0}}]}", true,
+                 &got) == ST_BAD_REQUEST);
+    CHECK(define("{'spatialIndexes':[{'path':'/p/"
+                 "*','types':['Point'],'boundingBox':{'xmin':0,'ymin':9,'xmax':9,'ymax':9}}]}",
                  true, &got) == ST_BAD_REQUEST);
-    CHECK(define("{'spatialIndexes':[{'path':'/p/*','boundingBox':{'xmin':0,'ymin':0,'xmax':9,'ymax':9}}]}",
+    CHECK(define("{'spatialIndexes':[{'path':'/p/"
+                 "*','types':['Point'],'boundingBox':{'xmin':0,'ymin':0,'xmax':9,'ymax':9}}]}",
                  true, &got) == ST_OK);
 }
 

@@ -227,7 +227,7 @@ static bool make_flat(struct json geometry, struct geojson *shape)
     struct op *op = test_op();
 
     return geojson_read(&op->arena, geometry, true, shape) && !shape->reason &&
-           planar_check(op, shape) == ST_OK && !shape->reason;
+           planar_check(op, &op->arena, shape) == ST_OK && !shape->reason;
 }
 
 static void check_on_plane(struct json document, struct json query, size_t *accepted)

@@ -218,7 +218,7 @@ static bool draw_valid(struct drawing *d, struct sphere *shape)
             d->at[d->flat.count - 1 - i] = swap;
         }
     *shape = on_earth(d);
-    CHECK(planar_check(test_op(), &d->flat) == ST_OK);
+    CHECK(planar_check(test_op(), &test_op()->arena, &d->flat) == ST_OK);
     CHECK(!d->flat.reason == !shape->reason);
     return !d->flat.reason && !shape->reason;
 }

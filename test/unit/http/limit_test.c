@@ -34,7 +34,7 @@ TEST(malformed_requests_are_told_so)
         "nonsense\r\n\r\n",
         "GET / HTTP/3.7\r\n\r\n",
         "GET / HTTP/2.0\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nmore\r\n",
         "GET /with space HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nno colon\r\n\r\n",
         "GET / HTTP/1.1\r\nname : value\r\n\r\n",

@@ -248,3 +248,56 @@ TEST(a_thread_that_ends_takes_no_task_with_it)
     pool_close(pool);
     CHECK(done == taken && taken == ROUNDS * COUNT);
 }
+
+/* ---- owners ---- */
+
+static struct pool *open_shared(size_t script_threads, size_t each)
+{
+    return pool_open(&(struct pool_limits){ .threads = 8,
+                                            .class = { [CLASS_QUICK] = { 8, 8 },
+                                                       [CLASS_SCANS] = { 8, 8 },
+                                                       [CLASS_SCRIPTS] = { script_threads, 8, each } },
+                                            .kept = 2,
+                                            .idle_ms = 10000 });
+}
+
+TEST(owners_take_turns_however_many_tasks_of_one_came_first)
+{
+    struct pool *pool = open_shared(1, 0);
+    struct pool_task first = { .run = wait_for_release, .class = CLASS_SCRIPTS, .turn = { .owner = 1 } };
+    struct noted tasks[5] = { 0 };
+
+    reset();
+    CHECK(pool_submit(pool, &first));
+    wait_until(&running, 1);
+    for (size_t i = 0; i < 5; i++) {
+        tasks[i] = (struct noted){ .task = { .run = note, .class = CLASS_SCRIPTS }, .name = (char)('a' + i) };
+        tasks[i].task.turn.owner = i < 4 ? 1 : 2;
+        CHECK(pool_submit(pool, &tasks[i].task));
+    }
+    release();
+    pool_close(pool);
+    CHECK(strcmp(notes, "aebcd") == 0);
+}
+
+TEST(one_owner_leaves_threads_of_its_class_for_others)
+{
+    struct pool *pool = open_shared(4, 3);
+    struct pool_task crowd[5], other = { .run = count_done, .class = CLASS_SCRIPTS, .turn = { .owner = 2 } };
+    uint64_t threads, queued;
+
+    reset();
+    for (size_t i = 0; i < 5; i++) {
+        crowd[i] = (struct pool_task){ .run = wait_for_release, .class = CLASS_SCRIPTS };
+        crowd[i].turn.owner = 1;
+        CHECK(pool_submit(pool, &crowd[i]));
+    }
+    wait_until(&running, 3);
+    CHECK(pool_submit(pool, &other));
+    wait_until(&done, 1);
+    pool_stats(pool, &threads, &queued);
+    CHECK(queued == 2);
+    release();
+    pool_close(pool);
+    CHECK(done == 6);
+}

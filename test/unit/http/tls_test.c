@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness.h"
 #include "http/certificate.h"
+#include "http2_client.h"
 
 static char cert_file[128], key_file[128];
 
@@ -262,23 +262,54 @@ TEST(records_that_come_together_are_all_read)
     site_close(server);
 }
 
-TEST(http_1_1_is_chosen_when_offered_and_nothing_else_is_spoken)
+/* A connection that has agreed on the protocols that are offered: each a byte of its size, and its name. */
+static struct client agree_on(const struct http_server *server, SSL_CTX *context, const char *offered)
+{
+    struct client client = client_connect(server, 0);
+
+    SSL_CTX_set_alpn_protos(context, (const unsigned char *)offered, (unsigned int)strlen(offered));
+    if (!shake_hands(&client, context))
+        client_close(&client);
+    return client;
+}
+
+TEST(http2_is_spoken_where_it_is_offered_and_http_1_1_where_it_is_not)
 {
     struct http_options options = tls_options();
     struct http_server *server = site_open(&options);
-    struct client client = client_connect(server, 0), modern = client_connect(server, 0);
     SSL_CTX *context = trust("localhost");
-    const unsigned char *chosen;
-    unsigned int size;
+    struct client both = agree_on(server, context, "\x08http/1.1\x02h2");
+    struct client old = agree_on(server, context, "\x08http/1.1"),
+                  foreign = agree_on(server, context, "\x02h3");
+    struct http2_client *modern;
+    const struct http2_reply *reply;
 
-    SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x02h2\x08http/1.1", 12);
-    CHECK(shake_hands(&client, context));
-    SSL_get0_alpn_selected(client.ssl, &chosen, &size);
-    CHECK(size == 8 && memcmp(chosen, "http/1.1", 8) == 0);
-    SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x02h2", 3);
-    CHECK(!shake_hands(&modern, context));
+    REQUIRE(both.ssl && old.ssl);
+    CHECK(!foreign.ssl);
+    modern = http2_connect_over(both, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        reply = http2_ask(modern, &(struct http2_request){ .path = "/pool" });
+        CHECK(reply->status == 200 && http2_head_has(reply, "x-tls: yes\n"));
+    }
+    CHECK(http2_ask(modern, &(struct http2_request){ .path = "/large" })->body_size == LARGE_BYTES);
+    CHECK(client_ask(&old, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    http2_disconnect(modern);
+    client_close(&old);
+    SSL_CTX_free(context);
+    site_close(server);
+}
+
+/* Over TLS the two sides have agreed before (RFC 9113, 3.2). */
+TEST(prior_knowledge_is_for_plain_connections)
+{
+    struct http_options options = tls_options();
+    struct http_server *server = site_open(&options);
+    SSL_CTX *context = trust("localhost");
+    struct client client = agree_on(server, context, "\x08http/1.1");
+
+    REQUIRE(client.ssl);
+    CHECK(client_ask(&client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").status == 400);
     client_close(&client);
-    client_close(&modern);
     SSL_CTX_free(context);
     site_close(server);
 }
@@ -335,4 +366,73 @@ TEST(a_refused_request_is_answered_over_tls_too)
     client_close(&client);
     SSL_CTX_free(context);
     site_close(server);
+}
+
+/* ---- plain http where it is not wanted ---- */
+
+TEST(plain_http_is_refused_in_words_and_https_is_served)
+{
+    struct http_options options = tls_options();
+    struct http_server *server;
+    struct client plain, own, secret;
+    SSL_CTX *context = trust("localhost");
+    struct reply reply;
+
+    options.tls_only = true;
+    server = site_open(&options);
+    plain = client_connect_from(server, 2);
+    own = client_connect(server, 0); /* from the address that it goes to */
+    secret = client_connect_from(server, 2);
+    reply = client_ask(&plain, "GET /echo HTTP/1.1\r\n\r\n");
+    CHECK(reply.status == 400 && reply_has(&reply, "\r\nConnection: close\r\n"));
+    CHECK(memmem(reply.body.data, reply.body.size, "https only", 10) && client_is_closed(&plain));
+    CHECK(client_ask(&own, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    REQUIRE(shake_hands(&secret, context));
+    CHECK(client_ask(&secret, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    client_close(&plain);
+    client_close(&own);
+    client_close(&secret);
+    SSL_CTX_free(context);
+    site_close(server);
+}
+
+static bool connects_with(const struct http_server *server, const char *suites)
+{
+    struct client client = client_connect(server, 0);
+    SSL_CTX *context = trust("localhost");
+    bool ok;
+
+    SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+    CHECK(SSL_CTX_set_cipher_list(context, suites) == 1);
+    ok = shake_hands(&client, context);
+    client_close(&client);
+    SSL_CTX_free(context);
+    return ok;
+}
+
+TEST(tls_1_2_has_forward_secrecy_and_authenticated_encryption_only)
+{
+    struct http_options options = tls_options();
+    struct http_server *server = site_open(&options);
+
+    CHECK(connects_with(server, "ECDHE-ECDSA-AES128-GCM-SHA256"));
+    CHECK(connects_with(server, "ECDHE-ECDSA-CHACHA20-POLY1305"));
+    CHECK(!connects_with(server, "ECDHE-ECDSA-AES128-SHA"));
+    CHECK(!connects_with(server, "ECDHE-ECDSA-AES256-SHA384"));
+    site_close(server);
+}
+
+TEST(the_made_certificate_vouches_for_nobody_else)
+{
+    X509 *cert;
+    FILE *file;
+
+    REQUIRE(make_certificate() == ST_OK);
+    file = fopen(cert_file, "r");
+    REQUIRE(file);
+    cert = PEM_read_X509(file, NULL, NULL, NULL);
+    fclose(file);
+    CHECK(X509_check_ca(cert) == 0);
+    CHECK(X509_get_key_usage(cert) == KU_DIGITAL_SIGNATURE);
+    X509_free(cert);
 }

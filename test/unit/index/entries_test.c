@@ -70,7 +70,7 @@ static struct slice range_term(struct json path, struct json value)
     struct policy_path parsed;
 
     CHECK(composite_path_parse(&test_op()->arena, json_string(path), &parsed) == 0);
-    term_put_path(term, index_path_id(&parsed.path));
+    term_put_path(term, index_path_id(policy_of("{}"), &parsed.path));
     return slice_make(term, TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES, value, false));
 }
 
@@ -290,7 +290,7 @@ TEST(geometries_have_cells_where_a_spatial_path_leads)
 
     CHECK(terms.count == 2);
     CHECK(composite_path_parse(&test_op()->arena, json_string(json_element(path, 0)), &parsed) == 0);
-    CHECK(count_of_path(&terms, path_spatial(index_path_id(&parsed.path), NULL)) == 1);
+    CHECK(count_of_path(&terms, path_spatial(index_path_id(policy, &parsed.path), NULL)) == 1);
     CHECK(terms_of(policy, "{'p':[{'q':{'type':'Point','coordinates':[1,2]}}]}").count == 2);
     CHECK(terms_of(policy, "{'p':{'type':'Point','coordinates':[1]}}").count == 1);
     CHECK(terms_of(policy, "{'p':{'type':'Point','coordinates':[1,91]}}").count == 1);

@@ -160,10 +160,10 @@ TEST(a_composite_index_has_an_id_of_its_paths_and_their_directions)
 
     REQUIRE(count == 2 && composite[0].part_count == 2);
     CHECK(!composite[0].descending[0] && composite[0].descending[1] && !composite[1].descending[1]);
-    CHECK(composite[0].id == path_join(path_join(path_root(TERM_COMPOSITE), index_path_id(&a), false),
-                                       index_path_id(&bc), true));
+    CHECK(composite[0].id == path_join(path_join(path_root(TERM_COMPOSITE), index_path_id(policy, &a), false),
+                                       index_path_id(policy, &bc), true));
     CHECK(composite[0].id != composite[1].id);
-    CHECK(index_path_id(&composite[0].part[1]) == index_path_id(&bc));
+    CHECK(index_path_id(policy, &composite[0].part[1]) == index_path_id(policy, &bc));
 }
 
 TEST(a_composite_index_without_one_entry_a_document_is_left_out)
@@ -205,7 +205,7 @@ TEST(spatial_indexes_are_found_by_path_with_a_star_below_it_too)
     struct index_path p = path_of("/p");
 
     REQUIRE(has_spatial(policy, "/p", &spatial));
-    CHECK(!spatial.planar && spatial.id == path_spatial(index_path_id(&p), NULL));
+    CHECK(!spatial.planar && spatial.id == path_spatial(index_path_id(policy, &p), NULL));
     CHECK(!has_spatial(policy, "/p/a", &spatial) && !has_spatial(policy, "/r", &spatial));
     CHECK(has_spatial(policy, "/q", &spatial) && has_spatial(policy, "/q/[]/a", &spatial));
     CHECK(has_spatial(policy_of("{'spatialIndexes':[{'path':'/*'}]}"), "/anything/at", &spatial));
@@ -268,7 +268,7 @@ TEST(what_is_computed_shares_no_id_with_what_is_stored_or_computed_otherwise)
           has_values(one, "/e"));
     CHECK(index_policy_computes(one, slice_of("d"), slice_of("q"), &path_of_one));
     CHECK(index_policy_computes(other, slice_of("d"), slice_of("r"), &path_of_other));
-    CHECK(path_of_one != path_of_other && path_of_one != index_path_id(&d));
+    CHECK(path_of_one != path_of_other && path_of_one != index_path_id(policy_of("{}"), &d));
     CHECK(index_policy_composites(one, &count)->id != index_policy_composites(other, &count)->id);
     CHECK(index_policy_composites(one, &count)->id != index_policy_composites(stored, &count)->id);
 }

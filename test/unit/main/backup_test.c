@@ -69,9 +69,19 @@ static bool holds(struct data *data, const char *text)
     return value.data && slice_is(value, text);
 }
 
+static enum status back_up_below(struct data *data, const char *backup_dir, const char *name)
+{
+    const char *made;
+    enum status st = backup_make(test_op(), &data->directory, data->store, backup_dir, name, &made);
+
+    CHECK(st != ST_OK || (made[0] == '/' && access(made, F_OK) == 0));
+    return st;
+}
+
+/* Copies go where the test's files are. */
 static enum status back_up(struct data *data, const char *target)
 {
-    return backup_make(test_op(), &data->directory, data->store, target);
+    return back_up_below(data, test_directory(), target);
 }
 
 static void write_file(const char *name, const char *text)
@@ -116,18 +126,18 @@ TEST(an_empty_directory_may_be_given_and_a_name_may_end_in_a_slash)
 
 /* A name that is cut would be another place. */
 #define TEN(text) text text text text text text text text text text
-#define LONG "none/" TEN(TEN(TEN("./././"))) "x"
+#define LONG "none/" TEN(TEN(TEN("d/d/d/"))) "x"
 
 TEST(where_a_copy_cannot_go_nothing_is_made_and_the_reason_is_told)
 {
     static const struct {
         const char *target, *reason;
     } cases[] = {
-        { "full", "is not empty" },         { "copy", "is not empty" },
-        { "data", "inside the data" },      { "data/copy", "inside the data" },
-        { "data/../data/x", "inside the" }, { "link/copy", "inside the data" },
-        { "link", "inside the data" },      { "no/such/copy", "there is no directory" },
-        { "file", "is no directory" },      { LONG, "too long" },
+        { "full", "is not empty" },        { "copy", "is not empty" },
+        { "data", "inside the data" },     { "data/copy", "inside the data" },
+        { "data/../data/x", "has dots" },  { "link/copy", "inside the data" },
+        { "link", "inside the data" },     { "no/such/copy", "there is no directory" },
+        { "file", "is no directory" },     { LONG, "too long" },
         { "file/copy", "cannot be used" },
     };
     struct data data;
@@ -146,10 +156,71 @@ TEST(where_a_copy_cannot_go_nothing_is_made_and_the_reason_is_told)
     close_data(&data);
 }
 
+/* Promise 8. */
+TEST(a_copy_goes_below_the_directory_for_copies_and_nowhere_else)
+{
+    static const char *const bad[] = { "..",    "../out", "x/../../out", "./x", ".",
+                                       "x/./y", "out",    "link/x",      "/",   "" };
+    struct data data;
+
+    open_data(&data, "data");
+    CHECK(mkdir(path_of("other"), 0700) == 0 && mkdir(path_of("copies"), 0700) == 0);
+    CHECK(symlink(path_of("other"), path_of("copies/out")) == 0);
+    CHECK(symlink(path_of("other"), path_of("copies/link")) == 0);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (back_up_below(&data, path_of("copies"), bad[i]) != ST_BAD_DIRECTORY)
+            test_failed(__FILE__, __LINE__, bad[i]);
+    CHECK(back_up_below(&data, path_of("copies"), path_of("other/x")) == ST_BAD_DIRECTORY);
+    CHECK(strstr(test_op()->error, "--backup-dir"));
+    CHECK(back_up_below(&data, path_of("copies"), path_of("copies-2")) == ST_BAD_DIRECTORY);
+    CHECK(!is_there("other/x") && !is_there("copies-2") && !is_there("other/FORMAT"));
+    CHECK(back_up_below(&data, path_of("copies"), "monday") == ST_OK && is_there("copies/monday/FORMAT"));
+    CHECK(back_up_below(&data, path_of("copies"), path_of("copies/tuesday/")) == ST_OK);
+    CHECK(is_there("copies/tuesday/FORMAT"));
+    close_data(&data);
+}
+
+TEST(without_a_directory_for_copies_they_go_below_backups_in_the_data)
+{
+    struct data data, copy;
+    struct stat info;
+
+    open_data(&data, "data");
+    put(&data, "before");
+    CHECK(back_up_below(&data, NULL, "monday") == ST_OK);
+    CHECK(back_up_below(&data, NULL, "../store") == ST_BAD_DIRECTORY);
+    CHECK(back_up_below(&data, NULL, path_of("data/store/x")) == ST_BAD_DIRECTORY);
+    CHECK(back_up_below(&data, NULL, path_of("copy")) == ST_BAD_DIRECTORY && !is_there("copy"));
+    CHECK(stat(path_of("data/backups"), &info) == 0 && (info.st_mode & 0777) == 0700);
+    CHECK(back_up_below(&data, NULL, "tuesday") == ST_OK); /* which holds no monday */
+    CHECK(is_there("data/backups/tuesday/store") && !is_there("data/backups/tuesday/backups"));
+    open_data(&copy, "data/backups/monday");
+    CHECK(holds(&copy, "before"));
+    close_data(&copy);
+    close_data(&data);
+}
+
+/* Promise 8. */
+TEST(what_is_refused_keeps_its_mode_and_hidden_files_count)
+{
+    struct data data;
+    struct stat info;
+
+    open_data(&data, "data");
+    CHECK(mkdir(path_of("home"), 0755) == 0 && chmod(path_of("home"), 0755) == 0);
+    write_file("home/.profile", "x");
+    CHECK(back_up(&data, path_of("home")) == ST_BAD_DIRECTORY && strstr(test_op()->error, "is not empty"));
+    CHECK(stat(path_of("home"), &info) == 0 && (info.st_mode & 0777) == 0755 && !is_there("home/LOCK"));
+    CHECK(unlink(path_of("home/.profile")) == 0 && back_up(&data, path_of("home")) == ST_OK);
+    CHECK(stat(path_of("home"), &info) == 0 && (info.st_mode & 0777) == 0700);
+    close_data(&data);
+}
+
 /* Only root can give a directory away; anybody else tries one of root's. */
 TEST(a_directory_of_another_user_is_refused_and_left_as_it_is)
 {
     const char *theirs = geteuid() == 0 ? path_of("theirs") : "/usr";
+    const char *below = geteuid() == 0 ? test_directory() : "/";
     struct stat before, after;
     struct data data;
 
@@ -157,7 +228,8 @@ TEST(a_directory_of_another_user_is_refused_and_left_as_it_is)
     if (geteuid() == 0)
         CHECK(mkdir(theirs, 0755) == 0 && chown(theirs, 65534, 65534) == 0);
     CHECK(stat(theirs, &before) == 0 && before.st_uid != geteuid());
-    CHECK(back_up(&data, theirs) == ST_BAD_DIRECTORY && strstr(test_op()->error, "another user"));
+    CHECK(back_up_below(&data, below, theirs) == ST_BAD_DIRECTORY &&
+          strstr(test_op()->error, "another user"));
     CHECK(stat(theirs, &after) == 0 && after.st_mode == before.st_mode && after.st_uid == before.st_uid);
     CHECK(!is_there("theirs/LOCK") && !is_there("theirs/store"));
     close_data(&data);

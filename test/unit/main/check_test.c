@@ -317,7 +317,7 @@ static void change_entry(struct place *place, uint64_t number, bool add)
     struct slice key;
     size_t size;
 
-    term_put_path(term, path_member(path_root(TERM_RANGE), slice_of("id")));
+    term_put_path(term, path_member(place->container->seed, path_root(TERM_RANGE), slice_of("id")));
     size = TERM_PATH_BYTES + term_put_value(term + TERM_PATH_BYTES, rig_json(test_op(), "'1'"), false);
     key = key_index(&test_op()->arena, bucket_id(place->container->bucket), slice_make(term, size), number);
     if (add)

@@ -111,6 +111,47 @@ TEST(reading_makes_nothing)
     CHECK(try_open("empty", true) == ST_UNAVAILABLE && !is_there("empty/FORMAT") && !is_there("empty/LOCK"));
 }
 
+/* Promise 7. */
+TEST(a_directory_that_others_may_read_or_its_group_may_write_is_refused_and_left_as_it_is)
+{
+    static const struct {
+        mode_t mode;
+        enum status status;
+    } cases[] = { { 0700, ST_OK },          { 0750, ST_OK },          { 0770, ST_UNAVAILABLE },
+                  { 0755, ST_UNAVAILABLE }, { 0701, ST_UNAVAILABLE }, { 0777, ST_UNAVAILABLE } };
+    struct stat info;
+
+    CHECK(try_open("d", false) == ST_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CHECK(chmod(path_of("d"), cases[i].mode) == 0);
+        CHECK(try_open("d", false) == cases[i].status);
+        CHECK(cases[i].status == ST_OK || strstr(test_op()->error, "chmod 700"));
+        CHECK(stat(path_of("d"), &info) == 0 && (info.st_mode & 0777) == cases[i].mode);
+    }
+}
+
+TEST(an_empty_directory_that_was_given_is_closed_to_others)
+{
+    struct stat info;
+
+    CHECK(mkdir(path_of("given"), 0755) == 0 && chmod(path_of("given"), 0777) == 0);
+    CHECK(try_open("given", false) == ST_OK);
+    CHECK(stat(path_of("given"), &info) == 0 && (info.st_mode & 0777) == 0700);
+}
+
+TEST(hidden_files_are_files)
+{
+    struct stat info;
+
+    CHECK(mkdir(path_of("home"), 0755) == 0);
+    write_file("home/.profile", "x");
+    CHECK(!directory_is_empty(path_of("home")));
+    CHECK(try_open("home", false) == ST_UNAVAILABLE && strstr(test_op()->error, "is not empty"));
+    CHECK(stat(path_of("home"), &info) == 0 && (info.st_mode & 0777) == 0755);
+    CHECK(mkdir(path_of("disk"), 0755) == 0 && mkdir(path_of("disk/lost+found"), 0700) == 0);
+    CHECK(directory_is_empty(path_of("disk")) && try_open("disk", false) == ST_OK);
+}
+
 TEST(a_path_that_cannot_be_a_directory_is_refused)
 {
     write_file("file", "x");

@@ -40,7 +40,7 @@ static uint64_t entries_at(struct rig *rig, const struct container *container, c
     struct view view = { 0 };
     uint64_t count = 0;
 
-    term_put_path(prefix, index_path_id(path));
+    term_put_path(prefix, index_path_id(container->index, path));
     CHECK(view_open(rig->op, container->bucket, NULL, &view) == ST_OK);
     CHECK(index_count(rig->op, &view, slice_make(prefix, sizeof(prefix)),
                       index_prefix_end(&rig->op->arena, slice_make(prefix, sizeof(prefix))),
@@ -429,4 +429,59 @@ TEST(a_failure_at_any_call_of_indexing_again_is_made_good_by_the_next_try)
         container_release(container);
         rig_close(&rig);
     }
+}
+
+/* As a program of before 0.2 wrote the container: without a seed. */
+static void forget_seed(struct rig *rig, const struct container *container)
+{
+    struct record record = { .document = container->definition,
+                             .policy_version = container->policy_version,
+                             .number = container->ranges.count,
+                             .etag = container->etag };
+    struct batch *batch = batch_new(rig->op, 0);
+    struct commit_stamp stamp;
+    struct bucket *catalog;
+    size_t size;
+    uint8_t *value = record_encode(rig->op, &record, &size);
+
+    CHECK(store_bucket(rig->op, rig->store, 0, &catalog) == ST_OK);
+    batch_put_stamped(batch, key_catalog(&rig->op->arena, rid_slice(&container->rid)), value, size);
+    CHECK(store_commit(rig->op, catalog, batch, &stamp) == ST_OK);
+    rig_reopen(rig);
+}
+
+TEST(a_container_without_a_seed_gets_one_and_its_items_are_indexed_by_it)
+{
+    struct container *container;
+    struct hash_seed seed;
+    struct rig rig;
+    uint64_t etag;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, DEFINED(ALL));
+    CHECK(!hash_seed_is_none(container->seed));
+    etag = container->etag;
+    forget_seed(&rig, container);
+    container = found(&rig);
+    CHECK(hash_seed_is_none(container->seed) && container->policy_version == 1);
+    change_randomly(&rig, container, 40);
+    CHECK(is_right(&rig, container) && container_index_has(container, &path_a));
+    container_release(container);
+    rig_reopen(&rig);
+    CHECK(rig_reindex(&rig) == ST_OK);
+    container = found(&rig);
+    seed = container->seed;
+    CHECK(!hash_seed_is_none(seed) && container->policy_version == 2 && container->etag == etag);
+    CHECK(!container_index_has(container, &path_a)); /* some have the ids of before */
+    change_randomly(&rig, container, 10);
+    CHECK(is_right(&rig, container));
+    container_release(container);
+    finish_reindexing(&rig);
+    container = found(&rig);
+    CHECK(container->seed.k0 == seed.k0 && container->seed.k1 == seed.k1);
+    CHECK(records_of_version(&rig, container, 1) == 0 && is_right(&rig, container));
+    CHECK(container_index_has(container, &path_a));
+    CHECK(json_kind(json_get(container->definition, "_seed")) == JSON_UNDEFINED);
+    container_release(container);
+    rig_close(&rig);
 }

@@ -51,7 +51,7 @@ static const struct {
     { BY_PK, "[]", KEY_OF_QUERY, ST_BAD_HEADER, 0, MISMATCH },
     { LEVELS, "['a','b','c']", KEY_OF_ITEM, ST_OK, 3, NULL },
     { LEVELS, "['a',1,null]", KEY_OF_ITEM, ST_OK, 3, NULL },
-    { LEVELS, "['a','b']", KEY_OF_ITEM, ST_BAD_HEADER, 0, MISMATCH },
+    { LEVELS, "['a','b']", KEY_OF_ITEM, ST_KEY_MISMATCH, 0, MISMATCH },
     { LEVELS, "['a','b']", KEY_OF_QUERY, ST_OK, 2, NULL },
     { LEVELS, "['a']", KEY_OF_QUERY, ST_OK, 1, NULL },
     { LEVELS, "['a','b','c','d']", KEY_OF_QUERY, ST_BAD_HEADER, 0, MISMATCH },

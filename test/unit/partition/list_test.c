@@ -171,6 +171,63 @@ TEST(what_one_page_holds_whole_is_in_order_of_creation)
     rig_close(&rig);
 }
 
+TEST(pages_of_a_small_container_are_in_order_of_creation_though_items_come_and_go)
+{
+    enum { COUNT = 100 };
+    struct partition_page page = { .more = true };
+    struct partition_scope scope = { 0 };
+    struct container *container;
+    int next = 0, pages = 0;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    fill(&rig, container, DOCUMENT, COUNT);
+    while (page.more && pages < 100) {
+        CHECK(partition_list_by_creation(rig.op, container, &scope, page.last, 7, &page) == ST_OK);
+        CHECK(page.count <= 7);
+        for (size_t i = 0; i < page.count; i++) {
+            int n = (int)json_int(json_get(page.item[i].document, "n"));
+
+            CHECK(n == -1 || n == next++); /* -1: one of those that come and go */
+        }
+        disturb(&rig, container, pages++);
+    }
+    CHECK(next == COUNT && pages > 10);
+    rig_close(&rig);
+}
+
+TEST(a_list_that_began_in_order_of_creation_goes_on_so_when_the_container_has_grown)
+{
+    struct partition_scope scope = { 0 };
+    struct container *container;
+    struct partition_page page;
+    struct record item;
+    char *large = malloc(1100000);
+    int next = 0;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    container = rig_container(&rig, BY_PK);
+    fill(&rig, container, DOCUMENT, 20);
+    CHECK(partition_list_by_creation(rig.op, container, &scope, 0, 5, &page) == ST_OK && page.more);
+    for (int i = 0; i < 5; i++) {
+        int size = snprintf(large, 1100000, "{'id':'large%d','pk':'%d','n':%d,'text':'%01000000d'}", i, i,
+                            20 + i, 0);
+
+        CHECK(size > 1000000);
+        CHECK(item_create(&rig, container, large, &item) == ST_OK);
+    }
+    for (next = 5; page.more && next < 100;) {
+        CHECK(partition_list_by_creation(rig.op, container, &scope, page.last, 5, &page) == ST_OK);
+        for (size_t i = 0; i < page.count; i++)
+            CHECK(json_int(json_get(page.item[i].document, "n")) == next++);
+    }
+    CHECK(next == 25);
+    free(large);
+    rig_close(&rig);
+}
+
 TEST(an_empty_container_has_one_empty_page)
 {
     struct walk walk;

@@ -116,7 +116,9 @@ void shelf_open(struct shelf *shelf, const char *policy, size_t count)
 
 void shelf_open_with(struct shelf *shelf, const char *policy, struct json computed, size_t count)
 {
-    struct index_policy_source source = { quoted(policy), computed, false, computed_value };
+    struct index_policy_source source = { .policy = quoted(policy),
+                                          .computed = computed,
+                                          .compute = computed_value };
     struct store_options options = { .kind = STORE_MEMORY };
 
     *shelf = (struct shelf){ .computed = computed };

@@ -48,6 +48,26 @@ TEST(all_versions_are_refused_behind_what_was_trimmed_and_latest_ones_are_not)
     ask_close(&ask);
 }
 
+/* The clock begins at 1700000000: Tue, 14 Nov 2023 22:13:20 GMT. */
+TEST(a_time_begins_behind_all_changes_of_its_second)
+{
+    struct ask ask;
+
+    open_feed(&ask, "Incremental Feed");
+    rig_advance_ms(&ask.rig, 700);
+    create(&ask, "{'id':'1','a':{'b':'k'}}");
+    rig_advance_ms(&ask.rig, 300);
+    create(&ask, "{'id':'2','a':{'b':'k'}}");
+    ask_header(&ask, HEADER_IF_MODIFIED_SINCE, "Tue, 14 Nov 2023 22:13:20 UTC"); /* as Go writes it */
+    CHECK(read_after(&ask, "") == 200 && json_count(ask_member(&ask, "Documents")) == 1);
+    CHECK(slice_is(json_string(json_get(json_element(ask_member(&ask, "Documents"), 0), "id")), "2"));
+    ask_header(&ask, HEADER_IF_MODIFIED_SINCE, "Tue, 14 Nov 2023 22:13:19 GMT");
+    CHECK(read_after(&ask, "") == 200 && json_count(ask_member(&ask, "Documents")) == 2);
+    ask_header(&ask, HEADER_IF_MODIFIED_SINCE, "Tue, 14 Nov 2023 22:13:21 GMT");
+    CHECK(read_after(&ask, "") == 304);
+    ask_close(&ask);
+}
+
 TEST(a_delete_that_nobody_asked_for_says_so_and_names_the_key_by_its_path)
 {
     struct json change, metadata;

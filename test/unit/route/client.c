@@ -21,17 +21,16 @@ static void print_token(void *context, const struct grant *grant, struct buf *ou
     auth_print_token(context, grant, out);
 }
 
-void client_open(struct client *client)
-{
-    client_open_with(client, NULL, NULL);
-}
-
-void client_open_with(struct client *client,
-                      enum status (*backup)(void *context, struct op *op, struct slice directory),
-                      void *context)
+static void open_client(struct client *client, const char *audit_path,
+                        enum status (*backup)(void *context, struct op *op, struct slice name,
+                                              struct slice *made),
+                        void *context)
 {
     const char *keys[AUTH_KEYS_MAX] = {
-        [AUTH_PRIMARY] = auth_emulator_key, [AUTH_SECONDARY_READONLY] = CLIENT_READONLY_KEY
+        [AUTH_PRIMARY] = auth_emulator_key,
+        [AUTH_SECONDARY] = CLIENT_SECONDARY_KEY,
+        [AUTH_PRIMARY_READONLY] = CLIENT_PRIMARY_READONLY_KEY,
+        [AUTH_SECONDARY_READONLY] = CLIENT_READONLY_KEY,
     };
     static const char *const origins[] = { "http://page.example" };
 
@@ -48,8 +47,12 @@ void client_open_with(struct client *client,
                                         .hints = hints_open(),
                                         .print_token = print_token,
                                         .token_context = client->auth,
-                                        .account = slice_of("orrery") };
+                                        .account = slice_of("orrery"),
+                                        .consistency = CONSISTENCY_SESSION };
+    if (audit_path)
+        CHECK(audit_open(client->rig.op, audit_path, &client->audit) == ST_OK);
     client->router = route_open(&(struct route_options){ .service = &client->service,
+                                                         .audit = client->audit,
                                                          .auth = client->auth,
                                                          .cors_origins = origins,
                                                          .cors_origin_count = 1,
@@ -59,10 +62,28 @@ void client_open_with(struct client *client,
     client_clear(client);
 }
 
+void client_open(struct client *client)
+{
+    open_client(client, NULL, NULL, NULL);
+}
+
+void client_open_audited(struct client *client, const char *path)
+{
+    open_client(client, path, NULL, NULL);
+}
+
+void client_open_with(struct client *client,
+                      enum status (*backup)(void *context, struct op *op, struct slice name,
+                                            struct slice *made),
+                      void *context)
+{
+    open_client(client, NULL, backup, context);
+}
 void client_close(struct client *client)
 {
     route_close(client->router);
     auth_close(client->auth);
+    audit_close(client->audit);
     hints_close(client->service.hints);
     op_free(&client->exchange.op);
     op_free(&client->keep);
@@ -83,6 +104,12 @@ void client_clear(struct client *client)
     client_header(client, HEADER_VERSION, "2020-07-15");
 }
 
+static void add_lower(struct buf *text, struct slice part)
+{
+    for (size_t i = 0; i < part.size; i++)
+        buf_byte(text, part.data[i] >= 'A' && part.data[i] <= 'Z' ? (char)(part.data[i] + 32) : part.data[i]);
+}
+
 static void sign(struct client *client, struct request *request)
 {
     static const char *const verbs[] = { "get", "head", "post", "put", "patch", "delete", "options", "" };
@@ -99,11 +126,12 @@ static void sign(struct client *client, struct request *request)
     if (path_parse(op, request->target, &path) != ST_OK)
         return;
     buf_init(&text, &op->arena);
-    buf_printf(&text, "%s\n%.*s\n", verbs[request->method], SLICE_ARGS(path.type));
+    buf_printf(&text, "%s\n", verbs[request->method]);
+    add_lower(&text, path.type);
+    buf_byte(&text, '\n');
     buf_slice(&text, path.link);
     buf_byte(&text, '\n');
-    for (const char *c = date; *c; c++)
-        buf_byte(&text, *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c);
+    add_lower(&text, slice_of(date));
     buf_text(&text, "\n\n");
     CHECK(base64_decode(slice_of(client->key), key, sizeof(key), &size));
     HMAC(EVP_sha256(), key, (int)size, (const unsigned char *)text.data, text.size, made, &made_size);
@@ -150,6 +178,7 @@ static void make_request(struct client *client, enum method method, const char *
     exchange->answer = (struct answer){ 0 };
     exchange->request = (struct request){ .method = method,
                                           .target = slice_of(target),
+                                          .peer = slice_of("192.0.2.7:50312"),
                                           .body = rig_quoted(&exchange->op, body ? body : "") };
     memcpy(exchange->request.header, client->header, sizeof(client->header));
     if (!client->unsigned_request && !client->header[HEADER_AUTHORIZATION].data)
@@ -195,6 +224,11 @@ struct slice client_answer(struct client *client, const char *header)
 void client_open_filled(struct client *client)
 {
     client_open(client);
+    client_fill(client);
+}
+
+void client_fill(struct client *client)
+{
     CHECK(client_send(client, METHOD_POST, "/dbs", "{'id':'d'}") == 201);
     CHECK(client_send(client, METHOD_POST, "/dbs/d/colls",
                       "{'id':'c','partitionKey':{'paths':['/pk'],'version':2}}") == 201);

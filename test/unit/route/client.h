@@ -11,6 +11,7 @@ struct client {
     struct rig rig;
     struct service service;
     struct auth *auth;
+    struct audit *audit; /* NULL: none is kept */
     struct router *router;
     struct exchange exchange; /* the last one */
     struct slice header[HEADER_COUNT];
@@ -22,18 +23,25 @@ struct client {
     struct op keep;                       /* for what outlives an exchange */
 };
 
-/* What the router takes besides the emulator's key, to read with. */
+/* What the router takes besides the emulator's key: another that may write, and two to read with. */
+#define CLIENT_SECONDARY_KEY "c2Vjb25kIGtleSwgb2YgdGhpcnR5LXR3byBieXRlcy4="
+#define CLIENT_PRIMARY_READONLY_KEY "cmVhZHMgdG9vLCBhbmQgaGFzIHRoaXJ0eS10d28gYi4="
 #define CLIENT_READONLY_KEY "cmVhZHM="
 
 void client_open(struct client *client);
 
+/* With a file that tells of refusals and changes. */
+void client_open_audited(struct client *client, const char *path);
+
 /* With something that makes backups. */
 void client_open_with(struct client *client,
-                      enum status (*backup)(void *context, struct op *op, struct slice directory),
+                      enum status (*backup)(void *context, struct op *op, struct slice name,
+                                            struct slice *made),
                       void *context);
 
 /* With the container d/c and in it item 1 of key a; the header with that key stays. */
 void client_open_filled(struct client *client);
+void client_fill(struct client *client);
 void client_close(struct client *client);
 void client_header(struct client *client, enum header_id id, const char *value);
 void client_clear(struct client *client);

@@ -161,8 +161,8 @@ TEST(a_key_of_one_range_is_served_while_another_range_has_nothing_left)
     int refused = 0;
     char key[16];
 
-    open_with(&client, NULL, "20000"); /* two ranges of 10,000 each */
-    for (int i = 0; i < 25; i++) {
+    open_with(&client, NULL, "12000"); /* two ranges of 6,000 each */
+    for (int i = 0; i < 15; i++) {
         snprintf(key, sizeof(key), "%d", i);
         create_large(&client, DOCS, key, "a");
     }

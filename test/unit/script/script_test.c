@@ -65,7 +65,7 @@ static enum status run_once(struct op *op, struct scripts *scripts, const char *
     int count = 0;
     enum status st;
 
-    TRY(script_begin(op, scripts, &session));
+    TRY(script_begin(op, scripts, 1, &session));
     TRY(run_in(op, session, what, answer, &count, &done));
     if (body) /* the session's memory ends with it */
         *body = json_from_bytes(arena_copy(&op->arena, json_bytes(json_get(done, "body"))));
@@ -115,7 +115,7 @@ TEST(what_an_operation_cannot_survive_ends_the_script_and_its_child)
     struct script_session *session;
     struct json done;
 
-    REQUIRE(script_begin(op, scripts, &session) == ST_OK);
+    REQUIRE(script_begin(op, scripts, 1, &session) == ST_OK);
     CHECK(run_in(op, session, "operate", refuse, NULL, &done) == ST_UNAVAILABLE);
     script_end(session);
     CHECK(run_once(op, scripts, "done", NULL) ==
@@ -181,9 +181,9 @@ TEST(without_the_program_scripts_are_not_built_and_the_reason_says_what_to_insta
     struct op *op = test_op();
     struct script_session *session;
 
-    CHECK(script_begin(op, scripts, &session) == ST_NOT_BUILT);
+    CHECK(script_begin(op, scripts, 1, &session) == ST_NOT_BUILT);
     CHECK(strstr(op->error, "libjavascriptcoregtk"));
-    CHECK(script_begin(op, scripts, &session) == ST_NOT_BUILT);
+    CHECK(script_begin(op, scripts, 1, &session) == ST_NOT_BUILT);
     scripts_close(scripts);
 }
 
@@ -221,7 +221,7 @@ TEST(functions_are_called_while_a_script_waits_for_its_operations)
     struct calling calling = { 0 };
     struct json done;
 
-    REQUIRE(script_begin(op, scripts, &calling.session) == ST_OK);
+    REQUIRE(script_begin(op, scripts, 1, &calling.session) == ST_OK);
     CHECK(run_in(op, calling.session, "operate", call_and_answer, &calling, &done) == ST_OK);
     CHECK(json_int(json_get(json_element(calling.values, 0), "value")) == 7);
     script_end(calling.session);
@@ -235,7 +235,7 @@ TEST(as_many_values_must_come_back_as_functions_were_called)
     struct script_session *session;
     struct json values;
 
-    REQUIRE(script_begin(op, scripts, &session) == ST_OK);
+    REQUIRE(script_begin(op, scripts, 1, &session) == ST_OK);
     CHECK(call_in(op, session, "few values", &values) == ST_SCRIPT_FAILED);
     CHECK(call_in(op, session, "seven", &values) == ST_SCRIPT_FAILED); /* it is not asked again */
     script_end(session);
@@ -249,7 +249,7 @@ TEST(a_function_that_throws_is_told_in_the_same_words)
     struct script_session *session;
     struct json values;
 
-    REQUIRE(script_begin(op, scripts, &session) == ST_OK);
+    REQUIRE(script_begin(op, scripts, 1, &session) == ST_OK);
     REQUIRE(call_in(op, session, "error", &values) == ST_OK);
     CHECK(script_failed(op, json_element(values, 0)) == ST_SCRIPT_FAILED &&
           strstr(op->error, "Exception = Error: bad"));
@@ -331,7 +331,7 @@ static void *take_turn(void *argument)
     struct op op;
 
     begin_beside(&op);
-    CHECK(script_begin(&op, turn->scripts, &session) == ST_OK);
+    CHECK(script_begin(&op, turn->scripts, 1, &session) == ST_OK);
     turn->had = true;
     script_end(session);
     op_free(&op);
@@ -345,12 +345,12 @@ TEST(a_child_that_is_given_back_goes_to_who_has_waited_for_it)
     struct script_session *session;
     pthread_t thread;
 
-    REQUIRE(script_begin(test_op(), turn.scripts, &session) == ST_OK);
+    REQUIRE(script_begin(test_op(), turn.scripts, 1, &session) == ST_OK);
     pthread_create(&thread, NULL, take_turn, &turn);
     while (stats.waiting == 0)
         scripts_stats(turn.scripts, &stats);
     script_end(session);
-    REQUIRE(script_begin(test_op(), turn.scripts, &session) == ST_OK);
+    REQUIRE(script_begin(test_op(), turn.scripts, 1, &session) == ST_OK);
     CHECK(turn.had);
     script_end(session);
     pthread_join(thread, NULL);
@@ -377,7 +377,7 @@ static void *run_on(void *argument)
 
     begin_beside(&op);
     while (!turn->stop) {
-        CHECK(script_begin(&op, turn->scripts, &session) == ST_OK);
+        CHECK(script_begin(&op, turn->scripts, 1, &session) == ST_OK);
         CHECK(run_in(&op, session, "operate", answer_later, turn, &done) == ST_OK);
         script_end(session);
     }
@@ -404,4 +404,87 @@ TEST(a_line_that_moves_gets_another_child_where_a_core_is_left)
         pthread_join(threads[i], NULL);
     scripts_close(turn.scripts);
     env_free(turn.env);
+}
+
+/* ---- owners ---- */
+
+enum { CROWD = 1, OTHER = 2 };
+
+struct waiting {
+    struct scripts *scripts;
+    uint64_t owner;
+    pthread_t thread;
+};
+
+static char served[16]; /* the owners' letters, in the order in which they had the one child */
+
+static void *note_turn(void *argument)
+{
+    struct waiting *waiting = argument;
+    struct script_session *session = NULL;
+    struct op op;
+
+    begin_beside(&op);
+    CHECK(script_begin(&op, waiting->scripts, waiting->owner, &session) == ST_OK);
+    served[strlen(served)] = waiting->owner == CROWD ? 'c' : 'o';
+    script_end(session);
+    op_free(&op);
+    return NULL;
+}
+
+/* In the line when this returns. */
+static void start_waiting(struct waiting *waiting, struct scripts *scripts, uint64_t owner)
+{
+    struct script_stats before, stats;
+
+    scripts_stats(scripts, &before);
+    *waiting = (struct waiting){ .scripts = scripts, .owner = owner };
+    pthread_create(&waiting->thread, NULL, note_turn, waiting);
+    do
+        scripts_stats(scripts, &stats);
+    while (stats.waiting == before.waiting);
+}
+
+TEST(owners_take_turns_however_many_of_one_came_first)
+{
+    struct scripts *scripts = open_children(1);
+    struct script_session *session;
+    struct waiting waiting[5];
+
+    memset(served, 0, sizeof(served));
+    REQUIRE(script_begin(test_op(), scripts, CROWD, &session) == ST_OK);
+    for (size_t i = 0; i < 4; i++)
+        start_waiting(&waiting[i], scripts, CROWD);
+    start_waiting(&waiting[4], scripts, OTHER);
+    script_end(session);
+    for (size_t i = 0; i < 5; i++)
+        pthread_join(waiting[i].thread, NULL);
+    CHECK(strcmp(served, "coccc") == 0);
+    scripts_close(scripts);
+}
+
+/* Of four children one is not for an owner that has three; and no other is started for it. */
+TEST(a_crowd_leaves_a_child_for_another_owner)
+{
+    struct scripts *scripts = open_children(4);
+    struct script_session *session[4];
+    struct script_stats stats;
+    struct waiting waiting;
+
+    memset(served, 0, sizeof(served));
+    for (size_t i = 0; i < 3; i++)
+        REQUIRE(script_begin(test_op(), scripts, CROWD, &session[i]) == ST_OK);
+    start_waiting(&waiting, scripts, CROWD);
+    REQUIRE(script_begin(test_op(), scripts, OTHER, &session[3]) == ST_OK);
+    scripts_stats(scripts, &stats);
+    CHECK(stats.waiting == 1 && stats.children == 4 && !served[0]);
+    script_end(session[3]); /* the crowd's may not have this one either */
+    scripts_stats(scripts, &stats);
+    CHECK(stats.waiting == 1 && !served[0]);
+    script_end(session[0]);
+    pthread_join(waiting.thread, NULL);
+    CHECK(strcmp(served, "c") == 0);
+    for (size_t i = 1; i < 3; i++)
+        script_end(session[i]);
+    scripts_close(scripts);
 }

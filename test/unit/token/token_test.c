@@ -147,8 +147,7 @@ TEST(a_malformed_continuation_is_a_bad_request_with_the_services_words)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         CHECK(continuation_parse(test_op(), slice_of(rows[i]), CONTINUATION_DOCUMENTS, &owner, &got) ==
               ST_BAD_REQUEST);
-        CHECK(slice_starts_with(slice_of(test_op()->error),
-                                "The continuation token specified in the request is"));
+        CHECK(slice_is(slice_of(test_op()->error), "Invalid Continuation Token"));
     }
     for (size_t size = 0; size < right.size; size++)
         CHECK(!parses(slice_make(right.data, size), CONTINUATION_DOCUMENTS, &owner));

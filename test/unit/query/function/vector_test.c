@@ -45,9 +45,9 @@ TEST(what_is_no_pair_of_vectors_of_one_size_has_no_distance)
         CHECK(vector(wrong[i], "undefined"));
 }
 
-TEST(a_vector_of_zeros_has_no_direction_but_a_distance)
+TEST(a_vector_of_zeros_is_like_none_and_has_a_distance)
 {
-    CHECK(vector("[[0,0],[1,1]]", "undefined"));
+    CHECK(vector("[[0,0],[1,1]]", "0"));
     CHECK(vector("[[0,0],[1,1],false,{'distanceFunction':'dotproduct'}]", "0"));
     CHECK(vector("[[0,0],[6,8],false,{'distanceFunction':'euclidean'}]", "10"));
 }

@@ -62,7 +62,7 @@ static const struct filter *filter_of(const char *text)
 TEST(a_condition_says_who_may_read_it)
 {
     CHECK(filter_of("SELECT * FROM c WHERE c.a = 1")->readers == FOR_BOTH);
-    CHECK(filter_of("SELECT * FROM c WHERE c.a < 1")->readers == FOR_INDEX);
+    CHECK(filter_of("SELECT * FROM c WHERE c.a < 1")->readers == FOR_BOTH);
     CHECK(filter_of("SELECT * FROM c WHERE IS_NULL(c.a)")->readers == FOR_BOTH);
     CHECK(filter_of("SELECT * FROM c WHERE STRINGEQUALS(c.a, 'x')")->readers == FOR_INDEX);
     CHECK(filter_of("SELECT * FROM c WHERE ABS(c.a) = 1")->kid[1]->readers == FOR_KEYS);

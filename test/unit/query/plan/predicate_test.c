@@ -16,10 +16,14 @@ static bool has_no_spatial(const struct query_index *index, const struct index_p
 
 static void filter_is(const char *from, const char *filter, const char *expected)
 {
+    struct index_policy_source nothing = { .policy = json_undefined };
     struct query_index index = { .has = has, .has_spatial = has_no_spatial };
+    struct index_policy *policy;
     struct planner planner = { .op = test_op(), .index = &index };
     struct buf text, printed;
 
+    CHECK(index_policy_read(test_op(), &test_op()->arena, &nothing, &policy) == ST_OK);
+    index.policy = policy;
     buf_init(&text, &test_op()->arena);
     buf_printf(&text, "SELECT VALUE c.id FROM c%s WHERE %s", from, filter);
     buf_init(&printed, &test_op()->arena);

@@ -158,11 +158,8 @@ TEST(what_is_not_understood_is_everywhere)
         "c.key.x = 5",
         "c.x.key = 5",
         "c.key = RAND()",
-        "c.key = NaN",
         "c.key = Infinity",
         "c.key + 0 = 5",
-        "c.key BETWEEN 5 AND 5",
-        "c.key LIKE 'a'",
         "c.key NOT IN (5)",
         "c.key IN (5, c.x)",
         "(c.key = 5) = true",
@@ -179,7 +176,7 @@ TEST(what_is_not_understood_is_everywhere)
         "SELECT x FROM c JOIN x IN c.key WHERE x = 5",
         "SELECT x FROM x IN c.key WHERE x = 5",
         "SELECT s FROM (SELECT c.key FROM c) s WHERE s.key = 5",
-        "SELECT (SELECT 1 FROM x IN c.x WHERE c.key = 5) FROM c",
+        "SELECT FIRST(SELECT 1 FROM x IN c.x WHERE c.key = 5) FROM c",
     };
 
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)

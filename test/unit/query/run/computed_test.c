@@ -69,7 +69,7 @@ TEST(what_depends_on_more_than_the_document_is_refused)
     static const char *const refused[] = { "c._ts",          "c._etag",  "LOWER(c[\\\"_rid\\\"])",
                                            "ToString(c)",    "c",        "c[c.n]",
                                            "{k: [c._self]}", "COUNT(1)", "VectorDistance(c.a, [1])" };
-    static const char *const taken[] = { "LOWER(c.s)", "c.a._ts", "c.a[c.n]", "1 + 1" };
+    static const char *const taken[] = { "LOWER(c.s)", "c.a._ts", "c.a[1]", "1 + 1" };
     struct index_computed result;
 
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)

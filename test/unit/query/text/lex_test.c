@@ -78,13 +78,30 @@ TEST(keywords_are_found_in_any_case_but_for_literals)
     CHECK(first("undefined1").kind == TOKEN_NAME);
 }
 
+TEST(names_are_of_letters_of_any_script)
+{
+    CHECK(strcmp(tokens("\xc3\xb1"
+                        "and\xc3\xba.\xe6\x97\xa5\xe6\x9c\xac @\xc3\xa9"
+                        "1"),
+                 "\xc3\xb1"
+                 "and\xc3\xba|.|\xe6\x97\xa5\xe6\x9c\xac|@\xc3\xa9"
+                 "1|") == 0);
+    CHECK(strcmp(tokens("a\xc2\xb2 b\xd9\xa3"), "a\xc2\xb2|b\xd9\xa3|") == 0); /* digits behind a letter */
+    CHECK(first("\xc2\xb2").kind == TOKEN_BAD_CHARACTER);
+    CHECK(first("\xf0\x90\x90\x80").kind == TOKEN_BAD_CHARACTER); /* a letter beyond 16 bits */
+    CHECK(strcmp(tokens("a\xe3\x80\x80"
+                        "b\x0b"
+                        "c"),
+                 "a|b|c|") == 0); /* blanks of any script */
+}
+
 TEST(strings_end_at_their_own_quote)
 {
     CHECK(strcmp(tokens("'a\"b'\"c'd\"x"), "'a\"b'|\"c'd\"|x|") == 0);
     CHECK(strcmp(tokens("'a\\'b' 'c\\\\' d"), "'a\\'b'|'c\\\\'|d|") == 0);
     CHECK(first("'abc").kind == TOKEN_BAD_STRING);
-    CHECK(first("'a\tb'").kind == TOKEN_BAD_STRING);
-    CHECK(first("'\\x'").kind == TOKEN_BAD_STRING);
+    CHECK(first("'a\tb'").kind == TOKEN_STRING);
+    CHECK(first("'\\x'").kind == TOKEN_STRING);
     CHECK(first("'\\u00'").kind == TOKEN_BAD_STRING);
 }
 

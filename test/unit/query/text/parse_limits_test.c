@@ -165,7 +165,7 @@ TEST(a_text_past_the_limit_is_refused_as_a_whole)
 TEST(memory_that_ends_is_a_failure_and_no_crash)
 {
     struct slice text = repeated("SELECT VALUE [{a:'\\n', b: (SELECT 1 x FROM c JOIN d IN c.e)}",
-                                 ",f(.5, 1e300, 0x10000000000000000)", 200, "] FROM c GROUP BY d ORDER BY e");
+                                 ",f(.5, 1e300, 0x1000000000000000)", 200, "] FROM c GROUP BY d ORDER BY e");
     struct op op;
     struct select *select;
     enum status st = ST_QUERY_MEMORY;

@@ -58,18 +58,20 @@ TEST(every_operation_is_in_parentheses)
     CHECK(prints_as("SELECT a AND b AND NOT c OR d", "SELECT (((a AND b) AND (NOT c)) OR d)"));
     CHECK(prints_as("SELECT a ?? b ? c : d", "SELECT ((a ?? b) ? c : d)"));
     CHECK(prints_as("SELECT a between 1 and 2, a NOT IN (1,2), a LIKE 'x' ESCAPE '!'",
-                    "SELECT (a BETWEEN 1 AND 2), (a NOT IN (1, 2)), (a LIKE \"x\" ESCAPE \"!\")"));
+                    "SELECT (a BETWEEN 1 AND 2), (a NOT  IN (1, 2)), (a LIKE \"x\" ESCAPE \"!\")"));
     CHECK(prints_as("SELECT a <> b, a || b, ~a, +a, -a", "SELECT (a != b), (a || b), (~ a), (+ a), (- a)"));
 }
 
-TEST(numbers_have_all_their_digits_and_signs_are_operations)
+TEST(numbers_have_all_their_digits_and_their_signs)
 {
     CHECK(prints_as("SELECT 1, 1.0, 1.5, 0x10", "SELECT 1, 1, 1.5, 16"));
     CHECK(prints_as("SELECT 0.01579204574227333", "SELECT 0.015792045742273331"));
-    CHECK(prints_as("SELECT -0.005676387343555689", "SELECT (- 0.0056763873435556889)"));
+    CHECK(prints_as("SELECT -0.005676387343555689", "SELECT -0.0056763873435556889"));
     CHECK(prints_as("SELECT 1e300", "SELECT 1.0000000000000001e+300"));
-    CHECK(prints_as("SELECT -9223372036854775808", "SELECT (- 9223372036854775808)"));
-    CHECK(prints_as("SELECT NaN, Infinity, -Infinity", "SELECT NaN, Infinity, (- Infinity)"));
+    CHECK(prints_as("SELECT 0.1, 1e20, 2.5e-5, - 1", "SELECT 0.1, 1e+20, 2.5e-05, (- 1)"));
+    CHECK(prints_as("SELECT -1[0], (-1).a, 'a'.b", "SELECT (- (1)[0]), (-1).a, (\"a\").b"));
+    CHECK(prints_as("SELECT -9223372036854775808", "SELECT -9223372036854775808"));
+    CHECK(prints_as("SELECT NaN, Infinity, -Infinity", "SELECT NaN, Infinity, -Infinity"));
 }
 
 TEST(strings_are_in_double_quotes)
@@ -84,11 +86,11 @@ TEST(subqueries_are_indented)
 {
     CHECK(prints_as(
         "SELECT s FROM c JOIN (SELECT VALUE s FROM s IN c.scores GROUP BY s) s",
-        "SELECT s\nFROM c\nJOIN \n    (SELECT VALUE s\n    FROM s IN c.scores\n    GROUP BY s)\n AS s"));
+        "SELECT s\nFROM c\nJOIN (\n    SELECT VALUE s\n    FROM s IN c.scores\n    GROUP BY s\n) AS s"));
     CHECK(prints_as("SELECT EXISTS(SELECT 1 FROM x IN (SELECT 2))",
-                    "SELECT EXISTS\n    (SELECT 1\n    FROM x IN \n        (SELECT 2)\n    )\n"));
+                    "SELECT EXISTS(\n    SELECT 1\n    FROM x IN (\n        SELECT 2\n    )\n)"));
     CHECK(prints_as("SELECT ARRAY(SELECT 1), (SELECT 1).a",
-                    "SELECT ARRAY\n    (SELECT 1)\n, \n    (SELECT 1)\n.a"));
+                    "SELECT ARRAY(\n    SELECT 1\n), (\n    SELECT 1\n).a"));
 }
 
 TEST(names_of_functions_stay_as_they_are_written)
@@ -114,7 +116,8 @@ TEST(what_is_printed_prints_as_itself)
         "SELECT ALL(SELECT 1), FIRST(SELECT 2), LAST(SELECT 3)",
         "SELECT * FROM (SELECT DISTINCT VALUE c.a FROM c) AS s JOIN t IN (SELECT VALUE s.u) JOIN (SELECT 1) "
         "v",
-        "SELECT kv FROM c JOIN kv IN OBJECTTOARRAY(c.m, 'k', 'v')",
+        "SELECT kv FROM c JOIN kv IN (SELECT VALUE OBJECTTOARRAY(c.m, 'k', 'v'))",
+        "SELECT c.a AS 'x y', c.b 'value', c.d AS '', c.e 'select', c.f AS 'f' FROM c",
         "SELECT TOP @n c.a FROM c ORDER BY VectorDistance(c.v, @v, true)",
         "SELECT c.name FROM c ORDER BY RANK RRF(FullTextScore(c.t, ['a']), VectorDistance(c.v, [1, -2.5])) "
         "OFFSET 0 LIMIT 1",

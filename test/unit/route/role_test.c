@@ -1,0 +1,206 @@
+/* test/unit/route/role_test.c - bearers of tokens over the whole route table: roles, places, and what no role allows. */
+#include "client.h"
+#include "issuer.h"
+#include "route/table.h"
+
+#define CLAIMS "'iss':'i','aud':'a','exp':9000000000"
+
+static const char roles[] =
+    "{\"definitions\":[{\"name\":\"create\",\"dataActions\":["
+    "\"Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/create\"]}],\"assignments\":["
+    "{\"role\":\"Cosmos DB Built-in Data Contributor\",\"scope\":\"/\",\"sub\":\"contributor\"},"
+    "{\"role\":\"Cosmos DB Built-in Data Reader\",\"scope\":\"/dbs/d\",\"sub\":\"reader\"},"
+    "{\"role\":\"create\",\"scope\":\"/dbs/d/colls/c\",\"sub\":\"creator\"},"
+    "{\"role\":\"Cosmos DB Built-in Data "
+    "Contributor\",\"scope\":\"/dbs/d/colls/other\",\"sub\":\"neighbour\"}]}";
+
+struct house {
+    struct client client;
+    struct issuer issuer;
+    struct slice authorization;
+};
+
+static void open_house(struct house *house)
+{
+    static const char *const audiences[] = { "a" };
+    struct client *client = &house->client;
+    struct bearer_options options = {
+        .issuer = "i", .audiences = audiences, .audience_count = 1, .roles = slice_of(roles)
+    };
+    struct bearer *bearer = NULL;
+
+    *house = (struct house){ 0 };
+    client_open_filled(client);
+    issuer_open(&house->issuer);
+    options.jwks = issuer_jwks(&house->issuer, &client->keep, "");
+    CHECK(bearer_open(client->rig.op, &options, &bearer) == ST_OK);
+    auth_set_bearer(client->auth, bearer);
+}
+
+static void close_house(struct house *house)
+{
+    issuer_close(&house->issuer);
+    client_close(&house->client);
+}
+
+static void come_as(struct house *house, const char *claims)
+{
+    house->authorization =
+        issuer_authorization(&house->client.keep, issuer_sign(&house->issuer, &house->client.keep,
+                                                              "{'alg':'ES256','kid':'ec'}", claims));
+}
+
+static int ask(struct house *house, enum method method, enum marker marker, const char *target,
+               const char *body)
+{
+    static const enum header_id headers[] = { [MARK_PLAN] = HEADER_IS_QUERY_PLAN,
+                                              [MARK_BATCH] = HEADER_IS_BATCH,
+                                              [MARK_QUERY] = HEADER_IS_QUERY,
+                                              [MARK_UPSERT] = HEADER_IS_UPSERT };
+
+    client_clear(&house->client);
+    client_header(&house->client, HEADER_PARTITION_KEY, "['a']");
+    if (marker != MARK_NONE)
+        client_header(&house->client, headers[marker], "True");
+    house->client.header[HEADER_AUTHORIZATION] = house->authorization;
+    return client_send(&house->client, method, target, body);
+}
+
+/* dbs/x/colls/x to /dbs/d/colls/c. */
+static const char *target_of(const char *shape)
+{
+    static char target[100];
+    static const char *const ids[] = { "d", "c", "1", "1", "1" };
+    size_t size = 0, id = 0;
+
+    target[size++] = '/';
+    for (const char *c = shape; *c; c++)
+        target[size++] = *c == 'x' && (c[1] == '/' || !c[1]) && c[-1] == '/' ? ids[id++][0] : *c;
+    target[size] = '\0';
+    return target;
+}
+
+static int sub_status(struct house *house)
+{
+    uint64_t number = 0;
+
+    slice_to_u64(client_answer(&house->client, "x-ms-substatus"), &number);
+    return (int)number;
+}
+
+/* Whether the answer to a row is a refusal for want of rights, with the right sub-status. */
+static bool is_refused(struct house *house, const struct route *route)
+{
+    int expected = !route->actions ? 5300 : route->actions == ACTION_METADATA ? 5301 : 5302;
+    int status = ask(house, route->method, route->marker, target_of(route->shape), "{}");
+
+    if (status == 403 && sub_status(house) != expected)
+        test_failed(__FILE__, __LINE__, route->name);
+    return status == 403;
+}
+
+/*
+ * What somebody may do: `allowed` in the container of the shapes, and `account` where there is none. The account itself
+ * is told to whoever may read metadata `somewhere`.
+ */
+struct rights {
+    const char *claims;
+    unsigned allowed, account;
+    bool somewhere;
+};
+
+static void check_table(struct house *house, const struct rights *rights)
+{
+    come_as(house, rights->claims);
+    for (size_t i = 0; i < route_count; i++) {
+        const struct route *route = &routes[i];
+        unsigned allowed = route_owners(route) & OWNER_DATABASE ? rights->allowed : rights->account;
+        bool open =
+            (route->actions && !(route->actions & ~allowed)) || (route->shape_size == 0 && rights->somewhere);
+
+        if (route->run && is_refused(house, route) == open)
+            test_failed(__FILE__, __LINE__, route->name);
+    }
+}
+
+TEST(every_row_is_open_to_those_whose_role_has_its_action_and_to_nobody_else)
+{
+    static const unsigned reads = ACTION_METADATA | ACTION_READ | ACTION_QUERY | ACTION_FEED;
+    static const unsigned all = ACTION_METADATA | ACTION_ITEMS | ACTION_CONTAINERS;
+    static const struct rights rights[] = {
+        { "{" CLAIMS ",'sub':'nobody'}", 0, 0, false },
+        { "{" CLAIMS ",'sub':'neighbour'}", 0, 0, true },
+        { "{" CLAIMS ",'sub':'creator'}", ACTION_CREATE, 0, false },
+        { "{" CLAIMS ",'sub':'reader'}", reads, 0, true },
+        { "{" CLAIMS ",'sub':'contributor'}", all, all, true },
+    };
+    static struct house house;
+
+    open_house(&house);
+    for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+        check_table(&house, &rights[i]);
+    close_house(&house);
+}
+
+TEST(who_may_not_is_not_told_what_there_is)
+{
+    static struct house house;
+
+    open_house(&house);
+    come_as(&house, "{" CLAIMS ",'sub':'neighbour'}");
+    CHECK(ask(&house, METHOD_GET, MARK_NONE, "/dbs/d/colls/c/docs/1", NULL) == 403);
+    CHECK(ask(&house, METHOD_GET, MARK_NONE, "/dbs/d/colls/none/docs/1", NULL) == 403);
+    CHECK(ask(&house, METHOD_GET, MARK_NONE, "/dbs/none/colls/c/docs/1", NULL) == 403);
+    CHECK(ask(&house, METHOD_GET, MARK_NONE, "/dbs/d/colls/other/docs/1", NULL) == 404);
+    CHECK(client_told(&house.client, "NotFound", "Owner resource does not exist"));
+    close_house(&house);
+}
+
+TEST(a_role_for_a_name_is_good_for_its_rid_too)
+{
+    static struct house house;
+    char target[200];
+    struct rid rid;
+
+    open_house(&house);
+    CHECK(client_send(&house.client, METHOD_GET, "/dbs/d/colls/c", NULL) == 200);
+    snprintf(target, sizeof(target), "/dbs/d/colls/%.*s/docs",
+             SLICE_ARGS(json_string(client_member(&house.client, "_rid"))));
+    CHECK(rid_parse(json_string(client_member(&house.client, "_rid")), &rid));
+    come_as(&house, "{" CLAIMS ",'sub':'creator'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, "{'id':'2','pk':'a'}") == 201);
+    come_as(&house, "{" CLAIMS ",'sub':'nobody'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, target, "{'id':'3','pk':'a'}") == 403 &&
+          sub_status(&house) == 5303);
+    close_house(&house);
+}
+
+TEST(a_refusal_has_the_words_of_the_service)
+{
+    static struct house house;
+
+    open_house(&house);
+    come_as(&house, "{" CLAIMS ",'sub':'reader','oid':'7'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, "/dbs", "{'id':'e'}") == 403);
+    CHECK(client_told(
+        &house.client, "Forbidden",
+        "Request blocked by Auth orrery : The given request [POST /dbs] cannot be authorized by AAD "
+        "token in data plane. Learn more: https://aka.ms/cosmos-native-rbac."));
+    CHECK(ask(&house, METHOD_DELETE, MARK_NONE, "/dbs/d/colls/c/docs/1", NULL) == 403);
+    CHECK(client_told(
+        &house.client, "Forbidden",
+        "Request is blocked because principal [7] does not have required RBAC permissions to perform "
+        "action [Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/delete] on resource "
+        "[dbs/d/colls/c]. Learn more: https://aka.ms/cosmos-native-rbac."));
+    close_house(&house);
+}
+
+TEST(no_token_of_a_provider_makes_a_backup)
+{
+    static struct house house;
+
+    open_house(&house);
+    come_as(&house, "{" CLAIMS ",'sub':'contributor'}");
+    CHECK(ask(&house, METHOD_POST, MARK_NONE, "/_orrery/backup", "{'directory':'/b'}") == 403);
+    close_house(&house);
+}
