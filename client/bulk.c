@@ -13,7 +13,8 @@ enum {
 
 static orrery_status start_ranges(struct bulk *bulk)
 {
-    struct call *call = call_new(bulk->client, METHOD_GET, NULL);
+    orrery_options options = { .size = sizeof(options), .timeout_ms = bulk->timeout_ms };
+    struct call *call = call_new(bulk->client, METHOD_GET, &options);
     orrery_status status = call ? call_child(call, bulk->link, "pkranges", NULL) : ORRERY_ENOMEM;
 
     if (status == ORRERY_OK) {
@@ -30,18 +31,24 @@ static orrery_status start_ranges(struct bulk *bulk)
 /* ORRERY_WAIT: they are under way. */
 static orrery_status read_ranges(struct bulk *bulk)
 {
-    orrery_status status = bulk->call ? ORRERY_OK : start_ranges(bulk);
+    struct slice known = ranges_known(bulk->client, link_trim(bulk->link));
+    orrery_status status = known.data || bulk->call ? ORRERY_OK : start_ranges(bulk);
     orrery_response *response = NULL;
     struct call *call = bulk->call;
 
     if (status != ORRERY_OK)
         return status;
-    if (call->state != CALL_ENDED)
+    if (call && call->state != CALL_ENDED)
         return ORRERY_WAIT;
     bulk->call = NULL;
-    status = call_take(call, &response);
+    if (call)
+        status = call_take(call, &response);
+    if (response)
+        known = slice_make(orrery_response_body(response, NULL), response->body_bytes);
     if (status == ORRERY_OK)
-        status = bulk_take_ranges(bulk, response);
+        status = bulk_take_ranges(bulk, known);
+    if (status == ORRERY_OK && response)
+        ranges_note(bulk->client, link_trim(bulk->link), known);
     orrery_response_free(response);
     if (status == ORRERY_OK)
         status = bulk_group(bulk);
@@ -66,7 +73,7 @@ static void print_operations(const struct bulk *bulk, const struct bulk_group *g
 
 static orrery_status start_group(struct bulk *bulk, struct bulk_group *group)
 {
-    orrery_options options = { sizeof(options), .timeout_ms = bulk->timeout_ms };
+    orrery_options options = { .size = sizeof(options), .timeout_ms = bulk->timeout_ms };
     struct call *call = call_new(bulk->client, METHOD_POST, &options);
     orrery_status status;
 
@@ -117,12 +124,19 @@ static struct json made_result(struct bulk *bulk, orrery_status status, const or
 static void put_off(struct bulk *bulk, struct json wish)
 {
     double wished_ms = json_kind(wish) == JSON_NUMBER ? json_double(wish) : -1;
-    int ms = wished_ms >= 0 && wished_ms < 60000
-                 ? (int)wished_ms
-                 : PUT_OFF_MS << (bulk->rounds < PUT_OFF_DOUBLINGS ? bulk->rounds : PUT_OFF_DOUBLINGS);
+    int ms =
+        wished_ms >= 0 && wished_ms < 60000
+            ? (int)wished_ms
+            : PUT_OFF_MS << (bulk->idle_rounds < PUT_OFF_DOUBLINGS ? bulk->idle_rounds : PUT_OFF_DOUBLINGS);
 
     if (ms > bulk->wait_ms)
         bulk->wait_ms = ms;
+}
+
+static void note_gone(struct bulk *bulk)
+{
+    bulk->is_gone = true;
+    ranges_forget(bulk->client, link_trim(bulk->link));
 }
 
 /*
@@ -156,7 +170,8 @@ static orrery_status take_results(struct bulk *bulk, const struct bulk_group *gr
         entry->is_done = http != 429 && http != 449 && http != 410;
         if (!entry->is_done)
             put_off(bulk, json_get(i.value, "retryAfterMilliseconds"));
-        bulk->is_gone = bulk->is_gone || http == 410;
+        if (http == 410)
+            note_gone(bulk);
         if (had_old_definition(i.value, http))
             definition_forget(bulk->client, link_trim(bulk->link));
     }
@@ -176,7 +191,8 @@ static orrery_status note_failure(struct bulk *bulk, const struct bulk_group *gr
     }
     if (why == ORRERY_EGONE)
         put_off(bulk, json_undefined);
-    bulk->is_gone = bulk->is_gone || why == ORRERY_EGONE;
+    if (why == ORRERY_EGONE)
+        note_gone(bulk);
     return ORRERY_OK;
 }
 
@@ -238,21 +254,30 @@ static orrery_status take_ended(struct bulk *bulk)
     return status;
 }
 
-static bool all_done(const struct bulk *bulk)
+static size_t count_done(const struct bulk *bulk)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < bulk->count; i++)
-        if (!bulk->entries[i].is_done)
-            return false;
-    return true;
+        count += bulk->entries[i].is_done;
+    return count;
 }
 
-/* Another round, if there may be one: ORRERY_WAIT. ORRERY_OK: that was all. */
+/*
+ * Another round, if there may be one: ORRERY_WAIT. ORRERY_OK: that was all. As long as a round gets anything done, the
+ * client's patience begins anew: a container that serves ten operations a second has a thousand done in the end.
+ */
 static orrery_status end_round(struct bulk *bulk)
 {
     const orrery_client *client = bulk->client;
+    size_t done_count = count_done(bulk);
 
     bulk->rounds++;
-    if (all_done(bulk) || bulk->rounds > client->retries_max ||
+    bulk->idle_rounds++;
+    if (done_count > bulk->done_count)
+        bulk->idle_rounds = bulk->waited_ms = 0;
+    bulk->done_count = done_count;
+    if (done_count == bulk->count || client->retries_max == 0 || bulk->idle_rounds > client->retries_max ||
         bulk->waited_ms + bulk->wait_ms > client->retry_wait_ms_max)
         return ORRERY_OK;
     bulk->waited_ms += bulk->wait_ms;
@@ -424,6 +449,8 @@ static bool can_go_on(const struct bulk *bulk)
                               : bulk->taken < bulk->started ? bulk->groups[bulk->taken].call
                                                             : NULL;
 
+    if (bulk->phase == BULK_SEND && bulk->taken == bulk->started)
+        return true;
     return bulk->phase != BULK_PAUSE && call && call->state == CALL_ENDED;
 }
 
@@ -532,8 +559,8 @@ static orrery_status keep_head(struct bulk *bulk, const orrery_options *options)
     if (!model)
         return ORRERY_ENOMEM;
     bulk->head = buf_as_slice(&model->head);
-    if (model->failed)
-        status = client_fail(bulk->client, ORRERY_EINVAL, "a header has no line ends");
+    if (model->mistake)
+        status = client_fail(bulk->client, ORRERY_EINVAL, "%s", model->mistake);
     else if (model->head.failed || !keep_slice(&bulk->arena, &bulk->head))
         status = client_no_memory(bulk->client);
     bulk->session_given = model->session_given;
@@ -578,7 +605,7 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
         return run_to_its_end(bulk, response);
     if (status == ORRERY_OK) {
         status = read_ranges(bulk);
-        if (status == ORRERY_WAIT) {
+        if (status == ORRERY_WAIT || status == ORRERY_OK) {
             keep_running(bulk, options);
             return ORRERY_OK;
         }

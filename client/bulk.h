@@ -46,7 +46,9 @@ struct bulk {
     struct bulk_group *groups;
     size_t group_count, started, taken; /* of the round */
     double charge;
-    int wait_ms, waited_ms, rounds;
+    int wait_ms, rounds;
+    int waited_ms, idle_rounds; /* since an operation was done */
+    size_t done_count;
     bool is_gone; /* a range was: they are read again */
     int64_t due_ms;
     orrery_done *done; /* NULL: somebody waits for it */
@@ -55,5 +57,5 @@ struct bulk {
 
 /* ---- bulk_place.c */
 orrery_status bulk_find_keys(struct bulk *bulk);
-orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *response);
+orrery_status bulk_take_ranges(struct bulk *bulk, struct slice body);
 orrery_status bulk_group(struct bulk *bulk); /* what is not done yet, by range */

@@ -58,7 +58,7 @@ static orrery_status find_key(struct bulk *bulk, const struct definition *defini
 orrery_status bulk_find_keys(struct bulk *bulk)
 {
     const struct definition *definition = NULL;
-    orrery_status status = definition_of(bulk->client, bulk->link, &definition);
+    orrery_status status = definition_of(bulk->client, bulk->link, bulk->timeout_ms, &definition);
 
     if (status != ORRERY_OK)
         return status;
@@ -78,11 +78,10 @@ static struct slice text_or(struct json value, const char *otherwise)
     return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
 }
 
-orrery_status bulk_take_ranges(struct bulk *bulk, const orrery_response *response)
+orrery_status bulk_take_ranges(struct bulk *bulk, struct slice text)
 {
     struct json body = json_undefined, list;
-    orrery_status status = parse_json(
-        &bulk->arena, slice_make(orrery_response_body(response, NULL), response->body_bytes), &body);
+    orrery_status status = parse_json(&bulk->arena, text, &body);
 
     list = json_get(body, "PartitionKeyRanges");
     if (status == ORRERY_OK && (json_kind(list) != JSON_ARRAY || json_count(list) == 0))

@@ -9,7 +9,6 @@ enum {
     HEAD_BYTES_USUAL = 1024,
     BACK_OFF_MS_FIRST = 20, /* when the server names no time; doubled each time */
     BACK_OFF_MS_MAX = 2000,
-    CONNECT_ATTEMPTS = 3,
     SESSION_ATTEMPTS = 4, /* for a replica that is behind what was read before */
 };
 
@@ -23,10 +22,14 @@ static const char common_lines[] = "Accept: application/json\0"
                                    "x-ms-cosmos-sdk-supportedcapabilities: 1\0"
                                    "x-ms-cosmos-allow-tentative-writes: true"; /* and its own NUL */
 
+const char options_unsized[] = "options begin with their size: { .size = sizeof(options), ... }";
+
+static const char line_ends[] = "a header has no line ends";
+
 static void add_line(struct call *call, const char *line)
 {
     if (line && strpbrk(line, "\r\n")) {
-        call->failed = true;
+        call->mistake = line_ends;
         return;
     }
     if (line)
@@ -38,7 +41,7 @@ void call_header(struct call *call, const char *name, const char *value)
     if (!value)
         return;
     if (strpbrk(value, "\r\n")) { /* it would become a header of its own */
-        call->failed = true;
+        call->mistake = line_ends;
         return;
     }
     buf_text(&call->head, name);
@@ -80,8 +83,9 @@ bool call_begins(const orrery_client *client, orrery_response **response)
     return client;
 }
 
-struct call *call_new(orrery_client *client, enum method method, const orrery_options *options)
+struct call *call_new(orrery_client *client, enum method method, const orrery_options *given)
 {
+    const orrery_options *options = given && struct_is_sized(given) ? given : NULL;
     const char *session = OPTION(options, session_token);
     int timeout_ms = OPTION(options, timeout_ms);
     struct call *call = calloc(1, sizeof(*call));
@@ -94,6 +98,7 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     }
     call->client = client;
     call->method = method;
+    call->mistake = given && !options ? options_unsized : NULL;
     call->repeatable = method == METHOD_GET;
     arena_init(&call->arena, SIZE_MAX);
     buf_init(&call->url, &call->arena);
@@ -107,6 +112,13 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     call->deadline_ms = env_monotonic_ms(client->env) + (timeout_ms > 0 ? timeout_ms : client->timeout_ms);
     client_begin(client); /* only now: an option may be of the last failed answer, an ETag for one */
     return call;
+}
+
+int call_left_ms(const struct call *call)
+{
+    int64_t left_ms = call->deadline_ms - env_monotonic_ms(call->client->env);
+
+    return left_ms > 1 ? (int)left_ms : 1;
 }
 
 static void unlink_call(struct call *call)
@@ -203,8 +215,8 @@ static void finish_building(struct call *call)
 static orrery_status build(struct call *call)
 {
     finish_building(call);
-    if (call->failed)
-        return client_fail(call->client, ORRERY_EINVAL, "a header has no line ends");
+    if (call->mistake)
+        return client_fail(call->client, ORRERY_EINVAL, "%s", call->mistake);
     if (call->url.failed || call->head.failed || call->body.failed)
         return client_no_memory(call->client);
     return ORRERY_OK;
@@ -241,9 +253,27 @@ static orrery_status curl_status(CURLcode code)
         return ORRERY_ETIMEOUT;
     case CURLE_OUT_OF_MEMORY:
         return ORRERY_ENOMEM;
+    case CURLE_SSL_CACERT_BADFILE:
+        return ORRERY_EINVAL;
     default:
         return ORRERY_EIO;
     }
+}
+
+/*
+ * Of an attempt without an answer. libcurl connects anew when a connection that it had kept breaks, and its last word may
+ * be about that: once a byte of the request may have left, no failure to connect means that it was never sent.
+ */
+static orrery_status lost_status(const struct call *call, CURLcode code)
+{
+    orrery_status status = curl_status(code);
+    bool is_over = env_monotonic_ms(call->client->env) >= call->deadline_ms;
+
+    if (call->is_late)
+        return ORRERY_ETIMEOUT;
+    if (call->sent > 0)
+        return status == ORRERY_ECONNECT ? ORRERY_EIO : status;
+    return status == ORRERY_ETIMEOUT && !is_over ? ORRERY_ECONNECT : status;
 }
 
 static orrery_status attempt_status(const struct call *call, CURLcode code)
@@ -251,7 +281,7 @@ static orrery_status attempt_status(const struct call *call, CURLcode code)
     if (call->response->no_memory)
         return ORRERY_ENOMEM;
     if (code != CURLE_OK)
-        return call->is_late ? ORRERY_ETIMEOUT : curl_status(code);
+        return lost_status(call, code);
     return call->response->http ? http_status(call->response->http) : ORRERY_EIO;
 }
 
@@ -285,7 +315,8 @@ static int retry_ms(const struct call *call, orrery_status status, CURLcode code
     case ORRERY_ENOTFOUND:
         return call->response->sub_status == 1002 && call->attempts < SESSION_ATTEMPTS ? wished_ms(call) : -1;
     case ORRERY_ECONNECT:
-        return code == CURLE_COULDNT_CONNECT && call->attempts < CONNECT_ATTEMPTS ? back_off_ms(call) : -1;
+        return code == CURLE_COULDNT_CONNECT ? back_off_ms(call)
+                                             : -1; /* a server that starts is waited for */
     case ORRERY_ETIMEOUT:
         return call->repeatable && call->response->http == 408 ? wished_ms(call) : -1;
     case ORRERY_ESERVER:
@@ -350,9 +381,9 @@ static const char *explain(struct call *call, CURLcode code)
         return "out of memory";
     if (call->response->too_large)
         return "the answer is larger than any of this service";
-    if (call->is_late)
+    if (call->is_late && call->sent == 0)
         return "its time was over before it could be sent";
-    if (code == CURLE_ABORTED_BY_CALLBACK)
+    if (code == CURLE_ABORTED_BY_CALLBACK || (curl_status(code) == ORRERY_ECONNECT && call->sent > 0))
         return "the connection was lost before the answer came";
     if (code != CURLE_OK)
         return say(call, "%s", call->curl_error[0] ? call->curl_error : curl_easy_strerror(code));
@@ -372,14 +403,19 @@ static void learn(struct call *call)
         session_forget_database(
             client, call->target.sign); /* its link; of a self-link, which is never used again, less */
         definition_forget_database(client, call->target.sign);
+        ranges_forget_database(client, call->target.sign);
     }
     if (container.size == 0)
         return;
     if (!is_container)
         session_note(client, container, call->response);
     if ((is_container && call->method != METHOD_GET) || call->response->sub_status == 1003 ||
-        call->response->sub_status == 1001)
+        call->response->sub_status == 1001) {
         definition_forget(client, container);
+        ranges_forget(client, container);
+    }
+    if (call->status == ORRERY_EGONE)
+        ranges_forget(client, container);
     if ((is_container && is_deleted) ||
         (call->status == ORRERY_ENOTFOUND && call->response->sub_status == 1002))
         session_forget(client,
@@ -409,6 +445,8 @@ static void end(struct call *call, orrery_status status, CURLcode code)
         call->error = explain(call, code);
     if (code == CURLE_OK)
         learn(call);
+    else
+        response_clear(call->response); /* half an answer is none, whatever its first line said */
     if (call->finish && !orrery_failed(call->status))
         call->finish(call);
     if (call->done)

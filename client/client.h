@@ -18,7 +18,6 @@
 
 enum {
     KEY_BYTES_MAX = 256,      /* of an account's key */
-    HEADERS_MAX = 48,         /* of a request */
     IDLE_HANDLES_MAX = 16,    /* kept for the next calls */
     BODY_BYTES_MAX = 1 << 28, /* of an answer: more is no answer of this service */
     HEAD_BYTES_MAX = 1 << 20, /* of its headers */
@@ -37,6 +36,7 @@ struct target {
 struct call;
 struct session;
 struct definition;
+struct known_ranges;
 struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
@@ -65,6 +65,7 @@ struct orrery_client {
     orrery_response *failed;
     struct session *sessions;
     struct definition *definitions;
+    struct known_ranges *ranges;
     struct registered *resolvers;
     int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
 };
@@ -92,7 +93,7 @@ struct call {
     bool follows_ranges; /* its caller knows what to do when a range is gone */
     bool hands_over;     /* the answer goes to the caller whatever its status is */
     bool session_given;  /* by the caller: the client's own is not sent */
-    bool failed;         /* it could not be built */
+    const char *mistake; /* why it cannot be built; NULL: it can */
     bool is_part;        /* of a bulk, which is counted and told as one */
     bool is_late;        /* its time was over before it could be sent */
     enum call_state state;
@@ -103,7 +104,7 @@ struct call {
     int64_t deadline_ms, waited_ms, due_ms; /* due_ms: of the next attempt */
 
     CURL *easy;
-    struct curl_slist lines[HEADERS_MAX];
+    struct curl_slist *lines;  /* in the arena */
     char date_line[48], *date; /* the header's line, and the date in it */
     const char *authorization; /* the header's line */
     char curl_error[CURL_ERROR_SIZE];
@@ -127,6 +128,8 @@ void call_header_int(struct call *call, const char *name, int64_t value);
 void call_body(struct call *call, const char *content_type, struct slice body);
 orrery_status call_key(struct call *call, const orrery_key *key); /* its header; NULL: none */
 
+int call_left_ms(const struct call *call); /* of its time; at least 1 */
+
 /* Sends it on its way: from now on the client's loop looks after it. */
 orrery_status call_start(struct call *call);
 
@@ -139,6 +142,9 @@ bool call_begins(const orrery_client *client, orrery_response **response);
 
 /* As call_run(), or call_start() if the options say so. */
 orrery_status call_dispatch(struct call *call, const orrery_options *options, orrery_response **response);
+
+/* What is told of options that do not say their size. */
+extern const char options_unsized[];
 
 /* A member of the options; 0 where the caller's struct is an older and shorter one. */
 #define OPTION(options, member)                                                                   \
@@ -209,10 +215,22 @@ struct definition {
     bool system_key;
 };
 
-orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition);
+/* timeout_ms: of the read, if there is one; 0: the client's. */
+orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
+                            const struct definition **definition);
 void definition_forget(orrery_client *client, struct slice link);
 void definition_forget_database(orrery_client *client, struct slice database);
 void definition_free(orrery_client *client);
+
+bool definition_is_same(const orrery_client *client, struct slice link,
+                        struct slice other); /* false: not known */
+
+/* What GET .../pkranges said of a container, by its link without slashes at its ends; data NULL: it was not asked yet. */
+struct slice ranges_known(const orrery_client *client, struct slice link);
+void ranges_note(orrery_client *client, struct slice link, struct slice body);
+void ranges_forget(orrery_client *client, struct slice link);
+void ranges_forget_database(orrery_client *client, struct slice database);
+void ranges_free(orrery_client *client);
 
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,

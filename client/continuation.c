@@ -189,11 +189,11 @@ static bool covers(const orrery_query *query, size_t first, struct source range)
     struct slice at = slice_of(range.min);
 
     for (size_t i = first; i < query->source_count; i++) {
-        if (ranges_want(query, at, slice_of(query->sources[i].min)))
+        if (ranges_want(query, range.link, at, slice_of(query->sources[i].min)))
             return false;
         at = slice_of(query->sources[i].max);
     }
-    return !ranges_want(query, at, slice_of(range.max));
+    return !ranges_want(query, range.link, at, slice_of(range.max));
 }
 
 /* A copy stays where it is while the list of sources grows. */
@@ -250,9 +250,9 @@ static bool has_links(const orrery_query *query, struct json list)
         struct slice link = text_of(json_get(i.value, "link"));
         size_t at = 0;
 
-        while (at < query->link_count && !slice_is(link, query->links[at]))
+        while (at < query->place_count && !slice_is(link, query->places[at].link))
             at++;
-        if (at == query->link_count)
+        if (at == query->place_count)
             return false;
     }
     return true;

@@ -43,6 +43,14 @@ void definition_forget_database(orrery_client *client, struct slice database)
         }
 }
 
+bool definition_is_same(const orrery_client *client, struct slice link, struct slice other)
+{
+    const struct definition *a = *find((orrery_client *)client, link),
+                            *b = *find((orrery_client *)client, other);
+
+    return a && b && a->version == b->version && strcmp(a->paths, b->paths) == 0;
+}
+
 void definition_free(orrery_client *client)
 {
     while (client->definitions)
@@ -105,8 +113,10 @@ static orrery_status take_body(orrery_client *client, struct slice link, const o
     return ORRERY_OK;
 }
 
-orrery_status definition_of(orrery_client *client, const char *link, const struct definition **definition)
+orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
+                            const struct definition **definition)
 {
+    orrery_options options = { .size = sizeof(options), .timeout_ms = timeout_ms };
     orrery_response *response = NULL;
     struct target target;
     struct arena arena;
@@ -121,7 +131,7 @@ orrery_status definition_of(orrery_client *client, const char *link, const struc
     *definition = *find(client, target.container);
     if (*definition)
         return ORRERY_OK;
-    status = orrery_read(client, link, NULL, &response);
+    status = orrery_read(client, link, &options, &response);
     if (status == ORRERY_OK)
         status = take_body(client, target.container, response, definition);
     orrery_response_free(response);

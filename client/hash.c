@@ -26,8 +26,10 @@ static orrery_status md5(void *context, const void *bytes, size_t size, unsigned
     return ORRERY_OK;
 }
 
-const orrery_hash orrery_hash_murmur3 = { sizeof(orrery_hash), MURMUR3_BYTES, 0, NULL, murmur3, "murmur3" };
-const orrery_hash orrery_hash_md5 = { sizeof(orrery_hash), MD5_BYTES, 0, NULL, md5, "md5" };
+const orrery_hash orrery_hash_murmur3 = {
+    .size = sizeof(orrery_hash), MURMUR3_BYTES, 0, NULL, murmur3, "murmur3"
+};
+const orrery_hash orrery_hash_md5 = { .size = sizeof(orrery_hash), MD5_BYTES, 0, NULL, md5, "md5" };
 
 const orrery_hash *hash_by_name(struct slice name)
 {

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "hash_ring.h"
-#include "memory.h"
+#include "resolver.h"
+
+enum { VIRTUAL_NODES_USUAL = 128 };
 
 static void put_point(struct ring_point *point, const orrery_hash *hash, const unsigned char *digest)
 {
@@ -21,10 +23,27 @@ static int by_digest(const void *a, const void *b)
     return order ? order : (x->link > y->link) - (x->link < y->link);
 }
 
-static orrery_status put_link(struct ring *ring, const char *link, uint32_t number, int virtual_nodes)
+/* What a link's first point is the digest of. */
+static struct slice seed_of(const struct ring_shape *shape, const char *link, uint32_t number,
+                            unsigned char bytes[4])
 {
-    unsigned char chain[2][DIGEST_BYTES_MAX];
-    orrery_status status = ring->hash.hash(ring->hash.context, link, strlen(link), chain[0]);
+    uint32_t seed;
+
+    if (shape->kind == ORRERY_RING_COMMON)
+        return slice_of(link);
+    seed = shape->kind == ORRERY_RING_NET_SEEDS ? shape->seeds[number] : net_text_hash(link, shape->kind);
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(seed >> (8 * i));
+    return slice_make((const char *)bytes, 4);
+}
+
+static orrery_status put_link(struct ring *ring, const struct ring_shape *shape, const char *link,
+                              uint32_t number)
+{
+    unsigned char chain[2][DIGEST_BYTES_MAX], bytes[4];
+    struct slice seed = seed_of(shape, link, number, bytes);
+    int virtual_nodes = shape->virtual_nodes;
+    orrery_status status = ring->hash.hash(ring->hash.context, seed.data, seed.size, chain[0]);
 
     for (int i = 0; status == ORRERY_OK && i < virtual_nodes; i++) {
         struct ring_point *point = &ring->point[ring->count++];
@@ -44,18 +63,37 @@ static bool hash_is_valid(const orrery_hash *hash)
            hash->digest_bytes <= DIGEST_BYTES_MAX;
 }
 
-orrery_status ring_init(struct ring *ring, struct arena *arena, const orrery_hash *hash, int virtual_nodes,
+orrery_status ring_shape_of(const orrery_hash_options *options, struct ring_shape *shape)
+{
+    const orrery_hash *usual =
+        options && options->ring != ORRERY_RING_COMMON ? &orrery_hash_md5 : &orrery_hash_murmur3;
+
+    *shape = (struct ring_shape){ .kind = options ? options->ring : ORRERY_RING_COMMON,
+                                  .virtual_nodes = options ? options->virtual_nodes : 0,
+                                  .seeds = options ? options->seeds : NULL };
+    if (!struct_take(&shape->hash, sizeof(shape->hash), options && options->hash ? options->hash : usual) ||
+        (unsigned)shape->kind > ORRERY_RING_NET_SEEDS ||
+        (shape->kind == ORRERY_RING_NET_SEEDS) != (shape->seeds != NULL))
+        return ORRERY_EINVAL;
+    if (shape->virtual_nodes == 0)
+        shape->virtual_nodes = VIRTUAL_NODES_USUAL;
+    if (shape->kind != ORRERY_RING_COMMON)
+        shape->hash.msb_first = 1;
+    return ORRERY_OK;
+}
+
+orrery_status ring_init(struct ring *ring, struct arena *arena, const struct ring_shape *shape,
                         const char *const *links, size_t count)
 {
-    if (!hash_is_valid(hash) || virtual_nodes < 1 || virtual_nodes > VIRTUAL_NODES_MAX || count == 0 ||
-        count > VIRTUAL_NODES_MAX)
+    if (!hash_is_valid(&shape->hash) || shape->virtual_nodes < 1 ||
+        shape->virtual_nodes > VIRTUAL_NODES_MAX || count == 0 || count > VIRTUAL_NODES_MAX)
         return ORRERY_EINVAL;
-    *ring = (struct ring){ .hash = *hash };
-    ring->point = memory_list(arena, count * (size_t)virtual_nodes, sizeof(*ring->point));
+    *ring = (struct ring){ .hash = shape->hash, .is_net = shape->kind != ORRERY_RING_COMMON };
+    ring->point = memory_list(arena, count * (size_t)shape->virtual_nodes, sizeof(*ring->point));
     if (!ring->point)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        orrery_status status = put_link(ring, links[i], (uint32_t)i, virtual_nodes);
+        orrery_status status = put_link(ring, shape, links[i], (uint32_t)i);
 
         if (status != ORRERY_OK)
             return status;
@@ -75,15 +113,18 @@ orrery_status ring_find(const struct ring *ring, struct slice key, size_t *link)
         return status;
     assert(ring->count > 0); /* ring_init() refuses an empty one */
     put_point(&wanted, &ring->hash, digest);
-    while (low < high) { /* ends at the first point above the key */
+    while (low < high) { /* ends at the first point above the key, or on a .NET ring not below it */
         size_t middle = low + (high - low) / 2;
 
-        if (memcmp(ring->point[middle].digest, wanted.digest, sizeof(wanted.digest)) <= 0)
+        if (memcmp(ring->point[middle].digest, wanted.digest, sizeof(wanted.digest)) < (ring->is_net ? 0 : 1))
             low = middle + 1;
         else
             high = middle;
     }
-    *link = ring->point[low ? low - 1 : ring->count - 1].link;
+    if (ring->is_net)
+        *link = ring->point[low < ring->count ? low : 0].link;
+    else
+        *link = ring->point[low ? low - 1 : ring->count - 1].link;
     return ORRERY_OK;
 }
 
@@ -102,9 +143,12 @@ static double place(const struct ring *ring, size_t index)
 double ring_share(const struct ring *ring, size_t link)
 {
     double share = 0;
+    size_t last = ring->count - 1;
 
     for (size_t i = 0; i < ring->count; i++)
-        if (ring->point[i].link == link)
+        if (ring->point[i].link == link && ring->is_net) /* what lies between it and the point below */
+            share += i > 0 ? place(ring, i) - place(ring, i - 1) : place(ring, 0) + 1 - place(ring, last);
+        else if (ring->point[i].link == link)
             share += (i + 1 < ring->count ? place(ring, i + 1) : 1 + place(ring, 0)) - place(ring, i);
     return share;
 }

@@ -21,7 +21,7 @@ static orrery_status add_id(struct call *call, struct json document)
 static orrery_status key_of_document(struct call *call, const char *link, struct json document)
 {
     const struct definition *definition = NULL;
-    orrery_status status = definition_of(call->client, link, &definition);
+    orrery_status status = definition_of(call->client, link, call_left_ms(call), &definition);
     struct buf key;
 
     if (status != ORRERY_OK)
@@ -118,7 +118,8 @@ static const orrery_options *bound_options(const orrery_client *client, const or
 {
     int asked_ms = OPTION(options, timeout_ms) > 0 ? OPTION(options, timeout_ms) : client->timeout_ms;
 
-    if (client->write_ms_max == 0 || client->write_ms_max >= asked_ms)
+    if (client->write_ms_max == 0 || client->write_ms_max >= asked_ms ||
+        (options && !struct_is_sized(options)))
         return options;
     *bounded = (orrery_options){ .size = 0 };
     if (options)
@@ -203,7 +204,7 @@ static orrery_status key_header(struct call *call, const char *link, const orrer
 
     if (key->type != ORRERY_KEY_NONE)
         return call_key(call, key);
-    status = definition_of(call->client, link, &definition);
+    status = definition_of(call->client, link, call_left_ms(call), &definition);
     if (status == ORRERY_OK)
         status = call_key(call, definition->system_key ? &nothing : key);
     return status;

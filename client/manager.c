@@ -4,7 +4,7 @@
 #include "hash_ring.h"
 #include "manager.h"
 
-enum { STEP_ITEMS = 1000, WAIT_MS = 50 };
+enum { STEP_ITEMS = 10000, WAIT_MS = 50 };
 
 /*
  * New collections may get at most so many even shares of the documents. Where they would get more, another name is
@@ -261,14 +261,15 @@ struct naming {
 /* What a new collection would get on average, as a multiple of an even share of all documents. */
 static orrery_status overload(const orrery_manager *manager, const struct naming *naming, double *ratio)
 {
+    struct ring_shape shape;
     struct ring ring;
     struct arena arena;
     double share = 0;
-    orrery_status status;
+    orrery_status status = ring_shape_of(&manager->settings.hash_options, &shape);
 
     arena_init(&arena, RESOLVER_BYTES_MAX);
-    status = ring_init(&ring, &arena, &manager->settings.hash, manager->settings.hash_options.virtual_nodes,
-                       naming->link, naming->count);
+    if (status == ORRERY_OK)
+        status = ring_init(&ring, &arena, &shape, naming->link, naming->count);
     for (size_t i = naming->old_count; status == ORRERY_OK && i < naming->count; i++)
         share += ring_share(&ring, i);
     *ratio = share * (double)naming->count / (double)(naming->count - naming->old_count);

@@ -14,14 +14,14 @@
 #include "resolver_managed.h"
 
 enum {
-    MOVE_ITEMS_MAX = 50, /* moved between two writes of the state, and what the state holds of them */
-    MOVE_BYTES_MAX = 4 * 1024 * 1024,
+    MOVE_ITEMS_MAX = 1000, /* moved between two writes of the state, and what the state holds of them */
+    MOVE_BYTES_MAX = 16 * 1024 * 1024,
     PUT_ATTEMPTS_MAX = 3,
     ITEM_ATTEMPTS_MAX = 20, /* of one that changes whenever it is copied; the next pass has it again */
     MANAGER_BYTES_MAX = 256 * 1024 * 1024,
     NAMES_TRIED_MAX = 64,
     ETAG_BYTES_MAX = 256,
-    INTENTS_SPARE = 2 * MOVE_ITEMS_MAX, /* for items that change while they are copied */
+    INTENTS_SPARE = 1000, /* for items that change while they are copied */
 };
 
 enum phase { PHASE_STABLE, PHASE_MOVING, PHASE_DROPPING };
@@ -103,8 +103,8 @@ struct mover {
     struct arrangement *arrangement;
 };
 
-/* Creates it there and deletes it here. *moved: it did; false where it was found to have gone. */
-orrery_status stray_move(const struct mover *mover, const struct stray *stray, bool *moved);
+/* Creates them there and deletes them here. *moved: how many; those that were found to have gone do not count. */
+orrery_status strays_move(const struct mover *mover, const struct stray *strays, size_t count, size_t *moved);
 
 struct pass {
     bool is_open;

@@ -108,8 +108,9 @@ static void follow_destroy(void *self)
     free(follower);
 }
 
-static const orrery_resolver_vtbl follow_calls = { sizeof(follow_calls), follow_key,  follow_create,
-                                                   follow_read,          follow_save, follow_destroy };
+static const orrery_resolver_vtbl follow_calls = {
+    .size = sizeof(follow_calls), follow_key, follow_create, follow_read, follow_save, follow_destroy
+};
 
 orrery_status follow_with(struct remote remote, const char *database_link,
                           const orrery_manager_options *options, orrery_resolver **resolver)

@@ -252,16 +252,23 @@ static orrery_status delete_copy(const struct mover *mover, const struct stray *
 }
 
 /*
- * Somebody deleted the item here while it was being copied: the copy goes too. First it is made sure that the move is still
- * ours: it may have been another manager that moved the item, and then deleted it.
+ * Somebody deleted the item here while it was being copied: the copy goes too. It is the last one, so two things are made
+ * sure of first. The item is really gone: if it is there after all, it is the next pass's. And the move is still ours: it
+ * may have been another manager that moved the item, and then deleted it.
  */
-static orrery_status take_back(const struct mover *mover, const struct stray *stray, const struct copy *copy)
+static orrery_status take_back(const struct mover *mover, struct arena *arena, const struct stray *stray,
+                               const struct copy *copy)
 {
     const struct remote *remote = &mover->settings->remote;
+    struct remote_item item = old_place(stray, NULL);
+    struct remote_answer answer;
     orrery_status status;
 
     if (!copy->is_made)
         return ORRERY_OK;
+    status = remote->calls->item_read(remote->self, arena, &item, &answer);
+    if (status != ORRERY_OK && status != ORRERY_ENOTFOUND)
+        return status;
     mover->arrangement->until_ms = remote->calls->now_ms(remote->self) + mover->settings->lease_ms;
     status = arrangement_write(mover->arrangement, mover->settings);
     return status == ORRERY_OK ? delete_copy(mover, stray, copy) : status;
@@ -296,36 +303,120 @@ static orrery_status withdraw(const struct mover *mover, const struct stray *str
     return copy->is_ours ? delete_copy(mover, stray, copy) : ORRERY_OK;
 }
 
-static orrery_status move(const struct mover *mover, struct arena *arena, struct stray *stray, bool *moved)
+static orrery_status delete_old(const struct mover *mover, const struct stray *stray)
 {
     const struct remote *remote = &mover->settings->remote;
-    struct copy copy = { .is_ours = false };
-    orrery_status status = put(mover, arena, stray, &copy);
+    struct remote_item item = old_place(stray, stray->etag.data);
 
-    for (int i = 0; status == ORRERY_OK && i < ITEM_ATTEMPTS_MAX; i++) {
-        struct remote_item item = old_place(stray, stray->etag.data);
-
-        status = remote->calls->item_delete(remote->self, &item);
-        *moved = status == ORRERY_OK;
-        if (*moved)
-            return ORRERY_OK;
-        if (status == ORRERY_EPRECONDITION)
-            status = follow(mover, arena, stray, &copy);
-        if (status == ORRERY_ENOTFOUND)
-            return take_back(mover, stray, &copy);
-    }
-    return status == ORRERY_ERETRY || status == ORRERY_OK ? withdraw(mover, stray, &copy) : status;
+    return remote->calls->item_delete(remote->self, &item);
 }
 
-orrery_status stray_move(const struct mover *mover, const struct stray *stray, bool *moved)
+/* The copy is there. `deleted` is what came of the first attempt to delete the item here. */
+static orrery_status settle(const struct mover *mover, struct arena *arena, struct stray *stray,
+                            struct copy *copy, orrery_status deleted)
 {
+    orrery_status status = deleted;
+
+    for (int i = 1; status == ORRERY_EPRECONDITION && i < ITEM_ATTEMPTS_MAX; i++) {
+        status = follow(mover, arena, stray, copy);
+        if (status == ORRERY_OK)
+            status = delete_old(mover, stray);
+    }
+    if (status == ORRERY_OK)
+        return ORRERY_DONE;
+    if (status == ORRERY_ENOTFOUND)
+        return take_back(mover, arena, stray, copy);
+    return status == ORRERY_ERETRY || status == ORRERY_EPRECONDITION ? withdraw(mover, stray, copy) : status;
+}
+
+/* One that met somebody else's writes. ORRERY_DONE: it has moved; ORRERY_OK: it is gone, or the next pass's. */
+static orrery_status move_one(const struct mover *mover, const struct stray *stray,
+                              const struct remote_write *created, const struct remote_write *deleted)
+{
+    struct copy copy = { .etag = created->etag, .what = stray->what, .is_ours = true, .is_made = true };
     struct stray changing = *stray;
     struct arena arena;
-    orrery_status status;
+    orrery_status status = deleted->status;
 
-    *moved = false;
     arena_init(&arena, MANAGER_BYTES_MAX);
-    status = move(mover, &arena, &changing, moved);
+    if (created->status == ORRERY_ECONFLICT) {
+        status = put(mover, &arena, &changing, &copy);
+        if (status == ORRERY_OK)
+            status = delete_old(mover, &changing);
+        else if (status == ORRERY_EPRECONDITION || status == ORRERY_ENOTFOUND)
+            status = ORRERY_EIO;
+    }
+    status = settle(mover, &arena, &changing, &copy, status);
+    arena_free(&arena);
+    return status;
+}
+
+/* Creates all in their new places. */
+static orrery_status create_all(const struct mover *mover, struct arena *arena, const struct stray *strays,
+                                struct remote_write *created, size_t count)
+{
+    const struct remote *remote = &mover->settings->remote;
+
+    for (size_t i = 0; i < count; i++)
+        created[i] = (struct remote_write){ .item = new_place(&strays[i], NULL), .json = strays[i].text };
+    return remote->calls->write_many(remote->self, arena, created, count);
+}
+
+/* Deletes in their old places those that were created. `deleted` has a row for each of them, in their order. */
+static orrery_status delete_all(const struct mover *mover, struct arena *arena, const struct stray *strays,
+                                const struct remote_write *created, struct remote_write *deleted,
+                                size_t count)
+{
+    const struct remote *remote = &mover->settings->remote;
+    size_t rows = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (created[i].status == ORRERY_OK)
+            deleted[rows++] = (struct remote_write){ .is_delete = true,
+                                                     .item = old_place(&strays[i], strays[i].etag.data) };
+    return rows ? remote->calls->write_many(remote->self, arena, deleted, rows) : ORRERY_OK;
+}
+
+/* All of them have been met by one request or another: counts those that have moved, and looks after the others. */
+static orrery_status finish_all(const struct mover *mover, const struct stray *strays,
+                                const struct remote_write *created, const struct remote_write *deleted,
+                                size_t count, size_t *moved)
+{
+    static const struct remote_write none = { .status = ORRERY_OK };
+    orrery_status first = ORRERY_OK;
+    size_t rows = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool is_made = created[i].status == ORRERY_OK;
+        const struct remote_write *of_old = is_made ? &deleted[rows++] : &none;
+        orrery_status status = is_made && of_old->status == ORRERY_OK ? ORRERY_DONE : created[i].status;
+
+        if (status == ORRERY_ECONFLICT || status == ORRERY_OK)
+            status = first == ORRERY_OK ? move_one(mover, &strays[i], &created[i], of_old) : ORRERY_OK;
+        *moved += status == ORRERY_DONE;
+        if (orrery_failed(status) && first == ORRERY_OK)
+            first = status;
+    }
+    return first;
+}
+
+/* Any failure ends it: what was written down tells the next manager which copies are ours. */
+orrery_status strays_move(const struct mover *mover, const struct stray *strays, size_t count, size_t *moved)
+{
+    struct remote_write *created, *deleted;
+    struct arena arena;
+    orrery_status status = ORRERY_ENOMEM;
+
+    *moved = 0;
+    arena_init(&arena, MANAGER_BYTES_MAX);
+    created = memory_list(&arena, count, sizeof(*created));
+    deleted = memory_list(&arena, count, sizeof(*deleted));
+    if (created && deleted)
+        status = create_all(mover, &arena, strays, created, count);
+    if (status == ORRERY_OK)
+        status = delete_all(mover, &arena, strays, created, deleted, count);
+    if (status == ORRERY_OK)
+        status = finish_all(mover, strays, created, deleted, count, moved);
     arena_free(&arena);
     return status;
 }

@@ -114,16 +114,12 @@ static orrery_status move_batch(orrery_manager *manager, struct batch *batch)
 {
     struct mover mover = { &manager->settings, &manager->now };
     orrery_status status = write_intents(manager, batch);
+    size_t moved = 0;
 
-    for (size_t i = 0; i < batch->count && status == ORRERY_OK; i++) {
-        bool moved;
-
-        status = stray_move(&mover, &batch->stray[i], &moved);
-        if (status == ORRERY_OK && moved) {
-            manager->now.moved++;
-            manager->moved++;
-        }
-    }
+    if (status == ORRERY_OK)
+        status = strays_move(&mover, batch->stray, batch->count, &moved);
+    manager->now.moved += moved;
+    manager->moved += moved;
     manager->now.intent = NULL; /* they were the batch's */
     manager->now.intent_count = manager->now.intent_capacity = 0;
     return status;

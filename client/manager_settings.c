@@ -1,18 +1,22 @@
 /* client/manager_settings.c - what a manager or a follower was told, with the defaults filled in. */
+#include "hash_ring.h"
 #include "manager.h"
 
 static orrery_status copy_hash(struct manager_settings *settings, const orrery_hash_options *options)
 {
     orrery_hash_options known = { .size = 0 };
+    struct ring_shape shape;
 
     if ((options && !struct_take(&known, sizeof(known), options)) ||
-        !struct_take(&settings->hash, sizeof(settings->hash), known.hash ? known.hash : &orrery_hash_murmur3))
+        known.ring ==
+            ORRERY_RING_NET_SEEDS || /* nobody could tell those of collections that are made later */
+        ring_shape_of(&known, &shape) != ORRERY_OK)
         return ORRERY_EINVAL;
-    settings->hash_options =
-        (orrery_hash_options){ .size = sizeof(settings->hash_options), .hash = &settings->hash };
-    settings->hash_options.virtual_nodes = known.virtual_nodes;
-    if (settings->hash_options.virtual_nodes == 0) /* as orrery_resolver_hash() fills it in */
-        settings->hash_options.virtual_nodes = settings->hash.hash == orrery_hash_md5.hash ? 16 : 128;
+    settings->hash = shape.hash;
+    settings->hash_options = (orrery_hash_options){ .size = sizeof(settings->hash_options),
+                                                    .hash = &settings->hash,
+                                                    .ring = shape.kind,
+                                                    .virtual_nodes = shape.virtual_nodes };
     if (!settings->hash.name)
         return ORRERY_OK;
     settings->hash.name = memory_text_in(&settings->arena, slice_of(settings->hash.name));

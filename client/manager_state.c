@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/encode.h"
+#include "hash_ring.h"
 #include "manager.h"
 #include "state.h"
 
@@ -53,6 +54,8 @@ static void print_arrangement(struct buf *out, const struct arrangement *arrange
                phases[arrangement->phase], state_mode_name(arrangement->mode),
                settings->hash_options.virtual_nodes);
     print_text(out, "hash", slice_of(settings->hash.name ? settings->hash.name : ""));
+    if (ring_name(settings->hash_options.ring))
+        print_text(out, "ring", slice_of(ring_name(settings->hash_options.ring)));
     print_links(out, "links", arrangement->link, arrangement->count);
     print_links(out, "next", arrangement->next, arrangement->next_count);
     print_text(out, "owner", arrangement->owner);
@@ -163,10 +166,15 @@ static bool read_figures(struct arrangement *arrangement, const struct manager_s
 /* Another hash would put every document elsewhere: whoever asks with one has made a mistake. */
 static bool is_same_ring(const struct manager_settings *settings, struct json item)
 {
-    struct json hash = json_get(item, "hash");
+    struct json hash = json_get(item, "hash"), ring = json_get(item, "ring");
+    orrery_ring kind = ORRERY_RING_COMMON;
     int64_t nodes;
 
-    return json_kind(hash) == JSON_STRING && read_int(json_get(item, "nodes"), &nodes) &&
+    if (json_kind(ring) != JSON_UNDEFINED &&
+        (json_kind(ring) != JSON_STRING || !ring_of_name(json_string(ring), &kind)))
+        return false;
+    return kind == settings->hash_options.ring && json_kind(hash) == JSON_STRING &&
+           read_int(json_get(item, "nodes"), &nodes) &&
            slice_is(json_string(hash), settings->hash.name ? settings->hash.name : "") &&
            nodes == settings->hash_options.virtual_nodes;
 }

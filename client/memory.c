@@ -3,7 +3,7 @@
 
 #include "memory.h"
 
-enum { FIRST_CAPACITY = 16 };
+enum { FIRST_CAPACITY = 16, STRUCT_BYTES_MAX = 64 * 1024 };
 
 /* The capacity to grow to, and its bytes; false: more than there are addresses. */
 static bool larger(size_t *capacity, size_t needed, size_t element_bytes, size_t *bytes)
@@ -50,6 +50,14 @@ bool memory_grow_in(struct arena *arena, void *list, size_t *capacity, size_t ne
     memcpy(list, &grown, sizeof(grown));
     *capacity = grown_to;
     return true;
+}
+
+bool struct_is_sized(const void *given)
+{
+    size_t bytes;
+
+    memcpy(&bytes, given, sizeof(bytes));
+    return bytes > sizeof(bytes) && bytes <= STRUCT_BYTES_MAX;
 }
 
 void *memory_list(struct arena *arena, size_t count, size_t element_bytes)

@@ -16,6 +16,12 @@
 bool memory_grow(void *list, size_t *capacity, size_t needed, size_t element_bytes);
 bool memory_grow_in(struct arena *arena, void *list, size_t *capacity, size_t needed, size_t element_bytes);
 
+/*
+ * Whether a struct of a caller's, which begins with its own size, says one that can be true. Where it does not, none of it
+ * is looked at: the caller is told (ORRERY_EINVAL).
+ */
+bool struct_is_sized(const void *given);
+
 /* A list of `count` elements, which are not set. NULL: no memory. An empty list is not NULL. */
 void *memory_list(struct arena *arena, size_t count, size_t element_bytes);
 

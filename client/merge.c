@@ -67,6 +67,15 @@ static orrery_status note_row(orrery_query *query, struct json row)
 
 /* ---- the next row of any source */
 
+static int count_under_way(const orrery_query *query)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < query->source_count; i++)
+        count += query->sources[i].call != NULL;
+    return count;
+}
+
 /*
  * Begins as many requests as the caller allows, for the sources that are read next. If the caller allows only one,
  * a source is asked when the one in front of it has ended: a document that moves to a collection further behind is
@@ -74,13 +83,11 @@ static orrery_status note_row(orrery_query *query, struct json row)
  */
 static orrery_status start_more(orrery_query *query)
 {
-    int parallel = OPTION(&query->options, parallel), under_way = 0;
+    int parallel = OPTION(&query->options, parallel), under_way = count_under_way(query);
     orrery_status status = ORRERY_OK;
 
     if (parallel <= 1)
         return ORRERY_OK;
-    for (size_t i = query->source_at; i < query->source_count; i++)
-        under_way += query->sources[i].call != NULL;
     for (size_t i = query->source_at; i < query->source_count && status == ORRERY_OK; i++) {
         if (under_way >= parallel)
             break;
@@ -151,16 +158,20 @@ static int compare_rows(const struct plan *plan, struct json a, struct json b)
 /* Every source must have shown its next row, or its end, before the least row is known. */
 static orrery_status fill_all(orrery_query *query)
 {
-    orrery_status status = start_more(query), outcome = ORRERY_DONE;
+    int parallel = OPTION(&query->options, parallel), under_way = count_under_way(query);
+    orrery_status status = ORRERY_DONE, outcome = ORRERY_DONE;
 
-    for (size_t i = 0; i < query->source_count && !orrery_failed(status);) {
+    for (size_t i = 0; i < query->source_count && !orrery_failed(status); i += status != ORRERY_OK) {
+        bool starts = source_wants_page(&query->sources[i]);
+
+        if (starts && under_way >= (parallel > 1 ? parallel : 1)) {
+            status = outcome = ORRERY_WAIT; /* its turn comes when another's page has */
+            continue;
+        }
         status = source_fill(query, &query->sources[i]);
+        under_way += (starts && status == ORRERY_WAIT) - (status == ORRERY_OK);
         if (status == ORRERY_WAIT)
             outcome = ORRERY_WAIT;
-        if (status != ORRERY_OK)
-            i++;
-        if (status == ORRERY_WAIT && OPTION(&query->options, parallel) <= 1)
-            break;
     }
     return orrery_failed(status) ? status : outcome;
 }
@@ -200,7 +211,7 @@ static orrery_status next_grouped(orrery_query *query, struct json *row)
         else if (status != ORRERY_OK)
             return status;
     }
-    query->from = query->link_count == 1 && query->source_count ? &query->sources[0] : NULL;
+    query->from = query->place_count == 1 && query->source_count ? &query->sources[0] : NULL;
     return groups_next(query, row);
 }
 

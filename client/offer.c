@@ -91,24 +91,47 @@ static void write_offer(orrery_writer *writer, orrery_value offer, int throughpu
     orrery_write_end(writer);
 }
 
-static orrery_status send_offer(orrery_client *client, orrery_value offer, int throughput, int autoscale)
+static bool is_autoscale(orrery_value offer)
 {
-    orrery_value content = orrery_value_member(offer, "content");
-    bool was = orrery_value_member(content, "offerAutopilotSettings").at != NULL;
-    const char *headers[] = { was ? "x-ms-cosmos-migrate-offer-to-manual-throughput: true"
-                                  : "x-ms-cosmos-migrate-offer-to-autopilot: true",
-                              NULL };
-    orrery_options options = { sizeof(options), .headers = was != (autoscale != 0) ? headers : NULL };
-    orrery_writer *writer = NULL;
-    orrery_status status;
+    return orrery_value_member(orrery_value_member(offer, "content"), "offerAutopilotSettings").at != NULL;
+}
+
+static orrery_status send_offer(orrery_client *client, orrery_value offer, orrery_writer *written,
+                                const char *header)
+{
+    const char *headers[] = { header, NULL };
+    orrery_options options = { .size = sizeof(options), .headers = headers };
     char link[64];
 
+    if (!orrery_writer_text(written, NULL))
+        return client_no_memory(client);
     snprintf(link, sizeof(link), "offers/%s", orrery_value_text(orrery_value_member(offer, "id"), NULL));
+    return orrery_replace(client, link, orrery_writer_text(written, NULL), ORRERY_TEXT, &options, NULL);
+}
+
+/* The other way to pay. The service chooses the figure then, and wants to see the content of the old way. */
+static orrery_status change_way(orrery_client *client, orrery_value offer)
+{
+    orrery_writer *writer = NULL;
+    orrery_status status;
+
+    orrery_writer_new(&writer);
+    orrery_write_value(writer, offer);
+    status = send_offer(client, offer, writer,
+                        is_autoscale(offer) ? "x-ms-cosmos-migrate-offer-to-manual-throughput: true"
+                                            : "x-ms-cosmos-migrate-offer-to-autopilot: true");
+    orrery_writer_free(writer);
+    return status;
+}
+
+static orrery_status set_figure(orrery_client *client, orrery_value offer, int throughput, int autoscale)
+{
+    orrery_writer *writer = NULL;
+    orrery_status status;
+
     orrery_writer_new(&writer);
     write_offer(writer, offer, throughput, autoscale);
-    status = orrery_writer_text(writer, NULL)
-                 ? orrery_replace(client, link, orrery_writer_text(writer, NULL), ORRERY_TEXT, &options, NULL)
-                 : client_no_memory(client);
+    status = send_offer(client, offer, writer, NULL);
     orrery_writer_free(writer);
     return status;
 }
@@ -122,8 +145,15 @@ orrery_status orrery_throughput_replace(orrery_client *client, const char *link,
     if (!client)
         return ORRERY_EINVAL;
     status = open_offer(client, link, &query);
+    if (status == ORRERY_OK && is_autoscale(orrery_query_value(query)) != (autoscale != 0)) {
+        status = change_way(client, orrery_query_value(query));
+        orrery_query_close(query);
+        query = NULL;
+        if (status == ORRERY_OK)
+            status = open_offer(client, link, &query);
+    }
     if (status == ORRERY_OK)
-        status = send_offer(client, orrery_query_value(query), throughput, autoscale);
+        status = set_figure(client, orrery_query_value(query), throughput, autoscale);
     orrery_query_close(query);
     return status;
 }

@@ -3,73 +3,120 @@
 #include <stdlib.h>
 
 #include "query.h"
+#include "resolver.h"
 
 /* What merge.c and aggregate.c can do. */
 static const char features[] =
     "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
     "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount";
 
-/* Sends a call whose answer take_answer() waits for; one that could not be built is given back. */
-static orrery_status start(orrery_query *query, struct call *call, orrery_status status)
+/* ---- asking: the plans and the ranges of all collections, side by side */
+
+/* Sends a call on its way; one that could not be built is given back. */
+static orrery_status start(struct call **place, struct call *call, orrery_status status)
 {
     if (status == ORRERY_OK)
         status = call_start(call);
     if (status == ORRERY_OK)
-        query->call = call;
+        *place = call;
     else
         call_free(call);
     return status;
 }
 
-static orrery_status start_plan(orrery_query *query)
+static orrery_status start_plan(orrery_query *query, struct place *place)
 {
     struct call *call = call_new(query->client, METHOD_POST, &query->options);
     orrery_status status;
 
     if (!call)
         return ORRERY_ENOMEM;
-    status = call_child(call, query->links[0], "docs", NULL);
+    status = call_child(call, place->link, "docs", NULL);
     call->repeatable = true;
     call_header(call, "x-ms-cosmos-is-query-plan-request", "True");
     call_header(call, "x-ms-cosmos-supported-query-features", features);
     call_header(call, "x-ms-cosmos-query-version", "1.4");
     call_header(call, "x-ms-documentdb-isquery", "true");
     call_body(call, "application/query+json", query->original);
-    return start(query, call, status);
+    return start(&place->plan, call, status);
 }
 
-static orrery_status start_ranges(orrery_query *query)
+/* Of the cursor's options, what concerns a request that is not about items. */
+static struct call *ranges_call(const orrery_query *query, const char *link, orrery_status *status)
 {
-    struct call *call = call_new(query->client, METHOD_GET, NULL);
+    orrery_options options = { .size = sizeof(options), .timeout_ms = query->options.timeout_ms };
+    struct call *call = call_new(query->client, METHOD_GET, &options);
+
+    *status = call ? call_child(call, link, "pkranges", NULL) : ORRERY_ENOMEM;
+    return call;
+}
+
+static orrery_status start_ranges(orrery_query *query, struct place *place)
+{
     orrery_status status;
+    struct call *call = ranges_call(query, place->link, &status);
 
     if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, query->links[query->link_at], "pkranges", NULL);
+        return status;
     call_header(call, "x-ms-max-item-count", "-1");
-    return start(query, call, status);
+    return start(&place->ranges, call, status);
 }
 
-/* The answer to query->call as JSON in the cursor's own arena. ORRERY_WAIT: not yet. */
-static orrery_status take_answer(orrery_query *query, struct json *body)
+/* What the client knows already need not be asked. */
+static orrery_status know_ranges(orrery_query *query, struct place *place)
 {
-    orrery_response *response = NULL;
-    struct call *call = query->call;
+    struct slice known = ranges_known(query->client, link_trim(place->link));
+    struct json body = json_undefined;
+
+    if (!known.data)
+        return ORRERY_OK;
+    if (parse_json(&query->arena, known, &body) != ORRERY_OK)
+        return client_no_memory(query->client);
+    place->list = json_get(body, "PartitionKeyRanges");
+    return ORRERY_OK;
+}
+
+/* The collection in front whose plan holds for this one too, because both are known to be partitioned in the same way. */
+static const struct place *same_as(const orrery_query *query, const struct place *place)
+{
+    for (const struct place *other = query->places; other < place; other++)
+        if (definition_is_same(query->client, link_trim(other->link), link_trim(place->link)))
+            return other;
+    return NULL;
+}
+
+static orrery_status start_place(orrery_query *query, struct place *place)
+{
+    orrery_status status = ORRERY_OK;
+
+    if (query->phase == PHASE_PLAN && !place->is_planned && !place->plan && !same_as(query, place))
+        status = start_plan(query, place);
+    if (status == ORRERY_OK && !place->list.at && !place->ranges)
+        status = know_ranges(query, place);
+    if (status == ORRERY_OK && !place->list.at && !place->ranges)
+        status = start_ranges(query, place);
+    return status;
+}
+
+/* The answer as JSON in the cursor's own arena. ORRERY_WAIT: not yet. */
+static orrery_status take_answer(orrery_query *query, struct call **of, struct json *body,
+                                 orrery_response **response)
+{
+    struct call *call = *of;
     orrery_status status;
 
     if (call->state != CALL_ENDED)
         return ORRERY_WAIT;
-    query->call = NULL;
+    *of = NULL;
     client_begin(query->client);
-    status = call_take(call, &response);
+    status = call_take(call, response);
     if (status == ORRERY_OK) {
-        query->charge += orrery_response_charge(response);
+        query->charge += orrery_response_charge(*response);
         status = parse_json(&query->arena,
-                            slice_make(orrery_response_body(response, NULL), response->body_bytes), body);
+                            slice_make(orrery_response_body(*response, NULL), (*response)->body_bytes), body);
         if (status != ORRERY_OK)
             client_fail(query->client, status, "the answer is no JSON");
     }
-    orrery_response_free(response);
     return status;
 }
 
@@ -211,13 +258,12 @@ static orrery_status rewrite_body(orrery_query *query)
     return out.failed ? client_no_memory(query->client) : ORRERY_OK;
 }
 
-static orrery_status take_plan(orrery_query *query, struct json body)
+/* Of the first collection: how to merge is the same for all. */
+static orrery_status read_plan(orrery_query *query, struct json body)
 {
     struct plan *plan = &query->plan;
 
-    *plan = (struct plan){ .info = json_get(body, "queryInfo"),
-                           .ranges = json_get(body, "queryRanges"),
-                           .limit = -1 };
+    *plan = (struct plan){ .info = json_get(body, "queryInfo"), .limit = -1 };
     if (json_kind(plan->info) != JSON_OBJECT)
         return client_fail(query->client, ORRERY_EUNSUPPORTED,
                            "the query has a plan of a kind unknown to this library");
@@ -227,36 +273,6 @@ static orrery_status take_plan(orrery_query *query, struct json body)
     return rewrite_body(query);
 }
 
-static void drop_sources(orrery_query *query)
-{
-    while (query->source_count > 0)
-        source_free(&query->sources[--query->source_count]);
-    query->source_at = 0;
-}
-
-void ranges_again(orrery_query *query)
-{
-    drop_sources(query);
-    query->link_at = 0;
-    query->phase = PHASE_RANGES;
-}
-
-orrery_status plan_step(orrery_query *query)
-{
-    struct json body = json_undefined;
-    orrery_status status = query->call ? ORRERY_OK : start_plan(query);
-
-    if (status == ORRERY_OK)
-        status = take_answer(query, &body);
-    if (status == ORRERY_OK)
-        status = take_plan(query, body);
-    if (status != ORRERY_OK)
-        return status;
-    query->may_plan = false;
-    ranges_again(query);
-    return ORRERY_OK;
-}
-
 /* ---- ranges */
 
 static struct slice text_or(struct json value, const char *otherwise)
@@ -264,9 +280,19 @@ static struct slice text_or(struct json value, const char *otherwise)
     return json_kind(value) == JSON_STRING ? json_string(value) : slice_of(otherwise);
 }
 
-bool ranges_want(const orrery_query *query, struct slice min, struct slice max)
+static const struct place *place_of(const orrery_query *query, const char *link)
 {
-    struct json ranges = query->plan.ranges;
+    const struct place *place = query->places;
+
+    while (place < query->places + query->place_count && strcmp(place->link, link) != 0)
+        place++;
+    assert(place < query->places + query->place_count); /* sources are made of places */
+    return place;
+}
+
+bool ranges_want(const orrery_query *query, const char *link, struct slice min, struct slice max)
+{
+    struct json ranges = place_of(query, link)->wanted;
 
     if (slice_compare(min, max) >= 0)
         return false;
@@ -303,11 +329,9 @@ struct slice range_earlier(struct slice a, struct slice b)
 }
 
 /* Sources for the part of a link's ranges that lies within [min, max). */
-static orrery_status add_ranges(orrery_query *query, const char *link, struct json body, struct slice min,
+static orrery_status add_ranges(orrery_query *query, const char *link, struct json list, struct slice min,
                                 struct slice max)
 {
-    struct json list = json_get(body, "PartitionKeyRanges");
-
     if (json_kind(list) != JSON_ARRAY)
         return client_fail(query->client, ORRERY_EJSON, "the collection's ranges make no sense");
     for (struct json_iter i = json_iter(list); json_next(&i);) {
@@ -317,7 +341,7 @@ static orrery_status add_ranges(orrery_query *query, const char *link, struct js
         orrery_status status;
 
         if (slice_compare(from, to) >= 0 || is_gone(list, json_get(i.value, "id")) ||
-            !ranges_want(query, from, to))
+            !ranges_want(query, link, from, to))
             continue;
         status = source_add(query, link, text_or(json_get(i.value, "id"), "0"), from, to,
                             !slice_equal(from, low) || !slice_equal(to, high));
@@ -327,38 +351,126 @@ static orrery_status add_ranges(orrery_query *query, const char *link, struct js
     return ORRERY_OK;
 }
 
+/* ---- all that must be known before the first page is asked for */
+
+static orrery_status take_plan(orrery_query *query, struct place *place)
+{
+    orrery_response *response = NULL;
+    struct json body = json_undefined;
+    orrery_status status = take_answer(query, &place->plan, &body, &response);
+
+    orrery_response_free(response);
+    if (status == ORRERY_OK && place == query->places)
+        status = read_plan(query, body);
+    if (status != ORRERY_OK)
+        return status;
+    place->wanted = json_get(body, "queryRanges");
+    place->is_planned = true;
+    return ORRERY_OK;
+}
+
+static orrery_status take_ranges(orrery_query *query, struct place *place)
+{
+    orrery_response *response = NULL;
+    struct json body = json_undefined;
+    orrery_status status = take_answer(query, &place->ranges, &body, &response);
+
+    if (status == ORRERY_OK) {
+        place->list = json_get(body, "PartitionKeyRanges");
+        if (json_kind(place->list) == JSON_ARRAY)
+            ranges_note(query->client, link_trim(place->link),
+                        slice_make(orrery_response_body(response, NULL), response->body_bytes));
+        else
+            place->list = json_undefined;
+        if (!place->list.at)
+            status = client_fail(query->client, ORRERY_EJSON, "the collection's ranges make no sense");
+    }
+    orrery_response_free(response);
+    return status;
+}
+
+/* ORRERY_OK: all of it is known; ORRERY_WAIT: not yet. */
+static orrery_status ask_places(orrery_query *query)
+{
+    orrery_status status = ORRERY_OK;
+    bool waits = false;
+
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++)
+        status = start_place(query, &query->places[i]);
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++) {
+        struct place *place = &query->places[i];
+
+        if (place->plan)
+            status = take_plan(query, place);
+        waits = waits || status == ORRERY_WAIT;
+        if ((status == ORRERY_OK || status == ORRERY_WAIT) && place->ranges)
+            status = take_ranges(query, place);
+        waits = waits || status == ORRERY_WAIT;
+        if (status == ORRERY_WAIT)
+            status = ORRERY_OK;
+    }
+    return status == ORRERY_OK && waits ? ORRERY_WAIT : status;
+}
+
+static void drop_sources(orrery_query *query, size_t first)
+{
+    while (query->source_count > first)
+        source_free(&query->sources[--query->source_count]);
+}
+
+void ranges_again(orrery_query *query)
+{
+    drop_sources(query, 0);
+    query->source_at = 0;
+    query->phase = PHASE_RANGES;
+}
+
+orrery_status plan_step(orrery_query *query)
+{
+    orrery_status status = ask_places(query);
+
+    if (status != ORRERY_OK)
+        return status;
+    for (size_t i = 0; i < query->place_count; i++) {
+        const struct place *same = query->places[i].is_planned ? NULL : same_as(query, &query->places[i]);
+
+        if (!query->places[i].is_planned &&
+            !same) /* what was known of one of them is not any more: it is asked */
+            return ORRERY_OK;
+        if (same)
+            query->places[i].wanted = same->wanted;
+    }
+    query->may_plan = false;
+    ranges_again(query);
+    return ORRERY_OK;
+}
+
 orrery_status ranges_step(orrery_query *query)
 {
-    struct json body = json_undefined;
-    size_t first = query->source_count;
-    orrery_status status = query->call ? ORRERY_OK : start_ranges(query);
+    orrery_status status = ask_places(query);
 
-    if (status == ORRERY_OK)
-        status = take_answer(query, &body);
-    if (status == ORRERY_OK)
-        status = add_ranges(query, query->links[query->link_at], body, slice_of(""), slice_of("FF"));
-    if (status != ORRERY_OK) { /* the step may be tried again: none must be there twice */
-        while (query->source_count > first)
-            source_free(&query->sources[--query->source_count]);
-        return status;
-    }
-    if (++query->link_at == query->link_count)
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++)
+        status =
+            add_ranges(query, query->places[i].link, query->places[i].list, slice_of(""), slice_of("FF"));
+    if (status != ORRERY_OK) /* the step may be tried again: none must be there twice */
+        drop_sources(query, 0);
+    else
         query->phase = PHASE_RUN;
-    return ORRERY_OK;
+    return status;
 }
 
 /* ---- ranges that are gone */
 
 /* In a word, and not step by step: this happens seldom. */
-static orrery_status read_ranges(orrery_query *query, const char *link, struct json *body)
+static orrery_status read_ranges(orrery_query *query, const char *link, struct json *list)
 {
-    struct call *call = call_new(query->client, METHOD_GET, NULL);
+    struct json body = json_undefined;
     orrery_response *response = NULL;
     orrery_status status;
+    struct call *call = ranges_call(query, link, &status);
 
     if (!call)
-        return ORRERY_ENOMEM;
-    status = call_child(call, link, "pkranges", NULL);
+        return status;
     if (status != ORRERY_OK) {
         call_free(call);
         return status;
@@ -366,7 +478,11 @@ static orrery_status read_ranges(orrery_query *query, const char *link, struct j
     status = call_run(call, &response);
     if (status == ORRERY_OK)
         status = parse_json(&query->arena,
-                            slice_make(orrery_response_body(response, NULL), response->body_bytes), body);
+                            slice_make(orrery_response_body(response, NULL), response->body_bytes), &body);
+    *list = json_get(body, "PartitionKeyRanges");
+    if (status == ORRERY_OK && json_kind(*list) == JSON_ARRAY)
+        ranges_note(query->client, link_trim(link),
+                    slice_make(orrery_response_body(response, NULL), response->body_bytes));
     orrery_response_free(response);
     return status;
 }
@@ -414,12 +530,12 @@ orrery_status ranges_follow(orrery_query *query, struct source *source)
 {
     size_t at = (size_t)(source - query->sources), first = query->source_count;
     struct source parent = *source;
-    struct json body = json_undefined;
-    orrery_status status = read_ranges(query, parent.link, &body);
+    struct json list = json_undefined;
+    orrery_status status = read_ranges(query, parent.link, &list);
 
     assert(at < query->source_count);
     if (status == ORRERY_OK)
-        status = add_ranges(query, parent.link, body, slice_of(parent.min ? parent.min : ""),
+        status = add_ranges(query, parent.link, list, slice_of(parent.min ? parent.min : ""),
                             slice_of(parent.max ? parent.max : "FF"));
     if (status == ORRERY_OK && query->source_count == first + 1 && parent.range &&
         strcmp(query->sources[first].range, parent.range) == 0)
@@ -428,8 +544,7 @@ orrery_status ranges_follow(orrery_query *query, struct source *source)
     if (status == ORRERY_OK)
         status = inherit(query, first, &parent);
     if (status != ORRERY_OK) {
-        while (query->source_count > first)
-            source_free(&query->sources[--query->source_count]);
+        drop_sources(query, first);
         return status;
     }
     put_in_place(query, at, first);

@@ -14,6 +14,23 @@ static char *keep_text(orrery_query *query, const char *text, bool *good)
     return copy;
 }
 
+static bool keep_headers(orrery_query *query, const char *const *headers)
+{
+    const char **kept;
+    size_t count = 0;
+    bool good = true;
+
+    while (headers && headers[count])
+        count++;
+    kept = memory_list(&query->arena, count + 1, sizeof(*kept));
+    for (size_t i = 0; kept && i < count; i++)
+        kept[i] = keep_text(query, headers[i], &good);
+    if (kept)
+        kept[count] = NULL;
+    query->options.headers = kept;
+    return kept && good;
+}
+
 /* Of options what concerns a cursor, with texts of our own. */
 static bool keep_options(orrery_query *query, const orrery_options *options)
 {
@@ -25,11 +42,12 @@ static bool keep_options(orrery_query *query, const orrery_options *options)
                               .page_items = OPTION(options, page_items),
                               .parallel = OPTION(options, parallel),
                               .no_wait = OPTION(options, no_wait),
-                              .enable_scan = OPTION(options, enable_scan) };
+                              .enable_scan = OPTION(options, enable_scan),
+                              .metrics = OPTION(options, metrics) };
     kept->session_token = keep_text(query, OPTION(options, session_token), &good);
     kept->consistency = keep_text(query, OPTION(options, consistency), &good);
     kept->continuation = keep_text(query, OPTION(options, continuation), &good);
-    return good;
+    return good && keep_headers(query, OPTION(options, headers));
 }
 
 static orrery_status keep_key(orrery_query *query, const orrery_key *key)
@@ -50,16 +68,18 @@ static bool keep_links(orrery_query *query, const char *const *links, size_t cou
 {
     bool good = true;
 
-    query->links = memory_list(&query->arena, count, sizeof(*query->links));
-    for (size_t i = 0; query->links && i < count; i++)
-        query->links[i] = keep_text(query, links[i], &good);
-    query->link_count = count;
-    return query->links && good;
+    query->places = memory_list(&query->arena, count, sizeof(*query->places));
+    for (size_t i = 0; query->places && i < count; i++)
+        query->places[i] = (struct place){ .link = keep_text(query, links[i], &good) };
+    query->place_count = query->places ? count : 0;
+    return query->places && good;
 }
 
 static orrery_status keep_arguments(orrery_query *query, const struct question *question)
 {
     arena_init(&query->arena, SIZE_MAX);
+    if (question->options && !struct_is_sized(question->options))
+        return ORRERY_EINVAL;
     if (!keep_links(query, question->links, question->link_count) || !keep_options(query, question->options))
         return ORRERY_ENOMEM;
     return keep_key(query, question->key);
@@ -82,7 +102,10 @@ static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, con
     if (*status == ORRERY_ENOMEM)
         client_no_memory(client);
     else
-        client_fail(client, *status, "a partition key has no ranges, and finite numbers");
+        client_fail(client, *status, "%s",
+                    question->options && !struct_is_sized(question->options)
+                        ? options_unsized
+                        : "a partition key has no ranges, and finite numbers");
     return NULL;
 }
 
@@ -141,10 +164,10 @@ static orrery_status check_links(orrery_query *query)
     orrery_status status = ORRERY_OK;
     bool is_container;
 
-    for (size_t i = 0; i < query->link_count && status == ORRERY_OK; i++) {
-        status = look_at_link(query->links[i], &is_container);
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++) {
+        status = look_at_link(query->places[i].link, &is_container);
         if (status == ORRERY_EINVAL)
-            client_fail(query->client, status, "\"%s\" is no link", query->links[i]);
+            client_fail(query->client, status, "\"%s\" is no link", query->places[i].link);
     }
     return status == ORRERY_ENOMEM ? client_no_memory(query->client) : status;
 }
@@ -154,8 +177,8 @@ static orrery_status begin_whole(orrery_query *query)
 {
     orrery_status status = ORRERY_OK;
 
-    for (size_t i = 0; i < query->link_count && status == ORRERY_OK; i++)
-        status = source_add(query, query->links[i], slice_make(NULL, 0), slice_make(NULL, 0),
+    for (size_t i = 0; i < query->place_count && status == ORRERY_OK; i++)
+        status = source_add(query, query->places[i].link, slice_make(NULL, 0), slice_make(NULL, 0),
                             slice_make(NULL, 0), false);
     query->phase = PHASE_RUN;
     return status;
@@ -163,12 +186,13 @@ static orrery_status begin_whole(orrery_query *query)
 
 static orrery_status begin(orrery_query *query)
 {
-    bool plannable = query->kind == CURSOR_QUERY && !query->key && query->link_count > 0 &&
-                     is_container(query->links[0]); /* a resolver may find that no collection has the key */
+    bool plannable =
+        query->kind == CURSOR_QUERY && !query->key && query->place_count > 0 &&
+        is_container(query->places[0].link); /* a resolver may find that no collection has the key */
     orrery_status status = ORRERY_OK;
 
     query->may_plan = plannable;
-    if (plannable && (query->link_count > 1 || OPTION(&query->options, parallel) > 0 ||
+    if (plannable && (query->place_count > 1 || OPTION(&query->options, parallel) > 0 ||
                       continuation_names_ranges(query->options.continuation)))
         query->phase = PHASE_PLAN;
     else if (query->kind == CURSOR_CHANGES && !query->key)
@@ -261,10 +285,14 @@ void orrery_query_close(orrery_query *query)
     while (query->source_count > 0)
         source_free(&query->sources[--query->source_count]);
     free(query->sources);
-    call_free(query->call);
+    for (size_t i = 0; i < query->place_count; i++) {
+        call_free(query->places[i].plan);
+        call_free(query->places[i].ranges);
+    }
     seen_free(query->seen);
     groups_free(query->groups);
     orrery_json_free(query->row_json);
+    orrery_response_free(query->last);
     arena_free(&query->arena);
     free(query->row);
     free(query);
@@ -357,4 +385,17 @@ const char *orrery_query_link(const orrery_query *query)
 double orrery_query_charge(const orrery_query *query)
 {
     return query ? query->charge : 0;
+}
+
+const orrery_response *orrery_query_response(const orrery_query *query)
+{
+    return query ? query->last : NULL;
+}
+
+double orrery_query_metric(const orrery_query *query, const char *name)
+{
+    for (size_t i = 0; query && name && i < query->metric_count; i++)
+        if (slice_is(query->metrics[i].name, name))
+            return query->metrics[i].sum;
+    return 0;
 }

@@ -15,6 +15,15 @@ enum cursor_kind { CURSOR_QUERY, CURSOR_LIST, CURSOR_CHANGES };
 
 enum query_phase { PHASE_PLAN, PHASE_RANGES, PHASE_RUN };
 
+/* A collection that a cursor goes to. Each has its own partition key, and so its own part of the keys that matter. */
+struct place {
+    char *link;
+    struct call *plan, *ranges; /* under way */
+    struct json wanted;         /* the plan's ranges of keys; no array: all */
+    struct json list;           /* the collection's ranges; undefined: not known yet */
+    bool is_planned;
+};
+
 /* Where rows come from. */
 struct source {
     char *link, *range; /* range: NULL, the whole collection, or the key within it */
@@ -50,7 +59,7 @@ struct column {
 };
 
 struct plan {
-    struct json info, ranges;
+    struct json info;
     size_t order_count;
     bool descending[16];
     bool distinct, counts_distinct; /* counts_distinct: only how many there are */
@@ -59,6 +68,11 @@ struct plan {
     struct column *columns;
     size_t column_count;
     int64_t offset, limit; /* left; limit -1: none */
+};
+
+struct metric {
+    struct slice name; /* in the cursor's arena */
+    double sum;
 };
 
 struct seen;   /* hashes of rows */
@@ -70,9 +84,9 @@ struct orrery_query {
     enum cursor_kind kind;
     enum query_phase phase;
     orrery_options options; /* texts are copies */
-    char **links;
-    size_t link_count, link_at; /* link_at: whose ranges are asked for */
-    struct slice body;          /* the query; rewritten by the plan */
+    struct place *places;
+    size_t place_count;
+    struct slice body; /* the query; rewritten by the plan */
     struct slice original;
     char *key; /* its header; NULL: none */
     orrery_start start;
@@ -80,7 +94,6 @@ struct orrery_query {
     bool may_plan;
 
     struct plan plan;
-    struct call *call; /* for the plan, or the ranges of link_at */
     struct source *sources;
     size_t source_count, source_capacity, source_at;
     struct source *from; /* of the current row */
@@ -90,6 +103,9 @@ struct orrery_query {
     bool counted; /* the only row of such a query was told */
 
     double charge;
+    orrery_response *last;  /* of the last page; its body is empty */
+    struct metric *metrics; /* summed over the pages */
+    size_t metric_count, metric_capacity;
     char *row;
     size_t row_bytes, row_capacity;
     bool has_row, over;
@@ -115,8 +131,8 @@ orrery_status plan_step(orrery_query *query);
 orrery_status ranges_step(orrery_query *query);
 void ranges_again(orrery_query *query); /* from the first on */
 
-/* Whether [min, max) has anything that the plan asks for. */
-bool ranges_want(const orrery_query *query, struct slice min, struct slice max);
+/* Whether [min, max) of the collection has anything that the plan asks for. */
+bool ranges_want(const orrery_query *query, const char *link, struct slice min, struct slice max);
 struct slice range_later(struct slice a, struct slice b); /* ends of ranges */
 struct slice range_earlier(struct slice a, struct slice b);
 

@@ -23,6 +23,15 @@ struct remote_item {
     const char *if_match; /* the ETag that it must still have; NULL: any */
 };
 
+/* One of many creates and deletes, and what became of it. */
+struct remote_write {
+    bool is_delete; /* else it is created */
+    struct remote_item item;
+    struct slice json;
+    orrery_status status;
+    struct slice etag; /* of what was created */
+};
+
 struct remote_cursor;
 
 struct remote_calls {
@@ -39,6 +48,9 @@ struct remote_calls {
     orrery_status (*item_replace)(void *self, struct arena *arena, const struct remote_item *item,
                                   struct slice json, struct remote_answer *answer);
     orrery_status (*item_delete)(void *self, const struct remote_item *item);
+
+    /* Each by itself. ORRERY_OK: each has its status; anything else: none has, and some may have happened. */
+    orrery_status (*write_many)(void *self, struct arena *arena, struct remote_write *writes, size_t count);
 
     /*
      * Lists the items of a collection, or the collections of a database ("dbs/x/colls"). The next row: ORRERY_ROW,

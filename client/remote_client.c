@@ -5,6 +5,8 @@
 #include "client.h"
 #include "manager.h"
 
+enum { LIST_PAGE_ITEMS = 1000 };
+
 /* The body and the headers of an answer, in the arena. */
 static orrery_status take(struct arena *arena, orrery_response *response, struct remote_answer *answer)
 {
@@ -38,8 +40,10 @@ static orrery_status answer_of(orrery_status status, struct arena *arena, orrery
 static orrery_status client_read(void *self, struct arena *arena, const char *link,
                                  struct remote_answer *answer)
 {
+    static const char *const headers[] = { "x-ms-documentdb-populatequotainfo: true", NULL };
+    orrery_options options = { .size = sizeof(options), .headers = headers };
     orrery_response *response = NULL;
-    orrery_status status = orrery_read(self, link, NULL, &response);
+    orrery_status status = orrery_read(self, link, &options, &response);
 
     return answer_of(status, arena, response, answer);
 }
@@ -85,15 +89,83 @@ static orrery_status client_item_replace(void *self, struct arena *arena, const 
     return answer_of(status, arena, response, answer);
 }
 
+static void add_write(orrery_batch *batch, const struct remote_write *write)
+{
+    const struct remote_item *item = &write->item;
+
+    if (write->is_delete)
+        orrery_batch_delete(batch, item->id, item->if_match, item->key);
+    else
+        orrery_batch_create(batch, write->json.data, write->json.size, item->key);
+}
+
+static orrery_status take_write(struct arena *arena, orrery_response *response, size_t index,
+                                struct remote_write *write)
+{
+    orrery_result result;
+    orrery_status status = orrery_batch_result(response, index, &result);
+    const char *etag;
+    size_t size;
+
+    if (status != ORRERY_OK)
+        return ORRERY_EIO;
+    etag = orrery_value_text(result.etag, &size);
+    write->status = result.status;
+    write->etag = slice_make(memory_text_in(arena, slice_make(etag, size)), size);
+    return write->etag.data ? ORRERY_OK : ORRERY_ENOMEM;
+}
+
+/* Those of one collection, as a bulk; they are the ones whose status is ORRERY_WAIT. */
+static orrery_status write_collection(orrery_client *client, struct arena *arena, const char *link,
+                                      struct remote_write *writes, size_t count)
+{
+    orrery_response *response = NULL;
+    orrery_batch *batch = NULL;
+    size_t index = 0;
+    orrery_status status = orrery_batch_new(&batch);
+
+    for (size_t i = 0; i < count && status == ORRERY_OK; i++)
+        if (writes[i].status == ORRERY_WAIT && strcmp(writes[i].item.link, link) == 0)
+            add_write(batch, &writes[i]);
+    if (status == ORRERY_OK)
+        status = orrery_bulk_run(client, link, batch, NULL, &response);
+    if (status == ORRERY_EBATCH)
+        status = ORRERY_OK;
+    for (size_t i = 0; i < count && status == ORRERY_OK; i++)
+        if (writes[i].status == ORRERY_WAIT && strcmp(writes[i].item.link, link) == 0)
+            status = take_write(arena, response, index++, &writes[i]);
+    orrery_response_free(response);
+    orrery_batch_free(batch);
+    return status;
+}
+
+static orrery_status client_write_many(void *self, struct arena *arena, struct remote_write *writes,
+                                       size_t count)
+{
+    orrery_status status = ORRERY_OK;
+
+    for (size_t i = 0; i < count; i++)
+        writes[i].status = ORRERY_WAIT;
+    for (size_t i = 0; i < count && status == ORRERY_OK; i++)
+        if (writes[i].status == ORRERY_WAIT)
+            status = write_collection(self, arena, writes[i].item.link, &writes[i], count - i);
+    return status;
+}
+
 /*
- * ORRERY_ENOTFOUND means that somebody else deleted it: a write that may have happened is never sent again (promise
- * 2).
+ * ORRERY_ENOTFOUND means that somebody else deleted it: a write that may have happened is never sent again (promise 2).
+ * It goes as a bulk of one, which is a POST. A DELETE may be repeated by any gateway on the way.
  */
 static orrery_status client_item_delete(void *self, const struct remote_item *item)
 {
-    orrery_options options = { .size = sizeof(options), .if_match = item->if_match };
+    struct remote_write write = { .is_delete = true, .item = *item };
+    struct arena arena;
+    orrery_status status;
 
-    return orrery_item_delete(self, item->link, item->id, item->key, &options, NULL);
+    arena_init(&arena, SCRATCH_BYTES_MAX);
+    status = client_write_many(self, &arena, &write, 1);
+    arena_free(&arena);
+    return status == ORRERY_OK ? write.status : status;
 }
 
 struct remote_cursor {
@@ -102,12 +174,13 @@ struct remote_cursor {
 
 static orrery_status client_list_open(void *self, const char *link, struct remote_cursor **cursor)
 {
+    orrery_options options = { .size = sizeof(options), .page_items = LIST_PAGE_ITEMS };
     orrery_status status;
 
     *cursor = malloc(sizeof(**cursor));
     if (!*cursor)
         return ORRERY_ENOMEM;
-    status = orrery_list_open(self, link, NULL, NULL, &(*cursor)->query);
+    status = orrery_list_open(self, link, NULL, &options, &(*cursor)->query);
     if (status != ORRERY_OK) {
         free(*cursor);
         *cursor = NULL;
@@ -168,6 +241,7 @@ struct remote remote_of_client(orrery_client *client)
         .item_create = client_item_create,
         .item_replace = client_item_replace,
         .item_delete = client_item_delete,
+        .write_many = client_write_many,
         .list_open = client_list_open,
         .list_next = client_list_next,
         .list_close = client_list_close,

@@ -15,7 +15,7 @@ bool struct_take(void *to, size_t to_bytes, const void *from)
 
     memset(to, 0, to_bytes);
     memcpy(&bytes, from, sizeof(bytes));
-    if (bytes < sizeof(bytes))
+    if (!struct_is_sized(from))
         return false;
     memcpy(to, from, bytes < to_bytes ? bytes : to_bytes);
     memcpy(to, &to_bytes, sizeof(to_bytes));

@@ -9,7 +9,8 @@ struct hash_resolver {
     orrery_extractor extractor;
     const char **link;
     size_t count;
-    int virtual_nodes;
+    struct ring_shape shape;
+    uint32_t *seeds; /* of the links, where the caller gave them */
     struct ring ring;
 };
 
@@ -46,6 +47,14 @@ static orrery_status hash_read(void *self, const orrery_key *key, orrery_links *
     return status;
 }
 
+static void save_seeds(struct state_writer *writer, const struct hash_resolver *resolver)
+{
+    state_name(writer, "Seeds");
+    for (size_t i = 0; i < resolver->count; i++)
+        buf_printf(&writer->out, "%c%u", i ? ',' : '[', resolver->seeds[i]);
+    buf_byte(&writer->out, ']');
+}
+
 static orrery_status hash_save(void *self, char **json)
 {
     struct hash_resolver *resolver = self;
@@ -53,7 +62,11 @@ static orrery_status hash_save(void *self, char **json)
 
     state_begin(&writer, "Hash");
     state_extractor(&writer, &resolver->extractor);
-    state_number(&writer, "NumberOfVirtualNodesPerCollection", resolver->virtual_nodes);
+    state_number(&writer, "NumberOfVirtualNodesPerCollection", resolver->shape.virtual_nodes);
+    if (ring_name(resolver->shape.kind))
+        state_text(&writer, "Ring", slice_of(ring_name(resolver->shape.kind)));
+    if (resolver->seeds)
+        save_seeds(&writer, resolver);
     if (!resolver->ring.hash.name) /* whoever reads it could not tell which hash to use */
         writer.status = ORRERY_ESTATE;
     else
@@ -77,14 +90,18 @@ static void hash_destroy(void *self)
     free(resolver);
 }
 
-static const orrery_resolver_vtbl hash_calls = { sizeof(hash_calls), hash_key,  hash_create,
-                                                 hash_read,          hash_save, hash_destroy };
+static const orrery_resolver_vtbl hash_calls = {
+    .size = sizeof(hash_calls), hash_key, hash_create, hash_read, hash_save, hash_destroy
+};
 
-/* Copies the links, each once: a second one would only add the same points. */
+/* Copies the links, each once: a second one would only add the same points. Their seeds go along. */
 static orrery_status copy_links(struct hash_resolver *resolver, const char *const *links, size_t count)
 {
+    const uint32_t *seeds = resolver->shape.seeds;
+
     resolver->link = memory_list(&resolver->arena, count, sizeof(*resolver->link));
-    if (!resolver->link)
+    resolver->seeds = seeds ? memory_list(&resolver->arena, count, sizeof(*seeds)) : NULL;
+    if (!resolver->link || (seeds && !resolver->seeds))
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
         bool is_known = false;
@@ -95,6 +112,8 @@ static orrery_status copy_links(struct hash_resolver *resolver, const char *cons
             is_known = strcmp(resolver->link[j], links[i]) == 0;
         if (is_known)
             continue;
+        if (seeds)
+            resolver->seeds[resolver->count] = seeds[i];
         resolver->link[resolver->count] = memory_text_in(&resolver->arena, slice_of(links[i]));
         if (!resolver->link[resolver->count++])
             return ORRERY_ENOMEM;
@@ -102,37 +121,31 @@ static orrery_status copy_links(struct hash_resolver *resolver, const char *cons
     return ORRERY_OK;
 }
 
-/* A copy of the hash whose name is the arena's. */
-static orrery_status copy_hash(struct hash_resolver *resolver, const orrery_hash_options *options,
-                               orrery_hash *hash)
+/* The shape, with a name of the hash that is the arena's. */
+static orrery_status copy_shape(struct hash_resolver *resolver, const orrery_hash_options *options)
 {
-    if (!struct_take(hash, sizeof(*hash), options && options->hash ? options->hash : &orrery_hash_murmur3))
-        return ORRERY_EINVAL;
-    if (hash->name) {
-        hash->name = memory_text_in(&resolver->arena, slice_of(hash->name));
-        if (!hash->name)
-            return ORRERY_ENOMEM;
-    }
-    resolver->virtual_nodes = options ? options->virtual_nodes : 0;
-    if (resolver->virtual_nodes == 0) /* 16 is what the text about MD5 says */
-        resolver->virtual_nodes = hash->hash == orrery_hash_md5.hash ? 16 : 128;
-    return ORRERY_OK;
+    orrery_hash *hash = &resolver->shape.hash;
+    orrery_status status = ring_shape_of(options, &resolver->shape);
+
+    if (status != ORRERY_OK || !hash->name)
+        return status;
+    hash->name = memory_text_in(&resolver->arena, slice_of(hash->name));
+    return hash->name ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
 static orrery_status fill(struct hash_resolver *resolver, const orrery_extractor *extractor,
                           const char *const *links, size_t count, const orrery_hash_options *options)
 {
-    orrery_hash hash;
     orrery_status status = extractor_copy(&resolver->arena, extractor, &resolver->extractor);
 
     if (status == ORRERY_OK)
-        status = copy_links(resolver, links, count);
+        status = copy_shape(resolver, options);
     if (status == ORRERY_OK)
-        status = copy_hash(resolver, options, &hash);
+        status = copy_links(resolver, links, count);
     if (status != ORRERY_OK)
         return status;
-    return ring_init(&resolver->ring, &resolver->arena, &hash, resolver->virtual_nodes, resolver->link,
-                     resolver->count);
+    resolver->shape.seeds = resolver->seeds;
+    return ring_init(&resolver->ring, &resolver->arena, &resolver->shape, resolver->link, resolver->count);
 }
 
 orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char *const *links, size_t count,

@@ -138,8 +138,9 @@ static void kinds_destroy(void *self)
     free(resolver);
 }
 
-static const orrery_resolver_vtbl kinds_calls = { sizeof(kinds_calls), kinds_key,  kinds_create,
-                                                  kinds_read,          kinds_save, kinds_destroy };
+static const orrery_resolver_vtbl kinds_calls = {
+    .size = sizeof(kinds_calls), kinds_key, kinds_create, kinds_read, kinds_save, kinds_destroy
+};
 
 static orrery_status copy_kind(struct kinds_resolver *resolver, const orrery_kind *from)
 {

@@ -127,8 +127,9 @@ static void range_destroy(void *self)
     free(resolver);
 }
 
-static const orrery_resolver_vtbl range_calls = { sizeof(range_calls), range_key,  range_create,
-                                                  range_read,          range_save, range_destroy };
+static const orrery_resolver_vtbl range_calls = {
+    .size = sizeof(range_calls), range_key, range_create, range_read, range_save, range_destroy
+};
 
 static orrery_status copy_range(struct range_resolver *resolver, const orrery_range *from, orrery_range *to)
 {

@@ -13,7 +13,8 @@ struct spillover {
     int64_t check_ms;
     orrery_template shape;
 
-    const char **link; /* by number */
+    struct arena links_arena; /* of the list below, which is made anew at each look */
+    const char **link;        /* by number */
     size_t count, capacity;
     uint64_t next_number;
     int64_t checked_ms; /* when the last one was looked at; INT64_MIN: never */
@@ -33,13 +34,13 @@ static orrery_status add_link(struct spillover *spillover, uint64_t number)
     struct buf id;
     char *link;
 
-    if (!memory_grow_in(&spillover->arena, &spillover->link, &spillover->capacity, spillover->count + 1,
+    if (!memory_grow_in(&spillover->links_arena, &spillover->link, &spillover->capacity, spillover->count + 1,
                         sizeof(*spillover->link)))
         return ORRERY_ENOMEM;
-    buf_init(&id, &spillover->arena);
+    buf_init(&id, &spillover->links_arena);
     buf_printf(&id, "%s%llu", spillover->prefix, (unsigned long long)number);
     buf_append(&id, "", 1);
-    link = id.failed ? NULL : collection_link(&spillover->arena, spillover->database_link, id.data);
+    link = id.failed ? NULL : collection_link(&spillover->links_arena, spillover->database_link, id.data);
     if (!link)
         return ORRERY_ENOMEM;
     spillover->link[spillover->count++] = link;
@@ -105,8 +106,11 @@ static orrery_status read_links(struct spillover *spillover)
 
     if (status == ORRERY_OK && numbers.count)
         qsort(numbers.number, numbers.count, sizeof(*numbers.number), by_number);
-    if (status == ORRERY_OK)
-        spillover->count = 0;
+    if (status == ORRERY_OK) {
+        arena_reset(&spillover->links_arena);
+        spillover->link = NULL;
+        spillover->count = spillover->capacity = 0;
+    }
     for (size_t i = 0; i < numbers.count && status == ORRERY_OK; i++)
         status = add_link(spillover, numbers.number[i]);
     free(numbers.number);
@@ -219,6 +223,7 @@ static void spillover_destroy(void *self)
     struct spillover *spillover = self;
 
     pthread_mutex_destroy(&spillover->lock);
+    arena_free(&spillover->links_arena);
     arena_free(&spillover->arena);
     free(spillover);
 }
@@ -263,6 +268,7 @@ orrery_status spillover_with(struct remote remote, const char *database_link,
         return ORRERY_ENOMEM;
     pthread_mutex_init(&made->lock, NULL);
     arena_init(&made->arena, RESOLVER_BYTES_MAX);
+    arena_init(&made->links_arena, RESOLVER_BYTES_MAX);
     made->remote = remote;
     status = fill(made, database_link, &known);
     if (status == ORRERY_OK)

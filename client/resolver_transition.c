@@ -62,9 +62,12 @@ static void transition_destroy(void *self)
     free(resolver);
 }
 
-static const orrery_resolver_vtbl transition_calls = { sizeof(transition_calls), transition_key,
-                                                       transition_create,        transition_read,
-                                                       transition_save,          transition_destroy };
+static const orrery_resolver_vtbl transition_calls = { .size = sizeof(transition_calls),
+                                                       transition_key,
+                                                       transition_create,
+                                                       transition_read,
+                                                       transition_save,
+                                                       transition_destroy };
 
 orrery_status orrery_resolver_transition(orrery_resolver *current, orrery_resolver *next,
                                          orrery_read_mode mode, orrery_resolver **resolver)

@@ -31,6 +31,21 @@ static struct call *begin(orrery_client *client, const struct request *request, 
     return NULL;
 }
 
+/* For what makes databases and containers; the server passes them over elsewhere. */
+static orrery_status offer_headers(struct call *call, const orrery_options *options)
+{
+    int fixed = OPTION(options, throughput), maximum = OPTION(options, throughput_max);
+    char text[64];
+
+    if (fixed && maximum)
+        return client_fail(call->client, ORRERY_EINVAL, "throughput and throughput_max exclude each other");
+    if (fixed)
+        call_header_int(call, "x-ms-offer-throughput", fixed);
+    snprintf(text, sizeof(text), "{\"maxThroughput\":%d}", maximum);
+    call_header(call, "x-ms-cosmos-offer-autopilot-settings", maximum ? text : NULL);
+    return ORRERY_OK;
+}
+
 static orrery_status send_request(orrery_client *client, const struct request *request,
                                   orrery_response **response)
 {
@@ -44,7 +59,11 @@ static orrery_status send_request(orrery_client *client, const struct request *r
         return status;
     if (request->upsert)
         call_header(call, "x-ms-documentdb-is-upsert", "true");
-    return call_dispatch(call, request->options, response);
+    status = request->method == METHOD_POST ? offer_headers(call, request->options) : ORRERY_OK;
+    if (status == ORRERY_OK)
+        return call_dispatch(call, request->options, response);
+    call_free(call);
+    return status;
 }
 
 static orrery_status send_json(orrery_client *client, const struct request *request,
@@ -96,20 +115,6 @@ orrery_status orrery_delete(orrery_client *client, const char *link, const orrer
 }
 
 /* ---- databases and containers */
-
-static orrery_status offer_headers(struct call *call, const orrery_options *options)
-{
-    int fixed = OPTION(options, throughput), maximum = OPTION(options, throughput_max);
-    char text[64];
-
-    if (fixed && maximum)
-        return client_fail(call->client, ORRERY_EINVAL, "throughput and throughput_max exclude each other");
-    if (fixed)
-        call_header_int(call, "x-ms-offer-throughput", fixed);
-    snprintf(text, sizeof(text), "{\"maxThroughput\":%d}", maximum);
-    call_header(call, "x-ms-cosmos-offer-autopilot-settings", maximum ? text : NULL);
-    return ORRERY_OK;
-}
 
 /* The request has no body yet: it is what was written. */
 static orrery_status send_written(orrery_client *client, const struct request *request, orrery_writer *writer,
@@ -220,6 +225,9 @@ static orrery_status send_container(orrery_client *client, const struct request 
 
     if (!call_begins(client, response))
         return ORRERY_EINVAL;
+    if (container && !struct_is_sized(container))
+        return client_refuse(client, ORRERY_EINVAL,
+                             "a container begins with its size: { .size = sizeof(container), ... }");
     if (!container || !container->id || !*container->id || !request->link)
         return client_refuse(client, ORRERY_EINVAL, "a container has an id and a link");
     orrery_writer_new(&writer);

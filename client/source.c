@@ -70,6 +70,10 @@ static void query_headers(const orrery_query *query, const struct source *source
     call_header(call, "x-ms-documentdb-isquery", "true");
     if (!query->key && !source->range)
         call_header(call, "x-orrery-whole", "true"); /* a server of ours joins ranges itself */
+    if (OPTION(&query->options, metrics)) {
+        call_header(call, "x-ms-documentdb-populatequerymetrics", "True");
+        call_header(call, "x-ms-cosmos-populateindexmetrics", "True");
+    }
     if (OPTION(&query->options, enable_scan))
         call_header(call, "x-ms-documentdb-query-enable-scan", "true");
     if (OPTION(&query->options, parallel) > 1)
@@ -238,6 +242,49 @@ static orrery_status take_page(orrery_query *query, struct source *source, const
     return ORRERY_OK;
 }
 
+static orrery_status add_metric(orrery_query *query, struct slice name, double figure)
+{
+    for (size_t i = 0; i < query->metric_count; i++)
+        if (slice_equal(query->metrics[i].name, name)) {
+            query->metrics[i].sum += figure;
+            return ORRERY_OK;
+        }
+    if (!memory_grow_in(&query->arena, &query->metrics, &query->metric_capacity, query->metric_count + 1,
+                        sizeof(*query->metrics)))
+        return client_no_memory(query->client);
+    name.data = memory_text_in(&query->arena, name);
+    if (!name.data)
+        return client_no_memory(query->client);
+    query->metrics[query->metric_count++] = (struct metric){ name, figure };
+    return ORRERY_OK;
+}
+
+/* "totalExecutionTimeInMs=0.07;retrievedDocumentCount=3;..." */
+static orrery_status add_metrics(orrery_query *query, const char *list)
+{
+    orrery_status status = ORRERY_OK;
+
+    while (list && *list && status == ORRERY_OK) {
+        size_t size = strcspn(list, ";"), name = strcspn(list, "=;");
+
+        if (name < size)
+            status = add_metric(query, slice_make(list, name), strtod(list + name + 1, NULL));
+        list += size + (list[size] == ';');
+    }
+    return status;
+}
+
+/* The page's rows are parsed: of its answer what is not in them is kept. */
+static orrery_status keep_last(orrery_query *query, orrery_response *response)
+{
+    orrery_response_free(query->last);
+    query->last = response;
+    free(response->body);
+    response->body = NULL;
+    response->body_bytes = response->body_capacity = 0;
+    return add_metrics(query, orrery_response_header(response, "x-ms-documentdb-query-metrics"));
+}
+
 /* The service asks for a plan where it does not merge by itself. */
 static bool wants_plan(const orrery_query *query)
 {
@@ -253,16 +300,19 @@ static orrery_status take_call(orrery_query *query, struct source *source)
     orrery_response *response = NULL;
     struct call *call = source->call;
     orrery_status status;
+    bool has_page = false;
 
     source->call = NULL;
     client_begin(query->client);
     status = call_take(call, &response);
     if (status == ORRERY_OK || (status == ORRERY_NOT_MODIFIED && query->kind == CURSOR_CHANGES))
-        status = take_page(query, source, response, status);
+        status = take_page(query, source, response, status), has_page = status == ORRERY_OK;
     else if (status == ORRERY_EBADREQUEST && wants_plan(query))
         query->phase = PHASE_PLAN, status = ORRERY_OK;
     else if (status == ORRERY_EGONE && source->range && query->client->failed->sub_status == 1002)
         status = ranges_follow(query, source);
+    if (has_page)
+        return keep_last(query, response);
     orrery_response_free(response);
     return status;
 }

@@ -84,7 +84,7 @@ static orrery_status load_extractor(struct loader *loader, struct json state, or
     return struct_take(extractor, sizeof(*extractor), loader->options->extractor) ? ORRERY_OK : ORRERY_ESTATE;
 }
 
-/* State that names no hash is the .NET SDK's, whose documentation says MD5. */
+/* State that names no hash is the .NET SDK's: MD5, unless a hash was plugged in. */
 static orrery_status load_hash(struct loader *loader, struct json state, orrery_hash *hash)
 {
     struct json name = json_get(state, "HashAlgorithm"), first = json_get(state, "MostSignificantByteFirst");
@@ -119,6 +119,42 @@ static orrery_status load_nodes(struct json state, orrery_hash_options *options)
     return ORRERY_OK;
 }
 
+static uint32_t *seeds_of(struct loader *loader, struct json list, size_t count)
+{
+    uint32_t *seeds = NULL;
+    size_t at = 0;
+
+    if (is_array(list, RESOLVER_LINKS_MAX) && json_count(list) == count)
+        seeds = memory_list(&loader->op.arena, count, sizeof(*seeds));
+    for (struct json_iter i = json_iter(list); seeds && json_next(&i);) {
+        if (json_kind(i.value) != JSON_NUMBER || !json_is_int(i.value) || json_int(i.value) < 0 ||
+            json_int(i.value) > UINT32_MAX)
+            return NULL;
+        seeds[at++] = (uint32_t)json_int(i.value);
+    }
+    return seeds;
+}
+
+/* Which kind of ring, and for that of seeds the seeds: the state's, or the caller's for one that names none. */
+static orrery_status load_ring_kind(struct loader *loader, struct json state, size_t links,
+                                    orrery_hash_options *options)
+{
+    const orrery_load_options *given = loader->options;
+    struct json name = json_get(state, "Ring");
+
+    if (json_kind(name) == JSON_STRING) {
+        if (!ring_of_name(json_string(name), &options->ring))
+            return ORRERY_ESTATE;
+        if (options->ring == ORRERY_RING_NET_SEEDS)
+            options->seeds = seeds_of(loader, json_get(state, "Seeds"), links);
+    } else if (json_kind(json_get(state, "HashAlgorithm")) == JSON_UNDEFINED) {
+        options->ring = given && given->ring != ORRERY_RING_COMMON ? given->ring : ORRERY_RING_NET64;
+        if (options->ring == ORRERY_RING_NET_SEEDS && given->seed_count == links)
+            options->seeds = given->seeds;
+    }
+    return options->ring != ORRERY_RING_NET_SEEDS || options->seeds ? ORRERY_OK : ORRERY_ESTATE;
+}
+
 static orrery_status load_ring(struct loader *loader, struct json state, orrery_resolver **resolver)
 {
     struct json links = json_get(state, "CollectionLinks");
@@ -136,6 +172,9 @@ static orrery_status load_ring(struct loader *loader, struct json state, orrery_
         return status;
     if (!is_array(links, RESOLVER_LINKS_MAX) || !(texts = texts_of(loader, links)))
         return ORRERY_ESTATE;
+    status = load_ring_kind(loader, state, json_count(links), &options);
+    if (status != ORRERY_OK)
+        return status;
     options.hash = &hash;
     return orrery_resolver_hash(&extractor, texts, json_count(links), &options, resolver);
 }

@@ -111,9 +111,10 @@ static int about_to_send(void *user, char *server_ip, char *own_ip, int server_p
 
     (void)server_ip, (void)own_ip, (void)server_port, (void)own_port;
     call->is_late = env_monotonic_ms(call->client->env) >= call->deadline_ms;
-    if (call->is_late)
+    if (call->is_late || (call->sent > 0 && !call->repeatable))
         return CURL_PREREQFUNC_ABORT;
-    return call->sent++ == 0 || call->repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+    call->sent++;
+    return CURL_PREREQFUNC_OK;
 }
 
 /* What is the same for all requests of a client. */
@@ -156,16 +157,27 @@ static void release_handle(struct call *call)
     call->easy = NULL;
 }
 
+/* Room for the header's lines, and for the two that each attempt has of its own. */
+static bool make_lines(struct call *call)
+{
+    size_t count = 2;
+
+    for (size_t i = 0; i < call->head.size; i++)
+        count += call->head.data[i] == '\0';
+    call->lines = memory_list(&call->arena, count, sizeof(*call->lines));
+    return call->lines;
+}
+
 /* The header's lines as libcurl's list, which is made here in place: no line is copied. */
 static bool list_lines(struct call *call)
 {
     char *at = call->head.data, *end = at + call->head.size;
     size_t count = 0;
 
-    for (; at < end && count < HEADERS_MAX - 2; at += strlen(at) + 1)
-        call->lines[count++].data = at;
-    if (at < end)
+    if (!call->lines && !make_lines(call))
         return false;
+    for (; at < end; at += strlen(at) + 1)
+        call->lines[count++].data = at;
     if (!call->client->token)
         call->lines[count++].data = call->date_line;
     call->lines[count++].data = (char *)call->authorization;
@@ -191,7 +203,6 @@ static void set_method(CURL *easy, const struct call *call)
 static bool prepare(struct call *call)
 {
     CURL *easy = call->easy;
-    int64_t left_ms = call->deadline_ms - env_monotonic_ms(call->client->env);
 
     set_method(easy, call);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->lines);
@@ -202,7 +213,7 @@ static bool prepare(struct call *call)
     call->sent = 0;
     call->is_late = false;
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_error);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(left_ms > 1 ? left_ms : 1));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call_left_ms(call));
     return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;
 }
 

@@ -24,8 +24,10 @@ static inline void must(orrery_status status)
 /* The program is called with the server's address and its key. */
 static inline void open_client(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL, .trust_any_certificate = 1 };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argc > 1 ? argv[1] : NULL,
+                                 .key = argc > 2 ? argv[2] : NULL,
+                                 .trust_any_certificate = 1 };
 
     must(orrery_open(&settings, &client));
 }

@@ -67,15 +67,16 @@ static void region_destroy(void *self)
     orrery_resolver_unref(regions->within[1]);
 }
 
-static const orrery_resolver_vtbl region_calls = { sizeof(region_calls), region_key, region_links,
-                                                   region_links,         NULL,       region_destroy };
+static const orrery_resolver_vtbl region_calls = {
+    .size = sizeof(region_calls), region_key, region_links, region_links, NULL, region_destroy
+};
 
 /* ---- and how it is used */
 
 static void make_collections(void)
 {
     static const char *const ids[] = { "eu0", "eu1", "us0", "us1" };
-    orrery_container container = { sizeof(container), .partition_key = { "/user" } };
+    orrery_container container = { .size = sizeof(container), .partition_key = { "/user" } };
 
     orrery_delete(client, "dbs/world", NULL, NULL); /* from an earlier run */
     must(orrery_database_create(client, "world", NULL, NULL));
@@ -89,7 +90,7 @@ static void register_regions(struct regions *regions)
 {
     static const char *const links[] = { "dbs/world/colls/eu0", "dbs/world/colls/eu1", "dbs/world/colls/us0",
                                          "dbs/world/colls/us1" };
-    orrery_extractor by_user = { sizeof(by_user), .property = "user" };
+    orrery_extractor by_user = { .size = sizeof(by_user), .property = "user" };
     orrery_resolver *resolver = NULL;
 
     must(orrery_resolver_hash(&by_user, &links[0], 2, NULL, &regions->within[0]));

@@ -8,8 +8,8 @@ static const char large[] = "dbs/tenants/colls/contoso", shared[] = "dbs/tenants
 
 static void make_collections(void)
 {
-    orrery_container contoso = { sizeof(contoso), .id = "contoso", .partition_key = { "/id" } };
-    orrery_container rest = { sizeof(rest), .id = "shared", .partition_key = { "/tenant" } };
+    orrery_container contoso = { .size = sizeof(contoso), .id = "contoso", .partition_key = { "/id" } };
+    orrery_container rest = { .size = sizeof(rest), .id = "shared", .partition_key = { "/tenant" } };
 
     orrery_delete(client, "dbs/tenants", NULL, NULL); /* from an earlier run */
     must(orrery_database_create(client, "tenants", NULL, NULL));
@@ -23,7 +23,7 @@ static void register_table(void)
     orrery_lookup table[] = { { orrery_key_text("contoso"), large },
                               { orrery_key_text("fabrikam"), shared },
                               { orrery_key_text("adatum"), shared } };
-    orrery_extractor by_tenant = { sizeof(by_tenant), .property = "tenant" };
+    orrery_extractor by_tenant = { .size = sizeof(by_tenant), .property = "tenant" };
     orrery_resolver *resolver = NULL;
 
     must(orrery_resolver_lookup(&by_tenant, table, 3, &resolver));

@@ -12,9 +12,9 @@ static const int64_t may_2015 = INT64_C(1430438400000); /* 2015-05-01T00:00:00Z 
 /* The fast one may do ten times as much in a second. */
 static void make_collections(void)
 {
-    orrery_container container = { sizeof(container), .partition_key = { "/sensor" } };
-    orrery_options much = { sizeof(much), .throughput = 4000 },
-                   little = { sizeof(little), .throughput = 400 };
+    orrery_container container = { .size = sizeof(container), .partition_key = { "/sensor" } };
+    orrery_options much = { .size = sizeof(much), .throughput = 4000 },
+                   little = { .size = sizeof(little), .throughput = 400 };
 
     orrery_delete(client, "dbs/plant", NULL, NULL); /* from an earlier run */
     must(orrery_database_create(client, "plant", NULL, NULL));
@@ -27,7 +27,7 @@ static void make_collections(void)
 /* Documents say when they were measured as text; ranges have times, both ends included. */
 static void register_ranges(int64_t month_begins_ms)
 {
-    orrery_extractor by_time = { sizeof(by_time), .property = "measured", .as = ORRERY_KEY_TIME };
+    orrery_extractor by_time = { .size = sizeof(by_time), .property = "measured", .as = ORRERY_KEY_TIME };
     orrery_range ranges[] = {
         { orrery_key_time(month_begins_ms), orrery_key_time(month_begins_ms + 31 * DAY_MS - 1), fast },
         { orrery_key_time(0), orrery_key_time(month_begins_ms - 1), slow },

@@ -8,7 +8,7 @@ static const char things[] = "dbs/todo/colls/things";
 
 static void make_container(void)
 {
-    orrery_container container = { sizeof(container), .id = "things", .partition_key = { "/list" } };
+    orrery_container container = { .size = sizeof(container), .id = "things", .partition_key = { "/list" } };
 
     orrery_delete(client, "dbs/todo", NULL, NULL); /* from an earlier run */
     must(orrery_database_create(client, "todo", NULL, NULL));

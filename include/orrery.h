@@ -2,7 +2,7 @@
  * include/orrery.h - liborrery, a client for Orrery and for Azure Cosmos DB for NoSQL.
  * This header is the manual; docs/client.md begins with a whole program.
  *
- *     orrery_settings settings = { sizeof(settings), .endpoint = "http://localhost:8081", .key = key };
+ *     orrery_settings settings = { .size = sizeof(settings), .endpoint = "http://localhost:8081", .key = key };
  *     orrery_key city = orrery_key_text("Lyon");
  *     orrery_client *client = NULL;
  *     orrery_response *item = NULL;
@@ -27,8 +27,9 @@
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
  * Text is UTF-8. Where a size goes along with a text, (size_t)-1, ORRERY_TEXT, means "ends with a NUL".
- * Structs of options begin with their own size, so that a program keeps working with a later library:
- *     orrery_options options = { sizeof(options), .if_match = etag };
+ * Structs of options begin with their own size, so that a program keeps working with a later library. One that does not
+ *     say it is refused, ORRERY_EINVAL:
+ *     orrery_options options = { .size = sizeof(options), .if_match = etag };
  * Links name things as the service does: "dbs/shop", "dbs/shop/colls/orders". The library escapes what URLs
  *     want escaped: do not do it yourself. Self-links ("dbs/AbCdEf==/colls/AbCdEfGhIjk=/") work as well.
  */
@@ -160,6 +161,8 @@ typedef struct orrery_options {
     void *context;
     /* of stored procedures */
     int script_log; /* 1: what the script logs is in the answer's x-ms-documentdb-script-log-results */
+    /* of cursors */
+    int metrics; /* 1: pages tell what they cost the server: orrery_query_metric(), and which indexes would help */
 } orrery_options;
 
 /* ---- Answers --------------------------------------------------------------------------------------------- */
@@ -370,8 +373,8 @@ typedef struct orrery_container {
 } orrery_container;
 
 /*
- *     orrery_container orders = { sizeof(orders), .id = "orders", .partition_key = { "/city" } };
- *     orrery_options options = { sizeof(options), .throughput = 1000 };
+ *     orrery_container orders = { .size = sizeof(orders), .id = "orders", .partition_key = { "/city" } };
+ *     orrery_options options = { .size = sizeof(options), .throughput = 1000 };
  *     orrery_container_create(client, "dbs/shop", &orders, &options, NULL);
  */
 orrery_status orrery_container_create(orrery_client *client, const char *database_link,
@@ -382,7 +385,7 @@ orrery_status orrery_container_replace(orrery_client *client, const char *contai
                                        orrery_response **response);
 
 /* The RU/s of a database or a container; `autoscale` (may be NULL) is 1 when the figure is a maximum.
-   ORRERY_ENOTFOUND: it has none of its own. */
+   ORRERY_ENOTFOUND: it has none of its own. Replacing may also change between fixed and autoscale throughput. */
 orrery_status orrery_throughput_read(orrery_client *client, const char *link, int *throughput,
                                      int *autoscale);
 orrery_status orrery_throughput_replace(orrery_client *client, const char *link, int throughput,
@@ -390,7 +393,7 @@ orrery_status orrery_throughput_replace(orrery_client *client, const char *link,
 
 /* ---- Items ----------------------------------------------------------------------------------------------- *
  *
- *     orrery_options new_only = { sizeof(new_only), .if_match = orrery_response_etag(read) };
+ *     orrery_options new_only = { .size = sizeof(new_only), .if_match = orrery_response_etag(read) };
  *     orrery_item_create(client, orders, "{\"id\":\"42\",\"city\":\"Lyon\"}", ORRERY_TEXT, &city, NULL, NULL);
  *     orrery_item_replace(client, orders, "42", text, size, &city, &new_only, NULL);     ORRERY_EPRECONDITION
  *
@@ -548,6 +551,15 @@ orrery_value orrery_query_value(orrery_query *query);     /* the same, parsed; u
 const char *orrery_query_link(const orrery_query *query); /* the collection that it came from */
 double orrery_query_charge(const orrery_query *query);    /* request units, so far */
 
+/* The answer that brought the last page: its headers, status and charge. Its body is empty: the rows are what was in it.
+   NULL: there was none yet. Until the next step. */
+const orrery_response *orrery_query_response(const orrery_query *query);
+
+/* With options->metrics: the sum over all pages so far of a figure of x-ms-documentdb-query-metrics
+   ("retrievedDocumentCount", "totalExecutionTimeInMs"...); 0: no page had it. What the last page said of indexes is
+   in its x-ms-cosmos-index-utilization. */
+double orrery_query_metric(const orrery_query *query, const char *name);
+
 /*
  * Where to go on after the last row: the options->continuation of another cursor for the same query. orrery_free() it.
  * NULL and ORRERY_OK: there is nothing more. ORRERY_EUNSUPPORTED: this is a merged query with DISTINCT, aggregates or
@@ -572,7 +584,7 @@ orrery_status orrery_procedure_run(orrery_client *client, const char *procedure_
  * and that `done` will be called, once, by orrery_run(). The call's `response` argument is then NULL. (A call for an
  * item without a key, and a bulk, wait for the container's definition, once.)
  *
- *     orrery_options later = { sizeof(later), .done = item_has_come, .context = page };
+ *     orrery_options later = { .size = sizeof(later), .done = item_has_come, .context = page };
  *     orrery_item_read(client, orders, "42", &city, &later, NULL);
  *     while (under_way > 0)
  *         orrery_run(client, 1000, &under_way);
@@ -601,7 +613,7 @@ size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t c
  * collection, and are never routed.
  *
  *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
- *     orrery_extractor by_user = { sizeof(by_user), .property = "userId" };
+ *     orrery_extractor by_user = { .size = sizeof(by_user), .property = "userId" };
  *
  *     orrery_resolver_hash(&by_user, links, 2, NULL, &resolver);
  *     orrery_client_set_resolver(client, "dbs/app", resolver);
@@ -681,14 +693,28 @@ typedef struct orrery_hash {
 /* MurmurHash3, 32 bits: keys lie where the Node, Python and Java SDKs put them. */
 extern const orrery_hash orrery_hash_murmur3;
 
-/* MD5, as the text about the .NET SDK says. The last byte weighs most, as it does where MD5 is plugged into the Python and
-   Java SDKs. A copy with msb_first = 1 is the other way. Which one the .NET SDK itself takes has not been verified. */
+/* MD5. On the common ring the last byte weighs most, as it does where MD5 is plugged into the Python and Java SDKs. A copy
+   with msb_first = 1 is the other way. On the .NET SDK's rings the first byte of any digest weighs most. */
 extern const orrery_hash orrery_hash_md5;
+
+/*
+ * What a ring is made like. The .NET SDK's begins each collection's points at the runtime's own hash of the link's text, and
+ * gives a key the next point at or above it. That hash is fixed on .NET Framework, and differs by the process' width. On .NET
+ * Core and later it is another one in every process: nobody finds what such a process has placed, unless it told its seeds.
+ */
+typedef enum orrery_ring {
+    ORRERY_RING_COMMON,   /* of the Node, Python and Java SDKs */
+    ORRERY_RING_NET64,    /* of the .NET SDK on .NET Framework, in a process of 64 bits */
+    ORRERY_RING_NET32,    /* in a process of 32 bits */
+    ORRERY_RING_NET_SEEDS /* with the text hashes that the caller gives */
+} orrery_ring;
 
 typedef struct orrery_hash_options {
     size_t size;
-    const orrery_hash *hash; /* NULL: Murmur3 */
-    int virtual_nodes;       /* of each collection; 0: 128, or 16 with MD5 */
+    const orrery_hash *hash; /* NULL: Murmur3; on the .NET SDK's rings MD5 */
+    int virtual_nodes;       /* of each collection; 0: 128 */
+    orrery_ring ring;
+    const uint32_t *seeds; /* of ORRERY_RING_NET_SEEDS: GetHashCode() of each link, in their order */
 } orrery_hash_options;
 
 /*
@@ -772,6 +798,10 @@ typedef struct orrery_load_options {
     const orrery_extractor *extractor; /* for a state whose key was found by a function */
     const orrery_hash *hash;           /* for one whose hash was plugged in, or that names none; NULL: MD5 */
     orrery_key_type range_type;        /* of .NET's ranges, which do not say; ORRERY_KEY_NONE: texts */
+    /* for a state that names no hash, which is the .NET SDK's; ORRERY_RING_COMMON: ORRERY_RING_NET64 */
+    orrery_ring ring;
+    const uint32_t *seeds; /* of ORRERY_RING_NET_SEEDS */
+    size_t seed_count;
 } orrery_load_options;
 
 orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);
@@ -840,8 +870,8 @@ orrery_status orrery_resolver_load_item(orrery_client *client, const char *conta
  * Changes how many collections a managed arrangement has while clients work, and moves the documents whose place
  * changes, no others:
  *
- *     orrery_managed_options two = { sizeof(two), .count = 2 };
- *     orrery_manager_options options = { sizeof(options), .extractor = &by_user, .managed = &two };
+ *     orrery_managed_options two = { .size = sizeof(two), .count = 2 };
+ *     orrery_manager_options options = { .size = sizeof(options), .extractor = &by_user, .managed = &two };
  *
  *     orrery_manager_open(client, "dbs/app", &options, &manager);
  *     orrery_manager_resize(manager, 8, &moved);

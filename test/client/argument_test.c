@@ -20,7 +20,7 @@ static void answer_404(void *context, const char *request, struct fake_answer *a
 static struct fake *open_fake(void)
 {
     struct fake *fake = fake_start(answer_404, NULL);
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(fake), .key = KEY };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = fake_url(fake), .key = KEY };
 
     CHECK(orrery_open(&settings, &client) == ORRERY_OK);
     return fake;
@@ -55,7 +55,7 @@ static orrery_status nameless_database(orrery_response **response)
 
 static orrery_status nameless_container(orrery_response **response)
 {
-    orrery_container container = { sizeof(container), .partition_key = { "/pk" } };
+    orrery_container container = { .size = sizeof(container), .partition_key = { "/pk" } };
 
     return orrery_container_create(client, "dbs/d", &container, NULL, response);
 }
@@ -161,6 +161,134 @@ TEST(a_call_that_makes_no_sense_sends_nothing_and_forgets_what_the_last_one_said
     fake_stop(fake);
 }
 
+/* Every call that takes options, with options whose size was forgotten, or is no size. */
+static orrery_status with_options(size_t which, const orrery_options *options)
+{
+    static const char document[] = "{\"id\":\"1\"}";
+    orrery_container container = { .size = sizeof(container), .id = "c", .partition_key = { "/pk" } };
+    orrery_status status = ORRERY_EINVAL;
+    orrery_batch *batch = NULL;
+    orrery_patch *patch = NULL;
+    orrery_query *query = NULL;
+
+    orrery_batch_new(&batch);
+    orrery_batch_create(batch, document, ORRERY_TEXT, &key);
+    orrery_patch_new(&patch);
+    orrery_patch_increment(patch, "/n", 1);
+    switch (which) {
+    case 0:
+        status = orrery_create(client, "dbs", document, ORRERY_TEXT, options, NULL);
+        break;
+    case 1:
+        status = orrery_upsert(client, "dbs/d/users", document, ORRERY_TEXT, options, NULL);
+        break;
+    case 2:
+        status = orrery_read(client, "dbs/d", options, NULL);
+        break;
+    case 3:
+        status = orrery_replace(client, "dbs/d", document, ORRERY_TEXT, options, NULL);
+        break;
+    case 4:
+        status = orrery_delete(client, "dbs/d", options, NULL);
+        break;
+    case 5:
+        status = orrery_database_create(client, "d", options, NULL);
+        break;
+    case 6:
+        status = orrery_container_create(client, "dbs/d", &container, options, NULL);
+        break;
+    case 7:
+        status = orrery_container_replace(client, items, &container, options, NULL);
+        break;
+    case 8:
+        status = orrery_item_create(client, items, document, ORRERY_TEXT, &key, options, NULL);
+        break;
+    case 9:
+        status = orrery_item_upsert(client, items, document, ORRERY_TEXT, &key, options, NULL);
+        break;
+    case 10:
+        status = orrery_item_read(client, items, "1", &key, options, NULL);
+        break;
+    case 11:
+        status = orrery_item_replace(client, items, "1", document, ORRERY_TEXT, &key, options, NULL);
+        break;
+    case 12:
+        status = orrery_item_delete(client, items, "1", &key, options, NULL);
+        break;
+    case 13:
+        status = orrery_item_patch(client, items, "1", &key, patch, options, NULL);
+        break;
+    case 14:
+        status = orrery_batch_run(client, items, &key, batch, options, NULL);
+        break;
+    case 15:
+        status = orrery_bulk_run(client, items, batch, options, NULL);
+        break;
+    case 16:
+        status = orrery_query_open(client, items, "SELECT 1", NULL, 0, NULL, options, &query);
+        break;
+    case 17:
+        status = orrery_list_open(client, items, NULL, options, &query);
+        break;
+    case 18:
+        status = orrery_changes_open(client, items, NULL, ORRERY_FROM_NOW, 0, options, &query);
+        break;
+    case 19:
+        status = orrery_procedure_run(client, "dbs/d/colls/c/sprocs/s", &key, "[]", options, NULL);
+        break;
+    }
+    CHECK(!query);
+    orrery_patch_free(patch);
+    orrery_batch_free(batch);
+    return status;
+}
+
+TEST(options_that_do_not_say_their_size_are_refused_by_every_call)
+{
+    struct fake *fake = open_fake();
+    orrery_options options = { .if_match = "\"old\"" };
+
+    for (size_t i = 0; i < 20; i++) {
+        options.size = 0;
+        CHECK(with_options(i, &options) == ORRERY_EINVAL && strstr(orrery_error(client), ".size = sizeof("));
+        options.size = (size_t)&options; /* the first member was taken for another */
+        CHECK(with_options(i, &options) == ORRERY_EINVAL && *orrery_error(client));
+    }
+    CHECK(fake_asked(fake) == 0);
+    orrery_close(client);
+    fake_stop(fake);
+}
+
+TEST(a_container_that_does_not_say_its_size_is_refused)
+{
+    struct fake *fake = open_fake();
+    orrery_container container = { .id = "c", .partition_key = { "/pk" }, .indexing_policy = "{}" };
+
+    CHECK(orrery_container_create(client, "dbs/d", &container, NULL, NULL) == ORRERY_EINVAL);
+    CHECK(orrery_container_replace(client, items, &container, NULL, NULL) == ORRERY_EINVAL);
+    CHECK(fake_asked(fake) == 0);
+    orrery_close(client);
+    fake_stop(fake);
+}
+
+TEST(a_request_may_have_as_many_headers_as_its_caller_wants)
+{
+    struct fake *fake = open_fake();
+    char lines[60][32];
+    const char *headers[61] = { NULL };
+    orrery_options options = { .size = sizeof(options), .headers = headers };
+
+    for (int i = 0; i < 60; i++) {
+        snprintf(lines[i], sizeof(lines[i]), "x-own-%d: %d", i, i);
+        headers[i] = lines[i];
+    }
+    CHECK(orrery_item_read(client, items, "1", &key, &options, NULL) == ORRERY_ENOTFOUND);
+    CHECK(strstr(fake_request(fake, 0), "x-own-0: 0\r\n") &&
+          strstr(fake_request(fake, 0), "x-own-59: 59\r\n"));
+    orrery_close(client);
+    fake_stop(fake);
+}
+
 TEST(of_a_message_over_several_lines_the_first_is_told)
 {
     struct fake *fake = open_fake();
@@ -189,7 +317,7 @@ TEST(a_cursor_may_be_told_what_the_last_failed_answer_had)
 TEST(nowhere_to_put_a_result_is_refused)
 {
     const char *links[] = { "dbs/d/colls/a" };
-    orrery_extractor by_id = { sizeof(by_id), .property = "id" };
+    orrery_extractor by_id = { .size = sizeof(by_id), .property = "id" };
     orrery_resolver *resolver = NULL;
 
     CHECK(orrery_resolver_hash(&by_id, links, 1, NULL, NULL) == ORRERY_EINVAL);
@@ -214,11 +342,11 @@ TEST(structs_of_an_older_program_are_shorter_and_welcome)
     struct {
         size_t size;
         const char *property;
-    } by_id = { sizeof(by_id), "id" };
+    } by_id = { .size = sizeof(by_id), "id" };
     struct {
         size_t size;
         const orrery_hash *hash;
-    } md5 = { sizeof(md5), &orrery_hash_md5 };
+    } md5 = { .size = sizeof(md5), &orrery_hash_md5 };
     orrery_hash_options no_size = { .hash = NULL };
     orrery_resolver *resolver = NULL;
 

@@ -15,13 +15,14 @@ static const char items[] = "dbs/d/colls/c";
 
 /* A container of two ranges, or of more once the first was gone; what range 1 answers is the test's. */
 struct world {
-    const char *range_1; /* an answer's first line, with its line end; NULL: as range 0 */
-    int closes, splits;
-    int code; /* of each operation's first result */
+    const char *range_1;        /* an answer's first line, with its line end; NULL: as range 0 */
+    int closes, splits, halves; /* halves: its answer ends in the middle, as a good one begins */
+    int code;                   /* of each operation's first result */
+    int at_a_time; /* of a request's operations only so many are done, and the others are put off; 0: all */
     const char *message;
     atomic_int definitions_read;
     atomic_int ranges_read, batches;
-    char *text[64]; /* answers, until the end */
+    char *text[256]; /* answers, until the end */
     size_t said;
 };
 
@@ -47,11 +48,13 @@ static void say_results(struct world *world, struct fake_answer *answer, const c
 {
     char body[16 * 1024] = "[";
     size_t size = 1;
+    int done = 0;
 
     for (const char *at = request; (at = strstr(at, "operationType")); at++)
-        size += (size_t)snprintf(body + size, sizeof(body) - size,
-                                 "%s{\"statusCode\":%d,\"subStatusCode\":%d,\"retryAfterMilliseconds\":1}",
-                                 size > 1 ? "," : "", code, code == 400 ? 1001 : 0);
+        size += (size_t)snprintf(
+            body + size, sizeof(body) - size,
+            "%s{\"statusCode\":%d,\"subStatusCode\":%d,\"retryAfterMilliseconds\":1}", size > 1 ? "," : "",
+            world->at_a_time && done++ >= world->at_a_time ? 429 : code, code == 400 ? 1001 : 0);
     body[size] = ']';
     body[size + 1] = '\0';
     say(world, answer, HEAD("200 OK"), body);
@@ -76,7 +79,9 @@ static void serve(void *context, const char *request, struct fake_answer *answer
     batch = world->batches++;
     if (world->range_1 && strstr(request, "partitionkeyrangeid: 1\r\n")) {
         answer->closes = world->closes;
-        if (!world->closes)
+        if (world->halves)
+            answer->bytes = HEAD("200 OK") "Content-Length: 900\r\n\r\n[{\"statusCode\":201}";
+        else if (!world->closes)
             say(world, answer, world->range_1, world->message ? world->message : "{\"message\":\"no\"}");
         return;
     }
@@ -92,7 +97,7 @@ struct rig {
 
 static void rig_open(struct rig *rig, int connections_max)
 {
-    orrery_settings settings = { sizeof(settings), .key = KEY, .connections_max = connections_max };
+    orrery_settings settings = { .size = sizeof(settings), .key = KEY, .connections_max = connections_max };
     char document[64];
 
     rig->fake = fake_start(serve, &rig->world);
@@ -147,6 +152,25 @@ TEST(a_request_of_a_bulk_that_is_refused_says_so_of_its_own_operations_only)
     struct rig rig = { .world = { .range_1 = HEAD("413 Too large") "x-ms-substatus: 7\r\n" } };
 
     check_one_range_fails(&rig, ORRERY_ETOOLARGE, 413);
+}
+
+TEST(a_bulk_goes_on_as_long_as_a_round_gets_anything_done)
+{
+    struct rig rig = { .world = { .at_a_time = 5 } };
+    orrery_response *response = NULL;
+
+    rig_open(&rig, 0);
+    CHECK(orrery_bulk_run(rig.client, items, rig.batch, NULL, &response) == ORRERY_OK);
+    CHECK(orrery_response_attempts(response) > 10 && count_of(response, ORRERY_OK, 201) == OPERATIONS);
+    orrery_response_free(response);
+    rig_close(&rig);
+}
+
+TEST(half_an_answer_to_a_request_of_a_bulk_is_no_success)
+{
+    struct rig rig = { .world = { .range_1 = "", .closes = 1, .halves = 1 } };
+
+    check_one_range_fails(&rig, ORRERY_EIO, 0);
 }
 
 /* The reason is kept within a line's length; it must not end in half a character. */
@@ -214,7 +238,7 @@ TEST(a_bulk_over_one_connection_sends_one_request_after_another_and_those_put_of
 TEST(a_bulk_that_is_put_off_is_told_so_when_no_attempts_are_left)
 {
     struct rig rig = { .world = { .code = 449 } };
-    orrery_settings settings = { sizeof(settings), .key = KEY, .retries_max = -1 };
+    orrery_settings settings = { .size = sizeof(settings), .key = KEY, .retries_max = -1 };
     orrery_response *response = NULL;
 
     rig_open(&rig, 0);
@@ -247,7 +271,7 @@ TEST(a_bulk_that_nobody_waits_for_keeps_its_operations_and_is_told_once)
 {
     struct rig rig = { .world = { .code = 429 } };
     struct told told = { .times = 0 };
-    orrery_options later = { sizeof(later), .done = note_end, .context = &told };
+    orrery_options later = { .size = sizeof(later), .done = note_end, .context = &told };
     size_t under_way = 0;
 
     rig_open(&rig, 2);
@@ -267,7 +291,7 @@ TEST(a_client_that_is_closed_with_a_bulk_under_way_tells_nobody)
 {
     struct rig rig = { .world = { .code = 429 } };
     struct told told = { .times = 0 };
-    orrery_options later = { sizeof(later), .done = note_end, .context = &told };
+    orrery_options later = { .size = sizeof(later), .done = note_end, .context = &told };
 
     rig_open(&rig, 2);
     CHECK(orrery_bulk_run(rig.client, items, rig.batch, &later, NULL) == ORRERY_OK);

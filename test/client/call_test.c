@@ -38,8 +38,9 @@ struct rig {
 static struct rig rig_open(struct script *script, int timeout_ms)
 {
     struct rig rig = { .fake = fake_start(play, script) };
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY,
-                                 .timeout_ms = timeout_ms };
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY, .timeout_ms = timeout_ms
+    };
 
     CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
     return rig;
@@ -132,6 +133,45 @@ TEST(a_write_is_sent_once_over_a_connection_that_was_kept_and_breaks)
     CHECK(create_one(&rig) == ORRERY_EIO && fake_asked(rig.fake) == 2);
     CHECK(read_one(&rig, NULL) == ORRERY_OK && fake_asked(rig.fake) == 3);
     rig_close(&rig);
+}
+
+/* The server dies with the write: libcurl connects anew by itself, and is refused. */
+static void write_to_one_that_dies(orrery_status (*write)(struct rig *rig))
+{
+    struct script script = { .acts = { { OK_ANSWER }, { .closes = 1, .dies = 1 } } };
+    struct rig rig = rig_open(&script, 0);
+
+    CHECK(read_one(&rig, NULL) == ORRERY_OK);
+    CHECK(write(&rig) == ORRERY_EIO && fake_asked(rig.fake) == 2);
+    CHECK(strstr(orrery_error(rig.client), "lost"));
+    rig_close(&rig);
+}
+
+static orrery_status increment_one(struct rig *rig)
+{
+    orrery_key key = orrery_key_text("k");
+    orrery_patch *patch = NULL;
+    orrery_status status;
+
+    orrery_patch_new(&patch);
+    orrery_patch_increment(patch, "/n", 1);
+    status = orrery_item_patch(rig->client, items, "1", &key, patch, NULL, NULL);
+    orrery_patch_free(patch);
+    return status;
+}
+
+static orrery_status delete_one(struct rig *rig)
+{
+    orrery_key key = orrery_key_text("k");
+
+    return orrery_item_delete(rig->client, items, "1", &key, NULL, NULL);
+}
+
+TEST(a_write_that_may_have_left_is_never_told_as_unsent_though_the_next_connect_is_refused)
+{
+    write_to_one_that_dies(create_one);
+    write_to_one_that_dies(increment_one);
+    write_to_one_that_dies(delete_one);
 }
 
 TEST(dots_are_ids_and_no_steps_of_a_path)
@@ -227,7 +267,9 @@ TEST(a_port_where_nobody_listens_is_no_connection)
     struct script script = { .acts = { { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
     orrery_key key = orrery_key_text("k");
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY, .retries_max = 2
+    };
     orrery_client *client = NULL;
 
     CHECK(orrery_open(&settings, &client) == ORRERY_OK);
@@ -258,7 +300,7 @@ TEST(a_header_with_a_line_end_is_refused_and_nothing_is_sent)
     struct script script = { .acts = { { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
     orrery_key key = orrery_key_text("k");
-    orrery_options options = { sizeof(options), .if_match = "x\r\nx-ms-evil: 1" };
+    orrery_options options = { .size = sizeof(options), .if_match = "x\r\nx-ms-evil: 1" };
 
     CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_EINVAL);
     CHECK(fake_asked(rig.fake) == 0);
@@ -276,7 +318,7 @@ TEST(a_client_that_is_closed_while_calls_are_under_way_tells_nobody)
     struct script script = { .acts = { { .stalls = 1 } } };
     struct rig rig = rig_open(&script, 0);
     int ends = 0;
-    orrery_options later = { sizeof(later), .done = count_ends, .context = &ends };
+    orrery_options later = { .size = sizeof(later), .done = count_ends, .context = &ends };
     orrery_key key = orrery_key_text("k");
 
     for (int i = 0; i < 5; i++)
@@ -297,7 +339,7 @@ TEST(a_write_that_does_not_wait_is_not_sent_when_its_time_is_over)
     struct script script = { .acts = { { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
     orrery_status told = ORRERY_WAIT;
-    orrery_options later = { sizeof(later), .timeout_ms = 50, .done = note_status, .context = &told };
+    orrery_options later = { .size = sizeof(later), .timeout_ms = 50, .done = note_status, .context = &told };
     orrery_key key = orrery_key_text("k");
     size_t under_way = 1;
 
@@ -320,7 +362,7 @@ TEST(a_loop_of_ones_own_drives_calls_by_the_set_it_is_told_to_poll)
                                        { OK_ANSWER } } };
     struct rig rig = rig_open(&script, 0);
     int ends = 0;
-    orrery_options later = { sizeof(later), .done = count_ends, .context = &ends };
+    orrery_options later = { .size = sizeof(later), .done = count_ends, .context = &ends };
     orrery_key key = orrery_key_text("k");
     size_t under_way = 1;
 
@@ -386,7 +428,7 @@ static void answer_remade(void *context, const char *request, struct fake_answer
 static struct rig rig_remade(struct remade *remade)
 {
     struct rig rig = { .fake = fake_start(answer_remade, remade) };
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
 
     CHECK(orrery_open(&settings, &rig.client) == ORRERY_OK);
     return rig;
@@ -447,11 +489,12 @@ TEST(a_create_through_a_following_resolver_is_out_of_time_when_what_it_goes_by_m
 {
     char text[1024];
     struct rig rig = { .fake = fake_start(answer_arranged, text) };
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
-    orrery_extractor by_id = { sizeof(by_id), .property = "id" };
-    orrery_managed_options managed = { sizeof(managed), .count = 1, .prefix = "P" };
-    orrery_manager_options options = { sizeof(options), .extractor = &by_id, .managed = &managed,
-                                       .state_link = "dbs/d/colls/state" };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = fake_url(rig.fake), .key = KEY };
+    orrery_extractor by_id = { .size = sizeof(by_id), .property = "id" };
+    orrery_managed_options managed = { .size = sizeof(managed), .count = 1, .prefix = "P" };
+    orrery_manager_options options = {
+        .size = sizeof(options), .extractor = &by_id, .managed = &managed, .state_link = "dbs/d/colls/state"
+    };
     orrery_key key = orrery_key_text("1");
     orrery_resolver *resolver = NULL;
 
@@ -467,7 +510,7 @@ TEST(a_create_through_a_following_resolver_is_out_of_time_when_what_it_goes_by_m
 TEST(settings_that_make_no_sense_open_nothing)
 {
     orrery_client *client = NULL;
-    orrery_settings settings = { sizeof(settings), .endpoint = "http://x", .key = "no base64!" };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = "http://x", .key = "no base64!" };
 
     CHECK(orrery_open(NULL, &client) == ORRERY_EINVAL && orrery_open(&settings, NULL) == ORRERY_EINVAL);
     CHECK(orrery_open(&settings, &client) == ORRERY_EINVAL && !client);

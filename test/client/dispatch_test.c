@@ -11,7 +11,7 @@
 #define KEY "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 
 static const char *const links[] = { "dbs/db/colls/coll0", "dbs/db/colls/coll1", "dbs/db/colls/coll2" };
-static const orrery_extractor by_id = { sizeof(by_id), .property = "id" };
+static const orrery_extractor by_id = { .size = sizeof(by_id), .property = "id" };
 
 struct place {
     struct fake *fake;
@@ -69,7 +69,7 @@ static void answer(void *context, const char *request, struct fake_answer *answe
 
 static void place_open(struct place *place)
 {
-    orrery_settings settings = { sizeof(settings), .key = KEY, .retries_max = -1 };
+    orrery_settings settings = { .size = sizeof(settings), .key = KEY, .retries_max = -1 };
 
     place->fake = fake_start(answer, place);
     settings.endpoint = fake_url(place->fake);
@@ -164,7 +164,7 @@ static orrery_status no_key(void *self, orrery_value document, orrery_held_key *
 
 static void check_walk(const struct walk *walk)
 {
-    orrery_resolver_vtbl calls = { sizeof(calls), no_key, to_the_third, to_the_third, NULL, NULL };
+    orrery_resolver_vtbl calls = { .size = sizeof(calls), no_key, to_the_third, to_the_third, NULL, NULL };
     struct place place = { .pages = walk->pages };
     orrery_key key = orrery_key_text(walk->key);
     size_t count = walk->count, told = 0;

@@ -97,6 +97,10 @@ static void answer(struct fake *fake, struct connection *connection, size_t size
         answer.bytes += sent;
         left -= (size_t)sent;
     }
+    if (answer.dies) {
+        close(fake->listener);
+        fake->listener = -1;
+    }
     if (answer.closes)
         drop(connection);
 }
@@ -169,7 +173,8 @@ void fake_stop(struct fake *fake)
             drop(&fake->connections[i]);
     for (size_t i = 0; i < fake->request_count; i++)
         free(fake->requests[i]);
-    close(fake->listener);
+    if (fake->listener >= 0)
+        close(fake->listener);
     close(fake->wake[0]);
     close(fake->wake[1]);
     pthread_mutex_destroy(&fake->mutex);

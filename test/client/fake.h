@@ -15,6 +15,7 @@ struct fake_answer {
     size_t size;       /* 0: as long as the text is */
     int closes;        /* 1: the connection ends behind it */
     int stalls;        /* 1: nothing more is sent, and the connection stays open */
+    int dies;          /* 1: nobody listens any more, as after a crash; set `closes` too */
 };
 
 /* Called in the server's thread, with a whole request as text. */

@@ -320,6 +320,21 @@ static orrery_status fake_item_delete(void *self, const struct remote_item *item
     return answered(lost, ORRERY_OK);
 }
 
+/* Each of them is a request of its own: a kill, and a client's writes, may come between any two. */
+static orrery_status fake_write_many(void *self, struct arena *arena, struct remote_write *writes,
+                                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct remote_write *write = &writes[i];
+        struct remote_answer answer = { .etag = slice_of("") };
+
+        write->status = write->is_delete ? fake_item_delete(self, &write->item)
+                                         : fake_item_create(self, arena, &write->item, write->json, &answer);
+        write->etag = answer.etag;
+    }
+    return ORRERY_OK;
+}
+
 struct remote_cursor {
     struct fake *fake;
     char *link;
@@ -426,9 +441,9 @@ struct remote fake_remote(struct fake *fake)
 {
     static const struct remote_calls calls = { fake_read,        fake_create,      fake_drop,
                                                fake_item_read,   fake_item_create, fake_item_replace,
-                                               fake_item_delete, fake_list_open,   fake_list_next,
-                                               fake_list_close,  fake_now_ms,      fake_sleep_ms,
-                                               fake_name,        fake_bound };
+                                               fake_item_delete, fake_write_many,  fake_list_open,
+                                               fake_list_next,   fake_list_close,  fake_now_ms,
+                                               fake_sleep_ms,    fake_name,        fake_bound };
 
     return (struct remote){ &calls, fake };
 }

@@ -66,9 +66,9 @@ static orrery_hash hash_named(enum hash_name name)
 
     hash.msb_first = name == MD5_FIRST;
     if (name == FNV1A)
-        hash = (orrery_hash){ sizeof(hash), 4, 0, NULL, fnv1a, "fnv1a" };
+        hash = (orrery_hash){ .size = sizeof(hash), 4, 0, NULL, fnv1a, "fnv1a" };
     if (name == SEVEN)
-        hash = (orrery_hash){ sizeof(hash), 4, 0, NULL, seven, "seven" };
+        hash = (orrery_hash){ .size = sizeof(hash), 4, 0, NULL, seven, "seven" };
     return hash;
 }
 
@@ -106,7 +106,7 @@ static size_t links_of(const struct config *config)
 static orrery_resolver *resolver_of(const struct config *config)
 {
     orrery_hash hash = hash_named(config->hash);
-    orrery_hash_options options = { sizeof(options), &hash, config->virtual_nodes };
+    orrery_hash_options options = { .size = sizeof(options), &hash, config->virtual_nodes };
     orrery_resolver *resolver = NULL;
 
     CHECK(orrery_resolver_hash(&by_id, config->links, links_of(config), &options, &resolver) == ORRERY_OK);
@@ -157,25 +157,32 @@ TEST(every_recorded_key_lies_in_the_collection_where_the_sdks_put_it)
     }
 }
 
+/* Of its points, one "digest:link" a line. */
+static uint32_t crc_of(const struct ring *ring)
+{
+    uint32_t crc = 0;
+
+    for (size_t p = 0; p < ring->count; p++) {
+        char line[2 * DIGEST_BYTES_MAX + 16], *at = line;
+
+        for (size_t b = 0; b < ring->hash.digest_bytes; b++)
+            at += snprintf(at, 3, "%02x", ring->point[p].digest[b]);
+        at += snprintf(at, 16, ":%u\n", ring->point[p].link);
+        crc = crc32c(crc, line, (size_t)(at - line));
+    }
+    return crc;
+}
+
 TEST(every_recorded_ring_has_the_same_points_in_the_same_order)
 {
     for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
         struct arena *arena = &test_op()->arena;
-        orrery_hash hash = hash_named(configs[i].hash);
+        struct ring_shape shape = { .hash = hash_named(configs[i].hash),
+                                    .virtual_nodes = configs[i].virtual_nodes };
         struct ring ring;
-        uint32_t crc = 0;
 
-        REQUIRE(ring_init(&ring, arena, &hash, configs[i].virtual_nodes, configs[i].links,
-                          links_of(&configs[i])) == ORRERY_OK);
-        for (size_t p = 0; p < ring.count; p++) {
-            char line[2 * DIGEST_BYTES_MAX + 16], *at = line;
-
-            for (size_t b = 0; b < hash.digest_bytes; b++)
-                at += snprintf(at, 3, "%02x", ring.point[p].digest[b]);
-            at += snprintf(at, 16, ":%u\n", ring.point[p].link);
-            crc = crc32c(crc, line, (size_t)(at - line));
-        }
-        CHECK(crc == configs[i].ring_crc);
+        REQUIRE(ring_init(&ring, arena, &shape, configs[i].links, links_of(&configs[i])) == ORRERY_OK);
+        CHECK(crc_of(&ring) == configs[i].ring_crc);
     }
 }
 
@@ -322,14 +329,139 @@ TEST(a_link_that_repeats_counts_once)
 TEST(the_shares_of_a_ring_are_all_there_is)
 {
     for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
-        orrery_hash hash = hash_named(configs[i].hash);
+        struct ring_shape shape = { .hash = hash_named(configs[i].hash),
+                                    .virtual_nodes = configs[i].virtual_nodes };
         struct ring ring;
         double sum = 0;
 
-        REQUIRE(ring_init(&ring, &test_op()->arena, &hash, configs[i].virtual_nodes, configs[i].links,
-                          links_of(&configs[i])) == ORRERY_OK);
+        REQUIRE(ring_init(&ring, &test_op()->arena, &shape, configs[i].links, links_of(&configs[i])) ==
+                ORRERY_OK);
         for (size_t link = 0; link < links_of(&configs[i]); link++)
             sum += ring_share(&ring, link);
         CHECK(sum > 0.999999 && sum < 1.000001);
     }
+}
+
+/* ---- the rings of the .NET SDK */
+
+struct net_ring {
+    const char *name;
+    enum hash_name hash;
+    int virtual_nodes;
+    uint32_t ring_crc;
+    const char *links[17];
+    uint32_t seeds[17];
+    const char *create;
+};
+
+#define NET_RING(name, hash, nodes, crc, links, seeds, create) \
+    { name, hash, nodes, crc, links, seeds, create },
+static const struct net_ring net_rings[] = {
+#include "recorded/net.def"
+};
+#undef NET_RING
+
+static size_t net_links_of(const struct net_ring *row)
+{
+    size_t count = 0;
+
+    while (row->links[count])
+        count++;
+    return count;
+}
+
+static orrery_hash_options net_options(const struct net_ring *row, const orrery_hash *hash)
+{
+    return (orrery_hash_options){ .size = sizeof(orrery_hash_options),
+                                  .hash = hash,
+                                  .seeds = row->seeds,
+                                  .virtual_nodes = row->virtual_nodes,
+                                  .ring = ORRERY_RING_NET_SEEDS };
+}
+
+TEST(every_recorded_ring_of_the_net_sdk_has_the_same_points_and_puts_keys_where_it_did)
+{
+    for (size_t i = 0; i < sizeof(net_rings) / sizeof(net_rings[0]); i++) {
+        const struct net_ring *row = &net_rings[i];
+        orrery_hash hash = hash_named(row->hash);
+        orrery_hash_options options = net_options(row, &hash);
+        struct ring_shape shape;
+        struct ring ring;
+        double sum = 0;
+
+        REQUIRE(ring_shape_of(&options, &shape) == ORRERY_OK);
+        REQUIRE(ring_init(&ring, &test_op()->arena, &shape, row->links, net_links_of(row)) == ORRERY_OK);
+        CHECK(crc_of(&ring) == row->ring_crc);
+        REQUIRE(strlen(row->create) > 100 &&
+                strlen(row->create) <= KEY_COUNT); /* with a hash plugged in, of the first ones */
+        for (size_t k = 0; row->create[k]; k++) {
+            size_t place =
+                row->create[k] <= '9' ? (size_t)(row->create[k] - '0') : (size_t)(row->create[k] - 'a') + 10;
+            size_t found;
+
+            CHECK(ring_find(&ring, slice_make(keys[k].text, keys[k].size), &found) == ORRERY_OK &&
+                  found == place);
+        }
+        for (size_t link = 0; link < net_links_of(row); link++)
+            sum += ring_share(&ring, link);
+        CHECK(sum > 0.999999 && sum < 1.000001);
+    }
+}
+
+/* Values that programs have printed on .NET Framework, and by hand where none are known. */
+TEST(the_text_hash_of_net_framework_is_that_of_either_width)
+{
+    CHECK(net_text_hash("", ORRERY_RING_NET64) == 371857150 &&
+          net_text_hash("", ORRERY_RING_NET32) == 757602046);
+    CHECK(net_text_hash("a", ORRERY_RING_NET64) == 372029373);
+    CHECK(net_text_hash("abc", ORRERY_RING_NET64) == 1099313834);
+    CHECK(net_text_hash("abcde", ORRERY_RING_NET32) == 398757997u);
+    CHECK(net_text_hash("dbs/db/colls/coll0", ORRERY_RING_NET32) == 3150834542u);
+    CHECK(net_text_hash("\xf0\x9f\x98\x80", ORRERY_RING_NET64) !=
+          net_text_hash("\xef\xbf\xbd", ORRERY_RING_NET64));
+}
+
+TEST(what_net_saved_is_read_as_nets_ring_and_saves_to_the_same)
+{
+    static const char net[] = "{\"PartitionKeyPropertyName\":\"UserId\",\"CollectionLinks\":"
+                              "[\"dbs/db/colls/coll0\",\"dbs/db/colls/coll1\"]}";
+    const uint32_t seeds[] = { 0xd2b54859, 7 };
+    orrery_load_options options[] = {
+        { .size = sizeof(options[0]) },
+        { .size = sizeof(options[0]), .ring = ORRERY_RING_NET32 },
+        { .size = sizeof(options[0]), .ring = ORRERY_RING_NET_SEEDS, .seeds = seeds, .seed_count = 2 }
+    };
+    static const char *const rings[] = { "\"Ring\":\"net64\"", "\"Ring\":\"net32\"",
+                                         "\"Seeds\":[3535095897,7]" };
+    orrery_resolver *resolver = NULL, *again = NULL;
+
+    for (size_t i = 0; i < 3; i++) {
+        char *saved = NULL, *same = NULL;
+
+        REQUIRE(orrery_resolver_load(net, ORRERY_TEXT, &options[i], &resolver) == ORRERY_OK);
+        REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
+        CHECK(strstr(saved, rings[i]) && strstr(saved, "\"NumberOfVirtualNodesPerCollection\":128"));
+        REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, NULL, &again) == ORRERY_OK);
+        CHECK(orrery_resolver_save(again, &same) == ORRERY_OK && strcmp(saved, same) == 0);
+        orrery_free(saved);
+        orrery_free(same);
+        orrery_resolver_unref(resolver);
+        orrery_resolver_unref(again);
+    }
+    options[2].seed_count = 1;
+    CHECK(orrery_resolver_load(net, ORRERY_TEXT, &options[2], &resolver) == ORRERY_ESTATE);
+}
+
+TEST(seeds_and_the_ring_of_seeds_belong_together)
+{
+    const uint32_t seeds[] = { 1 };
+    const char *links[] = { "dbs/db/colls/coll0" };
+    orrery_hash_options options = { .size = sizeof(options), .ring = ORRERY_RING_NET_SEEDS };
+    orrery_resolver *resolver = NULL;
+
+    CHECK(orrery_resolver_hash(&by_id, links, 1, &options, &resolver) == ORRERY_EINVAL);
+    options = (orrery_hash_options){ .size = sizeof(options), .ring = ORRERY_RING_NET64, .seeds = seeds };
+    CHECK(orrery_resolver_hash(&by_id, links, 1, &options, &resolver) == ORRERY_EINVAL);
+    options.ring = (orrery_ring)9;
+    CHECK(orrery_resolver_hash(&by_id, links, 1, &options, &resolver) == ORRERY_EINVAL);
 }

@@ -145,6 +145,27 @@ TEST(a_server_without_a_quota_is_measured_by_the_callers)
     fake_free(&fake);
 }
 
+TEST(a_resolver_that_looks_again_and_again_keeps_only_what_it_found_last)
+{
+    orrery_spillover_options options = { .size = sizeof(options), .check_seconds = -1 };
+    orrery_template shape = { .size = sizeof(shape),
+                              .container = { .size = sizeof(shape.container), .partition_key = { "/id" } } };
+    struct fake fake = { .now_ms = 1 };
+    struct remote remote = fake_remote(&fake);
+    orrery_resolver *resolver = NULL;
+    char id[32];
+
+    for (int i = 0; i < 200; i++) {
+        snprintf(id, sizeof(id), "Collection.%d", i);
+        CHECK(collection_make(&remote, "dbs/db", id, &shape) == ORRERY_OK);
+    }
+    REQUIRE(spillover_with(remote, "dbs/db", &options, &resolver) == ORRERY_OK);
+    for (int i = 0; i < 3000; i++)
+        REQUIRE(goes_to(resolver, "dbs/db/colls/Collection.199"));
+    orrery_resolver_unref(resolver);
+    fake_free(&fake);
+}
+
 TEST(what_others_have_made_is_found_in_the_order_of_its_numbers)
 {
     orrery_template shape = { .size = sizeof(shape),

@@ -41,8 +41,9 @@ static void single_destroy(void *self)
 
 static orrery_resolver *single_new(struct single *single)
 {
-    static const orrery_resolver_vtbl calls = { sizeof(calls), single_key, single_links,
-                                                single_links,  NULL,       single_destroy };
+    static const orrery_resolver_vtbl calls = {
+        .size = sizeof(calls), single_key, single_links, single_links, NULL, single_destroy
+    };
     orrery_resolver *resolver = NULL;
 
     CHECK(orrery_resolver_custom(&calls, single, &resolver) == ORRERY_OK);

@@ -56,7 +56,7 @@ static orrery_resolver *range_resolver(orrery_key low, orrery_key high)
 TEST(a_saved_resolver_comes_back_as_it_was)
 {
     orrery_hash first = orrery_hash_md5;
-    orrery_hash_options md5 = { sizeof(md5), &first, 7 };
+    orrery_hash_options md5 = { .size = sizeof(md5), &first, 7 };
 
     first.msb_first = 1;
     check_round_trip(
@@ -116,7 +116,7 @@ TEST(the_state_of_a_net_hash_resolver_is_read)
     REQUIRE(load(json, &murmur3, &resolver) == ORRERY_OK);
     CHECK(places_999(resolver, "dbs/db/colls/coll0"));
     orrery_resolver_unref(resolver);
-    REQUIRE(load(json, NULL, &resolver) == ORRERY_OK); /* MD5, as its documentation says */
+    REQUIRE(load(json, NULL, &resolver) == ORRERY_OK); /* MD5, on .NET's own ring */
     CHECK(orrery_resolver_save(resolver, &saved) == ORRERY_OK && strstr(saved, "\"HashAlgorithm\":\"md5\""));
     CHECK(strstr(saved, "\"NumberOfVirtualNodesPerCollection\":5"));
     orrery_free(saved);

@@ -120,7 +120,7 @@ static const char items[] = "dbs/d/colls/c";
 static bool do_items(orrery_client *client)
 {
     orrery_key key = orrery_key_text("caf\xc3\xa9");
-    orrery_options options = { sizeof(options), .if_match = "\"x\"", .pre_triggers = "t" };
+    orrery_options options = { .size = sizeof(options), .if_match = "\"x\"", .pre_triggers = "t" };
     orrery_response *response = NULL;
     bool good = orrery_item_create(client, items, "{\"pk\":1}", ORRERY_TEXT, NULL, &options, &response) ==
                     ORRERY_OK &&
@@ -133,7 +133,9 @@ static bool do_items(orrery_client *client)
 
 static bool do_builders(orrery_client *client)
 {
-    orrery_container container = { sizeof(container), .id = "c", .partition_key = { "/pk" },
+    orrery_container container = { .size = sizeof(container),
+                                   .id = "c",
+                                   .partition_key = { "/pk" },
                                    .indexing_policy = "{\"automatic\":true}" };
     orrery_key key = orrery_key_text("k");
     orrery_batch *batch = NULL;
@@ -157,7 +159,7 @@ static bool do_builders(orrery_client *client)
 static bool do_resources(orrery_client *client)
 {
     static const char body[] = "{\"id\":\"1\",\"body\":\"function () {}\"}";
-    orrery_container container = { sizeof(container), .id = "c", .partition_key = { "/pk", "/q" } };
+    orrery_container container = { .size = sizeof(container), .id = "c", .partition_key = { "/pk", "/q" } };
     int units = 0;
 
     return orrery_database_create(client, "d", NULL, NULL) == ORRERY_OK &&
@@ -234,7 +236,7 @@ static bool do_json(void)
 static bool do_query(orrery_client *client, const char *sql, int rows_wanted)
 {
     orrery_parameter parameters[] = { { "@p", "1" } };
-    orrery_options options = { sizeof(options), .parallel = 2 };
+    orrery_options options = { .size = sizeof(options), .parallel = 2 };
     orrery_query *query = NULL;
     char *continuation = NULL;
     int rows = 0;
@@ -262,7 +264,7 @@ static bool do_later(orrery_client *client)
 {
     bool good = false;
     orrery_key key = orrery_key_text("k");
-    orrery_options options = { sizeof(options), .done = end_later, .context = &good };
+    orrery_options options = { .size = sizeof(options), .done = end_later, .context = &good };
     size_t under_way = 1;
 
     if (orrery_item_read(client, items, "1", &key, &options, NULL) != ORRERY_OK)
@@ -292,7 +294,7 @@ static bool do_later_bulk(orrery_client *client)
 {
     struct later_bulk bulk = { .told = 0 };
     orrery_key key = orrery_key_text("k");
-    orrery_options options = { sizeof(options), .done = end_bulk, .context = &bulk };
+    orrery_options options = { .size = sizeof(options), .done = end_bulk, .context = &bulk };
     orrery_batch *batch = NULL;
     orrery_status status = orrery_batch_new(&batch);
     size_t under_way = 1;
@@ -309,8 +311,12 @@ static bool do_later_bulk(orrery_client *client)
 
 static bool scenario(struct fake *fake)
 {
-    orrery_settings settings = { sizeof(settings),         .endpoint = fake_url(fake), .key = KEY,
-                                 .consistency = "Session", .user_agent = "torture",    .retries_max = 1 };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = fake_url(fake),
+                                 .key = KEY,
+                                 .consistency = "Session",
+                                 .user_agent = "torture",
+                                 .retries_max = 1 };
     orrery_client *client = NULL;
     bool good = orrery_open(&settings, &client) == ORRERY_OK && do_items(client) && do_builders(client) &&
                 do_query(client, "SELECT * FROM c ORDER BY c.x", 4) &&
@@ -323,7 +329,9 @@ static bool scenario(struct fake *fake)
 
 static bool other_scenario(struct fake *fake)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = fake_url(fake), .key = KEY, .retries_max = 1 };
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = fake_url(fake), .key = KEY, .retries_max = 1
+    };
     orrery_client *client = NULL;
     bool good = do_json() && orrery_open(&settings, &client) == ORRERY_OK && do_resources(client) &&
                 do_other_items(client) && do_feeds(client);

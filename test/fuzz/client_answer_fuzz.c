@@ -51,8 +51,14 @@ static void end_call(struct call *call, struct slice answer)
 
 static struct call *open_call(orrery_query *query)
 {
-    if (query->call && query->call->state == CALL_SENT)
-        return query->call;
+    for (size_t i = 0; i < query->place_count; i++) {
+        struct place *place = &query->places[i];
+
+        if (place->plan && place->plan->state == CALL_SENT)
+            return place->plan;
+        if (place->ranges && place->ranges->state == CALL_SENT)
+            return place->ranges;
+    }
     for (size_t i = 0; i < query->source_count; i++)
         if (query->sources[i].call && query->sources[i].call->state == CALL_SENT)
             return query->sources[i].call;

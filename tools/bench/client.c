@@ -30,7 +30,7 @@ static double cpu_seconds(void)
 /* One item of a kilobyte. */
 static void make_item(void)
 {
-    orrery_container container = { sizeof(container), .id = "items", .partition_key = { "/pk" } };
+    orrery_container container = { .size = sizeof(container), .id = "items", .partition_key = { "/pk" } };
     char text[1100], filling[1001];
 
     memset(filling, 'x', 1000);
@@ -120,7 +120,9 @@ static void bare_close(struct bare *bare)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argv[1],
+                                 .key = argc > 2 ? argv[2] : NULL };
     int rounds = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 100,
         reads = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 200;
     static struct bare bare;

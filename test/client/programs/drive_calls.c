@@ -21,10 +21,11 @@ static void check(int good, const char *what, int line)
 
 static void databases_and_containers(void)
 {
-    orrery_container container = { sizeof(container), .id = "items", .partition_key = { "/pk" },
-                                   .default_ttl = -1 };
-    orrery_container levels = { sizeof(levels), .id = "levels", .partition_key = { "/a", "/b" } };
-    orrery_options wide = { sizeof(wide), .throughput = 30000 };
+    orrery_container container = {
+        .size = sizeof(container), .id = "items", .partition_key = { "/pk" }, .default_ttl = -1
+    };
+    orrery_container levels = { .size = sizeof(levels), .id = "levels", .partition_key = { "/a", "/b" } };
+    orrery_options wide = { .size = sizeof(wide), .throughput = 30000 };
     orrery_response *response = NULL;
     int throughput = 0, autoscale = -1;
 
@@ -49,7 +50,7 @@ static void databases_and_containers(void)
 static void writes(void)
 {
     orrery_key key = orrery_key_text("a");
-    orrery_options same = { .size = sizeof(same) }, minimal = { sizeof(minimal), .minimal = 1 };
+    orrery_options same = { .size = sizeof(same) }, minimal = { .size = sizeof(minimal), .minimal = 1 };
     orrery_response *made = NULL, *again = NULL;
 
     CHECK(orrery_item_create(client, items, "{\"id\":\"1\",\"pk\":\"a\",\"n\":1}", ORRERY_TEXT, &key, NULL,
@@ -223,7 +224,7 @@ static size_t count_rows(orrery_query *query)
 
 static void lists_and_queries(void)
 {
-    orrery_options paged = { sizeof(paged), .page_items = 100 };
+    orrery_options paged = { .size = sizeof(paged), .page_items = 100 };
     orrery_parameter parameters[] = { { "@pk", "\"bulk 3\"" }, { "@n", "100" } };
     orrery_key key = orrery_key_text("bulk 3");
     orrery_query *query = NULL;
@@ -263,7 +264,7 @@ static void count_told(void *context, orrery_status status, orrery_response *res
 
 static void calls_that_do_not_wait(void)
 {
-    orrery_options later = { sizeof(later), .done = count_told, .context = &told };
+    orrery_options later = { .size = sizeof(later), .done = count_told, .context = &told };
     orrery_key key = orrery_key_text("a");
     size_t under_way = 1;
 
@@ -276,7 +277,7 @@ static void calls_that_do_not_wait(void)
 
 static void queries_that_do_not_wait(void)
 {
-    orrery_options options = { sizeof(options), .no_wait = 1, .parallel = 4, .page_items = 20 };
+    orrery_options options = { .size = sizeof(options), .no_wait = 1, .parallel = 4, .page_items = 20 };
     orrery_query *query = NULL;
     orrery_status status;
     size_t rows = 0, waits = 0;
@@ -341,7 +342,7 @@ static void scripts(void)
 static void resource_tokens(const char *endpoint)
 {
     orrery_key key = orrery_key_text("a");
-    orrery_settings settings = { sizeof(settings), .endpoint = endpoint };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = endpoint };
     orrery_response *permission = NULL;
     orrery_client *guest = NULL;
 
@@ -360,7 +361,9 @@ static void resource_tokens(const char *endpoint)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL,
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argv[1],
+                                 .key = argc > 2 ? argv[2] : NULL,
                                  .trust_any_certificate = 1 };
 
     if (argc < 3 || orrery_open(&settings, &client) != ORRERY_OK)

@@ -6,8 +6,8 @@ static const char items[] = "dbs/headers/colls/items";
 
 static void make(void)
 {
-    orrery_container container = { sizeof(container), .id = "items", .partition_key = { "/pk" } };
-    orrery_options offer = { sizeof(offer), .throughput = 400 };
+    orrery_container container = { .size = sizeof(container), .id = "items", .partition_key = { "/pk" } };
+    orrery_options offer = { .size = sizeof(offer), .throughput = 400 };
 
     must(orrery_database_create(client, "headers", NULL, NULL));
     must(orrery_container_create(client, "dbs/headers", &container, &offer, NULL));
@@ -18,7 +18,7 @@ static void use_items(void)
 {
     orrery_key key = orrery_key_text("caf\xc3\xa9");
     const char *text = "{\"id\":\"1\",\"pk\":\"caf\xc3\xa9\"}";
-    orrery_options star = { sizeof(star), .if_match = "*" };
+    orrery_options star = { .size = sizeof(star), .if_match = "*" };
     orrery_patch *patch = NULL;
 
     must(orrery_item_create(client, items, text, ORRERY_TEXT, &key, NULL, NULL));
@@ -44,7 +44,7 @@ static void drain(orrery_query *query)
 static void use_cursors(void)
 {
     orrery_key key = orrery_key_text("caf\xc3\xa9");
-    orrery_options paged = { sizeof(paged), .page_items = 5 };
+    orrery_options paged = { .size = sizeof(paged), .page_items = 5 };
     orrery_query *query = NULL;
 
     must(orrery_query_open(client, items, "SELECT * FROM c", NULL, 0, &key, &paged, &query));
@@ -68,7 +68,9 @@ static void use_batches(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL,
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argv[1],
+                                 .key = argc > 2 ? argv[2] : NULL,
                                  .consistency = "Session" };
     orrery_key key = orrery_key_text("caf\xc3\xa9");
 

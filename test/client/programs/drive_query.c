@@ -33,7 +33,8 @@ static orrery_status some_rows(orrery_query *query, int every, const char **comm
 static orrery_status run(const char *link, orrery_value line)
 {
     const char *sql = orrery_value_text(orrery_value_member(line, "sql"), NULL), *comma = "";
-    orrery_options options = { sizeof(options), .parallel = number(line, "parallel"),
+    orrery_options options = { .size = sizeof(options),
+                               .parallel = number(line, "parallel"),
                                .page_items = number(line, "page") };
     char *next = NULL;
     orrery_status status;
@@ -55,7 +56,9 @@ static orrery_status run(const char *link, orrery_value line)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argv[1],
+                                 .key = argc > 2 ? argv[2] : NULL };
     char *line = NULL;
     size_t capacity = 0;
 

@@ -53,7 +53,9 @@ struct cursor {
 
 static orrery_status open_cursor(const struct row *row, struct cursor *cursor)
 {
-    orrery_options options = { sizeof(options), .parallel = row->parallel, .page_items = PAGE,
+    orrery_options options = { .size = sizeof(options),
+                               .parallel = row->parallel,
+                               .page_items = PAGE,
                                .continuation = cursor->continuation };
 
     if (row->kind == CHANGES)
@@ -178,9 +180,10 @@ static void count(int wanted)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL,
-                                 .connections_max = 1 };
-    orrery_container container = { sizeof(container), .id = "items", .partition_key = { "/pk" } };
+    orrery_settings settings = {
+        .size = sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL, .connections_max = 1
+    };
+    orrery_container container = { .size = sizeof(container), .id = "items", .partition_key = { "/pk" } };
 
     if (argc < 3 || orrery_open(&settings, &client) != ORRERY_OK)
         return 2;

@@ -95,7 +95,8 @@ static void read_all(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argc > 1 ? argv[1] : NULL,
                                  .key = argc > 2 ? argv[2] : NULL };
     const char *what = argc > 3 ? argv[3] : "";
 

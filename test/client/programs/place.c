@@ -26,7 +26,8 @@ static orrery_status open_hash(orrery_value request, orrery_resolver **resolver)
     orrery_value list = orrery_value_member(request, "links");
     orrery_hash hash = orrery_value_equals(orrery_value_member(request, "hash"), "md5") ? orrery_hash_md5
                                                                                         : orrery_hash_murmur3;
-    orrery_hash_options options = { sizeof(options), &hash,
+    orrery_hash_options options = { .size = sizeof(options),
+                                    &hash,
                                     (int)orrery_value_int(orrery_value_member(request, "nodes")) };
     const char **links = calloc(orrery_value_count(list) + 1, sizeof(*links));
     orrery_status status;

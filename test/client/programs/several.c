@@ -64,9 +64,9 @@ static void make_documents(void)
 
 static void make_collections(void)
 {
-    orrery_managed_options managed = { sizeof(managed), .count = COLLECTIONS };
-    orrery_extractor by_id = { sizeof(by_id), .property = "id" };
-    orrery_container all = { sizeof(all), .id = "all", .partition_key = { "/id" } };
+    orrery_managed_options managed = { .size = sizeof(managed), .count = COLLECTIONS };
+    orrery_extractor by_id = { .size = sizeof(by_id), .property = "id" };
+    orrery_container all = { .size = sizeof(all), .id = "all", .partition_key = { "/id" } };
     orrery_resolver *resolver = NULL;
 
     orrery_delete(client, "dbs/several", NULL, NULL);
@@ -112,7 +112,7 @@ static size_t ask(const char *link, const struct question *question, const orrer
 
 static void compare(const struct question *question, int parallel, int page_items)
 {
-    orrery_options options = { sizeof(options), .parallel = parallel, .page_items = page_items };
+    orrery_options options = { .size = sizeof(options), .parallel = parallel, .page_items = page_items };
     char *one[ROWS_MAX], *many[ROWS_MAX];
     size_t links, count = ask("dbs/several/colls/all", question, NULL, one, &links);
     size_t other = ask("dbs/several", question, &options, many, &links);
@@ -157,7 +157,8 @@ static void check_list(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { sizeof(settings), .endpoint = argc > 1 ? argv[1] : NULL,
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = argc > 1 ? argv[1] : NULL,
                                  .key = argc > 2 ? argv[2] : NULL };
 
     must(orrery_open(&settings, &client));
