@@ -6,6 +6,7 @@ const { parse, stringify } = JSON;
 const now = Date.now;
 const NativeError = Error;
 const NativePromise = Promise;
+const nativeApply = Reflect.apply;
 const PRELUDE = "orrery:prelude";
 const PAGE_SIZE = 100;
 const SCAN_PAGE_SIZE = 1000; /* a chain with a filter reads more than it gives */
@@ -76,13 +77,14 @@ function messageOf(thrown, words) {
     return words;
 }
 
+/* Undefined where the script has given none. */
 function numberOf(thrown) {
     try {
         const { number } = thrown;
         if (Number.isInteger(number) && number >= 1 && number <= 65535)
             return number;
     } catch {}
-    return ErrorCodes.BadRequest;
+    return undefined;
 }
 
 /* The engine's "f@file:1:2" as "   at f (file:1:2)", without the calls that are ours. */

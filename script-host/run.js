@@ -164,7 +164,7 @@ function run(source, name, frame) {
         return fail(error, "compile");
     }
     try {
-        const result = main(...(frame.args ?? []));
+        const result = nativeApply(main, undefined, frame.args ?? []); /* an object with a length is a list, too */
         if (result instanceof NativePromise)
             result.then(undefined, (error) => fail(error, "throw"));
     } catch (error) {

@@ -289,42 +289,39 @@ static struct slice lowered(struct op *op, struct slice text)
     return buf_as_slice(&lower);
 }
 
-enum { LINKS_MAX = 4 };
+/* The ways in which a client may have spelt the link, the usual one first; absent where it is none of the link's. */
+enum { SPELLINGS = 4 };
 
-static void add_link(struct slice links[LINKS_MAX], size_t *count, struct slice link)
+static struct slice spelling(struct op *op, const struct auth_subject *subject, int way)
 {
-    for (size_t i = 0; i < *count; i++)
-        if (slice_equal(links[i], link))
-            return;
-    assert(*count < LINKS_MAX);
-    links[(*count)++] = link;
-}
-
-/* The ways in which a client may have spelt the link, the usual one first: each miss costs a signature with each key. */
-static size_t list_links(struct op *op, const struct auth_subject *subject, struct slice links[LINKS_MAX])
-{
-    size_t count = 0;
-
-    add_link(links, &count, subject->link);
-    if (subject->rid.data)
-        add_link(links, &count, lowered(op, subject->rid));
-    add_link(links, &count, subject->raw_link);
-    add_link(links, &count, lowered(op, subject->link));
-    return count;
+    switch (way) {
+    case 0:
+        return subject->link;
+    case 1:
+        return subject->rid.data ? lowered(op, subject->rid) : (struct slice){ 0 };
+    case 2:
+        return subject->raw_link;
+    default:
+        return lowered(op, subject->link);
+    }
 }
 
 static bool check_signature(struct op *op, struct auth *auth, const struct request *request,
                             const struct auth_subject *subject, const uint8_t *signature,
                             enum auth_key *which)
 {
-    struct slice links[LINKS_MAX];
-    size_t count = list_links(op, subject, links);
     bool match = false;
 
+    assert(subject->link.data); /* which may be empty */
     pthread_rwlock_rdlock(&auth->lock);
-    for (size_t i = 0; i < count && !match; i++)
-        match = signed_by_any_key(&auth->keys, payload(op, request, subject->type, links[i]), subject->writes,
+    for (int way = 0; way < SPELLINGS && !match; way++) {
+        struct slice link = spelling(op, subject, way);
+
+        if (!link.data || (way > 0 && slice_equal(link, subject->link)))
+            continue; /* each costs a signature with each key */
+        match = signed_by_any_key(&auth->keys, payload(op, request, subject->type, link), subject->writes,
                                   signature, which);
+    }
     pthread_rwlock_unlock(&auth->lock);
     return match;
 }
@@ -593,7 +590,7 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
     enum status st;
 
     assert(auth);
-    *who = (struct auth_who){ .kind = AUTH_BY_KEY };
+    *who = (struct auth_who){ .kind = AUTH_BY_NOBODY };
     TRY(read_credentials(op, request, &credentials));
     if (slice_is(credentials.type, "resource")) {
         who->kind = AUTH_BY_TOKEN;
@@ -602,6 +599,7 @@ enum status auth_check(struct op *op, struct auth *auth, const struct request *r
         who->kind = AUTH_BY_PRINCIPAL;
         TRY(check_bearer(op, auth, &credentials, &who->principal));
     } else {
+        who->kind = AUTH_BY_KEY;
         TRY(check_master(op, auth, request, subject, &credentials, &who->key));
     }
     who->is_known = true;

@@ -53,7 +53,7 @@ void auth_set_bearer(struct auth *auth, struct bearer *bearer);
 #define AUTH_BLOCKED "Request blocked by Auth orrery : "
 
 /* Who sent a request. */
-enum auth_kind { AUTH_BY_KEY, AUTH_BY_TOKEN, AUTH_BY_PRINCIPAL };
+enum auth_kind { AUTH_BY_NOBODY, AUTH_BY_KEY, AUTH_BY_TOKEN, AUTH_BY_PRINCIPAL };
 struct auth_who {
     enum auth_kind kind;        /* what they came with */
     bool is_known;              /* it was good; the rest holds only then */

@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "auth/auth.h"
@@ -24,9 +25,15 @@ struct jwt_key {
     EVP_PKEY *key;
 };
 
+enum { DIGEST_BYTES = 32, SEEN_MAX = 256 };
+
 struct jwt_keys {
     struct jwt_key *item;
     size_t count, capacity;
+    pthread_mutex_t lock; /* of `seen` */
+    uint8_t
+        seen[SEEN_MAX]
+            [DIGEST_BYTES]; /* SHA-256 of tokens that were verified, each in the place of its first byte */
 };
 
 struct slice jwt_text(struct json object, const char *name)
@@ -162,6 +169,7 @@ enum status jwt_keys_parse(struct op *op, struct slice text, struct jwt_keys **k
     struct json set;
     enum status st;
 
+    pthread_mutex_init(&made->lock, NULL);
     TRY(json_parse(op, text, &set));
     jwk = json_iter(json_get(set, "keys"));
     while (json_next(&jwk))
@@ -181,6 +189,7 @@ void jwt_keys_free(struct jwt_keys *keys)
         return;
     for (size_t i = 0; i < keys->count; i++)
         EVP_PKEY_free(keys->item[i].key);
+    pthread_mutex_destroy(&keys->lock);
     free(keys->item);
     free(keys);
 }
@@ -218,6 +227,7 @@ enum status jwt_parse(struct op *op, struct slice token, struct jwt *jwt)
         return malformed(op);
     jwt->signed_text = slice_make(token.data, header.size + 1 + claims.size);
     jwt->signature = rest;
+    jwt->text = token;
     return ST_OK;
 }
 
@@ -270,7 +280,40 @@ static const struct jwt_key *find_key(const struct jwt_keys *keys, struct slice 
     return NULL;
 }
 
-enum status jwt_check_signature(struct op *op, const struct jwt *jwt, const struct jwt_keys *keys)
+static bool has_seen(struct jwt_keys *keys, const uint8_t digest[DIGEST_BYTES])
+{
+    bool seen;
+
+    pthread_mutex_lock(&keys->lock);
+    seen = memcmp(keys->seen[digest[0]], digest, DIGEST_BYTES) == 0;
+    pthread_mutex_unlock(&keys->lock);
+    return seen;
+}
+
+static void remember(struct jwt_keys *keys, const uint8_t digest[DIGEST_BYTES])
+{
+    pthread_mutex_lock(&keys->lock);
+    memcpy(keys->seen[digest[0]], digest, DIGEST_BYTES);
+    pthread_mutex_unlock(&keys->lock);
+}
+
+/* Verifies what was not verified before, to the last byte the same. */
+static bool verify_once(struct op *op, struct jwt_keys *keys, const struct jwt_key *key,
+                        const struct jwt *jwt)
+{
+    uint8_t digest[DIGEST_BYTES];
+
+    if (EVP_Digest(jwt->text.data, jwt->text.size, digest, NULL, EVP_sha256(), NULL) != 1)
+        return false;
+    if (has_seen(keys, digest))
+        return true;
+    if (!verify(op, key, jwt))
+        return false;
+    remember(keys, digest);
+    return true;
+}
+
+enum status jwt_check_signature(struct op *op, const struct jwt *jwt, struct jwt_keys *keys)
 {
     const struct jwt_key *key = find_key(keys, jwt_text(jwt->header, "kid"), jwt_text(jwt->header, "alg"));
 
@@ -279,7 +322,7 @@ enum status jwt_check_signature(struct op *op, const struct jwt *jwt, const stru
         return op_fail(op, ST_TOKEN_KEY,
                        AUTH_BLOCKED
                        "Provided AAD token is signed with a key or an algorithm that is not known here.");
-    if (!verify(op, key, jwt))
+    if (!verify_once(op, keys, key, jwt))
         return op_fail(op, ST_TOKEN_SIGNATURE,
                        AUTH_BLOCKED
                        "Provided token does not have a valid signature. Please ensure that the AAD token "

@@ -7,7 +7,8 @@
  *
  * Ownership. The caller owns keys from jwt_keys_parse() to jwt_keys_free(). What a token is made of lies in the op's
  *     arena.
- * Threads. Keys may be shared, as they never change.
+ * Threads. Keys may be shared. All that changes in them is which tokens they remember to have verified: clients send
+ *     the same one for an hour.
  */
 #pragma once
 #include "base/op.h"
@@ -22,6 +23,7 @@ void jwt_keys_free(struct jwt_keys *keys); /* NULL is welcome */
 struct jwt {
     struct json header, claims; /* objects */
     struct slice signed_text;   /* the first two parts, as they came */
+    struct slice text;          /* all of it */
     struct slice signature;     /* the third part, as it came */
 };
 
@@ -29,7 +31,7 @@ struct jwt {
 enum status jwt_parse(struct op *op, struct slice token, struct jwt *jwt);
 
 /* ST_TOKEN_KEY when no key has the token's kid and algorithm; ST_TOKEN_SIGNATURE. */
-enum status jwt_check_signature(struct op *op, const struct jwt *jwt, const struct jwt_keys *keys);
+enum status jwt_check_signature(struct op *op, const struct jwt *jwt, struct jwt_keys *keys);
 
 /* The text of a member, data NULL where it has none. */
 struct slice jwt_text(struct json object, const char *name);

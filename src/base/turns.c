@@ -76,18 +76,18 @@ void turns_leave(struct turns *turns, struct turn *turn)
         (*first)->last = before;
 }
 
-struct turn *turns_first(const struct turns *turns)
+struct turn *turns_first(const struct turns *turns, size_t held_max)
 {
     struct turn *at = turns->first;
 
-    while (at && !turns_may_hold(turns, at->owner))
+    while (at && !turns_may_hold(turns, at->owner, held_max))
         at = at->next;
     return at;
 }
 
-struct turn *turns_next(struct turns *turns)
+struct turn *turns_next(struct turns *turns, size_t held_max)
 {
-    struct turn *taken = turns_first(turns), *behind, **at;
+    struct turn *taken = turns_first(turns, held_max), *behind, **at;
 
     if (!taken)
         return NULL;
@@ -101,22 +101,21 @@ struct turn *turns_next(struct turns *turns)
 
 /* ---- those who hold a place ---- */
 
-bool turns_may_hold(const struct turns *turns, uint64_t owner)
+bool turns_may_hold(const struct turns *turns, uint64_t owner, size_t held_max)
 {
     size_t held = 0;
 
-    if (!owner || !turns->held_max)
+    if (!owner || !held_max)
         return true;
     for (const struct turn *at = turns->held; at; at = at->next)
         held += at->owner == owner;
-    return held < turns->held_max;
+    return held < held_max;
 }
 
 void turns_hold(struct turns *turns, struct turn *turn)
 {
     if (!turn->owner)
         return;
-    assert(turns_may_hold(turns, turn->owner));
     turn->next = turns->held;
     turns->held = turn;
 }

@@ -121,6 +121,21 @@ static void add_system_key(struct json_builder *out, struct json paths)
     json_end(out);
 }
 
+static enum status define_system_key(struct op *op, struct json key, struct define_options options,
+                                     struct json_builder *out)
+{
+    struct json paths = json_get(key, "paths");
+    enum status st = ST_OK;
+
+    if (is_absent(key) && options.key_required)
+        TRY(op_fail(op, ST_BAD_REQUEST, "A Partition key definition is not specified in the request."));
+    if (!is_absent(paths))
+        TRY(check_key_paths(op, paths, 1));
+    add_system_key(out, paths);
+out:
+    return st;
+}
+
 static enum status define_key(struct op *op, struct json key, struct define_options options,
                               struct json_builder *out)
 {
@@ -129,14 +144,8 @@ static enum status define_key(struct op *op, struct json key, struct define_opti
     int version;
     enum status st = ST_OK;
 
-    if (is_absent(key) || json_kind(json_get(key, "systemKey")) == JSON_TRUE) {
-        if (is_absent(key) && options.key_required)
-            return op_fail(op, ST_BAD_REQUEST, "A Partition key definition is not specified in the request.");
-        if (!is_absent(json_get(key, "paths")))
-            TRY(check_key_paths(op, json_get(key, "paths"), 1));
-        add_system_key(out, json_get(key, "paths"));
-        return ST_OK;
-    }
+    if (is_absent(key) || json_kind(json_get(key, "systemKey")) == JSON_TRUE)
+        return define_system_key(op, key, options, out);
     if (!is_absent(kind) && !multi && !text_is(kind, "Hash") && !text_is(kind, "Range"))
         TRY(op_fail(op, ST_BAD_REQUEST, "The partition key kind must be one of Hash, MultiHash and Range."));
     TRY(check_key_paths(op, json_get(key, "paths"), multi ? PARTITION_KEY_PATHS_MAX : 1));

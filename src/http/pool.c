@@ -45,10 +45,8 @@ struct pool *pool_open(const struct pool_limits *limits)
         return NULL;
     assert(limits->threads > 0);
     pool->limits = *limits;
-    for (size_t i = 0; i < CLASS_COUNT; i++) {
+    for (size_t i = 0; i < CLASS_COUNT; i++)
         assert(limits->class[i].threads > 0);
-        pool->queue[i].turns.held_max = limits->class[i].each;
-    }
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->ended, NULL);
     return pool;
@@ -80,7 +78,7 @@ static struct pool_task *first_task(struct pool *pool, size_t class)
 {
     if (pool->running[class] >= pool->limits.class[class].threads)
         return NULL;
-    return task_of(turns_first(&pool->queue[class].turns));
+    return task_of(turns_first(&pool->queue[class].turns, pool->limits.class[class].each));
 }
 
 static struct pool_task *oldest_task(struct pool *pool)
@@ -122,7 +120,7 @@ static struct pool_task *dequeue(struct pool *pool, struct worker *worker)
         return NULL;
     queue = &pool->queue[task->class];
     assert(queue->count > 0);
-    turns_next(&queue->turns);
+    turns_next(&queue->turns, pool->limits.class[task->class].each);
     queue->count--;
     occupy(pool, worker, task);
     return task;
@@ -280,7 +278,8 @@ static void wake_idle(struct pool *pool, struct pool_task *task)
 static bool may_run(const struct pool *pool, const struct pool_task *task)
 {
     return pool->running[task->class] < pool->limits.class[task->class].threads &&
-           turns_may_hold(&pool->queue[task->class].turns, task->turn.owner);
+           turns_may_hold(&pool->queue[task->class].turns, task->turn.owner,
+                          pool->limits.class[task->class].each);
 }
 
 /* Gives the task to a thread that is idle, or to a new one. */

@@ -10,6 +10,7 @@
 #include "resource/permission.h"
 #include "resource/resource.h"
 #include "resource/system.h"
+#include "resource/usage.h"
 
 /* Where the path leads: the kind and the parent. The rest is for printing. */
 struct place {
@@ -81,6 +82,8 @@ static void reply_child(struct reply *reply, const struct call *call, const stru
     if (place->link.data)
         reply_header_link(reply, "x-ms-alt-content-path", place->link);
     reply_header_rid(reply, "x-ms-content-path", place->parent);
+    if (place->kind->below == RID_TYPE_CONTAINER)
+        usage_of_items(reply, call);
     reply_status(reply, status);
     if (call->request->method != METHOD_GET && call_wants_minimal(call))
         reply_drop_body(reply);

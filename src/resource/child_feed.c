@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "reply/feed.h"
 #include "resource/search.h"
+#include "resource/usage.h"
 
 /* The owner that an answer names; what belongs to the account has none. */
 static const struct rid *owner_of(const struct child_feed *feed)
@@ -57,6 +58,8 @@ enum status child_feed_list(struct op *op, const struct call *call, struct reply
         reply_continuation(reply, &at);
     }
     release_all(list, count);
+    if (call->container)
+        usage_of_items(reply, call);
 out:
     return st;
 }

@@ -41,14 +41,22 @@ struct slice operations_text(struct json value)
     return json_kind(value) == JSON_STRING ? json_string(value) : (struct slice){ 0 };
 }
 
-/* The service writes these in small letters. Any other value changes nothing. */
-static enum indexing_wish wish_of(struct json options)
+/* The service writes these in small letters. */
+static enum status read_wish(struct op *op, struct json options, enum indexing_wish *wish)
 {
     struct slice action = operations_text(json_get(options, "indexAction"));
 
-    if (action.data && slice_is_nocase(action, "include"))
-        return INDEXING_INCLUDE;
-    return action.data && slice_is_nocase(action, "exclude") ? INDEXING_EXCLUDE : INDEXING_DEFAULT;
+    *wish = INDEXING_DEFAULT;
+    if (!action.data || slice_is_nocase(action, "default"))
+        return ST_OK;
+    if (slice_is_nocase(action, "include"))
+        *wish = INDEXING_INCLUDE;
+    else if (slice_is_nocase(action, "exclude"))
+        *wish = INDEXING_EXCLUDE;
+    else
+        return op_fail(op, ST_BAD_REQUEST, "The indexAction '%.*s' is invalid.",
+                       action.size > 100 ? 100 : (int)action.size, action.data);
+    return ST_OK;
 }
 
 /* What JavaScript takes for nothing. */
@@ -161,12 +169,13 @@ static enum status act(struct op *op, const struct operations *work, const struc
                        struct buf *answers, bool *refused)
 {
     struct json options = json_get(asked, "options");
-    struct action action = { .kind = way->kind, .key = *work->key, .indexing = wish_of(options) };
+    struct action action = { .kind = way->kind, .key = *work->key };
     struct slice condition = { 0 };
     enum status st = ST_OK;
 
     assert(work->txn);
     *refused = true;
+    TRY(read_wish(op, options, &action.indexing));
     if (way->condition)
         condition = operations_text(json_get(options, way->condition));
     if (way->kind == ACTION_READ)

@@ -34,7 +34,7 @@ static enum status check_headers(struct op *op, const struct call *call)
     return op_fail_as(op, ST_BAD_REQUEST);
 }
 
-/* A request without a body has no arguments. */
+/* A request without a body has no arguments. An object is taken as JavaScript's apply() takes it: by its length. */
 static enum status read_args(struct op *op, const struct call *call, struct slice *args)
 {
     struct json list;
@@ -46,7 +46,7 @@ static enum status read_args(struct op *op, const struct call *call, struct slic
     if (args->size > ITEM_BYTES_MAX)
         TRY(op_fail_as(op, ST_TOO_LARGE));
     TRY(json_parse(op, *args, &list));
-    if (json_kind(list) != JSON_ARRAY)
+    if (json_kind(list) != JSON_ARRAY && json_kind(list) != JSON_OBJECT && json_kind(list) != JSON_NULL)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. The arguments of a stored procedure are a JSON array."));
 out:

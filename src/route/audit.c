@@ -162,13 +162,14 @@ static void put_token_owner(struct op *op, struct line *line, struct catalog *ca
 
 static void put_who(struct op *op, struct line *line, const struct audit_event *event)
 {
-    static const char *const kinds[] = {
-        [AUTH_BY_KEY] = "key", [AUTH_BY_TOKEN] = "resource token", [AUTH_BY_PRINCIPAL] = "bearer token"
-    };
+    static const char *const kinds[] = { [AUTH_BY_NOBODY] = "nobody",
+                                         [AUTH_BY_KEY] = "key",
+                                         [AUTH_BY_TOKEN] = "resource token",
+                                         [AUTH_BY_PRINCIPAL] = "bearer token" };
     const struct auth_who *who = event->who;
 
-    put(line, ",\"by\":\"%s\"", who ? kinds[who->kind] : "nobody");
-    if (!who || !who->is_known)
+    put(line, ",\"by\":\"%s\"", kinds[who->kind]);
+    if (!who->is_known)
         put(line, ",\"principal\":null");
     else if (who->kind == AUTH_BY_TOKEN)
         put_token_owner(op, line, event->catalog, &who->grant);

@@ -27,8 +27,8 @@ void audit_look(struct audit *audit);
 
 struct audit_event {
     const struct request *request;
-    const struct auth_who *who; /* NULL when nobody was asked for */
-    struct catalog *catalog;    /* knows whose a resource token is */
+    const struct auth_who *who;
+    struct catalog *catalog; /* knows whose a resource token is */
     const char *operation;
     bool is_definition; /* it changes definitions if it succeeds */
     int status, sub_status;

@@ -298,6 +298,23 @@ static enum status check_indexing_directive(struct op *op, const struct request 
                    directive.size > 100 ? 100 : (int)directive.size, directive.data);
 }
 
+/*
+ * Versions of the protocol are dates. The service knows a list of them; a date since its first general one is let in, so
+ * that a client of tomorrow is not refused for its date alone.
+ */
+static enum status check_version(struct op *op, const struct call *call, const struct request *request)
+{
+    enum { OLDEST = 20140821, FIRST_GENERAL = 20150408, LAST = 99991231 };
+    struct slice header = slice_trim(request->header[HEADER_VERSION]);
+    uint64_t version = call_version(call);
+
+    if (!header.data || header.size == 0 ||
+        (header.size == 10 && (version == OLDEST || (version >= FIRST_GENERAL && version <= LAST))))
+        return ST_OK;
+    return op_fail(op, ST_BAD_HEADER,
+                   "Invalid API version. Ensure a valid x-ms-version header value is passed.");
+}
+
 /* The server unpacks nothing. A packed body would be stored as something else than the client meant. */
 static enum status check_content_encoding(struct op *op, const struct request *request)
 {
@@ -358,6 +375,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
 
     assert(!routed->is_prepared);
     TRY(let_in(router, exchange, routed));
+    TRY(check_version(op, &routed->call, request));
     TRY(check_consistency(op, router->options.service, request));
     TRY(check_indexing_directive(op, request));
     TRY(check_content_encoding(op, request));
@@ -424,6 +442,22 @@ static void audit(struct router *router, struct exchange *exchange, const struct
                                          .sub_status = st == ST_OK ? 0 : error_row(st)->sub });
 }
 
+/* Where what was read lies, as its client wrote it. */
+static void reply_location(struct op *op, struct routed *routed)
+{
+    const struct request *request = routed->call.request;
+    struct slice host = request->header[HEADER_HOST];
+    struct buf place;
+
+    if (request->method != METHOD_GET || !routed->call.id.size || !host.data)
+        return;
+    buf_init(&place, &op->arena);
+    buf_text(&place, request->tls ? "https://" : "http://");
+    buf_slice(&place, host);
+    buf_slice(&place, request->target);
+    reply_header_link(&routed->reply, "content-location", buf_as_slice(&place));
+}
+
 static void finish(struct router *router, struct exchange *exchange, struct routed *routed, enum status st)
 {
     struct op *op = &exchange->op;
@@ -435,6 +469,8 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     st = op_explain_memory(op, st);
     if (st != ST_OK)
         note_session(routed);
+    else
+        reply_location(op, routed);
     charge = reply_finish(&routed->reply, st);
     if (routed->route && routed->route->flags & OF_ITEMS)
         throughput_leave(op, &routed->call, charge);
@@ -518,7 +554,7 @@ static void audit_endpoint(struct router *router, struct exchange *exchange, con
 {
     audit_request(router->options.audit, &exchange->op,
                   &(struct audit_event){ .request = &exchange->request,
-                                         .who = endpoint->guard == FOR_KEYS ? who : NULL,
+                                         .who = who,
                                          .catalog = router->options.service->catalog,
                                          .operation = endpoint->path,
                                          .is_definition = endpoint->guard == FOR_KEYS,
@@ -529,7 +565,7 @@ static void audit_endpoint(struct router *router, struct exchange *exchange, con
 static enum status answer_endpoint(struct router *router, struct exchange *exchange,
                                    const struct endpoint *endpoint)
 {
-    struct auth_who who = { .kind = AUTH_BY_KEY };
+    struct auth_who who = { .kind = AUTH_BY_NOBODY };
     struct reply reply;
     enum status st;
 

@@ -74,10 +74,25 @@ static struct waiter *waiter_of(struct turn *turn)
     return (struct waiter *)turn;
 }
 
+/* How many children one owner may have. */
+static size_t each_max(const struct children *children)
+{
+    return children->options.children_max - children->options.children_max / SCRIPT_CHILDREN_KEPT_PART;
+}
+
+/* The last idle child is not for an owner that has a child for every core: another is started for that one. */
+static size_t each_of_idle(const struct children *children)
+{
+    bool is_last = children->idle_count == 1 && children->count < children->options.children_max;
+
+    return is_last && children->options.cores < each_max(children) ? children->options.cores
+                                                                   : each_max(children);
+}
+
 /* Who is next; NULL when nobody waits who may have a child. */
 static struct waiter *first_waiter(const struct children *children)
 {
-    return waiter_of(turns_first(&children->turns));
+    return waiter_of(turns_first(&children->turns, each_max(children)));
 }
 
 static void hand_over(struct children *children, struct script_child *child, uint64_t owner)
@@ -123,7 +138,7 @@ static void put_idle(struct children *children, struct script_child *child)
 static void serve_all(struct children *children)
 {
     while (children->idle) {
-        struct waiter *next = waiter_of(turns_next(&children->turns));
+        struct waiter *next = waiter_of(turns_next(&children->turns, each_of_idle(children)));
 
         if (!next)
             return;
@@ -260,7 +275,6 @@ struct children *children_open(const struct script_options *options)
     if (!children)
         return NULL;
     children->options = *options;
-    children->turns.held_max = options->children_max - options->children_max / SCRIPT_CHILDREN_KEPT_PART;
     pthread_mutex_init(&children->mutex, NULL);
     pthread_condattr_init(&children->monotonic);
     pthread_condattr_setclock(&children->monotonic, CLOCK_MONOTONIC);
@@ -348,8 +362,8 @@ enum status children_take(struct op *op, struct children *children, uint64_t own
     thread_assert_may_block();
     pthread_mutex_lock(&children->mutex);
     children->used = true;
-    if (children->idle && turns_may_hold(&children->turns, owner)) {
-        assert(!first_waiter(children)); /* nobody is passed over */
+    if (children->idle && turns_may_hold(&children->turns, owner, each_of_idle(children))) {
+        assert(!turns_first(&children->turns, each_of_idle(children))); /* nobody is passed over */
         *child = take_idle(children);
         hand_over(children, *child, owner);
     } else {

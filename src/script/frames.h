@@ -22,7 +22,7 @@
  *             Kept by key, FRAME_SOURCES_MAX of a child, the least recently used goes first. `name` is the script's id;
  *             stacks show it as name.js. Other name, same source: another key. Same key again: nothing happens.
  *             Whether it compiles shows when it runs.
- * RUN         {"key":text, "args"?:[...], "context":{
+ * RUN         {"key":text, "args"?:[...] or {...}, "context":{
  *                "collection":{"self":"dbs/RID/colls/RID/", "alt":"dbs/NAME/colls/NAME"},
  *                "request":null | {"body"?:value, "operation"?:"Create"|"Replace"|"Upsert"|"Delete", "writable":bool,
  *                                  "values"?:{name:text}},
@@ -63,18 +63,18 @@
  *             body: what setBody and appendBody left, only when they were called (so a post-trigger that does not call them
  *             leaves the answer alone); request: the same of a pre-trigger's request; values: the response's that were
  *             set; log: as console.log gave it, not percent-encoded, only with "log":true and only when there is some.
- * FAILED      {"number":n, "message":text, "exception":text, "stack":text,
+ * FAILED      {"number"?:n, "message":text, "exception":text, "stack":text,
  *              "from":"throw"|"abort"|"operation"|"size"|"compile", "log"?:text}
  *             The answer's message is: "Encountered exception while executing function. Exception = " exception
  *             "\r\nStack trace: " stack  (for "compile" "compiling Javascript" for "executing function").
  *             exception: String(thrown), "Error: ..."; stack: that line again, then for each call of the script a line
  *             "   at function (name.js:line:column)".
- *             number: the thrown error's `number` when it is an integer from 1 to 65535, otherwise 400. from: "operation"
+ *             number: the thrown error's `number` when it is an integer from 1 to 65535, else left out. from: "operation"
  *             when it is an operation's own error, which nobody caught or which was thrown on; "size" likewise, of a response.
  * CALL        {"key":text, "calls":[call, ...]}     call: [arg, ...], or {"args":[...], "undefined":[position, ...]}
  *             when some arguments are undefined (null or anything else stands in their places)
  * VALUES      [value, ...]    one for each call, in order: {"value":any} or {} for undefined or {"error":exception,
- *             "number":n, "stack":text, "from":"throw"|"compile"}; an error does not stop the others. A UDF has no
+ *             "number"?:n, "stack":text, "from":"throw"|"compile"}; an error does not stop the others. A UDF has no
  *             getContext; its globals live on from call to call, until FORGET.
  * FORGET      {}    a query has ended: the next CALL finds new globals
  * UNKNOWN     {"key":text}    this key is not loaded (or not any more): LOAD it, then send RUN or CALL again

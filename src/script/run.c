@@ -150,7 +150,7 @@ enum status script_failed(struct op *op, struct json failure)
     if (json_kind(exception) != JSON_STRING) /* of a function */
         exception = json_get(failure, "error");
     if (json_kind(number) == JSON_NUMBER && json_is_int(number) && json_int(number) > 0 &&
-        json_int(number) <= UINT16_MAX && json_int(number) != 400)
+        json_int(number) <= UINT16_MAX)
         op->sub_status = (int)json_int(number);
     if (compiles)
         op->sub_status = UINT16_MAX; /* by which SDKs know it */

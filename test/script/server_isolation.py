@@ -123,7 +123,7 @@ def forty_eight_endless_loops_of_a_container_leave_a_child_for_another(world):
     for _ in range(3):
         assert world.send("POST", "/dbs/d/colls/e/sprocs/good", [], "a") == (200, 0, "good")
     assert not any(loop.is_over() and loop()[:2] == LATE for loop in loops)
-    assert len(world.children()) == CROWD_CHILDREN + 1  # and no other was started for the crowd
+    assert len(world.children()) <= CROWD_CHILDREN + 1  # no other is started for the crowd
     assert all(answer[0] in (400, 408, 429, 501) for answer in _end_loops(world, loops))
 
 

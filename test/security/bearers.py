@@ -138,6 +138,13 @@ def audit_file(world):
     world.peer.must(204, "DELETE", "/dbs/audited")
     with open(path) as file:
         check(len(file.read().splitlines()) == 2, "not in the new file")
+    keys = os.path.join(world.server.directory, "keys")
+    with open(keys) as file, open(os.open(keys + ".new", os.O_WRONLY | os.O_CREAT, 0o600), "w") as new:
+        new.write(file.read())
+    os.rename(keys + ".new", keys)  # the same keys, in a file that is another
+    end = time.monotonic() + PATIENCE_S
+    while '"event":"keys"' not in open(path).read():
+        check(time.monotonic() < end, "new keys are not told")
 
 
 ALL = [("tokens and roles", tokens_and_roles), ("public keys and roles that change", files_that_change), ("audit file", audit_file)]

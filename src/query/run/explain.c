@@ -160,9 +160,13 @@ static void print_singles(struct buf *out, const struct indexes *indexes, bool v
     buf_byte(out, ']');
 }
 
-static void print_composite_end(struct buf *out, bool v2)
+/* The second form tells how much an index would help, and nothing more of one that is used. */
+static void print_composite_end(struct buf *out, bool v2, bool potential)
 {
-    buf_text(out, v2 ? "]}" : "],\"IndexPreciseSet\":true,\"IndexImpactScore\":\"High\"}");
+    if (!v2)
+        buf_text(out, "],\"IndexPreciseSet\":true,\"IndexImpactScore\":\"High\"}");
+    else
+        buf_text(out, potential ? "],\"IndexImpactScore\":\"High\"}" : "]}");
 }
 
 static void print_joined(struct buf *out, const struct index_joined *joined, bool v2)
@@ -175,12 +179,15 @@ static void print_joined(struct buf *out, const struct index_joined *joined, boo
                 buf_byte(out, ',');
             print_spec(out, &joined->part[i], joined->descending[i] ? " DESC" : " ASC");
         }
-        print_composite_end(out, v2);
+        print_composite_end(out, v2, false);
     }
     buf_byte(out, ']');
 }
 
-/* Values that the filter fixes and at most one range behind them would lie together in one index. */
+/*
+ * Values that the filter fixes and one range behind them would lie together in one index. Values alone are found well
+ * enough by the indexes that there are.
+ */
 static void print_better(struct buf *out, const struct access *access, bool v2)
 {
     struct indexes fixed = { 0 };
@@ -197,14 +204,14 @@ static void print_better(struct buf *out, const struct access *access, bool v2)
     if (range)
         add_path(&fixed, &range->path, range);
     buf_byte(out, '[');
-    if (fixed.count > 1) {
+    if (range && fixed.count > 1) {
         buf_text(out, "{\"IndexSpecs\":[");
         for (size_t i = 0; i < fixed.count; i++) {
             if (i)
                 buf_byte(out, ',');
             print_spec(out, fixed.single[i].path, " ASC");
         }
-        print_composite_end(out, v2);
+        print_composite_end(out, v2, true);
     }
     buf_byte(out, ']');
 }
@@ -222,12 +229,12 @@ void explain_indexes(struct buf *out, struct way *way, const struct select *sele
         for (size_t i = 0; i < way->planner.missing_count; i++)
             add_path(&wanted, &way->planner.missing[i], NULL);
     }
-    buf_text(out, v2 ? "{\"Utilized\":{\"SingleIndexes\":" : "{\"UtilizedSingleIndexes\":");
+    buf_text(out, v2 ? "{\"UtilizedIndexes\":{\"SingleIndexes\":" : "{\"UtilizedSingleIndexes\":");
     print_singles(out, &used, v2);
     if (v2) {
         buf_text(out, ",\"CompositeIndexes\":");
         print_joined(out, used.composite, v2);
-        buf_text(out, "},\"Potential\":{\"SingleIndexes\":");
+        buf_text(out, "},\"PotentialIndexes\":{\"SingleIndexes\":");
         print_singles(out, &wanted, v2);
     } else {
         buf_text(out, ",\"PotentialSingleIndexes\":");

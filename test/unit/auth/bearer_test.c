@@ -139,6 +139,26 @@ TEST(no_algorithm_can_be_taken_for_another)
     close_door(&door);
 }
 
+/* What is remembered is a token's signature, and nothing of when or for whom it is good. */
+TEST(a_token_that_was_good_once_is_not_good_for_ever)
+{
+    struct auth_who who;
+    struct slice token;
+    struct door door, other;
+
+    open_door(&door, "a2V5", true);
+    open_door(&other, "a2V5", true);
+    token = arena_copy(&other.op.arena, issuer_sign(&door.issuer, &door.op, RSA, GOOD));
+    for (int i = 0; i < 3; i++)
+        CHECK(knock(&door, token, &who) == ST_OK && slice_is(who.principal.sub, "ada"));
+    CHECK(knock(&other, token, &who) == ST_TOKEN_SIGNATURE); /* each set of keys remembers for itself */
+    env_advance_ms(door.env, 3600 * 1000 + JWT_LEEWAY_MS);
+    op_begin(&door.op, 1000);
+    CHECK(knock(&door, token, &who) == ST_TOKEN_EXPIRED);
+    close_door(&door);
+    close_door(&other);
+}
+
 TEST(a_token_of_another_issuer_with_the_same_kid_is_refused)
 {
     struct door door, other;

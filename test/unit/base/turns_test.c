@@ -12,7 +12,7 @@ static const char *taken(struct turns *turns)
     static char text[TURNS + 1];
     size_t size = 0;
 
-    for (struct turn *turn = turns_next(turns); turn; turn = turns_next(turns))
+    for (struct turn *turn = turns_next(turns, 0); turn; turn = turns_next(turns, 0))
         text[size++] = (char)('a' + turn->owner - 1);
     text[size] = '\0';
     return text;
@@ -42,12 +42,12 @@ TEST(whoever_was_taken_last_is_behind_those_who_wait)
     struct turn turn[TURNS], again = { .owner = 2 };
 
     wait_all(&turns, turn, "aaab");
-    CHECK(turns_next(&turns) == &turn[0]);
-    CHECK(turns_next(&turns) == &turn[3]);
+    CHECK(turns_next(&turns, 0) == &turn[0]);
+    CHECK(turns_next(&turns, 0) == &turn[3]);
     turns_wait(&turns, &again); /* who comes again and again passes nobody */
-    CHECK(turns_next(&turns) == &turn[1]);
-    CHECK(turns_next(&turns) == &again);
-    CHECK(turns_next(&turns) == &turn[2]);
+    CHECK(turns_next(&turns, 0) == &turn[1]);
+    CHECK(turns_next(&turns, 0) == &again);
+    CHECK(turns_next(&turns, 0) == &turn[2]);
 }
 
 TEST(of_one_owner_the_first_to_come_is_the_first_to_be_taken)
@@ -57,33 +57,33 @@ TEST(of_one_owner_the_first_to_come_is_the_first_to_be_taken)
 
     wait_all(&turns, turn, "aaaa");
     for (size_t i = 0; i < 4; i++)
-        CHECK(turns_next(&turns) == &turn[i]);
-    CHECK(!turns_next(&turns));
+        CHECK(turns_next(&turns, 0) == &turn[i]);
+    CHECK(!turns_next(&turns, 0));
 }
 
 TEST(one_owner_leaves_places_for_others)
 {
-    struct turns turns = { .held_max = 2 };
+    struct turns turns = { 0 };
     struct turn turn[TURNS];
 
     wait_all(&turns, turn, "aaabb");
     for (size_t i = 0; i < 4; i++)
-        turns_hold(&turns, turns_next(&turns));
-    CHECK(!turns_may_hold(&turns, 1) && turns_may_hold(&turns, 3));
-    CHECK(turns.first == &turn[2] && !turns_first(&turns) && !turns_next(&turns));
+        turns_hold(&turns, turns_next(&turns, 2));
+    CHECK(!turns_may_hold(&turns, 1, 2) && turns_may_hold(&turns, 3, 2));
+    CHECK(turns.first == &turn[2] && !turns_first(&turns, 2) && !turns_next(&turns, 2));
     turns_release(&turns, &turn[0]);
-    CHECK(turns_first(&turns) == &turn[2] && turns_next(&turns) == &turn[2]);
+    CHECK(turns_first(&turns, 2) == &turn[2] && turns_next(&turns, 2) == &turn[2]);
 }
 
 TEST(those_without_an_owner_are_taken_as_they_came_and_are_not_counted)
 {
-    struct turns turns = { .held_max = 1 };
+    struct turns turns = { 0 };
     struct turn turn[3] = { 0 };
 
     for (size_t i = 0; i < 3; i++)
         turns_wait(&turns, &turn[i]);
     for (size_t i = 0; i < 3; i++) {
-        CHECK(turns_next(&turns) == &turn[i]);
+        CHECK(turns_next(&turns, 1) == &turn[i]);
         turns_hold(&turns, &turn[i]);
     }
     CHECK(!turns.held);
@@ -109,7 +109,7 @@ TEST(whoever_leaves_is_missed_by_nobody)
         waits[i] = !waits[i];
         count = waits[i] ? count + 1 : count - 1;
         if (test_random() % 8 == 0 && count > 0) {
-            const struct turn *next = turns_next(&turns);
+            const struct turn *next = turns_next(&turns, 0);
 
             REQUIRE(next && waits[next - turn]);
             waits[next - turn] = false;
@@ -117,6 +117,6 @@ TEST(whoever_leaves_is_missed_by_nobody)
         }
     }
     for (; count > 0; count--)
-        REQUIRE(turns_next(&turns));
-    CHECK(!turns_next(&turns));
+        REQUIRE(turns_next(&turns, 0));
+    CHECK(!turns_next(&turns, 0));
 }

@@ -64,6 +64,7 @@ TEST(a_refusal_and_a_change_are_told_with_who_what_and_how_it_ended)
           json_string(json_get(lines[0], "time")).size == sizeof("2026-11-16T12:00:00.000Z") - 1);
     CHECK(says(lines[1], "event", "refused") && says(lines[1], "principal", NULL) &&
           json_int(json_get(lines[1], "status")) == 401);
+    CHECK(says(lines[1], "by", "key") && says(lines[2], "by", "nobody"));
     CHECK(says(lines[2], "path", "/dbs/a%22b%22%5C%01%FF"));
     client_close(&client);
 }

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/encode.h"
 #include "client.h"
+#include "script/script.h"
 #include "route/path.h"
 
 static sem_t resumed;
@@ -33,6 +34,9 @@ static void open_client(struct client *client, const char *audit_path,
         [AUTH_SECONDARY_READONLY] = CLIENT_READONLY_KEY,
     };
     static const char *const origins[] = { "http://page.example" };
+    const struct script_options no_scripts = {
+        .env = env_system(), .program = "/none", .children_max = 1, .cores = 1
+    };
 
     *client = (struct client){ 0 };
     rig_open(&client->rig, true);
@@ -45,6 +49,7 @@ static void open_client(struct client *client, const char *audit_path,
                                         .catalog = client->rig.catalog,
                                         .locks = client->rig.locks,
                                         .hints = hints_open(),
+                                        .scripts = scripts_open(&no_scripts),
                                         .print_token = print_token,
                                         .token_context = client->auth,
                                         .account = slice_of("orrery"),
@@ -84,6 +89,7 @@ void client_close(struct client *client)
     route_close(client->router);
     auth_close(client->auth);
     audit_close(client->audit);
+    scripts_close(client->service.scripts);
     hints_close(client->service.hints);
     op_free(&client->exchange.op);
     op_free(&client->keep);

@@ -178,6 +178,16 @@ TEST(a_key_of_one_range_is_served_while_another_range_has_nothing_left)
     client_close(&client);
 }
 
+/* Gives the container's offer another throughput. */
+static int replace_throughput(struct client *client, struct slice path, int units)
+{
+    char body[200];
+
+    snprintf(body, sizeof(body), "{'_rid':'%s','content':{'offerThroughput':%d}}",
+             path.data + strlen("/offers/"), units);
+    return client_send(client, METHOD_PUT, path.data, body);
+}
+
 static struct slice offer_path(struct client *client)
 {
     struct json offer;
@@ -204,13 +214,13 @@ TEST(replaced_throughput_counts_at_once_and_so_does_the_most_of_autoscale)
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 429);
     before = told_to_wait_ms(&client);
     offer = offer_path(&client);
-    CHECK(client_send(&client, METHOD_PUT, offer.data, "{'content':{'offerThroughput':800}}") == 200);
+    CHECK(replace_throughput(&client, offer, 800) == 200);
     client_header(&client, HEADER_PARTITION_KEY, "['a']");
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 429);
     after = told_to_wait_ms(&client);
     CHECK(after >= before / 2 && after <= before / 2 + 1);
     client_header(&client, HEADER_OFFER_TO_AUTOSCALE, "true");
-    CHECK(client_send(&client, METHOD_PUT, offer.data, "{'content':{'offerThroughput':800}}") == 200);
+    CHECK(replace_throughput(&client, offer, 800) == 200);
     client_header(&client, HEADER_OFFER_TO_AUTOSCALE, NULL);
     env_advance_ms(client.rig.op->env, 10 * 1000);
     create_large(&client, DOCS, "2", "a"); /* of 1,000 there are */

@@ -488,3 +488,65 @@ TEST(a_crowd_leaves_a_child_for_another_owner)
         script_end(session[i]);
     scripts_close(scripts);
 }
+
+struct beginning {
+    struct scripts *scripts;
+    uint64_t owner;
+    struct script_session *session;
+    atomic_bool done;
+};
+
+static void *begin_one(void *argument)
+{
+    struct beginning *beginning = argument;
+    struct op op;
+
+    begin_beside(&op);
+    CHECK(script_begin(&op, beginning->scripts, beginning->owner, &beginning->session) == ST_OK);
+    beginning->done = true;
+    op_free(&op);
+    return NULL;
+}
+
+/* When somebody waits, their clock is moved so far that another child is started. */
+static void begin_with_another(struct scripts *scripts, struct env *env, uint64_t owner,
+                               struct script_session **session)
+{
+    struct beginning beginning = { .scripts = scripts, .owner = owner };
+    struct script_stats stats = { 0 };
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, begin_one, &beginning);
+    while (!beginning.done && stats.waiting == 0)
+        scripts_stats(scripts, &stats);
+    env_advance_ms(env, 100);
+    pthread_join(thread, NULL);
+    *session = beginning.session;
+}
+
+/* By their clock, which nobody moves then, no other child is started: who gets the idle one is decided. */
+TEST(the_last_idle_child_is_not_for_who_has_one_for_every_core)
+{
+    struct env *env = env_seeded(1, 0);
+    struct scripts *scripts = open_timed(env, 8);
+    struct script_session *session[3] = { NULL }, *other;
+    struct script_stats stats;
+    struct waiting waiting;
+
+    memset(served, 0, sizeof(served));
+    for (size_t i = 0; i < 3; i++)
+        begin_with_another(scripts, env, i < 2 ? CROWD : OTHER, &session[i]);
+    REQUIRE(session[0] && session[1] && session[2]);
+    script_end(session[2]);
+    start_waiting(&waiting, scripts, CROWD);
+    REQUIRE(script_begin(test_op(), scripts, OTHER, &other) == ST_OK); /* it was kept for such */
+    scripts_stats(scripts, &stats);
+    CHECK(stats.waiting == 1 && stats.children == 3 && !served[0]);
+    script_end(session[0]);
+    pthread_join(waiting.thread, NULL);
+    CHECK(strcmp(served, "c") == 0);
+    script_end(session[1]);
+    script_end(other);
+    scripts_close(scripts);
+    env_free(env);
+}
