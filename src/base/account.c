@@ -73,7 +73,9 @@ bool claim_more(struct claim *claim, size_t bytes)
 {
     struct account *account = claim->account;
 
-    if (account) {
+    if (account && claim->is_owed) {
+        add(account, claim->holder, bytes);
+    } else if (account) {
         add(account, claim->holder, bytes);
         if (is_over(account, claim, bytes)) {
             take_off(account, claim->holder, bytes);

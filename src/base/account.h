@@ -45,6 +45,8 @@ struct claim {
     size_t bytes;
     enum holder holder;
     bool refused; /* it got no more; whoever begins anew sets it back */
+    bool
+        is_owed; /* what it asks for is granted whatever the limit: its work is done, and its client must be told */
 };
 
 /* False when there is no room: nothing has changed then but `refused`. */

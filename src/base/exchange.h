@@ -70,6 +70,13 @@ struct exchange {
  */
 typedef enum status exchange_handler(void *context, struct exchange *exchange);
 
+/*
+ * Whether a request may send its body. Asked on a loop thread when the head of a request is there and its body is not
+ * small; the request has no body then. It must not wait. True: it may, and the handler is called when the body is there,
+ * as it is for others. False: the refusal is in the answer. Nothing else is left of the call.
+ */
+typedef bool exchange_admission(void *context, struct exchange *exchange);
+
 /* The header's id, or HEADER_COUNT for one we do not look at. The name may be in any case. */
 enum header_id header_find(struct slice name);
 

@@ -63,6 +63,7 @@ enum {
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
        large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
     CATALOG_CHILDREN_MAX = 10000,
+    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent: definitions stay in memory */
 
     /* Throughput, in RU/s. Service: fixed from 400 in steps of 100, autoscale from 1,000 in steps of 1,000. */
     THROUGHPUT_MIN = 400,
@@ -107,10 +108,11 @@ enum {
     /* HTTP. SDKs send session tokens and keys of tens of kilobytes in headers. */
     HTTP_HEAD_BYTES_MAX = 128 * 1024,
     HTTP_BODY_BYTES_MAX = 4 * 1024 * 1024,
-    HTTP_INPUT_BYTES_MAX = 512 * 1024 * 1024, /* of all requests being read at a time */
+    HTTP_SMALL_BODY_BYTES = 16 * 1024, /* that a request may send before anybody has looked at its key */
     HTTP_CONNECTIONS_MAX = 10000,
     HTTP_IDLE_MS = 300 * 1000,
-    HTTP_REQUEST_MS = 30 * 1000, /* from a request's first byte to its last */
+    HTTP_PROGRESS_BYTES = 16 * 1024, /* to be sent, or taken of an answer, in half of the next */
+    HTTP_REQUEST_MS = 30 * 1000,     /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
 
     /* HTTP/2. A connection may have so many requests at a time, and all connections together as many as there may be

@@ -45,7 +45,7 @@ void op_begin(struct op *op, int64_t timeout_ms)
     assert(timeout_ms >= 0);
     arena_reset(&op->arena);
     claim_move(&op->claim, HOLDER_OPERATIONS);
-    op->claim.refused = false;
+    op->claim.refused = op->claim.is_owed = false;
     op->arena.limit_bytes = op->memory_limit_bytes; /* an answer may have been given more, or the index */
     op->index_bytes = 0;
     op->now_ms = env_now_ms(op->env);
@@ -111,9 +111,11 @@ void op_set_row_error(struct op *op, enum status why)
     op->error = text;
 }
 
+/* Whoever gets no memory says so in many ways: a key that cannot be parsed is no key. Some failures are what they are. */
 enum status op_explain_memory(struct op *op, enum status why)
 {
-    if (!op->claim.refused || (why != ST_TOO_LARGE && why != ST_QUERY_MEMORY))
+    if (!op->claim.refused || why == ST_OK || why == ST_NOT_MODIFIED || error_row(why)->http == 408 ||
+        error_row(why)->http >= 503)
         return why;
     return op_fail(op, ST_TOO_MANY_REQUESTS,
                    "Request rate is large: there is not enough memory for this request at this time. Please "

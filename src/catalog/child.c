@@ -353,6 +353,27 @@ static bool is_granted(const struct catalog *catalog, enum rid_type type, const 
     return false;
 }
 
+/* Definitions stay in memory: so there is a limit to what all below one parent take, whatever their kinds. */
+static enum status check_bytes(struct op *op, const struct catalog *catalog, const struct rid *parent,
+                               struct json body, const struct child *old)
+{
+    const struct map *map = &catalog->known.children_by_place;
+    size_t bytes = json_bytes(body).size;
+
+    for (size_t i = 0; i < map->capacity; i++) {
+        const struct child *child = map->slot[i].value;
+
+        if (child && child != old && rid_equal(&child->parent, parent))
+            bytes += json_bytes(child->body).size;
+    }
+    if (bytes <= CATALOG_CHILDREN_BYTES_MAX)
+        return ST_OK;
+    return op_fail(op, ST_FORBIDDEN,
+                   "The scripts of a container, or the other definitions below one resource, may take %d MB "
+                   "together. Delete some of them first.",
+                   CATALOG_CHILDREN_BYTES_MAX >> 20);
+}
+
 /* A new rid whose text is no sibling's id. */
 static struct rid next_rid(struct op *op, struct catalog *catalog, enum rid_type type,
                            const struct rid *parent, uint64_t *number)
@@ -382,6 +403,7 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
+    TRY(check_bytes(op, catalog, parent, body, NULL));
     rid = next_rid(op, catalog, type, parent, &number);
     assert(!child_at(catalog, &rid)); /* no number is used twice */
     batch_uses_counter(batch, number);
@@ -431,7 +453,7 @@ static enum status check_replace(struct op *op, struct catalog *catalog, const s
     other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
     if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
         return op_fail_as(op, ST_EXISTS);
-    return ST_OK;
+    return check_bytes(op, catalog, &now->parent, body, now);
 }
 
 /* `ranges` is a change of ranges that goes into the same commit, or NULL. */

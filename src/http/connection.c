@@ -8,13 +8,14 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/limits.h"
 #include "base/thread.h"
 #include "http/server.h"
 
 enum {
-    READ_BYTES_MIN = 2048, /* room there must be before a read */
-    STEPS_PER_WAKE = 64,   /* then the loop's other connections have their turn */
+    STEPS_PER_WAKE = 64, /* then the loop's other connections have their turn */
     LINGER_MS = 2000,
     BUFFER_KEPT_MS = 1000, /* an idle connection's buffer, while more requests are likely */
 };
@@ -25,13 +26,29 @@ static void run(struct connection *c);
 
 static uint64_t now_ms(const struct connection *c)
 {
-    return uv_now(&c->loop->uv);
+    return c->loop->now_ms;
 }
 
 static void enter(struct connection *c, enum connection_state state)
 {
     c->state = state;
     c->since_ms = now_ms(c);
+    progress_begin(&c->request, c->since_ms);
+}
+
+void progress_begin(struct progress *progress, uint64_t at_ms)
+{
+    *progress = (struct progress){ .window_ms = at_ms };
+}
+
+bool progress_is_enough(struct progress *progress, uint64_t at_ms, uint64_t window_ms)
+{
+    if (at_ms - progress->window_ms <= window_ms)
+        return true;
+    if (progress->bytes < HTTP_PROGRESS_BYTES)
+        return false;
+    progress_begin(progress, at_ms);
+    return true;
 }
 
 /* Ends */
@@ -60,22 +77,30 @@ static void unlink_connection(struct connection *c)
 
 void connection_release(struct connection *c, struct input *input)
 {
-    uint64_t before =
-        atomic_fetch_sub_explicit(&c->loop->server->input_bytes, input->capacity, memory_order_relaxed);
-
-    assert(before >= input->capacity);
+    peer_less(c->peer, &input->claim, input->claim.bytes);
     input_free(input);
 }
 
 bool connection_reserve(struct connection *c, struct input *input, size_t bytes)
 {
-    size_t before = input->capacity;
-    bool reserved = input_reserve(input, bytes);
-    size_t more = input->capacity - before;
+    size_t wanted = input_capacity(input, bytes);
 
-    return atomic_fetch_add_explicit(&c->loop->server->input_bytes, more, memory_order_relaxed) + more <=
-               c->loop->server->options.input_bytes_max &&
-           reserved;
+    if (wanted > input->claim.bytes) {
+        input->claim.account = c->loop->server->options.account;
+        input->claim.holder = HOLDER_BODIES;
+        if (!peer_more(c->peer, &input->claim, wanted - input->claim.bytes))
+            return false;
+    }
+    return input_reserve(input, bytes);
+}
+
+static void release_job(struct connection *c)
+{
+    peer_less(c->peer, &c->job->answer, c->job->answer.bytes);
+    free(c->job->kept);
+    c->job->kept = NULL;
+    job_release(c->loop, c->job);
+    c->job = NULL;
 }
 
 static enum wait close_connection(struct connection *c)
@@ -84,10 +109,11 @@ static enum wait close_connection(struct connection *c)
     c->state = CONNECTION_CLOSED;
     unlink_connection(c);
     if (c->job)
-        job_release(c->loop, c->job);
+        release_job(c);
     if (c->http2)
         http2_close(c);
     connection_release(c, &c->input);
+    peers_leave(c->loop->server->peers, c->peer);
     uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
     transport_close(&c->transport);
     loop_connection_ended(c->loop);
@@ -280,6 +306,7 @@ static enum wait step_new(struct connection *c)
     if (io != IO_DONE)
         return WAIT_READ;
     if (first != TLS_FIRST_BYTE || !c->loop->server->tls) {
+        c->refuses_plain = c->loop->server->options.tls_only && !transport_is_from_here(&c->transport);
         enter(c, CONNECTION_READ);
         return GO_ON;
     }
@@ -310,8 +337,9 @@ static enum wait fill(struct connection *c)
     size_t room, size = 0;
     enum io io;
 
-    if (!connection_reserve(c, &c->input, READ_BYTES_MIN))
-        return c->job ? refuse(c, ST_UNAVAILABLE, "The server is overloaded.") : close_connection(c);
+    if (!connection_reserve(c, input, INPUT_READ_BYTES))
+        return c->job ? refuse(c, ST_UNAVAILABLE, "The server has no room for this request at this time.")
+                      : close_connection(c);
     room = input->capacity - input->size;
     io = transport_recv(&c->transport, input->data + input->size, room, &size);
     if (io == IO_CLOSED)
@@ -319,9 +347,32 @@ static enum wait fill(struct connection *c)
     if (io != IO_DONE)
         return wait_of(io);
     input->size += size;
+    c->request.bytes += size;
     count(&c->loop->counts.bytes_in, size);
     c->drained = size < room && !transport_pending(&c->transport);
     return GO_ON;
+}
+
+/* Looks at the head alone. Its slices end when more is read, and the handler gets them anew. */
+static bool admit(struct connection *c)
+{
+    struct request *request = &c->job->exchange.request;
+    bool admitted;
+
+    parser_request_head(&c->job->parser, &c->input, request);
+    request->tls = c->transport.ssl != NULL;
+    request->peer = slice_of(c->peer_name);
+    admitted = job_admit(c->job);
+    if (admitted)
+        *request = (struct request){ .target = slice_of(""), .body = slice_of("") };
+    return admitted;
+}
+
+/* It has its answer. Nothing of the body will be read, so nothing after it can be read either. */
+static enum wait refuse_body(struct connection *c)
+{
+    c->last = c->lingers = true;
+    return answer(c);
 }
 
 static enum wait step_read(struct connection *c)
@@ -335,7 +386,11 @@ static enum wait step_read(struct connection *c)
         if (!c->job)
             return close_connection(c);
         c->job->connection = c;
+        progress_begin(&c->request, now_ms(c)); /* it may have been idle before */
     }
+    if (c->refuses_plain)
+        return refuse(c, ST_BAD_HEADER,
+                      "This server speaks https only. (serve --tls-only=no has it speak http, too.)");
     switch (parser_feed(&c->job->parser, &c->input)) {
     case PARSED_WHOLE:
         return serve(c);
@@ -346,6 +401,8 @@ static enum wait step_read(struct connection *c)
     case PARSED_MORE:
         break;
     }
+    if (!c->job->admitted && parser_needs_admission(&c->job->parser, HTTP_SMALL_BODY_BYTES) && !admit(c))
+        return refuse_body(c);
     if (parser_awaits_continue(&c->job->parser))
         return write_continue(c);
     return c->drained ? WAIT_READ : GO_ON;
@@ -354,8 +411,7 @@ static enum wait step_read(struct connection *c)
 static enum wait finish_answer(struct connection *c)
 {
     assert(!c->continues);
-    job_release(c->loop, c->job);
-    c->job = NULL;
+    release_job(c);
     c->began = true;
     if (c->last || c->loop->stopping) /* an answer that was begun before the stop did not say so */
         return c->lingers ? linger(c) : close_connection(c);
@@ -364,18 +420,43 @@ static enum wait finish_answer(struct connection *c)
     return input_has_more(&c->input) || !c->drained ? GO_ON : WAIT_READ;
 }
 
+/*
+ * The client does not take its answer at once. What is left of it is kept by itself, and all else that the request took is
+ * given back. False when there is no room, or when its peer holds too much.
+ */
+static bool keep_answer(struct connection *c)
+{
+    struct job *job = c->job;
+    size_t left = job->out[0].size + job->out[1].size;
+
+    if (job->kept || c->continues)
+        return true;
+    job->answer = (struct claim){ .account = c->loop->server->options.account, .holder = HOLDER_ANSWERS };
+    if (!peer_more(c->peer, &job->answer, left))
+        return false;
+    job->kept = malloc(left);
+    if (!job->kept)
+        return false;
+    memcpy(mempcpy(job->kept, job->out[0].data, job->out[0].size), job->out[1].data, job->out[1].size);
+    job->out[0] = slice_make(job->kept, left);
+    job->out[1] = slice_of("");
+    arena_reset(&job->exchange.op.arena);
+    if (!input_has_more(&c->input))
+        connection_release(c, &c->input);
+    return true;
+}
+
 static enum wait step_write(struct connection *c)
 {
     size_t sent;
     enum io io = transport_send(&c->transport, c->job->out, &sent);
 
     count(&c->loop->counts.bytes_out, sent);
-    if (sent > 0)
-        c->since_ms = now_ms(c);
+    c->request.bytes += sent;
     if (io == IO_CLOSED)
         return close_connection(c);
     if (io != IO_DONE)
-        return wait_of(io);
+        return keep_answer(c) ? wait_of(io) : close_connection(c);
     if (!c->continues)
         return finish_answer(c);
     c->continues = false;
@@ -434,6 +515,7 @@ static void on_event(uv_poll_t *poll, int status, int events)
 {
     struct connection *c = poll->data;
 
+    loop_look_at_clock(c->loop);
     (void)events;
     if (status < 0) { /* libuv has stopped watching: the connection is broken */
         c->watched = 0;
@@ -513,26 +595,42 @@ static void link_connection(struct connection *c)
     loop->connections = c;
 }
 
-static void name_peer(struct connection *c, int fd)
+static void name_peer(struct connection *c, const struct sockaddr_storage *address, socklen_t size)
 {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
     char host[INET6_ADDRSTRLEN] = "", port[8] = "";
 
-    if (getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
-        getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port, sizeof(port),
+    if (getnameinfo((const struct sockaddr *)address, size, host, sizeof(host), port, sizeof(port),
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
         snprintf(c->peer_name, sizeof(c->peer_name), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-void connection_open(struct loop *loop, int fd)
+/* NULL when its peer may have no more, or without memory. */
+static struct connection *make_connection(struct loop *loop, int fd)
 {
+    struct peers *peers = loop->server->peers;
+    struct sockaddr_storage address = { 0 };
+    socklen_t size = sizeof(address);
     struct connection *c = calloc(1, sizeof(*c));
 
-    if (!c || uv_poll_init(&loop->uv, &c->poll, fd) != 0) {
+    if (c && getpeername(fd, (struct sockaddr *)&address, &size) == 0) {
+        c->peer = peers_enter(peers, &address);
+        name_peer(c, &address, size);
+    }
+    if (c && c->peer && uv_poll_init(&loop->uv, &c->poll, fd) == 0)
+        return c;
+    if (c && c->peer)
+        peers_leave(peers, c->peer);
+    free(c);
+    return NULL;
+}
+
+void connection_open(struct loop *loop, int fd)
+{
+    struct connection *c = make_connection(loop, fd);
+
+    if (!c) {
         struct transport transport = { .fd = fd };
 
-        free(c);
         transport_close(&transport);
         loop_connection_ended(loop);
         count(&loop->counts.refused, 1);
@@ -541,7 +639,6 @@ void connection_open(struct loop *loop, int fd)
     c->poll.data = c;
     c->loop = loop;
     transport_init(&c->transport, fd);
-    name_peer(c, fd);
     link_connection(c);
     enter(c, CONNECTION_NEW);
     watch(c, UV_READABLE);
@@ -563,7 +660,8 @@ static void check_reading(struct connection *c, uint64_t at_ms)
     const struct http_options *options = &c->loop->server->options;
 
     if (c->job) {
-        if (at_ms - c->job->begun_ms > (uint64_t)options->request_ms)
+        if (at_ms - c->job->begun_ms > (uint64_t)options->request_ms ||
+            !progress_is_enough(&c->request, at_ms, (uint64_t)options->request_ms / 2))
             time_out_request(c);
         return;
     }
@@ -600,10 +698,16 @@ void connection_check_time(struct connection *c, uint64_t at_ms)
     case CONNECTION_POOL: /* the operation has a deadline of its own */
     case CONNECTION_CLOSED:
         break;
+    case CONNECTION_WRITE:
+        if (progress_is_enough(&c->request, at_ms, patience_ms(c) / 2))
+            break;
+        count(&c->loop->counts.timeouts, 1);
+        close_connection(c);
+        break;
     default:
         if (at_ms - c->since_ms <= patience_ms(c))
             break;
-        count(&c->loop->counts.timeouts, c->state == CONNECTION_HANDSHAKE || c->state == CONNECTION_WRITE);
+        count(&c->loop->counts.timeouts, c->state == CONNECTION_HANDSHAKE);
         close_connection(c);
     }
 }

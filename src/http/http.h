@@ -17,14 +17,15 @@ struct http_options {
     const char *const *listen; /* "ADDR:PORT", "[::1]:8081", "localhost:0" (every address of the name) */
     size_t listen_count;
     const char *tls_cert_file, *tls_key_file; /* PEM; NULL for http only */
-    size_t loops;                             /* 0: one per core */
+    bool tls_only; /* plain http is refused, but for those who have our own address */
+    size_t loops;  /* 0: one per core */
     size_t connections_max;
     size_t head_bytes_max, body_bytes_max;
-    size_t input_bytes_max;  /* of all requests being read at a time */
     struct account *account; /* NULL: what requests take is on none */
     int64_t idle_ms, request_ms;
     struct env *env;
     exchange_handler *handler;
+    exchange_admission *admit; /* NULL: every request may send its body */
     void *context;
     void (*write_error)(struct exchange *exchange, enum status status,
                         const char *message); /* fills the answer */

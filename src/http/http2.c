@@ -86,7 +86,7 @@ static void end_job(struct job *job)
     release_request(job);
     job_release(c->loop, job);
     if (!c->http2->jobs)
-        c->http2->idle_since_ms = uv_now(&c->loop->uv);
+        c->http2->idle_since_ms = c->loop->now_ms;
 }
 
 /* What the session asks for */
@@ -114,7 +114,18 @@ static void stream_ended(void *context, struct http2_stream *stream)
         end_job(job);
 }
 
-static const struct http2_owner owner = { begin_stream, reserve, stream_ended };
+/* Its answer is there when it may not, and waits for serve_ready(). */
+static bool admit(void *context, struct http2_stream *stream)
+{
+    struct job *job = job_of(stream);
+
+    http2_stream_request(stream, &job->exchange.request);
+    job->exchange.request.body = slice_of("");
+    connection_describe(context, &job->exchange.request);
+    return job_admit(job);
+}
+
+static const struct http2_owner owner = { begin_stream, reserve, stream_ended, admit };
 
 bool http2_open(struct connection *c)
 {
@@ -126,11 +137,12 @@ bool http2_open(struct connection *c)
         return false;
     http2->limits = (struct http2_limits){ .head_bytes_max = options->head_bytes_max,
                                            .body_bytes_max = options->body_bytes_max,
+                                           .small_body_bytes = HTTP_SMALL_BODY_BYTES,
                                            .streams_max = HTTP2_STREAMS_MAX,
                                            .window_bytes = HTTP2_WINDOW_BYTES,
                                            .windows_bytes = HTTP2_WINDOWS_BYTES,
                                            .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
-    http2->idle_since_ms = uv_now(&c->loop->uv);
+    http2->idle_since_ms = c->loop->now_ms;
     http2->session = http2_session_open(&http2->limits, &owner, c);
     c->http2 = http2;
     return http2->session != NULL;
@@ -142,7 +154,7 @@ static void answer(struct job *job)
 {
     struct http2_answer answer = answer_for_http2(job->connection->loop, job);
 
-    job->progress_ms = uv_now(&job->connection->loop->uv);
+    job->progress_ms = job->connection->loop->now_ms;
     job->progress_bytes = 0;
     release_request(job);
     if (!http2_stream_answer(&job->stream, &job->exchange.op.arena, &answer))
@@ -186,6 +198,8 @@ static void serve_ready(struct http2 *http2)
     while ((stream = http2_session_next(http2->session))) {
         if (stream->why == ST_OK)
             serve(job_of(stream));
+        else if (!stream->reason)
+            answer(job_of(stream));
         else
             refuse_wrong(job_of(stream));
     }
@@ -249,7 +263,7 @@ static bool keep_unsent(struct connection *c)
         return false;
     memcpy(http2->kept, http2->unsent.data, http2->unsent.size);
     http2->unsent.data = http2->kept;
-    c->since_ms = uv_now(&c->loop->uv);
+    c->since_ms = c->loop->now_ms;
     return true;
 }
 
@@ -262,7 +276,7 @@ static enum io send_unsent(struct connection *c)
 
     count(&c->loop->counts.bytes_out, sent);
     if (sent > 0)
-        c->since_ms = uv_now(&c->loop->uv);
+        c->since_ms = c->loop->now_ms;
     http2->unsent = parts[0];
     if (io == IO_DONE) {
         free(http2->kept);

@@ -270,12 +270,27 @@ static int say_continue(struct http2_stream *stream)
                                   NULL);
 }
 
+/* Asks whether a request may send its body, once, when it is not small or its client waits to be told. */
+static void admit(struct http2_stream *stream, uint64_t body_bytes)
+{
+    struct http2_session *session = stream->session;
+    bool waits = stream->expects_continue && !stream->whole;
+
+    if (stream->why != ST_OK || stream->admitted ||
+        (body_bytes <= session->limits->small_body_bytes && !waits))
+        return;
+    stream->admitted = true;
+    if (!session->owner->admit(session->context, stream))
+        refuse(stream, ST_UNAUTHORIZED, NULL);
+}
+
 static int end_head(struct http2_stream *stream)
 {
     stream->head_done = true;
     settle_host(stream);
     if (stream->length > stream->session->limits->body_bytes_max)
         refuse(stream, ST_TOO_LARGE, "Request size is too large");
+    admit(stream, stream->length);
     if (stream->why != ST_OK)
         make_ready(stream);
     else if (stream->expects_continue && !stream->whole)
@@ -305,9 +320,10 @@ static void take_body(struct http2_stream *stream, struct slice bytes)
 {
     const struct http2_limits *limits = stream->session->limits;
 
+    admit(stream, stream->body.size + bytes.size);
     if (bytes.size > limits->body_bytes_max - stream->body.size)
         refuse(stream, ST_TOO_LARGE, "Request size is too large");
-    else
+    else if (stream->why == ST_OK)
         append(stream, &stream->body, bytes);
     if (stream->why != ST_OK)
         make_ready(stream);

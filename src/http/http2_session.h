@@ -20,18 +20,18 @@ struct http2_stream {
     int32_t id;
     enum method method;
     enum status why;    /* the request cannot be served */
-    const char *reason; /* ... because of this */
+    const char *reason; /* ... because of this; NULL: the owner's admit() knows why */
     struct input head, body;
     struct span target, authority, host, header[HEADER_COUNT]; /* in the head, whose first byte is nobody's */
     size_t list_bytes;   /* of the head, as RFC 9113, 6.5.2, counts them */
     uint64_t length;     /* what Content-Length says; 0 without one */
     struct slice unsent; /* of the answer's body */
     uint64_t sent_bytes; /* of it; a clock elsewhere sees progress by it */
-    bool head_done, whole, ready, answered, expects_continue;
+    bool head_done, whole, ready, answered, expects_continue, admitted;
 };
 
 struct http2_limits {
-    size_t head_bytes_max, body_bytes_max;
+    size_t head_bytes_max, body_bytes_max, small_body_bytes;
     uint32_t streams_max; /* at a time */
     uint32_t
         window_bytes; /* of a body that a client may send before it is told that there is room for more */
@@ -45,6 +45,8 @@ struct http2_owner {
     struct http2_stream *(*begin)(void *context);
     bool (*reserve)(void *context, struct input *input, size_t bytes); /* as input_reserve() */
     void (*ended)(void *context, struct http2_stream *stream);         /* it was answered whole, or reset */
+    bool (*admit)(void *context,
+                  struct http2_stream *stream); /* whether it may send its body, which is not small */
 };
 
 /* NULL without memory. The limits and the owner must outlive it. */

@@ -54,13 +54,13 @@ struct job *job_take(struct loop *loop)
     job->exchange.op.may_block = false;
     job->exchange.op.resume = loop_resume;
     job->exchange.refused = job->exchange.resumed = false;
-    job->goes_on = job->away = false;
+    job->goes_on = job->away = job->admitted = false;
     job->exchange.class = CLASS_QUICK;
     job->exchange.owner = 0;
     job->exchange.request = (struct request){ .target = slice_of(""), .body = slice_of("") };
     job_reset_answer(job);
     parser_begin(&job->parser, options->head_bytes_max, options->body_bytes_max);
-    job->begun_ms = uv_now(&loop->uv);
+    job->begun_ms = loop->now_ms;
     return job;
 }
 
@@ -126,6 +126,19 @@ static enum served submit(struct job *job)
     job->exchange.refused = true;
     handle_again(job);
     return SERVED;
+}
+
+bool job_admit(struct job *job)
+{
+    const struct http_options *options = &job->connection->loop->server->options;
+
+    assert(!job->admitted);
+    job->admitted = !options->admit || options->admit(options->context, &job->exchange);
+    if (job->admitted) {
+        op_begin(&job->exchange.op, OP_TIMEOUT_MS);
+        job_reset_answer(job);
+    }
+    return job->admitted;
 }
 
 enum served job_serve(struct job *job)

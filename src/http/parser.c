@@ -21,14 +21,24 @@ static void input_compact(struct input *input)
     input->start = 0;
 }
 
-bool input_reserve(struct input *input, size_t bytes)
+size_t input_capacity(const struct input *input, size_t bytes)
 {
     size_t capacity = input->capacity ? input->capacity : INPUT_BYTES_FIRST;
+    size_t wanted = input->size - input->start + bytes;
+
+    if (wanted <= input->capacity)
+        return input->capacity;
+    while (capacity < wanted)
+        capacity *= 2;
+    return capacity > input->expected && input->expected >= wanted ? input->expected : capacity;
+}
+
+bool input_reserve(struct input *input, size_t bytes)
+{
+    size_t capacity = input_capacity(input, bytes);
     char *data;
 
     input_compact(input);
-    while (capacity - input->size < bytes)
-        capacity *= 2;
     if (capacity == input->capacity)
         return true;
     data = realloc(input->data, capacity);
@@ -43,6 +53,7 @@ void input_next(struct input *input)
 {
     assert(input->parsed <= input->size);
     input->start = input->parsed;
+    input->expected = 0;
     if (input->start == input->size)
         input->start = input->parsed = input->size = 0;
 }
@@ -50,7 +61,7 @@ void input_next(struct input *input)
 void input_free(struct input *input)
 {
     free(input->data);
-    *input = (struct input){ 0 };
+    *input = (struct input){ .claim = input->claim };
 }
 
 static struct parser *parser_of(llhttp_t *llhttp)
@@ -204,6 +215,8 @@ static enum parsed feed_head(struct parser *parser, struct input *input)
     if (error == HPE_PAUSED) {
         assert(parser->head_done);
         input->parsed = input->start + parser->head_size;
+        if (!parser->framing.is_chunked)
+            input->expected = parser->head_size + parser->framing.left + INPUT_READ_BYTES;
         return PARSED_MORE;
     }
     if (parser->why == ST_OK)
@@ -288,15 +301,21 @@ static enum method method_of(uint8_t method)
     }
 }
 
-void parser_request(const struct parser *parser, const struct input *input, struct request *request)
+void parser_request_head(const struct parser *parser, const struct input *input, struct request *request)
 {
     const char *base = input->data + input->start;
 
-    assert(parser->whole);
+    assert(parser->head_done);
     request->method = method_of(parser->llhttp.method);
     request->target = slice_at(base, parser->target);
-    request->body = slice_at(base, parser->body);
     for (int id = 0; id < HEADER_COUNT; id++)
         if (parser->header[id].at)
             request->header[id] = slice_trim(slice_at(base, parser->header[id]));
+}
+
+void parser_request(const struct parser *parser, const struct input *input, struct request *request)
+{
+    assert(parser->whole);
+    parser_request_head(parser, input, request);
+    request->body = slice_at(input->data + input->start, parser->body);
 }

@@ -15,7 +15,14 @@ struct input {
     size_t start;  /* of the request that is being read */
     size_t parsed; /* up to here */
     size_t size, capacity;
+    size_t expected;    /* what the request will take, once its head has told; 0: not known */
+    struct claim claim; /* its owner's: what of the memory is counted */
 };
+
+enum { INPUT_READ_BYTES = 2048 }; /* room there should be for a read */
+
+/* How much memory it will have after input_reserve(). */
+size_t input_capacity(const struct input *input, size_t bytes);
 
 /* Room for at least `bytes` behind data + size; what earlier requests left is moved away. False without memory. */
 bool input_reserve(struct input *input, size_t bytes);
@@ -57,6 +64,16 @@ enum parsed parser_feed(struct parser *parser, struct input *input);
 
 /* After PARSED_WHOLE. Headers that the request lacks are left as they are. */
 void parser_request(const struct parser *parser, const struct input *input, struct request *request);
+
+/* What there is of it when its head is there: no body. */
+void parser_request_head(const struct parser *parser, const struct input *input, struct request *request);
+
+/* True when the head is here, and more of a body is coming than just anybody may send. */
+static inline bool parser_needs_admission(const struct parser *parser, size_t small_bytes)
+{
+    return parser->head_done && (parser->expects_continue || parser->body.size > small_bytes ||
+                                 (!parser->framing.is_chunked && parser->framing.left > small_bytes));
+}
 
 /* True when the headers are here, the client waits for "100 Continue", and has sent nothing of the body yet. */
 static inline bool parser_awaits_continue(const struct parser *parser)

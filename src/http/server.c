@@ -54,7 +54,8 @@ static enum status open_loops(struct op *op, struct http_server *server)
 
     server->loops = calloc(wanted, sizeof(*server->loops));
     server->pool = open_pool();
-    if (!server->loops || !server->pool)
+    server->peers = peers_open(server->options.connections_max);
+    if (!server->loops || !server->pool || !server->peers)
         return op_fail(op, ST_UNAVAILABLE, "out of memory");
     for (; server->loop_count < wanted; server->loop_count++)
         TRY(loop_open(op, server, &server->loops[server->loop_count]));
@@ -142,7 +143,7 @@ void http_free(struct http_server *server)
     for (size_t i = 0; i < server->loop_count; i++)
         loop_close(&server->loops[i]);
     assert(atomic_load(&server->connections_open) == 0);
-    assert(atomic_load(&server->input_bytes) == 0);
+    peers_close(server->peers);
     listen_close(&server->listeners);
     tls_close(server->tls);
     free(server->loops);

@@ -17,6 +17,7 @@
 #include "http/http2_session.h"
 #include "http/listen.h"
 #include "http/parser.h"
+#include "http/peers.h"
 #include "http/pool.h"
 #include "http/transport.h"
 
@@ -31,26 +32,41 @@ enum connection_state {
     CONNECTION_CLOSED, /* until libuv lets go of it */
 };
 
+/*
+ * What moves too slowly is ended: in each window of time so many bytes must have been sent or taken. Silence is the slowest.
+ * HTTP/1.1 has one of them for each connection, HTTP/2 one for each stream.
+ */
+struct progress {
+    uint64_t window_ms; /* when the present window began */
+    uint64_t bytes;     /* in it */
+};
+
+void progress_begin(struct progress *progress, uint64_t now_ms);
+bool progress_is_enough(struct progress *progress, uint64_t now_ms, uint64_t window_ms);
+
 struct connection {
     uv_poll_t poll;
     struct loop *loop;
     struct connection *next, *previous;
     struct transport transport;
+    struct peer *peer;
     struct input input;
     struct job *job;
     struct http2 *http2; /* NULL: it speaks HTTP/1.1, or nothing yet */
     struct connection *next_unsent;
     char peer_name[64]; /* 192.0.2.7:50312, [2001:db8::7]:50312; empty where the system does not tell */
-    uint64_t since_ms;  /* the last progress in this state, on the loop's clock */
+    uint64_t since_ms;  /* when it came into this state, or was last heard of in it, on the loop's clock */
+    struct progress request; /* of the request that is being read, or of the answer that is being taken */
     enum connection_state state;
-    int watched;    /* the events asked of libuv */
-    bool drained;   /* the last read took all there was */
-    bool gone;      /* the client left while the pool had its request */
-    bool is_unsent; /* it is among the loop's */
-    bool last;      /* closes after this answer */
-    bool lingers;   /* ... and the client may still be sending */
-    bool began;     /* it has sent a request, so that it goes on with HTTP/1.1 */
-    bool continues; /* what is being written is "100 Continue" */
+    int watched;        /* the events asked of libuv */
+    bool drained;       /* the last read took all there was */
+    bool gone;          /* the client left while the pool had its request */
+    bool is_unsent;     /* it is among the loop's */
+    bool last;          /* closes after this answer */
+    bool refuses_plain; /* it speaks http, and must not */
+    bool lingers;       /* ... and the client may still be sending */
+    bool began;         /* it has sent a request, so that it goes on with HTTP/1.1 */
+    bool continues;     /* what is being written is "100 Continue" */
 };
 
 struct job {
@@ -60,12 +76,15 @@ struct job {
     struct connection *connection;
     struct parser parser;
     struct slice out[2];        /* what is left to be sent */
+    char *kept;                 /* where that lies, if it was not taken at once; NULL: in the op's arena */
+    struct claim answer;        /* what that takes */
     struct http2_stream stream; /* in the parser's place and that of what is to be sent */
     struct job *next_stream, *previous_stream;
     uint64_t progress_ms; /* when a byte of the stream's answer was last taken */
     uint64_t progress_bytes;
     uint64_t begun_ms; /* the request's first byte, on the loop's clock */
     bool away;         /* with the pool, or pending; the loop's own mark */
+    bool admitted;     /* it may send its body */
     bool goes_on;      /* it was given back for its handler to go on, and not with an answer */
 };
 
@@ -101,6 +120,7 @@ struct loop {
     _Atomic uint64_t open; /* connections, with those on their way here */
     int reserve_fd;        /* given up to accept, and close, what comes when no descriptor is left */
     bool accept_paused, stopping;
+    uint64_t now_ms; /* the env's monotonic clock, as of the last thing that woke the loop */
     uint64_t drain_until_ms;
     int64_t date_second;
     char date[HTTP_DATE_SIZE + 1];
@@ -113,6 +133,7 @@ struct http_server {
     struct listeners listeners;
     struct ssl_ctx_st *tls; /* NULL: http only */
     struct pool *pool;
+    struct peers *peers;
     struct loop *loops;
     size_t loop_count;
     bool started;
@@ -121,8 +142,6 @@ struct http_server {
     int64_t drain_ms;        /* written before `stopping` */
     _Atomic uint64_t connections_open;
     _Atomic uint64_t streams_open; /* of HTTP/2, with those that were reset and are still being served */
-    _Atomic uint64_t
-        input_bytes; /* of requests that are being read, by anybody: no key has been looked at yet */
 };
 
 /* The loop's thread is the only writer, so there is nothing to lock. */
@@ -138,6 +157,7 @@ enum status loop_start(struct op *op, struct loop *loop);
 void loop_wake(struct loop *loop);          /* any thread */
 void loop_return(struct job *job);          /* a pool thread gives the job back */
 void loop_resume(struct op *op, bool last); /* whoever was waited for does: op.resume() of its operation */
+void loop_look_at_clock(struct loop *loop);
 void loop_keep_ticking(struct loop *loop);
 void loop_connection_ended(struct loop *loop); /* one fewer is open */
 void loop_end_if_done(struct loop *loop);
@@ -155,6 +175,7 @@ enum served { SERVED /* it has its answer */, SERVED_LATER /* the pool has it, o
 /* The request is there. What comes back by loop_return() or loop_resume() is taken back, and may go away once more. */
 enum served job_serve(struct job *job);
 enum served job_take_back(struct job *job);
+bool job_admit(struct job *job);  /* whether it may send its body; false: it has its answer */
 void job_cancel(struct job *job); /* it is away, and its client does not wait for it any more */
 
 /* connection.c; connection_open() owns the socket from here on, whatever comes of it. */
@@ -191,6 +212,10 @@ bool http2_is_over(
 bool http2_abandon(
     struct connection *connection); /* true: the pool has none of its requests, it may be closed */
 void http2_close(struct connection *connection);
+
+/* Memory for what a connection reads, on the account and of its peer's part. False: there is no room for more. */
+bool connection_reserve(struct connection *connection, struct input *input, size_t bytes);
+void connection_release(struct connection *connection, struct input *input);
 
 /* answer.c: turns the answer into what is to be sent. */
 struct http2_answer answer_for_http2(struct loop *loop, struct job *job);

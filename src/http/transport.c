@@ -1,6 +1,8 @@
 /* src/http/transport.c - recv and send, or SSL_read and SSL_write, behind the same few calls. */
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
+#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -177,6 +179,27 @@ enum io transport_discard(struct transport *transport, char *scratch, size_t roo
     return count ? IO_DONE : IO_CLOSED;
 }
 
+static bool same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+    const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+
+    if (a->ss_family != b->ss_family)
+        return false;
+    if (a->ss_family == AF_INET6)
+        return memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) == 0;
+    return a->ss_family == AF_INET && a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+}
+
+bool transport_is_from_here(const struct transport *transport)
+{
+    struct sockaddr_storage peer = { 0 }, own = { 0 };
+    socklen_t peer_size = sizeof(peer), own_size = sizeof(own);
+
+    return getpeername(transport->fd, (struct sockaddr *)&peer, &peer_size) == 0 &&
+           getsockname(transport->fd, (struct sockaddr *)&own, &own_size) == 0 && same_address(&peer, &own);
+}
+
 void transport_close(struct transport *transport)
 {
     say_goodbye(transport);
@@ -206,6 +229,9 @@ static enum status tls_fail(struct op *op, const char *what, const char *file)
                    reason ? reason : "it cannot be read");
 }
 
+/* Forward secrecy and authenticated encryption. TLS 1.3 has no others. */
+#define SUITES_OF_TLS_1_2 "ECDHE+AESGCM:ECDHE+CHACHA20"
+
 static enum status load_files(struct op *op, SSL_CTX *tls, const char *cert_file, const char *key_file)
 {
     ERR_clear_error();
@@ -224,6 +250,7 @@ enum status tls_open(struct op *op, const char *cert_file, const char *key_file,
     if (!made)
         return op_fail(op, ST_INTERNAL, "TLS cannot be set up");
     SSL_CTX_set_min_proto_version(made, TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(made, SUITES_OF_TLS_1_2);
     SSL_CTX_set_options(made, SSL_OP_NO_RENEGOTIATION);
     /* Idle connections keep no buffers; a write goes on from wherever the bytes are then. */
     SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |

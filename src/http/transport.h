@@ -33,6 +33,9 @@ bool transport_is_http2(
 /* IO_DONE: at least one byte. */
 enum io transport_recv(struct transport *transport, char *data, size_t room, size_t *size);
 
+/* Whether the other side has our own address, as commands on this machine do. */
+bool transport_is_from_here(const struct transport *transport);
+
 /* Bytes that have left the socket already and that no poll will tell about. */
 bool transport_pending(const struct transport *transport);
 

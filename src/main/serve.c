@@ -291,6 +291,14 @@ static void open_router(struct server *server)
     });
 }
 
+/* Each may hold a small request without having shown a key: all together three quarters of the bodies' part. */
+static size_t connections_max(const struct account *account)
+{
+    size_t room = account_share(account, HOLDER_BODIES) / 4 * 3 / HTTP_SMALL_BODY_BYTES;
+
+    return room < HTTP_CONNECTIONS_MAX ? room : HTTP_CONNECTIONS_MAX;
+}
+
 static enum status open_http(struct op *op, struct server *server)
 {
     const struct settings *settings = server->settings;
@@ -304,15 +312,16 @@ static enum status open_http(struct op *op, struct server *server)
         .tls_key_file = !tls                ? NULL
                         : settings->tls_key ? settings->tls_key
                                             : server->directory.tls_key,
-        .connections_max = HTTP_CONNECTIONS_MAX,
+        .tls_only = tls && settings_tls_only(settings),
+        .connections_max = connections_max(&server->account),
         .head_bytes_max = HTTP_HEAD_BYTES_MAX,
         .body_bytes_max = HTTP_BODY_BYTES_MAX,
-        .input_bytes_max = HTTP_INPUT_BYTES_MAX,
         .account = &server->account,
         .idle_ms = HTTP_IDLE_MS,
         .request_ms = HTTP_REQUEST_MS,
         .env = env_system(),
         .handler = route_handle,
+        .admit = route_admit,
         .context = server->router,
         .write_error = reply_write_error,
     };
@@ -325,7 +334,7 @@ static void print_addresses(const struct server *server, bool tls)
     const char *address;
 
     for (size_t i = 0; (address = http_address(server->http, i)); i++)
-        if (tls)
+        if (tls) /* where plain http is refused, this machine's own is not */
             printf("listening on http://%s and https://%s\n", address, address);
         else
             printf("listening on http://%s\n", address);

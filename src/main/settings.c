@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "main/settings.h"
 
-enum kind { TEXT, FLAG, NUMBER, LIST };
+enum kind { TEXT, FLAG, CHOICE, NUMBER, LIST }; /* a CHOICE is a flag that may also be told "no" */
 
 struct flag {
     const char *name; /* without the dashes */
@@ -41,6 +41,7 @@ static const struct flag flags[] = {
     { "cors-origin", LIST, AT(cors_origins), "ORIGIN", "a web page's origin that may ask, such as http://localhost:3000; repeatable" },
     { "tls-cert", TEXT, AT(tls_cert), "FILE", "certificate in PEM (made at the first start, in DATA/tls)" },
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
+    { "tls-only", CHOICE, AT(tls_only), NULL, "refuse plain http, but from this machine itself; --tls-only=no takes it (yes beyond loopback)" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
     { "change-retention-hours", NUMBER, AT(change_retention_hours), "N", "how long the change log keeps old versions, where a container's policy does not say (24)" },
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
@@ -72,6 +73,11 @@ static bool fail(const char *what, const char *name)
     return false;
 }
 
+static bool is_no(const char *value)
+{
+    return strcmp(value, "false") == 0 || strcmp(value, "0") == 0 || strcmp(value, "no") == 0;
+}
+
 static bool set(struct settings *settings, const struct flag *flag, const char *value)
 {
     void *target = (char *)settings + flag->offset;
@@ -83,7 +89,10 @@ static bool set(struct settings *settings, const struct flag *flag, const char *
         *(const char **)target = value;
         return true;
     case FLAG:
-        *(bool *)target = strcmp(value, "false") != 0 && strcmp(value, "0") != 0;
+        *(bool *)target = !is_no(value);
+        return true;
+    case CHOICE:
+        *(int *)target = is_no(value) ? -1 : 1;
         return true;
     case NUMBER:
         *(long *)target = strtol(value, &end, 10);
@@ -142,7 +151,7 @@ static bool read_flags(struct settings *settings, int argc, char **argv, int fro
         if (which == FLAG_COUNT)
             return fail("no such flag: ", argv[i]);
         given[which] = true;
-        if (flags[which].kind == FLAG && !equals)
+        if ((flags[which].kind == FLAG || flags[which].kind == CHOICE) && !equals)
             equals = "=true";
         if (!equals && i + 1 == argc)
             return fail("a value is missing behind ", argv[i]);
@@ -203,6 +212,9 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
         settings->listen = (struct setting_list){ .item = { "localhost:8081" }, .count = 1 };
     if (!settings->tls_cert != !settings->tls_key)
         return fail("--tls-cert and --tls-key go together", "");
+    if (settings->tls_only > 0 &&
+        (settings->no_tls || (strcmp(settings->store, "memory") == 0 && !settings->tls_cert)))
+        return fail("there is no https, so there would be nothing: --", "tls-only");
     if (settings->script_children > SCRIPT_CHILDREN_MAX)
         return fail("more than there are threads for (16): --", "script-children");
     return is_choice("store", settings->store) && is_choice("durability", settings->durability) &&
@@ -225,4 +237,9 @@ bool settings_only_loopback(const struct setting_list *listen)
         if (!is_loopback(listen->item[i]))
             return false;
     return true;
+}
+
+bool settings_tls_only(const struct settings *settings)
+{
+    return settings->tls_only ? settings->tls_only > 0 : !settings_only_loopback(&settings->listen);
 }

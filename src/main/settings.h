@@ -17,6 +17,7 @@ struct settings {
     const char *data, *store, *durability, *key, *key_file, *tls_cert, *tls_key, *log, *script_program;
     const char *jwks, *jwt_issuer, *roles, *audit, *consistency, *public_endpoint, *backup_dir;
     struct setting_list listen, host_names, cors_origins, jwt_audiences;
+    int tls_only; /* 1: yes, -1: no, 0: settings_tls_only() decides */
     bool allow_emulator_key, no_tls, enforce_throughput;
     long memory_mb, cache_mb; /* 0: memory_settle() finds them */
     long range_units, range_mb, script_seconds, script_mb, script_children;
@@ -28,6 +29,9 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from);
 
 /* The flags, one a line, with their defaults. */
 void settings_print_help(void);
+
+/* Whether plain http is refused: as told, or else where it listens beyond loopback. */
+bool settings_tls_only(const struct settings *settings);
 
 /* Whether every address of the list is a loopback address or name. */
 bool settings_only_loopback(const struct setting_list *listen);

@@ -244,11 +244,12 @@ static void write_failure(struct reply *reply, enum status status)
 static void replace_with_too_large(struct reply *reply)
 {
     reply->op->arena.limit_bytes += 64 * 1024;
+    reply->op->claim.is_owed = true;
     buf_init(&reply->answer->head, &reply->op->arena);
     buf_init(&reply->answer->body, &reply->op->arena);
     reply->op->error = "The response size is too large.";
     reply->op->error_info = (struct slice){ 0 };
-    write_failure(reply, ST_TOO_LARGE);
+    write_failure(reply, op_explain_memory(reply->op, ST_TOO_LARGE));
 }
 
 /* Every answer has these, whatever was asked. */
@@ -279,6 +280,7 @@ double reply_finish(struct reply *reply, enum status status)
     double charge = status == ST_TOO_MANY_REQUESTS ? charge_refused : charge_of(&op->work);
     struct buf *head = &reply->answer->head;
 
+    op->claim.is_owed |= status != ST_OK; /* a refusal is told, however little memory is left */
     print_about(reply, status);
     if (status != ST_OK)
         write_failure(reply, status);

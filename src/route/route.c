@@ -337,6 +337,24 @@ static enum status enter(struct op *op, struct routed *routed)
     return throughput_enter(op, &routed->call);
 }
 
+/* Who asks, and for what. None of it waits. */
+static enum status let_in(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    const struct request *request = &exchange->request;
+    struct op *op = &exchange->op;
+    enum status st;
+
+    TRY(origin_check_host(op, &router->options, request));
+    TRY(path_parse(op, request->target, &routed->path));
+    find_route(request, routed);
+    TRY(check_built(op, routed->route));
+    TRY(check_signature(op, router, request, &routed->path,
+                        routed->route && route_wants_full_key(routed->route), &routed->who));
+    TRY(check_route(op, routed));
+out:
+    return st;
+}
+
 /* What keys may do has been checked with their signatures. */
 static enum status check_rights(struct op *op, const struct router *router, struct routed *routed)
 {
@@ -356,13 +374,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     enum status st, owners;
 
     assert(!routed->is_prepared);
-    TRY(origin_check_host(op, &router->options, request));
-    TRY(path_parse(op, request->target, &routed->path));
-    find_route(request, routed);
-    TRY(check_built(op, routed->route));
-    TRY(check_signature(op, router, request, &routed->path,
-                        routed->route && route_wants_full_key(routed->route), &routed->who));
-    TRY(check_route(op, routed));
+    TRY(let_in(router, exchange, routed));
     TRY(check_version(op, &routed->call, request));
     TRY(check_consistency(op, router->options.service, request));
     TRY(check_indexing_directive(op, request));
@@ -406,6 +418,13 @@ static void note_session(struct routed *routed)
 
     if (route && route->flags & OF_ITEMS && routed->call.container && !reply_has_session(&routed->reply))
         reply_session(&routed->reply, container_lsn(routed->call.container));
+}
+
+static void release_owners(struct call *call)
+{
+    child_release(call->user);
+    container_release(call->container);
+    database_release(call->database);
 }
 
 static void audit(struct router *router, struct exchange *exchange, const struct routed *routed,
@@ -457,9 +476,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
         throughput_leave(op, &routed->call, charge);
     origin_allow(&router->options, &exchange->request, &exchange->answer);
     audit(router, exchange, routed, st);
-    child_release(routed->call.user);
-    container_release(routed->call.container);
-    database_release(routed->call.database);
+    release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status,
                   env_monotonic_us(op->env) - routed->began_us);
 }
@@ -625,4 +642,66 @@ enum status route_handle(void *context, struct exchange *exchange)
         return st;
     finish(router, exchange, routed, st);
     return ST_OK;
+}
+
+/* --- whether a request may send its body --- */
+
+/* A token's rights are looked at here only if nothing of the catalog is in doubt: otherwise it is done when it may wait. */
+static enum status admit_operation(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    struct op *op = &exchange->op;
+    enum status st;
+
+    TRY(let_in(router, exchange, routed));
+    if (routed->who.kind == AUTH_BY_KEY || settle_catalog(op, routed) != ST_OK)
+        goto out;
+    (void)!find_owners(op, routed);
+    TRY(check_rights(op, router, routed));
+out:
+    return st;
+}
+
+/* Those that need no key need no body either. */
+static bool admit_to_endpoint(struct router *router, struct exchange *exchange,
+                              const struct endpoint *endpoint)
+{
+    struct auth_who who = { 0 };
+    struct reply reply;
+    enum status st;
+
+    set_activity_id(&exchange->op, &exchange->request);
+    reply_begin(&reply, &exchange->op, &exchange->answer);
+    st = endpoint->guard == FOR_KEYS ? prepare_endpoint(router, exchange, endpoint, &who)
+                                     : op_fail_as(&exchange->op, ST_TOO_LARGE);
+    if (st == ST_OK)
+        return true;
+    reply_finish(&reply, st);
+    audit_endpoint(router, exchange, endpoint, &who, st);
+    return false;
+}
+
+bool route_admit(void *context, struct exchange *exchange)
+{
+    struct router *router = context;
+    const struct endpoint *endpoint = endpoint_find(&exchange->request);
+    struct routed *routed;
+    enum status st;
+
+    if (exchange->request.method == METHOD_OPTIONS) {
+        st = answer_preflight(router, exchange);
+        assert(st == ST_OK);
+        return false;
+    }
+    if (endpoint)
+        return admit_to_endpoint(router, exchange, endpoint);
+    routed = begin(router, exchange);
+    begin_reply(exchange, routed);
+    st = admit_operation(router, exchange, routed);
+    if (st != ST_OK) {
+        finish(router, exchange, routed, st);
+        return false;
+    }
+    release_owners(&routed->call);
+    exchange->state = NULL;
+    return true;
 }

@@ -33,3 +33,6 @@ void route_close(struct router *router); /* NULL is welcome */
 
 /* An exchange_handler; the context is the router. */
 enum status route_handle(void *router, struct exchange *exchange);
+
+/* An exchange_admission: host, path, signature and rights, of the head alone. */
+bool route_admit(void *router, struct exchange *exchange);

@@ -167,12 +167,20 @@ static void leave(struct op *op, struct bucket *bucket, struct commit *commit)
     bucket->store->ops->commit_later(op, bucket, commit);
 }
 
+/* What is written, or may be, is told: its answer is not refused for want of memory. */
+static void note_done(struct op *op, const struct commit *commit)
+{
+    if (commit->status == ST_OK || commit->status == ST_AMBIGUOUS)
+        op->claim.is_owed = true;
+}
+
 static void run_commits(struct op *op, struct bucket *bucket, struct commit *commits, size_t count)
 {
     bucket->store->ops->commit_many(op, bucket, commits, count);
     for (size_t i = 0; i < count; i++) {
         assert(commits[i].status != ST_PENDING); /* commit_many() waits */
         op->work.bytes_written += commits[i].batch->bytes;
+        note_done(op, &commits[i]);
     }
 }
 
@@ -205,6 +213,7 @@ void store_commit_end(struct op *op, struct commit *commit)
     assert(commit->status == ST_PENDING);
     commit->bucket->store->ops->commit_end(op, commit);
     assert(commit->status != ST_PENDING); /* the op goes on only when the commit is done */
+    note_done(op, commit);
 }
 
 enum status store_commit(struct op *op, struct bucket *bucket, struct batch *batch,

@@ -117,3 +117,14 @@ TEST(many_threads_give_back_exactly_what_they_took)
         pthread_join(thread[i], NULL);
     CHECK(atomic_load(&account.used_bytes) == 0 && atomic_load(&account.held_bytes[HOLDER_OPERATIONS]) == 0);
 }
+
+TEST(who_has_done_its_work_gets_what_its_answer_needs)
+{
+    struct account account;
+    struct claim claim = { .account = &account, .holder = HOLDER_OPERATIONS };
+
+    account_init(&account, MB);
+    CHECK(!claim_more(&claim, 2 * MB));
+    claim.is_owed = true;
+    CHECK(claim_more(&claim, 2 * MB) && atomic_load(&account.used_bytes) == 2 * MB);
+}

@@ -460,3 +460,39 @@ TEST_OF_SIZE(there_is_a_limit_to_siblings)
     CHECK(try_make(&rig, RID_TYPE_CLIENT_KEY, &rig.database->rid, "{'id':'more'}") == ST_OK);
     rig_close(&rig);
 }
+
+static enum status create_script(struct rig *rig, const struct rid *container, int number, size_t bytes)
+{
+    struct child *child = NULL;
+    struct json body;
+    struct buf text;
+    enum status st;
+
+    op_begin(rig->op, INT64_MAX / 2);
+    buf_init(&text, &rig->op->arena);
+    buf_printf(&text, "{\"id\":\"p%d\",\"body\":\"", number);
+    memset(buf_reserve(&text, bytes), 'x', bytes);
+    text.size += bytes;
+    buf_text(&text, "\"}");
+    CHECK(json_parse(rig->op, buf_as_slice(&text), &body) == ST_OK);
+    st = catalog_create_child(rig->op, rig->catalog, RID_TYPE_PROCEDURE, container, body, &child);
+    child_release(child);
+    return st;
+}
+
+TEST(there_is_a_limit_to_the_bytes_of_scripts_below_one_container)
+{
+    struct container *container;
+    struct rig rig;
+    int count = 0;
+
+    rig_open(&rig, true);
+    container = rig_container(&rig, CONTAINER_C);
+    while (count < 100 && create_script(&rig, &container->rid, count, 2000000) == ST_OK)
+        count++;
+    CHECK(count == 8); /* of 2,000,000 bytes, in 16 MB */
+    CHECK(create_script(&rig, &container->rid, 99, 2000000) == ST_FORBIDDEN);
+    CHECK(strstr(rig.op->error, "16 MB together"));
+    CHECK(create_script(&rig, &container->rid, 99, 1000) == ST_OK); /* what fits goes on */
+    rig_close(&rig);
+}

@@ -169,6 +169,16 @@ static enum status handle(void *context, struct exchange *exchange)
     return ST_OK;
 }
 
+static bool admit(void *context, struct exchange *exchange)
+{
+    (void)context;
+    if (!slice_starts_with(exchange->request.target, "/closed"))
+        return true;
+    exchange->answer.status = 401;
+    buf_text(&exchange->answer.body, "show your key first");
+    return false;
+}
+
 static void write_error(struct exchange *exchange, enum status status, const char *message)
 {
     exchange->answer.status = error_row(status)->http;
@@ -186,11 +196,11 @@ struct http_options site_options(void)
         .connections_max = 1000,
         .head_bytes_max = 16 * 1024,
         .body_bytes_max = 1024 * 1024,
-        .input_bytes_max = 256 * 1024 * 1024,
         .idle_ms = 60 * 1000,
         .request_ms = 60 * 1000,
         .env = env_system(),
         .handler = handle,
+        .admit = admit,
         .write_error = write_error,
     };
 }
@@ -237,7 +247,8 @@ static socklen_t parse_address(const char *text, struct sockaddr_storage *addres
     return sizeof(*v4);
 }
 
-struct client client_connect(const struct http_server *server, size_t index)
+static struct client connect_from(const struct http_server *server, size_t index,
+                                  const struct sockaddr_in *from)
 {
     struct client client = { .fd = -1 };
     struct sockaddr_storage address;
@@ -249,8 +260,22 @@ struct client client_connect(const struct http_server *server, size_t index)
     setsockopt(client.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(client.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     setsockopt(client.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (from)
+        CHECK(bind(client.fd, (const struct sockaddr *)from, sizeof(*from)) == 0);
     CHECK(connect(client.fd, (struct sockaddr *)&address, size) == 0);
     return client;
+}
+
+struct client client_connect(const struct http_server *server, size_t index)
+{
+    return connect_from(server, index, NULL);
+}
+
+struct client client_connect_from(const struct http_server *server, uint8_t host)
+{
+    struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr = { htonl(0x7f000000 + host) } };
+
+    return connect_from(server, 0, &from);
 }
 
 bool client_send_bytes(struct client *client, const void *data, size_t size)

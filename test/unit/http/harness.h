@@ -7,6 +7,7 @@
  *     /pool     goes to the pool, then does as /echo
  *     /wait     goes to the pool and waits there for gate_open()
  *     /stuck    goes to the pool and stays until its op is cancelled, then enters the gate
+ *     /closed   may send no body: 401
  *     /pending  is pending until resume_all(), then does as /echo; /pending-pool goes to the pool in between
  * A read that gets nothing for ten seconds fails the test rather than hang it.
  */
@@ -48,6 +49,7 @@ struct reply {
 };
 
 struct client client_connect(const struct http_server *server, size_t address);
+struct client client_connect_from(const struct http_server *server, uint8_t host); /* from 127.0.0.host */
 void client_send(struct client *client, const char *text);
 bool client_send_bytes(struct client *client, const void *data, size_t size); /* false: nobody takes it */
 struct reply client_read(struct client *client);                              /* one answer */

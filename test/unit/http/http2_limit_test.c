@@ -172,8 +172,10 @@ TEST(bodies_of_http2_take_so_much_memory_together_and_no_more)
     struct http_options options = site_options();
     struct http2_client *client;
     struct http_server *server;
+    struct account account;
 
-    options.input_bytes_max = 128 * 1024;
+    account_init(&account, 1 << 20); /* a quarter of it is for bodies */
+    options.account = &account;
     server = site_open(&options);
     client = http2_connect(server, NULL, 0);
     CHECK(
@@ -181,6 +183,31 @@ TEST(bodies_of_http2_take_so_much_memory_together_and_no_more)
             ->status == 503);
     CHECK(http2_ask(client, &(struct http2_request){ .method = "PUT", .body = body, .body_size = 30000 })
               ->status == 200);
+    http2_disconnect(client);
+    site_close(server);
+}
+
+TEST(who_may_not_send_a_body_by_http2_is_told_so_before_it_is_read)
+{
+    static char body[256 * 1024];
+    struct http_server *server = site_open(NULL);
+    struct http2_client *client = http2_connect(server, NULL, 0);
+    struct http_stats stats;
+
+    CHECK(http2_ask(client,
+                    &(struct http2_request){
+                        .method = "PUT", .path = "/closed", .body = body, .body_size = sizeof(body) })
+              ->status == 401);
+    CHECK(http2_ask(client,
+                    &(struct http2_request){
+                        .method = "PUT", .path = "/echo", .body = body, .body_size = sizeof(body) })
+              ->status == 200);
+    CHECK(http2_ask(
+              client,
+              &(struct http2_request){ .method = "PUT", .path = "/closed", .body = body, .body_size = 100 })
+              ->status == 200);
+    http_stats(server, &stats);
+    CHECK(stats.requests == 2); /* the handler has not seen the first */
     http2_disconnect(client);
     site_close(server);
 }

@@ -1,5 +1,6 @@
 /* test/unit/http/limit_test.c - requests that are wrong, too large or too slow, and clients that are too many. */
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -110,23 +111,153 @@ TEST(a_client_that_goes_on_sending_a_refused_body_still_reads_the_answer)
     site_close(server);
 }
 
-TEST(requests_that_are_being_read_take_so_much_memory_together_and_no_more)
+/* Until the server has read so much. */
+static void wait_for_input(struct http_server *server, uint64_t bytes)
+{
+    struct http_stats stats;
+
+    do {
+        sched_yield();
+        http_stats(server, &stats);
+    } while (stats.bytes_in < bytes);
+}
+
+enum { BODY_BYTES = 1024 * 1024 };
+
+/* Sends all of a body but its last byte. What was sent before is read before. */
+static struct client send_most_of_a_body(struct http_server *server, uint8_t host, bool wait)
+{
+    static const char head[] = "POST /echo HTTP/1.1\r\nContent-Length: 1048576\r\n\r\n";
+    static char body[BODY_BYTES - 1];
+    struct client client = client_connect_from(server, host);
+    struct http_stats stats;
+
+    http_stats(server, &stats);
+    client_send(&client, head);
+    client_send_bytes(&client, body, sizeof(body)); /* which may fail: a refusal comes before its end */
+    if (wait)
+        wait_for_input(server, stats.bytes_in + sizeof(head) - 1 + sizeof(body));
+    return client;
+}
+
+static void check_answered(struct http_server *server, uint8_t host, const char *text, int status)
+{
+    struct client client = client_connect_from(server, host);
+
+    CHECK(client_ask(&client, text).status == status);
+    client_close(&client);
+}
+
+/* Of 20 MB a quarter is for bodies: one peer gets half of that at most, and the next has room. */
+TEST(the_peer_that_holds_most_is_refused_first_and_small_requests_are_never)
 {
     struct http_options options = site_options();
+    struct client held[4];
     struct http_server *server;
-    struct client large, other;
-    static char body[256 * 1024];
+    struct account account;
 
-    options.input_bytes_max = 64 * 1024;
+    account_init(&account, 20 << 20);
+    options.account = &account;
     server = site_open(&options);
-    large = client_connect(server, 0);
-    client_send(&large, "POST /echo HTTP/1.1\r\nContent-Length: 262144\r\n\r\n");
-    client_send_bytes(&large, body, sizeof(body)); /* which may fail: the answer comes before its end */
-    CHECK(client_read(&large).status == 503);
-    client_close(&large);
-    other = client_connect(server, 0); /* what the refused one held is free again */
-    CHECK(client_ask(&other, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
-    client_close(&other);
+    held[0] = send_most_of_a_body(server, 1, true);
+    held[1] = send_most_of_a_body(server, 1, true);
+    held[2] = send_most_of_a_body(server, 1, false);
+    CHECK(client_read(&held[2]).status == 503);
+    check_answered(server, 1, "GET /echo HTTP/1.1\r\n\r\n", 200);
+    check_answered(server, 1, "POST /echo HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd", 200);
+    held[3] = send_most_of_a_body(server, 2, true); /* another peer has room */
+    client_send(&held[3], "x");
+    CHECK(client_read(&held[3]).status == 200);
+    client_send(&held[0], "x"); /* who was let in is served */
+    CHECK(client_read(&held[0]).status == 200);
+    CHECK(atomic_load(&account.refused[HOLDER_BODIES]) > 0);
+    for (size_t i = 0; i < 4; i++)
+        client_close(&held[i]);
+    site_close(server);
+    CHECK(atomic_load(&account.used_bytes) == 0);
+}
+
+TEST(who_may_not_send_a_body_is_told_so_when_the_head_is_there)
+{
+    static const char *const heads[] = {
+        "POST /closed HTTP/1.1\r\nContent-Length: 1048576\r\n\r\n",
+        "POST /closed HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n",
+        "POST /closed HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n",
+    };
+    struct http_server *server = site_open(NULL);
+    struct http_stats stats;
+
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        struct client client = client_connect(server, 0);
+        struct reply reply = client_ask(&client, heads[i]);
+
+        CHECK(reply.status == 401 && slice_is(reply.body, "show your key first"));
+        CHECK(reply_has(&reply, "\r\nConnection: close\r\n") && client_is_closed(&client));
+        client_close(&client);
+    }
+    http_stats(server, &stats);
+    CHECK(stats.requests == 0); /* the handler has seen none of them */
+    site_close(server);
+}
+
+TEST(who_sends_chunks_is_asked_for_a_key_when_they_are_not_small_any_more)
+{
+    static char chunk[16 * 1024];
+    struct http_server *server = site_open(NULL);
+    struct client client = client_connect(server, 0);
+
+    memset(chunk, 'a', sizeof(chunk));
+    client_send(&client, "POST /closed HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4000\r\n");
+    client_send_bytes(&client, chunk, sizeof(chunk));
+    client_send(&client, "\r\n1\r\na");
+    CHECK(client_read(&client).status == 401);
+    client_close(&client);
+    site_close(server);
+}
+
+TEST(a_refused_body_that_is_still_being_sent_does_not_keep_its_client_from_the_answer)
+{
+    struct http_server *server = site_open(NULL);
+    struct client client = client_connect(server, 0);
+    static char body[64 * 1024];
+    struct reply reply;
+
+    client_send(&client, "POST /closed HTTP/1.1\r\nContent-Length: 1048576\r\n\r\n");
+    for (int i = 0; i < 16; i++)
+        REQUIRE(client_send_bytes(&client, body, sizeof(body)));
+    reply = client_read(&client);
+    CHECK(reply.status == 401);
+    client_close(&client);
+    site_close(server);
+}
+
+TEST(a_small_body_is_read_and_its_request_handled)
+{
+    struct http_server *server = site_open(NULL);
+    struct client client = client_connect(server, 0);
+
+    CHECK(client_ask(&client, "POST /closed HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd").status == 200);
+    client_close(&client);
+    site_close(server);
+}
+
+TEST(one_peer_does_not_get_all_connections)
+{
+    struct http_options options = site_options();
+    struct client client[6];
+    struct http_server *server;
+
+    options.connections_max = 8;
+    server = site_open(&options);
+    for (int i = 0; i < 5; i++) {
+        client[i] = client_connect_from(server, 1);
+        CHECK(client_ask(&client[i], "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    }
+    client[5] = client_connect_from(server, 1);
+    CHECK(client_is_closed(&client[5]));
+    check_answered(server, 2, "GET /echo HTTP/1.1\r\n\r\n", 200);
+    for (int i = 0; i < 6; i++)
+        client_close(&client[i]);
     site_close(server);
 }
 
@@ -151,6 +282,105 @@ TEST(a_request_that_does_not_end_in_time_is_answered_408)
     http_stats(server, &stats);
     CHECK(stats.timeouts == 3);
     site_close(server);
+}
+
+/* Half of the time that a request has is the window; a trickle is no silence, and is not enough either. */
+TEST(a_request_that_comes_in_a_trickle_is_answered_408)
+{
+    struct http_options options = site_options();
+    struct http_server *server;
+    struct client client;
+
+    options.env = env_seeded(1, 1000000);
+    server = site_open(&options);
+    client = client_connect(server, 0);
+    client_send(&client, "PUT /echo HTTP/1.1\r\nContent-Length: 100000\r\n\r\n");
+    wait_for_input(server, 46);
+    env_advance_ms(options.env, options.request_ms / 2 - 1);
+    client_send(&client, "a");
+    wait_for_input(server, 47);
+    env_advance_ms(options.env, 2); /* a little more than half */
+    CHECK(client_read(&client).status == 408);
+    client_close(&client);
+    site_close(server);
+    env_free(options.env);
+}
+
+TEST(who_sends_enough_in_each_window_is_served)
+{
+    static char part[17 * 1024];
+    struct http_options options = site_options();
+    struct http_server *server;
+    struct client client;
+
+    options.env = env_seeded(1, 1000000);
+    server = site_open(&options);
+    client = client_connect(server, 0);
+    client_send(&client, "PUT /echo HTTP/1.1\r\nContent-Length: 34816\r\n\r\n");
+    client_send_bytes(&client, part, sizeof(part));
+    wait_for_input(server, sizeof(part) + 40);
+    env_advance_ms(options.env, options.request_ms / 2 + 1);
+    client_send_bytes(&client, part, sizeof(part));
+    CHECK(client_read(&client).status == 200);
+    client_close(&client);
+    site_close(server);
+    env_free(options.env);
+}
+
+/* What is not taken is counted, and the rest of what its request took is given back. Then its time is over. */
+TEST(an_answer_that_nobody_takes_is_on_the_account_until_its_window_is_over)
+{
+    struct http_options options = site_options();
+    struct http_server *server;
+    struct account account;
+    struct client client;
+
+    account_init(&account, 256 << 20);
+    options.account = &account;
+    options.env = env_seeded(1, 1000000);
+    server = site_open(&options);
+    client = client_connect(server, 0);
+    client_send(&client, "GET /large HTTP/1.1\r\n\r\n");
+    while (atomic_load(&account.held_bytes[HOLDER_ANSWERS]) == 0 ||
+           atomic_load(&account.held_bytes[HOLDER_OPERATIONS]) > 1 << 20)
+        sched_yield();
+    CHECK(atomic_load(&account.held_bytes[HOLDER_ANSWERS]) < LARGE_BYTES);
+    while (atomic_load(&account.held_bytes[HOLDER_ANSWERS]) >
+           0) { /* what the sockets took was enough at first */
+        env_advance_ms(options.env, options.request_ms / 2 + 1);
+        sched_yield();
+    }
+    client_close(&client);
+    site_close(server);
+    CHECK(atomic_load(&account.used_bytes) == 0);
+    env_free(options.env);
+}
+
+TEST(a_peer_whose_answers_pile_up_loses_the_connection_that_would_be_too_much)
+{
+    struct http_options options = site_options();
+    struct client client[4];
+    struct http_server *server;
+    struct account account;
+    size_t closed = 0;
+
+    account_init(&account, 64 << 20); /* 16 MB for answers, of which one peer gets half */
+    options.account = &account;
+    server = site_open(&options);
+    for (int i = 0; i < 4; i++) {
+        client[i] = client_connect_from(server, 1);
+        client_send(&client[i], "GET /large HTTP/1.1\r\n\r\n");
+    }
+    while (atomic_load(&account.refused[HOLDER_ANSWERS]) == 0)
+        sched_yield();
+    check_answered(server, 2, "GET /large HTTP/1.1\r\n\r\n", 200);
+    for (int i = 0; i < 4; i++) {
+        closed += client_read(&client[i]).status != 200;
+        client_close(&client[i]);
+    }
+    CHECK(closed > 0 && closed < 4);
+    site_close(server);
+    CHECK(atomic_load(&account.used_bytes) == 0);
 }
 
 TEST(idle_connections_are_closed_after_a_while)

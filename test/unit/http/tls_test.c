@@ -367,3 +367,72 @@ TEST(a_refused_request_is_answered_over_tls_too)
     SSL_CTX_free(context);
     site_close(server);
 }
+
+/* ---- plain http where it is not wanted ---- */
+
+TEST(plain_http_is_refused_in_words_and_https_is_served)
+{
+    struct http_options options = tls_options();
+    struct http_server *server;
+    struct client plain, own, secret;
+    SSL_CTX *context = trust("localhost");
+    struct reply reply;
+
+    options.tls_only = true;
+    server = site_open(&options);
+    plain = client_connect_from(server, 2);
+    own = client_connect(server, 0); /* from the address that it goes to */
+    secret = client_connect_from(server, 2);
+    reply = client_ask(&plain, "GET /echo HTTP/1.1\r\n\r\n");
+    CHECK(reply.status == 400 && reply_has(&reply, "\r\nConnection: close\r\n"));
+    CHECK(memmem(reply.body.data, reply.body.size, "https only", 10) && client_is_closed(&plain));
+    CHECK(client_ask(&own, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    REQUIRE(shake_hands(&secret, context));
+    CHECK(client_ask(&secret, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    client_close(&plain);
+    client_close(&own);
+    client_close(&secret);
+    SSL_CTX_free(context);
+    site_close(server);
+}
+
+static bool connects_with(const struct http_server *server, const char *suites)
+{
+    struct client client = client_connect(server, 0);
+    SSL_CTX *context = trust("localhost");
+    bool ok;
+
+    SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+    CHECK(SSL_CTX_set_cipher_list(context, suites) == 1);
+    ok = shake_hands(&client, context);
+    client_close(&client);
+    SSL_CTX_free(context);
+    return ok;
+}
+
+TEST(tls_1_2_has_forward_secrecy_and_authenticated_encryption_only)
+{
+    struct http_options options = tls_options();
+    struct http_server *server = site_open(&options);
+
+    CHECK(connects_with(server, "ECDHE-ECDSA-AES128-GCM-SHA256"));
+    CHECK(connects_with(server, "ECDHE-ECDSA-CHACHA20-POLY1305"));
+    CHECK(!connects_with(server, "ECDHE-ECDSA-AES128-SHA"));
+    CHECK(!connects_with(server, "ECDHE-ECDSA-AES256-SHA384"));
+    site_close(server);
+}
+
+TEST(the_made_certificate_vouches_for_nobody_else)
+{
+    X509 *cert;
+    FILE *file;
+
+    REQUIRE(make_certificate() == ST_OK);
+    file = fopen(cert_file, "r");
+    REQUIRE(file);
+    cert = PEM_read_X509(file, NULL, NULL, NULL);
+    fclose(file);
+    CHECK(X509_check_ca(cert) == 0);
+    CHECK(X509_get_key_usage(cert) == KU_DIGITAL_SIGNATURE);
+    X509_free(cert);
+}

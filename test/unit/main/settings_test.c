@@ -170,3 +170,26 @@ TEST(only_loopback_means_every_address_and_no_name_that_looks_like_one)
             test_failed(__FILE__, __LINE__, addresses[i].line);
     }
 }
+
+TEST(plain_http_is_refused_beyond_loopback_unless_somebody_says_otherwise)
+{
+    static const struct {
+        const char *line;
+        bool only;
+    } rows[] = {
+        { "", false },
+        { "--tls-only", true },
+        { "--listen 0.0.0.0:8081", true },
+        { "--listen 127.0.0.1:1 --listen 10.1.2.3:8081", true },
+        { "--listen 0.0.0.0:8081 --tls-only=no", false },
+        { "--listen 0.0.0.0:8081 --tls-only=yes", true },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct settings settings;
+
+        CHECK(read_line(&settings, rows[i].line) && settings_tls_only(&settings) == rows[i].only);
+    }
+    CHECK(strstr(complaint_about("--tls-only --no-tls"), "tls-only"));
+    CHECK(strstr(complaint_about("--tls-only --store memory"), "tls-only"));
+}

@@ -173,10 +173,9 @@ static enum status handle_on_loop(struct client *client)
     return st;
 }
 
-int client_send(struct client *client, enum method method, const char *target, const char *body)
+static void make_request(struct client *client, enum method method, const char *target, const char *body)
 {
     struct exchange *exchange = &client->exchange;
-    enum status st;
 
     op_begin(&exchange->op, INT64_MAX / 2);
     exchange->state = NULL;
@@ -190,6 +189,21 @@ int client_send(struct client *client, enum method method, const char *target, c
     memcpy(exchange->request.header, client->header, sizeof(client->header));
     if (!client->unsigned_request && !client->header[HEADER_AUTHORIZATION].data)
         sign(client, &exchange->request);
+}
+
+int client_ask_to_send(struct client *client, enum method method, const char *target)
+{
+    make_request(client, method, target, NULL);
+    client->exchange.op.may_block = false;
+    return route_admit(client->router, &client->exchange) ? 100 : client->exchange.answer.status;
+}
+
+int client_send(struct client *client, enum method method, const char *target, const char *body)
+{
+    struct exchange *exchange = &client->exchange;
+    enum status st;
+
+    make_request(client, method, target, body);
     st = handle_on_loop(client);
     client->was_handed_on = st == ST_WOULD_BLOCK;
     if (client->was_handed_on) {

@@ -49,6 +49,9 @@ void client_clear(struct client *client);
 /* Signs, handles on a "loop thread" and, when asked to, again on a "pool thread"; the answer's status. */
 int client_send(struct client *client, enum method method, const char *target, const char *body);
 
+/* The same of a head whose body is still to come: 100 when it may come, else the refusal's status. */
+int client_ask_to_send(struct client *client, enum method method, const char *target);
+
 struct json client_member(struct client *client, const char *name);
 struct slice client_answer(struct client *client, const char *header);
 

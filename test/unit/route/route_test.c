@@ -471,3 +471,43 @@ TEST(a_sensible_activity_id_comes_back_and_any_other_is_replaced)
     }
     client_close(&client);
 }
+
+/* --- bodies --- */
+
+TEST(who_is_let_in_may_send_a_body_and_nobody_else)
+{
+    struct client client;
+
+    client_open_filled(&client);
+    CHECK(client_ask_to_send(&client, METHOD_POST, DOCS) == 100);
+    CHECK(client_ask_to_send(&client, METHOD_PUT, DOCS "/1") == 100);
+    CHECK(client_ask_to_send(&client, METHOD_POST, "/dbs/other/colls/c/docs") == 100); /* 404 is for later */
+    CHECK(client_ask_to_send(&client, METHOD_POST, "/_orrery/backup") == 100);
+    client.key = CLIENT_READONLY_KEY;
+    CHECK(client_ask_to_send(&client, METHOD_POST, DOCS) == 401);
+    client.key = "d3Jvbmc=";
+    CHECK(client_ask_to_send(&client, METHOD_POST, DOCS) == 401 && client_told(&client, "Unauthorized", ""));
+    CHECK(client_ask_to_send(&client, METHOD_POST, "/_orrery/backup") == 401);
+    client.unsigned_request = true;
+    CHECK(client_ask_to_send(&client, METHOD_POST, DOCS) == 401);
+    CHECK(client_ask_to_send(&client, METHOD_GET, "/_orrery/ready") ==
+          413); /* it needs no key, and no body */
+    client_clear(&client);
+    CHECK(client_ask_to_send(&client, METHOD_POST, "/dbs/d/colls/c/nothing") == 404);
+    CHECK(client_ask_to_send(&client, METHOD_POST, "/dbs/d/colls/c/docs/1") == 405);
+    client_header(&client, HEADER_HOST, "elsewhere.example");
+    CHECK(client_ask_to_send(&client, METHOD_POST, DOCS) == 400 || client.exchange.answer.status == 403);
+    client_close(&client);
+}
+
+TEST(asking_leaves_nothing_behind)
+{
+    struct client client;
+
+    client_open_filled(&client);
+    for (int i = 0; i < 3; i++) { /* references that were not given back would show when the catalog closes */
+        CHECK(client_ask_to_send(&client, METHOD_PUT, DOCS "/1") == 100 && !client.exchange.state);
+        CHECK(client_send(&client, METHOD_PUT, DOCS "/1", "{'id':'1','pk':'a'}") == 200);
+    }
+    client_close(&client);
+}
