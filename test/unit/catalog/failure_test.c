@@ -410,22 +410,28 @@ static enum status create_large(struct rig *rig, const struct rid *parent, int n
 /* It is read anew by one operation, which has no more memory than any other. */
 TEST(a_catalog_larger_than_an_operations_memory_is_settled_too)
 {
-    enum { COUNT = OP_MEMORY_BYTES_MAX / (1900 * 1024) + 5 };
-    const struct rid *parent;
+    enum { COUNT = OP_MEMORY_BYTES_MAX / (1900 * 1024) + 5, OF_ONE = 8 };
+    const struct rid *parent = NULL;
     struct rig rig;
 
     rig_open(&rig, false);
-    parent = &rig_container(&rig, CONTAINER_C)->rid;
-    rig.op->memory_limit_bytes = OP_MEMORY_BYTES_MAX;
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
+        char definition[40];
+
+        snprintf(definition, sizeof(definition), "{'id':'c%d'}", i / OF_ONE);
+        if (i % OF_ONE == 0) /* one container may have no more */
+            parent = &rig_container(&rig, definition)->rid;
+        rig.op->memory_limit_bytes = OP_MEMORY_BYTES_MAX;
         CHECK(create_large(&rig, parent, i) == ST_OK);
+    }
+    REQUIRE(COUNT % OF_ONE != 0); /* there is room for another one below the last */
     faulty_fail(&rig.controls, FAULTY_WRITE, 1);
     rig.controls.fail_after = true;
     rig.controls.reopen_failures = 1;
     CHECK(create_large(&rig, parent, COUNT) == ST_AMBIGUOUS);
     env_advance_ms(rig.op->env, 1000);
     CHECK(create_large(&rig, parent, COUNT) == ST_EXISTS); /* it had happened */
-    CHECK(catalog_count_children(rig.catalog, RID_TYPE_PROCEDURE, parent) == COUNT + 1);
+    CHECK(catalog_count_children(rig.catalog, RID_TYPE_PROCEDURE, parent) == COUNT % OF_ONE + 1);
     rig.op->memory_limit_bytes = SIZE_MAX;
     op_begin(rig.op, INT64_MAX / 2);
     rig_close(&rig);
