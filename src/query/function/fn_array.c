@@ -394,6 +394,7 @@ static struct value fn_setequal(struct eval *eval, const struct value *arg, int 
 }
 
 static const struct builtin rows[] = {
+    { "_TRY_ARRAY_CONTAINS", 2, 3, .code = fn_array_contains, .claim = { CLAIM_HOLDS } },
     { "ARRAY_AVG", 1, 1, "ARRAYAVG", .code = fn_array_avg },
     { "ARRAY_CONCAT", 2, ARGS_NO_MAX, "ARRAYCONCAT", .code = fn_array_concat },
     { "ARRAY_CONTAINS", 2, 3, "ARRAYCONTAINS", .code = fn_array_contains,
