@@ -9,9 +9,6 @@
 #include "query/plan/filter_private.h"
 #include "query/plan/kinds.h"
 
-static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                            bool truth);
-
 /* Nobody writes into it: code that changes a filter looks at its kind first. */
 static const struct filter the_any = { .kind = FILTER_ANY, .readers = FOR_BOTH };
 
@@ -134,7 +131,7 @@ static struct filter *logic(struct arena *arena, const struct alias *aliases, co
 
     assert(expr->kid_count >= 2);
     for (size_t i = 0; i < expr->kid_count; i++)
-        filter_put(list, where(arena, aliases, expr->kid[i], truth));
+        filter_put(list, filter_where(arena, aliases, expr->kid[i], truth));
     return list;
 }
 
@@ -165,8 +162,7 @@ static bool is_logic(const struct expr *expr)
     return expr->kind == EXPR_BINARY && (expr->operation == OPERATOR_AND || expr->operation == OPERATOR_OR);
 }
 
-/* The items for which the expression can be true, or false. */
-static struct filter *where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+struct filter *filter_where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                             bool truth)
 {
     struct value value;
@@ -182,9 +178,12 @@ static struct filter *where(struct arena *arena, const struct alias *aliases, co
     case EXPR_INDEX:
         return filter_equals(arena, aliases, expr, value_bool(truth), FOR_BOTH);
     case EXPR_UNARY:
-        return expr->operation == OPERATOR_NOT ? where(arena, aliases, expr->kid[0], !truth) : filter_any();
+        return expr->operation == OPERATOR_NOT ? filter_where(arena, aliases, expr->kid[0], !truth)
+                                               : filter_any();
     case EXPR_BINARY:
         return binary(arena, aliases, expr, truth);
+    case EXPR_TERNARY:
+        return filter_only_for(filter_choice(arena, aliases, expr, truth), FOR_KEYS);
     case EXPR_BETWEEN:
         return filter_between(arena, aliases, expr, truth);
     case EXPR_IN:
@@ -219,7 +218,7 @@ static struct filter *sources(struct arena *arena, const struct alias *aliases, 
 
     assert(i <= select->source_count);
     if (i == select->source_count)
-        return select->where ? where(arena, aliases, select->where, true) : filter_any();
+        return select->where ? filter_where(arena, aliases, select->where, true) : filter_any();
     alias.slot = source->slot;
     alias.iterates = source->kind == SOURCE_ITERATE;
     alias.path = source->kind == SOURCE_SUBQUERY ? NULL : source->path;

@@ -127,10 +127,19 @@ static struct filter *magnitude(struct arena *arena, const struct alias *aliases
                            FOR_KEYS);
 }
 
+struct filter *filter_equal_to(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                               struct value value)
+{
+    struct filter *filter = filter_equals(arena, aliases, expr, value, FOR_BOTH);
+
+    if (filter_claim(expr) == CLAIM_MAGNITUDE)
+        return filter_with(arena, filter, magnitude(arena, aliases, expr, value));
+    return filter_with(arena, filter, filter_only_for(filter_parts(arena, aliases, expr, value), FOR_KEYS));
+}
+
 static struct filter *compared(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                                enum operator_kind operation, struct value value)
 {
-    struct filter *filter;
 
     if (filter_claim(expr) == CLAIM_DISTANCE)
         return distance(arena, aliases, expr, operation, value);
@@ -138,10 +147,7 @@ static struct filter *compared(struct arena *arena, const struct alias *aliases,
         return differs(arena, aliases, expr, value);
     if (operation != OPERATOR_EQUAL)
         return ordered(arena, aliases, expr, operation, value);
-    filter = filter_equals(arena, aliases, expr, value, FOR_BOTH);
-    if (filter_claim(expr) == CLAIM_MAGNITUDE)
-        filter = filter_with(arena, filter, magnitude(arena, aliases, expr, value));
-    return filter;
+    return filter_equal_to(arena, aliases, expr, value);
 }
 
 /* A subquery that gives one value a row has one only where its own filter passes. */

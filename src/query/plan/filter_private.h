@@ -38,6 +38,10 @@ struct filter *filter_at(struct arena *arena, const struct alias *aliases, const
 struct filter *filter_kinds_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                                enum json_kind first, enum json_kind last);
 
+/* The items for which an expression can be true, or false. */
+struct filter *filter_where(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                            bool truth);
+
 /* The items for which a subquery has a row. */
 struct filter *filter_rows(struct arena *arena, const struct alias *aliases, const struct select *select);
 
@@ -59,6 +63,20 @@ struct filter *filter_between(struct arena *arena, const struct alias *aliases, 
                               bool truth);
 struct filter *filter_in(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                          bool truth);
+
+/* Equal to this value. */
+struct filter *filter_equal_to(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                               struct value value);
+
+/* ---- filter_parts.c ---- */
+
+/* What equality says of the parts of an expression that is built from paths, or of what lies below a path. */
+struct filter *filter_parts(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                            struct value value);
+
+/* Of kid[0] ? kid[1] : kid[2]. */
+struct filter *filter_choice(struct arena *arena, const struct alias *aliases, const struct expr *expr,
+                             bool truth);
 
 /* ---- filter_call.c ---- */
 

@@ -109,6 +109,19 @@ TEST(equality_with_a_constant_is_a_point)
     CHECK(finds("NOT (c.key != 5)", "[[5]]"));
 }
 
+TEST(equality_of_what_is_built_from_keys_is_a_point)
+{
+    CHECK(finds("-c.key = 5", "[[-5]]"));
+    CHECK(finds("[c.key] = ['a']", "[[\"a\"]]"));
+    CHECK(finds("{k: c.key, x: c.x} = {k: 5, x: 1}", "[[5]]"));
+    CHECK(finds("c = {key: 5}", "[[5]]"));
+    CHECK(finds("(c.key = 5) = true", "[[5]]"));
+    CHECK(finds("(c.key != 5) = false", "[[5]]"));
+    CHECK(finds("c.key = 5 ? true : false", "[[5]]"));
+    CHECK(finds("c.x ? c.key = 5 : c.key = 6", "[[5],[6]]"));
+    CHECK(is_all("c.x ? c.key = 5 : true") && is_all("[c.x, c.key] = [5]"));
+}
+
 TEST(arrays_and_objects_lie_with_what_has_no_key)
 {
     CHECK(finds("c.key = []", "[[{}]]"));
@@ -162,7 +175,6 @@ TEST(what_is_not_understood_is_everywhere)
         "c.key + 0 = 5",
         "c.key NOT IN (5)",
         "c.key IN (5, c.x)",
-        "(c.key = 5) = true",
         "(c.key = 5) ?? true",
         "c.x ? c.key = 5 : true",
         "IS_DEFINED(c.key)",
@@ -346,6 +358,18 @@ static void add_test(struct buf *out)
         "IS_BOOL(c.key)",
         "IS_DEFINED(c.key)",
         "%s = %s",
+        "-c.key = %s",
+        "[c.key] = [%s]",
+        "[c.x, c.key] = [%s, %s]",
+        "[c.x, c.key] = [%s]",
+        "{k: c.key} = {k: %s}",
+        "{k: c.key, x: c.x} = {k: %s}",
+        "c = {key: %s, x: %s}",
+        "c = {key: %s}",
+        "(c.key = %s) = %s",
+        "c.key = %s ? true : %s",
+        "c.x ? c.key = %s : %s",
+        "c.key = %s ? %s : c.key = %s",
     };
     const char *form = forms[test_random() % (sizeof(forms) / sizeof(forms[0]))];
 
