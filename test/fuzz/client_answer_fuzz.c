@@ -23,6 +23,7 @@ static struct slice next_answer(struct slice *rest)
 /* The head's lines, the status among them, then the body. */
 static void end_call(struct call *call, struct slice answer)
 {
+    call->client->retries_max = 1;
     call->response->http = 200;
     while (answer.size > 0) {
         const char *line_end = memchr(answer.data, '\n', answer.size);
@@ -43,10 +44,9 @@ static void end_call(struct call *call, struct slice answer)
         response_take_body(call->response, answer.data, answer.size);
     transport_cancel(call);
     call_attempt_ended(call, CURLE_OK);
-    if (call->state == CALL_WAITING) { /* nobody waits here */
-        call->client->retries_max = 0;
+    call->client->retries_max = 0; /* what the library asks by itself finds nobody, and need not try again */
+    if (call->state == CALL_WAITING) /* nobody waits here */
         call_attempt_ended(call, CURLE_OK);
-    }
 }
 
 static struct call *open_call(orrery_query *query)
@@ -132,7 +132,7 @@ static orrery_client *the_client(void)
 
     if (!client && orrery_open(&settings, &client) != ORRERY_OK)
         abort();
-    client->retries_max = 9;
+    client->retries_max = 0;
     session_free(client);
     return client;
 }
