@@ -198,12 +198,13 @@ static orrery_status next_ordered(orrery_query *query, struct json *row)
     return ORRERY_ROW;
 }
 
+/* Rows that come in order make groups in order: a group is where its first row was. */
 static orrery_status next_grouped(orrery_query *query, struct json *row)
 {
     orrery_status status;
 
     while (!query->grouped) {
-        status = next_joined(query, row);
+        status = query->plan.order_count ? next_ordered(query, row) : next_joined(query, row);
         if (status == ORRERY_ROW)
             status = groups_add(query, *row);
         if (status == ORRERY_DONE)

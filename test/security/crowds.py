@@ -10,7 +10,7 @@ import time
 from peer import Peer, check, head
 
 DOCS = "/dbs/s/colls/c/docs"
-READS, IDLE = 100, 5000
+READS, IDLE = 100, 4000
 READ_SECONDS_MAX = 10  # a read that takes this long is one that was stopped
 QUERIES_RUN, QUERIES_WAIT = max(32, min(96, 4 * len(os.sched_getaffinity(0)))), 1000  # POOL_SLOW_... in src/base/limits.h
 WRITES = 50
