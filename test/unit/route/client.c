@@ -249,3 +249,16 @@ bool client_told(struct client *client, const char *code, const char *reason)
     return slice_is(json_string(client_member(client, "code")), code) &&
            memmem(message.data, message.size, reason, strlen(reason));
 }
+
+const char *client_target_of(const char *shape)
+{
+    static char target[100];
+    static const char *const ids[] = { "d", "c", "1", "1", "1" };
+    size_t size = 0, id = 0;
+
+    target[size++] = '/';
+    for (const char *c = shape; *c; c++)
+        target[size++] = *c == 'x' && (c[1] == '/' || !c[1]) && c[-1] == '/' ? ids[id++][0] : *c;
+    target[size] = '\0';
+    return target;
+}

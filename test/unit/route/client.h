@@ -57,3 +57,6 @@ struct slice client_answer(struct client *client, const char *header);
 
 /* Whether the last answer's error has that code, and a message with that reason in it. */
 bool client_told(struct client *client, const char *code, const char *reason);
+
+/* A path for the shape of a route: dbs/x/colls to /dbs/d/colls. The next call writes over it. */
+const char *client_target_of(const char *shape);

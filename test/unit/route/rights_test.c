@@ -7,20 +7,6 @@
 
 /* --- who may ask --- */
 
-/* A path for the shape of a route: dbs/x/colls to /dbs/d/colls. */
-static const char *target_of(const char *shape)
-{
-    static char target[100];
-    static const char *const ids[] = { "d", "c", "1", "1", "1" };
-    size_t size = 0, id = 0;
-
-    target[size++] = '/';
-    for (const char *c = shape; *c; c++)
-        target[size++] = *c == 'x' && (c[1] == '/' || !c[1]) && c[-1] == '/' ? ids[id++][0] : *c;
-    target[size] = '\0';
-    return target;
-}
-
 /* Promise 1. */
 TEST(no_operation_runs_for_a_request_that_is_not_signed)
 {
@@ -36,8 +22,8 @@ TEST(no_operation_runs_for_a_request_that_is_not_signed)
     for (size_t i = 0; i < route_count; i++) {
         client_header(&client, HEADER_IS_UPSERT, routes[i].marker == MARK_UPSERT ? "true" : NULL);
         client_header(&client, HEADER_IS_QUERY, routes[i].marker == MARK_QUERY ? "true" : NULL);
-        if (client_send(&client, routes[i].method, target_of(routes[i].shape), "{'id':'new','pk':'a'}") !=
-                (routes[i].run ? 401 : 501) ||
+        if (client_send(&client, routes[i].method, client_target_of(routes[i].shape),
+                        "{'id':'new','pk':'a'}") != (routes[i].run ? 401 : 501) ||
             client.exchange.op.work.round_trips != 0)
             test_failed(__FILE__, __LINE__, routes[i].name);
         CHECK(!client.was_handed_on);
@@ -116,7 +102,7 @@ TEST(a_key_for_reading_is_a_wrong_key_to_every_row_that_writes_or_tells_tokens_a
     for (size_t i = 0; i < route_count; i++) {
         mark(&client, routes[i].marker);
         client.key = CLIENT_READONLY_KEY;
-        if ((client_send(&client, routes[i].method, target_of(routes[i].shape), "{}") == 401) !=
+        if ((client_send(&client, routes[i].method, client_target_of(routes[i].shape), "{}") == 401) !=
             (route_writes(&routes[i]) || strstr(routes[i].shape, "permissions")))
             test_failed(__FILE__, __LINE__, routes[i].name);
     }
@@ -134,7 +120,8 @@ TEST(a_wrong_key_and_none_get_401_from_every_row)
         mark(&client, route->marker);
         client.key = "bm90IGEga2V5";
         client.unsigned_request = i % 2;
-        if (client_send(&client, route->method, target_of(route->shape), "{}") != (route->run ? 401 : 501))
+        if (client_send(&client, route->method, client_target_of(route->shape), "{}") !=
+            (route->run ? 401 : 501))
             test_failed(__FILE__, __LINE__, route->name);
     }
     client_close(&client);
@@ -241,7 +228,7 @@ TEST(a_token_for_reading_a_database_changes_nothing_by_any_row)
     for (size_t i = 0; i < route_count; i++) {
         mark(&client, routes[i].marker);
         client.header[HEADER_AUTHORIZATION] = token;
-        if (client_send(&client, routes[i].method, target_of(routes[i].shape), "{}") != 403 &&
+        if (client_send(&client, routes[i].method, client_target_of(routes[i].shape), "{}") != 403 &&
             route_writes(&routes[i]))
             test_failed(__FILE__, __LINE__, routes[i].name);
     }

@@ -66,20 +66,6 @@ static int ask(struct house *house, enum method method, enum marker marker, cons
     return client_send(&house->client, method, target, body);
 }
 
-/* dbs/x/colls/x to /dbs/d/colls/c. */
-static const char *target_of(const char *shape)
-{
-    static char target[100];
-    static const char *const ids[] = { "d", "c", "1", "1", "1" };
-    size_t size = 0, id = 0;
-
-    target[size++] = '/';
-    for (const char *c = shape; *c; c++)
-        target[size++] = *c == 'x' && (c[1] == '/' || !c[1]) && c[-1] == '/' ? ids[id++][0] : *c;
-    target[size] = '\0';
-    return target;
-}
-
 static int sub_status(struct house *house)
 {
     uint64_t number = 0;
@@ -92,7 +78,7 @@ static int sub_status(struct house *house)
 static bool is_refused(struct house *house, const struct route *route)
 {
     int expected = !route->actions ? 5300 : route->actions == ACTION_METADATA ? 5301 : 5302;
-    int status = ask(house, route->method, route->marker, target_of(route->shape), "{}");
+    int status = ask(house, route->method, route->marker, client_target_of(route->shape), "{}");
 
     if (status == 403 && sub_status(house) != expected)
         test_failed(__FILE__, __LINE__, route->name);
