@@ -7,29 +7,29 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "http/http2_session.h"
+#include "http/session.h"
 
 enum { HEAD_BYTES_MAX = 512, BODY_BYTES_MAX = 1024, STREAMS_MAX = 8, MEMORY_BYTES_MAX = 64 * 1024 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct http2_limits limits = { .head_bytes_max = HEAD_BYTES_MAX,
-                                            .body_bytes_max = BODY_BYTES_MAX,
-                                            .small_body_bytes = BODY_BYTES_MAX / 4,
-                                            .streams_max = STREAMS_MAX,
-                                            .window_bytes = 2048,
-                                            .windows_bytes = 65535,
-                                            .frames_spare_max = 500 };
+static const struct session_limits limits = { .head_bytes_max = HEAD_BYTES_MAX,
+                                              .body_bytes_max = BODY_BYTES_MAX,
+                                              .small_body_bytes = BODY_BYTES_MAX / 4,
+                                              .streams_max = STREAMS_MAX,
+                                              .window_bytes = 2048,
+                                              .windows_bytes = 65535,
+                                              .frames_spare_max = 500 };
 
 struct world {
-    struct http2_session *session;
-    struct http2_stream streams[STREAMS_MAX];
+    struct session *session;
+    struct stream streams[STREAMS_MAX];
     bool used[STREAMS_MAX], served[STREAMS_MAX];
     size_t memory_bytes;
     struct arena arena;
 };
 
-static size_t index_of(const struct world *world, const struct http2_stream *stream)
+static size_t index_of(const struct world *world, const struct stream *stream)
 {
     size_t index = (size_t)(stream - world->streams);
 
@@ -38,7 +38,7 @@ static size_t index_of(const struct world *world, const struct http2_stream *str
     return index;
 }
 
-static struct http2_stream *begin(void *context)
+static struct stream *begin(void *context)
 {
     struct world *world = context;
 
@@ -47,7 +47,7 @@ static struct http2_stream *begin(void *context)
             continue;
         world->used[i] = true;
         world->served[i] = false;
-        world->streams[i] = (struct http2_stream){ 0 };
+        world->streams[i] = (struct stream){ 0 };
         return &world->streams[i];
     }
     return NULL;
@@ -64,7 +64,7 @@ static bool reserve(void *context, struct input *input, size_t bytes)
     return true;
 }
 
-static void release(struct world *world, struct http2_stream *stream)
+static void release(struct world *world, struct stream *stream)
 {
     world->memory_bytes -= stream->head.capacity + stream->body.capacity;
     input_free(&stream->head);
@@ -72,20 +72,28 @@ static void release(struct world *world, struct http2_stream *stream)
     world->used[stream - world->streams] = false;
 }
 
-static void ended(void *context, struct http2_stream *stream)
+static void release_input(void *context, struct input *input)
+{
+    struct world *world = context;
+
+    world->memory_bytes -= input->capacity;
+    input_free(input);
+}
+
+static void ended(void *context, struct stream *stream)
 {
     index_of(context, stream);
     release(context, stream);
 }
 
 /* Every other stream may not send a body that is not small. */
-static bool admit(void *context, struct http2_stream *stream)
+static bool admit(void *context, struct stream *stream)
 {
     (void)context;
     return stream->id % 4 == 1;
 }
 
-static const struct http2_owner owner = { begin, reserve, ended, admit };
+static const struct session_owner owner = { begin, reserve, release_input, ended, admit };
 
 static void check_inside(const struct input *input, struct slice part)
 {
@@ -93,12 +101,12 @@ static void check_inside(const struct input *input, struct slice part)
         assert(part.data >= input->data && part.data + part.size <= input->data + input->size);
 }
 
-static struct request check_request(const struct http2_stream *stream)
+static struct request check_request(const struct stream *stream)
 {
     struct request request = { .target = slice_of(""), .body = slice_of("") };
 
     assert(stream->whole);
-    http2_stream_request(stream, &request);
+    stream_request(stream, &request);
     check_inside(&stream->head, request.target);
     check_inside(&stream->body, request.body);
     assert(request.target.size <= HEAD_BYTES_MAX && request.body.size <= BODY_BYTES_MAX);
@@ -107,22 +115,22 @@ static struct request check_request(const struct http2_stream *stream)
     return request;
 }
 
-static void answer(struct world *world, struct http2_stream *stream)
+static void answer(struct world *world, struct stream *stream)
 {
     static const char body[40000];
     size_t size = stream->target.size * 1000u % sizeof(body);
 
-    http2_stream_answer(
+    session_http2.answer(
         stream, &world->arena,
-        &(struct http2_answer){ .status = 200,
-                                .date = slice_of("Thu, 27 Apr 2017 00:51:12 GMT"),
-                                .head = slice_of("Content-Type: text/plain\r\netag: \"1\"\r\n"),
-                                .body = slice_make(body, size),
-                                .has_length = true,
-                                .length_bytes = size });
+        &(struct session_answer){ .status = 200,
+                                  .date = slice_of("Thu, 27 Apr 2017 00:51:12 GMT"),
+                                  .head = slice_of("Content-Type: text/plain\r\netag: \"1\"\r\n"),
+                                  .body = slice_make(body, size),
+                                  .has_length = true,
+                                  .length_bytes = size });
 }
 
-static void serve(struct world *world, struct http2_stream *stream)
+static void serve(struct world *world, struct stream *stream)
 {
     size_t index = index_of(world, stream);
 
@@ -135,7 +143,7 @@ static void serve(struct world *world, struct http2_stream *stream)
     }
     switch (check_request(stream).target.size % 4) {
     case 0:
-        http2_stream_reset(stream);
+        session_http2.reset(stream);
         break;
     case 1:
         break; /* by answer_late() */
@@ -147,7 +155,7 @@ static void serve(struct world *world, struct http2_stream *stream)
 static void answer_late(struct world *world)
 {
     for (size_t i = 0; i < STREAMS_MAX; i++) {
-        struct http2_stream *stream = &world->streams[i];
+        struct stream *stream = &world->streams[i];
 
         if (world->used[i] && world->served[i] && stream->session && !stream->answered &&
             stream->target.size % 4 == 1)
@@ -160,7 +168,7 @@ static bool pull_all(struct world *world)
     struct slice bytes;
 
     do {
-        if (!http2_session_pull(world->session, &bytes))
+        if (!session_http2.pull(world->session, &bytes))
             return false;
     } while (bytes.size);
     return true;
@@ -168,15 +176,15 @@ static bool pull_all(struct world *world)
 
 static bool feed(struct world *world, const void *data, size_t size)
 {
-    struct http2_stream *stream;
+    struct stream *stream;
 
     answer_late(world);
-    if (!http2_session_feed(world->session, slice_make(data, size)))
+    if (!session_http2.feed(world->session, slice_make(data, size)))
         return false;
-    while ((stream = http2_session_next(world->session)))
+    while ((stream = session_next(world->session)))
         serve(world, stream);
     assert(world->memory_bytes <= MEMORY_BYTES_MAX + 2 * STREAMS_MAX * 8192);
-    return pull_all(world) && !http2_session_is_over(world->session);
+    return pull_all(world) && !session_http2.is_over(world->session);
 }
 
 static void run(const uint8_t *data, size_t size, size_t piece)
@@ -185,7 +193,7 @@ static void run(const uint8_t *data, size_t size, size_t piece)
     struct world world = { .memory_bytes = 0 };
 
     arena_init(&world.arena, (size_t)64 * 1024 * 1024);
-    world.session = http2_session_open(&limits, &owner, &world);
+    world.session = session_open(&session_http2, &limits, &owner, &world);
     assert(world.session);
     if (feed(&world, preface, sizeof(preface) - 1)) {
         for (size_t at = 0, next; at < size; at += next) {
@@ -196,7 +204,7 @@ static void run(const uint8_t *data, size_t size, size_t piece)
                 break;
         }
     }
-    http2_session_close(world.session);
+    session_close(world.session);
     for (size_t i = 0; i < STREAMS_MAX; i++)
         if (world.used[i])
             release(&world, &world.streams[i]);
