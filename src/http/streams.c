@@ -201,6 +201,8 @@ static void serve(struct job *job)
 
     stream_request(&job->stream, request);
     connection_describe(job->connection, request);
+    if (request->direct)
+        op_hurry(&job->exchange.op, DIRECT_TIMEOUT_MS);
     if (job_serve(job) == SERVED)
         answer(job);
 }
