@@ -1,7 +1,6 @@
 /*
  * src/route/table.c - the routes.
- * To add an operation: write it in resource/, add its row, add test/wire/<it>.case. A row without
- * an operation is a gap, answered with 501 and listed in docs/compat.md. Kinds of small resources have
+ * To add an operation: write it in resource/, add its row, add test/wire/<it>.case. Kinds of small resources have
  * one row in keys/kinds.def, which makes their seven routes.
  */
 #include <assert.h>

@@ -23,7 +23,7 @@ struct route {
     enum marker marker;
     const char *shape; /* ids are x: dbs/x/colls/x/docs */
     size_t shape_size;
-    operation *run;   /* NULL: the service has it, this version of the server does not */
+    operation *run;
     unsigned actions; /* of enum data_action, which roles must allow all; 0: no role does */
     unsigned flags;
 };
