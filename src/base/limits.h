@@ -63,7 +63,7 @@ enum {
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
        large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
     CATALOG_CHILDREN_MAX = 10000,
-    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent: definitions stay in memory */
+    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent */
 
     /* Throughput, in RU/s. Service: fixed from 400 in steps of 100, autoscale from 1,000 in steps of 1,000. */
     THROUGHPUT_MIN = 400,
