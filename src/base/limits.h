@@ -78,6 +78,9 @@ enum {
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
 
+    /* Change feed. Service: the changes of a transaction come in one page; its transactions are no larger than this. */
+    FEED_TRANSACTION_BYTES_MAX = 4 * PAGE_BYTES_MAX, /* more of one transaction is for the next page */
+
     /* Change log. Service: what the container's policy says, or as long as its continuous backup. */
     CHANGE_RETENTION_HOURS_DEFAULT = 24,
 
