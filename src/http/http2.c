@@ -15,9 +15,11 @@ struct http2 {
     struct job *jobs; /* newest first; also those that were reset and are away */
     size_t job_count;
     uint64_t idle_since_ms;
-    bool broken; /* the session must not be asked anything any more */
-    char *kept;  /* what the socket did not take, or NULL */
+    bool broken;        /* the session must not be asked anything any more */
+    char *kept;         /* what the socket did not take, or NULL */
+    struct claim claim; /* for that */
     struct slice unsent;
+    bool has_new_answers; /* since those that were not taken at once were last put by */
 };
 
 static struct job *job_of(struct http2_stream *stream)
@@ -84,6 +86,9 @@ static void end_job(struct job *job)
     assert(!job->away);
     unlink_job(c->http2, job);
     release_request(job);
+    peer_less(c->peer, &job->answer, job->answer.bytes);
+    free(job->kept);
+    job->kept = NULL;
     job_release(c->loop, job);
     if (!c->http2->jobs)
         c->http2->idle_since_ms = c->loop->now_ms;
@@ -143,6 +148,7 @@ bool http2_open(struct connection *c)
                                            .windows_bytes = HTTP2_WINDOWS_BYTES,
                                            .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
     http2->idle_since_ms = c->loop->now_ms;
+    http2->claim = (struct claim){ .account = options->account, .holder = HOLDER_ANSWERS };
     http2->session = http2_session_open(&http2->limits, &owner, c);
     c->http2 = http2;
     return http2->session != NULL;
@@ -156,6 +162,7 @@ static void answer(struct job *job)
 
     job->progress_ms = job->connection->loop->now_ms;
     job->progress_bytes = 0;
+    job->connection->http2->has_new_answers = true;
     release_request(job);
     if (!http2_stream_answer(&job->stream, &job->exchange.op.arena, &answer))
         http2_stream_reset(&job->stream);
@@ -215,6 +222,46 @@ void http2_resume(struct job *job)
         end_job(job); /* its client has reset it, or has gone */
 }
 
+/*
+ * What is left of an answer that was not taken at once is its peer's to hold, as of HTTP/1.1, and the operation's memory is
+ * given back. False when the peer holds too much already, or there is no memory.
+ */
+static bool keep_answer(struct job *job)
+{
+    struct slice *left = &job->stream.unsent;
+
+    if (!job->stream.answered || left->size == 0 || job->kept)
+        return true;
+    job->answer =
+        (struct claim){ .account = job->connection->http2->claim.account, .holder = HOLDER_ANSWERS };
+    if (!peer_more(job->connection->peer, &job->answer, left->size))
+        return false;
+    job->kept = malloc(left->size);
+    if (!job->kept)
+        return false;
+    memcpy(job->kept, left->data, left->size);
+    left->data = job->kept;
+    arena_reset(&job->exchange.op.arena);
+    return true;
+}
+
+/* Whether some were given up instead: then there is more to say. */
+static bool keep_answers(struct http2 *http2)
+{
+    bool any = false;
+
+    if (!http2->has_new_answers || http2->broken)
+        return false;
+    http2->has_new_answers = false;
+    for (struct job *job = http2->jobs; job; job = job->next_stream)
+        if (!keep_answer(job)) {
+            job->stream.unsent.size = 0;
+            http2_stream_reset(&job->stream);
+            any = true;
+        }
+    return any;
+}
+
 /* Bytes */
 
 static bool feed(struct connection *c, struct slice bytes)
@@ -258,6 +305,8 @@ static bool keep_unsent(struct connection *c)
 
     if (http2->kept)
         return true;
+    if (!peer_more(c->peer, &http2->claim, http2->unsent.size))
+        return false;
     http2->kept = malloc(http2->unsent.size);
     if (!http2->kept)
         return false;
@@ -265,6 +314,15 @@ static bool keep_unsent(struct connection *c)
     http2->unsent.data = http2->kept;
     c->since_ms = c->loop->now_ms;
     return true;
+}
+
+static void drop_kept(struct connection *c)
+{
+    struct http2 *http2 = c->http2;
+
+    peer_less(c->peer, &http2->claim, http2->claim.bytes);
+    free(http2->kept);
+    http2->kept = NULL;
 }
 
 static enum io send_unsent(struct connection *c)
@@ -279,8 +337,7 @@ static enum io send_unsent(struct connection *c)
         c->since_ms = c->loop->now_ms;
     http2->unsent = parts[0];
     if (io == IO_DONE) {
-        free(http2->kept);
-        http2->kept = NULL;
+        drop_kept(c);
     } else if (io != IO_CLOSED && !keep_unsent(c)) {
         return IO_CLOSED;
     }
@@ -294,7 +351,7 @@ bool http2_is_over(const struct connection *c)
     return !http2->broken && http2->unsent.size == 0 && http2_session_is_over(http2->session);
 }
 
-enum io http2_flush(struct connection *c)
+static enum io flush(struct connection *c)
 {
     struct http2 *http2 = c->http2;
     enum io io;
@@ -306,6 +363,15 @@ enum io http2_flush(struct connection *c)
             return http2->broken || http2_is_over(c) ? IO_CLOSED : IO_WANT_READ;
         io = send_unsent(c);
     } while (io == IO_DONE);
+    return io;
+}
+
+enum io http2_flush(struct connection *c)
+{
+    enum io io = flush(c);
+
+    if (io != IO_CLOSED && keep_answers(c->http2))
+        io = flush(c);
     return io;
 }
 
@@ -336,14 +402,14 @@ enum io http2_step(struct connection *c)
 
 /* Time */
 
-/* Answers that their client does not take are given up. Half a head keeps all other streams from being read. */
+/* Answers that their client does not take, or takes byte by byte, are given up. Half a head keeps all other streams from being read. */
 static void check_stream(struct job *job, uint64_t at_ms)
 {
     struct http2_stream *stream = &job->stream;
     struct connection *c = job->connection;
     uint64_t patience_ms = (uint64_t)c->loop->server->options.request_ms;
 
-    if (stream->sent_bytes != job->progress_bytes) {
+    if (stream->sent_bytes - job->progress_bytes >= HTTP_PROGRESS_BYTES) {
         job->progress_bytes = stream->sent_bytes;
         job->progress_ms = at_ms;
     }
@@ -399,8 +465,7 @@ static void end_session(struct connection *c)
     }
     http2_session_close(http2->session);
     http2->session = NULL;
-    free(http2->kept);
-    http2->kept = NULL;
+    drop_kept(c);
 }
 
 bool http2_abandon(struct connection *c)
