@@ -319,16 +319,19 @@ TEST(an_answer_that_is_taken_in_a_trickle_over_http2_is_given_up)
     int32_t large;
 
     options.request_ms = 10;
+    options.env = env_seeded(1, 1000000); /* it moves with each byte, however slow the machine is */
     server = site_open(&options);
     client = http2_connect(server, &shut, 1);
     large = http2_get(client, "/large");
     for (int tries = 0; tries < HTTP2_STREAMS - 8 && !http2_reply(client, large)->ended; tries++) {
+        env_advance_ms(options.env, 1);
         nghttp2_submit_window_update(client->session, NGHTTP2_FLAG_NONE, large, 1);
         CHECK(http2_ask(client, &(struct http2_request){ .path = "/empty" })->status == 204);
     }
     CHECK(http2_reply(client, large)->error == NGHTTP2_CANCEL);
     http2_disconnect(client);
     site_close(server);
+    env_free(options.env);
 }
 
 /* Streams whose windows stay shut hold their answers: as in HTTP/1.1 a peer gets half of what there is for that. */
