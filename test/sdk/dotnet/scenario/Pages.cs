@@ -52,6 +52,8 @@ class Pages(CosmosClient client)
         new("SELECT c.id FROM c ORDER BY c.n, c.u DESC", all => all.OrderBy(item => item.N).ThenByDescending(item => item.U), nu),
         new("SELECT c.id FROM c ORDER BY c.m, c.u", all => all.OrderBy(item => item.M).ThenBy(item => item.U), mu),
         new("SELECT c.id FROM c ORDER BY c.m DESC, c.u DESC", all => all.OrderByDescending(item => item.M).ThenByDescending(item => item.U), mu),
+        new("SELECT s.id FROM (SELECT * FROM c WHERE c.n > 1) s ORDER BY s.u DESC", all => all.Where(item => item.N > 1).OrderByDescending(item => item.U), u),
+        new("SELECT s.id FROM (SELECT * FROM c) s ORDER BY s.n, s.u", all => all.OrderBy(item => item.N).ThenBy(item => item.U), nu),
         new("SELECT TOP 15 c.id FROM c ORDER BY c.u", all => all.OrderBy(item => item.U).Take(15), u),
         new("SELECT TOP 15 c.id FROM c ORDER BY c.n DESC", all => all.OrderByDescending(item => item.N).Take(15), n),
         new("SELECT c.id FROM c ORDER BY c.u DESC OFFSET 5 LIMIT 14", all => all.OrderByDescending(item => item.U).Skip(5).Take(14), u),
