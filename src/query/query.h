@@ -142,6 +142,8 @@ enum { QUERY_POSITION_BYTES_MAX = 640 };
 struct query_limits {
     size_t rows, bytes;  /* of one page */
     size_t scanned_rows; /* a page that finds little stops after looking at so many items */
+    bool
+        full_goes_on; /* rows as they come: a full page has a next one, which may be empty, as on the service */
 };
 
 struct query_page {

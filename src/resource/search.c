@@ -220,24 +220,6 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
     reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
 }
 
-/* What the service's gateway hands out of a query over several ranges is JSON: ours is about all of them. */
-static void reply_next(struct reply *reply, const struct search *search, const struct continuation *at)
-{
-    struct buf token, text;
-
-    if (!search->is_spread) {
-        reply_continuation(reply, at);
-        return;
-    }
-    buf_init(&token, &reply->op->arena);
-    buf_init(&text, &reply->op->arena);
-    continuation_print(&token, at);
-    buf_text(&text, "{\"token\":");
-    json_print_string(&text, buf_as_slice(&token));
-    buf_text(&text, ",\"range\":{\"min\":\"\",\"max\":\"FF\"}}");
-    reply_header(reply, "x-ms-continuation", buf_as_slice(&text));
-}
-
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
                        struct query_source *source, const struct rid *owner, const char *collective)
 {
@@ -245,7 +227,9 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     struct timing timing = { .began_us = env_monotonic_us(op->env),
                              .bytes_before = op->work.bytes_read,
                              .documents_before = op->work.documents_scanned };
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX,
+                                   .scanned_rows = SEARCH_SCANNED_MAX,
+                                   .full_goes_on = search->walk.is_on };
     struct query_page page = { 0 };
     struct continuation at;
     enum status st;
@@ -264,8 +248,10 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     timing.row_bytes = print_rows(reply, &page, owner, collective);
     timing.printed_us = env_monotonic_us(op->env);
     at.position = page.next;
-    if (page.next.size)
-        reply_next(reply, search, &at);
+    if (search->walk.is_on)
+        walk_reply(reply, &search->walk, page.next.size ? &at : NULL);
+    else if (page.next.size)
+        reply_continuation(reply, &at);
     if (is_true(call_header(call, HEADER_QUERY_METRICS)))
         reply_metrics(reply, search, &timing);
     reply_explained(reply, call, &page);
