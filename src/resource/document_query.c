@@ -8,20 +8,10 @@
 #include "source/items.h"
 #include "source/narrow.h"
 
-/* The service answers a query over many partitions only when it is told that this is meant. */
-static enum status check_cross_partition(struct op *op, const struct call *call,
-                                         const struct partition_scope *scope)
+static bool is_of_one_part(const struct partition_scope *scope)
 {
-    if (scope->key.epk.size || scope->min.size || scope->max.size ||
-        (scope->points && scope->point_count <= 1) || call->container->system_key ||
-        call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data ||
-        header_is_true(call->request, HEADER_CROSS_PARTITION))
-        return ST_OK;
-    return op_fail(
-        op, ST_BAD_REQUEST,
-        "Cross partition query is required but disabled. Please set "
-        "x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or "
-        "revise your query to avoid this exception.");
+    return scope->key.epk.size || scope->min.size || scope->max.size ||
+           (scope->points && scope->point_count <= 1);
 }
 
 /* The first and the last range in which the scope's keys lie. */
@@ -131,7 +121,8 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));
-    TRY(check_cross_partition(op, call, &scope));
+    if (!is_of_one_part(&scope))
+        TRY(scope_check_crossing(op, call));
     TRY(route_query(op, call, reply, &scope, &search));
     gather_in_first_range(call, &search, &scope);
     TRY(item_source_open(op, call->container, &scope, &items));
