@@ -7,8 +7,9 @@
 #include "keys/rid.h"
 
 enum kind_flags {
-    KIND_OF_RIGHTS = 1,    /* a client with a resource token may not ask for it */
-    KIND_TELLS_TOKENS = 2, /* it shows tokens that allow writing: keys for reading may not ask for it */
+    KIND_OF_RIGHTS = 1,      /* a client with a resource token may not ask for it */
+    KIND_TELLS_TOKENS = 2,   /* it shows tokens that allow writing: keys for reading may not ask for it */
+    KIND_TELLS_CREATION = 4, /* it says when it was made (_cts), which replacing it does not change */
 };
 
 struct kind {
