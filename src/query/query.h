@@ -120,6 +120,9 @@ enum status query_compile(struct op *op, struct slice text, struct json paramete
 /* The statement as it was bound. */
 const struct select *query_select(const struct query *query);
 
+/* TOP 0. */
+bool query_takes_nothing(const struct query *query);
+
 /* Of the text but for its filter, and of the parameters: a continuation of another query is refused by it. */
 uint64_t query_hash(const struct query *query);
 

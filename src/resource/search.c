@@ -220,6 +220,17 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
     reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
 }
 
+/* SDKs that take no rows ask for pages without any. */
+static enum status read_page_size(struct op *op, const struct call *call, const struct search *search,
+                                  size_t *rows)
+{
+    *rows = 1;
+    if (query_takes_nothing(search->query) &&
+        slice_is(slice_trim(call_header(call, HEADER_MAX_ITEM_COUNT)), "0"))
+        return ST_OK;
+    return call_page_size(op, call, rows);
+}
+
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
                        struct query_source *source, const struct rid *owner, const char *collective)
 {
@@ -237,7 +248,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     assert(search->query); /* search_compile() came first */
     assert(source);
     op->work.queries++;
-    TRY(call_page_size(op, call, &limits.rows));
+    TRY(read_page_size(op, call, search, &limits.rows));
     TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));
     TRY(search_bind(op, search, owner ? owner : &account, &at));
     st = query_run(op, search->query, source, at.position, &limits, &page);
