@@ -173,7 +173,7 @@ static orrery_status take_results(struct bulk *bulk, const struct bulk_group *gr
         if (http == 410)
             note_gone(bulk);
         if (had_old_definition(i.value, http))
-            definition_forget(bulk->client, link_trim(bulk->link));
+            known_forget(bulk->client, link_trim(bulk->link));
     }
     return ORRERY_OK;
 }

@@ -201,11 +201,17 @@ orrery_status call_key(struct call *call, const orrery_key *key)
     return ORRERY_OK;
 }
 
+/* Its definition, and not what lies in it. */
+static bool is_about_container(const struct call *call)
+{
+    return strcmp(call->target.type, "colls") == 0 && !call->changes_items;
+}
+
 static void finish_building(struct call *call)
 {
     const char *session = session_of(call->client, call->target.container);
 
-    if (!call->session_given && strcmp(call->target.type, "colls") != 0)
+    if (!call->session_given && !is_about_container(call))
         call_header(call, "x-ms-session-token", session);
     buf_text(&call->url, call->client->endpoint);
     buf_slice(&call->url, call->target.path);
@@ -397,25 +403,22 @@ static void learn(struct call *call)
 {
     orrery_client *client = call->client;
     struct slice container = call->target.container;
-    bool is_container = strcmp(call->target.type, "colls") == 0;
+    bool is_container = is_about_container(call);
     bool is_deleted =
         call->method == METHOD_DELETE && (!orrery_failed(call->status) || call->status == ORRERY_ENOTFOUND);
 
     if (is_deleted && strcmp(call->target.type, "dbs") == 0) {
         session_forget_database(
             client, call->target.sign); /* its link; of a self-link, which is never used again, less */
-        definition_forget_database(client, call->target.sign);
-        ranges_forget_database(client, call->target.sign);
+        known_forget_database(client, call->target.sign);
     }
     if (container.size == 0)
         return;
     if (!is_container)
         session_note(client, container, call->response);
     if ((is_container && call->method != METHOD_GET) || call->response->sub_status == 1003 ||
-        call->response->sub_status == 1001) {
-        definition_forget(client, container);
-        ranges_forget(client, container);
-    }
+        call->response->sub_status == 1001 || call->response->sub_status == SUB_STATUS_OTHER_CONTAINER)
+        known_forget(client, container);
     if (call->status == ORRERY_EGONE)
         ranges_forget(client, container);
     if ((is_container && is_deleted) ||

@@ -220,7 +220,7 @@ void orrery_close(orrery_client *client)
     transport_close(client);
     session_free(client);
     definition_free(client);
-    ranges_free(client);
+    known_free(client);
     resolver_forget_all(client);
     sign_close(client);
     free(client->endpoint);

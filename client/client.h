@@ -17,10 +17,11 @@
 #include "memory.h"
 
 enum {
-    KEY_BYTES_MAX = 256,      /* of an account's key */
-    IDLE_HANDLES_MAX = 16,    /* kept for the next calls */
-    BODY_BYTES_MAX = 1 << 28, /* of an answer: more is no answer of this service */
-    HEAD_BYTES_MAX = 1 << 20, /* of its headers */
+    KEY_BYTES_MAX = 256,               /* of an account's key */
+    IDLE_HANDLES_MAX = 16,             /* kept for the next calls */
+    BODY_BYTES_MAX = 1 << 28,          /* of an answer: more is no answer of this service */
+    HEAD_BYTES_MAX = 1 << 20,          /* of its headers */
+    SUB_STATUS_OTHER_CONTAINER = 1024, /* of the same name as the one that was meant */
 };
 
 enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_PATCH, METHOD_DELETE };
@@ -36,7 +37,7 @@ struct target {
 struct call;
 struct session;
 struct definition;
-struct known_ranges;
+struct known;
 struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
@@ -66,7 +67,7 @@ struct orrery_client {
     orrery_response *failed;
     struct session *sessions;
     struct definition *definitions;
-    struct known_ranges *ranges;
+    struct known *known;
     struct registered *resolvers;
     int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
 };
@@ -94,6 +95,7 @@ struct call {
     bool follows_ranges; /* its caller knows what to do when a range is gone */
     bool hands_over;     /* the answer goes to the caller whatever its status is */
     bool session_given;  /* by the caller: the client's own is not sent */
+    bool changes_items;  /* its target is a container, but what changes are items of it */
     const char *mistake; /* why it cannot be built; NULL: it can */
     bool is_part;        /* of a bulk, which is counted and told as one */
     bool is_late;        /* its time was over before it could be sent */
@@ -230,8 +232,15 @@ bool definition_is_same(const orrery_client *client, struct slice link,
 struct slice ranges_known(const orrery_client *client, struct slice link);
 void ranges_note(orrery_client *client, struct slice link, struct slice body);
 void ranges_forget(orrery_client *client, struct slice link);
-void ranges_forget_database(orrery_client *client, struct slice database);
-void ranges_free(orrery_client *client);
+
+/* The plan of a query, which is its body with all its parameters; data NULL: it was not asked yet, or long ago. */
+struct slice plan_known(orrery_client *client, struct slice link, struct slice query);
+void plan_note(orrery_client *client, struct slice link, struct slice query, struct slice body);
+
+/* The container is another one: neither its definition nor its ranges nor any plan holds. */
+void known_forget(orrery_client *client, struct slice link);
+void known_forget_database(orrery_client *client, struct slice database);
+void known_free(orrery_client *client);
 
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,

@@ -170,6 +170,7 @@ static orrery_status target_deletion(struct call *call, const char *link)
     buf_slice(&path, call->target.path);
     buf_text(&path, "/operations/partitionkeydelete");
     call->target.path = buf_as_slice(&path);
+    call->changes_items = true;
     return path.failed ? client_no_memory(call->client) : ORRERY_OK;
 }
 

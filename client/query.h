@@ -21,7 +21,9 @@ struct place {
     struct call *plan, *ranges; /* under way */
     struct json wanted;         /* the plan's ranges of keys; no array: all */
     struct json list;           /* the collection's ranges; undefined: not known yet */
-    bool is_planned;
+    char *rid;                  /* of the collection that they are of; NULL: the server did not say */
+    bool is_planned,
+        is_remembered; /* is_remembered: some of it was not asked now, and may be of another collection */
 };
 
 /* Where rows come from. */
@@ -32,6 +34,7 @@ struct source {
     char *token;        /* where the next page begins */
     char *page_token;   /* where this one began */
     struct call *call;
+    bool is_following;  /* the call asks which ranges took the place of its own */
     struct arena arena; /* of the page */
     struct json *rows;
     size_t row_count, next_row;
@@ -136,8 +139,15 @@ bool ranges_want(const orrery_query *query, const char *link, struct slice min, 
 struct slice range_later(struct slice a, struct slice b); /* ends of ranges */
 struct slice range_earlier(struct slice a, struct slice b);
 
-/* A source's range is gone: it becomes the ranges that took its place. */
+/* A source's range is gone: it becomes the ranges that took its place, once the server has told them. */
+orrery_status ranges_ask(orrery_query *query, struct source *source);
 orrery_status ranges_follow(orrery_query *query, struct source *source);
+
+/* The collection that the cursor's sources of this link are meant for; NULL: whichever has the name, it was asked just now. */
+const char *place_intended(const orrery_query *query, const char *link);
+
+/* A collection is not the one that was remembered: all is asked again. False: pages of it have been told already. */
+bool places_again(orrery_query *query);
 
 /* ---- merge.c */
 orrery_status merge_next(orrery_query *query, struct json *row);

@@ -296,6 +296,21 @@ TEST(a_session_token_is_kept_by_container_and_sent_with_what_follows)
     rig_close(&rig);
 }
 
+TEST(deleting_all_items_of_a_key_has_a_session_as_any_other_write)
+{
+    struct script script = { .acts = { { EMPTY("200 OK") "x-ms-session-token: 0:-1#7\r\n\r\n{}" },
+                                       { EMPTY("200 OK") "x-ms-session-token: 0:-1#9\r\n\r\n{}" } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+
+    CHECK(create_one(&rig) == ORRERY_OK);
+    CHECK(orrery_items_delete(rig.client, items, &key, NULL, NULL) == ORRERY_OK);
+    CHECK(strstr(fake_request(rig.fake, 1), "POST /dbs/d/colls/c/operations/partitionkeydelete "));
+    CHECK(strstr(fake_request(rig.fake, 1), "x-ms-session-token: 0:-1#7\r\n"));
+    CHECK(strcmp(orrery_session_token(rig.client, items), "0:-1#9") == 0);
+    rig_close(&rig);
+}
+
 TEST(a_header_with_a_line_end_is_refused_and_nothing_is_sent)
 {
     struct script script = { .acts = { { OK_ANSWER } } };
