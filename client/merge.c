@@ -273,7 +273,7 @@ orrery_status merge_next(orrery_query *query, struct json *row)
 
     if (query->plan.limit == 0 || query->counted)
         return ORRERY_DONE;
-    status = next_kept(query, row);
+    status = query->composed ? compose_next(query, next_kept, row) : next_kept(query, row);
     if (status == ORRERY_DONE && query->plan.counts_distinct)
         status = count_distinct(query, row);
     if (status == ORRERY_ROW && query->plan.limit > 0)

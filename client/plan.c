@@ -388,12 +388,32 @@ static orrery_status add_ranges(orrery_query *query, const char *link, struct js
 
 /* ---- all that must be known before the first page is asked for */
 
+/* The plan was refused because aggregates are parts of expressions; whether two other queries answer it. */
+static bool becomes_two(orrery_query *query)
+{
+    const orrery_response *failed = query->client->failed;
+
+    if (!failed || failed->http != 400 ||
+        !strstr(orrery_response_body(failed, NULL), "Compositions of aggregates") || !compose_begin(query))
+        return false;
+    for (size_t i = 0; i < query->place_count;
+         i++) { /* of the query as it was, the plans are not waited for */
+        call_free(query->places[i].plan);
+        query->places[i].plan = NULL;
+        query->places[i].is_planned = false;
+    }
+    client_begin(query->client);
+    return true;
+}
+
 static orrery_status take_plan(orrery_query *query, struct place *place)
 {
     orrery_response *response = NULL;
     struct json body = json_undefined;
     orrery_status status = take_answer(query, &place->plan, &body, &response);
 
+    if (status == ORRERY_EBADREQUEST && becomes_two(query))
+        return ORRERY_OK;
     if (status == ORRERY_OK)
         status = hold_plan(query, place, body);
     if (status == ORRERY_OK)

@@ -292,6 +292,7 @@ void orrery_query_close(orrery_query *query)
     }
     seen_free(query->seen);
     groups_free(query->groups);
+    compose_free(query->composed);
     orrery_json_free(query->row_json);
     orrery_response_free(query->last);
     arena_free(&query->arena);

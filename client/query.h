@@ -6,6 +6,7 @@
  *     continuation.c  where it stopped, as a text
  *     merge.c      rows of all sources in one order; DISTINCT, OFFSET, LIMIT, TOP
  *     aggregate.c  COUNT and its like, GROUP BY
+ *     compose.c    expressions that have aggregates in them
  * Functions that may have to wait say ORRERY_WAIT and are called again when something has come.
  */
 #pragma once
@@ -80,6 +81,7 @@ struct metric {
 
 struct seen;   /* hashes of rows */
 struct groups; /* what GROUP BY has gathered */
+struct composition;
 
 struct orrery_query {
     orrery_client *client;
@@ -102,8 +104,9 @@ struct orrery_query {
     struct source *from; /* of the current row */
     struct seen *seen;
     struct groups *groups;
-    bool grouped; /* all rows are in the groups */
-    bool counted; /* the only row of such a query was told */
+    struct composition *composed; /* NULL: the plan is of the query as it was asked */
+    bool grouped;                 /* all rows are in the groups */
+    bool counted;                 /* the only row of such a query was told */
 
     double charge;
     orrery_response *last;  /* of the last page; its body is empty */
@@ -162,3 +165,12 @@ bool continuation_names_ranges(const char *text);                       /* text:
 orrery_status groups_add(orrery_query *query, struct json row);
 orrery_status groups_next(orrery_query *query, struct json *row); /* ORRERY_ROW, ORRERY_DONE */
 void groups_free(struct groups *groups);
+
+/* ---- compose.c */
+bool compose_begin(
+    orrery_query *query); /* false: it is no such query, or there is no memory: the refusal stands */
+
+/* The rows of the query as it was asked, from those of the first of its two, which `next` gives. */
+typedef orrery_status merge_rows(orrery_query *query, struct json *row);
+orrery_status compose_next(orrery_query *query, merge_rows *next, struct json *row);
+void compose_free(struct composition *composed);
