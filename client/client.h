@@ -271,6 +271,8 @@ int bulk_pause_ms(const orrery_client *client,
 size_t bulk_turn(orrery_client *client); /* how many have ended, and were told */
 void bulk_close_all(orrery_client *client);
 
+bool operation_has_document(const struct operation *operation); /* that a resolver can place it by */
+
 /* {"operationType":...}; with its key for a bulk. */
 void operation_print(struct buf *out, const struct operation *operation, struct slice key);
 
@@ -278,6 +280,10 @@ void operation_print(struct buf *out, const struct operation *operation, struct 
 
 orrery_status resolver_place(orrery_client *client, const char *link, struct slice document,
                              char **collection); /* NULL: the link is no database's */
+
+/* The options, with less time if the resolver's answer does not hold as long as the call may take. */
+const orrery_options *options_bound(const orrery_client *client, const orrery_options *options,
+                                    orrery_options *bounded);
 
 /* What a cursor is opened for, as the library's caller asked for it. */
 struct question {

@@ -27,8 +27,9 @@
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
  * Text is UTF-8. Where a size goes along with a text, (size_t)-1, ORRERY_TEXT, means "ends with a NUL".
- * Structs of options begin with their own size, so that a program keeps working with a later library. One that does not
- *     say it is refused, ORRERY_EINVAL:
+ * Structs of options and of results begin with their own size, so that a program keeps working with a later library. One
+ *     that does not say it is refused, ORRERY_EINVAL. (Those that come in lists, such as parameters, keys and ranges, have
+ *     none: they do not change.)
  *     orrery_options options = { .size = sizeof(options), .if_match = etag };
  * Links name things as the service does: "dbs/shop", "dbs/shop/colls/orders". The library escapes what URLs
  *     want escaped: do not do it yourself. Self-links ("dbs/AbCdEf==/colls/AbCdEfGhIjk=/") work as well.
@@ -313,7 +314,9 @@ typedef enum orrery_key_type {
     ORRERY_KEY_RANGE, /* for resolvers: items[0] to items[1], both included */
     ORRERY_KEY_LIST,  /* the levels of a hierarchical key; for resolvers: several keys */
     ORRERY_KEY_TIME,  /* for resolvers: `number` is milliseconds since 1970, UTC */
-    ORRERY_KEY_KIND   /* for resolvers: items[0] names a kind of document, items[1] is a key of that kind */
+    ORRERY_KEY_KIND,  /* for resolvers: items[0] names a kind of document, items[1] is a key of that kind */
+    ORRERY_KEY_GUID, /* for resolvers: `text` is one, in any case of letters, in braces or not, with hyphens or without */
+    ORRERY_KEY_TUPLE /* for resolvers: a composite key, whose parts are compared one after another */
 } orrery_key_type;
 
 typedef struct orrery_key {
@@ -338,6 +341,8 @@ orrery_key orrery_key_list(const orrery_key *items, size_t count);
 orrery_key orrery_key_range(const orrery_key *low_and_high); /* two of them */
 orrery_key orrery_key_time(int64_t unix_ms);
 orrery_key orrery_key_of_kind(const orrery_key *kind_and_key); /* two of them */
+orrery_key orrery_key_guid(const char *text);                  /* NULL: a null */
+orrery_key orrery_key_tuple(const orrery_key *parts, size_t count);
 
 /* ---- Databases, containers and whatever else has a link ------------------------------------------------- *
  *
@@ -482,10 +487,14 @@ orrery_status orrery_item_patch(orrery_client *client, const char *container_lin
  *     orrery_batch_create(batch, "{\"id\":\"1\",\"city\":\"Lyon\"}", ORRERY_TEXT, NULL);
  *     orrery_batch_delete(batch, "2", NULL, NULL);
  *     status = orrery_batch_run(client, orders, &city, batch, NULL, &results);
- *     orrery_batch_result(results, 0, &first);
+ *     orrery_batch_result(results, 0, &first);                 orrery_result first = { .size = sizeof(first) };
  *
  * `key` of an operation is for orrery_bulk_run(); for orrery_batch_run() it is NULL. `etag` may be NULL. Mistakes are
  * told when the batch is run.
+ *
+ * Where the link is a database's that has a resolver, a bulk's documents go each to its own collection; an operation without
+ * a document is ORRERY_EINVAL, and options->done ORRERY_EUNSUPPORTED. A batch goes to the collection of its documents,
+ * which must be one.
  */
 
 typedef struct orrery_batch orrery_batch;
@@ -502,6 +511,7 @@ void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch 
                         const orrery_key *key);
 
 typedef struct orrery_result {
+    size_t size; /* set by you: { .size = sizeof(result) } */
     orrery_status status;
     int http; /* 424: not tried, because of another operation */
     double charge;
@@ -641,8 +651,8 @@ size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t c
 /* ---- Client-side partitioning ------------------------------------------------------------------------------ *
  *
  * A resolver says which collection of a database a document belongs in, as the DocumentDB SDKs had it. When it is
- * registered for a database's link, orrery_item_create(), orrery_item_upsert(), orrery_query_open() and
- * orrery_list_open() ask it whenever they are given that link. Replaces, deletes, patches and point reads name their
+ * registered for a database's link, orrery_item_create(), orrery_item_upsert(), orrery_batch_run(), orrery_bulk_run(),
+ * orrery_query_open() and orrery_list_open() ask it whenever they are given that link. Replaces, deletes, patches and point reads name their
  * collection, and are never routed.
  *
  *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
@@ -678,7 +688,8 @@ void orrery_held_key_free(orrery_held_key *held);
  * properties as a composite key, which is their texts with a separator between them; or a function of yours, which puts
  * the key that it found (orrery_held_key_put).
  * `as` says what a property's value is turned into: ORRERY_KEY_NONE leaves it; ORRERY_KEY_TEXT spells numbers as
- * JavaScript does; ORRERY_KEY_TIME reads texts as ISO 8601 and numbers as seconds since 1970, as _ts has them.
+ * JavaScript does; ORRERY_KEY_TIME reads texts as ISO 8601 and numbers as seconds since 1970, as _ts has them;
+ * ORRERY_KEY_GUID reads texts. Of several properties ORRERY_KEY_TUPLE leaves the values as they are, and joins no texts.
  */
 typedef struct orrery_extractor {
     size_t size;
@@ -766,24 +777,47 @@ typedef struct orrery_range {
     const char *link;
 } orrery_range;
 
+/* How ranges are looked up, where the usual way is not the one that is wanted. */
+typedef struct orrery_range_options {
+    size_t size;
+    /* An order of your own: negative, zero, positive. Keys and ends may then be of any types, null too. */
+    int (*compare)(void *context, const orrery_key *a, const orrery_key *b);
+    void *context; /* lives as long as the resolver */
+    const char
+        *name; /* of `compare`, for saved states: whoever loads one brings a function of this name again */
+    /*
+     * 1: as the .NET SDK's RangePartitionResolver. A create takes the first range in the order of lows, then of highs.
+     * Keys are converted to the ends' type: 5.5 and "5" to integers, texts to times. orrery_resolve_read() names a collection
+     * as often as keys of a list lead to it, though a query asks it once. A range is no key of a create (ORRERY_EKEYTYPE),
+     * and the same range twice is ORRERY_EINVAL. Texts have the order that .NET calls ordinal, unless `compare` has another.
+     */
+    int net;
+} orrery_range_options;
+
 /*
- * All ends are numbers (compared exactly, integers of 64 bits too), or all are texts (ordered by UTF-16 units, as the Node and
- * Java SDKs order them), or all are times, or all are booleans (false, then true). Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
+ * All ends are of one type that has an order: numbers (integers of 64 bits exactly), texts (by UTF-16 units, as the Node and
+ * Java SDKs order them), times, booleans (false, then true), GUIDs (as .NET orders them), or tuples (by their first part that
+ * differs; parts of different types: null, booleans, numbers, times, texts, GUIDs). Null is less than all others: where an end
+ * is null, a null is a key; where none is, a create without a value is ORRERY_ENOKEY and a read asks all collections.
+ * Keys of another type are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
  * whole of a key that is a range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (of a list:
  * that any of its keys meets), in their order; where the key meets none, no collection is asked. Ranges may overlap. A
- * low above its high is ORRERY_EINVAL.
+ * low above its high is ORRERY_EINVAL. `options` may be NULL.
  */
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
-                                    size_t count, orrery_resolver **resolver);
+                                    size_t count, const orrery_range_options *options,
+                                    orrery_resolver **resolver);
 
-/* A table from key to collection, looked up by halves; several keys may have the same collection. ORRERY_ENORANGE: a create's key is not in it. */
+/* A table from key to collection, looked up by halves, over the same types; several keys may have the same collection.
+   ORRERY_ENORANGE: a create's key is not in it. */
 typedef struct orrery_lookup {
     orrery_key key;
     const char *link;
 } orrery_lookup;
 
 orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const orrery_lookup *rows,
-                                     size_t count, orrery_resolver **resolver);
+                                     size_t count, const orrery_range_options *options,
+                                     orrery_resolver **resolver);
 
 /*
  * Different kinds of document are placed differently, each kind by a resolver of its own. A document is of the first kind
@@ -824,9 +858,10 @@ orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *jso
                                       orrery_links **links); /* the key, then where to create */
 
 /*
- * A resolver as JSON; orrery_free() it. What was found, or hashed, by a function without a name cannot be saved:
- * ORRERY_ESTATE. Reading takes the .NET SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by
- * "low,high"). A file is written beside its place, and then put there in one step.
+ * A resolver as JSON; orrery_free() it. What was found, hashed, compared or told apart by a function without a name cannot be
+ * saved: ORRERY_ESTATE. Whoever loads a state brings the functions again, and the names must agree. Reading takes the .NET
+ * SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by "low,high"; such ranges are looked up as there).
+ * A file is written beside its place, and then put there in one step.
  */
 typedef struct orrery_load_options {
     size_t size;
@@ -837,6 +872,10 @@ typedef struct orrery_load_options {
     orrery_ring ring;
     const uint32_t *seeds; /* of ORRERY_RING_NET_SEEDS */
     size_t seed_count;
+    const orrery_range_options *ranges; /* for ranges that a function compares */
+    const orrery_kind *kinds;           /* for kinds that functions tell apart: their names and functions */
+    size_t kind_count;
+    orrery_client *client; /* for a spillover resolver, which asks the server; it must outlive it */
 } orrery_load_options;
 
 orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);

@@ -122,7 +122,7 @@ static void rig_close(struct rig *rig)
 /* How many operations came to this; every one has a result. */
 static size_t count_of(orrery_response *response, orrery_status status, int http)
 {
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
     size_t count = 0;
 
     for (size_t i = 0; i < OPERATIONS; i++) {

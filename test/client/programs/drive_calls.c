@@ -160,7 +160,7 @@ static void batches(void)
     orrery_key key = orrery_key_text("batch");
     orrery_batch *batch = NULL;
     orrery_response *results = NULL;
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
 
     orrery_batch_new(&batch);
     orrery_batch_create(batch, "{\"id\":\"1\",\"pk\":\"batch\"}", ORRERY_TEXT, NULL);
@@ -184,7 +184,7 @@ static void bulks(void)
     orrery_key key = orrery_key_text("bulk 7");
     orrery_batch *batch = NULL;
     orrery_response *results = NULL;
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
     char document[80];
 
     orrery_batch_new(&batch);

@@ -170,7 +170,7 @@ static void has_ended(void *context, orrery_status status, orrery_response *resp
 /* Of a bulk that came to results: a status for each operation. */
 static void tell(struct asked *asked)
 {
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
 
     if (asked->status != ORRERY_EBATCH || !asked->response) {
         printf("%d\n", asked->status);
