@@ -85,7 +85,9 @@ static int request_ms(const struct bulk *bulk)
 
 static orrery_status start_group(struct bulk *bulk, struct bulk_group *group)
 {
-    orrery_options options = { .size = sizeof(options), .timeout_ms = request_ms(bulk) };
+    orrery_options options = { .size = sizeof(options),
+                               .timeout_ms = request_ms(bulk),
+                               .diagnostics = bulk->diagnostics };
     struct call *call = options.timeout_ms > 0 ? call_new(bulk->client, METHOD_POST, &options) : NULL;
     orrery_status status;
 
@@ -507,13 +509,14 @@ void bulk_close_all(orrery_client *client)
 
 static void tell(struct bulk *bulk, orrery_status status)
 {
+    orrery_client *client = bulk->client;
     orrery_done *done = bulk->done;
     void *context = bulk->context;
     orrery_response *response = NULL;
 
     status = conclude(bulk, status, &response);
     bulk_free(bulk);
-    done(context, status, response);
+    done(client, context, status, response);
 }
 
 /* A callback may begin further bulks: after each the list is looked through from its beginning. */
@@ -591,6 +594,7 @@ static orrery_status keep_head(struct bulk *bulk, const orrery_options *options)
         status = client_no_memory(bulk->client);
     bulk->session_given = model->session_given;
     bulk->timeout_ms = OPTION(options, timeout_ms);
+    bulk->diagnostics = OPTION(options, diagnostics);
     call_free(model);
     return status;
 }

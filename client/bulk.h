@@ -37,7 +37,8 @@ struct bulk {
     size_t count;
     struct slice head; /* what the options make of a request's header */
     bool session_given;
-    int timeout_ms;      /* of each request */
+    int timeout_ms; /* of each request */
+    orrery_diagnostics *diagnostics;
     int64_t deadline_ms; /* nothing is sent later, and all must have come back; 0: there is none */
     enum bulk_phase phase;
     struct bulk_entry *entries;

@@ -45,6 +45,11 @@ struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
     struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
+    orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
+    void *bearer_context;
+    int64_t token_ends_ms; /* of a bearer token, since 1970 */
+    orrery_trace *trace;
+    void *trace_context;
     int64_t date_second;
     char date[32]; /* of that second, as headers have it */
     bool trust_any_certificate, no_proxy;
@@ -115,6 +120,8 @@ struct call {
 
     orrery_done *done; /* NULL: somebody waits for it */
     void *context;
+    orrery_diagnostics *diagnostics;   /* NULL: nobody wants to know */
+    int64_t begun_us, sent_us;         /* the call; its last attempt */
     void (*finish)(struct call *call); /* looks at the answer before anybody else; may be NULL */
 };
 
@@ -184,6 +191,12 @@ __attribute__((format(printf, 3, 4))) orrery_status client_refuse(orrery_client 
                                                                   const char *fmt, ...);
 orrery_status client_no_memory(orrery_client *client);
 
+/* ---- diagnose.c: what calls took, and who is told of it */
+
+void diagnose_sent(struct call *call); /* an attempt is about to be */
+void diagnose_answered(struct call *call, orrery_status status, int retry_ms);
+void diagnose_ended(struct call *call);
+
 /* ---- answers */
 
 orrery_response *response_new(void);
@@ -201,6 +214,7 @@ bool link_lies_in(const char *link, struct slice parent);
 bool sign_open(orrery_client *client, const uint8_t *key, size_t key_bytes);
 void sign_close(orrery_client *client);
 bool sign_request(orrery_client *client, struct call *call);
+orrery_status sign_prepare(orrery_client *client);      /* a bearer token that has not ended */
 bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);

@@ -99,6 +99,23 @@ const char *orrery_status_text(orrery_status status);
 typedef struct orrery_client orrery_client;
 typedef struct orrery_response orrery_response;
 
+/* One request, of the many that a call may take. Its texts live as long as the function that is told of it. */
+typedef struct orrery_trace_event {
+    size_t size;
+    const char *method, *path; /* "GET", "/dbs/shop/colls/orders/docs/42" */
+    int attempt;               /* 1: the call's first */
+    int has_ended;             /* 0: it is about to be sent, and what follows is not known yet */
+    orrery_status status;      /* of this attempt */
+    int http, sub_status;      /* 0: there was no answer */
+    int64_t elapsed_us;        /* since it was sent */
+    int retry_ms;              /* after which it is sent again; -1: it is not */
+    double charge;
+    const char *activity; /* NULL: none */
+} orrery_trace_event;
+
+/* It must not call the client, nor end it. */
+typedef void orrery_trace(void *context, const orrery_trace_event *event);
+
 typedef struct orrery_settings {
     size_t size;
     const char *endpoint;       /* "https://localhost:8081" */
@@ -114,10 +131,22 @@ typedef struct orrery_settings {
     int retry_wait_ms_max;      /* of one call, waits together; 0: 30,000 */
     const char *user_agent;     /* put in front of the library's own; NULL: nothing */
     int no_proxy; /* 1: the proxies that http_proxy, https_proxy, all_proxy and no_proxy name are not used */
+    /*
+     * Instead of a key: bearer tokens of an identity provider (Microsoft Entra ID). The function puts a malloc()ed token, and
+     * when it ends; it is asked again a minute before that. A failure of it is that of the call, which sent nothing.
+     */
+    orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
+    void *bearer_context;
+    orrery_trace *trace; /* is told of every request, as it is sent and as it ends; NULL: nobody is */
+    void *trace_context;
 } orrery_settings;
 
-/* Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64. */
+/* Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64;
+   orrery_open_error() says which. */
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client);
+
+/* Why these settings open nothing, in words; "": they would. It needs no client, since there is none. */
+const char *orrery_open_error(const orrery_settings *settings);
 
 /* Calls that are under way end, and their callbacks are not called. Close the client's queries first. */
 void orrery_close(orrery_client *client);
@@ -136,7 +165,27 @@ const char *orrery_session_token(const orrery_client *client, const char *contai
  * Who is told when a call has ended; see "Calls that do not wait". The response is yours, and NULL on failure;
  * orrery_error(client) holds for the duration of the callback.
  */
-typedef void orrery_done(void *context, orrery_status status, orrery_response *response);
+typedef void orrery_done(orrery_client *client, void *context, orrery_status status,
+                         orrery_response *response);
+
+/*
+ * What a call took: options->diagnostics is filled in when it ends, well or not, and must live until then. It is added to, so
+ * that one struct can be of a whole cursor or bulk, or of several calls, if nobody sets it to zero in between.
+ */
+typedef struct orrery_diagnostics {
+    size_t size;
+    int calls,
+        attempts; /* of a cursor, calls are pages, plans and the like; attempts: requests that were sent */
+    int http, sub_status; /* of the last answer */
+    orrery_status status; /* of the last call */
+    int64_t elapsed_us;   /* calls from begin to end: those that ran side by side count each */
+    int64_t waited_us;    /* of that: between attempts */
+    double charge;        /* request units */
+    char ranges
+        [128]; /* that answered: their ids, each once, with commas between them, and cut off where there are many */
+    char session[128]; /* the last answer's token, cut off if it is longer */
+    char activity[48]; /* the last answer's, to tell the service's support */
+} orrery_diagnostics;
 
 /* What a call may be told besides its arguments. Without options, and where a member is zero, the client's
    settings and the service's defaults hold. */
@@ -167,6 +216,8 @@ typedef struct orrery_options {
     /* of cursors */
     int all_versions; /* of changes: every version and deletion, as {"current":...,"previous":...,"metadata":...} */
     int metrics; /* 1: pages tell what they cost the server: orrery_query_metric(), and which indexes would help */
+    /* of everything */
+    orrery_diagnostics *diagnostics; /* what the call took; NULL: nobody wants to know */
 } orrery_options;
 
 /* ---- Answers --------------------------------------------------------------------------------------------- */

@@ -257,10 +257,12 @@ struct told {
     orrery_response *response;
 };
 
-static void note_end(void *context, orrery_status status, orrery_response *response)
+static void note_end(orrery_client *client_of_it, void *context, orrery_status status,
+                     orrery_response *response)
 {
     struct told *told = context;
 
+    (void)client_of_it;
     told->times++;
     told->status = status;
     orrery_response_free(told->response);

@@ -256,9 +256,11 @@ static void lists_and_queries(void)
 
 static int told;
 
-static void count_told(void *context, orrery_status status, orrery_response *response)
+static void count_told(orrery_client *client_of_it, void *context, orrery_status status,
+                       orrery_response *response)
 {
-    told += status == ORRERY_OK && orrery_response_http(response) == 200 && context == &told;
+    told += client_of_it == client && status == ORRERY_OK && orrery_response_http(response) == 200 &&
+            context == &told;
     orrery_response_free(response);
 }
 
