@@ -658,6 +658,54 @@ double orrery_query_metric(const orrery_query *query, const char *name);
 orrery_status orrery_query_continuation(orrery_query *query, char **continuation);
 void orrery_query_close(orrery_query *query);
 
+/* ---- A change feed processor ------------------------------------------------------------------------------- *
+ *
+ * Every change of a container is handed to one of several processes, which share the ranges: each has leases of some of them,
+ * and a lease says where its range's feed goes on. A process that is ended loses its leases after expires_ms, and others go
+ * on where it was: changes that were handed to it, and not yet noted, come again, so that none is missed.
+ *
+ *     orrery_processor_options options = { .size = sizeof(options), .name = "mails", .instance = host_and_process,
+ *                                          .lease_link = "dbs/shop/colls/leases", .changes = send_mails };
+ *     orrery_processor_open(client, "dbs/shop/colls/orders", &options, &processor);
+ *     while (orrery_processor_run(processor, 10000) == ORRERY_OK)
+ *         ...
+ *     orrery_processor_close(processor);
+ *
+ * Leases are documents of the .NET and Java SDKs' form: their processors of the same name, on an endpoint of the same host,
+ * share the work with ours, and take over from each other.
+ */
+typedef struct orrery_processor orrery_processor;
+
+/* Changes of one lease, an array, in their order. A failure: they come again, with the next orrery_processor_run(). */
+typedef orrery_status orrery_changes(void *context, const char *lease, orrery_value changes);
+
+typedef struct orrery_processor_options {
+    size_t size;
+    const char *name;       /* those of one name share the work */
+    const char *instance;   /* of this one: no other of the name has it */
+    const char *lease_link; /* a container by /id */
+    orrery_changes *changes;
+    void *context;
+    orrery_start start; /* where there is no lease yet */
+    int64_t start_unix_seconds;
+    int all_versions; /* 1: every version and deletion */
+    int page_items;   /* changes at a time; 0: the server decides */
+    int poll_ms;      /* between looks at a feed that has nothing new; 0: 5,000 */
+    int acquire_ms;   /* between looks at who has which lease; 0: 13,000 */
+    int renew_ms;     /* 0: 17,000 */
+    int expires_ms;   /* longer than the function ever takes, and renew_ms with it; 0: 60,000 */
+} orrery_processor_options;
+
+orrery_status orrery_processor_open(orrery_client *client, const char *container_link,
+                                    const orrery_processor_options *options, orrery_processor **processor);
+
+/* Works for that long (-1: until something fails), and waits where there is nothing to do. */
+orrery_status orrery_processor_run(orrery_processor *processor, int timeout_ms);
+size_t orrery_processor_leases(const orrery_processor *processor); /* that this one has now */
+
+/* Gives its leases back, so that others need not wait. */
+void orrery_processor_close(orrery_processor *processor);
+
 /* ---- Stored procedures ----------------------------------------------------------------------------------- *
  *
  *     orrery_procedure_run(client, "dbs/shop/colls/orders/sprocs/hello", &city, "[\"world\"]", NULL, &response);
