@@ -203,6 +203,18 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
 }
 
+/* Clients take 64 KB of headers in all. What is cut in two is no JSON any more, but the answer arrives. */
+static struct slice cut_metrics(struct slice text)
+{
+    if (text.size > INDEX_METRICS_BYTES_MAX) {
+        text.size = INDEX_METRICS_CUT_BYTES;
+        for (size_t i = 1; i <= 2; i++) /* of an escape no part is left */
+            if (text.data[text.size - i] == '%')
+                text.size -= i;
+    }
+    return text;
+}
+
 /* SDKs of today read the second form, which is percent-encoded. Older ones read the first, in base64. */
 static void reply_explained(struct reply *reply, const struct call *call, const struct query_page *page)
 {
@@ -217,7 +229,7 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
         percent_encode(&text, page->indexes);
     else
         base64_encode(&text, page->indexes);
-    reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
+    reply_header(reply, "x-ms-cosmos-index-utilization", cut_metrics(buf_as_slice(&text)));
 }
 
 /* How long a continuation the client takes; INT64_MAX when it does not say. */
@@ -227,10 +239,11 @@ static enum status read_limit(struct op *op, const struct call *call, int64_t *l
 
     *limit_kb = INT64_MAX;
     if (header.data && (!slice_to_i64(header, limit_kb) || *limit_kb < 0))
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The continuation token size limit %.*s is invalid. Please pass in a valid continuation "
-                       "token size limit which must be a positive integer.",
-                       SLICE_ARGS(header));
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The continuation token size limit %.*s is invalid. Please pass in a valid continuation "
+            "token size limit which must be a positive integer.",
+            SLICE_ARGS(header));
     return ST_OK;
 }
 
@@ -251,10 +264,11 @@ static enum status reply_next(struct reply *reply, const struct search *search, 
     buf_init(&text, &reply->op->arena);
     continuation_print(&token, at);
     if (limit_kb < (int64_t)(token.size + 1023) / 1024)
-        return op_fail(reply->op, ST_BAD_REQUEST,
-                       "The response continuation token limit specified is not large enough: the token has %zu "
-                       "bytes.",
-                       token.size);
+        return op_fail(
+            reply->op, ST_BAD_REQUEST,
+            "The response continuation token limit specified is not large enough: the token has %zu "
+            "bytes.",
+            token.size);
     if (search->is_spread)
         wrap_token(&text, buf_as_slice(&token));
     reply_header(reply, "x-ms-continuation", buf_as_slice(search->is_spread ? &text : &token));
