@@ -9,6 +9,7 @@
 enum kind_flags {
     KIND_OF_RIGHTS = 1,    /* a client with a resource token may not ask for it */
     KIND_TELLS_TOKENS = 2, /* it shows tokens that allow writing: keys for reading may not ask for it */
+    KIND_IN_MEMORY = 4,    /* its bodies are asked for where nobody may wait, and never leave memory */
 };
 
 struct kind {

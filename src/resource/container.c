@@ -201,6 +201,14 @@ out:
     return st;
 }
 
+/* How far the container is: clients in Direct mode wait by it for replicas that lag behind. */
+enum status container_head(struct op *op, struct call *call, struct reply *reply)
+{
+    (void)op;
+    reply_session(reply, container_lsn(call->container));
+    return ST_OK;
+}
+
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *replaced = NULL;
@@ -250,9 +258,11 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *resource, const void *context)
+static enum status print_row(struct op *op, struct buf *out, void **resource, const void *context)
 {
-    print_container(out, context, resource);
+    (void)op;
+    print_container(out, context, *resource);
+    return ST_OK;
 }
 
 static uint64_t number_of(const void *resource)

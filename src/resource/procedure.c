@@ -181,6 +181,7 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
 {
     struct execution execution = { .call = call, .reply = reply };
     struct child *procedure = NULL;
+    struct json body;
     enum status st;
 
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
@@ -193,7 +194,8 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
         catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
     if (!procedure)
         TRY(op_fail_as(op, ST_NOT_FOUND));
-    execution.script = script_of("sproc", procedure);
+    TRY(child_read_body(op, call->service->catalog, &procedure, &body));
+    execution.script = script_of("sproc", procedure, body);
     TRY(run(op, &execution));
     reply_session(reply, execution.stamp.lsn);
     reply_status(reply, 200);

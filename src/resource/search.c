@@ -328,33 +328,36 @@ out:
 static enum status read_row(struct op *op, struct search_rows *rows, struct query_row *row)
 {
     const struct search_list *list = rows->list;
-    const void *resource = list->resource[rows->next++];
+    void **resource = &list->resource[rows->next++];
     struct arena readers = op->arena;
     struct buf text;
-    enum status st = ST_QUERY_MEMORY;
+    enum status st;
 
     assert(rows->next <= list->count);
     arena_reset(&rows->memory);
     op->arena = rows->memory;
     buf_init(&text, &op->arena);
-    list->kind->print(&text, resource, list->context);
-    if (!text.failed)
-        st = json_parse(op, buf_as_slice(&text), &row->body);
+    st = list->kind->print(op, &text, resource, list->context);
+    if (st == ST_OK)
+        st = text.failed ? ST_QUERY_MEMORY : json_parse(op, buf_as_slice(&text), &row->body);
     rows->memory = op->arena;
     op->arena = readers;
-    if (st != ST_OK)
+    if (st != ST_OK && st != ST_NOT_FOUND)
         op_set_error(op, "A resource cannot be read for the query.");
-    row->number = row->counter = list->kind->number(resource);
+    row->number = row->counter = list->kind->number(*resource);
     return st;
 }
 
 static enum status rows_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
     struct search_rows *rows = (struct search_rows *)source;
+    enum status st = ST_NOT_FOUND;
 
-    *found = rows->next < rows->list->count;
-    op->work.documents_scanned += *found; /* what the catalog has in memory */
-    return *found ? read_row(op, rows, row) : ST_OK;
+    while (st == ST_NOT_FOUND && rows->next < rows->list->count)
+        st = read_row(op, rows, row);
+    *found = st == ST_OK;
+    op->work.documents_scanned += *found;
+    return st == ST_NOT_FOUND ? ST_OK : st;
 }
 
 static enum status rows_seek(struct op *op, struct query_source *source, uint64_t after)
