@@ -120,8 +120,8 @@ static enum status check_query(struct op *op, struct json property, size_t at)
         struct slice details = details_of(op, slice_of(arena_text(&op->arena, slice_of(op->error))));
 
         return op_fail(op, ST_BAD_REQUEST,
-                       "Computed property at index (%zu) has a malformed query: '%.*s' Error details: '%.*s'", at,
-                       SLICE_ARGS(text), SLICE_ARGS(details));
+                       "Computed property at index (%zu) has a malformed query: '%.*s' Error details: '%.*s'",
+                       at, SLICE_ARGS(text), SLICE_ARGS(details));
     }
     if (st == ST_BAD_REQUEST && !query_select(query)->value)
         return op_fail(
