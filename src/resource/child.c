@@ -101,6 +101,40 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     return op_fail_as(op, ST_NOT_FOUND);
 }
 
+/* When the old one was made, which the new one tells as well. Undefined where that is not known. */
+static enum status read_creation(struct op *op, const struct call *call, const struct place *place,
+                                 struct child **old, struct json *made)
+{
+    struct json body;
+    enum status st = ST_OK;
+
+    *made = json_undefined;
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || !*old)
+        return ST_OK;
+    TRY(child_read_body(op, call->service->catalog, old, &body));
+    *made = json_get(body, "_cts");
+out:
+    return st;
+}
+
+/* Adds when it was made: now, or when the old one was that it replaces. */
+static enum status add_creation(struct op *op, const struct place *place, const struct child *old,
+                                struct json made, struct json *body)
+{
+    struct json_builder out;
+
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || (old && json_kind(made) != JSON_NUMBER))
+        return ST_OK;
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_members(&out, *body, NULL);
+    json_add_name(&out, slice_of("_cts"));
+    json_add_int(&out, old ? json_int(made) : op->now_ms / 1000);
+    json_end(&out);
+    *body = json_built(&out);
+    return json_kind(*body) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
+}
+
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
                              struct json *defined)
 {
@@ -124,6 +158,7 @@ enum status child_create(struct op *op, struct call *call, struct reply *reply)
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
+    TRY(add_creation(op, &place, NULL, json_undefined, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, body, 201);
@@ -135,13 +170,17 @@ out:
 enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
-    struct child *child = NULL;
-    struct json body;
+    struct child *old = NULL, *child = NULL;
+    struct json body, made;
     bool created;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
+    old = catalog_find_child(call->service->catalog, place.kind->type, place.parent,
+                             json_string(json_get(body, "id")));
+    TRY(read_creation(op, call, &place, &old, &made));
+    TRY(add_creation(op, &place, old, made, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
@@ -150,6 +189,7 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
     reply_child(reply, call, &place, child, body, created ? 201 : 200);
 out:
     child_release(child);
+    child_release(old);
     return st;
 }
 
@@ -174,12 +214,14 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *old = NULL, *child = NULL;
-    struct json body;
+    struct json body, made;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
+    TRY(read_creation(op, call, &place, &old, &made));
     TRY(read_body(op, call, &place, &body));
+    TRY(add_creation(op, &place, old, made, &body));
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));

@@ -247,32 +247,18 @@ static enum status read_limit(struct op *op, const struct call *call, int64_t *l
     return ST_OK;
 }
 
-/* What the service's gateway hands out of a query over several ranges is JSON: ours is about all of them. */
-static void wrap_token(struct buf *out, struct slice token)
+static enum status check_token_size(struct op *op, int64_t limit_kb, const struct continuation *at)
 {
-    buf_text(out, "{\"token\":");
-    json_print_string(out, token);
-    buf_text(out, ",\"range\":{\"min\":\"\",\"max\":\"FF\"}}");
-}
+    struct buf token;
 
-static enum status reply_next(struct reply *reply, const struct search *search, int64_t limit_kb,
-                              const struct continuation *at)
-{
-    struct buf token, text;
-
-    buf_init(&token, &reply->op->arena);
-    buf_init(&text, &reply->op->arena);
+    buf_init(&token, &op->arena);
     continuation_print(&token, at);
-    if (limit_kb < (int64_t)(token.size + 1023) / 1024)
-        return op_fail(
-            reply->op, ST_BAD_REQUEST,
-            "The response continuation token limit specified is not large enough: the token has %zu "
-            "bytes.",
-            token.size);
-    if (search->is_spread)
-        wrap_token(&text, buf_as_slice(&token));
-    reply_header(reply, "x-ms-continuation", buf_as_slice(search->is_spread ? &text : &token));
-    return ST_OK;
+    if (limit_kb >= (int64_t)(token.size + 1023) / 1024)
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The response continuation token limit specified is not large enough: the token has %zu bytes.",
+        token.size);
 }
 
 /* A client that sends a query to one range without a plan is told whether it has to ask for one to go on. */
@@ -283,6 +269,17 @@ static void reply_distribution(struct reply *reply, const struct call *call, con
                      slice_of(query_joins(search->query) ? "True" : "False"));
 }
 
+/* SDKs that take no rows ask for pages without any. */
+static enum status read_page_size(struct op *op, const struct call *call, const struct search *search,
+                                  size_t *rows)
+{
+    *rows = 1;
+    if (query_takes_nothing(search->query) &&
+        slice_is(slice_trim(call_header(call, HEADER_MAX_ITEM_COUNT)), "0"))
+        return ST_OK;
+    return call_page_size(op, call, rows);
+}
+
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
                        struct query_source *source, const struct rid *owner, const char *collective)
 {
@@ -290,7 +287,9 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     struct timing timing = { .began_us = env_monotonic_us(op->env),
                              .bytes_before = op->work.bytes_read,
                              .documents_before = op->work.documents_scanned };
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX,
+                                   .scanned_rows = SEARCH_SCANNED_MAX,
+                                   .full_goes_on = search->walk.is_on };
     struct query_page page = { 0 };
     struct continuation at;
     int64_t limit_kb;
@@ -299,7 +298,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     assert(search->query); /* search_compile() came first */
     assert(source);
     op->work.queries++;
-    TRY(call_page_size(op, call, &limits.rows));
+    TRY(read_page_size(op, call, search, &limits.rows));
     TRY(read_limit(op, call, &limit_kb));
     TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));
     TRY(search_bind(op, search, owner ? owner : &account, &at));
@@ -312,7 +311,11 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     timing.printed_us = env_monotonic_us(op->env);
     at.position = page.next;
     if (page.next.size)
-        TRY(reply_next(reply, search, limit_kb, &at));
+        TRY(check_token_size(op, limit_kb, &at));
+    if (search->walk.is_on)
+        walk_reply(reply, &search->walk, page.next.size ? &at : NULL);
+    else if (page.next.size)
+        reply_continuation(reply, &at);
     reply_distribution(reply, call, search);
     if (is_true(call_header(call, HEADER_QUERY_METRICS)))
         reply_metrics(reply, search, &timing);

@@ -78,6 +78,13 @@ const struct select *query_select(const struct query *query)
     return query->select;
 }
 
+bool query_takes_nothing(const struct query *query)
+{
+    const struct expr *top = query->select->top;
+
+    return top && top->value.integer == 0;
+}
+
 bool query_gathers(const struct query *query)
 {
     return query->select->whole;
