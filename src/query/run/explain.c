@@ -267,6 +267,73 @@ static void print_joined(struct buf *out, const struct index_joined *joined, boo
     buf_byte(out, ']');
 }
 
+/* ---- their order: an access has them in its own ---- */
+
+static size_t path_bytes(const struct index_path *path)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < path->count; i++)
+        bytes += 1 + path->step[i].name.size;
+    return bytes;
+}
+
+/* Where the path first stands in the expression; SIZE_MAX: not at all. */
+static size_t place_of(const struct alias *alias, const struct expr *expr, const struct index_path *path)
+{
+    struct item_path steps;
+    struct index_path here;
+    size_t place = SIZE_MAX;
+
+    item_path_begin(&steps);
+    if (item_path_of(alias, expr, &steps)) {
+        here = (struct index_path){ steps.step, steps.count };
+        if (index_path_equal(&here, path))
+            return expr->span.start;
+    }
+    for (size_t i = 0; i < expr->kid_count && place == SIZE_MAX; i++)
+        place = place_of(alias, expr->kid[i], path);
+    return place;
+}
+
+typedef bool path_order(const struct alias *alias, const struct expr *where, const struct index_path *a,
+                        const struct index_path *b);
+
+static bool is_told_before(const struct alias *alias, const struct expr *where, const struct index_path *a,
+                           const struct index_path *b)
+{
+    return place_of(alias, where, a) < place_of(alias, where, b);
+}
+
+/* The longest first, as in every answer of the service that was recorded; of one length as the filter has them. */
+static bool is_named_before(const struct alias *alias, const struct expr *where, const struct index_path *a,
+                            const struct index_path *b)
+{
+    size_t a_bytes = path_bytes(a), b_bytes = path_bytes(b);
+
+    if (a_bytes != b_bytes)
+        return a_bytes > b_bytes;
+    return is_told_before(alias, where, a, b);
+}
+
+static void sort_paths(struct indexes *indexes, const struct select *select, path_order *is_before)
+{
+    struct alias alias;
+
+    if (!select->where)
+        return;
+    alias = alias_of(select);
+    for (size_t i = 1; i < indexes->count; i++)
+        for (size_t j = i;
+             j > 0 && is_before(&alias, select->where, indexes->single[j].path, indexes->single[j - 1].path);
+             j--) {
+            struct single moved = indexes->single[j];
+
+            indexes->single[j] = indexes->single[j - 1];
+            indexes->single[j - 1] = moved;
+        }
+}
+
 /* ---- composite indexes that would help ---- */
 
 struct better {
@@ -309,6 +376,8 @@ static void find_better(struct better *better, const struct access *access, cons
     }
     if (!better->fixed.count)
         better->ranges.count = 0;
+    sort_paths(&better->fixed, select, is_told_before);
+    sort_paths(&better->ranges, select, is_told_before);
     better->grouped = is_grouped_by(select, &better->fixed);
 }
 
@@ -348,62 +417,6 @@ static void print_better(struct buf *out, const struct better *better, bool v2)
 
 /* ---- in the second form ---- */
 
-static size_t path_bytes(const struct index_path *path)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < path->count; i++)
-        bytes += 1 + path->step[i].name.size;
-    return bytes;
-}
-
-/* Where the path first stands in the expression; SIZE_MAX: not at all. */
-static size_t place_of(const struct alias *alias, const struct expr *expr, const struct index_path *path)
-{
-    struct item_path steps;
-    struct index_path here;
-    size_t place = SIZE_MAX;
-
-    item_path_begin(&steps);
-    if (item_path_of(alias, expr, &steps)) {
-        here = (struct index_path){ steps.step, steps.count };
-        if (index_path_equal(&here, path))
-            return expr->span.start;
-    }
-    for (size_t i = 0; i < expr->kid_count && place == SIZE_MAX; i++)
-        place = place_of(alias, expr->kid[i], path);
-    return place;
-}
-
-/* The longest first, as in every answer of the service that was recorded; of one length as the filter has them. */
-static bool comes_before(const struct alias *alias, const struct expr *where, const struct index_path *a,
-                         const struct index_path *b)
-{
-    size_t a_bytes = path_bytes(a), b_bytes = path_bytes(b);
-
-    if (a_bytes != b_bytes)
-        return a_bytes > b_bytes;
-    return place_of(alias, where, a) < place_of(alias, where, b);
-}
-
-static void sort_singles(struct indexes *indexes, const struct select *select)
-{
-    struct alias alias;
-
-    if (!select->where)
-        return;
-    alias = alias_of(select);
-    for (size_t i = 1; i < indexes->count; i++)
-        for (size_t j = i; j > 0 && comes_before(&alias, select->where, indexes->single[j].path,
-                                                 indexes->single[j - 1].path);
-             j--) {
-            struct single moved = indexes->single[j];
-
-            indexes->single[j] = indexes->single[j - 1];
-            indexes->single[j - 1] = moved;
-        }
-}
-
 static bool is_of_filter(const struct indexes *indexes, const struct index_path *path)
 {
     for (size_t i = 0; i < indexes->count; i++)
@@ -420,7 +433,7 @@ static void arrange(struct indexes *used, const struct better *better, const str
 {
     if (used->order.count && used->count > 1 && is_of_filter(used, &used->order) && !has_better(better))
         drop_path(used, &used->order);
-    sort_singles(used, select);
+    sort_paths(used, select, is_named_before);
 }
 
 static void find_used(struct indexes *used, struct way *way, const struct select *select)
