@@ -92,8 +92,11 @@ enum {
     QUERY_DEPTH_MAX = 128, /* expressions and subqueries inside one another */
     QUERY_JOINS_MAX = 10,
     QUERY_UDFS_MAX = 10,
-    QUERY_ORDER_MAX = 16,      /* items of ORDER BY; a composite index has 8 paths at most on the service */
-    QUERY_GROUPS_MAX = 64,     /* expressions of GROUP BY */
+    QUERY_ORDER_MAX = 16,  /* items of ORDER BY; a composite index has 8 paths at most on the service */
+    QUERY_GROUPS_MAX = 64, /* expressions of GROUP BY */
+    /* Index metrics, a header. Service: 40 KB come whole, 70 KB are cut (.NET SDK, IndexUtilizationHeaderLengthTest). */
+    INDEX_METRICS_BYTES_MAX = 48 * 1024,
+    INDEX_METRICS_CUT_BYTES = 4988,
     CATALOG_QUERY_MAX = 10000, /* databases, or containers of one, to look at. Service: 500 in all */
     QUERY_SLOTS_MAX = 1024,    /* sources of a query and all its subqueries */
 

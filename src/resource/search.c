@@ -203,6 +203,18 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
 }
 
+/* Clients take 64 KB of headers in all. What is cut in two is no JSON any more, but the answer arrives. */
+static struct slice cut_metrics(struct slice text)
+{
+    if (text.size > INDEX_METRICS_BYTES_MAX) {
+        text.size = INDEX_METRICS_CUT_BYTES;
+        for (size_t i = 1; i <= 2; i++) /* of an escape no part is left */
+            if (text.data[text.size - i] == '%')
+                text.size -= i;
+    }
+    return text;
+}
+
 /* SDKs of today read the second form, which is percent-encoded. Older ones read the first, in base64. */
 static void reply_explained(struct reply *reply, const struct call *call, const struct query_page *page)
 {
@@ -217,7 +229,7 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
         percent_encode(&text, page->indexes);
     else
         base64_encode(&text, page->indexes);
-    reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
+    reply_header(reply, "x-ms-cosmos-index-utilization", cut_metrics(buf_as_slice(&text)));
 }
 
 /* How long a continuation the client takes; INT64_MAX when it does not say. */
