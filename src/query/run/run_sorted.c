@@ -393,6 +393,12 @@ out:
     return st;
 }
 
+/* Rows in the order of creation are rows as they come, from the second page on. */
+static bool ends_full(const struct fill *fill)
+{
+    return fill->at.order == ORDER_CREATION && fill_ends_full(fill);
+}
+
 static enum status give_all(struct sorted *sorted)
 {
     struct fill *fill = sorted->fill;
@@ -410,7 +416,7 @@ static enum status give_all(struct sorted *sorted)
         if (!given)
             break;
     }
-    if (fill->at.take && i && (i < sorted->count || sorted->bound))
+    if (fill->at.take && i && (i < sorted->count || sorted->bound || ends_full(fill)))
         go_on_after(fill, sorted->list[i - 1]);
     else if (fill->at.take && sorted->count && i == 0) /* the page was full before */
         fill->page->next = fill->begun;
