@@ -140,6 +140,9 @@ enum status query_resume(struct op *op, struct query *query, struct json filter)
 bool query_gathers(const struct query *query);
 void query_gathers_elsewhere(struct query *query);
 
+/* Whether what one range answers page by page has to be joined: DISTINCT, GROUP BY, aggregates. */
+bool query_joins(const struct query *query);
+
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 
 struct query_limits {

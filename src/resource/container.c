@@ -278,9 +278,11 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *resource, const void *context)
+static enum status print_row(struct op *op, struct buf *out, void **resource, const void *context)
 {
-    print_container(out, context, resource);
+    (void)op;
+    print_container(out, context, *resource);
+    return ST_OK;
 }
 
 static uint64_t number_of(const void *resource)

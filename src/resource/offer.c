@@ -390,9 +390,9 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *offer, const void *context)
+static void print_row(struct buf *out, const struct child *offer, struct json body, const void *context)
 {
-    (void)context;
+    (void)body, (void)context; /* an offer has its body in memory */
     print_offer(out, offer);
 }
 

@@ -97,14 +97,19 @@ static enum status find_system(struct op *op, struct slice name, struct script *
 static enum status find_procedure(struct op *op, const struct call *call, struct child **procedure,
                                   struct script *script)
 {
+    struct json body;
+    enum status st;
+
     if (slice_starts_with(call->id, SYSTEM_NAMES))
         return find_system(op, call->id, script);
     *procedure =
         catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
     if (!*procedure)
         return op_fail_as(op, ST_NOT_FOUND);
-    *script = script_of("sproc", *procedure);
-    return ST_OK;
+    TRY(child_read_body(op, call->service->catalog, procedure, &body));
+    *script = script_of("sproc", *procedure, body);
+out:
+    return st;
 }
 
 static void print_context(struct op *op, struct execution *execution)

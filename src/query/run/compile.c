@@ -95,6 +95,13 @@ void query_gathers_elsewhere(struct query *query)
     query->gathers_elsewhere = true;
 }
 
+bool query_joins(const struct query *query)
+{
+    const struct select *select = query->select;
+
+    return select->distinct || select->group_count || select->aggregate_count;
+}
+
 uint64_t query_hash(const struct query *query)
 {
     return query->hash;
