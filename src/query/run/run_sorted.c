@@ -232,8 +232,10 @@ static enum status add(struct sorted *sorted, const struct entry *entry)
     if (sorted->count == sorted->capacity)
         TRY(grow(sorted));
     copy = copy_entry(&sorted->memory[sorted->active], entry);
-    if (!copy)
-        TRY(cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY));
+    if (!copy) {
+        st = cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY);
+        goto out;
+    }
     sorted->list[sorted->count++] = copy;
     sorted->bytes += copy->bytes;
 out:
