@@ -101,23 +101,46 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     return op_fail_as(op, ST_NOT_FOUND);
 }
 
-/* Adds when it was made: now, or when the old one was that it replaces. */
-static enum status add_creation(struct op *op, const struct place *place, const struct child *old,
-                                struct json *body)
+/* When the old one was made, in seconds; 0: it does not say. */
+static enum status read_creation(struct op *op, const struct call *call, struct child **old, int64_t *made)
 {
-    struct json made = old ? json_get(old->body, "_cts") : json_undefined;
-    struct json_builder out;
+    struct json body, told;
+    enum status st;
 
-    if (!(place->kind->flags & KIND_TELLS_CREATION) || (old && json_kind(made) != JSON_NUMBER))
+    TRY(child_read_body(op, call->service->catalog, old, &body));
+    told = json_get(body, "_cts");
+    *made = json_kind(told) == JSON_NUMBER ? json_int(told) : 0;
+out:
+    return st;
+}
+
+/* Adds when it was made: now, or when the old one was that it replaces. */
+static enum status add_creation(struct op *op, const struct call *call, const struct place *place,
+                                struct child **old, struct json *body)
+{
+    int64_t made = op->now_ms / 1000;
+    struct json_builder out;
+    enum status st = ST_OK;
+
+    if (!(place->kind->flags & KIND_TELLS_CREATION))
         return ST_OK;
+    if (*old)
+        st = read_creation(op, call, old, &made);
+    if (st != ST_NOT_FOUND) /* dropped meanwhile: what is made is new */
+        TRY(st);
+    if (made == 0)
+        goto out;
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_members(&out, *body, NULL);
     json_add_name(&out, slice_of("_cts"));
-    json_add_int(&out, old ? json_int(made) : op->now_ms / 1000);
+    json_add_int(&out, made);
     json_end(&out);
     *body = json_built(&out);
-    return json_kind(*body) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
+    if (json_kind(*body) == JSON_UNDEFINED)
+        TRY(op_fail_as(op, ST_TOO_LARGE));
+out:
+    return st;
 }
 
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
@@ -137,13 +160,13 @@ out:
 enum status child_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
-    struct child *child = NULL;
+    struct child *none = NULL, *child = NULL;
     struct json body;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
-    TRY(add_creation(op, &place, NULL, &body));
+    TRY(add_creation(op, call, &place, &none, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, body, 201);
@@ -164,7 +187,7 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
     TRY(read_body(op, call, &place, &body));
     old = catalog_find_child(call->service->catalog, place.kind->type, place.parent,
                              json_string(json_get(body, "id")));
-    TRY(add_creation(op, &place, old, &body));
+    TRY(add_creation(op, call, &place, &old, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
@@ -204,7 +227,7 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
     TRY(read_body(op, call, &place, &body));
-    TRY(add_creation(op, &place, old, &body));
+    TRY(add_creation(op, call, &place, &old, &body));
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));
