@@ -126,8 +126,9 @@ static enum status add_creation(struct op *op, const struct call *call, const st
         return ST_OK;
     if (*old)
         st = read_creation(op, call, old, &made);
-    if (st != ST_NOT_FOUND) /* dropped meanwhile: what is made is new */
-        TRY(st);
+    if (st == ST_NOT_FOUND) /* dropped meanwhile: what is made is new */
+        st = ST_OK;
+    TRY(st);
     if (made == 0)
         goto out;
     json_builder_init(&out, &op->arena);
