@@ -101,47 +101,38 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     return op_fail_as(op, ST_NOT_FOUND);
 }
 
-/* When the old one was made, in seconds; 0: it does not say. */
-static enum status read_creation(struct op *op, const struct call *call, struct child **old, int64_t *made)
+/* When the old one was made, which the new one tells as well. Undefined where that is not known. */
+static enum status read_creation(struct op *op, const struct call *call, const struct place *place,
+                                 struct child **old, struct json *made)
 {
-    struct json body, told;
-    enum status st;
+    struct json body;
+    enum status st = ST_OK;
 
+    *made = json_undefined;
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || !*old)
+        return ST_OK;
     TRY(child_read_body(op, call->service->catalog, old, &body));
-    told = json_get(body, "_cts");
-    *made = json_kind(told) == JSON_NUMBER ? json_int(told) : 0;
+    *made = json_get(body, "_cts");
 out:
     return st;
 }
 
 /* Adds when it was made: now, or when the old one was that it replaces. */
-static enum status add_creation(struct op *op, const struct call *call, const struct place *place,
-                                struct child **old, struct json *body)
+static enum status add_creation(struct op *op, const struct place *place, const struct child *old,
+                                struct json made, struct json *body)
 {
-    int64_t made = op->now_ms / 1000;
     struct json_builder out;
-    enum status st = ST_OK;
 
-    if (!(place->kind->flags & KIND_TELLS_CREATION))
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || (old && json_kind(made) != JSON_NUMBER))
         return ST_OK;
-    if (*old)
-        st = read_creation(op, call, old, &made);
-    if (st == ST_NOT_FOUND) /* dropped meanwhile: what is made is new */
-        st = ST_OK;
-    TRY(st);
-    if (made == 0)
-        goto out;
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_members(&out, *body, NULL);
     json_add_name(&out, slice_of("_cts"));
-    json_add_int(&out, made);
+    json_add_int(&out, old ? json_int(made) : op->now_ms / 1000);
     json_end(&out);
     *body = json_built(&out);
-    if (json_kind(*body) == JSON_UNDEFINED)
-        TRY(op_fail_as(op, ST_TOO_LARGE));
-out:
-    return st;
+    return json_kind(*body) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
@@ -161,13 +152,13 @@ out:
 enum status child_create(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
-    struct child *none = NULL, *child = NULL;
+    struct child *child = NULL;
     struct json body;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
-    TRY(add_creation(op, call, &place, &none, &body));
+    TRY(add_creation(op, &place, NULL, json_undefined, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, body, 201);
@@ -180,7 +171,7 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *old = NULL, *child = NULL;
-    struct json body;
+    struct json body, made;
     bool created;
     enum status st;
 
@@ -188,7 +179,8 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
     TRY(read_body(op, call, &place, &body));
     old = catalog_find_child(call->service->catalog, place.kind->type, place.parent,
                              json_string(json_get(body, "id")));
-    TRY(add_creation(op, call, &place, &old, &body));
+    TRY(read_creation(op, call, &place, &old, &made));
+    TRY(add_creation(op, &place, old, made, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
@@ -222,13 +214,14 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *old = NULL, *child = NULL;
-    struct json body;
+    struct json body, made;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
+    TRY(read_creation(op, call, &place, &old, &made));
     TRY(read_body(op, call, &place, &body));
-    TRY(add_creation(op, call, &place, &old, &body));
+    TRY(add_creation(op, &place, old, made, &body));
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));
