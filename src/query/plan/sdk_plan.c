@@ -219,7 +219,7 @@ static unsigned read_features(struct slice list)
     return features;
 }
 
-/* The service begins its list with None, and ends each name with a blank. */
+/* The service begins its list with None, and ends each name with a blank. The SDK for Rust looks for the first sentence. */
 static enum status check_features(struct op *op, unsigned missing)
 {
     struct buf names;
@@ -231,6 +231,8 @@ static enum status check_features(struct op *op, unsigned missing)
         if (missing & features_by_name[i].feature)
             buf_printf(&names, "%s ", features_by_name[i].name);
     return op_fail(op, ST_BAD_HEADER,
+                   "Query contains 1 or more unsupported features. Upgrade your SDK to a version that does "
+                   "support the requested features:\n"
                    "Query contains the following features, which the calling client does not support:\n"
                    "None %.*s",
                    SLICE_ARGS(buf_as_slice(&names)));

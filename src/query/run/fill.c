@@ -156,6 +156,11 @@ out:
     return st;
 }
 
+bool fill_ends_full(const struct fill *fill)
+{
+    return fill->limits->full_goes_on && !fill->nested && fill->page->count == fill->limits->rows;
+}
+
 void fill_goes_on(struct fill *fill, struct position *next)
 {
     next->skip = fill->at.skip;

@@ -43,6 +43,9 @@ bool fill_skips(struct fill *fill);
 /* Puts a row on the page and counts it; not when the page is full. */
 enum status fill_give(struct fill *fill, struct slice row, bool *given);
 
+/* All rows were given, and they have filled a page that goes on all the same. */
+bool fill_ends_full(const struct fill *fill);
+
 /* The page ends before the query does. */
 void fill_goes_on(struct fill *fill, struct position *next);
 
