@@ -101,6 +101,25 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     return op_fail_as(op, ST_NOT_FOUND);
 }
 
+/* Adds when it was made: now, or when the old one was that it replaces. */
+static enum status add_creation(struct op *op, const struct place *place, const struct child *old,
+                                struct json *body)
+{
+    struct json made = old ? json_get(old->body, "_cts") : json_undefined;
+    struct json_builder out;
+
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || (old && json_kind(made) != JSON_NUMBER))
+        return ST_OK;
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_members(&out, *body, NULL);
+    json_add_name(&out, slice_of("_cts"));
+    json_add_int(&out, old ? json_int(made) : op->now_ms / 1000);
+    json_end(&out);
+    *body = json_built(&out);
+    return json_kind(*body) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
+}
+
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
                              struct json *defined)
 {
@@ -124,6 +143,7 @@ enum status child_create(struct op *op, struct call *call, struct reply *reply)
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
+    TRY(add_creation(op, &place, NULL, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, body, 201);
@@ -135,13 +155,16 @@ out:
 enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
-    struct child *child = NULL;
+    struct child *old = NULL, *child = NULL;
     struct json body;
     bool created;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
+    old = catalog_find_child(call->service->catalog, place.kind->type, place.parent,
+                             json_string(json_get(body, "id")));
+    TRY(add_creation(op, &place, old, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
@@ -150,6 +173,7 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
     reply_child(reply, call, &place, child, body, created ? 201 : 200);
 out:
     child_release(child);
+    child_release(old);
     return st;
 }
 
@@ -180,6 +204,7 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
     TRY(read_body(op, call, &place, &body));
+    TRY(add_creation(op, &place, old, &body));
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));

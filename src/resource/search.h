@@ -6,14 +6,14 @@
  */
 #pragma once
 #include "query/query.h"
-#include "resource/call.h"
+#include "resource/walk.h"
 
 struct search {
     struct slice text;
     struct json parameters;
     struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
-    bool is_spread;     /* rows of several ranges come together: its continuation says so */
+    struct walk walk;   /* over ranges, where the request names none */
     int64_t compile_us; /* for the metrics */
 };
 
