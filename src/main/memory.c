@@ -24,7 +24,6 @@ enum {
     PROGRAM_MB = 128,   /* write buffers, code, threads, and what an idle server has of everything */
 
     ARENAS_PER_CORE = 2, /* of the allocator's own, each of which keeps what it was given back */
-    ALLOCATION_BYTES_LARGE = 2 * 1024 * 1024, /* which the system gets back at once: bodies, pages */
 };
 
 static size_t least(size_t a, size_t b)
@@ -101,14 +100,11 @@ static void spare_stacks(void)
     pthread_attr_destroy(&how);
 }
 
-/* A fixed threshold: the allocator would raise its own with each large block that is freed, and keep the next ones. */
 void memory_spare(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     mallopt(M_ARENA_MAX, ARENAS_PER_CORE * (int)(cores > 1 ? cores : 2));
-    mallopt(M_MMAP_THRESHOLD, ALLOCATION_BYTES_LARGE);
-    mallopt(M_TRIM_THRESHOLD, ALLOCATION_BYTES_LARGE);
     spare_stacks();
 }
 
