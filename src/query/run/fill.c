@@ -33,16 +33,17 @@ out:
 
 static void print_item(struct fill *fill, struct query_row *row)
 {
+    struct json system = eval_system(&fill->cursor->eval, row);
     struct buf *out = &fill->text;
     bool any;
 
+    if (json_kind(system) != JSON_OBJECT) /* fill_print() tells why */
+        return;
     buf_byte(out, '{');
     any = json_print_members(out, row->body);
-    if (!row->system.at)
-        row->system = row->source->system(row->source, row, &fill->cursor->item_memory);
-    if (any && json_count(row->system))
+    if (any && json_count(system))
         buf_byte(out, ',');
-    json_print_members(out, row->system);
+    json_print_members(out, system);
     buf_byte(out, '}');
 }
 
