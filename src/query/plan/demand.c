@@ -160,8 +160,20 @@ static bool is_replaced(const struct expr *expr)
     return expr->instead && expr->instead->kind != EXPR_RESULT;
 }
 
+/* A path from a name that stands for itself. */
+static bool is_plain_path(struct term term)
+{
+    const struct expr *expr = term.expr;
+
+    while (demand_is_step(expr) && expr->kid_count)
+        expr = expr->kid[0];
+    return expr->kind == EXPR_NAME && term.scope && term.scope->is_plain;
+}
+
 static struct term resolve(struct term term)
 {
+    if (term.expr && is_plain_path(term))
+        return term;
     if (!term.expr)
         return term.row->star ? source_of(term) : term;
     if (is_replaced(term.expr))
@@ -258,9 +270,12 @@ static bool are_held(struct values values)
 
 struct demand *demand_path(struct reader *reader, struct term term, struct values values)
 {
-    struct steps found = { 0 };
+    struct steps
+        found; /* clearing all the steps that there may be would cost more than finding those that are */
     struct demand_step *step;
 
+    found.path = (struct demand_path){ 0 };
+    found.is_inlined = false;
     if (values_kinds(values) == KINDS_ALL || !find_path(term, &found) ||
         (found.is_inlined && values_kinds(values) & kinds_one(JSON_UNDEFINED)))
         return demand_any();
@@ -479,9 +494,10 @@ static struct demand *of_kind(struct reader *reader, struct term term, struct va
     case EXPR_OBJECT:
         return of_built(reader, term, values);
     case EXPR_SUBQUERY:
-    case EXPR_FIRST:
-    case EXPR_LAST:
         return of_subquery(reader, term, values);
+    case EXPR_FIRST:
+    case EXPR_LAST: /* into which the service's planner looks only where there is one row */
+        return is_scalar(term.expr) ? of_subquery(reader, term, values) : demand_any();
     default:
         return demand_any();
     }
@@ -536,7 +552,10 @@ static const struct scope *push(struct reader *reader, const struct scope *outer
     struct scope *scope = arena_try_alloc(reader->arena, sizeof(*scope));
 
     if (scope)
-        *scope = (struct scope){ .outer = outer, .source = source, .is_joined = is_joined };
+        *scope = (struct scope){ .outer = outer,
+                                 .source = source,
+                                 .is_joined = is_joined,
+                                 .is_plain = (!outer || outer->is_plain) && source->kind != SOURCE_SUBQUERY };
     return scope;
 }
 
@@ -572,7 +591,9 @@ static struct demand *of_source(struct reader *reader, const struct source *sour
         return demand_any();
     switch (source->kind) {
     case SOURCE_PATH:
-        return demand_kinds(reader, (struct term){ source->path, outer, NULL }, KINDS_DEFINED);
+        return source->path->kind == EXPR_NAME
+                   ? demand_any() /* which always has a value */
+                   : demand_kinds(reader, (struct term){ source->path, outer, NULL }, KINDS_DEFINED);
     case SOURCE_ITERATE:
         return elements_of(reader, source, outer);
     default:
@@ -613,7 +634,7 @@ static struct demand *of_select(struct reader *reader, const struct select *sele
     if (select->where)
         demand_put(list,
                    demand_kinds(reader, (struct term){ select->where, *inner, NULL }, kinds_one(JSON_TRUE)));
-    if (select->value && !select->aggregate_count)
+    if (select->value && !select->aggregate_count && select->item[0].expr->kind != EXPR_NAME)
         demand_put(list,
                    demand_kinds(reader, (struct term){ select->item[0].expr, *inner, NULL }, KINDS_DEFINED));
     return list;

@@ -170,7 +170,7 @@ static struct demand *in_cases(struct reader *reader, struct term argument, stru
     }
     if (!point)
         return demand_kinds(reader, argument, string);
-    return count ? demand_among(reader, argument, (struct values){ point, count }) : demand_none(reader);
+    return count ? demand_among(reader, argument, values_of(point, count)) : demand_none(reader);
 }
 
 static struct demand *lower(struct reader *reader, struct term term, struct values values)
@@ -272,15 +272,17 @@ static bool elements_of(struct reader *reader, struct value array, bool partly, 
 {
     struct interval *point = array.kind == JSON_ARRAY ? values_room(reader, json_count(array.json)) : NULL;
 
-    *values = (struct values){ point, 0 };
+    size_t count = 0;
+
     if (!point)
         return false;
     for (struct json_iter i = json_iter(array.json); json_next(&i);) {
         enum json_kind kind = json_kind(i.value);
 
-        point[values->count++] = partly && kind >= JSON_ARRAY ? interval_of_kinds(kind, kind)
-                                                              : interval_of_value(value_from_json(i.value));
+        point[count++] = partly && kind >= JSON_ARRAY ? interval_of_kinds(kind, kind)
+                                                      : interval_of_value(value_from_json(i.value));
     }
+    *values = values_of(point, count);
     return true;
 }
 
@@ -356,7 +358,7 @@ static struct demand *magnitude(struct reader *reader, struct term term, struct 
         point[count++] =
             interval_of_value(value.is_int ? value_int(-value.integer) : value_double(-value.number));
     }
-    return point ? demand_among(reader, demand_kid(term, 0), (struct values){ point, count }) : demand_any();
+    return point ? demand_among(reader, demand_kid(term, 0), values_of(point, count)) : demand_any();
 }
 
 static kinds kinds_between(enum json_kind first, enum json_kind last)

@@ -86,7 +86,7 @@ static struct demand *different(struct reader *reader, struct term term, struct 
     if (!both)
         return demand_kinds(reader, term, KINDS_DEFINED);
     interval_complement(value, both);
-    return demand_among(reader, term, (struct values){ both, 2 });
+    return demand_among(reader, term, values_of(both, 2));
 }
 
 /* No document holds NaN; of what is computed the service's planner does not say. */
@@ -196,15 +196,16 @@ static bool points_of(struct reader *reader, struct term term, struct values *va
 {
     size_t count = term.expr->kid_count;
     struct interval *point = values_room(reader, count);
+    size_t found = 0;
     struct value value;
 
-    *values = (struct values){ point, 0 };
     for (size_t i = 1; point && i < count; i++) {
         if (!demand_constant(demand_kid(term, i), &value) || !is_finite(value))
             return false;
         if (value.kind != JSON_UNDEFINED)
-            point[values->count++] = interval_of_value(value);
+            point[found++] = interval_of_value(value);
     }
+    *values = values_of(point, found);
     return point;
 }
 
@@ -373,7 +374,7 @@ static struct demand *arithmetic(struct reader *reader, struct term term, struct
             return each_of_kinds(reader, term, number);
         point[i] = interval_of_value(value_of(found));
     }
-    return demand_among(reader, demand_kid(term, on_left ? 1 : 0), (struct values){ point, values.count });
+    return demand_among(reader, demand_kid(term, on_left ? 1 : 0), values_of(point, values.count));
 }
 
 static struct value negated(struct value value)
@@ -394,8 +395,7 @@ static struct demand *sign(struct reader *reader, struct term term, struct value
             return demand_kinds(reader, demand_kid(term, 0), number);
         point[i] = interval_of_value(term.expr->operation == OPERATOR_MINUS ? negated(value) : value);
     }
-    return point ? demand_among(reader, demand_kid(term, 0), (struct values){ point, values.count })
-                 : demand_any();
+    return point ? demand_among(reader, demand_kid(term, 0), values_of(point, values.count)) : demand_any();
 }
 
 static struct demand *unary(struct reader *reader, struct term term, struct values values)

@@ -13,6 +13,7 @@ struct scope {
     const struct source *source;
     const struct scope *inner; /* of a subquery that was read: what its own sources are */
     bool is_read;
+    bool is_plain;  /* neither it nor one around it is a subquery: names stand for nothing else */
     bool is_joined; /* it is not the first of its FROM */
 };
 
@@ -27,6 +28,7 @@ struct term {
 struct values {
     const struct interval *interval;
     size_t count;
+    kinds kinds; /* of them: asked often */
 };
 
 struct reader {
@@ -62,7 +64,12 @@ static inline struct term demand_kid(struct term term, size_t i)
 
 /* ---- demand_values.c ---- */
 
-kinds values_kinds(struct values values);
+static inline kinds values_kinds(struct values values)
+{
+    return values.kinds;
+}
+
+struct values values_of(const struct interval *interval, size_t count);
 bool values_have(struct values values, struct value value);
 struct values values_of_kinds(struct reader *reader, kinds wanted);
 struct values values_of_one(struct reader *reader, struct interval interval);

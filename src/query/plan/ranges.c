@@ -164,7 +164,7 @@ static bool may_have_below(struct values values, const struct demand_step *step,
     for (size_t i = 0; i < values.count; i++) {
         const struct interval *one = &values.interval[i];
 
-        if (!(values_kinds((struct values){ one, 1 }) & kind))
+        if (!(values_kinds(values_of(one, 1)) & kind))
             continue;
         if (!interval_is_point(one) ||
             values_have(others, value_from_json(json_below(one->low.value.json, step, count))))
@@ -191,28 +191,27 @@ static bool are_at_odds(const struct fact *a, const struct fact *b)
 static struct values common(struct inference *inference, struct values a, struct values b)
 {
     struct reader reader = { .arena = &inference->op->arena };
-    struct values both = { NULL, 0 };
     struct interval *room;
+    size_t count = 0;
 
     if (a.count * b.count > VALUES_MET_MAX)
         return a.count < b.count ? a : b;
     room = values_room(&reader, a.count * b.count);
     if (!room)
         return a;
-    both.interval = room;
     for (size_t i = 0; i < a.count; i++)
         for (size_t k = 0; k < b.count; k++) {
-            room[both.count] = interval_meet(&a.interval[i], &b.interval[k]);
-            both.count += !interval_is_empty(&room[both.count]);
+            room[count] = interval_meet(&a.interval[i], &b.interval[k]);
+            count += !interval_is_empty(&room[count]);
         }
-    return both;
+    return values_of(room, count);
 }
 
 /* What a condition says, with what is known of its path; no values when no item can have all of it. */
 static struct fact met(struct inference *inference, const struct facts *facts, const struct demand *demand,
                        size_t *same)
 {
-    struct fact fact = { &demand->path, { demand->interval, demand->interval_count } };
+    struct fact fact = { &demand->path, values_of(demand->interval, demand->interval_count) };
 
     *same = facts->count;
     for (size_t i = 0; i < facts->count; i++)
@@ -372,7 +371,8 @@ static struct keys keys_of(struct inference *inference, const struct demand *dem
     facts = arena_try_alloc(&inference->op->arena, sizeof(*facts));
     if (!facts)
         return every_key;
-    *facts = *known;
+    facts->count = known->count;
+    memcpy(facts->fact, known->fact, known->count * sizeof(known->fact[0]));
     if (!learn_all(inference, facts, demand))
         return no_key;
     return keys_of_choices(inference, demand, facts, keys_of_facts(inference, facts));
