@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/catalog.h"
+#include "catalog/child.h"
 #include "housekeeping/housekeeping.h"
 #include "http/certificate.h"
 #include "http/http.h"
@@ -25,6 +26,7 @@
 #include "partition/recover.h"
 #include "query/computed.h"
 #include "reply/reply.h"
+#include "rntbd/rntbd.h"
 #include "route/route.h"
 #include "script/script.h"
 #include "store/store.h"
@@ -150,6 +152,7 @@ static enum status open_store(struct op *op, struct server *server)
 
     TRY(store_open(op, &options, &server->store));
     TRY(catalog_open_with(op, server->store, computed_value, &server->catalog));
+    catalog_join_account(server->catalog, &server->account);
     TRY(recover_index(op, server->catalog));
     server->locks = locks_open();
     server->hints = hints_open();
@@ -269,6 +272,7 @@ static void open_router(struct server *server)
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
+        .serves_direct = !settings->no_direct,
     };
     is_level = consistency_parse(slice_of(settings->consistency), &server->service.consistency);
     assert(is_level); /* settings_read() has compared it with the same names */
@@ -320,6 +324,7 @@ static enum status open_http(struct op *op, struct server *server)
         .idle_ms = HTTP_IDLE_MS,
         .request_ms = HTTP_REQUEST_MS,
         .env = env_system(),
+        .direct = settings->no_direct ? NULL : &session_rntbd,
         .handler = route_handle,
         .admit = route_admit,
         .context = server->router,
