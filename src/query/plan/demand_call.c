@@ -401,6 +401,14 @@ static struct demand *chosen(struct reader *reader, struct term call, struct val
 
 /* ---- calls ---- */
 
+/* Of constants that are no geometries the service's planner does not say that nothing comes of them. */
+static bool is_left_open(struct term call, size_t i)
+{
+    struct value value;
+
+    return call.expr->builtin->flags & SPATIAL && fold_constant(call.expr->kid[i], &value);
+}
+
 /* What the function takes; where it takes undefined, nothing. */
 static struct demand *of_signature(struct reader *reader, struct term call)
 {
@@ -409,7 +417,8 @@ static struct demand *of_signature(struct reader *reader, struct term call)
     struct demand *list = demand_list(reader, DEMAND_AND, call.expr->kid_count);
 
     for (size_t i = 0; i < call.expr->kid_count && *letter; i++) {
-        demand_put(list, demand_kinds(reader, demand_kid(call, i), kinds_of_letter(*letter)));
+        if (!is_left_open(call, i))
+            demand_put(list, demand_kinds(reader, demand_kid(call, i), kinds_of_letter(*letter)));
         letter += letter[1] != '\0';
     }
     return list;

@@ -66,10 +66,23 @@ static struct interval ordered(enum operator_kind operation, struct value value)
     return interval_of_order(operation, value);
 }
 
+/* Whether nothing of its kind lies before the value, or behind it. */
+static bool is_at_end(enum operator_kind operation, struct value value)
+{
+    bool is_infinite = value.kind == JSON_NUMBER && isinf(value.number);
+
+    if (operation == OPERATOR_LESS)
+        return value.kind == JSON_NULL || value.kind == JSON_FALSE ||
+               (value.kind == JSON_STRING && value.string.size == 0) || (is_infinite && value.number < 0);
+    if (operation == OPERATOR_GREATER)
+        return value.kind == JSON_NULL || value.kind == JSON_TRUE || (is_infinite && value.number > 0);
+    return false;
+}
+
 static struct demand *in_order(struct reader *reader, enum operator_kind operation, struct term term,
                                struct value value)
 {
-    if (value.kind == JSON_UNDEFINED || value.kind >= JSON_ARRAY)
+    if (value.kind == JSON_UNDEFINED || value.kind >= JSON_ARRAY || is_at_end(operation, value))
         return demand_none(reader);
     if (!is_finite(value))
         return demand_kinds(reader, term, number);

@@ -234,7 +234,7 @@ static kinds of_call(const struct expr *expr)
 
     if (!signature)
         return KINDS_ALL;
-    for (size_t i = 0; i < expr->kid_count && *letter; i++) {
+    for (size_t i = 0; i < expr->kid_count && *letter && !(expr->builtin->flags & SPATIAL); i++) {
         if (!(kinds_of(expr->kid[i]) & kinds_of_letter(*letter)))
             return UNDEFINED;
         letter += letter[1] != '\0';
