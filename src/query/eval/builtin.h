@@ -28,6 +28,7 @@ enum builtin_flags {
     NOT_OF_ITEM = 1 << 6,  /* depends on the container's definition, too: no index has its values */
     RANKS = 1 << 7,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
     ORDERS = 1 << 8,       /* likewise, either way */
+    LATE = 1 << 12,        /* the service's planner does not compute it, though its arguments are constants */
 };
 
 /* What is known of a path among the arguments where a call is true or, of the last two, compared with a constant. */
@@ -42,14 +43,18 @@ enum claim_kind {
     CLAIM_TOUCHES,   /* the two are geometries that share a place */
     CLAIM_DISTANCE,  /* how far two geometries lie apart */
     CLAIM_MAGNITUDE, /* the first argument, a number, without its sign */
+    CLAIM_LOWER,     /* the argument in small letters */
+    CLAIM_UPPER,     /* in capitals */
+    CLAIM_REVERSE,   /* from its end */
+    CLAIM_LENGTH,    /* how many characters it has */
+    CLAIM_CHOICE,    /* the second where the first is true, else the third */
+    CLAIM_CHOSEN,    /* that of the others which the first counts */
 };
 
 struct builtin_claim {
     enum claim_kind kind;
     enum json_kind first, last; /* CLAIM_KINDS */
     bool exact;                 /* CLAIM_KINDS: of whatever has one of them the call is true */
-    bool
-        names_keys; /* the service's planner reads partition keys from it; SDKs expect the same ranges of ours */
 };
 
 /* What each range is asked for, so that a client can join the answers. */
