@@ -445,11 +445,13 @@ static orrery_status run_to_its_end(struct bulk *bulk, orrery_response **respons
     orrery_response *made = NULL;
     orrery_status status;
 
+    client_enter(bulk->client);
     while ((status = bulk_step(bulk)) == ORRERY_WAIT)
         if (transport_turn(bulk->client, (int)bulk_left_ms(bulk)) != ORRERY_OK) {
             status = client_fail(bulk->client, ORRERY_EIO, "the bulk cannot go on");
             break;
         }
+    client_leave(bulk->client);
     status = conclude(bulk, status, &made);
     bulk_free(bulk);
     if (response)

@@ -75,6 +75,8 @@ struct orrery_client {
     struct known *known;
     struct registered *resolvers;
     int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
+    _Atomic uintptr_t thread; /* that is within a call, in debug builds; 0: none is */
+    int thread_depth;
 };
 
 struct orrery_response {
@@ -162,6 +164,25 @@ extern const char options_unsized[];
          ? (options)->member                                                                      \
          : (__typeof__((options)->member))0)
 
+/*
+ * A client is used by one thread at a time. In debug builds a second one that comes meanwhile ends the program, with a word
+ * on what was wrong: what it would break otherwise shows up much later, and elsewhere.
+ */
+#ifdef ORRERY_DEBUG
+void client_enter(orrery_client *client);
+void client_leave(orrery_client *client);
+#else
+static inline void client_enter(orrery_client *client)
+{
+    (void)client;
+}
+
+static inline void client_leave(orrery_client *client)
+{
+    (void)client;
+}
+#endif
+
 /* ---- transport: libcurl */
 
 orrery_status transport_open(orrery_client *client);
@@ -228,6 +249,7 @@ struct definition {
     struct definition *next;
     char *link, *rid;
     char *paths; /* as JSON: ["/a","/b"] */
+    char *list;  /* the same, parsed: the bytes of a struct json */
     int version; /* 1, 2; 3: hierarchical */
     bool system_key;
 };
@@ -286,6 +308,10 @@ size_t bulk_turn(orrery_client *client); /* how many have ended, and were told *
 void bulk_close_all(orrery_client *client);
 
 bool operation_has_document(const struct operation *operation); /* that a resolver can place it by */
+
+/* It, parsed into the arena; what is no object is refused. */
+orrery_status operation_document(orrery_client *client, struct arena *arena,
+                                 const struct operation *operation, struct json *document);
 
 /* {"operationType":...}; with its key for a bulk. */
 void operation_print(struct buf *out, const struct operation *operation, struct slice key);

@@ -11,6 +11,7 @@ static void free_one(struct definition *definition)
     free(definition->link);
     free(definition->rid);
     free(definition->paths);
+    free(definition->list);
     free(definition);
 }
 
@@ -69,6 +70,16 @@ static char *print_copy(struct arena *arena, struct json value)
     return out.failed ? NULL : memory_text(buf_as_slice(&out));
 }
 
+/* The bytes of the value that a text is, which need no arena. NULL: no memory. */
+static char *parsed_copy(struct arena *arena, const char *text)
+{
+    struct json value = json_undefined;
+
+    if (!text || parse_json(arena, slice_of(text), &value) != ORRERY_OK)
+        return NULL;
+    return memory_text(json_bytes(value));
+}
+
 static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
 {
     struct definition *made = calloc(1, sizeof(*made));
@@ -85,7 +96,8 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
     made->version = json_kind(version) == JSON_NUMBER && json_double(version) == 2 ? 2 : 1;
     if (json_kind(kind) == JSON_STRING && slice_is(json_string(kind), "MultiHash"))
         made->version = 3;
-    if (made->link && made->rid && made->paths)
+    made->list = parsed_copy(arena, made->paths);
+    if (made->link && made->rid && made->paths && made->list)
         return made;
     free_one(made);
     return NULL;
@@ -171,11 +183,9 @@ orrery_status definition_key(orrery_client *client, const struct definition *def
 {
     enum { LEVELS_MAX = 8 };
     orrery_key levels[LEVELS_MAX], key;
-    struct json paths = json_undefined;
+    struct json paths = { .at = (const uint8_t *)definition->list };
     size_t count = 0;
 
-    if (parse_json(out->arena, slice_of(definition->paths), &paths) != ORRERY_OK)
-        return client_no_memory(client);
     for (struct json_iter i = json_iter(paths); json_next(&i) && count < LEVELS_MAX;)
         if (json_kind(i.value) == JSON_STRING)
             levels[count++] = key_of_value(at_path(document, json_string(i.value)));

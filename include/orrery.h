@@ -21,7 +21,7 @@
  *     is NULL after a failure. Every _free and _close welcomes NULL. What a function returns as a const pointer
  *     belongs to the object it was asked of and lives as long, unless its comment says otherwise.
  * Threads. Objects have no hidden ties: two threads may use two clients at the same time. One object is used by one
- *     thread at a time. A resolver does not change once it is made, and may be shared. There is no global
+ *     thread at a time; a debug build of the library ends the program where two threads meet in one client. A resolver does not change once it is made, and may be shared. There is no global
  *     state but libcurl's own, which the first orrery_open() prepares, once for the process.
  * Errors. A call returns an orrery_status. A status above zero is a failure, and no other is: orrery_failed(status).
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
