@@ -32,7 +32,7 @@ static orrery_status start_ranges(struct bulk *bulk)
 /* ORRERY_WAIT: they are under way. */
 static orrery_status read_ranges(struct bulk *bulk)
 {
-    struct slice known = ranges_known(bulk->client, link_trim(bulk->link));
+    struct slice known = ranges_known(bulk->client, link_trim(bulk->link), &bulk->arena);
     orrery_status status = known.data || bulk->call ? ORRERY_OK : start_ranges(bulk);
     orrery_response *response = NULL;
     struct call *call = bulk->call;

@@ -66,8 +66,10 @@ orrery_status bulk_find_keys(struct bulk *bulk)
     if (status != ORRERY_OK)
         return status;
     bulk->entries = memory_list(&bulk->arena, bulk->count, sizeof(*bulk->entries));
-    if (!bulk->entries)
+    if (!bulk->entries) {
+        definition_release(bulk->client, definition);
         return client_no_memory(bulk->client);
+    }
     memset(bulk->entries, 0, bulk->count * sizeof(*bulk->entries));
     arena_init(&arena, SIZE_MAX);
     for (size_t i = 0; i < bulk->count && status == ORRERY_OK; i++) {
@@ -75,6 +77,7 @@ orrery_status bulk_find_keys(struct bulk *bulk)
         arena_reset(&arena);
     }
     arena_free(&arena);
+    definition_release(bulk->client, definition);
     return status;
 }
 

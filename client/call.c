@@ -215,10 +215,8 @@ static bool is_about_container(const struct call *call)
 
 static void finish_building(struct call *call)
 {
-    const char *session = session_of(call->client, call->target.container);
-
     if (!call->session_given && !is_about_container(call))
-        call_header(call, "x-ms-session-token", session);
+        session_header(call);
     buf_text(&call->url, call->client->endpoint);
     buf_slice(&call->url, call->target.path);
     buf_byte(&call->url, '\0');

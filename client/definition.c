@@ -4,9 +4,10 @@
 #include "client.h"
 #include "resolver.h"
 
-static void free_one(struct definition *definition)
+/* Of a definition that is in no list any more: the list's reference, or a caller's. */
+static void release(struct definition *definition)
 {
-    if (!definition)
+    if (!definition || --definition->references > 0)
         return;
     free(definition->link);
     free(definition->rid);
@@ -15,9 +16,16 @@ static void free_one(struct definition *definition)
     free(definition);
 }
 
+void definition_release(orrery_client *client, const struct definition *definition)
+{
+    share_lock(client);
+    release((struct definition *)definition);
+    share_unlock(client);
+}
+
 static struct definition **find(orrery_client *client, struct slice link)
 {
-    struct definition **at = &client->definitions;
+    struct definition **at = &client->share->definitions;
 
     while (*at && !slice_is(link, (*at)->link))
         at = &(*at)->next;
@@ -26,36 +34,51 @@ static struct definition **find(orrery_client *client, struct slice link)
 
 void definition_forget(orrery_client *client, struct slice link)
 {
-    struct definition **at = find(client, link), *gone = *at;
+    struct definition **at, *gone;
 
+    share_lock(client);
+    at = find(client, link);
+    gone = *at;
     if (gone)
         *at = gone->next;
-    free_one(gone);
+    release(gone);
+    share_unlock(client);
 }
 
 void definition_forget_database(orrery_client *client, struct slice database)
 {
-    for (struct definition **at = &client->definitions, *one; (one = *at);)
+    share_lock(client);
+    for (struct definition **at = &client->share->definitions, *one; (one = *at);)
         if (link_lies_in(one->link, database)) {
             *at = one->next;
-            free_one(one);
+            release(one);
         } else {
             at = &one->next;
         }
+    share_unlock(client);
 }
 
 bool definition_is_same(const orrery_client *client, struct slice link, struct slice other)
 {
-    const struct definition *a = *find((orrery_client *)client, link),
-                            *b = *find((orrery_client *)client, other);
+    const struct definition *a, *b;
+    bool is_same;
 
-    return a && b && a->version == b->version && strcmp(a->paths, b->paths) == 0;
+    share_lock(client);
+    a = *find((orrery_client *)client, link);
+    b = *find((orrery_client *)client, other);
+    is_same = a && b && a->version == b->version && strcmp(a->paths, b->paths) == 0;
+    share_unlock(client);
+    return is_same;
 }
 
-void definition_free(orrery_client *client)
+void definition_free(orrery_share *share)
 {
-    while (client->definitions)
-        definition_forget(client, slice_of(client->definitions->link));
+    while (share->definitions) {
+        struct definition *gone = share->definitions;
+
+        share->definitions = gone->next;
+        release(gone);
+    }
 }
 
 static char *print_copy(struct arena *arena, struct json value)
@@ -89,6 +112,7 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
 
     if (!made)
         return NULL;
+    made->references = 1;
     made->link = memory_text(link);
     made->rid = memory_text(rid_text);
     made->paths = print_copy(arena, json_get(key, "paths"));
@@ -99,7 +123,7 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
     made->list = parsed_copy(arena, made->paths);
     if (made->link && made->rid && made->paths && made->list)
         return made;
-    free_one(made);
+    release(made);
     return NULL;
 }
 
@@ -118,11 +142,27 @@ static orrery_status take_body(orrery_client *client, struct slice link, const o
     arena_free(&arena);
     if (status != ORRERY_OK)
         return client_fail(client, status, "the container's definition: %s", orrery_status_text(status));
+    share_lock(client);
     definition_forget(client, link);
-    made->next = client->definitions;
-    client->definitions = made;
+    made->next = client->share->definitions;
+    client->share->definitions = made;
+    made->references++; /* the caller's */
+    share_unlock(client);
     *definition = made;
     return ORRERY_OK;
+}
+
+/* What is known of it, with a reference for the caller; NULL: nothing is. */
+static const struct definition *held(orrery_client *client, struct slice link)
+{
+    struct definition *found;
+
+    share_lock(client);
+    found = *find(client, link);
+    if (found)
+        found->references++;
+    share_unlock(client);
+    return found;
 }
 
 orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
@@ -140,7 +180,7 @@ orrery_status definition_of(orrery_client *client, const char *link, int timeout
     if (status != ORRERY_OK || target.container.size == 0)
         return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container",
                              link ? link : "(null)");
-    *definition = *find(client, target.container);
+    *definition = held(client, target.container);
     if (*definition)
         return ORRERY_OK;
     status = orrery_read(client, link, &options, &response);
