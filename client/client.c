@@ -223,6 +223,8 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
     if (status == ORRERY_OK && SETTING(settings, key))
         status = set_key(made, settings->key);
     if (status == ORRERY_OK)
+        status = share_take(made, SETTING(settings, share));
+    if (status == ORRERY_OK)
         status = transport_open(made);
     if (status == ORRERY_OK)
         *client = made;
@@ -246,9 +248,8 @@ void orrery_close(orrery_client *client)
     }
     client_begin(client);
     transport_close(client);
-    session_free(client);
-    definition_free(client);
-    known_free(client);
+    orrery_share_free(client->share);
+    free(client->session_text);
     resolver_forget_all(client);
     sign_close(client);
     free(client->endpoint);
