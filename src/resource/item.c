@@ -73,13 +73,11 @@ out:
     return st;
 }
 
-enum status item_read_body(struct op *op, const struct call *call, struct json *document)
+enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document)
 {
     enum status st;
 
-    if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail_as(op, ST_TOO_LARGE));
-    TRY(call_body(op, call, document));
+    TRY(call_body(op, call, bytes_max, document));
     TRY(item_check_document(op, document));
 out:
     return st;
@@ -174,13 +172,57 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
-                int status)
+/* What system properties take beside the document, of which `_self` is the longest. */
+enum { SYSTEM_BYTES_MAX = 512 };
+
+static void write_text(struct binary_writer *writer, const char *name, size_t *text)
+{
+    binary_name(writer, name);
+    *text = binary_begin_text(writer);
+}
+
+void item_write(struct binary_writer *writer, const struct container *container, const struct record *item)
+{
+    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct binary_frame whole =
+        binary_open_object(writer, binary_bytes_max(json_size(item->document)) + SYSTEM_BYTES_MAX);
+    size_t text;
+
+    binary_members(writer, item->document);
+    write_text(writer, "_rid", &text);
+    rid_print(writer->out, &rid);
+    binary_end_text(writer, text);
+    write_text(writer, "_self", &text);
+    item_print_self(writer->out, container, &rid);
+    binary_end_text(writer, text);
+    write_text(writer, "_etag", &text);
+    etag_print(writer->out, item->etag, item->ts_ms);
+    binary_end_text(writer, text);
+    binary_name(writer, "_attachments");
+    binary_string(writer, slice_of("attachments/"));
+    binary_name(writer, "_ts");
+    binary_int(writer, item->ts_ms / 1000);
+    binary_close(writer, whole);
+}
+
+static void write_body(struct buf *body, const struct container *container, const struct record *item)
+{
+    struct binary_writer writer;
+
+    binary_begin(&writer, body);
+    item_write(&writer, container, item);
+}
+
+void item_reply(struct reply *reply, const struct call *call, const struct record *item, enum form form,
+                uint64_t lsn, int status)
 {
     struct buf *body = reply_body(reply);
 
     assert(body->size == 0); /* nothing is told before the item is read or committed */
-    item_print(body, call->container, item);
+    if (form == FORM_BINARY)
+        write_body(body, call->container, item);
+    else
+        item_print(body, call->container, item);
     reply_item(reply, &(struct reply_item){ .etag = item->etag,
                                             .ts_ms = item->ts_ms,
                                             .item_lsn = item->lsn,

@@ -7,12 +7,14 @@
 #pragma once
 #include "query/query.h"
 #include "resource/call.h"
+#include "resource/form.h"
 
 struct search {
     struct slice text;
     struct json parameters;
     struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
+    enum form form;     /* of the page */
     bool is_spread;     /* rows of several ranges come together: its continuation says so */
     int64_t compile_us; /* for the metrics */
 };
