@@ -166,6 +166,8 @@ static bool read_name(struct reader *r)
 
     if (!reader_take(r, 1, &marker))
         return false;
+    if (marker - BINARY_SHORT_STRING < SHORT_STRING_END)
+        return reader_short(r, (size_t)marker - BINARY_SHORT_STRING);
     return reader_is_string((uint8_t)marker) ? reader_string(r, (uint8_t)marker)
                                              : parser_fail(&r->p, "A name that is no string");
 }
@@ -312,6 +314,8 @@ static bool read_value(struct reader *r, int depth)
     if (!reader_take(r, 1, &found))
         return false;
     marker = (uint8_t)found;
+    if (found - BINARY_SHORT_STRING < SHORT_STRING_END)
+        return reader_short(r, (size_t)found - BINARY_SHORT_STRING);
     if (reader_is_string(marker))
         return reader_string(r, marker);
     if (marker < BINARY_ARRAY)

@@ -30,6 +30,9 @@ bool reader_string(struct reader *r, uint8_t marker);
 bool reader_guid_value(struct reader *r);
 bool reader_bytes(struct reader *r, uint8_t marker);
 
+/* Plain text of that size; p.at is at its first byte. */
+bool reader_plain(struct reader *r, uint64_t size);
+
 static inline size_t reader_left(const struct reader *r)
 {
     return (size_t)(r->end - r->p.at);
@@ -58,5 +61,24 @@ static inline bool reader_take(struct reader *r, size_t bytes, uint64_t *number)
     }
     *number = reader_load(r->p.at, bytes);
     r->p.at += bytes;
+    return true;
+}
+
+/* The same for a size below SHORT_STRING_END. Most strings are plain and end within one block: these need no call. */
+static inline bool reader_short(struct reader *r, size_t size)
+{
+    const uint8_t *from = r->p.at;
+    uint8_t *to = r->p.to;
+    uint64_t mask;
+
+    if (size > BLOCK || size > reader_left(r) || r->p.end - from < BLOCK || r->p.limit - to < READER_ROOM)
+        return reader_plain(r, size);
+    mask = block_not_plain(from);
+    memcpy(to + 1, from, BLOCK);
+    if (mask && first_in_mask(mask) < size)
+        return reader_plain(r, size);
+    *to = (uint8_t)(TAG_SHORT_STRING + size);
+    r->p.to = to + 1 + size;
+    r->p.at = from + size;
     return true;
 }

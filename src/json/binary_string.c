@@ -39,19 +39,6 @@ static bool look_at(const uint8_t *at, const uint8_t *end, bool *escaped)
     return true;
 }
 
-/* The same, most often in one look: a short string, and a block of bytes to read. */
-static inline bool look(const struct reader *r, const uint8_t *from, size_t size, bool *escaped)
-{
-    if (size < BLOCK && r->p.end - from >= BLOCK) {
-        uint64_t mask = block_not_plain(from);
-
-        *escaped = false;
-        if (!mask || first_in_mask(mask) >= size)
-            return true;
-    }
-    return look_at(from, from + size, escaped);
-}
-
 static bool put_text(struct reader *r, const uint8_t *from, size_t size)
 {
     struct parser *p = &r->p;
@@ -59,7 +46,7 @@ static bool put_text(struct reader *r, const uint8_t *from, size_t size)
 
     if (!reader_room(r, size))
         return false;
-    if (!look(r, from, size, &escaped))
+    if (!look_at(from, from + size, &escaped))
         return parser_fail(p, "Invalid UTF-8");
     p->to = put_string_header(p->to, size, escaped);
     copy_short(p->to, from, size);
@@ -73,23 +60,34 @@ static uint8_t *begin_made(struct reader *r, size_t size_max)
     return reader_room(r, size_max) ? r->p.to + STRING_HEADER : NULL;
 }
 
-static bool end_made(struct reader *r, size_t size)
+static bool end_made(struct reader *r, size_t size, bool escaped)
 {
     struct parser *p = &r->p;
-    uint8_t *body = p->to + STRING_HEADER, *start;
-    bool escaped;
+    uint8_t *body = p->to + STRING_HEADER, *start = put_string_header(p->to, size, escaped);
 
-    if (!look_at(body, body + size, &escaped))
-        return parser_fail(p, "Invalid UTF-8");
-    start = put_string_header(p->to, size, escaped);
     if (start != body)
         memmove(start, body, size);
     p->to = start + size;
     return true;
 }
 
-/* Plain text; p.at is at its first byte. */
-static inline bool read_plain(struct reader *r, uint64_t size)
+/* The same for characters that may be any. There is room behind them, so that their last block is looked at as a whole. */
+static bool end_any(struct reader *r, size_t size)
+{
+    const uint8_t *at = r->p.to + STRING_HEADER, *end = at + size;
+    bool escaped = false;
+    uint64_t mask;
+
+    while (end - at >= BLOCK && !block_not_plain(at))
+        at += BLOCK;
+    mask = block_not_plain(at);
+    if (mask && first_in_mask(mask) < (size_t)(end - at) && !look_at(at, end, &escaped))
+        return parser_fail(&r->p, "Invalid UTF-8");
+    return end_made(r, size, escaped);
+}
+
+/* Plain text of any size; p.at is at its first byte. */
+bool reader_plain(struct reader *r, uint64_t size)
 {
     if (size > reader_left(r))
         return reader_fail_end(r);
@@ -103,7 +101,7 @@ static bool read_long(struct reader *r, uint8_t marker)
 {
     uint64_t size;
 
-    return reader_take(r, (size_t)1 << (marker - BINARY_STRING_1), &size) && read_plain(r, size);
+    return reader_take(r, (size_t)1 << (marker - BINARY_STRING_1), &size) && reader_plain(r, size);
 }
 
 /* One of the strings that the format knows; JSON escapes nothing of them. */
@@ -127,7 +125,7 @@ static bool read_plain_at(struct reader *r, const uint8_t *at)
 
     r->p.at = at + 1;
     r->end = r->p.end;
-    good = marker < BINARY_STRING_1 ? read_plain(r, marker - BINARY_SHORT_STRING) : read_long(r, marker);
+    good = marker < BINARY_STRING_1 ? reader_plain(r, marker - BINARY_SHORT_STRING) : read_long(r, marker);
     if (!good)
         return false;
     r->p.at = here;
@@ -183,7 +181,7 @@ static bool read_guid(struct reader *r, uint8_t marker)
     if (quoted)
         *to++ = '"';
     r->p.at += GUID_BYTES;
-    return end_made(r, (size_t)(to - body));
+    return end_made(r, (size_t)(to - body), quoted);
 }
 
 /* A GUID that is a value of its own kind: bytes as Windows lays them out, whose first three groups are numbers. */
@@ -200,7 +198,7 @@ bool reader_guid_value(struct reader *r)
         bytes[i] = (uint8_t)(r->p.at[order[i]] << 4 | r->p.at[order[i]] >> 4);
     put_guid(body, bytes, hex_lower);
     r->p.at += GUID_BYTES;
-    return end_made(r, GUID_TEXT);
+    return end_made(r, GUID_TEXT, false);
 }
 
 /* Text of sixteen different characters, four bits each. */
@@ -228,10 +226,10 @@ static bool read_digits(struct reader *r, uint8_t marker)
         body[2 * i + 1] = (uint8_t)digits[r->p.at[i] >> 4];
     }
     r->p.at += bytes;
-    return end_made(r, (size_t)size);
+    return end_made(r, (size_t)size, false);
 }
 
-/* Eight characters of `width` bits each, the first in the lowest bits, become eight bytes. */
+/* Eight characters of `width` bits each, the first in the lowest bits, become eight bytes: in halves, thrice. */
 static inline uint64_t spread(uint64_t packed, unsigned width)
 {
     uint64_t four = ((uint64_t)1 << 4 * width) - 1, two = ((uint64_t)1 << 2 * width) - 1,
@@ -239,33 +237,42 @@ static inline uint64_t spread(uint64_t packed, unsigned width)
 
     two *= 0x0000000100000001u;
     one *= 0x0001000100010001u;
-    packed = (packed & four) | (packed >> 4 * width & four) << 32;
-    packed = (packed & two) | (packed >> 2 * width & two) << 16;
-    return (packed & one) | (packed >> width & one) << 8;
+    packed = (packed & four) | (packed << (32 - 4 * width) & four << 32);
+    packed = (packed & two) | (packed << (16 - 2 * width) & two << 16);
+    return (packed & one) | (packed << (8 - width) & one << 8);
 }
 
-/* The bits of up to eight characters; `bytes` of them are there. */
-static inline uint64_t load_packed(const struct reader *r, const uint8_t *at, size_t bytes)
+/* Eight characters at a time. Near the end of all bytes no more are loaded than there are. */
+static inline void unpack(const struct reader *r, uint8_t *to, size_t bytes, unsigned width, uint8_t base)
 {
-    return r->p.end - at >= 8 ? load_u64(at) : reader_load(at, bytes < 8 ? bytes : 8);
+    const uint8_t *at = r->p.at, *end = at + bytes, *near = end;
+    uint64_t each = base * 0x0101010101010101u;
+
+    if (r->p.end - end < 8)
+        near = bytes < 8 ? at : end - 7;
+    for (; at < near; at += width, to += 8)
+        store_u64(to, spread(load_u64(at), width) + each);
+    for (; at < end; at += width, to += 8)
+        store_u64(to, spread(reader_load(at, (size_t)(end - at)), width) + each);
 }
 
 static bool read_packed_text(struct reader *r, size_t size, unsigned width, uint8_t base)
 {
     size_t bytes = (size * width + 7) / 8;
-    const uint8_t *at = r->p.at, *end = at + bytes;
-    uint8_t *body = begin_made(r, size + 8), *to = body;
+    uint8_t *body = begin_made(r, size + 8);
 
     if (!body)
         return false;
     if (reader_left(r) < bytes)
         return reader_fail_end(r);
-    if (base >= 0x80) /* all of it is ASCII, so that below nothing runs over into the next character */
+    if (base >= 0x80) /* all of it is ASCII, so that nothing runs over into the next character */
         return parser_fail(&r->p, "Packed text that is not ASCII");
-    for (; at < end; at += width, to += 8)
-        store_u64(to, spread(load_packed(r, at, (size_t)(end - at)), width) + base * 0x0101010101010101u);
-    r->p.at = end;
-    return end_made(r, size);
+    if (width == 7) /* as most have it: written out for it */
+        unpack(r, body, bytes, 7, 0);
+    else
+        unpack(r, body, bytes, width, base);
+    r->p.at += bytes;
+    return end_any(r, size);
 }
 
 static bool read_packed(struct reader *r, uint8_t marker)
@@ -310,7 +317,7 @@ static bool read_base64_text(struct reader *r, size_t quads, size_t pad, bool pa
     if (padded)
         memset(to - pad, '=', pad);
     r->p.at += bytes;
-    return end_made(r, 4 * quads - (padded ? 0 : pad));
+    return end_made(r, 4 * quads - (padded ? 0 : pad), false);
 }
 
 static bool read_base64(struct reader *r, uint8_t marker)
@@ -350,7 +357,7 @@ bool reader_is_string(uint8_t marker)
 bool reader_string(struct reader *r, uint8_t marker)
 {
     if (marker >= BINARY_SHORT_STRING && marker < BINARY_STRING_1)
-        return read_plain(r, marker - BINARY_SHORT_STRING);
+        return reader_short(r, marker - BINARY_SHORT_STRING);
     if (marker >= BINARY_REFERENCE_1)
         return read_reference(r, marker);
     if (marker >= BINARY_STRING_1)

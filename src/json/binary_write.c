@@ -8,34 +8,38 @@
 #include "json/binary_format.h"
 #include "json/scan.h"
 
-enum { SIZES = SYSTEM_STRING_BYTES_MAX + 1, SAME_SIZE_MAX = 6, COUNTED_MIN = 17 };
-
-/* clang-format off */
-/* The system strings of each size, by number; 0xff ends a row that is not full. */
-static const uint8_t of_size[SIZES][SAME_SIZE_MAX] = {
-    { 0xff }, { 0xff }, { 0, 1, 2, 12, 0xff }, { 7, 13, 31, 0xff }, { 5, 17, 21, 22, 23, 27 }, { 4, 6, 14, 15, 24, 28 },
-    { 0xff }, { 25, 29, 0xff }, { 10, 0xff }, { 0xff }, { 16, 19, 26, 0xff }, { 9, 0xff }, { 3, 8, 20, 0xff },
-    { 0xff }, { 0xff }, { 18, 0xff }, { 0xff }, { 30, 0xff }, { 11, 0xff },
-};
-/* clang-format on */
+enum { COUNTED_MIN = 17, SLOTS = 64, COPIED = 16 };
 
 /* ---- strings ---- */
 
-/* The number of a system string; SYSTEM_STRINGS when it is none. */
-static unsigned system_number(struct slice text)
-{
-    if (text.size >= SIZES)
-        return SYSTEM_STRINGS;
-    for (size_t i = 0; i < SAME_SIZE_MAX; i++) {
-        unsigned number = of_size[text.size][i];
+/* clang-format off */
+/* The number of the one system string that may stand in a slot. */
+static const uint8_t system_slots[SLOTS] = {
+     0,  0, 31,  0,  0,  0,  7, 27, 26,  0,  0,  0,  0,  0,  5, 23,
+     0, 16,  0,  0, 25, 17,  0,  0, 24,  0, 30, 20,  0, 21, 19, 18,
+     8,  0,  0,  6, 22, 15,  1,  4, 12,  0,  0, 10,  9, 13,  0,  2,
+     0,  3,  0,  0,  0,  0,  0, 28, 11,  0, 29,  0,  0,  0, 14,  0,
+};
+/* clang-format on */
 
-        if (number >= SYSTEM_STRINGS)
-            break;
-        if (binary_system_strings[number].data[0] == text.data[0] &&
-            memcmp(binary_system_strings[number].data, text.data, text.size) == 0)
-            return number;
-    }
-    return SYSTEM_STRINGS;
+/* By first byte, last byte and size, which are together different for each of them; so are the slots, by this factor. */
+static inline size_t system_slot(struct slice text)
+{
+    uint32_t key =
+        (uint8_t)text.data[0] | (uint32_t)(uint8_t)text.data[text.size - 1] << 8 | (uint32_t)text.size << 16;
+
+    return key * 0x47122fabu >> 26;
+}
+
+/* The number of a system string; SYSTEM_STRINGS when it is none. */
+static inline unsigned system_number(struct slice text)
+{
+    unsigned number;
+
+    if (text.size - 2 > SYSTEM_STRING_BYTES_MAX - 2) /* below 2 it is huge */
+        return SYSTEM_STRINGS;
+    number = system_slots[system_slot(text)];
+    return slice_equal(binary_system_strings[number], text) ? number : SYSTEM_STRINGS;
 }
 
 static uint8_t *put_le(uint8_t *to, uint64_t number, size_t bytes)
@@ -54,21 +58,26 @@ static uint8_t *put_long(uint8_t *to, struct slice text)
     return mempcpy(to, text.data, text.size);
 }
 
-static inline uint8_t *put_plain(uint8_t *to, struct slice text)
+/* Most strings are shorter than a block; then one is copied, if that much can be read, without a loop or a call. */
+static inline uint8_t *put_plain(const struct binary_writer *writer, uint8_t *to, struct slice text)
 {
     if (text.size >= SHORT_STRING_END)
         return put_long(to, text);
     *to++ = (uint8_t)(BINARY_SHORT_STRING + text.size);
-    copy_short(to, text.data, text.size);
+    if (text.size <= COPIED && (const uint8_t *)text.data + COPIED <= writer->end)
+        memcpy(to, text.data, COPIED);
+    else
+        copy_short(to, text.data, text.size);
     return to + text.size;
 }
 
-static uint8_t *put_string(uint8_t *to, struct slice text)
+/* A string by its number, if it has one. */
+static inline uint8_t *put_string(const struct binary_writer *writer, uint8_t *to, struct slice text)
 {
     unsigned number = system_number(text);
 
     if (number == SYSTEM_STRINGS)
-        return put_plain(to, text);
+        return put_plain(writer, to, text);
     *to++ = (uint8_t)(BINARY_SYSTEM + number);
     return to;
 }
@@ -102,25 +111,28 @@ static uint8_t *put_reference(uint8_t *to, uint32_t place, size_t bytes)
     return put_le(to, place, bytes - 1);
 }
 
-/* A name, and a place to refer to from now on; or a reference, where that is shorter. */
-static uint8_t *put_name(struct binary_writer *writer, uint8_t *to, struct slice name)
+/* A name within an array, whose elements often have the same names: a reference, where there is one that is shorter. */
+static uint8_t *put_known(struct binary_writer *writer, uint8_t *to, struct slice name)
 {
     const uint8_t *start = (const uint8_t *)writer->out->data + writer->start;
-    unsigned number = system_number(name);
-    uint32_t *known;
+    uint32_t *known = known_place(writer, name);
 
-    if (number < SYSTEM_STRINGS) {
-        *to++ = (uint8_t)(BINARY_SYSTEM + number);
-        return to;
-    }
-    if (name.size < 2 || name.size >= SHORT_STRING_END)
-        return put_plain(to, name);
-    known = known_place(writer, name);
+    if (!writer->knows)
+        memset(writer->known, 0, sizeof(writer->known));
+    writer->knows = true;
     if (*known && start[*known] == BINARY_SHORT_STRING + name.size &&
         memcmp(start + *known + 1, name.data, name.size) == 0 && reference_bytes(*known) <= name.size)
         return put_reference(to, *known, reference_bytes(*known));
     *known = (uint32_t)(to - start);
-    return put_plain(to, name);
+    return put_plain(writer, to, name);
+}
+
+static inline uint8_t *put_name(struct binary_writer *writer, uint8_t *to, struct slice name)
+{
+    if (writer->arrays && name.size >= 2 && name.size < SHORT_STRING_END &&
+        system_number(name) == SYSTEM_STRINGS)
+        return put_known(writer, to, name);
+    return put_string(writer, to, name);
 }
 
 /* ---- numbers ---- */
@@ -170,8 +182,10 @@ static uint8_t *put_members(struct binary_writer *writer, uint8_t *to, const uin
     const uint8_t *end = at + size_at(at);
 
     for (at += CONTAINER_HEADER; at < end; at += size_at(at)) {
-        to = put_name(writer, to, string_at(at));
-        at += size_at(at);
+        struct slice name = string_at(at);
+
+        to = put_name(writer, to, name);
+        at = (const uint8_t *)name.data + name.size;
         to = put_value(writer, to, at);
     }
     return to;
@@ -181,8 +195,10 @@ static uint8_t *put_elements(struct binary_writer *writer, uint8_t *to, const ui
 {
     const uint8_t *end = at + size_at(at);
 
+    writer->arrays++;
     for (at += CONTAINER_HEADER; at < end; at += size_at(at))
         to = put_value(writer, to, at);
+    writer->arrays--;
     return to;
 }
 
@@ -222,7 +238,7 @@ static uint8_t *put_container(struct binary_writer *writer, uint8_t *to, const u
 static uint8_t *put_value(struct binary_writer *writer, uint8_t *to, const uint8_t *at)
 {
     if (tag_is_string(*at))
-        return put_string(to, string_at(at));
+        return put_plain(writer, to, string_at(at));
     switch (*at) {
     case TAG_NULL:
     case TAG_FALSE:
@@ -255,7 +271,9 @@ void binary_begin(struct binary_writer *writer, struct buf *out)
 {
     writer->out = out;
     writer->start = out->size;
-    memset(writer->known, 0, sizeof(writer->known));
+    writer->end = NULL;
+    writer->arrays = 0;
+    writer->knows = false;
     buf_byte(out, (char)BINARY_FIRST_BYTE);
 }
 
@@ -264,6 +282,7 @@ void binary_value(struct binary_writer *writer, struct json value)
     uint8_t *to = reserve(writer, binary_bytes_max(json_size(value)));
 
     assert(value.at);
+    writer->end = value.at + json_size(value);
     if (to)
         grow_to(writer, put_value(writer, to, value.at));
 }
@@ -273,24 +292,30 @@ void binary_members(struct binary_writer *writer, struct json object)
     uint8_t *to = reserve(writer, binary_bytes_max(json_size(object)));
 
     assert(json_kind(object) == JSON_OBJECT);
+    writer->end = object.at + json_size(object);
     if (to)
         grow_to(writer, put_members(writer, to, object.at));
 }
 
-void binary_string(struct binary_writer *writer, struct slice text)
+/* What comes in parts is a string of ours or a name: nothing behind it can be read. */
+static uint8_t *reserve_text(struct binary_writer *writer, size_t size)
 {
-    uint8_t *to = reserve(writer, binary_bytes_max(text.size));
-
-    if (to)
-        grow_to(writer, put_string(to, text));
+    writer->end = NULL;
+    return reserve(writer, binary_bytes_max(size));
 }
 
 void binary_name(struct binary_writer *writer, const char *name)
 {
-    uint8_t *to = reserve(writer, binary_bytes_max(strlen(name)));
+    struct slice text = slice_of(name);
+    uint8_t *to = reserve_text(writer, text.size);
 
     if (to)
-        grow_to(writer, put_name(writer, to, slice_of(name)));
+        grow_to(writer, put_name(writer, to, text));
+}
+
+void binary_known(struct binary_writer *writer, enum binary_known string)
+{
+    buf_byte(writer->out, (char)(BINARY_SYSTEM + string));
 }
 
 void binary_int(struct binary_writer *writer, int64_t number)
@@ -303,14 +328,16 @@ void binary_int(struct binary_writer *writer, int64_t number)
 
 static struct binary_frame open_container(struct binary_writer *writer, uint8_t marker, size_t bytes_max)
 {
+    bool is_array = marker == BINARY_ARRAY;
     enum binary_shape shape = shape_for(bytes_max);
     uint8_t *to = reserve(writer, 1 + sizeof(uint32_t));
 
+    writer->arrays += is_array;
     if (!to)
-        return (struct binary_frame){ 0 };
+        return (struct binary_frame){ .is_array = is_array };
     *to++ = (uint8_t)(marker + shape);
     grow_to(writer, to + width_of(shape));
-    return (struct binary_frame){ .at = writer->out->size, .width = (uint8_t)width_of(shape) };
+    return (struct binary_frame){ writer->out->size, (uint8_t)width_of(shape), is_array };
 }
 
 struct binary_frame binary_open_object(struct binary_writer *writer, size_t bytes_max)
@@ -327,6 +354,7 @@ void binary_close(struct binary_writer *writer, struct binary_frame frame)
 {
     size_t bytes = writer->out->size - frame.at;
 
+    writer->arrays -= frame.is_array;
     if (writer->out->failed)
         return;
     assert(frame.width);

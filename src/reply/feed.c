@@ -25,7 +25,7 @@ void feed_begin_binary(struct feed *feed, struct reply *reply, const struct rid 
     *feed = (struct feed){ .reply = reply, .writer = writer };
     binary_begin(writer, reply_body(reply));
     feed->whole = binary_open_object(writer, UINT32_MAX);
-    binary_name(writer, "_rid");
+    binary_known(writer, KNOWN_RID);
     text = binary_begin_text(writer);
     if (owner)
         rid_print(reply_body(reply), owner);

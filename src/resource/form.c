@@ -47,10 +47,13 @@ static size_t format_of(struct slice word)
     return format;
 }
 
+/* SDKs send one of the first two. */
 static enum form form_of_formats(struct slice list)
 {
     enum form form = FORM_TEXT;
 
+    if (list.data && (slice_is(list, "CosmosBinary") || slice_is(list, "JsonText,CosmosBinary")))
+        return FORM_BINARY;
     while (list.data) {
         size_t format = format_of(next_part(&list, ','));
 

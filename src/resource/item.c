@@ -129,13 +129,18 @@ out:
     return st;
 }
 
-void item_print_self(struct buf *body, const struct container *container, const struct rid *item)
+static void print_docs(struct buf *body, const struct container *container)
 {
     buf_text(body, "dbs/");
     rid_print(body, &container->database->rid);
     buf_text(body, "/colls/");
     rid_print(body, &container->rid);
     buf_text(body, "/docs/");
+}
+
+void item_print_self(struct buf *body, const struct container *container, const struct rid *item)
+{
+    print_docs(body, container);
     rid_print(body, item);
     buf_byte(body, '/');
 }
@@ -175,10 +180,27 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
 /* What system properties take beside the document, of which `_self` is the longest. */
 enum { SYSTEM_BYTES_MAX = 512 };
 
-static void write_text(struct binary_writer *writer, const char *name, size_t *text)
+static size_t begin_text(struct binary_writer *writer, enum binary_known name)
 {
-    binary_name(writer, name);
-    *text = binary_begin_text(writer);
+    binary_known(writer, name);
+    return binary_begin_text(writer);
+}
+
+/* `_rid`, and `_self`, which ends in it: it is spelt once. */
+static void write_links(struct binary_writer *writer, const struct container *container,
+                        const struct rid *item)
+{
+    size_t rid = begin_text(writer, KNOWN_RID), size, self;
+
+    rid_print(writer->out, item);
+    binary_end_text(writer, rid);
+    size = writer->out->size - rid;
+    self = begin_text(writer, KNOWN_SELF);
+    print_docs(writer->out, container);
+    if (buf_reserve(writer->out, size)) /* it may move, but not while it is copied from */
+        buf_append(writer->out, writer->out->data + rid, size);
+    buf_byte(writer->out, '/');
+    binary_end_text(writer, self);
 }
 
 void item_write(struct binary_writer *writer, const struct container *container, const struct record *item)
@@ -189,18 +211,13 @@ void item_write(struct binary_writer *writer, const struct container *container,
     size_t text;
 
     binary_members(writer, item->document);
-    write_text(writer, "_rid", &text);
-    rid_print(writer->out, &rid);
-    binary_end_text(writer, text);
-    write_text(writer, "_self", &text);
-    item_print_self(writer->out, container, &rid);
-    binary_end_text(writer, text);
-    write_text(writer, "_etag", &text);
+    write_links(writer, container, &rid);
+    text = begin_text(writer, KNOWN_ETAG);
     etag_print(writer->out, item->etag, item->ts_ms);
     binary_end_text(writer, text);
-    binary_name(writer, "_attachments");
-    binary_string(writer, slice_of("attachments/"));
-    binary_name(writer, "_ts");
+    binary_known(writer, KNOWN_ATTACHMENTS);
+    binary_known(writer, KNOWN_ATTACHMENTS_LINK);
+    binary_known(writer, KNOWN_TS);
     binary_int(writer, item->ts_ms / 1000);
     binary_close(writer, whole);
 }
