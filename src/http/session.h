@@ -24,6 +24,7 @@ struct stream {
     struct input head, body;
     struct span target, header[HEADER_COUNT]; /* in the head, whose first byte is nobody's */
     uint64_t length;                          /* what the body will have; 0 where it is not told */
+    struct slice unsent_head;                 /* of the answer, where its session does not keep that itself */
     struct slice unsent;                      /* of the answer's body */
     uint64_t sent_bytes;                      /* of it; a clock elsewhere sees progress by it */
     bool head_done, whole, ready, answered, admitted;
@@ -36,7 +37,6 @@ struct stream {
         } http2;
         struct {
             uint8_t activity_id[16];
-            struct slice frame; /* of the answer, what is unsent of it before its body */
             struct stream *next_unsent;
         } rntbd;
     };

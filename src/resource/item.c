@@ -145,8 +145,9 @@ void item_print_self(struct buf *body, const struct container *container, const 
     buf_byte(body, '/');
 }
 
-/* Prints the item up to its closing brace. */
-static void print_open(struct buf *body, const struct container *container, const struct record *item)
+/* Prints the item up to its closing brace; a bare one says neither where it is nor where its attachments are. */
+static void print_open(struct buf *body, const struct container *container, const struct record *item,
+                       bool bare)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
 
@@ -155,23 +156,31 @@ static void print_open(struct buf *body, const struct container *container, cons
         buf_byte(body, ',');
     buf_text(body, "\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"_self\":\"");
-    item_print_self(body, container, &rid);
+    if (!bare) {
+        buf_text(body, "\",\"_self\":\"");
+        item_print_self(body, container, &rid);
+    }
     buf_text(body, "\",");
     print_etag_member(body, item->etag, item->ts_ms);
-    buf_text(body, ",\"_attachments\":\"attachments/\",");
+    buf_text(body, bare ? "," : ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);
+}
+
+static void print_whole(struct buf *body, const struct container *container, const struct record *item,
+                        bool bare)
+{
+    print_open(body, container, item, bare);
+    buf_byte(body, '}');
 }
 
 void item_print(struct buf *body, const struct container *container, const struct record *item)
 {
-    print_open(body, container, item);
-    buf_byte(body, '}');
+    print_whole(body, container, item, false);
 }
 
 void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item)
 {
-    print_open(body, container, item);
+    print_open(body, container, item, false);
     buf_text(body, ",\"_lsn\":");
     buf_u64(body, item->lsn);
     buf_byte(body, '}');
@@ -186,16 +195,11 @@ static size_t begin_text(struct binary_writer *writer, enum binary_known name)
     return binary_begin_text(writer);
 }
 
-/* `_rid`, and `_self`, which ends in it: it is spelt once. */
-static void write_links(struct binary_writer *writer, const struct container *container,
-                        const struct rid *item)
+/* `_self` ends in the rid, which was spelt before: `rid` is where. */
+static void write_self(struct binary_writer *writer, const struct container *container, size_t rid)
 {
-    size_t rid = begin_text(writer, KNOWN_RID), size, self;
+    size_t size = writer->out->size - rid, self = begin_text(writer, KNOWN_SELF);
 
-    rid_print(writer->out, item);
-    binary_end_text(writer, rid);
-    size = writer->out->size - rid;
-    self = begin_text(writer, KNOWN_SELF);
     print_docs(writer->out, container);
     if (buf_reserve(writer->out, size)) /* it may move, but not while it is copied from */
         buf_append(writer->out, writer->out->data + rid, size);
@@ -203,7 +207,8 @@ static void write_links(struct binary_writer *writer, const struct container *co
     binary_end_text(writer, self);
 }
 
-void item_write(struct binary_writer *writer, const struct container *container, const struct record *item)
+static void write_whole(struct binary_writer *writer, const struct container *container,
+                        const struct record *item, bool bare)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
     struct binary_frame whole =
@@ -211,35 +216,48 @@ void item_write(struct binary_writer *writer, const struct container *container,
     size_t text;
 
     binary_members(writer, item->document);
-    write_links(writer, container, &rid);
+    text = begin_text(writer, KNOWN_RID);
+    rid_print(writer->out, &rid);
+    binary_end_text(writer, text);
+    if (!bare)
+        write_self(writer, container, text);
     text = begin_text(writer, KNOWN_ETAG);
     etag_print(writer->out, item->etag, item->ts_ms);
     binary_end_text(writer, text);
-    binary_known(writer, KNOWN_ATTACHMENTS);
-    binary_known(writer, KNOWN_ATTACHMENTS_LINK);
+    if (!bare) {
+        binary_known(writer, KNOWN_ATTACHMENTS);
+        binary_known(writer, KNOWN_ATTACHMENTS_LINK);
+    }
     binary_known(writer, KNOWN_TS);
     binary_int(writer, item->ts_ms / 1000);
     binary_close(writer, whole);
 }
 
-static void write_body(struct buf *body, const struct container *container, const struct record *item)
+void item_write(struct binary_writer *writer, const struct container *container, const struct record *item)
+{
+    write_whole(writer, container, item, false);
+}
+
+static void write_body(struct buf *body, const struct container *container, const struct record *item,
+                       bool bare)
 {
     struct binary_writer writer;
 
     binary_begin(&writer, body);
-    item_write(&writer, container, item);
+    write_whole(&writer, container, item, bare);
 }
 
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, enum form form,
                 uint64_t lsn, int status)
 {
+    bool bare = item->flags & RECORD_BARE && header_is_true(call->request, HEADER_EXCLUDE_SYSTEM);
     struct buf *body = reply_body(reply);
 
     assert(body->size == 0); /* nothing is told before the item is read or committed */
     if (form == FORM_BINARY)
-        write_body(body, call->container, item);
+        write_body(body, call->container, item, bare);
     else
-        item_print(body, call->container, item);
+        print_whole(body, call->container, item, bare);
     reply_item(reply, &(struct reply_item){ .etag = item->etag,
                                             .ts_ms = item->ts_ms,
                                             .item_lsn = item->lsn,

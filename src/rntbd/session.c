@@ -311,7 +311,7 @@ static bool answer_stream(struct stream *stream, struct arena *arena, const stru
     if (frame.failed)
         return false;
     stream->answered = stream->ready = true;
-    stream->rntbd.frame = buf_as_slice(&frame);
+    stream->unsent_head = buf_as_slice(&frame);
     stream->unsent = answer->body;
     queue(session, stream);
     return true;
@@ -345,10 +345,10 @@ static struct slice take_piece(struct slice *from)
 
 static struct slice pull_from(struct rntbd_session *session, struct stream *stream)
 {
-    struct slice piece = take_piece(stream->rntbd.frame.size ? &stream->rntbd.frame : &stream->unsent);
+    struct slice piece = take_piece(stream->unsent_head.size ? &stream->unsent_head : &stream->unsent);
 
     stream->sent_bytes += piece.size;
-    if (stream->rntbd.frame.size || stream->unsent.size)
+    if (stream->unsent_head.size || stream->unsent.size)
         return piece;
     session->unsent = stream->rntbd.next_unsent;
     if (!session->unsent)
