@@ -122,6 +122,7 @@ static bool enter(struct reader *r, uint8_t marker, int depth, struct frame *fra
     size_t width = widths[shape];
     uint64_t length = 0, count;
 
+    *frame = (struct frame){ 0 };
     if (depth >= JSON_DEPTH_MAX)
         return parser_fail_too_deep(&r->p);
     if (!reader_take(r, width, &length) || (shape >= SHAPE_COUNT_1 && !reader_take(r, width, &count)))
@@ -230,6 +231,7 @@ static bool read_item_form(struct reader *r, size_t width, struct number_form *f
 {
     uint64_t marker;
 
+    *count = 0;
     if (!reader_take(r, 1, &marker))
         return false;
     *form = form_of((uint8_t)marker);
