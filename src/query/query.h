@@ -110,7 +110,8 @@ struct query_options {
     query_udf_settle *udf_settle; /* likewise */
     void *udf_context;
     enum query_way way;
-    unsigned explain; /* enum query_explain: what a page says of itself */
+    unsigned explain;    /* enum query_explain: what a page says of itself */
+    bool rows_as_values; /* a page's rows are bytes of json.h, each a value, and not text */
 };
 
 /* `parameters` is the request's array, or undefined. */
@@ -153,7 +154,7 @@ struct query_limits {
 };
 
 struct query_page {
-    struct slice *row; /* JSON text each */
+    struct slice *row; /* JSON text each, unless the options say otherwise */
     size_t count;
     struct slice next;          /* where to go on; data is NULL at the end */
     struct slice plan, indexes; /* JSON, when the options ask for it */

@@ -115,6 +115,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     enum status st;
 
     functions_offer(&functions, &options);
+    options.rows_as_values = form_of_answer(call) == FORM_BINARY;
     scope_all(reply, call);
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, lsn));

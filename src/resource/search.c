@@ -83,7 +83,7 @@ enum status search_read(struct op *op, const struct call *call, struct search *s
     *search = (struct search){ .text = call->request->body };
     if (is_bare_text(call))
         return ST_OK;
-    TRY(call_body(op, call, &body));
+    TRY(call_body(op, call, HTTP_BODY_BYTES_MAX, &body));
     text = json_get(body, "query");
     search->parameters = json_get(body, "parameters");
     if (json_kind(text) != JSON_STRING)
@@ -111,6 +111,7 @@ enum status search_compile(struct op *op, struct search *search, const struct qu
     int64_t began_us = env_monotonic_us(op->env);
     enum status st;
 
+    search->form = options->rows_as_values ? FORM_BINARY : FORM_TEXT;
     TRY(query_compile(op, search->text, search->parameters, options, &search->query));
     TRY(query_resume(op, search->query, search->resume));
 out:
@@ -133,16 +134,23 @@ enum status search_bind(struct op *op, const struct search *search, const struct
     return ST_OK;
 }
 
-static size_t print_rows(struct reply *reply, const struct query_page *page, const struct rid *owner,
-                         const char *collective)
+/* Rows are text, or values that become binary JSON. */
+static size_t print_rows(struct reply *reply, const struct query_page *page, enum form form,
+                         const struct rid *owner, const char *collective)
 {
     struct feed feed;
     size_t bytes = 0;
 
-    feed_begin(&feed, reply, owner, collective);
+    if (form == FORM_BINARY)
+        feed_begin_binary(&feed, reply, owner, collective);
+    else
+        feed_begin(&feed, reply, owner, collective);
     for (size_t i = 0; i < page->count; i++) {
         feed_next(&feed);
-        buf_slice(reply_body(reply), page->row[i]);
+        if (form == FORM_BINARY)
+            binary_value(feed.writer, json_from_bytes(page->row[i]));
+        else
+            buf_slice(reply_body(reply), page->row[i]);
         bytes += page->row[i].size;
     }
     feed_end(&feed);
@@ -307,7 +315,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     TRY(st);
     timing.ran_us = env_monotonic_us(op->env);
     timing.row_count = page.count;
-    timing.row_bytes = print_rows(reply, &page, owner, collective);
+    timing.row_bytes = print_rows(reply, &page, search->form, owner, collective);
     timing.printed_us = env_monotonic_us(op->env);
     at.position = page.next;
     if (page.next.size)

@@ -72,23 +72,29 @@ static void print_list(struct fill *fill)
     buf_byte(out, '}');
 }
 
-/* An outer SELECT computes with the row: it gets JSON's bytes, not its text. */
-static bool print_nested(struct fill *fill)
+/* For an outer SELECT, which computes with the row, and for those who send it in another form than text. */
+static bool print_value(struct fill *fill)
 {
     struct value value =
         eval_plain(&fill->cursor->eval, rows_project(&fill->cursor->eval, fill->cursor->select));
+    struct json made;
 
-    if (value.kind != JSON_UNDEFINED)
-        buf_slice(&fill->text, json_bytes(value_to_json(fill->cursor->eval.op, value)));
-    return value.kind != JSON_UNDEFINED;
+    if (value.kind == JSON_UNDEFINED)
+        return false;
+    made = value_to_json(fill->cursor->eval.op, value);
+    if (made.at)
+        buf_slice(&fill->text, json_bytes(made));
+    else
+        fill->text.failed = true; /* there was no memory for it */
+    return true;
 }
 
 static bool print_row(struct fill *fill)
 {
     struct value value;
 
-    if (fill->nested)
-        return print_nested(fill);
+    if (fill->values)
+        return print_value(fill);
     if (!fill->cursor->select->star && !fill->cursor->select->value) {
         print_list(fill);
         return true;

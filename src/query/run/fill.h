@@ -16,7 +16,8 @@ struct fill {
     struct cursor *cursor; /* whose rows these are */
     struct query_page *page;
     const struct query_limits *limits;
-    bool nested;                   /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
+    bool nested;                   /* rows go to an outer SELECT, in an order that stays */
+    bool values;                   /* rows are values of json.h, and not text */
     bool first;                    /* it is the first page */
     struct position at;            /* where it begins; skip and take go down as rows are given */
     const struct position *resume; /* no row before it is there; NULL: all are */

@@ -215,7 +215,8 @@ out:
 static enum status gather_rows(struct run *run, struct query_source *items, struct query_page *page)
 {
     static const struct query_limits all = { .rows = SIZE_MAX, .bytes = SIZE_MAX };
-    struct run inner = { .query = run->query, .fill = { .page = page, .limits = &all, .nested = true } };
+    struct run inner = { .query = run->query,
+                         .fill = { .page = page, .limits = &all, .nested = true, .values = true } };
 
     return run_select(run->cursor.eval.op, &inner, source_rows(&run->cursor.select->source[0]), items,
                       slice_of(""));
@@ -292,7 +293,11 @@ out:
 enum status query_run(struct op *op, struct query *query, struct query_source *source, struct slice from,
                       const struct query_limits *limits, struct query_page *page)
 {
-    struct run run = { .query = query, .fill = { .page = page, .limits = limits, .resume = query->resume } };
+    struct run run = { .query = query,
+                       .fill = { .page = page,
+                                 .limits = limits,
+                                 .values = query->options.rows_as_values,
+                                 .resume = query->resume } };
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st;
 
