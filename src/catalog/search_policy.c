@@ -1,6 +1,7 @@
 /* src/catalog/search_policy.c - what the policies for vectors and for full text may say. */
 #include "base/limits.h"
 #include "catalog/search_policy.h"
+#include "text/language.h"
 
 /* A value of any kind, as it stands in a message. */
 static struct slice shown(struct op *op, struct json value)
@@ -175,15 +176,12 @@ out:
 
 static enum status check_language(struct op *op, struct json language)
 {
-    static const char *const known[] = {
-        "1033", "en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR", "pt-PT"
-    };
+    enum text_language named;
 
     if (json_kind(language) == JSON_UNDEFINED)
         return ST_OK;
-    for (size_t i = 0; json_kind(language) == JSON_STRING && i < sizeof(known) / sizeof(known[0]); i++)
-        if (slice_is(json_string(language), known[i]))
-            return ST_OK;
+    if (json_kind(language) == JSON_STRING && text_language_named(json_string(language), &named))
+        return ST_OK;
     return op_fail(
         op, ST_BAD_REQUEST,
         "The Full Text Policy contains an unsupported language %.*s. Supported languages are: en-US, "

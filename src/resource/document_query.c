@@ -104,6 +104,22 @@ static void gather_in_first_range(const struct call *call, const struct search *
         query_gathers_elsewhere(search->query);
 }
 
+/* ORDER BY RANK: what is rare in the container is rare, whatever part of it is asked for. */
+static enum status count_words(struct op *op, const struct call *call, const struct search *search)
+{
+    struct partition_scope all = { 0 };
+    struct item_source *items = NULL;
+    enum status st = ST_OK;
+
+    if (!query_ranks(search->query))
+        return ST_OK;
+    TRY(item_source_open(op, call->container, &all, &items));
+    TRY(query_count_words(op, search->query, item_source_rows(items)));
+out:
+    item_source_close(items);
+    return st;
+}
+
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = container_lsn(call->container);
@@ -127,6 +143,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
         TRY(check_servable(op, call, &search));
     }
     gather_in_first_range(call, &search, &scope);
+    TRY(count_words(op, call, &search));
     TRY(item_source_open(op, call->container, &scope, &items));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
     reply_session(reply, lsn);
@@ -149,8 +166,11 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),
-                   reply_body(reply)));
+    if (query_ranks(search.query) && call->container->ranges.count == 1) /* where there is nothing to merge */
+        TRY(query_plan_whole(op, query_select(search.query), &key, reply_body(reply)));
+    else
+        TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),
+                       reply_body(reply)));
 out:
     return st;
 }

@@ -22,12 +22,14 @@ enum builtin_flags {
     TAKES_UNDEFINED = 1 << 0,
     NOT_CONSTANT = 1 << 1, /* differs from row to row or from call to call: RAND, GETCURRENTDATETIME */
     AGGREGATE = 1 << 2,    /* no code: aggregate.c computes it over many rows */
-    NOT_BUILT = 1 << 3,    /* known, and refused with a clear error: docs/compat.md */
-    SPATIAL = 1 << 4,      /* not allowed in computed properties */
-    TAKES_ROW = 1 << 5,    /* the one argument is a source's name: DOCUMENTID */
-    NOT_OF_ITEM = 1 << 6,  /* depends on the container's definition, too: no index has its values */
-    RANKS = 1 << 7,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
-    ORDERS = 1 << 8,       /* likewise, either way */
+    SPATIAL = 1 << 3,      /* not allowed in computed properties */
+    TAKES_ROW = 1 << 4,    /* the one argument is a source's name: DOCUMENTID */
+    NOT_OF_ITEM = 1 << 5,  /* depends on the container's definition, too: no index has its values */
+    RANKS = 1 << 6,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
+    ORDERS = 1 << 7,       /* likewise, either way */
+    DESCENDS = 1 << 8,     /* likewise, from the greatest down unless the statement says otherwise */
+    SCORES = 1 << 9,       /* no code: stands in ORDER BY RANK alone */
+    FUSES = 1 << 10,       /* no code: joins what ranks in ORDER BY RANK, and is no function elsewhere */
 };
 
 /* What is known of a path among the arguments where a call is true or, of the last two, compared with a constant. */

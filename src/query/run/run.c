@@ -98,6 +98,7 @@ static struct way_page page_of(const struct fill *fill)
 
     return (struct way_page){ .rows = rows_wanted(fill),
                               .ends_early = at->order == ORDER_NUMBER,
+                              .needs_items = fill->cursor->select->rank,
                               .is_sorted = is_sorted,
                               .is_first = fill->first,
                               .from_undefined =
@@ -189,12 +190,53 @@ out:
     return st;
 }
 
+/* Over a source's rows, without the statement's filter. */
+static enum status count_words(struct op *op, struct query *query, struct query_source *source,
+                               struct ranking *ranking)
+{
+    struct select unfiltered = *query->select;
+    struct cursor cursor;
+    enum status st = ST_OK;
+
+    if (!ranking_needs_counts(ranking))
+        return ST_OK;
+    unfiltered.where = NULL;
+    cursor_open(&cursor, op, query, &unfiltered);
+    cursor.source = source;
+    TRY(ranking_count(ranking, &cursor));
+out:
+    cursor_close(&cursor);
+    return st;
+}
+
+static enum status make_ranked(struct run *run)
+{
+    struct query_source *items = run->cursor.source;
+    struct ranking own = { 0 }, *ranking = run->query->ranking;
+    struct op *op = run->cursor.eval.op;
+    enum status st;
+
+    if (!ranking) {
+        ranking = &own;
+        TRY(ranking_make(op, run->cursor.select, ranking));
+        TRY(count_words(op, run->query, items, ranking));
+    }
+    TRY(choose_way(run));
+    if (run->way.kind == WAY_PICK)
+        pick_items(run);
+    TRY(run_ranked(&run->fill, ranking, items));
+out:
+    return st;
+}
+
 static enum status make_page(struct run *run)
 {
     enum status st = ST_OK;
 
     if (run->fill.at.take == 0)
         return ST_OK;
+    if (run->cursor.select->rank)
+        return make_ranked(run);
     TRY(choose_way(run));
     if (run->way.kind == WAY_WALK) {
         st = walk(run);
@@ -303,6 +345,24 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
     arena_rewind(&op->arena, mark); /* a query that used it all up leaves room for the answer that says so */
     if (st != ST_OK && op->error)
         op->error = arena_text(&op->arena, slice_of(op->error));
+    return st;
+}
+
+bool query_ranks(const struct query *query)
+{
+    return query->select->rank && query->bound.scans;
+}
+
+enum status query_count_words(struct op *op, struct query *query, struct query_source *all)
+{
+    struct ranking *ranking = arena_alloc(&op->arena, sizeof(*ranking));
+    enum status st;
+
+    *ranking = (struct ranking){ 0 };
+    TRY(ranking_make(op, query->select, ranking));
+    TRY(count_words(op, query, all, ranking));
+    query->ranking = ranking;
+out:
     return st;
 }
 
