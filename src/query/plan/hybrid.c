@@ -384,6 +384,15 @@ static void print_component(struct buf *out, const struct hybrid *hybrid, size_t
                has ? "true" : "false");
 }
 
+/* Java reads doubles only where a point tells it so. */
+static void print_weight(struct buf *out, double weight)
+{
+    struct value value = value_double(weight);
+
+    value_print(out, value);
+    buf_text(out, value.is_int ? ".0" : "");
+}
+
 static void print_weights(struct buf *out, const struct hybrid *hybrid)
 {
     buf_text(
@@ -391,7 +400,7 @@ static void print_weights(struct buf *out, const struct hybrid *hybrid)
         "],\"componentWithoutPayloadQueryInfos\":[],\"projectionQueryInfo\":null,\"componentWeights\":[");
     for (size_t i = 0; i < hybrid->count && hybrid->weights; i++) {
         buf_text(out, i ? "," : "");
-        value_print(out, value_double(fabs(weight_of(hybrid, i))));
+        print_weight(out, fabs(weight_of(hybrid, i)));
     }
     buf_text(out, "]");
 }
