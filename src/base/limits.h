@@ -128,6 +128,8 @@ enum {
     INDEX_ITEM_BYTES_MAX = 64 * 1024 * 1024, /* of terms, a million or so: an item with more is not indexed */
     INDEX_CHANGES_BYTES_MAX = 192 * 1024 * 1024, /* of entries that an operation changes: two such items' */
     OP_TIMEOUT_MS = 30 * 1000,
+    DIRECT_TIMEOUT_MS =
+        4500, /* clients in Direct mode give up after 5 s, and a write's end is unknown to them then */
     POOL_THREADS_MAX = 128,
     POOL_QUEUE_MAX = 10000,
     POOL_SLOW_THREADS_PER_CORE = 4, /* queries and lists of items: more at a time delay all others */

@@ -25,6 +25,7 @@
 #include "partition/recover.h"
 #include "query/computed.h"
 #include "reply/reply.h"
+#include "rntbd/rntbd.h"
 #include "route/route.h"
 #include "script/script.h"
 #include "store/store.h"
@@ -269,6 +270,7 @@ static void open_router(struct server *server)
         .token_context = server->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
+        .serves_direct = !settings->no_direct,
     };
     is_level = consistency_parse(slice_of(settings->consistency), &server->service.consistency);
     assert(is_level); /* settings_read() has compared it with the same names */
@@ -320,6 +322,7 @@ static enum status open_http(struct op *op, struct server *server)
         .idle_ms = HTTP_IDLE_MS,
         .request_ms = HTTP_REQUEST_MS,
         .env = env_system(),
+        .direct = settings->no_direct ? NULL : &session_rntbd,
         .handler = route_handle,
         .admit = route_admit,
         .context = server->router,

@@ -201,6 +201,14 @@ out:
     return st;
 }
 
+/* How far the container is: clients in Direct mode wait by it for replicas that lag behind. */
+enum status container_head(struct op *op, struct call *call, struct reply *reply)
+{
+    (void)op;
+    reply_session(reply, container_lsn(call->container));
+    return ST_OK;
+}
+
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct container *replaced = NULL;

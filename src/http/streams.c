@@ -1,5 +1,5 @@
 /*
- * src/http/http2.c - the life of a connection that speaks HTTP/2: its requests, each a job, and what is to be sent.
+ * src/http/streams.c - the life of a connection with many requests at a time: each is a job; and what is to be sent.
  * Requests are served as they become whole and answered as they are done, side by side. While a client takes nothing
  * of what it is sent, nothing of what it sends is read: so neither grows.
  */
@@ -9,18 +9,19 @@
 #include "base/limits.h"
 #include "http/server.h"
 
-struct http2 {
-    struct http2_session *session;
-    struct http2_limits limits;
+struct streams {
+    struct session *session;
+    struct session_limits limits;
     struct job *jobs; /* newest first; also those that were reset and are away */
     size_t job_count;
     uint64_t idle_since_ms;
-    bool broken; /* the session must not be asked anything any more */
-    char *kept;  /* what the socket did not take, or NULL */
+    uint64_t heard_ms; /* when something last came in */
+    bool broken;       /* the session must not be asked anything any more */
+    char *kept;        /* what the socket did not take, or NULL */
     struct slice unsent;
 };
 
-static struct job *job_of(struct http2_stream *stream)
+static struct job *job_of(struct stream *stream)
 {
     return (struct job *)((char *)stream - offsetof(struct job, stream));
 }
@@ -33,26 +34,34 @@ static void release_request(struct job *job)
     connection_release(job->connection, &job->stream.body);
 }
 
-static void link_job(struct http2 *http2, struct job *job)
+static void link_job(struct streams *streams, struct job *job)
 {
     job->previous_stream = NULL;
-    job->next_stream = http2->jobs;
+    job->next_stream = streams->jobs;
     if (job->next_stream)
         job->next_stream->previous_stream = job;
-    http2->jobs = job;
-    http2->job_count++;
+    streams->jobs = job;
+    streams->job_count++;
 }
 
-static void unlink_job(struct http2 *http2, struct job *job)
+static void unlink_job(struct streams *streams, struct job *job)
 {
     if (job->previous_stream)
         job->previous_stream->next_stream = job->next_stream;
     else
-        http2->jobs = job->next_stream;
+        streams->jobs = job->next_stream;
     if (job->next_stream)
         job->next_stream->previous_stream = job->previous_stream;
-    assert(http2->job_count > 0);
-    http2->job_count--;
+    assert(streams->job_count > 0);
+    streams->job_count--;
+}
+
+static bool has_room(const struct connection *c)
+{
+    const struct http_server *server = c->loop->server;
+
+    return c->streams->job_count < c->streams->limits.streams_max && !c->loop->stopping &&
+           atomic_load(&server->streams_open) < server->options.connections_max;
 }
 
 /* A stream that a client resets is one fewer to the protocol, but not to us while the pool has it: so we count ourselves. */
@@ -61,7 +70,7 @@ static struct job *begin_job(struct connection *c)
     struct http_server *server = c->loop->server;
     struct job *job = NULL;
 
-    if (c->http2->job_count >= c->http2->limits.streams_max || c->loop->stopping)
+    if (c->streams->job_count >= c->streams->limits.streams_max || c->loop->stopping)
         return NULL;
     if (atomic_fetch_add(&server->streams_open, 1) < server->options.connections_max)
         job = job_take(c->loop);
@@ -70,8 +79,8 @@ static struct job *begin_job(struct connection *c)
         return NULL;
     }
     job->connection = c;
-    job->stream = (struct http2_stream){ 0 };
-    link_job(c->http2, job);
+    job->stream = (struct stream){ 0 };
+    link_job(c->streams, job);
     return job;
 }
 
@@ -82,16 +91,16 @@ static void end_job(struct job *job)
 
     assert(before > 0);
     assert(!job->away);
-    unlink_job(c->http2, job);
+    unlink_job(c->streams, job);
     release_request(job);
     job_release(c->loop, job);
-    if (!c->http2->jobs)
-        c->http2->idle_since_ms = c->loop->now_ms;
+    if (!c->streams->jobs)
+        c->streams->idle_since_ms = c->loop->now_ms;
 }
 
 /* What the session asks for */
 
-static struct http2_stream *begin_stream(void *context)
+static struct stream *begin_stream(void *context)
 {
     struct job *job = begin_job(context);
 
@@ -103,7 +112,12 @@ static bool reserve(void *context, struct input *input, size_t bytes)
     return connection_reserve(context, input, bytes);
 }
 
-static void stream_ended(void *context, struct http2_stream *stream)
+static void release(void *context, struct input *input)
+{
+    connection_release(context, input);
+}
+
+static void stream_ended(void *context, struct stream *stream)
 {
     struct job *job = job_of(stream);
 
@@ -115,50 +129,50 @@ static void stream_ended(void *context, struct http2_stream *stream)
 }
 
 /* Its answer is there when it may not, and waits for serve_ready(). */
-static bool admit(void *context, struct http2_stream *stream)
+static bool admit(void *context, struct stream *stream)
 {
     struct job *job = job_of(stream);
 
-    http2_stream_request(stream, &job->exchange.request);
+    stream_request(stream, &job->exchange.request);
     job->exchange.request.body = slice_of("");
     connection_describe(context, &job->exchange.request);
     return job_admit(job);
 }
 
-static const struct http2_owner owner = { begin_stream, reserve, stream_ended, admit };
+static const struct session_owner owner = { begin_stream, reserve, release, stream_ended, admit };
 
-bool http2_open(struct connection *c)
+bool streams_open(struct connection *c, const struct session_kind *kind)
 {
     const struct http_options *options = &c->loop->server->options;
-    struct http2 *http2 = calloc(1, sizeof(*http2));
+    struct streams *streams = calloc(1, sizeof(*streams));
 
-    assert(!c->http2 && !c->job);
-    if (!http2)
+    assert(!c->streams && !c->job);
+    if (!streams)
         return false;
-    http2->limits = (struct http2_limits){ .head_bytes_max = options->head_bytes_max,
-                                           .body_bytes_max = options->body_bytes_max,
-                                           .small_body_bytes = HTTP_SMALL_BODY_BYTES,
-                                           .streams_max = HTTP2_STREAMS_MAX,
-                                           .window_bytes = HTTP2_WINDOW_BYTES,
-                                           .windows_bytes = HTTP2_WINDOWS_BYTES,
-                                           .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
-    http2->idle_since_ms = c->loop->now_ms;
-    http2->session = http2_session_open(&http2->limits, &owner, c);
-    c->http2 = http2;
-    return http2->session != NULL;
+    streams->limits = (struct session_limits){ .head_bytes_max = options->head_bytes_max,
+                                               .body_bytes_max = options->body_bytes_max,
+                                               .small_body_bytes = HTTP_SMALL_BODY_BYTES,
+                                               .streams_max = HTTP2_STREAMS_MAX,
+                                               .window_bytes = HTTP2_WINDOW_BYTES,
+                                               .windows_bytes = HTTP2_WINDOWS_BYTES,
+                                               .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
+    streams->idle_since_ms = streams->heard_ms = c->loop->now_ms;
+    streams->session = session_open(kind, &streams->limits, &owner, c);
+    c->streams = streams;
+    return streams->session != NULL;
 }
 
 /* Answers */
 
 static void answer(struct job *job)
 {
-    struct http2_answer answer = answer_for_http2(job->connection->loop, job);
+    struct session_answer answer = answer_for_stream(job->connection->loop, job);
 
     job->progress_ms = job->connection->loop->now_ms;
     job->progress_bytes = 0;
+    if (!job->stream.session->kind->answer(&job->stream, &job->exchange.op.arena, &answer))
+        job->stream.session->kind->reset(&job->stream);
     release_request(job);
-    if (!http2_stream_answer(&job->stream, &job->exchange.op.arena, &answer))
-        http2_stream_reset(&job->stream);
 }
 
 static void refuse(struct job *job, enum status why, const char *message)
@@ -169,7 +183,7 @@ static void refuse(struct job *job, enum status why, const char *message)
 
 static void refuse_wrong(struct job *job)
 {
-    const struct http2_stream *stream = &job->stream;
+    const struct stream *stream = &job->stream;
     struct op *op = &job->exchange.op;
 
     count(&job->connection->loop->counts.malformed, 1);
@@ -185,17 +199,19 @@ static void serve(struct job *job)
 {
     struct request *request = &job->exchange.request;
 
-    http2_stream_request(&job->stream, request);
+    stream_request(&job->stream, request);
     connection_describe(job->connection, request);
+    if (request->direct)
+        op_hurry(&job->exchange.op, DIRECT_TIMEOUT_MS);
     if (job_serve(job) == SERVED)
         answer(job);
 }
 
-static void serve_ready(struct http2 *http2)
+static void serve_ready(struct streams *streams)
 {
-    struct http2_stream *stream;
+    struct stream *stream;
 
-    while ((stream = http2_session_next(http2->session))) {
+    while ((stream = session_next(streams->session))) {
         if (stream->why == ST_OK)
             serve(job_of(stream));
         else if (!stream->reason)
@@ -205,7 +221,7 @@ static void serve_ready(struct http2 *http2)
     }
 }
 
-void http2_resume(struct job *job)
+void streams_resume(struct job *job)
 {
     if (job_take_back(job) == SERVED_LATER)
         return;
@@ -219,13 +235,13 @@ void http2_resume(struct job *job)
 
 static bool feed(struct connection *c, struct slice bytes)
 {
-    c->http2->broken = !http2_session_feed(c->http2->session, bytes);
-    if (!c->http2->broken)
-        serve_ready(c->http2);
-    return !c->http2->broken;
+    c->streams->broken = !c->streams->session->kind->feed(c->streams->session, bytes);
+    if (!c->streams->broken)
+        serve_ready(c->streams);
+    return !c->streams->broken;
 }
 
-bool http2_take_input(struct connection *c)
+bool streams_take_input(struct connection *c)
 {
     bool fed = feed(c, slice_make(c->input.data, c->input.size));
 
@@ -236,74 +252,76 @@ bool http2_take_input(struct connection *c)
 /* Puts what there is to say into the loop's scratch. */
 static void gather(struct connection *c)
 {
-    struct http2 *http2 = c->http2;
+    struct streams *streams = c->streams;
     char *scratch = c->loop->scratch;
     size_t size = 0;
     struct slice piece;
 
     do {
-        http2->broken = !http2_session_pull(http2->session, &piece);
+        streams->broken = !streams->session->kind->pull(streams->session, &piece);
         assert(piece.size <= SCRATCH_BYTES - size);
         if (piece.size)
             memcpy(scratch + size, piece.data, piece.size);
         size += piece.size;
     } while (piece.size && size <= SCRATCH_BYTES / 2);
-    http2->unsent = slice_make(scratch, size);
+    streams->unsent = slice_make(scratch, size);
 }
 
 /* The scratch is every connection's; what the socket did not take goes elsewhere. False without memory. */
 static bool keep_unsent(struct connection *c)
 {
-    struct http2 *http2 = c->http2;
+    struct streams *streams = c->streams;
 
-    if (http2->kept)
+    if (streams->kept)
         return true;
-    http2->kept = malloc(http2->unsent.size);
-    if (!http2->kept)
+    streams->kept = malloc(streams->unsent.size);
+    if (!streams->kept)
         return false;
-    memcpy(http2->kept, http2->unsent.data, http2->unsent.size);
-    http2->unsent.data = http2->kept;
+    memcpy(streams->kept, streams->unsent.data, streams->unsent.size);
+    streams->unsent.data = streams->kept;
     c->since_ms = c->loop->now_ms;
     return true;
 }
 
 static enum io send_unsent(struct connection *c)
 {
-    struct http2 *http2 = c->http2;
-    struct slice parts[2] = { http2->unsent, slice_of("") };
+    struct streams *streams = c->streams;
+    struct slice parts[2] = { streams->unsent, slice_of("") };
     size_t sent;
     enum io io = transport_send(&c->transport, parts, &sent);
 
     count(&c->loop->counts.bytes_out, sent);
     if (sent > 0)
         c->since_ms = c->loop->now_ms;
-    http2->unsent = parts[0];
+    streams->unsent = parts[0];
     if (io == IO_DONE) {
-        free(http2->kept);
-        http2->kept = NULL;
+        free(streams->kept);
+        streams->kept = NULL;
     } else if (io != IO_CLOSED && !keep_unsent(c)) {
         return IO_CLOSED;
     }
     return io;
 }
 
-bool http2_is_over(const struct connection *c)
+bool streams_is_over(const struct connection *c)
 {
-    const struct http2 *http2 = c->http2;
+    const struct streams *streams = c->streams;
 
-    return !http2->broken && http2->unsent.size == 0 && http2_session_is_over(http2->session);
+    return !streams->broken && streams->unsent.size == 0 && streams->session->kind->is_over(streams->session);
 }
 
-enum io http2_flush(struct connection *c)
+enum io streams_flush(struct connection *c)
 {
-    struct http2 *http2 = c->http2;
+    struct streams *streams = c->streams;
     enum io io;
 
     do {
-        if (http2->unsent.size == 0)
+        if (streams->unsent.size == 0)
             gather(c);
-        if (http2->unsent.size == 0)
-            return http2->broken || http2_is_over(c) ? IO_CLOSED : IO_WANT_READ;
+        if (streams->unsent.size == 0 && (streams->broken || streams_is_over(c)))
+            return IO_CLOSED;
+        if (streams->unsent.size == 0)
+            return !streams->session->is_held ? IO_WANT_READ : has_room(c) ? IO_DONE : IO_HELD;
         io = send_unsent(c);
     } while (io == IO_DONE);
     return io;
@@ -317,15 +335,18 @@ static enum io receive(struct connection *c)
     if (io != IO_DONE)
         return io;
     count(&c->loop->counts.bytes_in, size);
+    c->streams->heard_ms = c->loop->now_ms;
     c->drained = size < SCRATCH_BYTES && !transport_pending(&c->transport);
     return feed(c, slice_make(c->loop->scratch, size)) ? IO_DONE : IO_CLOSED;
 }
 
-enum io http2_step(struct connection *c)
+enum io streams_step(struct connection *c)
 {
-    enum io io = http2_flush(c);
+    enum io io = streams_flush(c);
 
-    if (io != IO_WANT_READ || c->http2->unsent.size > 0)
+    if (io == IO_DONE) /* there is room for what was held */
+        return feed(c, slice_of("")) ? IO_DONE : IO_CLOSED;
+    if (io != IO_WANT_READ || c->streams->unsent.size > 0)
         return io;
     if (c->drained) {
         c->drained = false; /* the next event says that there is more */
@@ -339,7 +360,7 @@ enum io http2_step(struct connection *c)
 /* Answers that their client does not take are given up. Half a head keeps all other streams from being read. */
 static void check_stream(struct job *job, uint64_t at_ms)
 {
-    struct http2_stream *stream = &job->stream;
+    struct stream *stream = &job->stream;
     struct connection *c = job->connection;
     uint64_t patience_ms = (uint64_t)c->loop->server->options.request_ms;
 
@@ -351,64 +372,67 @@ static void check_stream(struct job *job, uint64_t at_ms)
         return;
     count(&c->loop->counts.timeouts, 1);
     if (stream->answered)
-        http2_stream_reset(stream);
+        stream->session->kind->reset(stream);
     else if (stream->head_done)
         refuse(job, ST_TIMEOUT, "The request was not complete in time.");
     else
-        http2_session_end(c->http2->session);
+        c->streams->session->kind->end(c->streams->session);
 }
 
-enum io http2_check_time(struct connection *c, uint64_t at_ms)
+enum io streams_check_time(struct connection *c, uint64_t at_ms)
 {
     const struct http_options *options = &c->loop->server->options;
-    const struct http2 *http2 = c->http2;
+    const struct streams *streams = c->streams;
+    bool is_stuck = streams->unsent.size && at_ms - c->since_ms > (uint64_t)options->request_ms;
+    bool is_silent =
+        streams->session->is_partial && at_ms - streams->heard_ms > (uint64_t)options->request_ms;
 
-    if (http2->unsent.size && at_ms - c->since_ms > (uint64_t)options->request_ms) {
+    if (is_stuck || is_silent) {
         count(&c->loop->counts.timeouts, 1);
         return IO_CLOSED;
     }
-    if (!http2->jobs && at_ms - http2->idle_since_ms > (uint64_t)options->idle_ms)
-        http2_session_end(http2->session);
-    for (struct job *job = http2->jobs; job; job = job->next_stream)
+    if (!streams->jobs && at_ms - streams->idle_since_ms > (uint64_t)options->idle_ms)
+        streams->session->kind->end(streams->session);
+    for (struct job *job = streams->jobs; job; job = job->next_stream)
         check_stream(job, at_ms);
-    return http2_flush(c);
+    return streams_flush(c);
 }
 
 /* Ends */
 
-void http2_drain(struct connection *c)
+void streams_drain(struct connection *c)
 {
-    http2_session_drain(c->http2->session);
+    c->streams->session->kind->drain(c->streams->session);
 }
 
-bool http2_is_idle(const struct connection *c)
+bool streams_is_idle(const struct connection *c)
 {
-    return !c->http2->jobs;
+    return !c->streams->jobs;
 }
 
 /* The goodbye is sent if it fits into the socket now: nobody waits for it. */
 static void end_session(struct connection *c)
 {
-    struct http2 *http2 = c->http2;
+    struct streams *streams = c->streams;
 
-    if (!http2->session)
+    if (!streams->session)
         return;
-    if (!http2->broken && !http2_session_is_over(http2->session)) {
-        http2_session_end(http2->session);
-        http2_flush(c);
+    if (!streams->broken && !streams->session->kind->is_over(streams->session)) {
+        streams->session->kind->end(streams->session);
+        streams_flush(c);
     }
-    http2_session_close(http2->session);
-    http2->session = NULL;
-    free(http2->kept);
-    http2->kept = NULL;
+    session_close(streams->session);
+    streams->session = NULL;
+    free(streams->kept);
+    streams->kept = NULL;
 }
 
-bool http2_abandon(struct connection *c)
+bool streams_abandon(struct connection *c)
 {
     struct job *next;
 
     end_session(c);
-    for (struct job *job = c->http2->jobs; job; job = next) {
+    for (struct job *job = c->streams->jobs; job; job = next) {
         next = job->next_stream;
         job->stream.session = NULL;
         if (job->away)
@@ -416,14 +440,14 @@ bool http2_abandon(struct connection *c)
         else
             end_job(job);
     }
-    return !c->http2->jobs;
+    return !c->streams->jobs;
 }
 
-void http2_close(struct connection *c)
+void streams_close(struct connection *c)
 {
-    bool alone = http2_abandon(c);
+    bool alone = streams_abandon(c);
 
     assert(alone); /* whoever closes has looked */
-    free(c->http2);
-    c->http2 = NULL;
+    free(c->streams);
+    c->streams = NULL;
 }
