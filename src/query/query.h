@@ -51,6 +51,7 @@ struct query_index {
     bool (*has_composite)(const struct query_index *index, path_id id);
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
+    bool (*has_text)(const struct query_index *index, const struct index_path *path);
     struct slice
         left_out;       /* the term of items that have no other; data is NULL when every item has entries */
     uint64_t documents; /* of the container, expired ones too */

@@ -11,9 +11,11 @@
 #pragma once
 #include "text/language.h"
 
-enum {
-    TEXT_WORD_BYTES_MAX = 255
-}; /* of a folded word; longer ones are cut, in texts and in what is looked for */
+/* Raised whenever the same text has other words or stems than before: indexes are then made anew. */
+enum { TEXT_RULES = 1 };
+
+/* Of a folded word; longer ones are cut, in texts and in what is looked for. */
+enum { TEXT_WORD_BYTES_MAX = 255 };
 
 struct text_words {
     enum text_language language;

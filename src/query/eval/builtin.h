@@ -43,6 +43,8 @@ enum claim_kind {
     CLAIM_HOLDS_ANY, /* or one of them */
     CLAIM_TOUCHES,   /* the two are geometries that share a place */
     CLAIM_DISTANCE,  /* how far two geometries lie apart */
+    CLAIM_WORDS,     /* the first is a string that has all the others as keywords */
+    CLAIM_ANY_WORDS, /* or one of them */
     CLAIM_MAGNITUDE, /* the first argument, a number, without its sign */
 };
 

@@ -249,6 +249,8 @@ static claim_code *const claims[] = {
     [CLAIM_HOLDS_ANY] = array_contains_each,
     [CLAIM_TOUCHES] = area,
     [CLAIM_DISTANCE] = NULL,
+    [CLAIM_WORDS] = filter_words,
+    [CLAIM_ANY_WORDS] = filter_words,
     [CLAIM_MAGNITUDE] = NULL,
 };
 
