@@ -141,10 +141,12 @@ void query_gathers_elsewhere(struct query *query);
 
 /*
  * ORDER BY RANK weighs keywords by how rare they are among all of a container's items, whatever part of them is queried.
- * Whoever can gives a source of them all to query_count_words() before query_run(); otherwise the rows of the query's own
- * source are counted.
+ * query_count_by_index() counts them where an index of the source tells. Where it does not, whoever can gives a source of
+ * all items to query_count_words() before query_run(); otherwise the rows of the query's own source are counted.
  */
 bool query_ranks(const struct query *query);
+enum status query_count_by_index(struct op *op, struct query *query, const struct query_source *source,
+                                 bool *counted);
 enum status query_count_words(struct op *op, struct query *query, struct query_source *all);
 
 enum { QUERY_POSITION_BYTES_MAX = 640 };

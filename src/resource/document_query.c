@@ -105,14 +105,17 @@ static void gather_in_first_range(const struct call *call, const struct search *
 }
 
 /* ORDER BY RANK: what is rare in the container is rare, whatever part of it is asked for. */
-static enum status count_words(struct op *op, const struct call *call, const struct search *search)
+static enum status count_words(struct op *op, const struct call *call, const struct search *search,
+                               const struct query_source *rows)
 {
     struct partition_scope all = { 0 };
     struct item_source *items = NULL;
-    enum status st = ST_OK;
+    bool counted;
+    enum status st;
 
-    if (!query_ranks(search->query))
-        return ST_OK;
+    TRY(query_count_by_index(op, search->query, rows, &counted));
+    if (counted)
+        goto out;
     TRY(item_source_open(op, call->container, &all, &items));
     TRY(query_count_words(op, search->query, item_source_rows(items)));
 out:
@@ -143,8 +146,8 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
         TRY(check_servable(op, call, &search));
     }
     gather_in_first_range(call, &search, &scope);
-    TRY(count_words(op, call, &search));
     TRY(item_source_open(op, call->container, &scope, &items));
+    TRY(count_words(op, call, &search, item_source_rows(items)));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
     reply_session(reply, lsn);
     usage_of_items(reply, call);

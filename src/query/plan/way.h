@@ -40,6 +40,8 @@ struct way {
     struct order_walk walk; /* WAY_WALK */
     bool misses;            /* WAY_WALK: items that the index does not have come behind it */
     struct covered covered;
+    bool ranks; /* ORDER BY RANK by an index of words; `hits` texts have one */
+    double hits;
 };
 
 /* `allowed`, `explains` and planner.planar are set; `index` may be NULL. */

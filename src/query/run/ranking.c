@@ -9,7 +9,7 @@
 #include "query/bind/fold.h"
 #include "query/function/full_text.h"
 #include "query/function/vector.h"
-#include "query/run/ranking.h"
+#include "query/run/postings.h"
 
 /* How little a place counts for: w / (60 + place). */
 enum { FUSION_OFFSET = 60 };
@@ -125,10 +125,24 @@ static double score_of(const struct ranking_part *part, struct eval *eval)
     return part->falls ? 0 - distance.number : distance.number;
 }
 
-void ranking_score(const struct ranking *ranking, struct eval *eval, double *score)
+/* From the index; the item is asked only whether it has a text. */
+static double known_score(const struct ranking_part *part, struct eval *eval, uint64_t number)
 {
-    for (size_t i = 0; i < ranking->count; i++)
-        score[i] = score_of(&ranking->part[i], eval);
+    const struct scored_text *found = postings_find(part, number);
+
+    if (found)
+        return found->score;
+    return eval_expr(eval, part->call->kid[0]).kind == JSON_STRING ? 0 : -INFINITY;
+}
+
+void ranking_score(const struct ranking *ranking, struct eval *eval, uint64_t number, double *score)
+{
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct ranking_part *part = &ranking->part[i];
+
+        score[i] =
+            ranking->is_indexed && part->is_text ? known_score(part, eval, number) : score_of(part, eval);
+    }
 }
 
 /* ---- how rare the keywords are ---- */

@@ -2,7 +2,7 @@
  * src/query/run/ranking.h - ORDER BY RANK: the scores that a statement ranks by, and what they are measured with.
  *     ranking_make(op, select, &ranking);
  *     ranking_count(&ranking, &cursor);            every row, passed by the filter or not: how rare are the keywords
- *     ranking_score(&ranking, &eval, score);       the row in the slots
+ *     ranking_score(&ranking, &eval, number, score);     the row in the slots
  *     ranking_fuse(...)                            many scores to one order
  * A score is the greater, the better, and -INFINITY where a row has none.
  *
@@ -11,6 +11,12 @@
 #pragma once
 #include "query/run/cursor.h"
 #include "text/score.h"
+
+/* A text that has a hit, by its item's number. */
+struct scored_text {
+    uint64_t number;
+    double score;
+};
 
 /* One score of the clause. */
 struct ranking_part {
@@ -21,12 +27,17 @@ struct ranking_part {
     struct text_search search;
     struct text_statistics statistics;
     double *hits; /* the statistics' own */
+    struct scored_text
+        *scored; /* of all items, in the order of their numbers, where an index told: postings.h */
+    size_t scored_count;
 };
 
 struct ranking {
     struct ranking_part *part;
     size_t count;
     bool is_counted;
+    bool is_indexed;       /* texts are scored already */
+    uint64_t entries_read; /* for that */
 };
 
 enum status ranking_make(struct op *op, const struct select *select, struct ranking *ranking);
@@ -37,8 +48,8 @@ bool ranking_needs_counts(const struct ranking *ranking);
 /* Over the cursor's rows, from the beginning; the cursor's statement has no filter. */
 enum status ranking_count(struct ranking *ranking, struct cursor *cursor);
 
-/* As many scores as there are parts. What goes wrong is kept in eval. */
-void ranking_score(const struct ranking *ranking, struct eval *eval, double *score);
+/* As many scores as there are parts, of the item with that number. What goes wrong is kept in eval. */
+void ranking_score(const struct ranking *ranking, struct eval *eval, uint64_t number, double *score);
 
 /* A row of a ranking, with the scores behind it. */
 struct ranked_row {

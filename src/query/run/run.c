@@ -5,6 +5,7 @@
 #include "query/run/entries.h"
 #include "query/run/explain.h"
 #include "query/run/picked.h"
+#include "query/run/postings.h"
 #include "query/run/run_private.h"
 #include "query/text/mistake.h"
 
@@ -209,6 +210,27 @@ out:
     return st;
 }
 
+/* Statistics and scores by the index, where it has them. */
+static enum status load_postings(struct op *op, const struct query *query, const struct select *select,
+                                 const struct query_index *index, struct arena *memory,
+                                 struct ranking *ranking)
+{
+    bool served;
+
+    if (query->options.way == QUERY_BY_SCAN || !postings_serve(op, select, ranking, index))
+        return ST_OK;
+    return postings_load(op, memory, ranking, index, &served);
+}
+
+static double hit_count(const struct ranking *ranking)
+{
+    double count = 0;
+
+    for (size_t i = 0; i < ranking->count; i++)
+        count += (double)ranking->part[i].scored_count;
+    return count;
+}
+
 static enum status make_ranked(struct run *run)
 {
     struct query_source *items = run->cursor.source;
@@ -219,12 +241,17 @@ static enum status make_ranked(struct run *run)
     if (!ranking) {
         ranking = &own;
         TRY(ranking_make(op, run->cursor.select, ranking));
+        TRY(load_postings(op, run->query, run->cursor.select, items->index, &run->cursor.kept, ranking));
         TRY(count_words(op, run->query, items, ranking));
     }
     TRY(choose_way(run));
     if (run->way.kind == WAY_PICK)
         pick_items(run);
-    TRY(run_ranked(&run->fill, ranking, items));
+    run->way.ranks = ranking->is_indexed;
+    run->way.hits = hit_count(ranking);
+    run->began.entries_read -= run->query->ranking ? ranking->entries_read : 0; /* before the run began */
+    TRY(run_ranked(&run->fill, ranking, items,
+                   run->way.kind == WAY_PICK && run->way.access_items < hit_count(ranking)));
 out:
     return st;
 }
@@ -351,6 +378,25 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
 bool query_ranks(const struct query *query)
 {
     return query->select->rank && query->bound.scans;
+}
+
+enum status query_count_by_index(struct op *op, struct query *query, const struct query_source *source,
+                                 bool *counted)
+{
+    struct ranking *ranking = arena_alloc(&op->arena, sizeof(*ranking));
+    enum status st = ST_OK;
+
+    *counted = true;
+    if (!query_ranks(query))
+        return ST_OK;
+    *ranking = (struct ranking){ 0 };
+    TRY(ranking_make(op, query->select, ranking));
+    TRY(load_postings(op, query, query->select, source->index, &op->arena, ranking));
+    *counted = !ranking_needs_counts(ranking);
+    if (*counted)
+        query->ranking = ranking;
+out:
+    return st;
 }
 
 enum status query_count_words(struct op *op, struct query *query, struct query_source *all)

@@ -20,8 +20,10 @@ enum status run_groups(struct fill *fill);
  */
 enum status run_ordered(struct fill *fill, const struct way *way, bool *unfinished);
 
-/* ORDER BY RANK. The cursor's source has what passes the filter; `items` has all, and gives those of the page again. */
-enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items);
+/* ORDER BY RANK. The cursor's source has what passes the filter; `items` has all, and gives those of the page again.
+ * `passing_are_few`: fewer pass the filter than have a hit. */
+enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items,
+                       bool passing_are_few);
 
 /* The page ends behind the row in the slots, in the order of ORDER BY. */
 enum status run_goes_on_sorted(struct fill *fill);

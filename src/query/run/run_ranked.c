@@ -8,7 +8,11 @@
 #include <stdlib.h>
 
 #include "query/plan/hybrid.h"
+#include "query/run/postings.h"
 #include "query/run/run_private.h"
+
+/* More are not worth being picked one by one. */
+enum { PICKED_MAX = 10000 };
 
 struct best {
     struct ranked_row **row;
@@ -102,11 +106,171 @@ static bool take_row(struct eval *eval, void *context)
     enum status st = ST_OK;
 
     ranked->next->number = cursor->item.number;
-    ranking_score(ranked->ranking, eval, ranked->next->score);
+    ranking_score(ranked->ranking, eval, ranked->next->number, ranked->next->score);
     arena_rewind(&eval->op->arena, mark);
     for (size_t i = 0; i < ranked->best_count && st == ST_OK; i++)
         st = keep(ranked, &ranked->best[i]);
     return cursor_goes_on(cursor, st);
+}
+
+/* ---- the best by an index ---- */
+
+/* Texts with a hit, the best on top. */
+struct heap {
+    const struct scored_text **text;
+    size_t count;
+};
+
+static bool is_better(const struct scored_text *a, const struct scored_text *b)
+{
+    return a->score != b->score ? a->score > b->score : a->number < b->number;
+}
+
+static void sink(struct heap *heap, size_t at)
+{
+    const struct scored_text *text = heap->text[at];
+
+    for (size_t kid; (kid = 2 * at + 1) < heap->count; at = kid) {
+        kid += kid + 1 < heap->count && is_better(heap->text[kid + 1], heap->text[kid]);
+        if (!is_better(heap->text[kid], text))
+            break;
+        heap->text[at] = heap->text[kid];
+    }
+    heap->text[at] = text;
+}
+
+static const struct scored_text *take_top(struct heap *heap)
+{
+    const struct scored_text *top = heap->text[0];
+
+    heap->text[0] = heap->text[--heap->count];
+    if (heap->count)
+        sink(heap, 0);
+    return top;
+}
+
+/* Of the numbers that may lie in the scope. */
+static enum status make_heap(struct ranked *ranked, const struct ranking_part *part,
+                             const struct query_index *index, struct heap *heap)
+{
+    size_t span = 0;
+    enum status st;
+
+    TRY(fill_alloc(ranked->fill, (part->scored_count + 1) * sizeof(*heap->text), &heap->text));
+    for (size_t i = 0; i < part->scored_count; i++) {
+        uint64_t number = part->scored[i].number;
+
+        while (span < index->span_count && number >= index->span[span].to)
+            span++;
+        if (span < index->span_count && number >= index->span[span].from)
+            heap->text[heap->count++] = &part->scored[i];
+    }
+    for (size_t i = heap->count / 2; i > 0; i--)
+        sink(heap, i - 1);
+out:
+    return st;
+}
+
+/* What a walk adds to: rows by one part. */
+struct taking {
+    struct ranked *ranked;
+    struct best *best;
+    size_t zeros, nones, wanted; /* rows without a hit, and without a text; so many of each are enough */
+};
+
+static enum status take_scored(struct taking *taking, struct eval *eval)
+{
+    struct ranked *ranked = taking->ranked;
+
+    ranked->next->number = ranked->fill->cursor->item.number;
+    ranking_score(ranked->ranking, eval, ranked->next->number, ranked->next->score);
+    return keep(ranked, taking->best);
+}
+
+static bool take_picked(struct eval *eval, void *context)
+{
+    struct taking *taking = context;
+
+    return cursor_goes_on(taking->ranked->fill->cursor, take_scored(taking, eval));
+}
+
+static int by_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The best texts, as many as are still wanted at a time, until so many have passed the filter. */
+static enum status pick_best(struct taking *taking, struct heap *heap)
+{
+    struct cursor *cursor = taking->ranked->fill->cursor;
+    uint64_t *number;
+    bool ended;
+    enum status st;
+
+    TRY(fill_alloc(taking->ranked->fill, (taking->wanted + 1) * sizeof(*number), &number));
+    while (heap->count && taking->best->count < taking->wanted) {
+        size_t count = 0;
+
+        while (heap->count && count < taking->wanted - taking->best->count)
+            number[count++] = take_top(heap)->number;
+        qsort(number, count, sizeof(*number), by_u64);
+        TRY(cursor_pick(cursor, number, count));
+        TRY(cursor_walk(cursor, 0, take_picked, taking, &ended));
+    }
+out:
+    return st;
+}
+
+/* Behind those with a hit: those without, and those without a text, each in the order of their numbers. */
+static bool take_rest(struct eval *eval, void *context)
+{
+    struct taking *taking = context;
+    const struct ranking_part *part = taking->best->part;
+    struct cursor *cursor = taking->ranked->fill->cursor;
+    size_t *seen;
+
+    if (postings_find(part, cursor->item.number))
+        return true;
+    seen = eval_expr(eval, part->call->kid[0]).kind == JSON_STRING ? &taking->zeros : &taking->nones;
+    if (*seen >= taking->wanted)
+        return true;
+    ++*seen;
+    return cursor_goes_on(cursor, take_scored(taking, eval)) && taking->zeros < taking->wanted;
+}
+
+static enum status take_best(struct ranked *ranked, struct best *best, struct query_source *items,
+                             struct query_source *passing, size_t wanted)
+{
+    struct taking taking = { .ranked = ranked, .best = best, .wanted = wanted };
+    struct cursor *cursor = ranked->fill->cursor;
+    struct heap heap = { 0 };
+    bool ended;
+    enum status st;
+
+    TRY(make_heap(ranked, best->part, items->index, &heap));
+    cursor->source = items;
+    TRY(pick_best(&taking, &heap));
+    cursor->source = passing;
+    if (best->count >= wanted)
+        goto out;
+    taking.wanted = wanted - best->count;
+    TRY(cursor_seek(cursor, 0));
+    TRY(cursor_walk(cursor, 0, take_rest, &taking, &ended));
+out:
+    return st;
+}
+
+/* Whether the index tells which items are best, so that the others need not be read. */
+static bool tells_best(const struct ranked *ranked, const struct query_source *items)
+{
+    const struct ranking *ranking = ranked->ranking;
+
+    for (size_t i = 0; i < ranking->count; i++)
+        if (!ranking->part[i].is_text || ranking->part[i].turned)
+            return false;
+    return ranking->is_indexed && items->pick && ranked->best[0].most <= PICKED_MAX;
 }
 
 /* ---- one order ---- */
@@ -291,6 +455,18 @@ out:
 
 /* ---- */
 
+/* One score alone needs no more rows than the statement gives. */
+static uint64_t rows_wanted(const struct ranked *ranked)
+{
+    const struct select *select = ranked->fill->cursor->select;
+    uint64_t most = hybrid_rows(select), skip = select->offset ? (uint64_t)select->offset->value.integer : 0;
+    const struct expr *take = select->top ? select->top : select->limit;
+
+    if (ranked->ranking->count > 1 || !take)
+        return most;
+    return skip + (uint64_t)take->value.integer;
+}
+
 static enum status begin(struct ranked *ranked)
 {
     const struct ranking *ranking = ranked->ranking;
@@ -306,15 +482,34 @@ out:
     return st;
 }
 
-enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items)
+/* Each score's best by the index; or all rows that pass the filter. */
+static enum status find_best(struct ranked *ranked, struct query_source *items, bool passing_are_few)
+{
+    struct cursor *cursor = ranked->fill->cursor;
+    struct query_source *passing = cursor->source;
+    uint64_t wanted = rows_wanted(ranked);
+    bool ended;
+    enum status st = ST_OK;
+
+    if (passing_are_few || !tells_best(ranked, items)) {
+        TRY(cursor_seek(cursor, 0));
+        TRY(cursor_walk(cursor, 0, take_row, ranked, &ended));
+        goto out;
+    }
+    for (size_t i = 0; i < ranked->best_count; i++)
+        TRY(take_best(ranked, &ranked->best[i], items, passing, (size_t)wanted));
+out:
+    return st;
+}
+
+enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items,
+                       bool passing_are_few)
 {
     struct ranked ranked = { .fill = fill, .ranking = ranking };
-    bool ended;
     enum status st;
 
     TRY(begin(&ranked));
-    TRY(cursor_seek(fill->cursor, 0));
-    TRY(cursor_walk(fill->cursor, 0, take_row, &ranked, &ended));
+    TRY(find_best(&ranked, items, passing_are_few));
     TRY(put_in_order(&ranked));
     fill->cursor->source = items;
     TRY(give_page(&ranked));
