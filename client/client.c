@@ -148,6 +148,10 @@ static bool set_texts(orrery_client *client, const orrery_settings *settings)
     while (size > 0 && settings->endpoint[size - 1] == '/')
         size--;
     client->endpoint = memory_text(slice_make(settings->endpoint, size));
+    client->bearer_token = SETTING(settings, bearer_token);
+    client->bearer_context = SETTING(settings, bearer_context);
+    client->trace = SETTING(settings, trace);
+    client->trace_context = SETTING(settings, trace_context);
     return client->endpoint && set_text(&client->token, SETTING(settings, resource_token)) &&
            set_text(&client->consistency, SETTING(settings, consistency)) &&
            set_text(&client->ca_file, SETTING(settings, ca_file)) &&
@@ -167,13 +171,37 @@ static orrery_status set_key(orrery_client *client, const char *text)
     return good ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
-static bool sensible(const orrery_settings *settings)
+static bool key_is_sensible(const char *text)
 {
-    const char *endpoint = settings ? SETTING(settings, endpoint) : NULL;
+    uint8_t key[KEY_BYTES_MAX];
+    size_t size = 0;
+    bool good = base64_decode(slice_of(text), key, sizeof(key), &size) && size > 0;
 
-    if (!endpoint || (!SETTING(settings, key)) == (!SETTING(settings, resource_token)))
-        return false;
-    return strncmp(endpoint, "http://", 7) == 0 || strncmp(endpoint, "https://", 8) == 0;
+    explicit_bzero(key, sizeof(key));
+    return good;
+}
+
+const char *orrery_open_error(const orrery_settings *settings)
+{
+    const char *endpoint = settings && struct_is_sized(settings) ? SETTING(settings, endpoint) : NULL;
+    int ways;
+
+    if (!settings)
+        return "there are no settings";
+    if (!struct_is_sized(settings))
+        return "settings begin with their size: { .size = sizeof(settings), ... }";
+    if (!endpoint)
+        return "there is no endpoint";
+    if (strncmp(endpoint, "http://", 7) != 0 && strncmp(endpoint, "https://", 8) != 0)
+        return "an endpoint begins with http:// or https://";
+    ways = (SETTING(settings, key) != NULL) + (SETTING(settings, resource_token) != NULL) +
+           (SETTING(settings, bearer_token) != NULL);
+    if (ways != 1)
+        return ways ? "there is more than one of a key, a resource token and bearer tokens"
+                    : "there is neither a key nor a resource token nor bearer tokens";
+    if (SETTING(settings, key) && !key_is_sensible(settings->key))
+        return "the key is no base64, or longer than any key";
+    return "";
 }
 
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client)
@@ -184,7 +212,7 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
     if (!client)
         return ORRERY_EINVAL;
     *client = NULL;
-    if (!sensible(settings))
+    if (*orrery_open_error(settings))
         return ORRERY_EINVAL;
     made = calloc(1, sizeof(*made));
     if (!made)
@@ -192,7 +220,7 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
     made->env = env_system();
     set_numbers(made, settings);
     status = set_texts(made, settings) ? ORRERY_OK : ORRERY_ENOMEM;
-    if (status == ORRERY_OK && !made->token)
+    if (status == ORRERY_OK && SETTING(settings, key))
         status = set_key(made, settings->key);
     if (status == ORRERY_OK)
         status = transport_open(made);
@@ -220,7 +248,7 @@ void orrery_close(orrery_client *client)
     transport_close(client);
     session_free(client);
     definition_free(client);
-    ranges_free(client);
+    known_free(client);
     resolver_forget_all(client);
     sign_close(client);
     free(client->endpoint);

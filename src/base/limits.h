@@ -64,7 +64,7 @@ enum {
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
        large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
     CATALOG_CHILDREN_MAX = 10000,
-    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent: definitions stay in memory */
+    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent */
 
     /* Throughput, in RU/s. Service: fixed from 400 in steps of 100, autoscale from 1,000 in steps of 1,000. */
     THROUGHPUT_MIN = 400,
@@ -78,6 +78,9 @@ enum {
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
+
+    /* Change feed. Service: the changes of a transaction come in one page; its transactions are no larger than this. */
+    FEED_TRANSACTION_BYTES_MAX = 4 * PAGE_BYTES_MAX, /* more of one transaction is for the next page */
 
     /* Change log. Service: what the container's policy says, or as long as its continuous backup. */
     CHANGE_RETENTION_HOURS_DEFAULT = 24,
@@ -115,6 +118,8 @@ enum {
     HTTP_PROGRESS_BYTES = 16 * 1024, /* to be sent, or taken of an answer, in half of the next */
     HTTP_REQUEST_MS = 30 * 1000,     /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
+    HTTP_QUIET_MS =
+        500, /* what a client says nothing for, before it loses a connection that it cannot be told to leave */
 
     /* HTTP/2. A connection may have so many requests at a time, and all connections together as many as there may be
        connections. A body comes as fast as its windows are opened; what it takes is counted as in HTTP/1.1. */

@@ -80,7 +80,7 @@ struct job {
     struct claim answer;  /* what that takes */
     struct stream stream; /* in the parser's place and that of what is to be sent */
     struct job *next_stream, *previous_stream;
-    uint64_t progress_ms; /* when a byte of the stream's answer was last taken */
+    uint64_t progress_ms; /* when enough of the stream's answer was last taken */
     uint64_t progress_bytes;
     uint64_t begun_ms; /* the request's first byte, on the loop's clock */
     bool away;         /* with the pool, or pending; the loop's own mark */
@@ -207,6 +207,8 @@ void streams_resume(
 enum io streams_check_time(struct connection *connection, uint64_t now_ms);
 void streams_drain(struct connection *connection);
 bool streams_is_idle(const struct connection *connection); /* it has no request */
+bool streams_linger(
+    const struct connection *connection); /* ... and may have one on its way, when the server stops */
 bool streams_is_over(
     const struct connection *connection); /* it has said its goodbye, and will not read any more */
 bool streams_abandon(

@@ -24,6 +24,7 @@ struct stream {
     struct input head, body;
     struct span target, header[HEADER_COUNT]; /* in the head, whose first byte is nobody's */
     uint64_t length;                          /* what the body will have; 0 where it is not told */
+    struct slice unsent_head;                 /* of the answer, where its session does not keep that itself */
     struct slice unsent;                      /* of the answer's body */
     uint64_t sent_bytes;                      /* of it; a clock elsewhere sees progress by it */
     bool head_done, whole, ready, answered, admitted;
@@ -36,7 +37,6 @@ struct stream {
         } http2;
         struct {
             uint8_t activity_id[16];
-            struct slice frame; /* of the answer, what is unsent of it before its body */
             struct stream *next_unsent;
         } rntbd;
     };
@@ -74,6 +74,8 @@ struct session_answer {
 /* What the protocols do. Nothing is asked of a stream that has ended. */
 struct session_kind {
     size_t size; /* of what begins with a struct session */
+    bool
+        lingers; /* it has no word for goodbye: when it drains it answers that it does, until its client is quiet */
 
     /* False without memory. */
     bool (*open)(struct session *session);
@@ -93,7 +95,7 @@ struct session_kind {
     /* The next bytes to be sent, until the next call. Empty: there are none now. False: the connection cannot go on. */
     bool (*pull)(struct session *session, struct slice *bytes);
 
-    /* Streams that the client begins from now on are not served; those that it has begun are. */
+    /* Tells the client that is_draining is set; NULL where the protocol cannot. */
     void (*drain)(struct session *session);
 
     /* Says goodbye, whatever streams there are. */
@@ -112,6 +114,7 @@ struct session {
     const struct session_owner *owner;
     void *context;
     struct stream *ready, **last_ready;
+    bool is_draining; /* streams that its client begins are not served any more */
     bool
         is_held; /* it has bytes that it has not taken, since its owner had no room: feed() goes on with them */
     bool is_partial; /* something was begun that is no stream yet, or no longer: its rest is awaited */
@@ -121,6 +124,9 @@ struct session {
 struct session *session_open(const struct session_kind *kind, const struct session_limits *limits,
                              const struct session_owner *owner, void *context);
 void session_close(struct session *session); /* NULL is welcome */
+
+/* Streams that the client begins from now on are not served; those that it has begun are. */
+void session_drain(struct session *session);
 
 /* The oldest stream whose request is whole, or wrong; each comes once. NULL: there is none. */
 struct stream *session_next(struct session *session);

@@ -15,10 +15,12 @@ struct streams {
     struct job *jobs; /* newest first; also those that were reset and are away */
     size_t job_count;
     uint64_t idle_since_ms;
-    uint64_t heard_ms; /* when something last came in */
-    bool broken;       /* the session must not be asked anything any more */
-    char *kept;        /* what the socket did not take, or NULL */
+    uint64_t heard_ms;  /* when something last came in */
+    bool broken;        /* the session must not be asked anything any more */
+    char *kept;         /* what the socket did not take, or NULL */
+    struct claim claim; /* for that */
     struct slice unsent;
+    bool has_new_answers; /* since those that were not taken at once were last put by */
 };
 
 static struct job *job_of(struct stream *stream)
@@ -60,7 +62,7 @@ static bool has_room(const struct connection *c)
 {
     const struct http_server *server = c->loop->server;
 
-    return c->streams->job_count < c->streams->limits.streams_max && !c->loop->stopping &&
+    return c->streams->job_count < c->streams->limits.streams_max &&
            atomic_load(&server->streams_open) < server->options.connections_max;
 }
 
@@ -70,7 +72,7 @@ static struct job *begin_job(struct connection *c)
     struct http_server *server = c->loop->server;
     struct job *job = NULL;
 
-    if (c->streams->job_count >= c->streams->limits.streams_max || c->loop->stopping)
+    if (c->streams->job_count >= c->streams->limits.streams_max)
         return NULL;
     if (atomic_fetch_add(&server->streams_open, 1) < server->options.connections_max)
         job = job_take(c->loop);
@@ -93,6 +95,9 @@ static void end_job(struct job *job)
     assert(!job->away);
     unlink_job(c->streams, job);
     release_request(job);
+    peer_less(c->peer, &job->answer, job->answer.bytes);
+    free(job->kept);
+    job->kept = NULL;
     job_release(c->loop, job);
     if (!c->streams->jobs)
         c->streams->idle_since_ms = c->loop->now_ms;
@@ -157,8 +162,11 @@ bool streams_open(struct connection *c, const struct session_kind *kind)
                                                .windows_bytes = HTTP2_WINDOWS_BYTES,
                                                .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
     streams->idle_since_ms = streams->heard_ms = c->loop->now_ms;
+    streams->claim = (struct claim){ .account = options->account, .holder = HOLDER_ANSWERS };
     streams->session = session_open(kind, &streams->limits, &owner, c);
     c->streams = streams;
+    if (streams->session && c->loop->stopping)
+        session_drain(streams->session);
     return streams->session != NULL;
 }
 
@@ -170,6 +178,7 @@ static void answer(struct job *job)
 
     job->progress_ms = job->connection->loop->now_ms;
     job->progress_bytes = 0;
+    job->connection->streams->has_new_answers = true;
     if (!job->stream.session->kind->answer(&job->stream, &job->exchange.op.arena, &answer))
         job->stream.session->kind->reset(&job->stream);
     release_request(job);
@@ -231,6 +240,54 @@ void streams_resume(struct job *job)
         end_job(job); /* its client has reset it, or has gone */
 }
 
+static void keep_part(struct slice *part, char *room)
+{
+    if (part->size)
+        memcpy(room, part->data, part->size);
+    part->data = room;
+}
+
+/*
+ * What is left of an answer that was not taken at once is its peer's to hold, as of HTTP/1.1, and the operation's memory is
+ * given back. False when the peer holds too much already, or there is no memory.
+ */
+static bool keep_answer(struct job *job)
+{
+    struct slice *head = &job->stream.unsent_head, *body = &job->stream.unsent;
+    size_t left = head->size + body->size;
+
+    if (!job->stream.answered || left == 0 || job->kept)
+        return true;
+    job->answer =
+        (struct claim){ .account = job->connection->streams->claim.account, .holder = HOLDER_ANSWERS };
+    if (!peer_more(job->connection->peer, &job->answer, left))
+        return false;
+    job->kept = malloc(left);
+    if (!job->kept)
+        return false;
+    keep_part(head, job->kept);
+    keep_part(body, job->kept + head->size);
+    arena_reset(&job->exchange.op.arena);
+    return true;
+}
+
+/* Whether some were given up instead: then there is more to say. */
+static bool keep_answers(struct streams *streams)
+{
+    bool any = false;
+
+    if (!streams->has_new_answers || streams->broken)
+        return false;
+    streams->has_new_answers = false;
+    for (struct job *job = streams->jobs; job; job = job->next_stream)
+        if (!keep_answer(job)) {
+            job->stream.unsent_head.size = job->stream.unsent.size = 0;
+            job->stream.session->kind->reset(&job->stream);
+            any = true;
+        }
+    return any;
+}
+
 /* Bytes */
 
 static bool feed(struct connection *c, struct slice bytes)
@@ -274,6 +331,8 @@ static bool keep_unsent(struct connection *c)
 
     if (streams->kept)
         return true;
+    if (!peer_more(c->peer, &streams->claim, streams->unsent.size))
+        return false;
     streams->kept = malloc(streams->unsent.size);
     if (!streams->kept)
         return false;
@@ -281,6 +340,15 @@ static bool keep_unsent(struct connection *c)
     streams->unsent.data = streams->kept;
     c->since_ms = c->loop->now_ms;
     return true;
+}
+
+static void drop_kept(struct connection *c)
+{
+    struct streams *streams = c->streams;
+
+    peer_less(c->peer, &streams->claim, streams->claim.bytes);
+    free(streams->kept);
+    streams->kept = NULL;
 }
 
 static enum io send_unsent(struct connection *c)
@@ -295,8 +363,7 @@ static enum io send_unsent(struct connection *c)
         c->since_ms = c->loop->now_ms;
     streams->unsent = parts[0];
     if (io == IO_DONE) {
-        free(streams->kept);
-        streams->kept = NULL;
+        drop_kept(c);
     } else if (io != IO_CLOSED && !keep_unsent(c)) {
         return IO_CLOSED;
     }
@@ -310,7 +377,7 @@ bool streams_is_over(const struct connection *c)
     return !streams->broken && streams->unsent.size == 0 && streams->session->kind->is_over(streams->session);
 }
 
-enum io streams_flush(struct connection *c)
+static enum io flush(struct connection *c)
 {
     struct streams *streams = c->streams;
     enum io io;
@@ -324,6 +391,15 @@ enum io streams_flush(struct connection *c)
             return !streams->session->is_held ? IO_WANT_READ : has_room(c) ? IO_DONE : IO_HELD;
         io = send_unsent(c);
     } while (io == IO_DONE);
+    return io;
+}
+
+enum io streams_flush(struct connection *c)
+{
+    enum io io = flush(c);
+
+    if (io != IO_CLOSED && keep_answers(c->streams))
+        io = flush(c);
     return io;
 }
 
@@ -357,14 +433,14 @@ enum io streams_step(struct connection *c)
 
 /* Time */
 
-/* Answers that their client does not take are given up. Half a head keeps all other streams from being read. */
+/* Answers that their client does not take, or takes byte by byte, are given up. Half a head keeps all other streams from being read. */
 static void check_stream(struct job *job, uint64_t at_ms)
 {
     struct stream *stream = &job->stream;
     struct connection *c = job->connection;
     uint64_t patience_ms = (uint64_t)c->loop->server->options.request_ms;
 
-    if (stream->sent_bytes != job->progress_bytes) {
+    if (stream->sent_bytes - job->progress_bytes >= HTTP_PROGRESS_BYTES) {
         job->progress_bytes = stream->sent_bytes;
         job->progress_ms = at_ms;
     }
@@ -379,6 +455,14 @@ static void check_stream(struct job *job, uint64_t at_ms)
         c->streams->session->kind->end(c->streams->session);
 }
 
+static uint64_t idle_patience_ms(const struct connection *c)
+{
+    const struct session *session = c->streams->session;
+
+    return session->is_draining && session->kind->lingers ? HTTP_QUIET_MS
+                                                          : (uint64_t)c->loop->server->options.idle_ms;
+}
+
 enum io streams_check_time(struct connection *c, uint64_t at_ms)
 {
     const struct http_options *options = &c->loop->server->options;
@@ -391,7 +475,7 @@ enum io streams_check_time(struct connection *c, uint64_t at_ms)
         count(&c->loop->counts.timeouts, 1);
         return IO_CLOSED;
     }
-    if (!streams->jobs && at_ms - streams->idle_since_ms > (uint64_t)options->idle_ms)
+    if (!streams->jobs && at_ms - streams->idle_since_ms > idle_patience_ms(c))
         streams->session->kind->end(streams->session);
     for (struct job *job = streams->jobs; job; job = job->next_stream)
         check_stream(job, at_ms);
@@ -402,12 +486,17 @@ enum io streams_check_time(struct connection *c, uint64_t at_ms)
 
 void streams_drain(struct connection *c)
 {
-    c->streams->session->kind->drain(c->streams->session);
+    session_drain(c->streams->session);
 }
 
 bool streams_is_idle(const struct connection *c)
 {
     return !c->streams->jobs;
+}
+
+bool streams_linger(const struct connection *c)
+{
+    return c->streams->session && c->streams->session->kind->lingers;
 }
 
 /* The goodbye is sent if it fits into the socket now: nobody waits for it. */
@@ -423,8 +512,7 @@ static void end_session(struct connection *c)
     }
     session_close(streams->session);
     streams->session = NULL;
-    free(streams->kept);
-    streams->kept = NULL;
+    drop_kept(c);
 }
 
 bool streams_abandon(struct connection *c)

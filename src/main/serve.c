@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "catalog/catalog.h"
+#include "catalog/child.h"
 #include "housekeeping/housekeeping.h"
 #include "http/certificate.h"
 #include "http/http.h"
@@ -151,6 +152,7 @@ static enum status open_store(struct op *op, struct server *server)
 
     TRY(store_open(op, &options, &server->store));
     TRY(catalog_open_with(op, server->store, computed_value, &server->catalog));
+    catalog_join_account(server->catalog, &server->account);
     TRY(recover_index(op, server->catalog));
     server->locks = locks_open();
     server->hints = hints_open();

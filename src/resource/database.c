@@ -99,10 +99,11 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *resource, const void *context)
+static enum status print_row(struct op *op, struct buf *out, void **resource, const void *context)
 {
-    (void)context;
-    print_database(out, resource);
+    (void)op, (void)context;
+    print_database(out, *resource);
+    return ST_OK;
 }
 
 static uint64_t number_of(const void *resource)
