@@ -48,6 +48,7 @@ enum {
        azure-sdk-for-python, test_vector_policy.py, has them. */
     VECTOR_DIMENSIONS_MAX = 4096,
     VECTOR_SHARD_PATHS_MAX = 1,
+    VECTOR_FLAT_DIMENSIONS_MAX = 505,
     QUANTIZED_BYTES_MAX = 512,
     SEARCH_LIST_MIN = 25,
     SEARCH_LIST_MAX = 500,

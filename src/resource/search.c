@@ -39,6 +39,7 @@ struct query_options search_options(const struct call *call)
         .computed = json_get(container->definition, "computedProperties"),
         .indexing = json_get(container->definition, "indexingPolicy"),
         .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
+        .full_text = json_get(container->definition, "fullTextPolicy"),
         .way = way_of(call),
         .explain = explain_of(call),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),

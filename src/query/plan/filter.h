@@ -13,11 +13,13 @@
 #pragma once
 #include "query/plan/interval.h"
 #include "query/plan/item_path.h"
+#include "text/language.h"
 
 enum filter_kind {
     FILTER_ANY,    /* every item */
     FILTER_NONE,   /* no item at all */
     FILTER_VALUES, /* the path's value lies in one of the intervals */
+    FILTER_WORD,   /* the path's value is a text that has this word */
     FILTER_NEAR,   /* the path's value is a geometry within reach of this one */
     FILTER_AND,
     FILTER_OR,
@@ -28,9 +30,11 @@ struct filter {
     enum filter_kind kind;
     bool loose;
     bool settles;                    /* FILTER_ROWS: one element that passes is all that the subquery asks */
-    struct kept_path path;           /* FILTER_VALUES, FILTER_NEAR */
+    struct kept_path path;           /* FILTER_VALUES, FILTER_WORD, FILTER_NEAR */
     const struct interval *interval; /* FILTER_VALUES; none: nothing passes */
     size_t interval_count;
+    struct slice stem; /* FILTER_WORD */
+    enum text_language language;
     struct json geometry; /* FILTER_NEAR */
     double reach;
     struct filter **kid; /* FILTER_AND, FILTER_OR, FILTER_ROWS */

@@ -70,6 +70,11 @@ struct filter *filter_like(struct arena *arena, const struct alias *aliases, con
 struct filter *filter_call(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                            bool truth);
 
+/* ---- filter_text.c ---- */
+
+/* Of keywords in a text. */
+struct filter *filter_words(struct arena *arena, const struct alias *aliases, const struct expr *call);
+
 /* Of a call of a path and a constant, in either order: geometries within reach of each other. */
 struct filter *filter_near(struct arena *arena, const struct alias *aliases, const struct expr *call,
                            double reach);

@@ -6,6 +6,7 @@
 
 #include "query/plan/filter.h"
 #include "query/plan/predicate_spatial.h"
+#include "query/plan/predicate_text.h"
 
 static struct access *access_of(struct planner *planner, const struct filter *filter);
 
@@ -90,6 +91,8 @@ static struct access *access_of_kind(struct planner *planner, const struct filte
         return access_none(planner);
     case FILTER_VALUES:
         return access_of_values(planner, filter);
+    case FILTER_WORD:
+        return access_word(planner, filter);
     case FILTER_NEAR:
         return access_near(planner, filter);
     case FILTER_ROWS:

@@ -185,7 +185,8 @@ enum status way_choose(struct way *way, struct eval *eval, const struct query_in
     TRY(look(way, page));
     if (!always(way) && looks_through)
         goto out;
-    if (!index->left_out.data) { /* otherwise terms do not have all rows, nor in their order */
+    if (!index->left_out.data &&
+        !page->needs_items) { /* otherwise terms do not have all rows, nor in their order */
         TRY(choose_entries(way, eval, select));
         TRY(choose_walk(way, select, page));
     }

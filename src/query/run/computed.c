@@ -30,7 +30,7 @@ static const char *forbidden_clause(const struct select *select)
 
 static const char *forbidden_expr(const struct expr *expr)
 {
-    static const unsigned flags = NOT_CONSTANT | AGGREGATE | NOT_BUILT | SPATIAL | TAKES_ROW;
+    static const unsigned flags = NOT_CONSTANT | AGGREGATE | SPATIAL | TAKES_ROW;
     const char *why = NULL;
 
     if (expr->select)

@@ -20,7 +20,7 @@ void explain_plan(struct buf *out, const struct way *way, const struct work *rea
 {
     struct buf filter;
 
-    buf_printf(out, "{\"way\":\"%s\"", name_of(way));
+    buf_printf(out, "{\"way\":\"%s\"", way->ranks ? "rank" : name_of(way));
     if (way->access) {
         buf_init(&filter, &way->planner.op->arena);
         access_print(&filter, way->picked ? way->picks : way->access);
@@ -30,6 +30,8 @@ void explain_plan(struct buf *out, const struct way *way, const struct work *rea
         json_print_string(out, buf_as_slice(&filter));
         buf_printf(out, ",\"expected\":{\"scope\":%.0f,\"items\":%.0f}", way->scope_items, way->access_items);
     }
+    if (way->ranks)
+        buf_printf(out, ",\"hits\":%.0f", way->hits);
     buf_printf(out, ",\"entries\":%llu,\"documents\":%llu,\"rows\":%zu}",
                (unsigned long long)read->entries_read, (unsigned long long)read->documents_scanned, rows);
 }

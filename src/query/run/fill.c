@@ -184,6 +184,8 @@ static uint64_t count_of(const struct expr *count, uint64_t otherwise)
 
 enum row_order fill_order(const struct select *select)
 {
+    if (select->rank)
+        return ORDER_RANKED;
     if (select->group_count || select->aggregate_count || (select->distinct && select->order_count == 0))
         return ORDER_HASH;
     return select->order_count ? ORDER_SORTED : ORDER_NUMBER;
