@@ -6,7 +6,7 @@
 static struct filter *word_at(struct arena *arena, const struct item_path *path, enum text_language language,
                               struct slice stem)
 {
-    struct filter made = { .kind = FILTER_WORD, .readers = FOR_INDEX, .stem = stem, .language = language };
+    struct filter made = { .kind = FILTER_WORD, .stem = stem, .language = language };
 
     return item_path_keep(arena, path, &made.path) ? filter_make(arena, made) : filter_any();
 }
@@ -18,7 +18,7 @@ static struct filter *keyword_at(struct arena *arena, const struct item_path *pa
     struct filter *list;
 
     if (keyword->count == 0)
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     if (keyword->count == 1)
         return word_at(arena, path, search->language, search->term[keyword->first].stem);
     list = filter_list(arena, FILTER_AND, keyword->count);
@@ -56,7 +56,7 @@ struct filter *filter_words(struct arena *arena, const struct alias *aliases, co
         if (!fold_constant(call->kid[i], &value))
             filter_put(list, filter_any());
         else if (!full_text_keyword(value, &word, &distance))
-            return filter_none(arena, FOR_INDEX);
+            return filter_none(arena);
         else
             filter_put(list, constant_at(arena, &path, &search, word, distance));
     }
