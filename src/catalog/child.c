@@ -171,6 +171,7 @@ uint64_t catalog_offers_version(const struct catalog *catalog)
 /* Takes the reference that the child was made with. */
 static void add(struct catalog *catalog, struct child *child)
 {
+    assert(child);
     pthread_rwlock_wrlock(&catalog->lock);
     assert(!map_find(&catalog->known.children_by_place, child->place)); /* no number is used twice */
     map_put(&catalog->known.children_by_place, child->place, child);
@@ -197,6 +198,7 @@ static void retire(struct catalog *catalog, struct child *child)
 static void exchange(struct catalog *catalog, struct child *old, struct child *new)
 {
     thread_assert_locked(&catalog->changing);
+    assert(old && new);
     assert(rid_equal(&old->rid, &new->rid));
     assert(rid_equal(&old->parent, &new->parent));
     pthread_rwlock_wrlock(&catalog->lock);

@@ -577,7 +577,7 @@ TEST(beyond_the_part_of_the_account_no_definition_is_made_and_what_is_deleted_ma
     int count = 0;
     enum status st = ST_OK;
 
-    account_init(&account, 32 * 1024 * 1024); /* of which a tenth is for definitions */
+    account_init(&account, 8 * 1024 * 1024); /* of which a tenth is for definitions */
     others.account = &account;
     rig_open(&rig, false);
     rig_container(&rig, CONTAINER_C);
@@ -590,15 +590,15 @@ TEST(beyond_the_part_of_the_account_no_definition_is_made_and_what_is_deleted_ma
         st = try_make(&rig, RID_TYPE_USER, &rig.database->rid, body);
     }
     CHECK(st == ST_FORBIDDEN);
-    CHECK(count > 1000 && count < 10000);
+    CHECK(count > 500 && count < 5000);
     CHECK(catalog_list_children(rig.catalog, RID_TYPE_USER, &rig.database->rid, &beginning, list, 4) == 4);
     for (int i = 0; i < 4; i++) {
         CHECK(catalog_drop_child(rig.op, rig.catalog, list[i], any_version) == ST_OK);
         child_release(list[i]);
     }
     CHECK(try_make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'more'}") == ST_OK);
-    claim_anyway(&others, 30 * 1024 * 1024); /* a server that has other things in memory */
+    claim_anyway(&others, 7 * 1024 * 1024 + 512 * 1024); /* a server that has other things in memory */
     CHECK(try_make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'later'}") != ST_OK);
-    claim_less(&others, 30 * 1024 * 1024);
+    claim_less(&others, 7 * 1024 * 1024 + 512 * 1024);
     rig_close(&rig);
 }
