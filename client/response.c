@@ -60,11 +60,18 @@ bool response_set_body(orrery_response *response, struct slice body)
     return response->body;
 }
 
-/* The value of a line that begins with the name; NULL: of another one. */
+static bool same_letter(char a, char b)
+{
+    return a == b || ((a | 32) == (b | 32) && (a | 32) >= 'a' && (a | 32) <= 'z');
+}
+
+/* The value of a line that begins with the name; NULL: of another one. Most lines differ early, and no line is measured. */
 static const char *value_in(const char *line, const char *name, size_t name_size)
 {
-    if (strlen(line) <= name_size || line[name_size] != ':' ||
-        !slice_equal_nocase(slice_make(line, name_size), slice_make(name, name_size)))
+    for (size_t i = 0; i < name_size; i++)
+        if (!same_letter(line[i], name[i]))
+            return NULL;
+    if (line[name_size] != ':')
         return NULL;
     line += name_size + 1;
     return line + strspn(line, " \t");
