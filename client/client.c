@@ -104,11 +104,6 @@ const orrery_response *orrery_failed_response(const orrery_client *client)
     return client ? client->failed : NULL;
 }
 
-#define SETTING(settings, member)                                                       \
-    ((settings)->size >= offsetof(orrery_settings, member) + sizeof((settings)->member) \
-         ? (settings)->member                                                           \
-         : (__typeof__((settings)->member))0)
-
 static int or_else(int setting, int otherwise)
 {
     return setting > 0 ? setting : otherwise;
@@ -141,13 +136,15 @@ static bool set_user_agent(orrery_client *client, const char *given)
     return set_text(&client->user_agent, line);
 }
 
+/* Inside the program there is no endpoint, and a URL is a path. */
 static bool set_texts(orrery_client *client, const orrery_settings *settings)
 {
-    size_t size = strlen(settings->endpoint);
+    const char *endpoint = SETTING(settings, endpoint) ? settings->endpoint : "";
+    size_t size = strlen(endpoint);
 
-    while (size > 0 && settings->endpoint[size - 1] == '/')
+    while (size > 0 && endpoint[size - 1] == '/')
         size--;
-    client->endpoint = memory_text(slice_make(settings->endpoint, size));
+    client->endpoint = memory_text(slice_make(endpoint, size));
     return client->endpoint && set_text(&client->token, SETTING(settings, resource_token)) &&
            set_text(&client->consistency, SETTING(settings, consistency)) &&
            set_text(&client->ca_file, SETTING(settings, ca_file)) &&
@@ -167,35 +164,77 @@ static orrery_status set_key(orrery_client *client, const char *text)
     return good ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
-static bool sensible(const orrery_settings *settings)
+static bool has_database(const orrery_settings *settings)
 {
-    const char *endpoint = settings ? SETTING(settings, endpoint) : NULL;
+    return SETTING(settings, directory) || SETTING(settings, memory) || SETTING(settings, database_of);
+}
 
-    if (!endpoint || (!SETTING(settings, key)) == (!SETTING(settings, resource_token)))
-        return false;
-    return strncmp(endpoint, "http://", 7) == 0 || strncmp(endpoint, "https://", 8) == 0;
+/* NULL, or why there is no such client. */
+static const char *mistake_in(const orrery_settings *settings)
+{
+    const char *endpoint = SETTING(settings, endpoint);
+    bool is_signed = SETTING(settings, key) || SETTING(settings, resource_token);
+
+    if (!!endpoint + !!SETTING(settings, directory) + !!SETTING(settings, memory) +
+            !!SETTING(settings, database_of) !=
+        1)
+        return "one of endpoint, directory, memory and database_of says where the database is";
+    if (!endpoint)
+        return is_signed ? "a database inside the program has no key, and nobody signs" : NULL;
+    if (!SETTING(settings, key) == !SETTING(settings, resource_token))
+        return "one of key and resource_token says who asks";
+    if (strncmp(endpoint, "http://", 7) != 0 && strncmp(endpoint, "https://", 8) != 0)
+        return "an endpoint begins with http:// or https://";
+    return NULL;
+}
+
+/* Tells the caller who wants to know it why there is no client. */
+static orrery_status say_why(const orrery_settings *settings, orrery_status status, const char *words)
+{
+    char *why = SETTING(settings, why);
+    size_t size = SETTING(settings, why_size);
+
+    if (status != ORRERY_OK && why && size > 0) {
+        snprintf(why, size, "%s", words && *words ? words : orrery_status_text(status));
+        end_whole(why);
+    }
+    return status;
+}
+
+static orrery_status begin(orrery_client *client, const orrery_settings *settings)
+{
+    orrery_status status;
+
+    client->env = env_system();
+    client->transport = has_database(settings) ? &transport_embedded : &transport_http;
+    set_numbers(client, settings);
+    if (!set_texts(client, settings))
+        return client_no_memory(client);
+    status = SETTING(settings, key) ? set_key(client, settings->key) : ORRERY_OK;
+    if (status == ORRERY_EINVAL)
+        return client_fail(client, status, "the key is no base64");
+    return status == ORRERY_OK ? transport_open(client, settings) : status;
 }
 
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client)
 {
     orrery_client *made;
     orrery_status status;
+    const char *mistake;
 
     if (!client)
         return ORRERY_EINVAL;
     *client = NULL;
-    if (!sensible(settings))
+    if (!settings || !struct_is_sized(settings))
         return ORRERY_EINVAL;
+    mistake = mistake_in(settings);
+    if (mistake)
+        return say_why(settings, ORRERY_EINVAL, mistake);
     made = calloc(1, sizeof(*made));
     if (!made)
-        return ORRERY_ENOMEM;
-    made->env = env_system();
-    set_numbers(made, settings);
-    status = set_texts(made, settings) ? ORRERY_OK : ORRERY_ENOMEM;
-    if (status == ORRERY_OK && !made->token)
-        status = set_key(made, settings->key);
-    if (status == ORRERY_OK)
-        status = transport_open(made);
+        return say_why(settings, ORRERY_ENOMEM, NULL);
+    status = begin(made, settings);
+    say_why(settings, status, orrery_error(made));
     if (status == ORRERY_OK)
         *client = made;
     else
