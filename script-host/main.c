@@ -61,7 +61,7 @@ static void load(void)
     script = script_new(engine, frame.payload);
     if (!script)
         frame_broken();
-    sources_add(&sources, key, script);
+    sources_add(&sources, key, script, frame.payload_bytes);
 }
 
 static void unknown(const char *key)

@@ -32,23 +32,29 @@ struct script *sources_find(struct sources *sources, const char *key)
     return NULL;
 }
 
-static struct source *place_for_one(struct sources *sources)
+/* The last one takes its place. */
+static void drop_oldest(struct sources *sources)
 {
     struct source *oldest = &sources->all[0];
 
-    if (sources->count < FRAME_SOURCES_MAX)
-        return &sources->all[sources->count++];
     for (size_t i = 1; i < sources->count; i++)
         if (sources->all[i].used < oldest->used)
             oldest = &sources->all[i];
     script_free(oldest->script);
-    return oldest;
+    sources->bytes -= oldest->bytes;
+    *oldest = sources->all[--sources->count];
 }
 
-void sources_add(struct sources *sources, const char *key, struct script *script)
+void sources_add(struct sources *sources, const char *key, struct script *script, size_t bytes)
 {
-    struct source *source = place_for_one(sources);
+    struct source *source;
 
+    while (sources->count == FRAME_SOURCES_MAX ||
+           (sources->count && sources->bytes + bytes > FRAME_SOURCES_BYTES_MAX))
+        drop_oldest(sources);
+    source = &sources->all[sources->count++];
+    source->bytes = bytes;
+    sources->bytes += bytes;
     memcpy(source->key, key, strlen(key) + 1);
     source->script = script;
     source->used = ++sources->clock;

@@ -32,6 +32,7 @@ struct request {
     struct slice target; /* as it came: path and query, percent-encoded */
     struct slice peer;   /* who is connected: 192.0.2.7:50312 */
     bool tls;
+    bool direct; /* it came by Direct mode: its headers are what its tokens say, and it has no Host */
     struct slice header[HEADER_COUNT]; /* data == NULL where absent; the last one wins where repeated */
     struct slice body;
 };

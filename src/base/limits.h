@@ -63,7 +63,7 @@ enum {
     /* Users, permissions, scripts and client encryption keys, of each below one parent; a body is as
        large as an item. Service: 100 procedures, 50 functions, 25 triggers a container unless one asks. */
     CATALOG_CHILDREN_MAX = 10000,
-    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent: definitions stay in memory */
+    CATALOG_CHILDREN_BYTES_MAX = 16 * 1024 * 1024, /* of all below one parent */
 
     /* Throughput, in RU/s. Service: fixed from 400 in steps of 100, autoscale from 1,000 in steps of 1,000. */
     THROUGHPUT_MIN = 400,
@@ -77,6 +77,9 @@ enum {
     PAGE_BYTES_MAX = 4 * 1024 * 1024,
     PAGE_ITEMS_DEFAULT = 100,
     PAGE_ITEMS_MAX = 10000,
+
+    /* Change feed. Service: the changes of a transaction come in one page; its transactions are no larger than this. */
+    FEED_TRANSACTION_BYTES_MAX = 4 * PAGE_BYTES_MAX, /* more of one transaction is for the next page */
 
     /* Change log. Service: what the container's policy says, or as long as its continuous backup. */
     CHANGE_RETENTION_HOURS_DEFAULT = 24,
@@ -128,6 +131,8 @@ enum {
     INDEX_ITEM_BYTES_MAX = 64 * 1024 * 1024, /* of terms, a million or so: an item with more is not indexed */
     INDEX_CHANGES_BYTES_MAX = 192 * 1024 * 1024, /* of entries that an operation changes: two such items' */
     OP_TIMEOUT_MS = 30 * 1000,
+    DIRECT_TIMEOUT_MS =
+        4500, /* clients in Direct mode give up after 5 s, and a write's end is unknown to them then */
     POOL_THREADS_MAX = 128,
     POOL_QUEUE_MAX = 10000,
     POOL_SLOW_THREADS_PER_CORE = 4, /* queries and lists of items: more at a time delay all others */

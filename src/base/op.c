@@ -78,6 +78,14 @@ void op_renew_time(struct op *op)
     op->now_ms = env_now_ms(op->env);
 }
 
+void op_hurry(struct op *op, int64_t timeout_ms)
+{
+    int64_t deadline_ms = env_monotonic_ms(op->env) + timeout_ms;
+
+    if (deadline_ms < op->deadline_ms)
+        op->deadline_ms = deadline_ms;
+}
+
 void op_free(struct op *op)
 {
     arena_free(&op->arena);

@@ -121,6 +121,9 @@ void op_arena(struct op *op, struct arena *arena, size_t limit_bytes);
 void op_begin(struct op *op, int64_t timeout_ms);
 void op_free(struct op *op);
 
+/* It has no more time than this from now on. */
+void op_hurry(struct op *op, int64_t timeout_ms);
+
 /* What was allocated since the mark is given back, and what entries of the index took of it. For what is done anew. */
 struct op_mark {
     struct arena_mark arena;

@@ -95,6 +95,8 @@ static void supersede(struct catalog *catalog, struct catalog *fresh)
     old_ones = catalog->known;
     catalog->known = fresh->known;
     fresh->known = old_ones;
+    claim_less(&catalog->claim, catalog->claim.bytes);
+    claim_anyway(&catalog->claim, fresh->claim.bytes);
     for (size_t i = 0; i < fresh->known.containers_by_rid.capacity; i++) {
         struct map_slot *slot = &fresh->known.containers_by_rid.slot[i];
         struct container *old = slot->value;

@@ -27,8 +27,9 @@ struct catalog {
     struct store *store;
     index_compute *compute; /* of computed properties; may be NULL */
     struct bucket *bucket;
-    pthread_mutex_t changing; /* held over a whole change, its commit included; guards `past` */
+    pthread_mutex_t changing; /* held over a whole change, its commit included; guards `past` and `claim` */
     struct past past;
+    struct claim claim;    /* what children take in memory */
     pthread_rwlock_t lock; /* guards what follows; never held over I/O, and never taken twice by a thread */
     struct known known;
     struct container *dropped; /* data still to be removed */

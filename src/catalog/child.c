@@ -27,10 +27,8 @@ void child_release(struct child *child)
         return;
     before = atomic_fetch_sub(&child->references, 1);
     assert(before > 0);
-    if (before > 1)
-        return;
-    arena_free(&child->memory);
-    free(child);
+    if (before == 1)
+        free(child);
 }
 
 static struct child *child_take(struct child *child)
@@ -94,22 +92,48 @@ static struct slice name_key(char *key, enum rid_type type, const struct rid *pa
     return slice_make(key, size + id.size);
 }
 
+static bool stays_in_memory(enum rid_type type)
+{
+    return type == RID_TYPE_OFFER || kind_of_type(type)->flags & KIND_IN_MEMORY;
+}
+
+static struct slice id_of(enum rid_type type, struct json body)
+{
+    return type == RID_TYPE_OFFER ? slice_of("") : json_string(json_get(body, "id"));
+}
+
+/* Copies the bytes to the memory that is left, and moves on behind them. */
+static struct slice take_copy(char **left, struct slice bytes)
+{
+    char *copy = *left;
+
+    if (bytes.size)
+        memcpy(copy, bytes.data, bytes.size);
+    *left += bytes.size;
+    return slice_make(copy, bytes.size);
+}
+
 static struct child *child_make(const struct rid *rid, const struct rid *parent, const struct record *record)
 {
-    struct child *child = heap_allocate(sizeof(*child));
-    char key[KEY_BYTES_MAX];
+    enum rid_type type = rid_type(rid);
+    char place_room[KEY_BYTES_MAX], name_room[KEY_BYTES_MAX];
+    struct slice id = id_of(type, record->document), body = json_bytes(record->document);
+    struct slice place = place_key(place_room, rid), name = name_key(name_room, type, parent, id);
+    size_t bytes = sizeof(struct child) + place.size + name.size + (stays_in_memory(type) ? body.size : 0);
+    struct child *child = heap_allocate(bytes);
+    char *left = child->memory;
 
-    arena_init(&child->memory, SIZE_MAX);
-    child->type = rid_type(rid);
-    child->rid = *rid;
-    child->parent = *parent;
-    child->body = json_from_bytes(arena_copy(&child->memory, json_bytes(record->document)));
-    child->id = child->type == RID_TYPE_OFFER ? slice_of("") : json_string(json_get(child->body, "id"));
+    assert(name.data); /* resource_id_check() has passed the id, so the key has room for it */
+    *child = (struct child){ .type = type, .rid = *rid, .parent = *parent, .memory_bytes = bytes };
     child->etag = record->etag;
     child->ts_ms = record->ts_ms;
-    child->place = arena_copy(&child->memory, place_key(key, rid));
-    child->name = arena_copy(&child->memory, name_key(key, child->type, parent, child->id));
-    assert(child->name.data); /* resource_id_check() has passed the id, so the key has room for it */
+    child->body_bytes = body.size;
+    if (stays_in_memory(type))
+        child->body = json_from_bytes(take_copy(&left, body));
+    child->place = take_copy(&left, place);
+    child->name = take_copy(&left, name);
+    child->id = slice_after(child->name, name.size - id.size);
+    assert(left == (char *)child + bytes);
     atomic_init(&child->references, 1);
     return child;
 }
@@ -152,6 +176,7 @@ static void add(struct catalog *catalog, struct child *child)
     map_put(&catalog->known.children_by_place, child->place, child);
     map_put(&catalog->known.children_by_name, child->name, child);
     pthread_rwlock_unlock(&catalog->lock);
+    claim_anyway(&catalog->claim, child->memory_bytes);
     note_change(catalog, child);
 }
 
@@ -163,6 +188,7 @@ static void retire(struct catalog *catalog, struct child *child)
     map_remove(&catalog->known.children_by_place, child->place);
     map_remove(&catalog->known.children_by_name, child->name);
     pthread_rwlock_unlock(&catalog->lock);
+    claim_less(&catalog->claim, child->memory_bytes);
     note_change(catalog, child);
     child_release(child);
 }
@@ -179,6 +205,8 @@ static void exchange(struct catalog *catalog, struct child *old, struct child *n
     map_put(&catalog->known.children_by_place, new->place, new);
     map_put(&catalog->known.children_by_name, new->name, new);
     pthread_rwlock_unlock(&catalog->lock);
+    claim_anyway(&catalog->claim, new->memory_bytes);
+    claim_less(&catalog->claim, old->memory_bytes);
     note_change(catalog, new);
     child_release(old);
 }
@@ -276,6 +304,47 @@ size_t catalog_count_children(struct catalog *catalog, enum rid_type type, const
     return count;
 }
 
+/* --- bodies --- */
+
+static struct slice store_key(struct arena *arena, const struct child *child)
+{
+    if (child->type == RID_TYPE_OFFER)
+        return key_offer(arena, rid_slice(&child->parent));
+    return key_catalog(arena, rid_slice(&child->rid));
+}
+
+enum status child_read_body(struct op *op, struct catalog *catalog, struct child **child, struct json *body)
+{
+    struct child *found = *child;
+    struct record record;
+    struct slice value;
+    enum status st = ST_OK;
+
+    *body = found->body;
+    if (stays_in_memory(found->type))
+        goto out;
+    TRY(store_get_latest(op, catalog->bucket, store_key(&op->arena, found), &value));
+    if (!value.data)
+        TRY(op_fail_as(op, ST_NOT_FOUND));
+    TRY(record_decode(op, value, &record));
+    *body = record.document;
+    if (record.etag != found->etag) {
+        *child = child_make(&found->rid, &found->parent, &record);
+        child_release(found);
+    }
+out:
+    return st;
+}
+
+void catalog_join_account(struct catalog *catalog, struct account *account)
+{
+    struct claim claim = { .account = account, .holder = HOLDER_DEFINITIONS };
+
+    assert(!catalog->claim.account);
+    claim_anyway(&claim, catalog->claim.bytes);
+    catalog->claim = claim;
+}
+
 /* --- loading --- */
 
 enum status child_load(struct op *op, struct catalog *catalog, const struct rid *rid,
@@ -305,13 +374,6 @@ enum status offer_load(struct op *op, struct catalog *catalog, const struct rid 
 }
 
 /* --- changes: inside one nobody else writes the maps, so it may read them without the lock --- */
-
-static struct slice store_key(struct arena *arena, const struct child *child)
-{
-    if (child->type == RID_TYPE_OFFER)
-        return key_offer(arena, rid_slice(&child->parent));
-    return key_catalog(arena, rid_slice(&child->rid));
-}
 
 static struct slice link_of(struct json permission)
 {
@@ -353,9 +415,30 @@ static bool is_granted(const struct catalog *catalog, enum rid_type type, const 
     return false;
 }
 
-/* Definitions stay in memory: so there is a limit to what all below one parent take, whatever their kinds. */
-static enum status check_bytes(struct op *op, const struct catalog *catalog, const struct rid *parent,
-                               struct json body, const struct child *old)
+/*
+ * The account decides whether there is room in memory for what a body adds to it. Nobody else changes the claim before
+ * the child is made, so the room is only asked for here.
+ */
+static enum status check_memory(struct op *op, struct catalog *catalog, enum rid_type type, struct json body)
+{
+    struct claim *claim = &catalog->claim;
+    size_t bytes = sizeof(struct child) + KEY_BYTES_MAX + (stays_in_memory(type) ? json_bytes(body).size : 0);
+
+    if (claim_more(claim, bytes)) {
+        claim_less(claim, bytes);
+        return ST_OK;
+    }
+    if (claim->bytes + bytes <= account_share(claim->account, claim->holder))
+        return op_fail(op, ST_TOO_MANY_REQUESTS,
+                       "There is not enough memory at this time. Please retry after sometime.");
+    return op_fail(op, ST_FORBIDDEN,
+                   "The server has no memory for more users, permissions, scripts, keys and offers "
+                   "(--memory). Delete some of them first.");
+}
+
+/* There is a limit to what all below one parent take, whatever their kinds. */
+static enum status check_bytes(struct op *op, struct catalog *catalog, enum rid_type type,
+                               const struct rid *parent, struct json body, const struct child *old)
 {
     const struct map *map = &catalog->known.children_by_place;
     size_t bytes = json_bytes(body).size;
@@ -364,10 +447,10 @@ static enum status check_bytes(struct op *op, const struct catalog *catalog, con
         const struct child *child = map->slot[i].value;
 
         if (child && child != old && rid_equal(&child->parent, parent))
-            bytes += json_bytes(child->body).size;
+            bytes += child->body_bytes;
     }
     if (bytes <= CATALOG_CHILDREN_BYTES_MAX)
-        return ST_OK;
+        return check_memory(op, catalog, type, body);
     return op_fail(op, ST_FORBIDDEN,
                    "The scripts of a container, or the other definitions below one resource, may take %d MB "
                    "together. Delete some of them first.",
@@ -403,7 +486,7 @@ static enum status create(struct op *op, struct catalog *catalog, enum rid_type 
     if (catalog_count_children(catalog, type, parent) >= CATALOG_CHILDREN_MAX)
         TRY(op_fail(op, ST_FORBIDDEN, "There may be at most %d resources of this kind.",
                     CATALOG_CHILDREN_MAX));
-    TRY(check_bytes(op, catalog, parent, body, NULL));
+    TRY(check_bytes(op, catalog, type, parent, body, NULL));
     rid = next_rid(op, catalog, type, parent, &number);
     assert(!child_at(catalog, &rid)); /* no number is used twice */
     batch_uses_counter(batch, number);
@@ -453,7 +536,7 @@ static enum status check_replace(struct op *op, struct catalog *catalog, const s
     other = called(catalog, now->type, &now->parent, json_string(json_get(body, "id")));
     if ((other && other != now) || is_granted(catalog, now->type, &now->parent, body, now))
         return op_fail_as(op, ST_EXISTS);
-    return check_bytes(op, catalog, &now->parent, body, now);
+    return check_bytes(op, catalog, now->type, &now->parent, body, now);
 }
 
 /* `ranges` is a change of ranges that goes into the same commit, or NULL. */

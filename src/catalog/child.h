@@ -1,14 +1,17 @@
 /*
  * src/catalog/child.h - the small resources of databases and containers: users, permissions, scripts,
  * client encryption keys, offers. All are alike here: an id among siblings of one type, and a body.
+ * What is in memory is small, whatever clients define: a body stays in the store, and is read when somebody wants it.
+ * Only the bodies of offers, and of kinds whose row says so, are in memory too.
  *
  * Ownership. As in catalog.h: a find or a change hands out a reference, given back with child_release().
  *     What is referenced never changes: a replaced one is a new struct.
- * Threads. Any. Changes wait for the store; lookups never do.
+ * Threads. Any. Changes wait for the store, and so may child_read_body(); lookups never do.
  *
  * Promises
  * 1. An id is taken once among the siblings of one type.
  * 2. A drop removes the resource and everything below it, in the same commit.
+ * 3. What children take in memory is on the account, and none is made that it has no room for.
  */
 #pragma once
 #include "catalog/catalog.h"
@@ -23,14 +26,22 @@ struct child {
     struct slice id;   /* empty for an offer */
     uint64_t etag;
     int64_t ts_ms;
-    struct json body; /* every property but the system's */
+    struct json body;  /* every property but the system's; undefined where it is in the store alone */
+    size_t body_bytes; /* wherever it is */
     /* Private to child.c. */
     struct slice place, name; /* its keys in the maps */
-    struct arena memory;
     atomic_uint references;
+    size_t memory_bytes;
+    _Alignas(16) char memory[]; /* of the keys, and of the body */
 };
 
 void child_release(struct child *child); /* NULL is welcome */
+
+/*
+ * The child's body, from memory or from the store, for as long as the op lives. The store may have a later version than
+ * the caller found: then that one takes the place of `*child`. ST_NOT_FOUND when it was dropped meanwhile.
+ */
+enum status child_read_body(struct op *op, struct catalog *catalog, struct child **child, struct json *body);
 
 /* By rid or by id; NULL when there is none. */
 struct child *catalog_find_child(struct catalog *catalog, enum rid_type type, const struct rid *parent,
@@ -79,6 +90,9 @@ enum status catalog_upsert_child(struct op *op, struct catalog *catalog, enum ri
 
 enum status catalog_drop_child(struct op *op, struct catalog *catalog, const struct child *child,
                                struct slice if_match);
+
+/* What children take in memory, and will take, is on the account from here on. Called before others know the catalog. */
+void catalog_join_account(struct catalog *catalog, struct account *account);
 
 /* ---- for this folder; all but the loading ones are called inside a change ---- */
 

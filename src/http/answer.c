@@ -117,17 +117,17 @@ static struct slice settle(struct loop *loop, struct job *job)
     return body;
 }
 
-struct http2_answer answer_for_http2(struct loop *loop, struct job *job)
+struct session_answer answer_for_stream(struct loop *loop, struct job *job)
 {
     const struct answer *answer = &job->exchange.answer;
     struct slice body = settle(loop, job);
 
-    return (struct http2_answer){ .status = answer->status,
-                                  .date = date_now(loop),
-                                  .head = buf_as_slice(&answer->head),
-                                  .body = body,
-                                  .has_length = !has_no_body(answer->status),
-                                  .length_bytes = answer->body.size };
+    return (struct session_answer){ .status = answer->status,
+                                    .date = date_now(loop),
+                                    .head = buf_as_slice(&answer->head),
+                                    .body = body,
+                                    .has_length = !has_no_body(answer->status),
+                                    .length_bytes = answer->body.size };
 }
 
 void answer_compose(struct loop *loop, struct job *job, bool last)

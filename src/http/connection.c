@@ -110,8 +110,8 @@ static enum wait close_connection(struct connection *c)
     unlink_connection(c);
     if (c->job)
         release_job(c);
-    if (c->http2)
-        http2_close(c);
+    if (c->streams)
+        streams_close(c);
     connection_release(c, &c->input);
     peers_leave(c->loop->server->peers, c->peer);
     uv_close((uv_handle_t *)&c->poll, on_closed); /* before the descriptor may come back as another's */
@@ -131,10 +131,10 @@ static void leave_to_pool(struct connection *c)
     job_cancel(c->job);
 }
 
-/* The same for the requests of HTTP/2 that the pool has. The client need not wait for their end to see its own. */
+/* The same for those requests of many that the pool has. The client need not wait for their end to see its own. */
 static enum wait leave_streams_to_pool(struct connection *c)
 {
-    assert(c->http2);
+    assert(c->streams);
     watch(c, 0);
     transport_end(&c->transport);
     c->gone = true;
@@ -145,7 +145,7 @@ void connection_abandon(struct connection *c)
 {
     if (c->state == CONNECTION_POOL)
         leave_to_pool(c);
-    else if (!c->http2 || http2_abandon(c))
+    else if (!c->streams || streams_abandon(c))
         close_connection(c);
     else
         leave_streams_to_pool(c);
@@ -224,25 +224,25 @@ static enum wait linger(struct connection *c)
 }
 
 /* A client that was told why may still be sending, and reads it then. */
-static enum wait end_http2(struct connection *c, bool was_told)
+static enum wait end_streams(struct connection *c, bool was_told)
 {
-    if (!http2_abandon(c))
+    if (!streams_abandon(c))
         return leave_streams_to_pool(c);
     return was_told && !c->loop->stopping ? linger(c) : close_connection(c);
 }
 
-static void resume_http2(struct job *job)
+static void resume_stream(struct job *job)
 {
     struct connection *c = job->connection;
 
-    http2_resume(job);
+    streams_resume(job);
     if (!c->gone && !c->is_unsent) {
         c->is_unsent = true;
         c->next_unsent = c->loop->unsent;
         c->loop->unsent = c;
-    } else if (c->gone && http2_is_idle(c)) {
+    } else if (c->gone && streams_is_idle(c)) {
         c->gone = false;
-        end_http2(c, true);
+        end_streams(c, true);
         run(c);
     }
 }
@@ -251,8 +251,8 @@ void connection_resume(struct job *job)
 {
     struct connection *c = job->connection;
 
-    if (c->http2) {
-        resume_http2(job);
+    if (c->streams) {
+        resume_stream(job);
         return;
     }
     assert(c->state == CONNECTION_POOL);
@@ -276,12 +276,20 @@ static enum wait wait_of(enum io io)
     return io == IO_WANT_WRITE ? WAIT_WRITE : WAIT_READ;
 }
 
-static enum wait begin_http2(struct connection *c)
+static enum wait begin_streams(struct connection *c, const struct session_kind *kind)
 {
-    if (!http2_open(c))
+    if (!streams_open(c, kind))
         return close_connection(c);
-    enter(c, CONNECTION_HTTP2);
+    enter(c, CONNECTION_STREAMS);
     return GO_ON;
+}
+
+/* What was read already is the session's. */
+static enum wait switch_to_streams(struct connection *c, const struct session_kind *kind)
+{
+    if (begin_streams(c, kind) != GO_ON)
+        return WAIT_NOTHING;
+    return streams_take_input(c) ? GO_ON : end_streams(c, false);
 }
 
 /* The first bytes of a plain connection are those of HTTP/2 ("prior knowledge", RFC 9113, 3.3). */
@@ -291,9 +299,26 @@ static enum wait switch_to_http2(struct connection *c)
         return refuse_wrong(c);
     job_release(c->loop, c->job);
     c->job = NULL;
-    if (begin_http2(c) != GO_ON)
-        return WAIT_NOTHING;
-    return http2_take_input(c) ? GO_ON : end_http2(c, false);
+    return switch_to_streams(c, &session_http2);
+}
+
+/*
+ * The first bytes of Direct mode are the length of a small frame, so that the fourth is 0, which is in no request of HTTP.
+ * GO_ON: it is HTTP, or goes on as what it is.
+ */
+static enum wait look_for_direct(struct connection *c)
+{
+    enum { LENGTH_BYTES = 4 };
+    const struct session_kind *kind = c->loop->server->options.direct;
+    const char *first = c->input.data + c->input.start;
+
+    if (!kind || c->began || c->input.start > 0)
+        return GO_ON;
+    if (c->input.size < LENGTH_BYTES)
+        return c->drained ? WAIT_READ : GO_ON;
+    if (first[LENGTH_BYTES - 1] != 0)
+        return GO_ON;
+    return c->refuses_plain ? close_connection(c) : switch_to_streams(c, kind);
 }
 
 static enum wait step_new(struct connection *c)
@@ -326,7 +351,7 @@ static enum wait step_handshake(struct connection *c)
         return wait_of(io);
     c->drained = !transport_pending(&c->transport);
     if (transport_is_http2(&c->transport))
-        return begin_http2(c);
+        return begin_streams(c, &session_http2);
     enter(c, CONNECTION_READ);
     return c->drained ? WAIT_READ : GO_ON;
 }
@@ -379,7 +404,9 @@ static enum wait step_read(struct connection *c)
 {
     enum wait wait = input_has_more(&c->input) ? GO_ON : fill(c);
 
-    if (wait != GO_ON)
+    if (wait == GO_ON && !c->job)
+        wait = look_for_direct(c);
+    if (wait != GO_ON || c->state != CONNECTION_READ)
         return wait;
     if (!c->job) {
         c->job = job_take(c->loop);
@@ -464,16 +491,20 @@ static enum wait step_write(struct connection *c)
     return c->drained ? WAIT_READ : GO_ON;
 }
 
-static enum wait wait_of_http2(struct connection *c, enum io io)
+static enum wait wait_of_streams(struct connection *c, enum io io)
 {
     if (io == IO_CLOSED)
-        return end_http2(c, http2_is_over(c));
+        return end_streams(c, streams_is_over(c));
+    if (io == IO_HELD) { /* what it waits for are its own requests, and the clock looks after it */
+        watch(c, 0);
+        return WAIT_POOL;
+    }
     return io == IO_DONE ? GO_ON : wait_of(io);
 }
 
-static enum wait step_http2(struct connection *c)
+static enum wait step_streams(struct connection *c)
 {
-    return wait_of_http2(c, http2_step(c));
+    return wait_of_streams(c, streams_step(c));
 }
 
 static enum wait step_linger(struct connection *c)
@@ -506,7 +537,7 @@ static enum wait (*const steps[])(struct connection *c) = {
     [CONNECTION_NEW] = step_new,       [CONNECTION_HANDSHAKE] = step_handshake,
     [CONNECTION_READ] = step_read,     [CONNECTION_POOL] = step_pool,
     [CONNECTION_WRITE] = step_write,   [CONNECTION_LINGER] = step_linger,
-    [CONNECTION_CLOSED] = step_closed, [CONNECTION_HTTP2] = step_http2,
+    [CONNECTION_CLOSED] = step_closed, [CONNECTION_STREAMS] = step_streams,
 };
 
 /* Events */
@@ -568,8 +599,8 @@ static void run(struct connection *c)
 
 void connection_flush(struct connection *c)
 {
-    assert(c->state == CONNECTION_HTTP2);
-    watch_for(c, wait_of_http2(c, http2_flush(c)));
+    assert(c->state == CONNECTION_STREAMS);
+    watch_for(c, wait_of_streams(c, streams_flush(c)));
 }
 
 /* Of a connection that lingers, or whose client has gone, the end is near anyway. */
@@ -577,10 +608,10 @@ void connection_drain(struct connection *c)
 {
     if (c->gone || c->state == CONNECTION_LINGER)
         return;
-    if (c->http2 ? http2_is_idle(c) : !c->job) {
+    if (c->streams ? streams_is_idle(c) : !c->job) {
         connection_abandon(c);
-    } else if (c->http2) {
-        http2_drain(c);
+    } else if (c->streams) {
+        streams_drain(c);
         connection_flush(c);
     }
 }
@@ -691,9 +722,9 @@ void connection_check_time(struct connection *c, uint64_t at_ms)
     case CONNECTION_READ:
         check_reading(c, at_ms);
         break;
-    case CONNECTION_HTTP2:
+    case CONNECTION_STREAMS:
         if (!c->gone)
-            watch_for(c, wait_of_http2(c, http2_check_time(c, at_ms)));
+            watch_for(c, wait_of_streams(c, streams_check_time(c, at_ms)));
         break;
     case CONNECTION_POOL: /* the operation has a deadline of its own */
     case CONNECTION_CLOSED:

@@ -12,6 +12,7 @@
 #include "base/exchange.h"
 
 struct http_server;
+struct session_kind;
 
 struct http_options {
     const char *const *listen; /* "ADDR:PORT", "[::1]:8081", "localhost:0" (every address of the name) */
@@ -24,6 +25,7 @@ struct http_options {
     struct account *account; /* NULL: what requests take is on none */
     int64_t idle_ms, request_ms;
     struct env *env;
+    const struct session_kind *direct; /* Direct mode's (session.h); NULL: it is not spoken */
     exchange_handler *handler;
     exchange_admission *admit; /* NULL: every request may send its body */
     void *context;

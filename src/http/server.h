@@ -14,11 +14,11 @@
 #include "base/encode.h"
 #include "base/door.h"
 #include "http/http.h"
-#include "http/http2_session.h"
 #include "http/listen.h"
 #include "http/parser.h"
 #include "http/peers.h"
 #include "http/pool.h"
+#include "http/session.h"
 #include "http/transport.h"
 
 enum connection_state {
@@ -27,9 +27,9 @@ enum connection_state {
     CONNECTION_READ, /* idle, or in the middle of a request */
     CONNECTION_POOL, /* the request is with the pool, or pending */
     CONNECTION_WRITE,
-    CONNECTION_HTTP2,  /* all of its requests, from its first frame on */
-    CONNECTION_LINGER, /* refused and answered; the client may still be sending */
-    CONNECTION_CLOSED, /* until libuv lets go of it */
+    CONNECTION_STREAMS, /* it has many requests at a time, from its first frame on */
+    CONNECTION_LINGER,  /* refused and answered; the client may still be sending */
+    CONNECTION_CLOSED,  /* until libuv lets go of it */
 };
 
 /*
@@ -52,7 +52,7 @@ struct connection {
     struct peer *peer;
     struct input input;
     struct job *job;
-    struct http2 *http2; /* NULL: it speaks HTTP/1.1, or nothing yet */
+    struct streams *streams; /* of HTTP/2 and of Direct mode; NULL: it speaks HTTP/1.1, or nothing yet */
     struct connection *next_unsent;
     char peer_name[64]; /* 192.0.2.7:50312, [2001:db8::7]:50312; empty where the system does not tell */
     uint64_t since_ms;  /* when it came into this state, or was last heard of in it, on the loop's clock */
@@ -75,12 +75,12 @@ struct job {
     struct job *next;
     struct connection *connection;
     struct parser parser;
-    struct slice out[2];        /* what is left to be sent */
-    char *kept;                 /* where that lies, if it was not taken at once; NULL: in the op's arena */
-    struct claim answer;        /* what that takes */
-    struct http2_stream stream; /* in the parser's place and that of what is to be sent */
+    struct slice out[2];  /* what is left to be sent */
+    char *kept;           /* where that lies, if it was not taken at once; NULL: in the op's arena */
+    struct claim answer;  /* what that takes */
+    struct stream stream; /* in the parser's place and that of what is to be sent */
     struct job *next_stream, *previous_stream;
-    uint64_t progress_ms; /* when a byte of the stream's answer was last taken */
+    uint64_t progress_ms; /* when enough of the stream's answer was last taken */
     uint64_t progress_bytes;
     uint64_t begun_ms; /* the request's first byte, on the loop's clock */
     bool away;         /* with the pool, or pending; the loop's own mark */
@@ -110,7 +110,7 @@ struct loop {
     pthread_t thread;
     struct http_server *server;
     struct connection *connections;
-    struct connection *unsent; /* HTTP/2's, that have got answers since the loop woke */
+    struct connection *unsent; /* those with streams that have got answers since the loop woke */
     struct job *free_jobs;
     size_t free_job_count;
     _Atomic(struct job *) returned; /* by the pool and by loop_resume(), newest first */
@@ -141,7 +141,7 @@ struct http_server {
     atomic_size_t accepting; /* loops that have not stopped to; the last one closes the sockets */
     int64_t drain_ms;        /* written before `stopping` */
     _Atomic uint64_t connections_open;
-    _Atomic uint64_t streams_open; /* of HTTP/2, with those that were reset and are still being served */
+    _Atomic uint64_t streams_open; /* with those that were reset and are still being served */
 };
 
 /* The loop's thread is the only writer, so there is nothing to lock. */
@@ -184,7 +184,7 @@ void connection_resume(struct job *job); /* the pool is done with it */
 void connection_check_time(struct connection *connection, uint64_t now_ms);
 void connection_abandon(struct connection *connection); /* closes, now or when the pool is done with it */
 void connection_drain(struct connection *connection);   /* closes it if it is idle, or lets it finish */
-void connection_flush(struct connection *connection);   /* HTTP/2's, whose answers wait */
+void connection_flush(struct connection *connection);   /* one with streams, whose answers wait */
 
 /* What it says of each of its requests: who asks, and how. */
 void connection_describe(const struct connection *connection, struct request *request);
@@ -194,29 +194,29 @@ bool connection_reserve(struct connection *connection, struct input *input, size
 void connection_release(struct connection *connection, struct input *input);
 
 /*
- * http2.c: a connection that speaks HTTP/2. Its steps go as far as they can without waiting, and say what they wait for;
+ * streams.c: a connection with many requests at a time. Its steps go as far as they can without waiting, and say what they wait for;
  * IO_CLOSED: it has ended.
  */
-bool http2_open(struct connection *connection); /* false without memory */
-bool http2_take_input(
-    struct connection
-        *connection); /* what was read before it was known to be HTTP/2's; false: it has ended */
-enum io http2_step(struct connection *connection);
-enum io http2_flush(struct connection *connection);
-void http2_resume(struct job *job); /* as connection_resume(); what it has to say waits for http2_flush() */
-enum io http2_check_time(struct connection *connection, uint64_t now_ms);
-void http2_drain(struct connection *connection);
-bool http2_is_idle(const struct connection *connection); /* it has no request */
-bool http2_is_over(
+bool streams_open(struct connection *connection, const struct session_kind *kind); /* false without memory */
+bool streams_take_input(
+    struct connection *connection); /* what was read before it was known what it is; false: it has ended */
+enum io streams_step(struct connection *connection);
+enum io streams_flush(struct connection *connection);
+void streams_resume(
+    struct job *job); /* as connection_resume(); what it has to say waits for streams_flush() */
+enum io streams_check_time(struct connection *connection, uint64_t now_ms);
+void streams_drain(struct connection *connection);
+bool streams_is_idle(const struct connection *connection); /* it has no request */
+bool streams_is_over(
     const struct connection *connection); /* it has said its goodbye, and will not read any more */
-bool http2_abandon(
+bool streams_abandon(
     struct connection *connection); /* true: the pool has none of its requests, it may be closed */
-void http2_close(struct connection *connection);
+void streams_close(struct connection *connection);
 
 /* Memory for what a connection reads, on the account and of its peer's part. False: there is no room for more. */
 bool connection_reserve(struct connection *connection, struct input *input, size_t bytes);
 void connection_release(struct connection *connection, struct input *input);
 
 /* answer.c: turns the answer into what is to be sent. */
-struct http2_answer answer_for_http2(struct loop *loop, struct job *job);
+struct session_answer answer_for_stream(struct loop *loop, struct job *job);
 void answer_compose(struct loop *loop, struct job *job, bool last);

@@ -15,7 +15,7 @@ struct transport {
     int fd;
 };
 
-enum io { IO_DONE, IO_WANT_READ, IO_WANT_WRITE, IO_CLOSED };
+enum io { IO_DONE, IO_WANT_READ, IO_WANT_WRITE, IO_CLOSED, IO_HELD /* by what has to be answered first */ };
 
 /* The first byte of a TLS connection (RFC 8446, 5.1: a handshake record); no HTTP method begins with it. */
 enum { TLS_FIRST_BYTE = 0x16 };

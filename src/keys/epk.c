@@ -231,7 +231,8 @@ void epk_cut(enum epk_version version, uint32_t index, uint32_t count, struct ep
         cut->size = (uint16_t)v1_put_hash(cut->bytes, UINT32_MAX / count * index);
         return;
     }
-    at = greatest / count * index + greatest % count * index / count;
+    at = greatest / count *
+         index; /* as the service does it, of both versions: what is left over is the last part's */
     put_be(cut->bytes, (uint64_t)(at >> 64), 8);
     put_be(cut->bytes + 8, (uint64_t)at, 8);
     cut->size = HASH_BYTES;

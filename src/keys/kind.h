@@ -7,8 +7,10 @@
 #include "keys/rid.h"
 
 enum kind_flags {
-    KIND_OF_RIGHTS = 1,    /* a client with a resource token may not ask for it */
-    KIND_TELLS_TOKENS = 2, /* it shows tokens that allow writing: keys for reading may not ask for it */
+    KIND_OF_RIGHTS = 1,      /* a client with a resource token may not ask for it */
+    KIND_TELLS_TOKENS = 2,   /* it shows tokens that allow writing: keys for reading may not ask for it */
+    KIND_IN_MEMORY = 4,      /* its bodies are asked for where nobody may wait, and never leave memory */
+    KIND_TELLS_CREATION = 8, /* it says when it was made (_cts), which replacing it does not change */
 };
 
 struct kind {

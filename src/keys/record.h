@@ -45,9 +45,10 @@ enum { RECORD_TTL_NONE = 0 };
 enum record_flag {
     RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has attachments, or had some */
     RECORD_UNINDEXED = 4,       /* of an item: it is left out of the index */
-    RECORD_KEEPS_UNIQUE = 1,    /* of a container: its items have entries of their unique keys */
-    RECORD_HAS_RANGES = 8,      /* of a container: its definition has a table of its ranges */
-    RECORD_HAS_SEED = 16,       /* of a container: its definition has the seed of its hashes */
+    RECORD_BARE = 32, /* of an item: written by a client that wants it without _self and _attachments */
+    RECORD_KEEPS_UNIQUE = 1, /* of a container: its items have entries of their unique keys */
+    RECORD_HAS_RANGES = 8,   /* of a container: its definition has a table of its ranges */
+    RECORD_HAS_SEED = 16,    /* of a container: its definition has the seed of its hashes */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "catalog/child.h"
 #include "main/backup.h"
 #include "main/engine.h"
 #include "main/memory.h"
@@ -63,6 +64,7 @@ static enum status open_store(struct op *op, struct engine *engine)
 
     TRY(store_open(op, &options, &engine->store));
     TRY(catalog_open_with(op, engine->store, computed_value, &engine->catalog));
+    catalog_join_account(engine->catalog, &engine->account);
     TRY(recover_index(op, engine->catalog));
     engine->locks = locks_open();
     engine->hints = hints_open();
@@ -154,6 +156,7 @@ static void fill_service(struct engine *engine)
         .token_context = engine->auth,
         .account = slice_of("orrery"), /* SDKs treat an account named localhost differently */
         .public_endpoint = public_endpoint(settings),
+        .serves_direct = !settings->no_direct,
     };
     is_level = consistency_parse(slice_of(settings->consistency), &engine->service.consistency);
     assert(is_level); /* settings_read() has compared it with the same names */

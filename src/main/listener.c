@@ -9,6 +9,7 @@
 #include "http/http.h"
 #include "main/listener.h"
 #include "reply/reply.h"
+#include "rntbd/rntbd.h"
 
 enum { HOST_NAME_SIZE = 256 };
 
@@ -125,6 +126,7 @@ static enum status open_http(struct op *op, struct listener *listener)
         .idle_ms = HTTP_IDLE_MS,
         .request_ms = HTTP_REQUEST_MS,
         .env = env_system(),
+        .direct = settings->no_direct ? NULL : &session_rntbd,
         .handler = route_handle,
         .admit = route_admit,
         .context = listener->router,

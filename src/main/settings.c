@@ -43,6 +43,7 @@ static const struct flag flags[] = {
     { "tls-key", TEXT, AT(tls_key), "FILE", "its private key" },
     { "tls-only", CHOICE, AT(tls_only), NULL, "refuse plain http, but from this machine itself; --tls-only=no takes it (yes beyond loopback)" },
     { "no-tls", FLAG, AT(no_tls), NULL, "speak http only" },
+    { "no-direct", FLAG, AT(no_direct), NULL, "no Direct mode: clients must use gateway mode" },
     { "change-retention-hours", NUMBER, AT(change_retention_hours), "N", "how long the change log keeps old versions, where a container's policy does not say (24)" },
     { "range-units", NUMBER, AT(range_units), "N", "RU/s that one partition key range serves (6000 of a new container with fixed throughput, else 10000)" },
     { "range-mb", NUMBER, AT(range_mb), "N", "what one range may hold before it is split (51200)" },

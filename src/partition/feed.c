@@ -17,6 +17,7 @@ enum { LOOK_MS_MAX = 2000 };
 
 struct feed_row {
     struct change change;
+    struct log_place place;
     struct slice image; /* the record after the change; data is NULL when nobody asks, or it is not known */
 };
 
@@ -87,6 +88,14 @@ void partition_feed_after(struct partition_feed *feed, uint64_t lsn)
     feed->row_count = feed->at_row = 0;
     feed->more = true;
     feed->paused = feed->tired = false;
+}
+
+void partition_feed_behind(struct partition_feed *feed, struct log_place place)
+{
+    assert(place.lsn > 0);
+    partition_feed_after(feed, place.lsn - 1);
+    feed->from = (struct log_place){ place.lsn, place.position + 1 };
+    feed->at_lsn = place.lsn;
 }
 
 static struct range log_behind(struct op *op, const struct partition_feed *feed, struct log_place from)
@@ -294,25 +303,36 @@ static enum status find_all(struct op *op, struct partition_feed *feed)
     return find_versions(op, feed, &next);
 }
 
+static enum status read_row(struct op *op, const struct row *row, struct feed_row *read)
+{
+    struct key_parts key;
+    enum status st;
+
+    *read = (struct feed_row){ 0 };
+    TRY(change_decode(op, row->value, &read->change));
+    if (!key_parse(row->key, &key) || !key_parse_log(&key, &read->place.lsn, &read->place.position))
+        TRY(op_fail(op, ST_CORRUPT, "the log has a malformed key"));
+out:
+    return st;
+}
+
 static enum status fill_block(struct op *op, struct partition_feed *feed)
 {
     struct scan_limit limit = { feed->block_rows, BLOCK_BYTES };
-    struct key_parts key;
     struct rows rows;
     enum status st;
 
     TRY(view_scan(op, &feed->view, log_behind(op, feed, feed->from), limit, &rows));
     feed->row = arena_alloc(&op->arena, (rows.count + 1) * sizeof(*feed->row));
-    for (size_t i = 0; i < rows.count; i++) {
-        feed->row[i].image = (struct slice){ 0 };
-        TRY(change_decode(op, rows.row[i].value, &feed->row[i].change));
-    }
+    for (size_t i = 0; i < rows.count; i++)
+        TRY(read_row(op, &rows.row[i], &feed->row[i]));
     feed->row_count = rows.count;
     feed->more = rows.more;
     TRY(feed->mode == FEED_ALL ? find_all(op, feed) : find_latest(op, feed));
-    if (rows.count && key_parse(rows.row[rows.count - 1].key, &key) &&
-        key_parse_log(&key, &feed->from.lsn, &feed->from.position))
+    if (rows.count) {
+        feed->from = feed->row[rows.count - 1].place;
         feed->from.position++;
+    }
 out:
     return st;
 }
@@ -407,7 +427,7 @@ static enum status give(struct op *op, const struct partition_feed *feed, const 
     *found = false;
     if (!is_wanted(feed, &row->change))
         return ST_OK;
-    *entry = (struct feed_entry){ .change = row->change };
+    *entry = (struct feed_entry){ .change = row->change, .place = row->place };
     entry->change.old_record = (struct slice){ 0 };
     if (feed->mode == FEED_ALL)
         return give_any(op, feed, row, entry, found);

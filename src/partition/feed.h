@@ -21,6 +21,7 @@ enum feed_mode { FEED_LATEST, FEED_ALL };
 
 struct feed_entry {
     struct change change;   /* without its old record */
+    struct log_place place; /* where the log has it */
     struct record item;     /* after the change; of a delete nothing */
     struct record previous; /* FEED_ALL: before it, of a replace or a delete */
 };
@@ -57,6 +58,9 @@ void partition_feed_expect(struct partition_feed *feed, size_t entries);
 
 /* Begins with the first change above that LSN; 0 is the beginning. */
 void partition_feed_after(struct partition_feed *feed, uint64_t lsn);
+
+/* Goes on in the middle of a transaction, behind the change at that place. */
+void partition_feed_behind(struct partition_feed *feed, struct log_place place);
 
 /* Begins with the first change that was committed after that time. */
 enum status partition_feed_since(struct op *op, struct partition_feed *feed, int64_t ms);

@@ -106,6 +106,11 @@ void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish)
     txn->indexing = wish;
 }
 
+void partition_set_bare(struct partition_txn *txn, bool bare)
+{
+    txn->bare = bare;
+}
+
 void partition_abort(struct partition_txn *txn)
 {
     if (!txn)
@@ -299,6 +304,7 @@ static void fill(struct op *op, const struct partition_txn *txn, uint64_t number
                  struct record *item)
 {
     *item = (struct record){
+        .flags = txn->bare ? RECORD_BARE : 0,
         .etag = env_random_u64(op->env),
         .number = number,
         .ttl_seconds = ttl_of(document),

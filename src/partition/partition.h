@@ -63,6 +63,9 @@ enum indexing_wish { INDEXING_DEFAULT, INDEXING_INCLUDE, INDEXING_EXCLUDE };
 
 void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish);
 
+/* Whether the items that the transaction writes are RECORD_BARE. By default they are not. */
+void partition_set_bare(struct partition_txn *txn, bool bare);
+
 /*
  * Finds the item with that id, and expects it unchanged from here on. `found` false is an answer, not an error. An
  * expired item is not found, and the transaction removes it. An item of LSN 0 was written by this transaction.

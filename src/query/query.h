@@ -120,6 +120,9 @@ enum status query_compile(struct op *op, struct slice text, struct json paramete
 /* The statement as it was bound. */
 const struct select *query_select(const struct query *query);
 
+/* TOP 0. */
+bool query_takes_nothing(const struct query *query);
+
 /* Of the text but for its filter, and of the parameters: a continuation of another query is refused by it. */
 uint64_t query_hash(const struct query *query);
 
@@ -137,11 +140,16 @@ enum status query_resume(struct op *op, struct query *query, struct json filter)
 bool query_gathers(const struct query *query);
 void query_gathers_elsewhere(struct query *query);
 
+/* Whether what one range answers page by page has to be joined: DISTINCT, GROUP BY, aggregates. */
+bool query_joins(const struct query *query);
+
 enum { QUERY_POSITION_BYTES_MAX = 640 };
 
 struct query_limits {
     size_t rows, bytes;  /* of one page */
     size_t scanned_rows; /* a page that finds little stops after looking at so many items */
+    bool
+        full_goes_on; /* rows as they come: a full page has a next one, which may be empty, as on the service */
 };
 
 struct query_page {

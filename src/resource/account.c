@@ -53,9 +53,9 @@ enum status account_read(struct op *op, struct call *call, struct reply *reply)
     buf_text(body, "\"enableMultipleWriteLocations\":false,\"continuousBackupEnabled\":false,"
                    "\"enableNRegionSynchronousCommit\":false,\"enablePerPartitionFailoverBehavior\":false,"
                    "\"userReplicationPolicy\":{\"asyncReplication\":false,\"minReplicaSetSize\":1,"
-                   "\"maxReplicasetSize\":4},");
+                   "\"maxReplicasetSize\":1},");
     print_consistency(body, call->service);
-    buf_text(body, "\"systemReplicationPolicy\":{\"minReplicaSetSize\":1,\"maxReplicasetSize\":4},"
+    buf_text(body, "\"systemReplicationPolicy\":{\"minReplicaSetSize\":1,\"maxReplicasetSize\":1},"
                    "\"readPolicy\":{\"primaryReadCoefficient\":1,\"secondaryReadCoefficient\":1},"
                    "\"queryEngineConfiguration\":\"" QUERY_ENGINE "\"}");
     reply_header_u64(reply, "x-ms-max-media-storage-usage-mb", 2048);

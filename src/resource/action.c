@@ -168,6 +168,7 @@ enum status action_take(struct op *op, const struct container *container, struct
     assert(action->kind < ACTION_KINDS);
     assert(action->id.data); /* a request that names no item was refused */
     partition_set_indexing(txn, action->indexing);
+    partition_set_bare(txn, action->bare);
     return kinds[action->kind].take(op, container, txn, action);
 }
 

@@ -194,9 +194,11 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *attachment, const void *job)
+static enum status print_row(struct op *op, struct buf *out, void **attachment, const void *job)
 {
-    attachment_print(out, job, attachment);
+    (void)op;
+    attachment_print(out, job, *attachment);
+    return ST_OK;
 }
 
 static uint64_t number_of(const void *attachment)

@@ -47,7 +47,7 @@ enum status call_page_size(struct op *op, const struct call *call, size_t *size)
     return ST_OK;
 }
 
-/* {"token":"...","range":{...}}, of a query over several ranges. */
+/* {"token":"...","range":{...}}, of a query that walks over ranges; the token is null where one begins. */
 static enum status unwrap_token(struct op *op, struct slice *text)
 {
     struct json wrapped, token;
@@ -57,6 +57,10 @@ static enum status unwrap_token(struct op *op, struct slice *text)
     if (json_parse(op, *text, &wrapped) != ST_OK)
         return continuation_malformed(op);
     token = json_get(wrapped, "token");
+    if (json_kind(token) == JSON_NULL) {
+        *text = slice_of("");
+        return ST_OK;
+    }
     if (json_kind(token) != JSON_STRING)
         return continuation_malformed(op);
     *text = json_string(token);
@@ -75,7 +79,8 @@ enum status call_continuation(struct op *op, const struct call *call, enum conti
         return ST_OK;
     header = slice_trim(header);
     TRY(unwrap_token(op, &header));
-    TRY(continuation_parse(op, header, kind, owner, continuation));
+    if (header.size)
+        TRY(continuation_parse(op, header, kind, owner, continuation));
 out:
     return st;
 }

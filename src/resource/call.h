@@ -36,6 +36,7 @@ struct service {
     enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
     struct scripts *scripts;
     uint64_t range_units;     /* RU/s that one partition key range serves; 0: as on the service */
+    bool serves_direct;       /* clients may ask for addresses */
     bool enforces_throughput; /* requests on items are held back to it */
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;

@@ -56,28 +56,29 @@ static void print_self(struct buf *body, const struct place *place, const struct
     buf_text(body, "/\"");
 }
 
-static void print_child(struct buf *body, const struct place *place, const struct child *child)
+static void print_child(struct buf *out, const struct place *place, const struct child *child,
+                        struct json body)
 {
-    buf_byte(body, '{');
-    json_print_members(body, child->body);
-    buf_text(body, ",\"_rid\":\"");
-    rid_print(body, &child->rid);
-    buf_text(body, "\",");
-    print_ts_member(body, child->ts_ms);
-    buf_byte(body, ',');
-    print_self(body, place, child);
-    buf_byte(body, ',');
-    print_etag_member(body, child->etag, child->ts_ms);
-    child_print_added(body, place->kind,
+    buf_byte(out, '{');
+    json_print_members(out, body);
+    buf_text(out, ",\"_rid\":\"");
+    rid_print(out, &child->rid);
+    buf_text(out, "\",");
+    print_ts_member(out, child->ts_ms);
+    buf_byte(out, ',');
+    print_self(out, place, child);
+    buf_byte(out, ',');
+    print_etag_member(out, child->etag, child->ts_ms);
+    child_print_added(out, place->kind,
                       &(struct child_printing){ child, place->call, place->now_ms, place->token_seconds });
-    buf_byte(body, '}');
+    buf_byte(out, '}');
 }
 
 static void reply_child(struct reply *reply, const struct call *call, const struct place *place,
-                        const struct child *child, int status)
+                        const struct child *child, struct json body, int status)
 {
     assert(child->type == place->kind->type);
-    print_child(reply_body(reply), place, child);
+    print_child(reply_body(reply), place, child, body);
     reply_etag(reply, child->etag, child->ts_ms);
     if (place->link.data)
         reply_header_link(reply, "x-ms-alt-content-path", place->link);
@@ -98,6 +99,25 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     if (*child)
         return ST_OK;
     return op_fail_as(op, ST_NOT_FOUND);
+}
+
+/* Adds when it was made: now, or when the old one was that it replaces. */
+static enum status add_creation(struct op *op, const struct place *place, const struct child *old,
+                                struct json *body)
+{
+    struct json made = old ? json_get(old->body, "_cts") : json_undefined;
+    struct json_builder out;
+
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || (old && json_kind(made) != JSON_NUMBER))
+        return ST_OK;
+    json_builder_init(&out, &op->arena);
+    json_begin_object(&out);
+    json_add_members(&out, *body, NULL);
+    json_add_name(&out, slice_of("_cts"));
+    json_add_int(&out, old ? json_int(made) : op->now_ms / 1000);
+    json_end(&out);
+    *body = json_built(&out);
+    return json_kind(*body) == JSON_UNDEFINED ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
 }
 
 static enum status read_body(struct op *op, const struct call *call, const struct place *place,
@@ -123,9 +143,10 @@ enum status child_create(struct op *op, struct call *call, struct reply *reply)
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
+    TRY(add_creation(op, &place, NULL, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
-    reply_child(reply, call, &place, child, 201);
+    reply_child(reply, call, &place, child, body, 201);
 out:
     child_release(child);
     return st;
@@ -134,21 +155,25 @@ out:
 enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
-    struct child *child = NULL;
+    struct child *old = NULL, *child = NULL;
     struct json body;
     bool created;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
+    old = catalog_find_child(call->service->catalog, place.kind->type, place.parent,
+                             json_string(json_get(body, "id")));
+    TRY(add_creation(op, &place, old, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
     if (!created)
         work_removed(&op->work, 0);
-    reply_child(reply, call, &place, child, created ? 201 : 200);
+    reply_child(reply, call, &place, child, body, created ? 201 : 200);
 out:
     child_release(child);
+    child_release(old);
     return st;
 }
 
@@ -156,12 +181,14 @@ enum status child_read(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *child = NULL;
+    struct json body;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &child));
     TRY(call_if_none_match(op, call, reply, child->etag, child->ts_ms));
-    reply_child(reply, call, &place, child, 200);
+    TRY(child_read_body(op, call->service->catalog, &child, &body));
+    reply_child(reply, call, &place, child, body, 200);
 out:
     child_release(child);
     return st;
@@ -177,12 +204,13 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
     TRY(read_body(op, call, &place, &body));
+    TRY(add_creation(op, &place, old, &body));
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));
     work_wrote(&op->work, 0);
     work_removed(&op->work, 0);
-    reply_child(reply, call, &place, child, 200);
+    reply_child(reply, call, &place, child, body, 200);
 out:
     child_release(child);
     child_release(old);
@@ -207,9 +235,9 @@ out:
 
 /* --- many of them --- */
 
-static void print_row(struct buf *out, const void *child, const void *place)
+static void print_row(struct buf *out, const struct child *child, struct json body, const void *place)
 {
-    print_child(out, place, child);
+    print_child(out, place, child, body);
 }
 
 static struct child_feed feed_of(const struct place *place)

@@ -31,12 +31,35 @@ static void release_all(struct child **list, size_t count)
         child_release(list[i]);
 }
 
+/* Prints as many as the page has room for. What was dropped since it was listed is passed over. */
+static enum status print_page(struct op *op, const struct call *call, struct reply *reply,
+                              const struct child_feed *feed, struct child **list, size_t count,
+                              struct feed *page, size_t *next)
+{
+    struct json body;
+    enum status st = ST_OK;
+
+    for (*next = 0; *next < count && reply_body(reply)->size < PAGE_BYTES_MAX; ++*next) {
+        struct child **child = &list[*next];
+
+        st = child_read_body(op, call->service->catalog, child, &body);
+        if (st == ST_NOT_FOUND)
+            continue;
+        TRY(st);
+        feed_next(page);
+        feed->print(reply_body(reply), *child, body, feed->context);
+    }
+    st = ST_OK;
+out:
+    return st;
+}
+
 enum status child_feed_list(struct op *op, const struct call *call, struct reply *reply,
                             const struct child_feed *feed)
 {
     struct continuation at;
-    struct child **list;
-    size_t limit, count;
+    struct child **list = NULL;
+    size_t limit, next, count = 0;
     struct feed page;
     enum status st;
 
@@ -47,20 +70,37 @@ enum status child_feed_list(struct op *op, const struct call *call, struct reply
         catalog_list_children(call->service->catalog, feed->type, feed->parent, &at.after, list, limit + 1);
     assert(count <= limit + 1);
     feed_begin(&page, reply, owner_of(feed), feed->collective);
-    for (size_t i = 0; i < count && i < limit && reply_body(reply)->size < PAGE_BYTES_MAX; i++) {
-        feed_next(&page);
-        feed->print(reply_body(reply), list[i], feed->context);
-    }
+    TRY(print_page(op, call, reply, feed, list, count < limit ? count : limit, &page, &next));
     feed_end(&page);
-    if (page.count < count) {
-        assert(page.count > 0); /* the first is printed however large it is */
-        at.after = list[page.count - 1]->rid;
+    if (next < count) {
+        assert(next > 0); /* the first is printed however large it is */
+        at.after = list[next - 1]->rid;
         reply_continuation(reply, &at);
     }
-    release_all(list, count);
     if (call->container)
         usage_of_items(reply, call);
 out:
+    release_all(list, count);
+    return st;
+}
+
+/* What prints rows of a query. */
+struct rows_context {
+    const struct call *call;
+    const struct child_feed *feed;
+};
+
+static enum status print_row(struct op *op, struct buf *out, void **row, const void *context)
+{
+    const struct rows_context *of = context;
+    struct child *child = *row;
+    struct json body;
+    enum status st;
+
+    TRY(child_read_body(op, of->call->service->catalog, &child, &body));
+    of->feed->print(out, child, body, of->feed->context);
+out:
+    *row = child;
     return st;
 }
 
@@ -78,8 +118,9 @@ enum status child_feed_query(struct op *op, const struct call *call, struct repl
                              const struct child_feed *feed, size_t most)
 {
     static const struct rid beginning = { 0 };
-    const struct search_kind kind = { feed->print, number_of, release };
-    struct search_list rows = { .kind = &kind, .context = feed->context };
+    static const struct search_kind kind = { print_row, number_of, release };
+    const struct rows_context context = { call, feed };
+    struct search_list rows = { .kind = &kind, .context = &context };
 
     rows.resource = arena_alloc(&op->arena, (most + 1) * sizeof(void *));
     rows.count = catalog_list_children(call->service->catalog, feed->type, feed->parent, &beginning,

@@ -6,7 +6,7 @@ struct child_feed {
     enum rid_type type;
     const struct rid *parent; /* whose children they are; of size 0 for offers */
     const char *collective;
-    void (*print)(struct buf *out, const void *child, const void *context);
+    void (*print)(struct buf *out, const struct child *child, struct json body, const void *context);
     const void *context; /* for print */
 };
 

@@ -28,7 +28,7 @@ static const struct child_code {
 };
 
 /* The server writes these itself, whatever a client sends. What kinds add comes on top. */
-static const char *const system_properties[] = { "_rid", "_self", "_etag", "_ts", "_token" };
+static const char *const system_properties[] = { "_rid", "_self", "_etag", "_ts", "_cts", "_token" };
 
 static const struct child_code *code_of(const struct kind *kind)
 {

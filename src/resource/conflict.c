@@ -1,6 +1,7 @@
 /* src/resource/conflict.c - the conflicts feed: one region writes, so there never is one. */
 #include "reply/feed.h"
 #include "resource/resource.h"
+#include "resource/scope.h"
 #include "resource/search.h"
 
 enum status conflict_list(struct op *op, struct call *call, struct reply *reply)
@@ -19,8 +20,13 @@ out:
 enum status conflict_query(struct op *op, struct call *call, struct reply *reply)
 {
     static const struct search_list none = { 0 };
+    enum status st = ST_OK;
 
-    return search_list_run(op, call, reply, &none, &call->container->rid, "Conflicts");
+    if (!call_header(call, HEADER_PARTITION_KEY).data)
+        TRY(scope_check_crossing(op, call));
+    TRY(search_list_run(op, call, reply, &none, &call->container->rid, "Conflicts"));
+out:
+    return st;
 }
 
 /* Also what a delete is answered with. */

@@ -9,6 +9,7 @@
 #include "resource/offer.h"
 #include "resource/resource.h"
 #include "resource/search.h"
+#include "resource/figures.h"
 #include "resource/system.h"
 #include "resource/usage.h"
 
@@ -186,19 +187,46 @@ out:
     return st;
 }
 
+/* Puts the member behind the last one of the body. */
+static enum status add_statistics(struct op *op, const struct call *call, struct buf *body)
+{
+    enum status st = ST_OK;
+
+    if (body->failed)
+        return ST_OK;
+    assert(body->data[body->size - 1] == '}');
+    body->size--;
+    buf_text(body, ",\"statistics\":");
+    TRY(figures_print(op, call->container, body));
+    buf_byte(body, '}');
+out:
+    return st;
+}
+
 enum status container_read(struct op *op, struct call *call, struct reply *reply)
 {
     bool counts = header_is_true(call->request, HEADER_POPULATE_QUOTA);
+    bool measures = header_is_true(call->request, HEADER_POPULATE_STATISTICS);
     enum status st;
 
-    if (counts)
-        TRY(op_may_take_long(op)); /* counting scripts walks the catalog */
+    if (counts || measures)
+        TRY(op_may_take_long(op)); /* counting scripts walks the catalog, counting items the store */
     TRY(call_if_none_match(op, call, reply, call->container->etag, call->container->ts_ms));
     reply_container(reply, call, call->container, 200);
+    if (measures)
+        TRY(add_statistics(op, call, reply_body(reply)));
     if (counts)
         usage_of_container(reply, call);
 out:
     return st;
+}
+
+/* How far the container is: clients in Direct mode wait by it for replicas that lag behind. */
+enum status container_head(struct op *op, struct call *call, struct reply *reply)
+{
+    (void)op;
+    reply_session(reply, container_lsn(call->container));
+    return ST_OK;
 }
 
 enum status container_replace(struct op *op, struct call *call, struct reply *reply)
@@ -250,9 +278,11 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *resource, const void *context)
+static enum status print_row(struct op *op, struct buf *out, void **resource, const void *context)
 {
-    print_container(out, context, resource);
+    (void)op;
+    print_container(out, context, *resource);
+    return ST_OK;
 }
 
 static uint64_t number_of(const void *resource)

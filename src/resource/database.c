@@ -53,6 +53,13 @@ out:
     return st;
 }
 
+/* That the definitions are there, and no more: clients in Direct mode wait by it for replicas that lag behind. */
+enum status database_head(struct op *op, struct call *call, struct reply *reply)
+{
+    (void)op, (void)call, (void)reply;
+    return ST_OK;
+}
+
 enum status database_read(struct op *op, struct call *call, struct reply *reply)
 {
     enum status st = call_if_none_match(op, call, reply, call->database->etag, call->database->ts_ms);
@@ -92,10 +99,11 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *resource, const void *context)
+static enum status print_row(struct op *op, struct buf *out, void **resource, const void *context)
 {
-    (void)context;
-    print_database(out, resource);
+    (void)op, (void)context;
+    print_database(out, *resource);
+    return ST_OK;
 }
 
 static uint64_t number_of(const void *resource)

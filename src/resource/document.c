@@ -116,6 +116,7 @@ static enum status run(struct op *op, struct call *call, struct reply *reply, st
     assert(!call->resume); /* what is being committed is not begun again */
     action->if_match = call_header(call, HEADER_IF_MATCH);
     action->indexing = indexing_wish_of(call);
+    action->bare = header_is_true(call->request, HEADER_EXCLUDE_SYSTEM);
     if (trigger_is_named(call))
         st = trigger_run(op, call, action, &stamp, &told);
     else

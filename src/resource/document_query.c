@@ -8,22 +8,10 @@
 #include "source/items.h"
 #include "source/narrow.h"
 
-/* The service answers a query over many partitions only when it is told that this is meant. */
-static enum status check_cross_partition(struct op *op, const struct call *call,
-                                         const struct partition_scope *scope)
+static bool is_of_one_part(const struct partition_scope *scope)
 {
-    struct slice header = call_header(call, HEADER_CROSS_PARTITION);
-
-    if (scope->key.epk.size || scope->min.size || scope->max.size ||
-        (scope->points && scope->point_count <= 1) || call->container->system_key ||
-        call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data ||
-        (header.data && slice_is_nocase(slice_trim(header), "true")))
-        return ST_OK;
-    return op_fail(
-        op, ST_BAD_REQUEST,
-        "Cross partition query is required but disabled. Please set "
-        "x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or "
-        "revise your query to avoid this exception.");
+    return scope->key.epk.size || scope->min.size || scope->max.size ||
+           (scope->points && scope->point_count <= 1);
 }
 
 /* The first and the last range in which the scope's keys lie. */
@@ -58,29 +46,41 @@ static bool is_spread(const struct call *call, const struct partition_scope *sco
     uint32_t first, last;
 
     ranges_of_scope(call->container, scope, &first, &last);
-    return is_of_all(call, scope) && first < last;
+    return first < last;
 }
 
 /*
  * Clients join what ranges answer, by a plan: the service's gateway does not. It tells those that have not asked for the
- * plan, with the plan. Programs that know this server may ask for whole answers all the same.
+ * plan, with the plan, and those that want to ask the ranges side by side.
  */
 static enum status check_servable(struct op *op, const struct call *call, const struct search *search)
 {
-    struct slice header = call_header(call, HEADER_WHOLE);
     struct query_key key = narrow_key(call->container);
     struct buf plan;
     bool needed;
     enum status st;
 
-    if (header.data && slice_is_nocase(slice_trim(header), "true"))
-        return ST_OK;
     buf_init(&plan, &op->arena);
     TRY(query_plan_unasked(op, query_select(search->query), &key, &needed, &plan));
-    if (!needed)
+    if (!needed && !header_is_true(call->request, HEADER_PARALLELIZE))
         goto out;
     op->error_info = buf_as_slice(&plan);
     TRY(op_fail_as(op, ST_QUERY_NEEDS_PLAN));
+out:
+    return st;
+}
+
+/* Programs that know this server may ask for whole answers of all ranges. */
+static enum status route_query(struct op *op, const struct call *call, struct reply *reply,
+                               struct partition_scope *scope, struct search *search)
+{
+    enum status st = ST_OK;
+
+    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE))
+        return ST_OK;
+    if (is_spread(call, scope))
+        TRY(check_servable(op, call, search));
+    TRY(walk_begin(op, call, reply, scope, &search->walk));
 out:
     return st;
 }
@@ -121,11 +121,9 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
     TRY(narrow_scope(op, call->container, search.query, &scope));
-    TRY(check_cross_partition(op, call, &scope));
-    if (is_spread(call, &scope)) {
-        search.is_spread = true;
-        TRY(check_servable(op, call, &search));
-    }
+    if (!is_of_one_part(&scope))
+        TRY(scope_check_crossing(op, call));
+    TRY(route_query(op, call, reply, &scope, &search));
     gather_in_first_range(call, &search, &scope);
     TRY(item_source_open(op, call->container, &scope, &items));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));

@@ -33,16 +33,37 @@ static struct slice without_quotes(struct slice text)
     return text;
 }
 
+/* LSN, or LSN.POSITION of a page that ended within a transaction. */
+static bool read_etag(struct slice etag, struct log_place *place, bool *is_within)
+{
+    struct slice text = without_quotes(etag);
+    const char *dot = text.size ? memchr(text.data, '.', text.size) : NULL;
+    uint64_t position = 0;
+
+    *is_within = dot != NULL;
+    if (dot && (!slice_to_u64(slice_after(text, (size_t)(dot - text.data) + 1), &position) ||
+                position >= UINT32_MAX))
+        return false;
+    if (dot)
+        text.size = (size_t)(dot - text.data);
+    place->position = (uint32_t)position;
+    return slice_to_u64(text, &place->lsn) && !(dot && place->lsn == 0);
+}
+
 static enum status seek_etag(struct op *op, struct slice etag, struct partition_feed *feed)
 {
-    uint64_t lsn;
+    struct log_place place;
+    bool is_within;
 
-    if (!slice_to_u64(without_quotes(etag), &lsn))
+    if (!read_etag(etag, &place, &is_within))
         return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
                        etag.size > 200 ? 200 : (int)etag.size, etag.data);
-    if (lsn > feed->head_lsn)
+    if (place.lsn > feed->head_lsn)
         return op_fail_as(op, ST_SESSION_UNAVAILABLE);
-    partition_feed_after(feed, lsn);
+    if (is_within)
+        partition_feed_behind(feed, place);
+    else
+        partition_feed_after(feed, place.lsn);
     return ST_OK;
 }
 
@@ -193,46 +214,60 @@ static print_entry *printer_of(const struct call *call, enum feed_mode mode)
                                                                                             : print_item;
 }
 
-/*
- * A page holds a transaction whole, however large it is. What a script wrote may need more memory here than it did
- * there: it is printed, with the versions before it, into a buffer that doubles. A reader who were refused could
- * never go on.
- */
-static void leave_room(struct op *op)
+struct page {
+    struct feed feed;
+    size_t limit;          /* of changes */
+    struct log_place last; /* that the page has */
+    size_t began_bytes;    /* how much was printed before the last change's transaction */
+    bool ends_within;      /* the transaction */
+};
+
+/* A page that is full ends before the next transaction. It ends within one only if that is larger than any of the service. */
+static bool ends_before(struct page *page, const struct feed_entry *entry)
 {
-    op->arena.limit_bytes = op->arena.used_bytes + 10 * (size_t)OP_MEMORY_BYTES_MAX;
+    size_t bytes = reply_body(page->feed.reply)->size;
+
+    if (entry->place.lsn != page->last.lsn)
+        return page->feed.count >= page->limit || bytes >= PAGE_BYTES_MAX;
+    page->ends_within = bytes - page->began_bytes >= FEED_TRANSACTION_BYTES_MAX;
+    return page->ends_within;
 }
 
-/* A page that is full ends before the next transaction, and never within one. */
-static enum status fill(struct op *op, const struct call *call, struct partition_feed *changes, size_t limit,
-                        struct feed *feed)
+static enum status fill(struct op *op, const struct call *call, struct partition_feed *changes,
+                        struct page *page)
 {
     print_entry *print = printer_of(call, changes->mode);
-    struct buf *body = reply_body(feed->reply);
+    struct buf *body = reply_body(page->feed.reply);
     struct feed_entry entry;
-    uint64_t lsn = 0;
     bool found;
     enum status st;
 
     for (;;) {
         TRY(partition_feed_next(op, changes, &entry, &found));
-        if (!found || (entry.change.lsn != lsn && (feed->count >= limit || body->size >= PAGE_BYTES_MAX)))
+        if (!found || ends_before(page, &entry))
             break;
-        assert(entry.change.lsn >= lsn); /* changes come in the order of their commits */
-        lsn = entry.change.lsn;
-        feed_next(feed);
+        assert(entry.place.lsn >= page->last.lsn); /* changes come in the order of their commits */
+        if (entry.place.lsn != page->last.lsn)
+            page->began_bytes = body->size;
+        page->last = entry.place;
+        feed_next(&page->feed);
         print(body, call->container, &entry);
+        if (body->failed)
+            TRY(op_fail_as(op, ST_TOO_LARGE));
     }
 out:
     return st;
 }
 
-static void reply_lsn_etag(struct reply *reply, uint64_t lsn)
+static void reply_place(struct reply *reply, const struct page *page, uint64_t lsn)
 {
     struct buf etag;
 
     buf_init(&etag, &reply->op->arena);
-    buf_printf(&etag, "\"%llu\"", (unsigned long long)lsn);
+    if (page->ends_within)
+        buf_printf(&etag, "\"%llu.%u\"", (unsigned long long)page->last.lsn, page->last.position);
+    else
+        buf_printf(&etag, "\"%llu\"", (unsigned long long)lsn);
     reply_header(reply, "etag", buf_as_slice(&etag));
 }
 
@@ -240,17 +275,17 @@ static void reply_lsn_etag(struct reply *reply, uint64_t lsn)
  * 304 tells SDKs that there is nothing more: they wait, or end. A page may also be empty because the reader's next
  * change is far away. Then the answer is 200, so that they go on.
  */
-static enum status conclude(struct op *op, const struct call *call, struct reply *reply, struct feed *feed,
+static enum status conclude(struct op *op, const struct call *call, struct reply *reply, struct page *page,
                             const struct partition_feed *changes)
 {
-    reply_lsn_etag(reply, changes->lsn);
+    reply_place(reply, page, changes->lsn);
     reply_session(reply, changes->head_lsn);
     usage_of_items(reply, call);
-    if (feed->count == 0 && !changes->paused) {
+    if (page->feed.count == 0 && !changes->paused) {
         reply_header_u64(reply, "x-ms-item-count", 0); /* .NET reads it from every answer of a feed */
         return op_fail(op, ST_NOT_MODIFIED, "There are no changes.");
     }
-    feed_end(feed);
+    feed_end(&page->feed);
     return ST_OK;
 }
 
@@ -258,25 +293,23 @@ enum status feed_read(struct op *op, struct call *call, struct reply *reply)
 {
     struct partition_feed changes = { 0 };
     struct partition_scope scope;
+    struct page page = { 0 };
     enum feed_mode mode;
-    struct feed feed;
-    size_t limit;
     enum status st;
 
     scope_all(reply, call);
     TRY(read_mode(op, call, &mode));
-    TRY(call_page_size(op, call, &limit));
+    TRY(call_page_size(op, call, &page.limit));
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(partition_feed_open(op, call->container, &scope, mode, &changes));
-    partition_feed_expect(&changes, limit + 1);
+    partition_feed_expect(&changes, page.limit + 1);
     TRY(seek(op, call, &changes));
     if (mode == FEED_ALL)
         TRY(check_all_versions(op, call, &changes));
-    leave_room(op);
-    feed_begin(&feed, reply, &call->container->rid, "Documents");
-    TRY(fill(op, call, &changes, limit, &feed));
-    TRY(conclude(op, call, reply, &feed, &changes));
+    feed_begin(&page.feed, reply, &call->container->rid, "Documents");
+    TRY(fill(op, call, &changes, &page));
+    TRY(conclude(op, call, reply, &page, &changes));
 out:
     partition_feed_close(&changes);
     return st;

@@ -21,11 +21,9 @@ struct told {
     uint16_t slot[CALL_SLOTS]; /* by hash: 1 and the call's index; 0 where there is none */
 };
 
-struct script script_of(const char *kind, const struct child *child)
+struct script script_of(const char *kind, const struct child *child, struct json body)
 {
-    struct script script = { .kind = kind,
-                             .name = child->id,
-                             .source = json_string(json_get(child->body, "body")) };
+    struct script script = { .kind = kind, .name = child->id, .source = json_string(json_get(body, "body")) };
     size_t size = 0;
 
     for (size_t i = 0; i < child->rid.size; i++)
@@ -44,6 +42,7 @@ void functions_end(struct functions *functions)
 {
     for (size_t i = 0; i < functions->count; i++)
         child_release(functions->known[i].child);
+    arena_free(&functions->sources);
     if (functions->told)
         arena_free(&functions->told->memory);
     free(functions->told);
@@ -53,10 +52,30 @@ void functions_end(struct functions *functions)
         script_end(functions->session);
 }
 
+/* The body lies in the memory of the functions. */
+static enum status read_keeping(struct op *op, struct functions *functions, struct child **child,
+                                struct json *body)
+{
+    struct arena kept = op->arena;
+    enum status st;
+
+    if (functions->sources.limit_bytes == 0) /* the first one */
+        op_arena(op, &functions->sources, OP_MEMORY_BYTES_MAX);
+    op->arena = functions->sources;
+    st = child_read_body(op, functions->call->service->catalog, child, body);
+    functions->sources = op->arena;
+    op->arena = kept;
+    if (st != ST_OK)
+        op->error = arena_text(&op->arena, slice_of(op->error));
+    return st;
+}
+
 static enum status find(struct op *op, struct functions *functions, struct slice name, size_t *which)
 {
     const struct call *call = functions->call;
     struct child *child;
+    struct json body;
+    enum status st = ST_NOT_FOUND;
 
     for (size_t i = 0; i < functions->count; i++)
         if (slice_equal(functions->known[i].script.name, name)) {
@@ -64,14 +83,18 @@ static enum status find(struct op *op, struct functions *functions, struct slice
             return ST_OK;
         }
     child = catalog_find_child(call->service->catalog, RID_TYPE_UDF, &call->container->rid, name);
-    if (!child || !slice_equal(child->id, name)) { /* no other name than its own: none by its rid */
+    if (child && slice_equal(child->id, name)) /* no other name than its own: none by its rid */
+        st = read_keeping(op, functions, &child, &body);
+    if (st == ST_NOT_FOUND)
+        st = op_fail(op, ST_BAD_REQUEST, "The user-defined function 'udf.%.*s' was not found.",
+                     name.size > 200 ? 200 : (int)name.size, name.data);
+    if (st != ST_OK) {
         child_release(child);
-        return op_fail(op, ST_BAD_REQUEST, "The user-defined function 'udf.%.*s' was not found.",
-                       name.size > 200 ? 200 : (int)name.size, name.data);
+        return st;
     }
     assert(functions->count < QUERY_UDFS_MAX); /* no query is compiled that names more */
     *which = functions->count++;
-    functions->known[*which] = (struct function){ .child = child, .script = script_of("udf", child) };
+    functions->known[*which] = (struct function){ .child = child, .script = script_of("udf", child, body) };
     return ST_OK;
 }
 

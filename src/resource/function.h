@@ -22,6 +22,7 @@ struct functions {
     const struct call *call;
     struct script_session *session;
     bool shares_session;
+    struct arena sources; /* of those that are known: a query gives back what a row took of its own memory */
     struct function known[QUERY_UDFS_MAX];
     size_t count;
     struct told *told; /* calls that the query has announced, and their values */
@@ -32,5 +33,5 @@ struct functions functions_of(const struct call *call, struct script_session *se
 void functions_offer(struct functions *functions, struct query_options *options);
 void functions_end(struct functions *functions);
 
-/* The catalog's script in the form in which script/ runs it. It is valid as long as the child is. */
-struct script script_of(const char *kind, const struct child *child);
+/* The catalog's script in the form in which script/ runs it. It is valid as long as the child and its body are. */
+struct script script_of(const char *kind, const struct child *child, struct json body);

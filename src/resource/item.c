@@ -142,8 +142,9 @@ void item_print_self(struct buf *body, const struct container *container, const 
     buf_byte(body, '/');
 }
 
-/* Prints the item up to its closing brace. */
-static void print_open(struct buf *body, const struct container *container, const struct record *item)
+/* Prints the item up to its closing brace; a bare one says neither where it is nor where its attachments are. */
+static void print_open(struct buf *body, const struct container *container, const struct record *item,
+                       bool bare)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
 
@@ -152,23 +153,25 @@ static void print_open(struct buf *body, const struct container *container, cons
         buf_byte(body, ',');
     buf_text(body, "\"_rid\":\"");
     rid_print(body, &rid);
-    buf_text(body, "\",\"_self\":\"");
-    item_print_self(body, container, &rid);
+    if (!bare) {
+        buf_text(body, "\",\"_self\":\"");
+        item_print_self(body, container, &rid);
+    }
     buf_text(body, "\",");
     print_etag_member(body, item->etag, item->ts_ms);
-    buf_text(body, ",\"_attachments\":\"attachments/\",");
+    buf_text(body, bare ? "," : ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);
 }
 
 void item_print(struct buf *body, const struct container *container, const struct record *item)
 {
-    print_open(body, container, item);
+    print_open(body, container, item, false);
     buf_byte(body, '}');
 }
 
 void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item)
 {
-    print_open(body, container, item);
+    print_open(body, container, item, false);
     buf_text(body, ",\"_lsn\":");
     buf_u64(body, item->lsn);
     buf_byte(body, '}');
@@ -177,10 +180,12 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
 void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
                 int status)
 {
+    bool bare = item->flags & RECORD_BARE && header_is_true(call->request, HEADER_EXCLUDE_SYSTEM);
     struct buf *body = reply_body(reply);
 
     assert(body->size == 0); /* nothing is told before the item is read or committed */
-    item_print(body, call->container, item);
+    print_open(body, call->container, item, bare);
+    buf_byte(body, '}');
     reply_item(reply, &(struct reply_item){ .etag = item->etag,
                                             .ts_ms = item->ts_ms,
                                             .item_lsn = item->lsn,

@@ -80,13 +80,25 @@ out:
     return st;
 }
 
+/* The names that clients of the first versions give: the offer tells them again, and they mean nothing else. */
+static struct slice level_of_header(const struct call *call)
+{
+    static const char *const levels[] = { "S1", "S2", "S3" };
+    struct slice header = slice_trim(call_header(call, HEADER_OFFER_TYPE));
+
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (slice_is(header, levels[i]))
+            return header;
+    return (struct slice){ 0 };
+}
+
 enum status throughput_of_headers(struct op *op, const struct call *call, struct throughput *throughput)
 {
     struct slice fixed = slice_trim(call_header(call, HEADER_OFFER_THROUGHPUT));
     struct slice autoscale = slice_trim(call_header(call, HEADER_OFFER_AUTOPILOT));
     enum status st = ST_OK;
 
-    *throughput = (struct throughput){ 0 };
+    *throughput = (struct throughput){ .level = level_of_header(call) };
     if (!fixed.data && !autoscale.data)
         return ST_OK;
     if (fixed.data && autoscale.data)
@@ -155,6 +167,10 @@ static struct json offer_body(struct op *op, const struct throughput *throughput
     json_begin_object(&out);
     add_content(&out, throughput, most_ever);
     json_end(&out);
+    if (throughput->level.data) {
+        json_add_name(&out, slice_of("offerType"));
+        json_add_string(&out, throughput->level);
+    }
     json_end(&out);
     return json_built(&out);
 }
@@ -214,12 +230,16 @@ static void print_resource(struct buf *body, const struct rid *owner)
 
 static void print_offer(struct buf *body, const struct child *offer)
 {
+    struct json level = json_get(offer->body, "offerType");
+
     buf_text(body, "{\"resource\":\"");
     print_resource(body, &offer->parent);
-    buf_text(body, "\",\"offerType\":\"Invalid\",\"offerResourceId\":\"");
+    buf_text(body, "\",\"offerType\":");
+    json_print_string(body, json_kind(level) == JSON_STRING ? json_string(level) : slice_of("Invalid"));
+    buf_text(body, ",\"offerResourceId\":\"");
     rid_print(body, &offer->parent);
-    buf_text(body, "\",\"offerVersion\":\"V2\",");
-    json_print_members(body, offer->body);
+    buf_text(body, "\",\"offerVersion\":\"V2\",\"content\":");
+    json_print(body, content_of(offer));
     buf_text(body, ",\"id\":\"");
     rid_print(body, &offer->rid);
     buf_text(body, "\",\"_rid\":\"");
@@ -370,9 +390,9 @@ out:
     return st;
 }
 
-static void print_row(struct buf *out, const void *offer, const void *context)
+static void print_row(struct buf *out, const struct child *offer, struct json body, const void *context)
 {
-    (void)context;
+    (void)body, (void)context; /* an offer has its body in memory */
     print_offer(out, offer);
 }
 

@@ -8,6 +8,7 @@ struct throughput {
     bool autoscale;
     uint64_t units;       /* fixed, or at most; 0 when the client asks for none */
     struct json settings; /* of autoscale, as they came */
+    struct slice level;   /* S1, S2 or S3, as containers were sold once; data is NULL otherwise */
 };
 
 /* What the headers of a create ask for. ST_BAD_REQUEST for what no offer can have. */

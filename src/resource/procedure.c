@@ -69,6 +69,49 @@ out:
     return st;
 }
 
+/* Procedures that every container has. Their names are nobody else's. */
+#define SYSTEM_NAMES "__.sys."
+
+static const struct {
+    const char *name, *source;
+} system_procedures[] = {
+    { SYSTEM_NAMES "echo", "function (value) { getContext().getResponse().setBody(value); }" },
+};
+
+static enum status find_system(struct op *op, struct slice name, struct script *script)
+{
+    for (size_t i = 0; i < sizeof(system_procedures) / sizeof(system_procedures[0]); i++)
+        if (slice_is(name, system_procedures[i].name)) {
+            *script = (struct script){ .kind = "sproc",
+                                       .name = slice_of(system_procedures[i].name),
+                                       .source = slice_of(system_procedures[i].source) };
+            snprintf(script->key, sizeof(script->key), "%s", system_procedures[i].name);
+            return ST_OK;
+        }
+    return op_fail(op, ST_NOT_BUILT,
+                   "The system procedure '%.*s' is not available in this version of the server.",
+                   name.size > 100 ? 100 : (int)name.size, name.data);
+}
+
+/* `procedure` is the reference that the script's text lives in; NULL for one of the system. */
+static enum status find_procedure(struct op *op, const struct call *call, struct child **procedure,
+                                  struct script *script)
+{
+    struct json body;
+    enum status st;
+
+    if (slice_starts_with(call->id, SYSTEM_NAMES))
+        return find_system(op, call->id, script);
+    *procedure =
+        catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
+    if (!*procedure)
+        return op_fail_as(op, ST_NOT_FOUND);
+    TRY(child_read_body(op, call->service->catalog, procedure, &body));
+    *script = script_of("sproc", *procedure, body);
+out:
+    return st;
+}
+
 static void print_context(struct op *op, struct execution *execution)
 {
     struct buf out;
@@ -189,11 +232,7 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
     TRY(read_key(op, &execution));
     TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(read_args(op, call, &execution.args));
-    procedure =
-        catalog_find_child(call->service->catalog, RID_TYPE_PROCEDURE, &call->container->rid, call->id);
-    if (!procedure)
-        TRY(op_fail_as(op, ST_NOT_FOUND));
-    execution.script = script_of("sproc", procedure);
+    TRY(find_procedure(op, call, &procedure, &execution.script));
     TRY(run(op, &execution));
     reply_session(reply, execution.stamp.lsn);
     reply_status(reply, 200);

@@ -3,14 +3,17 @@
 #include "resource/call.h"
 
 enum status account_read(struct op *op, struct call *call, struct reply *reply);
+enum status address_list(struct op *op, struct call *call, struct reply *reply);
 
 enum status database_create(struct op *op, struct call *call, struct reply *reply);
+enum status database_head(struct op *op, struct call *call, struct reply *reply);
 enum status database_read(struct op *op, struct call *call, struct reply *reply);
 enum status database_list(struct op *op, struct call *call, struct reply *reply);
 enum status database_query(struct op *op, struct call *call, struct reply *reply);
 enum status database_delete(struct op *op, struct call *call, struct reply *reply);
 
 enum status container_create(struct op *op, struct call *call, struct reply *reply);
+enum status container_head(struct op *op, struct call *call, struct reply *reply);
 enum status container_read(struct op *op, struct call *call, struct reply *reply);
 enum status container_replace(struct op *op, struct call *call, struct reply *reply);
 enum status container_list(struct op *op, struct call *call, struct reply *reply);

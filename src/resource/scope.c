@@ -109,3 +109,15 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
 out:
     return st;
 }
+
+enum status scope_check_crossing(struct op *op, const struct call *call)
+{
+    if (call->container->system_key || call_header(call, HEADER_PARTITION_KEY_RANGE_ID).data ||
+        header_is_true(call->request, HEADER_CROSS_PARTITION))
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "Cross partition query is required but disabled. Please set "
+        "x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or "
+        "revise your query to avoid this exception.");
+}

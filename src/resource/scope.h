@@ -41,3 +41,8 @@ enum status scope_read(struct op *op, const struct call *call, struct reply *rep
 /* ST_SESSION_UNAVAILABLE when the client's token has a later LSN than `lsn` for a range that the answer is about. */
 enum status scope_check_session(struct op *op, const struct call *call, const struct reply *reply,
                                 uint64_t lsn);
+
+/*
+ * For a query that is not about one key or range: the service answers it only when the request says that this is meant.
+ */
+enum status scope_check_crossing(struct op *op, const struct call *call);

@@ -220,22 +220,50 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
     reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
 }
 
-/* What the service's gateway hands out of a query over several ranges is JSON: ours is about all of them. */
-static void reply_next(struct reply *reply, const struct search *search, const struct continuation *at)
+/* How long a continuation the client takes; INT64_MAX when it does not say. */
+static enum status read_limit(struct op *op, const struct call *call, int64_t *limit_kb)
 {
-    struct buf token, text;
+    struct slice header = slice_trim(call_header(call, HEADER_CONTINUATION_LIMIT));
 
-    if (!search->is_spread) {
-        reply_continuation(reply, at);
-        return;
-    }
-    buf_init(&token, &reply->op->arena);
-    buf_init(&text, &reply->op->arena);
+    *limit_kb = INT64_MAX;
+    if (header.data && (!slice_to_i64(header, limit_kb) || *limit_kb < 0))
+        return op_fail(op, ST_BAD_REQUEST,
+                       "The continuation token size limit %.*s is invalid. Please pass in a valid continuation "
+                       "token size limit which must be a positive integer.",
+                       SLICE_ARGS(header));
+    return ST_OK;
+}
+
+static enum status check_token_size(struct op *op, int64_t limit_kb, const struct continuation *at)
+{
+    struct buf token;
+
+    buf_init(&token, &op->arena);
     continuation_print(&token, at);
-    buf_text(&text, "{\"token\":");
-    json_print_string(&text, buf_as_slice(&token));
-    buf_text(&text, ",\"range\":{\"min\":\"\",\"max\":\"FF\"}}");
-    reply_header(reply, "x-ms-continuation", buf_as_slice(&text));
+    if (limit_kb >= (int64_t)(token.size + 1023) / 1024)
+        return ST_OK;
+    return op_fail(op, ST_BAD_REQUEST,
+                   "The response continuation token limit specified is not large enough: the token has %zu bytes.",
+                   token.size);
+}
+
+/* A client that sends a query to one range without a plan is told whether it has to ask for one to go on. */
+static void reply_distribution(struct reply *reply, const struct call *call, const struct search *search)
+{
+    if (is_true(call_header(call, HEADER_DIRECT_EXECUTION)))
+        reply_header(reply, "x-ms-cosmos-query-requiresdistribution",
+                     slice_of(query_joins(search->query) ? "True" : "False"));
+}
+
+/* SDKs that take no rows ask for pages without any. */
+static enum status read_page_size(struct op *op, const struct call *call, const struct search *search,
+                                  size_t *rows)
+{
+    *rows = 1;
+    if (query_takes_nothing(search->query) &&
+        slice_is(slice_trim(call_header(call, HEADER_MAX_ITEM_COUNT)), "0"))
+        return ST_OK;
+    return call_page_size(op, call, rows);
 }
 
 enum status search_run(struct op *op, const struct call *call, struct reply *reply, struct search *search,
@@ -245,15 +273,19 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     struct timing timing = { .began_us = env_monotonic_us(op->env),
                              .bytes_before = op->work.bytes_read,
                              .documents_before = op->work.documents_scanned };
-    struct query_limits limits = { .bytes = PAGE_BYTES_MAX, .scanned_rows = SEARCH_SCANNED_MAX };
+    struct query_limits limits = { .bytes = PAGE_BYTES_MAX,
+                                   .scanned_rows = SEARCH_SCANNED_MAX,
+                                   .full_goes_on = search->walk.is_on };
     struct query_page page = { 0 };
     struct continuation at;
+    int64_t limit_kb;
     enum status st;
 
     assert(search->query); /* search_compile() came first */
     assert(source);
     op->work.queries++;
-    TRY(call_page_size(op, call, &limits.rows));
+    TRY(read_page_size(op, call, search, &limits.rows));
+    TRY(read_limit(op, call, &limit_kb));
     TRY(call_continuation(op, call, CONTINUATION_QUERY, owner ? owner : &account, &at));
     TRY(search_bind(op, search, owner ? owner : &account, &at));
     st = query_run(op, search->query, source, at.position, &limits, &page);
@@ -265,7 +297,12 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     timing.printed_us = env_monotonic_us(op->env);
     at.position = page.next;
     if (page.next.size)
-        reply_next(reply, search, &at);
+        TRY(check_token_size(op, limit_kb, &at));
+    if (search->walk.is_on)
+        walk_reply(reply, &search->walk, page.next.size ? &at : NULL);
+    else if (page.next.size)
+        reply_continuation(reply, &at);
+    reply_distribution(reply, call, search);
     if (is_true(call_header(call, HEADER_QUERY_METRICS)))
         reply_metrics(reply, search, &timing);
     reply_explained(reply, call, &page);
@@ -280,33 +317,36 @@ out:
 static enum status read_row(struct op *op, struct search_rows *rows, struct query_row *row)
 {
     const struct search_list *list = rows->list;
-    const void *resource = list->resource[rows->next++];
+    void **resource = &list->resource[rows->next++];
     struct arena readers = op->arena;
     struct buf text;
-    enum status st = ST_QUERY_MEMORY;
+    enum status st;
 
     assert(rows->next <= list->count);
     arena_reset(&rows->memory);
     op->arena = rows->memory;
     buf_init(&text, &op->arena);
-    list->kind->print(&text, resource, list->context);
-    if (!text.failed)
-        st = json_parse(op, buf_as_slice(&text), &row->body);
+    st = list->kind->print(op, &text, resource, list->context);
+    if (st == ST_OK)
+        st = text.failed ? ST_QUERY_MEMORY : json_parse(op, buf_as_slice(&text), &row->body);
     rows->memory = op->arena;
     op->arena = readers;
-    if (st != ST_OK)
+    if (st != ST_OK && st != ST_NOT_FOUND)
         op_set_error(op, "A resource cannot be read for the query.");
-    row->number = row->counter = list->kind->number(resource);
+    row->number = row->counter = list->kind->number(*resource);
     return st;
 }
 
 static enum status rows_next(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
     struct search_rows *rows = (struct search_rows *)source;
+    enum status st = ST_NOT_FOUND;
 
-    *found = rows->next < rows->list->count;
-    op->work.documents_scanned += *found; /* what the catalog has in memory */
-    return *found ? read_row(op, rows, row) : ST_OK;
+    while (st == ST_NOT_FOUND && rows->next < rows->list->count)
+        st = read_row(op, rows, row);
+    *found = st == ST_OK;
+    op->work.documents_scanned += *found;
+    return st == ST_NOT_FOUND ? ST_OK : st;
 }
 
 static enum status rows_seek(struct op *op, struct query_source *source, uint64_t after)

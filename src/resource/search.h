@@ -6,14 +6,14 @@
  */
 #pragma once
 #include "query/query.h"
-#include "resource/call.h"
+#include "resource/walk.h"
 
 struct search {
     struct slice text;
     struct json parameters;
     struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
-    bool is_spread;     /* rows of several ranges come together: its continuation says so */
+    struct walk walk;   /* over ranges, where the request names none */
     int64_t compile_us; /* for the metrics */
 };
 
@@ -39,7 +39,8 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
 
 /* How a query reads resources of the catalog as rows. */
 struct search_kind {
-    void (*print)(struct buf *out, const void *resource, const void *context);
+    /* `*resource` may become a later version of it. ST_NOT_FOUND: it is gone, and is no row. */
+    enum status (*print)(struct op *op, struct buf *out, void **resource, const void *context);
     uint64_t (*number)(const void *resource); /* which one it is among its siblings */
     void (*release)(void *resource);          /* NULL: there is nothing to give back */
 };

@@ -51,11 +51,11 @@ static const struct {
     [ACTION_DELETE] = { "Delete", "Delete" },
 };
 
-static enum status check_trigger(struct op *op, const struct child *child, const char *type,
+static enum status check_trigger(struct op *op, const struct child *child, struct json body, const char *type,
                                  enum action_kind kind)
 {
-    struct slice its_type = json_string(json_get(child->body, "triggerType"));
-    struct slice its_operation = json_string(json_get(child->body, "triggerOperation"));
+    struct slice its_type = json_string(json_get(body, "triggerType"));
+    struct slice its_operation = json_string(json_get(body, "triggerOperation"));
 
     assert(operations[kind].name); /* reads run no triggers */
     if (!slice_is_nocase(its_type, type))
@@ -74,19 +74,24 @@ static enum status check_trigger(struct op *op, const struct child *child, const
 static enum status add_trigger(struct op *op, const struct call *call, struct slice name, const char *type,
                                enum action_kind kind, struct trigger *list, size_t *count)
 {
-    struct child *child;
+    struct child *child = NULL;
+    struct json body;
     enum status st = ST_OK;
 
     assert(*count <= TRIGGERS_MAX);
     if (*count == TRIGGERS_MAX)
         TRY(op_fail_as(op, ST_BAD_REQUEST));
     child = catalog_find_child(call->service->catalog, RID_TYPE_TRIGGER, &call->container->rid, name);
-    if (!child)
-        TRY(op_fail(op, ST_BAD_REQUEST, "Trigger '%.*s' does not exist.",
-                    name.size > 200 ? 200 : (int)name.size, name.data));
-    list[(*count)++] = (struct trigger){ child, script_of("trigger", child) };
-    TRY(check_trigger(op, child, type, kind));
+    st = child ? child_read_body(op, call->service->catalog, &child, &body) : ST_NOT_FOUND;
+    if (st == ST_NOT_FOUND)
+        st = op_fail(op, ST_BAD_REQUEST, "Trigger '%.*s' does not exist.",
+                     name.size > 200 ? 200 : (int)name.size, name.data);
+    TRY(st);
+    TRY(check_trigger(op, child, body, type, kind));
+    list[(*count)++] = (struct trigger){ child, script_of("trigger", child, body) };
+    child = NULL;
 out:
+    child_release(child);
     return st;
 }
 

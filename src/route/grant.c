@@ -7,7 +7,8 @@
 
 static bool is_read(const struct route *route)
 {
-    return route->method == METHOD_GET || route->marker == MARK_QUERY || route->marker == MARK_PLAN;
+    return route->method == METHOD_GET || route->method == METHOD_HEAD || route->marker == MARK_QUERY ||
+           route->marker == MARK_PLAN;
 }
 
 /* SDKs read the container's definition and its ranges before they can ask for an item. */
@@ -99,7 +100,7 @@ enum status grant_check(struct op *op, const struct grant *grant, struct call *c
 {
     struct child *permission = catalog_find_child_at(call->service->catalog, &grant->permission);
     bool allowed = permission && permission->type == RID_TYPE_PERMISSION &&
-                   (route->shape[0] == '\0' || allows(op, grant, permission, call, route));
+                   (route->flags & FOR_EVERYBODY || allows(op, grant, permission, call, route));
 
     assert(grant->permission.size > 0); /* size 0 stands for a master key, which needs no grant */
     child_release(permission);

@@ -149,6 +149,42 @@ static void sign_as_container(struct op *op, struct slice raw, struct path *path
     path->rid = rid_of(path, 4);
 }
 
+/* The value of a parameter in what follows the path, decoded; absent where there is none. */
+static enum status parameter(struct op *op, struct slice target, const char *name, struct slice *value)
+{
+    const char *mark = memchr(target.data, '?', target.size);
+    struct slice rest = mark ? slice_after(target, (size_t)(mark + 1 - target.data)) : slice_of("");
+
+    while (rest.size) {
+        const char *end = memchr(rest.data, '&', rest.size);
+        struct slice pair = slice_make(rest.data, end ? (size_t)(end - rest.data) : rest.size);
+
+        rest = slice_after(rest, end ? pair.size + 1 : pair.size);
+        if (!slice_starts_with(pair, name) || pair.size == strlen(name) || pair.data[strlen(name)] != '=')
+            continue;
+        if (!percent_decode(&op->arena, slice_after(pair, strlen(name) + 1), value))
+            return op_fail(op, ST_BAD_HEADER, "The request path is not percent-encoded correctly.");
+    }
+    return ST_OK;
+}
+
+/* Clients in Direct mode sign the question for addresses as one for what they are about. */
+static enum status sign_as_addressed(struct op *op, struct slice target, struct path *path)
+{
+    struct path owner = { 0 };
+    enum status st;
+
+    TRY(parameter(op, target, "$resolveFor", &path->resolve_for));
+    TRY(parameter(op, target, "$partitionKeyRangeIds", &path->range_ids));
+    TRY(split(op, trim_slashes(path->resolve_for), &owner));
+    path->type = owner.count == 5 ? slice_of("docs") : slice_of("dbs");
+    path->link = join(op, &owner, owner.count == 5 ? 4 : 0);
+    path->raw_link = path->link;
+    path->rid = owner.count == 5 ? rid_of(&owner, 4) : (struct slice){ 0 };
+out:
+    return st;
+}
+
 enum status path_parse(struct op *op, struct slice target, struct path *path)
 {
     struct slice raw = trim_slashes(without_query(without_origin(target)));
@@ -171,6 +207,8 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
         path->type = slice_of("");
     if (slice_is(path->shape, "dbs/x/colls/x/operations/x"))
         sign_as_container(op, raw, path);
+    if (slice_is(path->shape, "addresses"))
+        TRY(sign_as_addressed(op, target, path));
 out:
     return st;
 }

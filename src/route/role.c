@@ -62,8 +62,8 @@ enum status role_check(struct op *op, struct auth *auth, const struct principal 
 
     if (!route->actions)
         return role_refuse(op, call->request);
-    if (route->shape_size == 0 && auth_allows_somewhere(auth, principal, route->actions))
-        return ST_OK; /* SDKs read the account first, wherever their rights are */
+    if (route->flags & FOR_EVERYBODY && auth_allows_somewhere(auth, principal, route->actions))
+        return ST_OK;
     action = auth_missing_actions(auth, principal, route->actions, &scope);
     return action ? missing(op, action, principal, call, &scope) : ST_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "resource/resource.h"
 #include "resource/throughput.h"
 #include "route/endpoints.h"
 #include "route/grant.h"
@@ -88,18 +89,13 @@ static void find_route(const struct request *request, struct routed *routed)
     routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
 }
 
-/*
- * The only row without an operation is what clients in Direct mode ask first. They sign it in another way than the
- * rest, so they are told before the signature is looked at.
- */
-static enum status check_built(struct op *op, const struct route *route)
+/* What clients in Direct mode ask first: they are told before their signature is looked at. */
+static enum status check_direct(struct op *op, const struct service *service, const struct route *route)
 {
-    if (!route || route->run)
+    if (!route || route->run != address_list || service->serves_direct)
         return ST_OK;
     return op_fail(op, ST_NOT_BUILT,
-                   "This version of the server has no Direct mode (%s): use gateway mode. docs/compat.md "
-                   "lists what it has.",
-                   route->name);
+                   "This server was started without Direct mode (--no-direct): use gateway mode.");
 }
 
 static enum status check_route(struct op *op, const struct routed *routed)
@@ -132,14 +128,14 @@ static bool is_about_items(const struct path *path)
 }
 
 /*
- * The error differs: a resource itself is missing, or the database, container or user above it is. `depth` is how many
- * segments lead to what is missing.
+ * The error differs: a resource itself is missing, or the database, container or user above it is; of an item's, Direct mode
+ * tells more. `depth` is how many segments lead to what is missing.
  */
-static enum status missing(struct op *op, const struct path *path, size_t depth)
+static enum status missing(struct op *op, const struct path *path, size_t depth, bool is_direct)
 {
     if (path->count == depth)
         return op_fail_as(op, ST_NOT_FOUND);
-    return op_fail_as(op, is_about_items(path) ? ST_ITEM_OWNER_NOT_FOUND : ST_OWNER_NOT_FOUND);
+    return op_fail_as(op, is_about_items(path) && !is_direct ? ST_ITEM_OWNER_NOT_FOUND : ST_OWNER_NOT_FOUND);
 }
 
 /* The user whose permissions the path is about. */
@@ -152,7 +148,7 @@ static enum status find_user(struct op *op, struct routed *routed)
     assert(path->count > 4); /* which the shapes with a user have */
     call->user =
         catalog_find_child(call->service->catalog, RID_TYPE_USER, &call->database->rid, path->segment[3]);
-    return call->user ? ST_OK : missing(op, path, 4);
+    return call->user ? ST_OK : missing(op, path, 4, call->request->direct);
 }
 
 static enum status find_container(struct op *op, struct routed *routed)
@@ -165,7 +161,7 @@ static enum status find_container(struct op *op, struct routed *routed)
     assert(path->count > 3); /* which the shapes with a container have */
     call->container = catalog_find_container(call->service->catalog, call->database, path->segment[3]);
     if (!call->container)
-        return missing(op, path, 4);
+        return missing(op, path, 4, call->request->direct);
     call->by_rid = rid_parse(path->segment[3], &rid) && rid_equal(&rid, &call->container->rid);
     if (path->count > 6)
         call->item = path->segment[5];
@@ -194,6 +190,27 @@ static void find_media_owners(struct op *op, struct call *call)
         container_release(call->container);
         call->container = NULL;
     }
+}
+
+/* The container whose addresses are asked for, by its rid. It may be gone. */
+static enum status find_addressed(struct op *op, struct routed *routed)
+{
+    const struct path *path = &routed->path;
+    struct call *call = &routed->call;
+    struct path owner;
+    enum status st;
+
+    call->id = path->range_ids;
+    if (!slice_is(path->type, "docs"))
+        return ST_OK;
+    TRY(path_parse(op, path->resolve_for, &owner));
+    call->database = catalog_find_database(call->service->catalog, owner.segment[1]);
+    if (call->database)
+        call->container = catalog_find_container(call->service->catalog, call->database, owner.segment[3]);
+    if (!call->container)
+        st = op_fail_as(op, ST_OWNER_NOT_FOUND);
+out:
+    return st;
 }
 
 /*
@@ -228,12 +245,14 @@ static enum status find_owners(struct op *op, struct routed *routed)
     }
     if (slice_is(path->shape, "media/x"))
         find_media_owners(op, call);
+    if (routed->route->run == address_list)
+        return find_addressed(op, routed);
     if (!(owners & OWNER_DATABASE))
         return ST_OK;
     assert(path->count > 1);
     call->database = catalog_find_database(call->service->catalog, path->segment[1]);
     if (!call->database)
-        return missing(op, path, 2);
+        return missing(op, path, 2, call->request->direct);
     if (owners & OWNER_CONTAINER)
         TRY(find_container(op, routed));
     if (owners & OWNER_USER)
@@ -275,6 +294,19 @@ static enum status check_intended_container(struct op *op, const struct call *ca
     if (rid_parse(header, &intended) && rid_equal(&intended, &call->container->rid))
         return ST_OK;
     return op_fail_as(op, ST_CONTAINER_MISMATCH);
+}
+
+/* A client in Direct mode sends requests by what it knows of the container of that name. It looks again when that is old. */
+static enum status check_known_container(struct op *op, const struct call *call)
+{
+    struct slice header = call->request->header[HEADER_CONTAINER_RID];
+    struct rid known;
+
+    if (!call->request->direct || !call->container || !header.data)
+        return ST_OK;
+    if (rid_parse(header, &known) && rid_equal(&known, &call->container->rid))
+        return ST_OK;
+    return op_fail_as(op, ST_NAME_STALE);
 }
 
 /* Reads look into the token and refuse it by themselves; writes need only that it is one. */
@@ -351,7 +383,7 @@ static enum status let_in(struct router *router, struct exchange *exchange, stru
     TRY(origin_check_host(op, &router->options, request));
     TRY(path_parse(op, request->target, &routed->path));
     find_route(request, routed);
-    TRY(check_built(op, routed->route));
+    TRY(check_direct(op, router->options.service, routed->route));
     TRY(check_signature(op, router, request, &routed->path,
                         routed->route && route_wants_full_key(routed->route), &routed->who));
     TRY(check_route(op, routed));
@@ -388,6 +420,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     owners = find_owners(op, routed);
     TRY(check_rights(op, router, routed)); /* before the owners: nobody is told what there is elsewhere */
     TRY(owners);
+    TRY(check_known_container(op, &routed->call));
     TRY(check_intended_container(op, &routed->call));
     TRY(check_session_token(op, routed));
     if (routed->call.container && exchange->class != CLASS_QUICK)

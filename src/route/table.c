@@ -1,7 +1,6 @@
 /*
  * src/route/table.c - the routes.
- * To add an operation: write it in resource/, add its row, add test/wire/<it>.case. A row without
- * an operation is a gap, answered with 501 and listed in docs/compat.md. Kinds of small resources have
+ * To add an operation: write it in resource/, add its row, add test/wire/<it>.case. Kinds of small resources have
  * one row in keys/kinds.def, which makes their seven routes.
  */
 #include <assert.h>
@@ -34,17 +33,20 @@
 
 const struct route routes[] = {
     /*    name                  method  marker  shape                 run                action     flags */
-    ROUTE("account_read",       GET,    NONE,   "",                   account_read,      METADATA,  RUN_INLINE)
+    ROUTE("account_read",       GET,    NONE,   "",                   account_read,      METADATA,  RUN_INLINE | FOR_EVERYBODY)
+    ROUTE("address_list",       GET,    NONE,   "addresses",          address_list,      METADATA,  RUN_INLINE | FOR_EVERYBODY)
 
     ROUTE("database_create",    POST,   NONE,   "dbs",                database_create,   NONE,      0)
     ROUTE("database_query",     POST,   QUERY,  "dbs",                database_query,    METADATA,  READS)
     ROUTE("database_list",      GET,    NONE,   "dbs",                database_list,     METADATA,  0)
+    ROUTE("database_head",      HEAD,   NONE,   "dbs",                database_head,     METADATA,  RUN_INLINE)
     ROUTE("database_read",      GET,    NONE,   "dbs/x",              database_read,     METADATA,  RUN_INLINE)
     ROUTE("database_delete",    DELETE, NONE,   "dbs/x",              database_delete,   NONE,      0)
 
     ROUTE("container_create",   POST,   NONE,   "dbs/x/colls",        container_create,  NONE,      0)
     ROUTE("container_query",    POST,   QUERY,  "dbs/x/colls",        container_query,   METADATA,  READS)
     ROUTE("container_list",     GET,    NONE,   "dbs/x/colls",        container_list,    METADATA,  0)
+    ROUTE("container_head",     HEAD,   NONE,   COLL,                 container_head,    METADATA,  RUN_INLINE)
     ROUTE("container_read",     GET,    NONE,   COLL,                 container_read,    METADATA,  RUN_INLINE)
     ROUTE("container_replace",  PUT,    NONE,   COLL,                 container_replace, NONE,      0)
     ROUTE("container_delete",   DELETE, NONE,   COLL,                 container_delete,  NONE,      0)
@@ -88,7 +90,6 @@ const struct route routes[] = {
     ROUTE("offer_list",         GET,    NONE,   "offers",             offer_list,        NONE,      0)
     ROUTE("offer_read",         GET,    NONE,   "offers/x",           offer_read,        NONE,      RUN_INLINE)
     ROUTE("offer_replace",      PUT,    NONE,   "offers/x",           offer_replace,     NONE,      0)
-    ROUTE("address_list",       GET,    NONE,   "addresses",          NULL,              METADATA,  0)
 };
 const size_t route_count = sizeof(routes) / sizeof(routes[0]);
 /* clang-format on */

@@ -13,6 +13,8 @@ enum route_flags {
     TELLS_TOKENS = 8, /* the answer has tokens, which may allow writes: keys for reading may not ask */
     SCANS = 16,       /* reads whatever there is, as queries do */
     RUNS_SCRIPTS = 32,
+    FOR_EVERYBODY =
+        64, /* clients ask before they can ask for anything: every token and role that is good for something */
 };
 
 struct route {
@@ -21,7 +23,7 @@ struct route {
     enum marker marker;
     const char *shape; /* ids are x: dbs/x/colls/x/docs */
     size_t shape_size;
-    operation *run;   /* NULL: the service has it, this version of the server does not */
+    operation *run;
     unsigned actions; /* of enum data_action, which roles must allow all; 0: no role does */
     unsigned flags;
 };

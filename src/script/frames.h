@@ -19,7 +19,8 @@
  *     sizes again.
  *
  * LOAD        {"key":text, "kind":"sproc"|"trigger"|"udf", "source":text, "name"?:text}
- *             Kept by key, FRAME_SOURCES_MAX of a child, the least recently used goes first. `name` is the script's id;
+ *             Kept by key, FRAME_SOURCES_MAX of a child and FRAME_SOURCES_BYTES_MAX of their frames, the least recently
+ *             used goes first. `name` is the script's id;
  *             stacks show it as name.js. Other name, same source: another key. Same key again: nothing happens.
  *             Whether it compiles shows when it runs.
  * RUN         {"key":text, "args"?:[...] or {...}, "context":{
@@ -89,6 +90,8 @@ enum {
     FRAME_HEADER_BYTES = 4,
     FRAME_BYTES_MAX = 64 * 1024 * 1024,
     FRAME_SOURCES_MAX = 256,
+    FRAME_SOURCES_BYTES_MAX =
+        32 * 1024 * 1024, /* more than a query's functions and a procedure, the largest there are */
 };
 
 enum frame_kind {

@@ -56,7 +56,7 @@ static enum status seek(struct op *op, struct query_source *source, uint64_t aft
 /* How many rows in pages of that many; -1 when it fails, which some queries do on some rows. */
 static long count_rows(struct op *op, struct query *query, struct items *items, size_t rows)
 {
-    struct query_limits limits = { rows, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { rows, PAGE_BYTES_MAX, 0, false };
     struct slice from = slice_of("");
     struct query_page page;
     long count = 0;

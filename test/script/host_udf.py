@@ -131,6 +131,16 @@ def the_least_recently_used_source_is_forgotten_first(host):
     assert host.receive() == ("V", [{"value": "kept"}])
 
 
+def large_sources_are_forgotten_before_they_fill_the_child(host):
+    first = host.load("() => 'first' /* %s */" % ("x" * 2000000), "udf")
+    for i in range(20):
+        last = host.load("() => %d /* %s */" % (i, "x" * 2000000), "udf")
+    host.send("U", {"key": first, "calls": [[]]})
+    assert host.receive() == ("N", {"key": first})
+    host.send("U", {"key": last, "calls": [[]]})
+    assert host.receive() == ("V", [{"value": 19}])
+
+
 def loading_again_changes_nothing(host):
     host.send("L", {"key": "same", "kind": "udf", "source": "() => 1"})
     host.send("L", {"key": "same", "kind": "udf", "source": "() => 2"})

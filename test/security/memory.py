@@ -146,5 +146,23 @@ def writes_with_many_paths(world):
     return attacked(world, attack)
 
 
+def scripts_of_many_containers(world):
+    def attack(server):
+        peer, source = Peer(server.http), "// %s" % ("x" * 2000000)
+        containers = 8 if "asan" in server.program else 60
+        for number in range(containers):
+            path = "/dbs/s/colls/c%d" % number
+            peer.must(201, "POST", "/dbs/s/colls", {**POLICY, "id": "c%d" % number})
+            for script in range(8):
+                peer.must(201, "POST", path + "/udfs", {"id": "f%d" % script, "body": source})
+            check(peer.ask("POST", path + "/udfs", {"id": "more", "body": source}).status == 403, "no limit")
+            check(len(peer.must(200, "GET", path + "/udfs/f7").json()["body"]) == len(source), "another body")
+        metrics = peer.must(200, "GET", "/_orrery/metrics").body.decode()
+        held = int(metrics.split('orrery_memory_bytes{holder="definitions"} ')[1].split()[0])
+        check(0 < held < 1000 * 8 * containers, "definitions take %d bytes of memory", held)
+        return "%d MB of scripts take %d KB of memory" % (2 * 8 * containers, held // 1024)
+    return attacked(world, attack)
+
+
 ALL = [("bodies of strangers", bodies_of_strangers), ("bodies of one peer", bodies_of_one_peer),
-       ("writes with many paths", writes_with_many_paths)]
+       ("writes with many paths", writes_with_many_paths), ("scripts of many containers", scripts_of_many_containers)]

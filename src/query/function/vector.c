@@ -22,15 +22,16 @@ struct option {
     size_t name_count;
     double low, high;
     bool whole;
+    const char *code; /* of a number that is out of its range */
 };
 
 static const struct option options[] = {
-    /* name, names and their count, low and high, whole */
-    { "distanceFunction", functions, sizeof(functions) / sizeof(*functions), 0, 0, false },
-    { "dataType", types, sizeof(types) / sizeof(*types), 0, 0, false },
-    { "searchListSizeMultiplier", NULL, 0, 1, 100, true },
-    { "quantizedVectorListMultiplier", NULL, 0, 1, 100, true },
-    { "filterPriority", NULL, 0, 0, 1, false },
+    /* name, names and their count, low and high, whole, code */
+    { "distanceFunction", functions, sizeof(functions) / sizeof(*functions), 0, 0, false, NULL },
+    { "dataType", types, sizeof(types) / sizeof(*types), 0, 0, false, NULL },
+    { "searchListSizeMultiplier", NULL, 0, 1, 100, true, "SC2213" },
+    { "quantizedVectorListMultiplier", NULL, 0, 1, 50, true, "SC2214" },
+    { "filterPriority", NULL, 0, 0, 1, false, "SC2215" },
 };
 
 static int find_name(struct slice name, const char *const *names, size_t count)
@@ -154,26 +155,47 @@ static const char *value_text(struct op *op, struct value value)
     return text.failed ? "" : text.data;
 }
 
+static enum status check_name(struct op *op, struct span span, const struct option *option,
+                              struct value value)
+{
+    if (value.kind != JSON_STRING)
+        return mistake(op, span, "SC2210",
+                       "VectorDistance function options argument property value of option '%s' must be a string "
+                       "literal.",
+                       option->name);
+    if (find_name(value.string, option->names, option->name_count) < 0)
+        return mistake(op, span, "SC2210",
+                       "VectorDistance function options argument property value '%s' is not a valid value for "
+                       "option '%s'.",
+                       value_text(op, value), option->name);
+    return ST_OK;
+}
+
+/* The service names the number only where it is whole, as it has to be. */
+static enum status check_number(struct op *op, struct span span, const struct option *option,
+                                struct value value)
+{
+    if (value.kind != JSON_NUMBER)
+        return mistake(op, span, "SC2210",
+                       "VectorDistance function options argument property value of option '%s' must be a number "
+                       "literal.",
+                       option->name);
+    if (value.number >= option->low && value.number <= option->high && (value.is_int || !option->whole))
+        return ST_OK;
+    if (option->whole && value.is_int)
+        return mistake(op, span, option->code,
+                       "The '%s' value %s specified in the VectorDistance function is outside the supported "
+                       "range. The value must be between %g and %g.",
+                       option->name, value_text(op, value), option->low, option->high);
+    return mistake(op, span, option->code,
+                   "The '%s' value specified in the VectorDistance function must be %s between %g and %g.",
+                   option->name, option->whole ? "an integer" : "a value", option->low, option->high);
+}
+
 static enum status check_value(struct op *op, struct span span, const struct option *option,
                                struct value value)
 {
-    bool fits = option->names ? value.kind == JSON_STRING &&
-                                    find_name(value.string, option->names, option->name_count) >= 0
-                              : value.kind == JSON_NUMBER && (value.is_int || !option->whole);
-
-    if (!fits)
-        return mistake(
-            op, span, "SC2210",
-            "VectorDistance function options argument property value '%s' is not a valid value for option "
-            "'%s'.",
-            value_text(op, value), option->name);
-    if (!option->names && !(value.number >= option->low && value.number <= option->high))
-        return mistake(
-            op, span, "SC2213",
-            "VectorDistance function options argument property value '%s' is out of range for option '%s'. "
-            "It must be between %g and %g.",
-            value_text(op, value), option->name, option->low, option->high);
-    return ST_OK;
+    return option->names ? check_name(op, span, option, value) : check_number(op, span, option, value);
 }
 
 static enum status check_option(struct op *op, struct span span, struct slice name, struct value value)

@@ -78,6 +78,13 @@ const struct select *query_select(const struct query *query)
     return query->select;
 }
 
+bool query_takes_nothing(const struct query *query)
+{
+    const struct expr *top = query->select->top;
+
+    return top && top->value.integer == 0;
+}
+
 bool query_gathers(const struct query *query)
 {
     return query->select->whole;
@@ -86,6 +93,13 @@ bool query_gathers(const struct query *query)
 void query_gathers_elsewhere(struct query *query)
 {
     query->gathers_elsewhere = true;
+}
+
+bool query_joins(const struct query *query)
+{
+    const struct select *select = query->select;
+
+    return select->distinct || select->group_count || select->aggregate_count;
 }
 
 uint64_t query_hash(const struct query *query)

@@ -214,7 +214,7 @@ out:
 /* All rows of the subquery in FROM. */
 static enum status gather_rows(struct run *run, struct query_source *items, struct query_page *page)
 {
-    static const struct query_limits all = { SIZE_MAX, SIZE_MAX, 0 };
+    static const struct query_limits all = { .rows = SIZE_MAX, .bytes = SIZE_MAX };
     struct run inner = { .query = run->query, .fill = { .page = page, .limits = &all, .nested = true } };
 
     return run_select(run->cursor.eval.op, &inner, run->cursor.select->source[0].select, items, slice_of(""));

@@ -123,14 +123,32 @@ static struct position before_row(uint64_t number, uint32_t index)
     return (struct position){ .order = ORDER_NUMBER, .number = number, .index = index - 1 };
 }
 
+/* All rows are given, and they have filled the page. */
+static bool ends_full(const struct plain *plain)
+{
+    const struct fill *fill = plain->fill;
+
+    return fill->limits->full_goes_on && !fill->nested && plain->count &&
+           fill->page->count == fill->limits->rows;
+}
+
 static void go_on(struct plain *plain, size_t given, bool ended, bool by_counter)
 {
     const struct cursor *cursor = plain->fill->cursor;
     struct position next;
 
-    if (plain->fill->at.take == 0 || (ended && given == plain->count))
+    if (plain->fill->at.take == 0)
         return;
-    if (given < plain->count && by_counter)
+    if (ended && given == plain->count) {
+        const struct plain_row *last;
+
+        if (!ends_full(plain))
+            return;
+        last = &plain->list[plain->count - 1];
+        next = (struct position){ .order = by_counter ? ORDER_CREATION : ORDER_NUMBER,
+                                  .number = by_counter ? last->counter : last->number,
+                                  .index = last->index };
+    } else if (given < plain->count && by_counter)
         next = (struct position){ .order = ORDER_CREATION,
                                   .number = plain->list[given].counter,
                                   .index = plain->list[given].index - 1 };

@@ -480,6 +480,30 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* While the others work, clients come and go, and it listens and stops. */
+static void *come_and_go(void *argument)
+{
+    orrery_listen_settings listen = { .size = sizeof(listen), .address = "127.0.0.1:0", .no_tls = 1 };
+    struct worker *worker = argument;
+    char line[WHY_SIZE] = "";
+
+    for (int i = 0; i < EACH; i++) {
+        orrery_settings settings = { .size = sizeof(settings), .database_of = client };
+        orrery_client *mine = NULL, *apart = NULL;
+
+        worker->good += orrery_open(&settings, &mine) == ORRERY_OK;
+        settings = (orrery_settings){ .size = sizeof(settings), .memory = 1 };
+        if (i % 10 == 0 && (orrery_open(&settings, &apart) != ORRERY_OK || orrery_listen(mine, &listen, NULL, 0) != ORRERY_OK))
+            worker->good = -EACH;
+        orrery_log_to(note_line, line, ORRERY_LOG_DEBUG);
+        orrery_listen_end(mine);
+        orrery_log_to(NULL, NULL, ORRERY_LOG_ERROR);
+        orrery_close(apart);
+        orrery_close(mine);
+    }
+    return NULL;
+}
+
 static int threads(char **argv)
 {
     struct worker workers[THREADS] = { 0 };
@@ -488,7 +512,7 @@ static int threads(char **argv)
     must(make_container(client));
     for (int i = 0; i < THREADS; i++) {
         workers[i].number = i;
-        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+        if (pthread_create(&workers[i].thread, NULL, i == 0 ? come_and_go : work, &workers[i]) != 0)
             exit(1);
     }
     for (int i = 0; i < THREADS; i++) {

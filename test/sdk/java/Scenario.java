@@ -61,13 +61,14 @@ public final class Scenario {
     }
 
     private static CosmosClientBuilder builder() {
-        return new CosmosClientBuilder()
+        CosmosClientBuilder builder = new CosmosClientBuilder()
             .endpoint(System.getenv("ORRERY_ENDPOINT"))
             .key(System.getenv("ORRERY_KEY"))
-            .gatewayMode(new GatewayConnectionConfig().setHttp2ConnectionConfig(
-                new Http2ConnectionConfig().setEnabled("true".equals(System.getenv("ORRERY_HTTP2")))))
             .consistencyLevel(ConsistencyLevel.SESSION)
             .contentResponseOnWriteEnabled(true);
+        return "true".equals(System.getenv("ORRERY_DIRECT")) ? builder.directMode()
+            : builder.gatewayMode(new GatewayConnectionConfig().setHttp2ConnectionConfig(
+                new Http2ConnectionConfig().setEnabled("true".equals(System.getenv("ORRERY_HTTP2")))));
     }
 
     private static CosmosClient connect() {

@@ -496,3 +496,109 @@ TEST(there_is_a_limit_to_the_bytes_of_scripts_below_one_container)
     CHECK(create_script(&rig, &container->rid, 99, 1000) == ST_OK); /* what fits goes on */
     rig_close(&rig);
 }
+
+/* ---- bodies, which stay in the store ---- */
+
+TEST(a_script_s_body_is_in_the_store_alone_and_a_permission_s_in_memory_too)
+{
+    struct child *script, *user, *permission;
+    struct container *c;
+    struct json body;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    c = rig_container(&rig, CONTAINER_C);
+    script = make(&rig, RID_TYPE_UDF, &c->rid, "{'id':'f','body':'x => x'}");
+    CHECK(json_kind(script->body) == JSON_UNDEFINED && slice_is(script->id, "f"));
+    CHECK(child_read_body(rig.op, rig.catalog, &script, &body) == ST_OK);
+    CHECK(slice_is(json_string(json_get(body, "body")), "x => x"));
+    user = make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'u'}");
+    permission = make(&rig, RID_TYPE_PERMISSION, &user->rid, "{'id':'p','resource':'dbs/db'}");
+    CHECK(slice_is(json_string(json_get(permission->body, "resource")), "dbs/db"));
+    child_release(script);
+    child_release(user);
+    child_release(permission);
+    rig_close(&rig);
+}
+
+TEST(who_found_an_older_version_reads_the_version_and_the_body_of_one_commit)
+{
+    struct child *found, *now = NULL;
+    struct container *c;
+    struct json body;
+    struct rig rig;
+
+    rig_open(&rig, false);
+    c = rig_container(&rig, CONTAINER_C);
+    found = make(&rig, RID_TYPE_PROCEDURE, &c->rid, "{'id':'p','body':'1'}");
+    CHECK(catalog_replace_child(rig.op, rig.catalog, found, rig_json(rig.op, "{'id':'p','body':'2'}"),
+                                any_version, &now) == ST_OK);
+    CHECK(found->etag != now->etag);
+    CHECK(child_read_body(rig.op, rig.catalog, &found, &body) == ST_OK);
+    CHECK(slice_is(json_string(json_get(body, "body")), "2"));
+    CHECK(found->etag == now->etag && found->ts_ms == now->ts_ms && slice_is(found->id, "p"));
+    CHECK(catalog_drop_child(rig.op, rig.catalog, now, any_version) == ST_OK);
+    CHECK(child_read_body(rig.op, rig.catalog, &found, &body) == ST_NOT_FOUND);
+    child_release(found);
+    child_release(now);
+    rig_close(&rig);
+}
+
+TEST(what_definitions_take_in_memory_is_on_the_account_and_does_not_grow_with_their_bodies)
+{
+    struct account account;
+    struct container *c;
+    struct rig rig;
+    atomic_size_t *held = &account.held_bytes[HOLDER_DEFINITIONS];
+    size_t before;
+
+    account_init(&account, 0);
+    rig_open(&rig, true);
+    c = rig_container(&rig, CONTAINER_C);
+    put(&rig, RID_TYPE_UDF, &c->rid, "{'id':'before'}");
+    catalog_join_account(rig.catalog, &account);
+    before = atomic_load(held);
+    CHECK(before > 0); /* what was there already */
+    for (int i = 0; i < 8; i++)
+        CHECK(create_script(&rig, &c->rid, i, 2000000) == ST_OK);
+    CHECK(atomic_load(held) > before);
+    CHECK(atomic_load(held) < before + 16 * 1024);
+    CHECK(catalog_drop_container(rig.op, rig.catalog, c, false) == ST_OK);
+    CHECK(atomic_load(held) == 0);
+    rig_close(&rig);
+}
+
+TEST(beyond_the_part_of_the_account_no_definition_is_made_and_what_is_deleted_makes_room)
+{
+    struct claim others = { .holder = HOLDER_STORE };
+    struct account account;
+    struct child *list[4];
+    struct rig rig;
+    int count = 0;
+    enum status st = ST_OK;
+
+    account_init(&account, 32 * 1024 * 1024); /* of which a tenth is for definitions */
+    others.account = &account;
+    rig_open(&rig, false);
+    rig_container(&rig, CONTAINER_C);
+    catalog_join_account(rig.catalog, &account);
+    for (; st == ST_OK && count < CATALOG_CHILDREN_MAX; count++) {
+        char body[400];
+
+        op_begin(rig.op, 1000);
+        snprintf(body, sizeof(body), "{'id':'%0255d'}", count);
+        st = try_make(&rig, RID_TYPE_USER, &rig.database->rid, body);
+    }
+    CHECK(st == ST_FORBIDDEN);
+    CHECK(count > 1000 && count < 10000);
+    CHECK(catalog_list_children(rig.catalog, RID_TYPE_USER, &rig.database->rid, &beginning, list, 4) == 4);
+    for (int i = 0; i < 4; i++) {
+        CHECK(catalog_drop_child(rig.op, rig.catalog, list[i], any_version) == ST_OK);
+        child_release(list[i]);
+    }
+    CHECK(try_make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'more'}") == ST_OK);
+    claim_anyway(&others, 30 * 1024 * 1024); /* a server that has other things in memory */
+    CHECK(try_make(&rig, RID_TYPE_USER, &rig.database->rid, "{'id':'later'}") != ST_OK);
+    claim_less(&others, 30 * 1024 * 1024);
+    rig_close(&rig);
+}

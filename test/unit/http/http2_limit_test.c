@@ -309,6 +309,61 @@ TEST(an_answer_that_its_client_leaves_no_room_for_is_given_up)
     site_close(server);
 }
 
+/* Other requests of the connection earn the frames by which its client opens the window, a byte at a time. */
+TEST(an_answer_that_is_taken_in_a_trickle_over_http2_is_given_up)
+{
+    const nghttp2_settings_entry shut = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+    struct http_options options = site_options();
+    struct http2_client *client;
+    struct http_server *server;
+    int32_t large;
+
+    options.request_ms = 10;
+    options.env = env_seeded(1, 1000000); /* it moves with each byte, however slow the machine is */
+    server = site_open(&options);
+    client = http2_connect(server, &shut, 1);
+    large = http2_get(client, "/large");
+    for (int tries = 0; tries < HTTP2_STREAMS - 8 && !http2_reply(client, large)->ended; tries++) {
+        env_advance_ms(options.env, 1);
+        nghttp2_submit_window_update(client->session, NGHTTP2_FLAG_NONE, large, 1);
+        CHECK(http2_ask(client, &(struct http2_request){ .path = "/empty" })->status == 204);
+    }
+    CHECK(http2_reply(client, large)->error == NGHTTP2_CANCEL);
+    http2_disconnect(client);
+    site_close(server);
+    env_free(options.env);
+}
+
+/* Streams whose windows stay shut hold their answers: as in HTTP/1.1 a peer gets half of what there is for that. */
+TEST(a_peer_whose_answers_pile_up_by_http2_loses_the_stream_that_would_be_too_much)
+{
+    const nghttp2_settings_entry shut = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+    struct http_options options = site_options();
+    struct http2_client *client, *other;
+    struct http_server *server;
+    struct account account;
+    int32_t first;
+
+    account_init(&account, 256 << 20); /* 64 MB for answers */
+    options.account = &account;
+    server = site_open(&options);
+    client = http2_connect_over(client_connect_from(server, 1), &shut, 1);
+    first = http2_get(client, "/large");
+    for (int i = 0; i < 5; i++)
+        http2_get(client, "/large");
+    CHECK(http2_wait(client, first)->error ==
+          NGHTTP2_CANCEL); /* they come at once, and the latest is kept first */
+    CHECK(atomic_load(&account.refused[HOLDER_ANSWERS]) > 0);
+    CHECK(atomic_load(&account.held_bytes[HOLDER_ANSWERS]) == 4 * (size_t)LARGE_BYTES);
+    CHECK(atomic_load(&account.held_bytes[HOLDER_OPERATIONS]) < 1 << 20);
+    other = http2_connect_over(client_connect_from(server, 2), NULL, 0);
+    CHECK(http2_wait(other, http2_get(other, "/large"))->whole);
+    http2_disconnect(other);
+    http2_disconnect(client);
+    site_close(server);
+    CHECK(atomic_load(&account.used_bytes) == 0);
+}
+
 /* Only one connection is allowed, so a second one is served when the first has been closed. */
 TEST(a_client_of_http2_that_reads_nothing_is_closed)
 {

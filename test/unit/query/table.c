@@ -62,7 +62,7 @@ struct query *table_compile(const char *text)
 
 struct slice table_pages(struct table *table, struct query *query, size_t rows, size_t bytes, const char *end)
 {
-    struct query_limits limits = { rows, bytes, 0 };
+    struct query_limits limits = { rows, bytes, 0, false };
     struct slice from = slice_of("");
     struct query_page page;
     struct buf lines;

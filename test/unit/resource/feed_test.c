@@ -117,26 +117,76 @@ static struct json large_document(struct op *op, int id)
     return rig_json(op, arena_text(&op->arena, buf_as_slice(&text)));
 }
 
-/* As a script can write, whose memory is that of one operation. */
-TEST(a_transaction_is_in_one_page_however_large)
+/* Items of 2 MB in one transaction, as a script can write them. */
+static void create_together(struct ask *ask, int from, int count)
 {
+    struct op *op = ask->rig.op;
     struct partition_txn *txn = NULL;
     struct commit_stamp stamp;
     struct placed_key key;
     struct record item;
+
+    op->arena.limit_bytes = 16 * (size_t)OP_MEMORY_BYTES_MAX;
+    partition_key_extract(ask->call.container, large_document(op, from), &key.values);
+    partition_key_place(ask->call.container, &key);
+    REQUIRE(partition_begin_many(op, ask->call.container, &key, &txn) == ST_OK);
+    for (int i = 0; i < count; i++)
+        CHECK(partition_create(op, txn, large_document(op, from + i), &item) == ST_OK);
+    REQUIRE(partition_commit(op, &txn, &stamp) == ST_OK);
+}
+
+/* With the memory that one operation has, whatever the test has taken. */
+static int page_after(struct ask *ask, const char *etag)
+{
+    struct op *op = ask->rig.op;
+
+    op->arena.limit_bytes = op->arena.used_bytes + OP_MEMORY_BYTES_MAX;
+    return read_after(ask, etag);
+}
+
+TEST(a_transaction_as_large_as_the_service_has_is_in_one_page)
+{
     struct ask ask;
-    struct op *op;
 
     open_feed(&ask, "Incremental Feed");
-    op = ask.rig.op;
-    partition_key_extract(ask.call.container, large_document(op, 0), &key.values);
-    partition_key_place(ask.call.container, &key);
-    REQUIRE(partition_begin_many(op, ask.call.container, &key, &txn) == ST_OK);
-    for (int i = 0; i < 16; i++)
-        CHECK(partition_create(op, txn, large_document(op, i), &item) == ST_OK);
-    REQUIRE(partition_commit(op, &txn, &stamp) == ST_OK);
-    op->arena.limit_bytes = op->arena.used_bytes + OP_MEMORY_BYTES_MAX;
-    CHECK(read_after(&ask, "\"0\"") == 200 && slice_is(ask_answer(&ask, "etag"), "\"1\""));
-    op->arena.limit_bytes = op->memory_limit_bytes;
+    create_together(&ask, 0, 7);
+    ask_header(&ask, HEADER_MAX_ITEM_COUNT, "1");
+    CHECK(page_after(&ask, "\"0\"") == 200 && slice_is(ask_answer(&ask, "x-ms-item-count"), "7"));
+    CHECK(slice_is(ask_answer(&ask, "etag"), "\"1\""));
+    ask_close(&ask);
+}
+
+TEST(a_larger_transaction_goes_on_in_the_next_page_and_loses_nothing)
+{
+    static const char *const modes[] = { "Incremental Feed", "Full-Fidelity Feed" };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct ask ask;
+
+        open_feed(&ask, modes[i]);
+        create_together(&ask, 0, 20);
+        create_together(&ask, 20, 1);
+        CHECK(page_after(&ask, "\"0\"") == 200 && slice_is(ask_answer(&ask, "x-ms-item-count"), "9"));
+        CHECK(slice_is(ask_answer(&ask, "etag"), "\"1.8\""));
+        CHECK(page_after(&ask, "\"1.8\"") == 200 && slice_is(ask_answer(&ask, "x-ms-item-count"), "9"));
+        CHECK(slice_is(ask_answer(&ask, "etag"), "\"1.17\""));
+        CHECK(page_after(&ask, "\"1.17\"") == 200 && slice_is(ask_answer(&ask, "x-ms-item-count"), "3"));
+        CHECK(slice_is(ask_answer(&ask, "etag"), "\"2\""));
+        CHECK(page_after(&ask, "\"1.19\"") == 200 && slice_is(ask_answer(&ask, "x-ms-item-count"), "1"));
+        ask_close(&ask);
+    }
+}
+
+TEST(a_page_that_ended_within_a_transaction_is_named_by_two_numbers_and_nothing_else)
+{
+    static const char *const malformed[] = { "\"1.\"", "\".1\"",   "\"1.x\"",          "\"0.1\"",
+                                             "1.-1",   "\"1..1\"", "\"1.4294967295\"", "\"1.1.1\"" };
+    struct ask ask;
+
+    open_feed(&ask, "Incremental Feed");
+    create(&ask, "{'id':'1','a':{'b':'k'}}");
+    for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++)
+        CHECK(read_after(&ask, malformed[i]) == 400);
+    CHECK(read_after(&ask, "\"1.99\"") == 304 && read_after(&ask, "\"1.0\"") == 304);
     ask_close(&ask);
 }

@@ -53,6 +53,7 @@ static void open_client(struct client *client, const char *audit_path,
                                         .print_token = print_token,
                                         .token_context = client->auth,
                                         .account = slice_of("orrery"),
+                                        .serves_direct = true,
                                         .consistency = CONSISTENCY_SESSION };
     if (audit_path)
         CHECK(audit_open(client->rig.op, audit_path, &client->audit) == ST_OK);

@@ -50,7 +50,9 @@ static const struct {
     { "/dbs/a#b", "dbs/x", "dbs", "dbs/a#b", "dbs/a#b" },
     { "/dbs/a&b=c;d,e@$", "dbs/x", "dbs", "dbs/a&b=c;d,e@$", "dbs/a&b=c;d,e@$" },
     /* queries that are queries */
-    { "/addresses/?$resolveFor=x&$filter=y", "addresses", "addresses", "", "" },
+    { "/addresses/?$resolveFor=dbs&$filter=y", "addresses", "dbs", "", "" },
+    { "//addresses/?$resolveFor=dbs%2fA%3d%2Fcolls%2fB%2fdocs&$partitionKeyRangeIds=0", "addresses", "docs",
+      "dbs/A=/colls/B", "dbs/A=/colls/B" },
     { "/dbs/a?api-version=1", "dbs/x", "dbs", "dbs/a", "dbs/a" },
     { "/dbs/a?$partitionKeyRangeIds=0", "dbs/x", "dbs", "dbs/a", "dbs/a" },
     { "/?", "", "", "", "" },

@@ -87,7 +87,7 @@ static bool is_refused(struct house *house, const struct route *route)
 
 /*
  * What somebody may do: `allowed` in the container of the shapes, and `account` where there is none. The account itself
- * is told to whoever may read metadata `somewhere`.
+ * and addresses are told to whoever may read metadata `somewhere`.
  */
 struct rights {
     const char *claims;
@@ -101,10 +101,10 @@ static void check_table(struct house *house, const struct rights *rights)
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &routes[i];
         unsigned allowed = route_owners(route) & OWNER_DATABASE ? rights->allowed : rights->account;
-        bool open =
-            (route->actions && !(route->actions & ~allowed)) || (route->shape_size == 0 && rights->somewhere);
+        bool open = (route->actions && !(route->actions & ~allowed)) ||
+                    (route->flags & FOR_EVERYBODY && rights->somewhere);
 
-        if (route->run && is_refused(house, route) == open)
+        if (is_refused(house, route) == open)
             test_failed(__FILE__, __LINE__, route->name);
     }
 }

@@ -347,8 +347,6 @@ static const struct {
       "BadRequest", "'Fuzzy'" },
     { "another container", METHOD_GET, "/dbs/d/colls/c", HEADER_INTENDED_CONTAINER, "AAAAAAAAAAA=", 400,
       "1024", "BadRequest", "does not match" },
-    { "a gap", METHOD_GET, "/addresses", HEADER_COUNT, NULL, 501, NULL, "NotImplemented",
-      "use gateway mode" },
     { "an operation's own", METHOD_GET, DOCS "/none", HEADER_PARTITION_KEY, "['a']", 404, NULL, "NotFound",
       "Entity with the specified id" },
 };

@@ -191,17 +191,25 @@ TEST(options_are_refused_in_the_service_s_words)
         "valid value for option 'distanceFunction'."));
     CHECK(refused("dataType", text("float64"), "SC2210",
                   "'float64' is not a valid value for option 'dataType'."));
-    CHECK(refused("searchListSizeMultiplier", text("10"), "SC2210", "option 'searchListSizeMultiplier'."));
-    CHECK(refused("searchListSizeMultiplier", value_double(1.5), "SC2210",
-                  "option 'searchListSizeMultiplier'."));
+    CHECK(refused("searchListSizeMultiplier", text("10"), "SC2210",
+                  "of option 'searchListSizeMultiplier' must be a number literal."));
+    CHECK(refused("dataType", value_int(3), "SC2210", "of option 'dataType' must be a string literal."));
 }
 
 TEST(numbers_among_the_options_have_ranges)
 {
-    CHECK(refused("searchListSizeMultiplier", value_int(0), "SC2213", "between 1 and 100"));
+    CHECK(refused("searchListSizeMultiplier", value_int(0), "SC2213",
+                  "The 'searchListSizeMultiplier' value 0 specified in the VectorDistance function is outside the "
+                  "supported range. The value must be between 1 and 100."));
     CHECK(refused("searchListSizeMultiplier", value_int(101), "SC2213", "between 1 and 100"));
-    CHECK(refused("quantizedVectorListMultiplier", value_int(-1), "SC2213", "between 1 and 100"));
-    CHECK(refused("filterPriority", value_double(1.5), "SC2213", "between 0 and 1"));
+    CHECK(refused("searchListSizeMultiplier", value_double(1.5), "SC2213",
+                  "The 'searchListSizeMultiplier' value specified in the VectorDistance function must be an "
+                  "integer between 1 and 100."));
+    CHECK(refused("quantizedVectorListMultiplier", value_int(-1), "SC2214", "between 1 and 50"));
+    CHECK(refused("quantizedVectorListMultiplier", value_int(51), "SC2214", "between 1 and 50"));
+    CHECK(refused("filterPriority", value_double(1.5), "SC2215",
+                  "The 'filterPriority' value specified in the VectorDistance function must be a value between 0 "
+                  "and 1."));
     CHECK(accepted("searchListSizeMultiplier", value_int(1)));
     CHECK(accepted("searchListSizeMultiplier", value_int(100)));
     CHECK(accepted("quantizedVectorListMultiplier", value_int(5)));

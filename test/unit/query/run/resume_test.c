@@ -332,7 +332,7 @@ TEST(a_value_that_no_row_has_is_a_place_nevertheless)
 
 static struct slice first_page(struct shelf *shelf, const char *text, size_t rows)
 {
-    struct query_limits limits = { rows, SIZE_MAX, 0 };
+    struct query_limits limits = { rows, SIZE_MAX, 0, false };
     struct query_page page;
     struct slice next;
 
@@ -346,7 +346,7 @@ static struct slice first_page(struct shelf *shelf, const char *text, size_t row
 static void goes_on_at(struct shelf *shelf, const char *text, enum query_way way, struct slice from,
                        struct json filter, struct slice expected)
 {
-    struct query_limits limits = { SIZE_MAX, SIZE_MAX, 0 };
+    struct query_limits limits = { SIZE_MAX, SIZE_MAX, 0, false };
     struct query *query = shelf_compile(text, way);
     struct query_page page;
     struct buf out;

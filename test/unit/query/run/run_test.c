@@ -149,7 +149,7 @@ TEST(distinct_rows_that_come_again_lose_no_other)
 TEST(rows_behind_a_long_key_may_come_again_and_are_never_lost)
 {
     struct query *query = table_compile("SELECT VALUE c.id FROM c ORDER BY c.long");
-    struct query_limits limits = { 5, SIZE_MAX, 0 };
+    struct query_limits limits = { 5, SIZE_MAX, 0, false };
     struct slice from = slice_of("");
     bool seen[40] = { false };
     struct query_page page;
@@ -212,7 +212,7 @@ TEST(a_statement_that_is_costly_by_row_by_call_or_by_element_stops_when_its_time
         "SELECT VALUE [ARRAY_SUM(c.big), ARRAY_SUM(c.big), ARRAY_SUM(c.big)] FROM c",
         "SELECT VALUE 'x' LIKE CONCAT('y', c.brackets) FROM c",
     };
-    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0, false };
     struct query_page page;
     struct table table;
     struct buf text;
@@ -280,7 +280,7 @@ TEST(what_little_memory_holds_comes_in_order_of_creation)
 TEST(a_plain_query_reads_little_more_than_the_rows_it_gives)
 {
     struct query *query = table_compile("SELECT VALUE c.id FROM c");
-    struct query_limits limits = { 10, SIZE_MAX, 0 };
+    struct query_limits limits = { 10, SIZE_MAX, 0, false };
     struct query_page page;
     struct table table;
 
@@ -307,7 +307,7 @@ TEST(any_bytes_as_a_position_are_refused_or_give_rows_and_never_harm)
                                          "SELECT DISTINCT VALUE c.s FROM c ORDER BY c.s",
                                          "SELECT c.s FROM c GROUP BY c.s",
                                          "SELECT DISTINCT VALUE c.a FROM c" };
-    struct query_limits limits = { 2, SIZE_MAX, 0 };
+    struct query_limits limits = { 2, SIZE_MAX, 0, false };
     struct query_page page;
     struct table table;
 
@@ -341,7 +341,7 @@ TEST(a_query_that_needs_too_much_memory_fails_by_itself)
         { "SELECT VALUE MAKELIST(CONCAT(TOSTRING(x), REPLICATE('y', 9900))) FROM c JOIN x IN c.big JOIN y IN "
           "c.big" },
     };
-    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0, false };
     struct query_page page;
     struct table table;
     struct buf text;
@@ -368,7 +368,7 @@ TEST(a_query_that_needs_too_much_memory_fails_by_itself)
 TEST(a_query_stops_when_its_time_is_up)
 {
     struct query *query = table_compile("SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.list");
-    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0, false };
     struct query_page page;
     struct table table;
 
@@ -384,7 +384,7 @@ TEST(all_queries_together_have_a_budget)
     struct claim others = { .holder = HOLDER_QUERIES };
     struct query_options options = { 0 };
     struct account account;
-    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0, false };
     struct query_page page;
     struct query *query;
     struct table table;
@@ -421,7 +421,7 @@ TEST(a_user_defined_function_is_called_through_its_pointer_for_each_row)
 {
     int calls = 0;
     struct query_options options = { .udf = double_it, .udf_context = &calls };
-    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { 100, PAGE_BYTES_MAX, 0, false };
     struct query_page page;
     struct query *query;
     struct table table;
@@ -469,7 +469,7 @@ TEST(calls_are_told_in_blocks_before_they_are_made_and_the_answer_stays_the_same
     struct query_options options = {
         .udf = double_it, .udf_told = hear, .udf_settle = settle, .udf_context = &telling
     };
-    struct query_limits limits = { 1000, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { 1000, PAGE_BYTES_MAX, 0, false };
     struct query_page page;
     struct query *query;
     struct table table;
