@@ -12,7 +12,7 @@
 struct cell {
     struct json value;    /* the first, the least, the greatest */
     int64_t count, whole; /* whole: the sum while all parts are integers */
-    double sum;
+    double sum, rest;     /* rest: what rounding took from the sum */
     bool is_double, undefined, begun;
     struct json *list; /* arrays, to be joined */
     size_t list_count, list_capacity;
@@ -123,6 +123,21 @@ static bool keep(orrery_query *query, struct json value, struct json *kept)
     return true;
 }
 
+/* So that the order in which ranges answer, and how many there are, changes nothing but a last bit, and mostly not that. */
+static void add_double(struct cell *cell, double part)
+{
+    double sum = cell->sum + part, taken = sum - cell->sum;
+
+    if (isfinite(sum))
+        cell->rest += (cell->sum - (sum - taken)) + (part - taken);
+    cell->sum = sum;
+}
+
+static double sum_of(const struct cell *cell)
+{
+    return cell->is_double ? cell->sum + cell->rest : (double)cell->whole;
+}
+
 static void add_number(struct cell *cell, struct json number)
 {
     int64_t whole;
@@ -131,7 +146,7 @@ static void add_number(struct cell *cell, struct json number)
         cell->undefined = true;
         return;
     }
-    cell->sum += json_double(number);
+    add_double(cell, json_double(number));
     if (!json_is_int(number) || __builtin_add_overflow(cell->whole, json_int(number), &whole))
         cell->is_double = true;
     else
@@ -271,12 +286,12 @@ static void build_cell(struct json_builder *builder, const struct cell *cell, en
     case AGGREGATE_COUNT:
     case AGGREGATE_SUM:
         if (cell->is_double)
-            json_add_double(builder, isfinite(cell->sum) ? cell->sum : 0);
+            json_add_double(builder, isfinite(cell->sum) ? sum_of(cell) : 0);
         else
             json_add_int(builder, cell->whole);
         return;
     case AGGREGATE_AVERAGE:
-        json_add_double(builder, isfinite(cell->sum) ? cell->sum / (double)cell->count : 0);
+        json_add_double(builder, isfinite(cell->sum) ? sum_of(cell) / (double)cell->count : 0);
         return;
     case AGGREGATE_LIST:
     case AGGREGATE_SET:

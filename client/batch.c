@@ -202,7 +202,7 @@ static void look_at_results(struct call *call)
 orrery_status batch_check(orrery_client *client, const char *link, const orrery_batch *batch,
                           size_t count_max)
 {
-    if (!link_is_collection(link))
+    if (!link_is_collection(link) && !link_is_database(link))
         return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container", link ? link : "");
     if (!batch || batch->count == 0 || batch->count > count_max)
         return client_refuse(client, ORRERY_EINVAL, "a batch has 1 to %zu operations", count_max);
@@ -212,20 +212,13 @@ orrery_status batch_check(orrery_client *client, const char *link, const orrery_
     return ORRERY_OK;
 }
 
-orrery_status orrery_batch_run(orrery_client *client, const char *container_link, const orrery_key *key,
-                               const orrery_batch *batch, const orrery_options *options,
-                               orrery_response **response)
+static orrery_status run_in(orrery_client *client, const char *container_link, const orrery_key *key,
+                            const orrery_batch *batch, const orrery_options *options,
+                            orrery_response **response)
 {
-    struct call *call;
+    struct call *call = call_new(client, METHOD_POST, options);
     orrery_status status;
 
-    if (!call_begins(client, response))
-        return ORRERY_EINVAL;
-    status = key ? batch_check(client, container_link, batch, BATCH_OPERATIONS_MAX)
-                 : client_refuse(client, ORRERY_EINVAL, "a batch needs its partition key");
-    if (status != ORRERY_OK)
-        return status;
-    call = call_new(client, METHOD_POST, options);
     if (!call)
         return ORRERY_ENOMEM;
     status = call_child(call, container_link, "docs", NULL);
@@ -243,23 +236,91 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
     return call_dispatch(call, options, response);
 }
 
+/* The one collection that the resolver names for all documents of the batch. */
+static orrery_status place_all(orrery_client *client, const char *link, const orrery_batch *batch,
+                               char **found)
+{
+    orrery_status status = ORRERY_OK;
+    char *place = NULL;
+
+    for (size_t i = 0; i < batch->count && status == ORRERY_OK; i++) {
+        if (!operation_has_document(&batch->operations[i]))
+            continue;
+        status = resolver_place(client, link, batch->operations[i].body, &place);
+        if (status == ORRERY_OK && *found && strcmp(*found, place) != 0)
+            status =
+                client_fail(client, ORRERY_EINVAL, "the batch's documents belong in several collections");
+        free(*found);
+        *found = place;
+    }
+    if (status == ORRERY_OK && !*found)
+        status =
+            client_refuse(client, ORRERY_EINVAL, "no operation of the batch has a document to place it by");
+    return status;
+}
+
+static orrery_status run_routed(orrery_client *client, const char *link, const orrery_key *key,
+                                const orrery_batch *batch, const orrery_options *options,
+                                orrery_response **response)
+{
+    orrery_options bounded;
+    char *place = NULL;
+    orrery_status status = options && !struct_is_sized(options)
+                               ? client_refuse(client, ORRERY_EINVAL, "%s", options_unsized)
+                               : place_all(client, link, batch, &place);
+
+    if (status == ORRERY_OK)
+        status = run_in(client, place, key, batch, options_bound(client, options, &bounded), response);
+    free(place);
+    return status;
+}
+
+bool operation_has_document(const struct operation *operation)
+{
+    return operation->body.data && strcmp(operation->type, "Patch") != 0;
+}
+
+orrery_status orrery_batch_run(orrery_client *client, const char *container_link, const orrery_key *key,
+                               const orrery_batch *batch, const orrery_options *options,
+                               orrery_response **response)
+{
+    orrery_status status;
+
+    if (!call_begins(client, response))
+        return ORRERY_EINVAL;
+    status = key ? batch_check(client, container_link, batch, BATCH_OPERATIONS_MAX)
+                 : client_refuse(client, ORRERY_EINVAL, "a batch needs its partition key");
+    if (status != ORRERY_OK)
+        return status;
+    return link_is_database(container_link)
+               ? run_routed(client, container_link, key, batch, options, response)
+               : run_in(client, container_link, key, batch, options, response);
+}
+
 /* ---- results */
+
+static orrery_result read_result(orrery_value row)
+{
+    orrery_value own =
+        orrery_value_member(row, "orreryStatus"); /* of one whose request failed: bulk.c writes it */
+    orrery_result result = { .http = (int)orrery_value_int(orrery_value_member(row, "statusCode")) };
+
+    result.status = own.at ? (orrery_status)orrery_value_int(own) : http_status(result.http);
+    result.charge = orrery_value_number(orrery_value_member(row, "requestCharge"));
+    result.etag = orrery_value_member(row, "eTag");
+    result.body = orrery_value_member(row, "resourceBody");
+    return result;
+}
 
 orrery_status orrery_batch_result(orrery_response *response, size_t index, orrery_result *result)
 {
-    orrery_value row = orrery_value_element(orrery_response_json(response), index), code, own;
+    orrery_value row = orrery_value_element(orrery_response_json(response), index);
+    bool is_there = orrery_value_member(row, "statusCode").at;
+    orrery_result found = is_there ? read_result(row) : (orrery_result){ .status = ORRERY_EINVAL };
 
-    if (!result)
+    if (!result || !struct_is_sized(result))
         return ORRERY_EINVAL;
-    *result = (orrery_result){ .status = ORRERY_EINVAL };
-    code = orrery_value_member(row, "statusCode");
-    if (!code.at)
-        return ORRERY_EINVAL;
-    result->http = (int)orrery_value_int(code);
-    own = orrery_value_member(row, "orreryStatus"); /* of one whose request failed: bulk.c writes it */
-    result->status = own.at ? (orrery_status)orrery_value_int(own) : http_status(result->http);
-    result->charge = orrery_value_number(orrery_value_member(row, "requestCharge"));
-    result->etag = orrery_value_member(row, "eTag");
-    result->body = orrery_value_member(row, "resourceBody");
-    return ORRERY_OK;
+    found.size = result->size;
+    memcpy(result, &found, result->size < sizeof(found) ? result->size : sizeof(found));
+    return is_there ? ORRERY_OK : ORRERY_EINVAL;
 }

@@ -3,6 +3,7 @@
 
 #include "bulk.h"
 #include "resolver.h"
+#include "resolver.h"
 
 enum {
     PUT_OFF_MS = 20,       /* when nobody says how long; doubled each round */
@@ -71,12 +72,27 @@ static void print_operations(const struct bulk *bulk, const struct bulk_group *g
     buf_byte(out, ']');
 }
 
+/* The time of the next request; 0: there is none left. */
+static int request_ms(const struct bulk *bulk)
+{
+    int usual_ms = bulk->timeout_ms > 0 ? bulk->timeout_ms : bulk->client->timeout_ms;
+    int64_t left_ms = bulk->deadline_ms - env_monotonic_ms(bulk->client->env);
+
+    if (bulk->deadline_ms == 0 || left_ms >= usual_ms)
+        return usual_ms;
+    return left_ms > 0 ? (int)left_ms : 0;
+}
+
 static orrery_status start_group(struct bulk *bulk, struct bulk_group *group)
 {
-    orrery_options options = { .size = sizeof(options), .timeout_ms = bulk->timeout_ms };
-    struct call *call = call_new(bulk->client, METHOD_POST, &options);
+    orrery_options options = { .size = sizeof(options),
+                               .timeout_ms = request_ms(bulk),
+                               .diagnostics = bulk->diagnostics };
+    struct call *call = options.timeout_ms > 0 ? call_new(bulk->client, METHOD_POST, &options) : NULL;
     orrery_status status;
 
+    if (options.timeout_ms == 0)
+        return client_refuse(bulk->client, ORRERY_ETIMEOUT, "the resolver's answer does not hold any longer");
     if (!call)
         return ORRERY_ENOMEM;
     group->call = call;
@@ -173,7 +189,7 @@ static orrery_status take_results(struct bulk *bulk, const struct bulk_group *gr
         if (http == 410)
             note_gone(bulk);
         if (had_old_definition(i.value, http))
-            definition_forget(bulk->client, link_trim(bulk->link));
+            known_forget(bulk->client, link_trim(bulk->link));
     }
     return ORRERY_OK;
 }
@@ -277,7 +293,8 @@ static orrery_status end_round(struct bulk *bulk)
     if (done_count > bulk->done_count)
         bulk->idle_rounds = bulk->waited_ms = 0;
     bulk->done_count = done_count;
-    if (done_count == bulk->count || client->retries_max == 0 || bulk->idle_rounds > client->retries_max ||
+    if (done_count == bulk->count || client->retries_max == 0 || request_ms(bulk) <= bulk->wait_ms ||
+        bulk->idle_rounds > client->retries_max ||
         bulk->waited_ms + bulk->wait_ms > client->retry_wait_ms_max)
         return ORRERY_OK;
     bulk->waited_ms += bulk->wait_ms;
@@ -310,11 +327,7 @@ static orrery_status end_pause(struct bulk *bulk)
     return bulk->phase == BULK_SEND ? bulk_group(bulk) : ORRERY_OK;
 }
 
-/*
- * Goes on as far as it can. ORRERY_WAIT: it has not come to its end. ORRERY_OK: there is a result for each
- * operation.
- */
-static orrery_status step(struct bulk *bulk)
+orrery_status bulk_step(struct bulk *bulk)
 {
     orrery_status status;
 
@@ -340,8 +353,7 @@ static bool failed_http(struct json result)
     return json_kind(code) != JSON_NUMBER || json_double(code) < 200 || json_double(code) >= 300;
 }
 
-/* Operations that were not sent when the bulk had to stop fail for the same reason. */
-static orrery_status fill_in(struct bulk *bulk, orrery_status why)
+orrery_status bulk_fill_in(struct bulk *bulk, orrery_status why)
 {
     struct json result = made_result(bulk, why, bulk->client->failed);
 
@@ -353,8 +365,8 @@ static orrery_status fill_in(struct bulk *bulk, orrery_status why)
     return ORRERY_OK;
 }
 
-/* The results of all requests, in the order of the operations, as one answer. */
-static orrery_status join(const struct bulk *bulk, orrery_response **response)
+/* As one answer. */
+orrery_status bulk_join(const struct bulk_outcome *outcome, orrery_response **response)
 {
     orrery_response *made = response_new();
     bool some_failed = false, good = made != NULL;
@@ -363,24 +375,36 @@ static orrery_status join(const struct bulk *bulk, orrery_response **response)
 
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
-    for (size_t i = 0; i < bulk->count; i++) {
+    for (size_t i = 0; i < outcome->count; i++) {
         buf_byte(&out, i > 0 ? ',' : '[');
-        json_print(&out, bulk->entries[i].result);
-        some_failed = some_failed || failed_http(bulk->entries[i].result);
+        json_print(&out, outcome->results[i]);
+        some_failed = some_failed || failed_http(outcome->results[i]);
     }
     buf_byte(&out, ']');
     good = good && !out.failed && response_set_body(made, buf_as_slice(&out));
     arena_free(&arena);
     if (!good) {
         orrery_response_free(made);
-        return client_no_memory(bulk->client);
+        return client_no_memory(outcome->client);
     }
     made->http = some_failed ? 207 : 200;
-    made->charge = bulk->charge;
-    made->attempts = bulk->rounds;
+    made->charge = outcome->charge;
+    made->attempts = outcome->rounds;
     *response = made;
-    return some_failed ? client_fail(bulk->client, ORRERY_EBATCH, "some operations of the bulk failed")
+    return some_failed ? client_fail(outcome->client, ORRERY_EBATCH, "some operations of the bulk failed")
                        : ORRERY_OK;
+}
+
+static orrery_status join(struct bulk *bulk, orrery_response **response)
+{
+    struct bulk_outcome outcome = { bulk->client, memory_list(&bulk->arena, bulk->count, sizeof(struct json)),
+                                    bulk->count, bulk->charge, bulk->rounds };
+
+    if (!outcome.results)
+        return client_no_memory(bulk->client);
+    for (size_t i = 0; i < bulk->count; i++)
+        outcome.results[i] = bulk->entries[i].result;
+    return bulk_join(&outcome, response);
 }
 
 /*
@@ -394,11 +418,11 @@ static orrery_status conclude(struct bulk *bulk, orrery_status status, orrery_re
     if (status != ORRERY_OK && nothing_sent)
         return status;
     if (status != ORRERY_OK)
-        status = fill_in(bulk, status);
+        status = bulk_fill_in(bulk, status);
     return status == ORRERY_OK ? join(bulk, response) : status;
 }
 
-static void bulk_free(struct bulk *bulk)
+void bulk_free(struct bulk *bulk)
 {
     if (!bulk)
         return;
@@ -409,19 +433,23 @@ static void bulk_free(struct bulk *bulk)
     free(bulk);
 }
 
+int64_t bulk_left_ms(const struct bulk *bulk)
+{
+    int64_t left_ms = bulk->due_ms - env_monotonic_ms(bulk->client->env);
+
+    return bulk->phase != BULK_PAUSE ? -1 : left_ms > 0 ? left_ms : 0;
+}
+
 static orrery_status run_to_its_end(struct bulk *bulk, orrery_response **response)
 {
     orrery_response *made = NULL;
     orrery_status status;
 
-    while ((status = step(bulk)) == ORRERY_WAIT) {
-        int64_t left_ms = bulk->phase == BULK_PAUSE ? bulk->due_ms - env_monotonic_ms(bulk->client->env) : -1;
-
-        if (transport_turn(bulk->client, (int)left_ms) != ORRERY_OK) {
+    while ((status = bulk_step(bulk)) == ORRERY_WAIT)
+        if (transport_turn(bulk->client, (int)bulk_left_ms(bulk)) != ORRERY_OK) {
             status = client_fail(bulk->client, ORRERY_EIO, "the bulk cannot go on");
             break;
         }
-    }
     status = conclude(bulk, status, &made);
     bulk_free(bulk);
     if (response)
@@ -481,13 +509,14 @@ void bulk_close_all(orrery_client *client)
 
 static void tell(struct bulk *bulk, orrery_status status)
 {
+    orrery_client *client = bulk->client;
     orrery_done *done = bulk->done;
     void *context = bulk->context;
     orrery_response *response = NULL;
 
     status = conclude(bulk, status, &response);
     bulk_free(bulk);
-    done(context, status, response);
+    done(client, context, status, response);
 }
 
 /* A callback may begin further bulks: after each the list is looked through from its beginning. */
@@ -497,7 +526,7 @@ size_t bulk_turn(orrery_client *client)
 
     for (struct bulk **at = &client->bulks; *at;) {
         struct bulk *bulk = *at;
-        orrery_status status = step(bulk);
+        orrery_status status = bulk_step(bulk);
 
         if (status == ORRERY_WAIT) {
             at = &bulk->next;
@@ -565,12 +594,13 @@ static orrery_status keep_head(struct bulk *bulk, const orrery_options *options)
         status = client_no_memory(bulk->client);
     bulk->session_given = model->session_given;
     bulk->timeout_ms = OPTION(options, timeout_ms);
+    bulk->diagnostics = OPTION(options, diagnostics);
     call_free(model);
     return status;
 }
 
-static orrery_status bulk_new(orrery_client *client, const char *link, const orrery_batch *batch,
-                              const orrery_options *options, struct bulk **out)
+orrery_status bulk_new(orrery_client *client, const char *link, const struct operation *operations,
+                       size_t count, const orrery_options *options, struct bulk **out)
 {
     struct bulk *bulk = calloc(1, sizeof(*bulk));
     orrery_status status;
@@ -580,9 +610,7 @@ static orrery_status bulk_new(orrery_client *client, const char *link, const orr
         client_begin(client);
         return client_no_memory(client);
     }
-    *bulk = (struct bulk){
-        .client = client, .link = link, .operations = batch->operations, .count = batch->count
-    };
+    *bulk = (struct bulk){ .client = client, .link = link, .operations = operations, .count = count };
     arena_init(&bulk->arena, SIZE_MAX);
     status = keep_head(bulk, options);
     if (status == ORRERY_OK && OPTION(options, done) && !keep_operations(bulk))
@@ -598,9 +626,11 @@ orrery_status orrery_bulk_run(orrery_client *client, const char *container_link,
 
     if (!call_begins(client, response))
         return ORRERY_EINVAL;
+    if (link_is_database(container_link))
+        return bulk_run_routed(client, container_link, batch, options, response);
     status = batch_check(client, container_link, batch, SIZE_MAX);
     if (status == ORRERY_OK)
-        status = bulk_new(client, container_link, batch, options, &bulk);
+        status = bulk_new(client, container_link, batch->operations, batch->count, options, &bulk);
     if (status == ORRERY_OK && !OPTION(options, done))
         return run_to_its_end(bulk, response);
     if (status == ORRERY_OK) {

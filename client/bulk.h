@@ -38,6 +38,8 @@ struct bulk {
     struct slice head; /* what the options make of a request's header */
     bool session_given;
     int timeout_ms; /* of each request */
+    orrery_diagnostics *diagnostics;
+    int64_t deadline_ms; /* nothing is sent later, and all must have come back; 0: there is none */
     enum bulk_phase phase;
     struct bulk_entry *entries;
     struct bulk_range *ranges;
@@ -54,6 +56,36 @@ struct bulk {
     orrery_done *done; /* NULL: somebody waits for it */
     void *context;
 };
+
+/* ---- bulk.c */
+
+/* A bulk over operations of one container, of which nothing is sent yet; NULL: the client was told why. */
+orrery_status bulk_new(orrery_client *client, const char *link, const struct operation *operations,
+                       size_t count, const orrery_options *options, struct bulk **bulk);
+void bulk_free(struct bulk *bulk);
+
+/* Goes on as far as it can. ORRERY_WAIT: it has not come to its end. ORRERY_OK: there is a result for each operation. */
+orrery_status bulk_step(struct bulk *bulk);
+int64_t bulk_left_ms(
+    const struct bulk *bulk); /* until it must be looked at, whatever comes; -1: only if something comes */
+
+/* Operations that were not sent when the bulk had to stop fail for the same reason. */
+orrery_status bulk_fill_in(struct bulk *bulk, orrery_status why);
+
+/* What became of many operations, in their order. */
+struct bulk_outcome {
+    orrery_client *client;
+    struct json *results;
+    size_t count;
+    double charge;
+    int rounds;
+};
+
+orrery_status bulk_join(const struct bulk_outcome *outcome, orrery_response **response);
+
+/* ---- bulk_routed.c: a database's link, whose resolver says where each document goes */
+orrery_status bulk_run_routed(orrery_client *client, const char *link, const orrery_batch *batch,
+                              const orrery_options *options, orrery_response **response);
 
 /* ---- bulk_place.c */
 orrery_status bulk_find_keys(struct bulk *bulk);

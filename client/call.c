@@ -108,6 +108,10 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     buf_append(&call->head, common_lines, sizeof(common_lines));
     option_headers(call, options);
     call->session_given = session != NULL;
+    call->diagnostics = OPTION(options, diagnostics);
+    if (call->diagnostics && !struct_is_sized(call->diagnostics))
+        call->mistake = "diagnostics begin with their size: { .size = sizeof(diagnostics) }";
+    call->begun_us = env_monotonic_us(client->env);
     call_header(call, "x-ms-session-token", session && *session ? session : NULL);
     call->deadline_ms = env_monotonic_ms(client->env) + (timeout_ms > 0 ? timeout_ms : client->timeout_ms);
     client_begin(client); /* only now: an option may be of the last failed answer, an ETag for one */
@@ -201,11 +205,17 @@ orrery_status call_key(struct call *call, const orrery_key *key)
     return ORRERY_OK;
 }
 
+/* Its definition, and not what lies in it. */
+static bool is_about_container(const struct call *call)
+{
+    return strcmp(call->target.type, "colls") == 0 && !call->changes_items;
+}
+
 static void finish_building(struct call *call)
 {
     const char *session = session_of(call->client, call->target.container);
 
-    if (!call->session_given && strcmp(call->target.type, "colls") != 0)
+    if (!call->session_given && !is_about_container(call))
         call_header(call, "x-ms-session-token", session);
     buf_text(&call->url, call->client->endpoint);
     buf_slice(&call->url, call->target.path);
@@ -219,7 +229,7 @@ static orrery_status build(struct call *call)
         return client_fail(call->client, ORRERY_EINVAL, "%s", call->mistake);
     if (call->url.failed || call->head.failed || call->body.failed)
         return client_no_memory(call->client);
-    return ORRERY_OK;
+    return sign_prepare(call->client);
 }
 
 orrery_status call_start(struct call *call)
@@ -229,6 +239,7 @@ orrery_status call_start(struct call *call)
 
     if (status != ORRERY_OK)
         return status;
+    diagnose_sent(call);
     if (transport_send(call) != ORRERY_OK)
         return client_no_memory(client);
     call->state = CALL_SENT;
@@ -397,25 +408,22 @@ static void learn(struct call *call)
 {
     orrery_client *client = call->client;
     struct slice container = call->target.container;
-    bool is_container = strcmp(call->target.type, "colls") == 0;
+    bool is_container = is_about_container(call);
     bool is_deleted =
         call->method == METHOD_DELETE && (!orrery_failed(call->status) || call->status == ORRERY_ENOTFOUND);
 
     if (is_deleted && strcmp(call->target.type, "dbs") == 0) {
         session_forget_database(
             client, call->target.sign); /* its link; of a self-link, which is never used again, less */
-        definition_forget_database(client, call->target.sign);
-        ranges_forget_database(client, call->target.sign);
+        known_forget_database(client, call->target.sign);
     }
     if (container.size == 0)
         return;
     if (!is_container)
         session_note(client, container, call->response);
     if ((is_container && call->method != METHOD_GET) || call->response->sub_status == 1003 ||
-        call->response->sub_status == 1001) {
-        definition_forget(client, container);
-        ranges_forget(client, container);
-    }
+        call->response->sub_status == 1001 || call->response->sub_status == SUB_STATUS_OTHER_CONTAINER)
+        known_forget(client, container);
     if (call->status == ORRERY_EGONE)
         ranges_forget(client, container);
     if ((is_container && is_deleted) ||
@@ -451,6 +459,7 @@ static void end(struct call *call, orrery_status status, CURLcode code)
         response_clear(call->response); /* half an answer is none, whatever its first line said */
     if (call->finish && !orrery_failed(call->status))
         call->finish(call);
+    diagnose_ended(call);
     if (call->done)
         queue_to_tell(call);
 }
@@ -464,9 +473,11 @@ void call_attempt_ended(struct call *call, CURLcode code)
     call->charge += call->response->charge;
     wait_ms = retry_ms(call, status, code);
     if (!may_wait(call, wait_ms)) {
+        diagnose_answered(call, status, -1);
         end(call, status, code);
         return;
     }
+    diagnose_answered(call, status, wait_ms);
     call->state = CALL_WAITING;
     call->waited_ms += wait_ms;
     call->due_ms = env_monotonic_ms(call->client->env) + wait_ms;
@@ -475,6 +486,7 @@ void call_attempt_ended(struct call *call, CURLcode code)
 void call_wake(struct call *call)
 {
     response_clear(call->response);
+    diagnose_sent(call);
     if (transport_send(call) == ORRERY_OK) {
         call->state = CALL_SENT;
         return;
@@ -524,6 +536,7 @@ orrery_status call_run(struct call *call, orrery_response **response)
             wait_for(call);
             response_clear(call->response);
         }
+        diagnose_sent(call);
         status = transport_perform(call);
         if (status != ORRERY_OK)
             client_no_memory(client);
@@ -567,14 +580,15 @@ size_t orrery_cancel(orrery_client *client, const void *context)
 
 static void tell(struct call *call)
 {
+    orrery_client *client = call->client;
     orrery_done *done = call->done;
     void *context = call->context;
     orrery_response *response = NULL;
     orrery_status status;
 
-    client_begin(call->client);
+    client_begin(client);
     status = call_take(call, &response);
-    done(context, status, response);
+    done(client, context, status, response);
 }
 
 /* Calls of cursors that have ended, and were not taken yet, are nobody's to wait for. */

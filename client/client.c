@@ -145,6 +145,10 @@ static bool set_texts(orrery_client *client, const orrery_settings *settings)
     while (size > 0 && endpoint[size - 1] == '/')
         size--;
     client->endpoint = memory_text(slice_make(endpoint, size));
+    client->bearer_token = SETTING(settings, bearer_token);
+    client->bearer_context = SETTING(settings, bearer_context);
+    client->trace = SETTING(settings, trace);
+    client->trace_context = SETTING(settings, trace_context);
     return client->endpoint && set_text(&client->token, SETTING(settings, resource_token)) &&
            set_text(&client->consistency, SETTING(settings, consistency)) &&
            set_text(&client->ca_file, SETTING(settings, ca_file)) &&
@@ -169,23 +173,51 @@ static bool has_database(const orrery_settings *settings)
     return SETTING(settings, directory) || SETTING(settings, memory) || SETTING(settings, database_of);
 }
 
-/* NULL, or why there is no such client. */
-static const char *mistake_in(const orrery_settings *settings)
+static bool key_is_sensible(const char *text)
 {
-    const char *endpoint = SETTING(settings, endpoint);
-    bool is_signed = SETTING(settings, key) || SETTING(settings, resource_token);
+    uint8_t key[KEY_BYTES_MAX];
+    size_t size = 0;
+    bool good = base64_decode(slice_of(text), key, sizeof(key), &size) && size > 0;
 
-    if (!!endpoint + !!SETTING(settings, directory) + !!SETTING(settings, memory) +
-            !!SETTING(settings, database_of) !=
-        1)
-        return "one of endpoint, directory, memory and database_of says where the database is";
-    if (!endpoint)
-        return is_signed ? "a database inside the program has no key, and nobody signs" : NULL;
-    if (!SETTING(settings, key) == !SETTING(settings, resource_token))
-        return "one of key and resource_token says who asks";
+    explicit_bzero(key, sizeof(key));
+    return good;
+}
+
+/* Of settings that name an endpoint. */
+static const char *mistake_of_http(const orrery_settings *settings)
+{
+    const char *endpoint = settings->endpoint;
+    int ways = (SETTING(settings, key) != NULL) + (SETTING(settings, resource_token) != NULL) +
+               (SETTING(settings, bearer_token) != NULL);
+
     if (strncmp(endpoint, "http://", 7) != 0 && strncmp(endpoint, "https://", 8) != 0)
         return "an endpoint begins with http:// or https://";
-    return NULL;
+    if (ways != 1)
+        return ways ? "there is more than one of a key, a resource token and bearer tokens"
+                    : "there is neither a key nor a resource token nor bearer tokens";
+    if (SETTING(settings, key) && !key_is_sensible(settings->key))
+        return "the key is no base64, or longer than any key";
+    return "";
+}
+
+const char *orrery_open_error(const orrery_settings *settings)
+{
+    int places;
+
+    if (!settings)
+        return "there are no settings";
+    if (!struct_is_sized(settings))
+        return "settings begin with their size: { .size = sizeof(settings), ... }";
+    places = (SETTING(settings, endpoint) != NULL) + (SETTING(settings, directory) != NULL) +
+             (SETTING(settings, memory) != 0) + (SETTING(settings, database_of) != NULL);
+    if (places != 1)
+        return places ? "there is more than one of endpoint, directory, memory and database_of"
+                      : "there is no endpoint, nor a database inside the program";
+    if (!has_database(settings))
+        return mistake_of_http(settings);
+    if (SETTING(settings, key) || SETTING(settings, resource_token) || SETTING(settings, bearer_token))
+        return "a database inside the program has no key, and nobody signs";
+    return "";
 }
 
 /* Tells the caller who wants to know it why there is no client. */
@@ -225,11 +257,10 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
     if (!client)
         return ORRERY_EINVAL;
     *client = NULL;
-    if (!settings || !struct_is_sized(settings))
-        return ORRERY_EINVAL;
-    mistake = mistake_in(settings);
-    if (mistake)
-        return say_why(settings, ORRERY_EINVAL, mistake);
+    mistake = orrery_open_error(settings);
+    if (*mistake)
+        return settings && struct_is_sized(settings) ? say_why(settings, ORRERY_EINVAL, mistake)
+                                                     : ORRERY_EINVAL;
     made = calloc(1, sizeof(*made));
     if (!made)
         return say_why(settings, ORRERY_ENOMEM, NULL);
@@ -259,7 +290,7 @@ void orrery_close(orrery_client *client)
     transport_close(client);
     session_free(client);
     definition_free(client);
-    ranges_free(client);
+    known_free(client);
     resolver_forget_all(client);
     sign_close(client);
     free(client->endpoint);

@@ -17,10 +17,11 @@
 #include "memory.h"
 
 enum {
-    KEY_BYTES_MAX = 256,      /* of an account's key */
-    IDLE_HANDLES_MAX = 16,    /* kept for the next calls */
-    BODY_BYTES_MAX = 1 << 28, /* of an answer: more is no answer of this service */
-    HEAD_BYTES_MAX = 1 << 20, /* of its headers */
+    KEY_BYTES_MAX = 256,               /* of an account's key */
+    IDLE_HANDLES_MAX = 16,             /* kept for the next calls */
+    BODY_BYTES_MAX = 1 << 28,          /* of an answer: more is no answer of this service */
+    HEAD_BYTES_MAX = 1 << 20,          /* of its headers */
+    SUB_STATUS_OTHER_CONTAINER = 1024, /* of the same name as the one that was meant */
 };
 
 enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_PATCH, METHOD_DELETE };
@@ -38,7 +39,7 @@ struct inside;
 struct trip;
 struct session;
 struct definition;
-struct known_ranges;
+struct known;
 struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
@@ -46,6 +47,11 @@ struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
     struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
+    orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
+    void *bearer_context;
+    int64_t token_ends_ms; /* of a bearer token, since 1970 */
+    orrery_trace *trace;
+    void *trace_context;
     int64_t date_second;
     char date[32]; /* of that second, as headers have it */
     bool trust_any_certificate, no_proxy;
@@ -71,7 +77,7 @@ struct orrery_client {
     orrery_response *failed;
     struct session *sessions;
     struct definition *definitions;
-    struct known_ranges *ranges;
+    struct known *known;
     struct registered *resolvers;
     int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
 };
@@ -99,6 +105,7 @@ struct call {
     bool follows_ranges; /* its caller knows what to do when a range is gone */
     bool hands_over;     /* the answer goes to the caller whatever its status is */
     bool session_given;  /* by the caller: the client's own is not sent */
+    bool changes_items;  /* its target is a container, but what changes are items of it */
     const char *mistake; /* why it cannot be built; NULL: it can */
     bool is_part;        /* of a bulk, which is counted and told as one */
     bool is_late;        /* its time was over before it could be sent */
@@ -119,6 +126,8 @@ struct call {
 
     orrery_done *done; /* NULL: somebody waits for it */
     void *context;
+    orrery_diagnostics *diagnostics;   /* NULL: nobody wants to know */
+    int64_t begun_us, sent_us;         /* the call; its last attempt */
     void (*finish)(struct call *call); /* looks at the answer before anybody else; may be NULL */
 };
 
@@ -213,6 +222,12 @@ __attribute__((format(printf, 3, 4))) orrery_status client_refuse(orrery_client 
                                                                   const char *fmt, ...);
 orrery_status client_no_memory(orrery_client *client);
 
+/* ---- diagnose.c: what calls took, and who is told of it */
+
+void diagnose_sent(struct call *call); /* an attempt is about to be */
+void diagnose_answered(struct call *call, orrery_status status, int retry_ms);
+void diagnose_ended(struct call *call);
+
 /* ---- answers */
 
 orrery_response *response_new(void);
@@ -230,6 +245,7 @@ bool link_lies_in(const char *link, struct slice parent);
 bool sign_open(orrery_client *client, const uint8_t *key, size_t key_bytes);
 void sign_close(orrery_client *client);
 bool sign_request(orrery_client *client, struct call *call);
+orrery_status sign_prepare(orrery_client *client);      /* a bearer token that has not ended */
 bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);
@@ -261,8 +277,15 @@ bool definition_is_same(const orrery_client *client, struct slice link,
 struct slice ranges_known(const orrery_client *client, struct slice link);
 void ranges_note(orrery_client *client, struct slice link, struct slice body);
 void ranges_forget(orrery_client *client, struct slice link);
-void ranges_forget_database(orrery_client *client, struct slice database);
-void ranges_free(orrery_client *client);
+
+/* The plan of a query, which is its body with all its parameters; data NULL: it was not asked yet, or long ago. */
+struct slice plan_known(orrery_client *client, struct slice link, struct slice query);
+void plan_note(orrery_client *client, struct slice link, struct slice query, struct slice body);
+
+/* The container is another one: neither its definition nor its ranges nor any plan holds. */
+void known_forget(orrery_client *client, struct slice link);
+void known_forget_database(orrery_client *client, struct slice database);
+void known_free(orrery_client *client);
 
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
@@ -293,6 +316,8 @@ int bulk_pause_ms(const orrery_client *client,
 size_t bulk_turn(orrery_client *client); /* how many have ended, and were told */
 void bulk_close_all(orrery_client *client);
 
+bool operation_has_document(const struct operation *operation); /* that a resolver can place it by */
+
 /* {"operationType":...}; with its key for a bulk. */
 void operation_print(struct buf *out, const struct operation *operation, struct slice key);
 
@@ -300,6 +325,10 @@ void operation_print(struct buf *out, const struct operation *operation, struct 
 
 orrery_status resolver_place(orrery_client *client, const char *link, struct slice document,
                              char **collection); /* NULL: the link is no database's */
+
+/* The options, with less time if the resolver's answer does not hold as long as the call may take. */
+const orrery_options *options_bound(const orrery_client *client, const orrery_options *options,
+                                    orrery_options *bounded);
 
 /* What a cursor is opened for, as the library's caller asked for it. */
 struct question {

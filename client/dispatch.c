@@ -125,6 +125,20 @@ orrery_status resolver_place(orrery_client *client, const char *link, struct sli
     return status;
 }
 
+/* Where to read: each collection once, however often the resolver names it. */
+static orrery_status read_links(orrery_resolver *resolver, const orrery_key *key, orrery_links **once)
+{
+    orrery_links *links = NULL;
+    orrery_status status = orrery_resolve_read(resolver, key, &links);
+
+    if (status == ORRERY_OK)
+        status = orrery_links_new(once);
+    for (size_t i = 0; i < orrery_links_count(links) && status == ORRERY_OK; i++)
+        status = orrery_links_add(*once, orrery_links_at(links, i));
+    orrery_links_free(links);
+    return status;
+}
+
 /* The key is for the resolver, and is not sent: the collections may be partitioned by something else. */
 orrery_status resolver_open(orrery_client *client, const struct question *question, orrery_query **query)
 {
@@ -139,7 +153,7 @@ orrery_status resolver_open(orrery_client *client, const struct question *questi
     if (!resolver)
         return query_open_links(client, question, query);
     client_begin(client);
-    status = say_why(client, orrery_resolve_read(resolver, question->key, &links), link);
+    status = say_why(client, read_links(resolver, question->key, &links), link);
     if (status == ORRERY_OK) {
         asked.links = links->link;
         asked.link_count = links->count;

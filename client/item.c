@@ -112,9 +112,8 @@ static bool begins(orrery_client *client, const void *needed, orrery_response **
     return client && needed;
 }
 
-/* The options, with less time if the resolver's answer does not hold as long as the call may take. */
-static const orrery_options *bound_options(const orrery_client *client, const orrery_options *options,
-                                           orrery_options *bounded)
+const orrery_options *options_bound(const orrery_client *client, const orrery_options *options,
+                                    orrery_options *bounded)
 {
     int asked_ms = OPTION(options, timeout_ms) > 0 ? OPTION(options, timeout_ms) : client->timeout_ms;
 
@@ -140,7 +139,7 @@ static orrery_status place_and_write(orrery_client *client, const struct request
 
     if (collection) {
         placed.link = collection;
-        placed.options = bound_options(client, request->options, &bounded);
+        placed.options = options_bound(client, request->options, &bounded);
     }
     if (status == ORRERY_OK)
         status = write_once(client, &placed, response);

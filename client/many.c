@@ -90,7 +90,7 @@ static orrery_status print_found(orrery_client *client, orrery_response *results
 
     buf_text(out, "{\"Documents\":[");
     for (size_t i = 0; i < count; i++) {
-        orrery_result result;
+        orrery_result result = { .size = sizeof(result) };
 
         if (orrery_batch_result(results, i, &result) != ORRERY_OK)
             return client_fail(client, ORRERY_EIO, "there are fewer results than items were asked for");
@@ -170,6 +170,7 @@ static orrery_status target_deletion(struct call *call, const char *link)
     buf_slice(&path, call->target.path);
     buf_text(&path, "/operations/partitionkeydelete");
     call->target.path = buf_as_slice(&path);
+    call->changes_items = true;
     return path.failed ? client_no_memory(call->client) : ORRERY_OK;
 }
 

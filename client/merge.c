@@ -130,7 +130,7 @@ static orrery_status next_joined(orrery_query *query, struct json *row)
         if (status == ORRERY_ROW)
             return take_row(query, &query->sources[query->source_at], row);
         if (status == ORRERY_OK && query->phase != PHASE_RUN)
-            return ORRERY_OK; /* the server wants a plan */
+            return ORRERY_OK; /* the server wants a plan, or the collections are asked for again */
         if (status == ORRERY_DONE)
             query->source_at++;
         else if (status != ORRERY_OK)
@@ -173,6 +173,8 @@ static orrery_status fill_all(orrery_query *query)
         if (status == ORRERY_WAIT)
             outcome = ORRERY_WAIT;
     }
+    if (query->phase != PHASE_RUN)
+        return ORRERY_OK; /* the collections are asked for again */
     return orrery_failed(status) ? status : outcome;
 }
 
@@ -209,7 +211,7 @@ static orrery_status next_grouped(orrery_query *query, struct json *row)
             status = groups_add(query, *row);
         if (status == ORRERY_DONE)
             query->grouped = true;
-        else if (status != ORRERY_OK)
+        else if (status != ORRERY_OK || query->phase != PHASE_RUN)
             return status;
     }
     query->from = query->place_count == 1 && query->source_count ? &query->sources[0] : NULL;
@@ -271,7 +273,7 @@ orrery_status merge_next(orrery_query *query, struct json *row)
 
     if (query->plan.limit == 0 || query->counted)
         return ORRERY_DONE;
-    status = next_kept(query, row);
+    status = query->composed ? compose_next(query, next_kept, row) : next_kept(query, row);
     if (status == ORRERY_DONE && query->plan.counts_distinct)
         status = count_distinct(query, row);
     if (status == ORRERY_ROW && query->plan.limit > 0)

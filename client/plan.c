@@ -42,24 +42,29 @@ static orrery_status start_plan(orrery_query *query, struct place *place)
 }
 
 /* Of the cursor's options, what concerns a request that is not about items. */
-static struct call *ranges_call(const orrery_query *query, const char *link, orrery_status *status)
+static orrery_status start_ranges(const orrery_query *query, const char *link, struct call **place)
 {
     orrery_options options = { .size = sizeof(options), .timeout_ms = query->options.timeout_ms };
     struct call *call = call_new(query->client, METHOD_GET, &options);
 
-    *status = call ? call_child(call, link, "pkranges", NULL) : ORRERY_ENOMEM;
-    return call;
+    if (!call)
+        return ORRERY_ENOMEM;
+    call_header(call, "x-ms-max-item-count", "-1");
+    return start(place, call, call_child(call, link, "pkranges", NULL));
 }
 
-static orrery_status start_ranges(orrery_query *query, struct place *place)
+/* An answer of GET .../pkranges, which is in the cursor's arena. */
+static orrery_status hold_ranges(orrery_query *query, struct place *place, struct json body)
 {
-    orrery_status status;
-    struct call *call = ranges_call(query, place->link, &status);
+    struct json list = json_get(body, "PartitionKeyRanges"), rid = json_get(body, "_rid");
 
-    if (!call)
-        return status;
-    call_header(call, "x-ms-max-item-count", "-1");
-    return start(&place->ranges, call, status);
+    if (json_kind(list) != JSON_ARRAY)
+        return client_fail(query->client, ORRERY_EJSON, "the collection's ranges make no sense");
+    place->rid = json_kind(rid) == JSON_STRING ? memory_text_in(&query->arena, json_string(rid)) : NULL;
+    if (json_kind(rid) == JSON_STRING && !place->rid)
+        return client_no_memory(query->client);
+    place->list = list;
+    return ORRERY_OK;
 }
 
 /* What the client knows already need not be asked. */
@@ -72,30 +77,8 @@ static orrery_status know_ranges(orrery_query *query, struct place *place)
         return ORRERY_OK;
     if (parse_json(&query->arena, known, &body) != ORRERY_OK)
         return client_no_memory(query->client);
-    place->list = json_get(body, "PartitionKeyRanges");
-    return ORRERY_OK;
-}
-
-/* The collection in front whose plan holds for this one too, because both are known to be partitioned in the same way. */
-static const struct place *same_as(const orrery_query *query, const struct place *place)
-{
-    for (const struct place *other = query->places; other < place; other++)
-        if (definition_is_same(query->client, link_trim(other->link), link_trim(place->link)))
-            return other;
-    return NULL;
-}
-
-static orrery_status start_place(orrery_query *query, struct place *place)
-{
-    orrery_status status = ORRERY_OK;
-
-    if (query->phase == PHASE_PLAN && !place->is_planned && !place->plan && !same_as(query, place))
-        status = start_plan(query, place);
-    if (status == ORRERY_OK && !place->list.at && !place->ranges)
-        status = know_ranges(query, place);
-    if (status == ORRERY_OK && !place->list.at && !place->ranges)
-        status = start_ranges(query, place);
-    return status;
+    place->is_remembered = true;
+    return hold_ranges(query, place, body);
 }
 
 /* The answer as JSON in the cursor's own arena. ORRERY_WAIT: not yet. */
@@ -273,6 +256,58 @@ static orrery_status read_plan(orrery_query *query, struct json body)
     return rewrite_body(query);
 }
 
+/* An answer to start_plan(), which is in the cursor's arena. */
+static orrery_status hold_plan(orrery_query *query, struct place *place, struct json body)
+{
+    orrery_status status = place == query->places ? read_plan(query, body) : ORRERY_OK;
+
+    place->wanted = json_get(body, "queryRanges");
+    place->is_planned = status == ORRERY_OK;
+    return status;
+}
+
+static orrery_status know_plan(orrery_query *query, struct place *place)
+{
+    struct slice known = plan_known(query->client, link_trim(place->link), query->original);
+    struct json body = json_undefined;
+
+    if (!known.data)
+        return ORRERY_OK;
+    if (parse_json(&query->arena, known, &body) != ORRERY_OK)
+        return client_no_memory(query->client);
+    place->is_remembered = true;
+    return hold_plan(query, place, body);
+}
+
+/* The collection in front whose plan holds for this one too, because both are known to be partitioned in the same way. */
+static const struct place *same_as(const orrery_query *query, const struct place *place)
+{
+    for (const struct place *other = query->places; other < place; other++)
+        if (definition_is_same(query->client, link_trim(other->link), link_trim(place->link)))
+            return other;
+    return NULL;
+}
+
+static bool wants_plan(const orrery_query *query, const struct place *place)
+{
+    return query->phase == PHASE_PLAN && !place->is_planned && !place->plan && !same_as(query, place);
+}
+
+static orrery_status start_place(orrery_query *query, struct place *place)
+{
+    orrery_status status = ORRERY_OK;
+
+    if (wants_plan(query, place))
+        status = know_plan(query, place);
+    if (status == ORRERY_OK && wants_plan(query, place))
+        status = start_plan(query, place);
+    if (status == ORRERY_OK && !place->list.at && !place->ranges)
+        status = know_ranges(query, place);
+    if (status == ORRERY_OK && !place->list.at && !place->ranges)
+        status = start_ranges(query, place->link, &place->ranges);
+    return status;
+}
+
 /* ---- ranges */
 
 static struct slice text_or(struct json value, const char *otherwise)
@@ -353,20 +388,39 @@ static orrery_status add_ranges(orrery_query *query, const char *link, struct js
 
 /* ---- all that must be known before the first page is asked for */
 
+/* The plan was refused because aggregates are parts of expressions; whether two other queries answer it. */
+static bool becomes_two(orrery_query *query)
+{
+    const orrery_response *failed = query->client->failed;
+
+    if (!failed || failed->http != 400 ||
+        !strstr(orrery_response_body(failed, NULL), "Compositions of aggregates") || !compose_begin(query))
+        return false;
+    for (size_t i = 0; i < query->place_count;
+         i++) { /* of the query as it was, the plans are not waited for */
+        call_free(query->places[i].plan);
+        query->places[i].plan = NULL;
+        query->places[i].is_planned = false;
+    }
+    client_begin(query->client);
+    return true;
+}
+
 static orrery_status take_plan(orrery_query *query, struct place *place)
 {
     orrery_response *response = NULL;
     struct json body = json_undefined;
     orrery_status status = take_answer(query, &place->plan, &body, &response);
 
+    if (status == ORRERY_EBADREQUEST && becomes_two(query))
+        return ORRERY_OK;
+    if (status == ORRERY_OK)
+        status = hold_plan(query, place, body);
+    if (status == ORRERY_OK)
+        plan_note(query->client, link_trim(place->link), query->original,
+                  slice_make(orrery_response_body(response, NULL), response->body_bytes));
     orrery_response_free(response);
-    if (status == ORRERY_OK && place == query->places)
-        status = read_plan(query, body);
-    if (status != ORRERY_OK)
-        return status;
-    place->wanted = json_get(body, "queryRanges");
-    place->is_planned = true;
-    return ORRERY_OK;
+    return status;
 }
 
 static orrery_status take_ranges(orrery_query *query, struct place *place)
@@ -375,16 +429,11 @@ static orrery_status take_ranges(orrery_query *query, struct place *place)
     struct json body = json_undefined;
     orrery_status status = take_answer(query, &place->ranges, &body, &response);
 
-    if (status == ORRERY_OK) {
-        place->list = json_get(body, "PartitionKeyRanges");
-        if (json_kind(place->list) == JSON_ARRAY)
-            ranges_note(query->client, link_trim(place->link),
-                        slice_make(orrery_response_body(response, NULL), response->body_bytes));
-        else
-            place->list = json_undefined;
-        if (!place->list.at)
-            status = client_fail(query->client, ORRERY_EJSON, "the collection's ranges make no sense");
-    }
+    if (status == ORRERY_OK)
+        status = hold_ranges(query, place, body);
+    if (status == ORRERY_OK)
+        ranges_note(query->client, link_trim(place->link),
+                    slice_make(orrery_response_body(response, NULL), response->body_bytes));
     orrery_response_free(response);
     return status;
 }
@@ -459,29 +508,53 @@ orrery_status ranges_step(orrery_query *query)
     return status;
 }
 
+/* ---- what was remembered of a collection of another time */
+
+const char *place_intended(const orrery_query *query, const char *link)
+{
+    const struct place *place =
+        query->phase == PHASE_RUN && query->place_count ? place_of(query, link) : NULL;
+
+    return place && place->is_remembered ? place->rid : NULL;
+}
+
+bool places_again(orrery_query *query)
+{
+    if (query->last)
+        return false;
+    for (size_t i = 0; i < query->place_count; i++) {
+        call_free(query->places[i].plan);
+        call_free(query->places[i].ranges);
+        query->places[i] = (struct place){ .link = query->places[i].link };
+    }
+    drop_sources(query, 0);
+    query->source_at = 0;
+    query->may_plan = query->kind == CURSOR_QUERY;
+    query->phase = query->may_plan ? PHASE_PLAN : PHASE_RANGES;
+    return true;
+}
+
 /* ---- ranges that are gone */
 
-/* In a word, and not step by step: this happens seldom. */
-static orrery_status read_ranges(orrery_query *query, const char *link, struct json *list)
+orrery_status ranges_ask(orrery_query *query, struct source *source)
 {
-    struct json body = json_undefined;
-    orrery_response *response = NULL;
-    orrery_status status;
-    struct call *call = ranges_call(query, link, &status);
+    orrery_status status = start_ranges(query, source->link, &source->call);
 
-    if (!call)
-        return status;
-    if (status != ORRERY_OK) {
-        call_free(call);
-        return status;
-    }
-    status = call_run(call, &response);
-    if (status == ORRERY_OK)
-        status = parse_json(&query->arena,
-                            slice_make(orrery_response_body(response, NULL), response->body_bytes), &body);
+    source->is_following = status == ORRERY_OK;
+    return status == ORRERY_OK ? ORRERY_WAIT : status;
+}
+
+/* What the server said of the ranges of a source's collection. */
+static orrery_status take_new_ranges(orrery_query *query, struct source *source, struct json *list)
+{
+    orrery_response *response = NULL;
+    struct json body = json_undefined;
+    orrery_status status = take_answer(query, &source->call, &body, &response);
+
+    source->is_following = false;
     *list = json_get(body, "PartitionKeyRanges");
     if (status == ORRERY_OK && json_kind(*list) == JSON_ARRAY)
-        ranges_note(query->client, link_trim(link),
+        ranges_note(query->client, link_trim(source->link),
                     slice_make(orrery_response_body(response, NULL), response->body_bytes));
     orrery_response_free(response);
     return status;
@@ -529,9 +602,9 @@ static void put_in_place(orrery_query *query, size_t at, size_t first)
 orrery_status ranges_follow(orrery_query *query, struct source *source)
 {
     size_t at = (size_t)(source - query->sources), first = query->source_count;
-    struct source parent = *source;
     struct json list = json_undefined;
-    orrery_status status = read_ranges(query, parent.link, &list);
+    orrery_status status = take_new_ranges(query, source, &list);
+    struct source parent = *source;
 
     assert(at < query->source_count);
     if (status == ORRERY_OK)

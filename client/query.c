@@ -44,6 +44,7 @@ static bool keep_options(orrery_query *query, const orrery_options *options)
                               .no_wait = OPTION(options, no_wait),
                               .enable_scan = OPTION(options, enable_scan),
                               .metrics = OPTION(options, metrics),
+                              .diagnostics = OPTION(options, diagnostics),
                               .all_versions = OPTION(options, all_versions) };
     kept->session_token = keep_text(query, OPTION(options, session_token), &good);
     kept->consistency = keep_text(query, OPTION(options, consistency), &good);
@@ -292,6 +293,7 @@ void orrery_query_close(orrery_query *query)
     }
     seen_free(query->seen);
     groups_free(query->groups);
+    compose_free(query->composed);
     orrery_json_free(query->row_json);
     orrery_response_free(query->last);
     arena_free(&query->arena);

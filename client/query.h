@@ -6,6 +6,7 @@
  *     continuation.c  where it stopped, as a text
  *     merge.c      rows of all sources in one order; DISTINCT, OFFSET, LIMIT, TOP
  *     aggregate.c  COUNT and its like, GROUP BY
+ *     compose.c    expressions that have aggregates in them
  * Functions that may have to wait say ORRERY_WAIT and are called again when something has come.
  */
 #pragma once
@@ -21,7 +22,9 @@ struct place {
     struct call *plan, *ranges; /* under way */
     struct json wanted;         /* the plan's ranges of keys; no array: all */
     struct json list;           /* the collection's ranges; undefined: not known yet */
-    bool is_planned;
+    char *rid;                  /* of the collection that they are of; NULL: the server did not say */
+    bool is_planned,
+        is_remembered; /* is_remembered: some of it was not asked now, and may be of another collection */
 };
 
 /* Where rows come from. */
@@ -32,6 +35,7 @@ struct source {
     char *token;        /* where the next page begins */
     char *page_token;   /* where this one began */
     struct call *call;
+    bool is_following;  /* the call asks which ranges took the place of its own */
     struct arena arena; /* of the page */
     struct json *rows;
     size_t row_count, next_row;
@@ -77,6 +81,7 @@ struct metric {
 
 struct seen;   /* hashes of rows */
 struct groups; /* what GROUP BY has gathered */
+struct composition;
 
 struct orrery_query {
     orrery_client *client;
@@ -99,8 +104,9 @@ struct orrery_query {
     struct source *from; /* of the current row */
     struct seen *seen;
     struct groups *groups;
-    bool grouped; /* all rows are in the groups */
-    bool counted; /* the only row of such a query was told */
+    struct composition *composed; /* NULL: the plan is of the query as it was asked */
+    bool grouped;                 /* all rows are in the groups */
+    bool counted;                 /* the only row of such a query was told */
 
     double charge;
     orrery_response *last;  /* of the last page; its body is empty */
@@ -136,8 +142,15 @@ bool ranges_want(const orrery_query *query, const char *link, struct slice min, 
 struct slice range_later(struct slice a, struct slice b); /* ends of ranges */
 struct slice range_earlier(struct slice a, struct slice b);
 
-/* A source's range is gone: it becomes the ranges that took its place. */
+/* A source's range is gone: it becomes the ranges that took its place, once the server has told them. */
+orrery_status ranges_ask(orrery_query *query, struct source *source);
 orrery_status ranges_follow(orrery_query *query, struct source *source);
+
+/* The collection that the cursor's sources of this link are meant for; NULL: whichever has the name, it was asked just now. */
+const char *place_intended(const orrery_query *query, const char *link);
+
+/* A collection is not the one that was remembered: all is asked again. False: pages of it have been told already. */
+bool places_again(orrery_query *query);
 
 /* ---- merge.c */
 orrery_status merge_next(orrery_query *query, struct json *row);
@@ -152,3 +165,12 @@ bool continuation_names_ranges(const char *text);                       /* text:
 orrery_status groups_add(orrery_query *query, struct json row);
 orrery_status groups_next(orrery_query *query, struct json *row); /* ORRERY_ROW, ORRERY_DONE */
 void groups_free(struct groups *groups);
+
+/* ---- compose.c */
+bool compose_begin(
+    orrery_query *query); /* false: it is no such query, or there is no memory: the refusal stands */
+
+/* The rows of the query as it was asked, from those of the first of its two, which `next` gives. */
+typedef orrery_status merge_rows(orrery_query *query, struct json *row);
+orrery_status compose_next(orrery_query *query, merge_rows *next, struct json *row);
+void compose_free(struct composition *composed);

@@ -102,7 +102,7 @@ static void add_write(orrery_batch *batch, const struct remote_write *write)
 static orrery_status take_write(struct arena *arena, orrery_response *response, size_t index,
                                 struct remote_write *write)
 {
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
     orrery_status status = orrery_batch_result(response, index, &result);
     const char *etag;
     size_t size;

@@ -64,12 +64,20 @@ orrery_key key_of_value(struct json value);
 /* A deep copy whose memory is the arena's. */
 orrery_status key_copy(struct arena *arena, const orrery_key *key, orrery_key *copy);
 
-/* Negative, zero or positive; both are of one type, and that is text, number, time or boolean. */
+/* Negative, zero or positive; both are ordered. Where their types differ, the types have an order too. */
 int key_compare(const orrery_key *a, const orrery_key *b);
 
-/* Whether text, number, time or boolean: what has an order. */
+/* Whether null, boolean, number, time, text, GUID or a tuple of these: what has an order. */
 bool key_is_ordered(const orrery_key *key);
 bool key_is_absent(const orrery_key *key); /* NULL, none and null alike */
+bool guid_is_valid(struct slice text);
+
+/* The key as another type, as the .NET SDK converts it; false: it cannot be. Its text may be the arena's. */
+bool key_convert(struct arena *arena, const orrery_key *from, orrery_key_type type, orrery_key *to);
+void key_round(orrery_key *key); /* a number to an integer; of two as near, the even one */
+
+/* As orrery_links_add(), but a link that is there is repeated. */
+orrery_status links_repeat(orrery_links *links, const char *link);
 
 /* Texts by UTF-16 units, as JavaScript and Java order them. */
 int text_compare_utf16(struct slice a, struct slice b);

@@ -62,14 +62,15 @@ static orrery_status copy_at(struct arena *arena, const orrery_key *key, orrery_
 
     made.text = NULL;
     made.items = NULL;
-    if (key->type == ORRERY_KEY_TEXT) {
+    if (key->type == ORRERY_KEY_TEXT || key->type == ORRERY_KEY_GUID) {
         if (!key->text)
             return ORRERY_EINVAL;
         made.text = memory_text_in(arena, slice_make(key->text, key->size));
         if (!made.text)
             return ORRERY_ENOMEM;
     }
-    if (key->type == ORRERY_KEY_RANGE || key->type == ORRERY_KEY_LIST || key->type == ORRERY_KEY_KIND) {
+    if (key->type == ORRERY_KEY_RANGE || key->type == ORRERY_KEY_LIST || key->type == ORRERY_KEY_KIND ||
+        key->type == ORRERY_KEY_TUPLE) {
         orrery_status status = copy_items(arena, key, &made, depth);
 
         if (status != ORRERY_OK)
@@ -84,57 +85,6 @@ orrery_status key_copy(struct arena *arena, const orrery_key *key, orrery_key *c
     return copy_at(arena, key, copy, 0);
 }
 
-bool key_is_ordered(const orrery_key *key)
-{
-    if (key->type == ORRERY_KEY_NUMBER || key->type == ORRERY_KEY_TIME || key->type == ORRERY_KEY_BOOL)
-        return !isnan(key->number);
-    return key->type == ORRERY_KEY_TEXT && key->text;
-}
-
-bool key_is_absent(const orrery_key *key)
-{
-    return !key || key->type == ORRERY_KEY_NONE || key->type == ORRERY_KEY_NULL;
-}
-
-/*
- * Bytes of UTF-8 have the order of code points. UTF-16 units have nearly the same order: only surrogates (a first
- * byte of F0 and up) come before U+E000 to U+FFFF (EE, EF).
- */
-int text_compare_utf16(struct slice a, struct slice b)
-{
-    size_t common = a.size < b.size ? a.size : b.size;
-
-    for (size_t i = 0; i < common; i++) {
-        uint8_t x = (uint8_t)a.data[i], y = (uint8_t)b.data[i];
-
-        if (x == y)
-            continue;
-        if (x >= 0xee && y >= 0xee && (x >= 0xf0) != (y >= 0xf0))
-            return x >= 0xf0 ? -1 : 1;
-        return x < y ? -1 : 1;
-    }
-    return a.size < b.size ? -1 : a.size > b.size;
-}
-
-/* An integer of 64 bits and a double both fit exactly. */
-static long double exact_of(const orrery_key *key)
-{
-    _Static_assert(__LDBL_MANT_DIG__ >= 64, "as all processors that this runs on have it");
-    return key->is_integer ? (long double)key->integer : (long double)key->number;
-}
-
-int key_compare(const orrery_key *a, const orrery_key *b)
-{
-    switch (a->type) {
-    case ORRERY_KEY_NUMBER:
-    case ORRERY_KEY_TIME:
-    case ORRERY_KEY_BOOL:
-        return exact_of(a) < exact_of(b) ? -1 : exact_of(a) > exact_of(b);
-    default:
-        return text_compare_utf16(slice_make(a->text, a->size), slice_make(b->text, b->size));
-    }
-}
-
 orrery_key orrery_key_time(int64_t unix_ms)
 {
     return (orrery_key){ .type = ORRERY_KEY_TIME, .number = (double)unix_ms };
@@ -145,10 +95,33 @@ orrery_key orrery_key_of_kind(const orrery_key *kind_and_key)
     return (orrery_key){ .type = ORRERY_KEY_KIND, .items = kind_and_key, .count = 2 };
 }
 
-static bool type_is_known(orrery_key_type as)
+orrery_key orrery_key_guid(const char *text)
 {
-    return as == ORRERY_KEY_NONE || as == ORRERY_KEY_TEXT || as == ORRERY_KEY_NUMBER ||
-           as == ORRERY_KEY_TIME || as == ORRERY_KEY_BOOL;
+    return text ? (orrery_key){ .type = ORRERY_KEY_GUID, .text = text, .size = strlen(text) }
+                : orrery_key_null();
+}
+
+orrery_key orrery_key_tuple(const orrery_key *parts, size_t count)
+{
+    return (orrery_key){ .type = ORRERY_KEY_TUPLE, .items = parts, .count = count };
+}
+
+/* A tuple is of several properties, and of one nothing else is. */
+static bool type_is_known(const orrery_extractor *extractor)
+{
+    switch (extractor->as) {
+    case ORRERY_KEY_NONE:
+    case ORRERY_KEY_TEXT:
+    case ORRERY_KEY_NUMBER:
+    case ORRERY_KEY_TIME:
+    case ORRERY_KEY_BOOL:
+    case ORRERY_KEY_GUID:
+        return true;
+    case ORRERY_KEY_TUPLE:
+        return extractor->property_count > 0;
+    default:
+        return false;
+    }
 }
 
 /* One way to find a key, and not two. */
@@ -156,7 +129,7 @@ static bool extractor_is_valid(const orrery_extractor *extractor)
 {
     int ways;
 
-    if (!type_is_known(extractor->as))
+    if (!type_is_known(extractor))
         return false;
     ways = (extractor->property != NULL) + (extractor->property_count > 0) + (extractor->extract != NULL);
     if (ways != 1 || (extractor->property_count && !extractor->properties))
@@ -262,7 +235,11 @@ static orrery_status convert(struct arena *arena, orrery_key_type as, struct jso
         return number_to_text(arena, value, key);
     if (as == ORRERY_KEY_TIME)
         return to_time(key, key);
-    return ORRERY_EKEYTYPE;
+    if (as != ORRERY_KEY_GUID || key->type != ORRERY_KEY_TEXT ||
+        !guid_is_valid(slice_make(key->text, key->size)))
+        return ORRERY_EKEYTYPE;
+    key->type = ORRERY_KEY_GUID;
+    return ORRERY_OK;
 }
 
 /* The parts as one text; a part that is absent leaves the document without a key. */
@@ -289,6 +266,26 @@ static orrery_status join(struct arena *arena, const orrery_extractor *extractor
     return text.failed ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
+/* The parts as they are; a part that is absent leaves the document without a key, and null is a part like others. */
+static orrery_status gather(struct arena *arena, const orrery_extractor *extractor, struct json document,
+                            orrery_key *key)
+{
+    orrery_key *parts = memory_list(arena, extractor->property_count, sizeof(*parts));
+
+    if (!parts)
+        return ORRERY_ENOMEM;
+    *key = orrery_key_none();
+    for (size_t i = 0; i < extractor->property_count; i++) {
+        parts[i] = key_of_json(json_get(document, extractor->properties[i]));
+        if (parts[i].type == ORRERY_KEY_NONE)
+            return ORRERY_OK;
+        if (!key_is_ordered(&parts[i]))
+            return ORRERY_EKEYTYPE;
+    }
+    *key = orrery_key_tuple(parts, extractor->property_count);
+    return ORRERY_OK;
+}
+
 orrery_status extractor_run(const orrery_extractor *extractor, orrery_value document, orrery_held_key *key)
 {
     struct json root = value_json(document);
@@ -301,6 +298,8 @@ orrery_status extractor_run(const orrery_extractor *extractor, orrery_value docu
         return extractor->extract(extractor->context, document, key);
     if (extractor->property)
         status = convert(&key->arena, extractor->as, json_get(root, extractor->property), &found);
+    else if (extractor->as == ORRERY_KEY_TUPLE)
+        status = gather(&key->arena, extractor, root, &found);
     else
         status = join(&key->arena, extractor, root, &found);
     return status == ORRERY_OK ? orrery_held_key_put(key, &found) : status;

@@ -114,13 +114,15 @@ static orrery_status kinds_save(void *self, char **json)
     state_name(&writer, "Kinds");
     buf_byte(&writer.out, '[');
     for (size_t i = 0; i < resolver->count; i++) {
-        if (resolver->kind[i].matches)
+        if (resolver->kind[i].matches && !resolver->kind[i].name) /* nobody could bring it again */
             writer.status = ORRERY_ESTATE;
         buf_text(&writer.out, i ? ",{\"Name\":" : "{\"Name\":");
         if (resolver->kind[i].name)
             json_print_string(&writer.out, slice_of(resolver->kind[i].name));
         else
             buf_text(&writer.out, "null");
+        if (resolver->kind[i].matches)
+            state_bool(&writer, "Matches", true);
         state_resolver(&writer, "Resolver", resolver->kind[i].resolver);
         buf_byte(&writer.out, '}');
     }

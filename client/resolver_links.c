@@ -77,6 +77,11 @@ orrery_status orrery_links_add(orrery_links *links, const char *link)
     for (size_t i = 0; i < links->count; i++) /* a collection that is read twice gives its documents twice */
         if (link_equal(links->link[i], link))
             return ORRERY_OK;
+    return links_repeat(links, link);
+}
+
+orrery_status links_repeat(orrery_links *links, const char *link)
+{
     if (!memory_grow_in(&links->arena, &links->link, &links->capacity, links->count + 1,
                         sizeof(*links->link)))
         return ORRERY_ENOMEM;

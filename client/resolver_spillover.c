@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "resolver_managed.h"
+#include "state.h"
 
 struct spillover {
     pthread_mutex_t lock; /* over all that follows the options */
@@ -219,6 +220,23 @@ static orrery_status spillover_read(void *self, const orrery_key *key, orrery_li
     return status;
 }
 
+/* What it is told, and not what it found: whoever loads it looks again. */
+static orrery_status spillover_save(void *self, char **json)
+{
+    struct spillover *spillover = self;
+    struct state_writer writer;
+
+    state_begin(&writer, "Spillover");
+    state_text(&writer, "DatabaseLink", slice_of(spillover->database_link));
+    state_text(&writer, "Prefix", slice_of(spillover->prefix));
+    state_name(&writer, "FillFactor");
+    json_print_double(&writer.out, spillover->fill_factor);
+    state_number(&writer, "CheckSeconds", spillover->check_ms / 1000);
+    state_number(&writer, "QuotaInKb", (int64_t)spillover->quota_kb);
+    state_shape(&writer, "Collection", &spillover->shape);
+    return state_end(&writer, json);
+}
+
 static void spillover_destroy(void *self)
 {
     struct spillover *spillover = self;
@@ -229,9 +247,9 @@ static void spillover_destroy(void *self)
     free(spillover);
 }
 
-static const orrery_resolver_vtbl spillover_calls = {
-    sizeof(spillover_calls), spillover_key, spillover_create, spillover_read, NULL, spillover_destroy
-};
+static const orrery_resolver_vtbl spillover_calls = { sizeof(spillover_calls), spillover_key,
+                                                      spillover_create,        spillover_read,
+                                                      spillover_save,          spillover_destroy };
 
 static orrery_status fill(struct spillover *spillover, const char *database_link,
                           const orrery_spillover_options *options)

@@ -1,6 +1,7 @@
-/* client/sign.c - the authorization header: a signature with the account's key, or a resource token. */
+/* client/sign.c - the authorization header: a signature with the account's key, a resource token, or a bearer token. */
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <stdlib.h>
 
 #include "base/encode.h"
 #include "client.h"
@@ -74,6 +75,45 @@ static void set_date(orrery_client *client, struct call *call)
     memcpy(call->date_line, date_name, sizeof(date_name) - 1);
     call->date = call->date_line + sizeof(date_name) - 1;
     memcpy(call->date, client->date, HTTP_DATE_SIZE + 1);
+}
+
+enum { BEARER_MARGIN_MS = 60 * 1000 };
+
+/* "type=aad&ver=1.0&sig=...", which is sent as other tokens are. */
+static bool keep_bearer(orrery_client *client, const char *token)
+{
+    static const char begin[] = "type=aad&ver=1.0&sig=";
+    size_t bytes = sizeof(begin) + strlen(token);
+    char *made = malloc(bytes);
+
+    if (!made)
+        return false;
+    snprintf(made, bytes, "%s%s", begin, token);
+    free(client->token);
+    client->token = made;
+    return true;
+}
+
+orrery_status sign_prepare(orrery_client *client)
+{
+    int64_t ends_unix_seconds = 0;
+    char *token = NULL;
+    orrery_status status;
+
+    if (!client->bearer_token ||
+        (client->token && env_now_ms(client->env) + BEARER_MARGIN_MS < client->token_ends_ms))
+        return ORRERY_OK;
+    status = client->bearer_token(client->bearer_context, &token, &ends_unix_seconds);
+    if (!orrery_failed(status) && !token)
+        status = ORRERY_ECALLBACK;
+    if (!orrery_failed(status) && !keep_bearer(client, token))
+        status = ORRERY_ENOMEM;
+    free(token);
+    if (orrery_failed(status))
+        return client_fail(client, status, "the function that gives bearer tokens: %s",
+                           orrery_status_text(status));
+    client->token_ends_ms = ends_unix_seconds * 1000;
+    return ORRERY_OK;
 }
 
 bool sign_request(orrery_client *client, struct call *call)

@@ -58,6 +58,7 @@ static void query_headers(const orrery_query *query, const struct source *source
     call_header(call, "x-ms-documentdb-partitionkey", query->key);
     call_header(call, "x-ms-documentdb-partitionkeyrangeid", query->key ? NULL : source->range);
     call->follows_ranges = source->range != NULL;
+    call_header(call, "x-ms-cosmos-intended-collection-rid", place_intended(query, source->link));
     if (source->part_of_range) {
         call_header(call, "x-ms-start-epk", source->min);
         call_header(call, "x-ms-end-epk", source->max);
@@ -300,6 +301,12 @@ static bool wants_plan(const orrery_query *query)
             strstr(orrery_response_body(failed, NULL), "Cross partition query only supports"));
 }
 
+/* The collection that was asked has the name of the one that was meant. */
+static bool is_of_another(const orrery_query *query)
+{
+    return query->client->failed && query->client->failed->sub_status == SUB_STATUS_OTHER_CONTAINER;
+}
+
 static orrery_status take_call(orrery_query *query, struct source *source)
 {
     orrery_response *response = NULL;
@@ -315,7 +322,9 @@ static orrery_status take_call(orrery_query *query, struct source *source)
     else if (status == ORRERY_EBADREQUEST && wants_plan(query))
         query->phase = PHASE_PLAN, status = ORRERY_OK;
     else if (status == ORRERY_EGONE && source->range && query->client->failed->sub_status == 1002)
-        status = ranges_follow(query, source);
+        return ranges_ask(query, source);
+    else if (status == ORRERY_EBADREQUEST && is_of_another(query) && places_again(query))
+        return ORRERY_OK;
     if (has_page)
         return keep_last(query, response);
     orrery_response_free(response);
@@ -329,7 +338,7 @@ orrery_status source_fill(orrery_query *query, struct source *source)
     if (source->next_row < source->row_count)
         return ORRERY_ROW;
     if (source->call && source->call->state == CALL_ENDED)
-        return take_call(query, source);
+        return source->is_following ? ranges_follow(query, source) : take_call(query, source);
     if (source->call)
         return ORRERY_WAIT;
     if (source->ended || source->idle)

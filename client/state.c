@@ -58,25 +58,64 @@ void state_extractor(struct state_writer *writer, const orrery_extractor *extrac
     buf_byte(&writer->out, ']');
 }
 
-void state_key(struct state_writer *writer, const char *name, const orrery_key *key)
+/* Values that JSON has stand for themselves, {"Time":...} and {"Guid":...} for the others, an array for a tuple. */
+static void print_any(struct buf *out, const orrery_key *key)
+{
+    switch (key->type) {
+    case ORRERY_KEY_TIME:
+        buf_printf(out, "{\"Time\":%lld}", (long long)key->number);
+        return;
+    case ORRERY_KEY_GUID:
+        buf_text(out, "{\"Guid\":");
+        json_print_string(out, slice_make(key->text, key->size));
+        buf_byte(out, '}');
+        return;
+    case ORRERY_KEY_TEXT:
+        json_print_string(out, slice_make(key->text, key->size));
+        return;
+    case ORRERY_KEY_BOOL:
+        buf_text(out, key->number != 0 ? "true" : "false");
+        return;
+    case ORRERY_KEY_NUMBER:
+        if (key->is_integer)
+            buf_printf(out, "%lld", (long long)key->integer);
+        else
+            json_print_double(out, key->number);
+        return;
+    case ORRERY_KEY_TUPLE:
+        buf_byte(out, '[');
+        for (size_t i = 0; i < key->count; i++) {
+            buf_text(out, i ? "," : "");
+            print_any(out, &key->items[i]);
+        }
+        buf_byte(out, ']');
+        return;
+    default:
+        buf_text(out, "null");
+    }
+}
+
+/* A time as a date, and one that has none as its milliseconds. */
+static void print_time(struct buf *out, const orrery_key *key)
 {
     char time[TIME_TEXT_MAX];
-    size_t size;
+    size_t size = time_print((int64_t)key->number, time);
 
-    if (key->type == ORRERY_KEY_TEXT) {
-        state_text(writer, name, slice_make(key->text, key->size));
-        return;
-    }
-    state_name(writer, name);
-    size = key->type == ORRERY_KEY_TIME ? time_print((int64_t)key->number, time) : 0;
-    if (key->type == ORRERY_KEY_BOOL)
-        buf_text(&writer->out, key->number != 0 ? "true" : "false");
-    else if (key->is_integer)
-        buf_printf(&writer->out, "%lld", (long long)key->integer);
-    else if (size)
-        json_print_string(&writer->out, slice_make(time, size));
+    if (size)
+        json_print_string(out, slice_make(time, size));
     else
-        json_print_double(&writer->out, key->number); /* a time that has no date: its milliseconds */
+        json_print_double(out, key->number);
+}
+
+void state_key(struct state_writer *writer, const char *name, const orrery_key *key, bool as_any)
+{
+    state_name(writer, name);
+    if (!as_any && key->type == ORRERY_KEY_TIME)
+        print_time(&writer->out, key);
+    else if (!as_any && key->type == ORRERY_KEY_GUID)
+        json_print_string(&writer->out, slice_make(key->text, key->size));
+    else
+        print_any(&writer->out, key);
 }
 
 void state_resolver(struct state_writer *writer, const char *name, orrery_resolver *resolver)
@@ -124,10 +163,10 @@ orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json)
 static const struct {
     const char *name;
     orrery_key_type type;
-} types[] = { { "Number", ORRERY_KEY_NUMBER },
-              { "Text", ORRERY_KEY_TEXT },
-              { "Time", ORRERY_KEY_TIME },
-              { "Boolean", ORRERY_KEY_BOOL } };
+} types[] = { { "Number", ORRERY_KEY_NUMBER }, { "Text", ORRERY_KEY_TEXT }, { "Time", ORRERY_KEY_TIME },
+              { "Boolean", ORRERY_KEY_BOOL },  { "Guid", ORRERY_KEY_GUID }, { "Tuple", ORRERY_KEY_TUPLE } };
+
+const char state_any_type[] = "Any";
 
 const char *state_type_name(orrery_key_type type)
 {

@@ -20,8 +20,14 @@ void state_text(struct state_writer *writer, const char *name, struct slice text
 void state_number(struct state_writer *writer, const char *name, int64_t number);
 void state_bool(struct state_writer *writer, const char *name, bool value);
 void state_extractor(struct state_writer *writer, const orrery_extractor *extractor);
-void state_key(struct state_writer *writer, const char *name, const orrery_key *key);
+
+/* A key; as any: with its type where JSON has no such values. */
+void state_key(struct state_writer *writer, const char *name, const orrery_key *key, bool as_any);
 void state_resolver(struct state_writer *writer, const char *name, orrery_resolver *resolver);
+
+/* What collections that a resolver makes look like, and back; its memory is the arena's. */
+void state_shape(struct state_writer *writer, const char *name, const orrery_template *shape);
+orrery_status state_shape_of(struct arena *arena, struct json state, orrery_template *shape);
 
 /* Frees the writer. The text is malloc'ed. */
 orrery_status state_end(struct state_writer *writer, char **json);
@@ -30,9 +36,10 @@ orrery_status state_end(struct state_writer *writer, char **json);
 orrery_status resolver_load_json(struct json state, const orrery_load_options *options,
                                  orrery_resolver **resolver);
 
-/* "Number", "Text", "Time", "Boolean"; NULL for what has no order. And back: ORRERY_KEY_NONE for other texts. */
+/* "Number", "Text", "Time", "Boolean", "Guid", "Tuple"; NULL for other types. And back: ORRERY_KEY_NONE for other texts. */
 const char *state_type_name(orrery_key_type type);
 orrery_key_type state_type_of(struct slice name);
+extern const char state_any_type[]; /* of ranges whose ends are of several */
 
 /* "ReadBoth", "ReadCurrent", "ReadNext", "None". */
 const char *state_mode_name(orrery_read_mode mode);

@@ -183,43 +183,77 @@ static orrery_status load_ring(struct loader *loader, struct json state, orrery_
     return orrery_resolver_hash(&extractor, texts, json_count(links), &options, resolver);
 }
 
-static orrery_status load_key(orrery_key_type type, struct json value, orrery_key *key)
+static orrery_status load_any(struct loader *loader, struct json value, orrery_key *key);
+
+static orrery_status load_tuple(struct loader *loader, struct json list, orrery_key *key)
+{
+    orrery_key *parts = memory_list(&loader->op.arena, json_count(list), sizeof(*parts));
+    orrery_status status = parts ? ORRERY_OK : ORRERY_ENOMEM;
+    size_t count = 0;
+
+    for (struct json_iter i = json_iter(list); status == ORRERY_OK && json_next(&i);)
+        status =
+            json_kind(i.value) == JSON_ARRAY ? ORRERY_ESTATE : load_any(loader, i.value, &parts[count++]);
+    *key = orrery_key_tuple(parts, count);
+    return status;
+}
+
+/* A key that says its type. */
+static orrery_status load_any(struct loader *loader, struct json value, orrery_key *key)
+{
+    struct json time = json_get(value, "Time"), guid = json_get(value, "Guid");
+
+    if (json_kind(value) == JSON_ARRAY)
+        return load_tuple(loader, value, key);
+    *key = key_of_value(value);
+    if (json_kind(time) == JSON_NUMBER && json_is_int(time))
+        *key = orrery_key_time(json_int(time));
+    if (json_kind(guid) == JSON_STRING)
+        *key = (orrery_key){ .type = ORRERY_KEY_GUID,
+                             .text = json_string(guid).data,
+                             .size = json_string(guid).size };
+    return key->type == ORRERY_KEY_NONE ? ORRERY_ESTATE : ORRERY_OK;
+}
+
+static orrery_status load_text(orrery_key_type type, struct slice text, orrery_key *key)
 {
     int64_t time_ms;
 
-    if (type == ORRERY_KEY_BOOL) {
-        *key = orrery_key_bool(json_kind(value) == JSON_TRUE);
-        return json_kind(value) == JSON_TRUE || json_kind(value) == JSON_FALSE ? ORRERY_OK : ORRERY_ESTATE;
-    }
-    if (json_kind(value) == JSON_NUMBER && type == ORRERY_KEY_NUMBER && json_is_int(value)) {
-        *key = orrery_key_int(json_int(value));
+    *key = (orrery_key){ .type = type, .text = text.data, .size = text.size };
+    if (type != ORRERY_KEY_TIME)
         return ORRERY_OK;
-    }
-    if (json_kind(value) == JSON_NUMBER && type != ORRERY_KEY_TEXT) {
-        *key = (orrery_key){ .type = type, .number = json_double(value) };
-        return ORRERY_OK;
-    }
-    if (json_kind(value) != JSON_STRING || type == ORRERY_KEY_NUMBER)
-        return ORRERY_ESTATE;
-    *key = orrery_key_bytes(json_string(value).data, json_string(value).size);
-    if (type == ORRERY_KEY_TEXT)
-        return ORRERY_OK;
-    if (!time_parse(json_string(value), &time_ms))
+    if (!time_parse(text, &time_ms))
         return ORRERY_ESTATE;
     *key = orrery_key_time(time_ms);
     return ORRERY_OK;
+}
+
+static orrery_status load_key(struct loader *loader, orrery_key_type type, struct json value, orrery_key *key)
+{
+    enum json_kind kind = json_kind(value);
+
+    if (type == ORRERY_KEY_NONE || kind == JSON_NULL || kind == JSON_ARRAY)
+        return load_any(loader, value, key);
+    if (kind == JSON_STRING && type != ORRERY_KEY_NUMBER && type != ORRERY_KEY_BOOL)
+        return load_text(type, json_string(value), key);
+    if (kind == JSON_NUMBER && type == ORRERY_KEY_TIME) {
+        *key = (orrery_key){ .type = type, .number = json_double(value) };
+        return ORRERY_OK;
+    }
+    *key = key_of_value(value);
+    return key->type == type && kind != JSON_STRING ? ORRERY_OK : ORRERY_ESTATE;
 }
 
 static orrery_status load_row(struct loader *loader, orrery_key_type type, struct json row,
                               orrery_range *range)
 {
     struct json high = json_get(row, "High");
-    orrery_status status = load_key(type, json_get(row, "Low"), &range->low);
+    orrery_status status = load_key(loader, type, json_get(row, "Low"), &range->low);
 
     range->link = text_of(loader, json_get(row, "Link"));
     range->high = (orrery_key){ .type = ORRERY_KEY_NONE };
     if (status == ORRERY_OK && json_kind(high) != JSON_UNDEFINED)
-        status = load_key(type, high, &range->high);
+        status = load_key(loader, type, high, &range->high);
     return status == ORRERY_OK && !range->link ? ORRERY_ESTATE : status;
 }
 
@@ -233,15 +267,15 @@ static orrery_status load_end(struct loader *loader, orrery_key_type type, struc
     *key = orrery_key_bytes(text.data, text.size);
     if (type == ORRERY_KEY_TEXT)
         return ORRERY_OK;
-    if (type == ORRERY_KEY_TIME) {
-        *key = orrery_key_time(time_parse(text, &time_ms) ? time_ms : 0);
-        return time_parse(text, &time_ms) ? ORRERY_OK : ORRERY_ESTATE;
-    }
+    if (type == ORRERY_KEY_TIME || type == ORRERY_KEY_GUID)
+        return load_text(type, text, key);
+    if (type != ORRERY_KEY_NUMBER)
+        return ORRERY_ESTATE;
     if (!number_scan((const uint8_t *)text.data, (const uint8_t *)text.data + text.size, &number) ||
         number.end != (const uint8_t *)text.data + text.size ||
         !number_to_double(&number, &loader->op.arena, &value))
         return ORRERY_ESTATE;
-    *key = orrery_key_number(value);
+    *key = slice_to_i64(text, &time_ms) ? orrery_key_int(time_ms) : orrery_key_number(value);
     return ORRERY_OK;
 }
 
@@ -280,29 +314,83 @@ static orrery_status load_ranges(struct loader *loader, struct json map, orrery_
     return status;
 }
 
+/* How ranges are looked up: those of .NET's own state as there, those that a function compares by the caller's. */
+static orrery_status load_range_options(struct loader *loader, struct json state,
+                                        orrery_range_options *options)
+{
+    const orrery_range_options *given = loader->options ? loader->options->ranges : NULL;
+    struct json name = json_get(state, "Comparison");
+
+    *options = (orrery_range_options){ .size = sizeof(*options) };
+    if (given && !struct_take(options, sizeof(*options), given))
+        return ORRERY_EINVAL;
+    options->net = json_kind(json_get(state, "Net")) == JSON_TRUE ||
+                   json_kind(json_get(state, "PartitionMap")) == JSON_OBJECT;
+    if (json_kind(name) == JSON_UNDEFINED && json_kind(json_get(state, "RangeType")) != JSON_UNDEFINED)
+        options->compare = NULL; /* a state of ours that says nothing of a function has none */
+    if (json_kind(name) == JSON_UNDEFINED)
+        return ORRERY_OK;
+    return json_kind(name) == JSON_STRING && options->compare && options->name &&
+                   slice_is(json_string(name), options->name)
+               ? ORRERY_OK
+               : ORRERY_ESTATE;
+}
+
+/* ORRERY_KEY_NONE: each end says its own. */
+static orrery_status load_range_type(struct loader *loader, struct json state, orrery_key_type *type)
+{
+    struct json name = json_get(state, "RangeType");
+
+    *type = loader->options ? loader->options->range_type : ORRERY_KEY_NONE;
+    if (*type == ORRERY_KEY_NONE)
+        *type = ORRERY_KEY_TEXT;
+    if (json_kind(name) == JSON_STRING)
+        *type = state_type_of(json_string(name));
+    if (json_kind(name) == JSON_STRING && slice_is(json_string(name), state_any_type))
+        return ORRERY_OK;
+    return state_type_name(*type) ? ORRERY_OK : ORRERY_ESTATE;
+}
+
 static orrery_status load_map(struct loader *loader, struct json state, orrery_resolver **resolver)
 {
-    struct json map = json_get(state, "PartitionMap"), name = json_get(state, "RangeType");
-    orrery_key_type type = loader->options ? loader->options->range_type : ORRERY_KEY_NONE;
+    struct json map = json_get(state, "PartitionMap");
+    orrery_range_options options;
+    orrery_key_type type;
     orrery_range *ranges;
     orrery_extractor extractor;
     orrery_status status = load_extractor(loader, state, &extractor);
 
+    if (status == ORRERY_OK)
+        status = load_range_options(loader, state, &options);
+    if (status == ORRERY_OK)
+        status = load_range_type(loader, state, &type);
     if (status != ORRERY_OK)
         return status;
-    if (json_kind(name) == JSON_STRING)
-        type = state_type_of(json_string(name));
-    else if (type == ORRERY_KEY_NONE)
-        type = ORRERY_KEY_TEXT;
-    if (!state_type_name(type) || (json_kind(map) != JSON_ARRAY && json_kind(map) != JSON_OBJECT) ||
+    if ((json_kind(map) != JSON_ARRAY && json_kind(map) != JSON_OBJECT) ||
         json_count(map) > RESOLVER_ROWS_MAX)
         return ORRERY_ESTATE;
     ranges = memory_list(&loader->op.arena, json_count(map), sizeof(*ranges));
     if (!ranges)
         return ORRERY_ENOMEM;
     status = load_ranges(loader, map, type, ranges);
-    return status == ORRERY_OK ? orrery_resolver_range(&extractor, ranges, json_count(map), resolver)
-                               : status;
+    return status == ORRERY_OK
+               ? orrery_resolver_range(&extractor, ranges, json_count(map), &options, resolver)
+               : status;
+}
+
+/* The function that tells this kind from others, by its name. */
+static orrery_status find_match(const struct loader *loader, orrery_kind *kind)
+{
+    const orrery_load_options *given = loader->options;
+
+    for (size_t i = 0; given && given->kinds && kind->name && i < given->kind_count; i++)
+        if (given->kinds[i].name && given->kinds[i].matches &&
+            strcmp(given->kinds[i].name, kind->name) == 0) {
+            kind->matches = given->kinds[i].matches;
+            kind->context = given->kinds[i].context;
+            return ORRERY_OK;
+        }
+    return ORRERY_ESTATE;
 }
 
 static orrery_status load_kind(struct loader *loader, struct json state, orrery_kind *kind)
@@ -311,6 +399,8 @@ static orrery_status load_kind(struct loader *loader, struct json state, orrery_
 
     kind->name = text_of(loader, name);
     if (!kind->name && json_kind(name) != JSON_NULL)
+        return ORRERY_ESTATE;
+    if (json_kind(json_get(state, "Matches")) == JSON_TRUE && find_match(loader, kind) != ORRERY_OK)
         return ORRERY_ESTATE;
     return load(loader, json_get(state, "Resolver"), &kind->resolver);
 }
@@ -358,6 +448,34 @@ static orrery_status load_transition(struct loader *loader, struct json state, o
     return status;
 }
 
+static bool read_whole(struct json value, int64_t least, int64_t most, int64_t *number)
+{
+    *number = json_kind(value) == JSON_NUMBER && json_is_int(value) ? json_int(value) : least - 1;
+    return *number >= least && *number <= most;
+}
+
+/* It asks the server, through the client that the caller brings. */
+static orrery_status load_spillover(struct loader *loader, struct json state, orrery_resolver **resolver)
+{
+    orrery_client *client = loader->options ? loader->options->client : NULL;
+    const char *database = text_of(loader, json_get(state, "DatabaseLink"));
+    struct json factor = json_get(state, "FillFactor");
+    orrery_spillover_options options = { .size = sizeof(options),
+                                         .prefix = text_of(loader, json_get(state, "Prefix")) };
+    orrery_template shape;
+    int64_t seconds;
+    orrery_status status = state_shape_of(&loader->op.arena, json_get(state, "Collection"), &shape);
+
+    if (!client || !database || !options.prefix || json_kind(factor) != JSON_NUMBER ||
+        !read_whole(json_get(state, "CheckSeconds"), -1, INT32_MAX, &seconds) ||
+        !read_whole(json_get(state, "QuotaInKb"), 0, INT64_MAX, &options.quota_kb))
+        return ORRERY_ESTATE;
+    options.fill_factor = json_double(factor);
+    options.check_seconds = (int)seconds;
+    options.collection = &shape;
+    return status == ORRERY_OK ? orrery_resolver_spillover(client, database, &options, resolver) : status;
+}
+
 /* Each type, and the member by which state that does not name its type is known. */
 static const struct {
     const char *type, *member;
@@ -367,6 +485,7 @@ static const struct {
     { "Range", "PartitionMap", load_map },
     { "Kinds", "Kinds", load_kinds },
     { "Transition", "NextResolver", load_transition },
+    { "Spillover", "FillFactor", load_spillover },
 };
 
 static bool version_is_known(struct json version)

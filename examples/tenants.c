@@ -26,7 +26,7 @@ static void register_table(void)
     orrery_extractor by_tenant = { .size = sizeof(by_tenant), .property = "tenant" };
     orrery_resolver *resolver = NULL;
 
-    must(orrery_resolver_lookup(&by_tenant, table, 3, &resolver));
+    must(orrery_resolver_lookup(&by_tenant, table, 3, NULL, &resolver));
     must(orrery_client_set_resolver(client, "dbs/tenants", resolver));
     orrery_resolver_unref(resolver);
 }

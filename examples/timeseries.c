@@ -34,7 +34,7 @@ static void register_ranges(int64_t month_begins_ms)
     };
     orrery_resolver *resolver = NULL;
 
-    must(orrery_resolver_range(&by_time, ranges, 2, &resolver));
+    must(orrery_resolver_range(&by_time, ranges, 2, NULL, &resolver));
     must(orrery_client_set_resolver(client, "dbs/plant", resolver));
     orrery_resolver_unref(resolver);
 }

@@ -28,8 +28,9 @@
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
  * Text is UTF-8. Where a size goes along with a text, (size_t)-1, ORRERY_TEXT, means "ends with a NUL".
- * Structs of options begin with their own size, so that a program keeps working with a later library. One that does not
- *     say it is refused, ORRERY_EINVAL:
+ * Structs of options and of results begin with their own size, so that a program keeps working with a later library. One
+ *     that does not say it is refused, ORRERY_EINVAL. (Those that come in lists, such as parameters, keys and ranges, have
+ *     none: they do not change.)
  *     orrery_options options = { .size = sizeof(options), .if_match = etag };
  * Links name things as the service does: "dbs/shop", "dbs/shop/colls/orders". The library escapes what URLs
  *     want escaped: do not do it yourself. Self-links ("dbs/AbCdEf==/colls/AbCdEfGhIjk=/") work as well.
@@ -99,6 +100,23 @@ const char *orrery_status_text(orrery_status status);
 typedef struct orrery_client orrery_client;
 typedef struct orrery_response orrery_response;
 
+/* One request, of the many that a call may take. Its texts live as long as the function that is told of it. */
+typedef struct orrery_trace_event {
+    size_t size;
+    const char *method, *path; /* "GET", "/dbs/shop/colls/orders/docs/42" */
+    int attempt;               /* 1: the call's first */
+    int has_ended;             /* 0: it is about to be sent, and what follows is not known yet */
+    orrery_status status;      /* of this attempt */
+    int http, sub_status;      /* 0: there was no answer */
+    int64_t elapsed_us;        /* since it was sent */
+    int retry_ms;              /* after which it is sent again; -1: it is not */
+    double charge;
+    const char *activity; /* NULL: none */
+} orrery_trace_event;
+
+/* It must not call the client, nor end it. */
+typedef void orrery_trace(void *context, const orrery_trace_event *event);
+
 typedef struct orrery_settings {
     size_t size;
     const char *endpoint;       /* "https://localhost:8081" */
@@ -114,6 +132,14 @@ typedef struct orrery_settings {
     int retry_wait_ms_max;      /* of one call, waits together; 0: 30,000 */
     const char *user_agent;     /* put in front of the library's own; NULL: nothing */
     int no_proxy; /* 1: the proxies that http_proxy, https_proxy, all_proxy and no_proxy name are not used */
+    /*
+     * Instead of a key: bearer tokens of an identity provider (Microsoft Entra ID). The function puts a malloc()ed token, and
+     * when it ends; it is asked again a minute before that. A failure of it is that of the call, which sent nothing.
+     */
+    orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
+    void *bearer_context;
+    orrery_trace *trace; /* is told of every request, as it is sent and as it ends; NULL: nobody is */
+    void *trace_context;
     /* Instead of endpoint and key, one of three: see "The database inside the program". */
     const char *directory; /* where the data lives; made if it is missing */
     int memory;            /* 1: a database in memory, which ends with the last client that has it */
@@ -128,11 +154,14 @@ typedef struct orrery_settings {
 } orrery_settings;
 
 /*
- * Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64.
- * Of a database inside the program also: ORRERY_EUNSUPPORTED, this library has none; ORRERY_EBUSY, another process has the
- * directory; ORRERY_EIO, it cannot be used.
+ * Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64;
+ * orrery_open_error() says which. Of a database inside the program also: ORRERY_EUNSUPPORTED, this library has none;
+ * ORRERY_EBUSY, another process has the directory; ORRERY_EIO, it cannot be used.
  */
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client);
+
+/* Why these settings open nothing, in words; "": they would. It needs no client, since there is none. */
+const char *orrery_open_error(const orrery_settings *settings);
 
 /* Calls that are under way end, and their callbacks are not called. Close the client's queries first. */
 void orrery_close(orrery_client *client);
@@ -151,7 +180,27 @@ const char *orrery_session_token(const orrery_client *client, const char *contai
  * Who is told when a call has ended; see "Calls that do not wait". The response is yours, and NULL on failure;
  * orrery_error(client) holds for the duration of the callback.
  */
-typedef void orrery_done(void *context, orrery_status status, orrery_response *response);
+typedef void orrery_done(orrery_client *client, void *context, orrery_status status,
+                         orrery_response *response);
+
+/*
+ * What a call took: options->diagnostics is filled in when it ends, well or not, and must live until then. It is added to, so
+ * that one struct can be of a whole cursor or bulk, or of several calls, if nobody sets it to zero in between.
+ */
+typedef struct orrery_diagnostics {
+    size_t size;
+    int calls,
+        attempts; /* of a cursor, calls are pages, plans and the like; attempts: requests that were sent */
+    int http, sub_status; /* of the last answer */
+    orrery_status status; /* of the last call */
+    int64_t elapsed_us;   /* calls from begin to end: those that ran side by side count each */
+    int64_t waited_us;    /* of that: between attempts */
+    double charge;        /* request units */
+    char ranges
+        [128]; /* that answered: their ids, each once, with commas between them, and cut off where there are many */
+    char session[128]; /* the last answer's token, cut off if it is longer */
+    char activity[48]; /* the last answer's, to tell the service's support */
+} orrery_diagnostics;
 
 /* What a call may be told besides its arguments. Without options, and where a member is zero, the client's
    settings and the service's defaults hold. */
@@ -182,6 +231,8 @@ typedef struct orrery_options {
     /* of cursors */
     int all_versions; /* of changes: every version and deletion, as {"current":...,"previous":...,"metadata":...} */
     int metrics; /* 1: pages tell what they cost the server: orrery_query_metric(), and which indexes would help */
+    /* of everything */
+    orrery_diagnostics *diagnostics; /* what the call took; NULL: nobody wants to know */
 } orrery_options;
 
 /* ---- Answers --------------------------------------------------------------------------------------------- */
@@ -329,7 +380,9 @@ typedef enum orrery_key_type {
     ORRERY_KEY_RANGE, /* for resolvers: items[0] to items[1], both included */
     ORRERY_KEY_LIST,  /* the levels of a hierarchical key; for resolvers: several keys */
     ORRERY_KEY_TIME,  /* for resolvers: `number` is milliseconds since 1970, UTC */
-    ORRERY_KEY_KIND   /* for resolvers: items[0] names a kind of document, items[1] is a key of that kind */
+    ORRERY_KEY_KIND,  /* for resolvers: items[0] names a kind of document, items[1] is a key of that kind */
+    ORRERY_KEY_GUID, /* for resolvers: `text` is one, in any case of letters, in braces or not, with hyphens or without */
+    ORRERY_KEY_TUPLE /* for resolvers: a composite key, whose parts are compared one after another */
 } orrery_key_type;
 
 typedef struct orrery_key {
@@ -354,6 +407,8 @@ orrery_key orrery_key_list(const orrery_key *items, size_t count);
 orrery_key orrery_key_range(const orrery_key *low_and_high); /* two of them */
 orrery_key orrery_key_time(int64_t unix_ms);
 orrery_key orrery_key_of_kind(const orrery_key *kind_and_key); /* two of them */
+orrery_key orrery_key_guid(const char *text);                  /* NULL: a null */
+orrery_key orrery_key_tuple(const orrery_key *parts, size_t count);
 
 /* ---- Databases, containers and whatever else has a link ------------------------------------------------- *
  *
@@ -498,10 +553,14 @@ orrery_status orrery_item_patch(orrery_client *client, const char *container_lin
  *     orrery_batch_create(batch, "{\"id\":\"1\",\"city\":\"Lyon\"}", ORRERY_TEXT, NULL);
  *     orrery_batch_delete(batch, "2", NULL, NULL);
  *     status = orrery_batch_run(client, orders, &city, batch, NULL, &results);
- *     orrery_batch_result(results, 0, &first);
+ *     orrery_batch_result(results, 0, &first);                 orrery_result first = { .size = sizeof(first) };
  *
  * `key` of an operation is for orrery_bulk_run(); for orrery_batch_run() it is NULL. `etag` may be NULL. Mistakes are
  * told when the batch is run.
+ *
+ * Where the link is a database's that has a resolver, a bulk's documents go each to its own collection; an operation without
+ * a document is ORRERY_EINVAL, and options->done ORRERY_EUNSUPPORTED. A batch goes to the collection of its documents,
+ * which must be one.
  */
 
 typedef struct orrery_batch orrery_batch;
@@ -518,6 +577,7 @@ void orrery_batch_patch(orrery_batch *batch, const char *id, const orrery_patch 
                         const orrery_key *key);
 
 typedef struct orrery_result {
+    size_t size; /* set by you: { .size = sizeof(result) } */
     orrery_status status;
     int http; /* 424: not tried, because of another operation */
     double charge;
@@ -613,6 +673,54 @@ double orrery_query_metric(const orrery_query *query, const char *name);
 orrery_status orrery_query_continuation(orrery_query *query, char **continuation);
 void orrery_query_close(orrery_query *query);
 
+/* ---- A change feed processor ------------------------------------------------------------------------------- *
+ *
+ * Every change of a container is handed to one of several processes, which share the ranges: each has leases of some of them,
+ * and a lease says where its range's feed goes on. A process that is ended loses its leases after expires_ms, and others go
+ * on where it was: changes that were handed to it, and not yet noted, come again, so that none is missed.
+ *
+ *     orrery_processor_options options = { .size = sizeof(options), .name = "mails", .instance = host_and_process,
+ *                                          .lease_link = "dbs/shop/colls/leases", .changes = send_mails };
+ *     orrery_processor_open(client, "dbs/shop/colls/orders", &options, &processor);
+ *     while (orrery_processor_run(processor, 10000) == ORRERY_OK)
+ *         ...
+ *     orrery_processor_close(processor);
+ *
+ * Leases are documents of the .NET and Java SDKs' form: their processors of the same name, on an endpoint of the same host,
+ * share the work with ours, and take over from each other.
+ */
+typedef struct orrery_processor orrery_processor;
+
+/* Changes of one lease, an array, in their order. A failure: they come again, with the next orrery_processor_run(). */
+typedef orrery_status orrery_changes(void *context, const char *lease, orrery_value changes);
+
+typedef struct orrery_processor_options {
+    size_t size;
+    const char *name;       /* those of one name share the work */
+    const char *instance;   /* of this one: no other of the name has it */
+    const char *lease_link; /* a container by /id */
+    orrery_changes *changes;
+    void *context;
+    orrery_start start; /* where there is no lease yet */
+    int64_t start_unix_seconds;
+    int all_versions; /* 1: every version and deletion */
+    int page_items;   /* changes at a time; 0: the server decides */
+    int poll_ms;      /* between looks at a feed that has nothing new; 0: 5,000 */
+    int acquire_ms;   /* between looks at who has which lease; 0: 13,000 */
+    int renew_ms;     /* 0: 17,000 */
+    int expires_ms;   /* longer than the function ever takes, and renew_ms with it; 0: 60,000 */
+} orrery_processor_options;
+
+orrery_status orrery_processor_open(orrery_client *client, const char *container_link,
+                                    const orrery_processor_options *options, orrery_processor **processor);
+
+/* Works for that long (-1: until something fails), and waits where there is nothing to do. */
+orrery_status orrery_processor_run(orrery_processor *processor, int timeout_ms);
+size_t orrery_processor_leases(const orrery_processor *processor); /* that this one has now */
+
+/* Gives its leases back, so that others need not wait. */
+void orrery_processor_close(orrery_processor *processor);
+
 /* ---- Stored procedures ----------------------------------------------------------------------------------- *
  *
  *     orrery_procedure_run(client, "dbs/shop/colls/orders/sprocs/hello", &city, "[\"world\"]", NULL, &response);
@@ -699,8 +807,8 @@ void orrery_listen_end(orrery_client *client); /* requests in flight are finishe
 /* ---- Client-side partitioning ------------------------------------------------------------------------------ *
  *
  * A resolver says which collection of a database a document belongs in, as the DocumentDB SDKs had it. When it is
- * registered for a database's link, orrery_item_create(), orrery_item_upsert(), orrery_query_open() and
- * orrery_list_open() ask it whenever they are given that link. Replaces, deletes, patches and point reads name their
+ * registered for a database's link, orrery_item_create(), orrery_item_upsert(), orrery_batch_run(), orrery_bulk_run(),
+ * orrery_query_open() and orrery_list_open() ask it whenever they are given that link. Replaces, deletes, patches and point reads name their
  * collection, and are never routed.
  *
  *     const char *links[] = { "dbs/app/colls/users0", "dbs/app/colls/users1" };
@@ -736,7 +844,8 @@ void orrery_held_key_free(orrery_held_key *held);
  * properties as a composite key, which is their texts with a separator between them; or a function of yours, which puts
  * the key that it found (orrery_held_key_put).
  * `as` says what a property's value is turned into: ORRERY_KEY_NONE leaves it; ORRERY_KEY_TEXT spells numbers as
- * JavaScript does; ORRERY_KEY_TIME reads texts as ISO 8601 and numbers as seconds since 1970, as _ts has them.
+ * JavaScript does; ORRERY_KEY_TIME reads texts as ISO 8601 and numbers as seconds since 1970, as _ts has them;
+ * ORRERY_KEY_GUID reads texts. Of several properties ORRERY_KEY_TUPLE leaves the values as they are, and joins no texts.
  */
 typedef struct orrery_extractor {
     size_t size;
@@ -824,24 +933,47 @@ typedef struct orrery_range {
     const char *link;
 } orrery_range;
 
+/* How ranges are looked up, where the usual way is not the one that is wanted. */
+typedef struct orrery_range_options {
+    size_t size;
+    /* An order of your own: negative, zero, positive. Keys and ends may then be of any types, null too. */
+    int (*compare)(void *context, const orrery_key *a, const orrery_key *b);
+    void *context; /* lives as long as the resolver */
+    const char
+        *name; /* of `compare`, for saved states: whoever loads one brings a function of this name again */
+    /*
+     * 1: as the .NET SDK's RangePartitionResolver. A create takes the first range in the order of lows, then of highs.
+     * Keys are converted to the ends' type: 5.5 and "5" to integers, texts to times. orrery_resolve_read() names a collection
+     * as often as keys of a list lead to it, though a query asks it once. A range is no key of a create (ORRERY_EKEYTYPE),
+     * and the same range twice is ORRERY_EINVAL. Texts have the order that .NET calls ordinal, unless `compare` has another.
+     */
+    int net;
+} orrery_range_options;
+
 /*
- * All ends are numbers (compared exactly, integers of 64 bits too), or all are texts (ordered by UTF-16 units, as the Node and
- * Java SDKs order them), or all are times, or all are booleans (false, then true). Keys are of the same type: others are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
+ * All ends are of one type that has an order: numbers (integers of 64 bits exactly), texts (by UTF-16 units, as the Node and
+ * Java SDKs order them), times, booleans (false, then true), GUIDs (as .NET orders them), or tuples (by their first part that
+ * differs; parts of different types: null, booleans, numbers, times, texts, GUIDs). Null is less than all others: where an end
+ * is null, a null is a key; where none is, a create without a value is ORRERY_ENOKEY and a read asks all collections.
+ * Keys of another type are ORRERY_EKEYTYPE. A create takes the first range that has the key, or the
  * whole of a key that is a range; ORRERY_ENORANGE: none has it. A read asks every range that the key meets (of a list:
  * that any of its keys meets), in their order; where the key meets none, no collection is asked. Ranges may overlap. A
- * low above its high is ORRERY_EINVAL.
+ * low above its high is ORRERY_EINVAL. `options` may be NULL.
  */
 orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orrery_range *ranges,
-                                    size_t count, orrery_resolver **resolver);
+                                    size_t count, const orrery_range_options *options,
+                                    orrery_resolver **resolver);
 
-/* A table from key to collection, looked up by halves; several keys may have the same collection. ORRERY_ENORANGE: a create's key is not in it. */
+/* A table from key to collection, looked up by halves, over the same types; several keys may have the same collection.
+   ORRERY_ENORANGE: a create's key is not in it. */
 typedef struct orrery_lookup {
     orrery_key key;
     const char *link;
 } orrery_lookup;
 
 orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const orrery_lookup *rows,
-                                     size_t count, orrery_resolver **resolver);
+                                     size_t count, const orrery_range_options *options,
+                                     orrery_resolver **resolver);
 
 /*
  * Different kinds of document are placed differently, each kind by a resolver of its own. A document is of the first kind
@@ -882,9 +1014,10 @@ orrery_status orrery_resolve_document(orrery_resolver *resolver, const char *jso
                                       orrery_links **links); /* the key, then where to create */
 
 /*
- * A resolver as JSON; orrery_free() it. What was found, or hashed, by a function without a name cannot be saved:
- * ORRERY_ESTATE. Reading takes the .NET SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by
- * "low,high"). A file is written beside its place, and then put there in one step.
+ * A resolver as JSON; orrery_free() it. What was found, hashed, compared or told apart by a function without a name cannot be
+ * saved: ORRERY_ESTATE. Whoever loads a state brings the functions again, and the names must agree. Reading takes the .NET
+ * SDK's form too (PartitionKeyPropertyName, CollectionLinks, PartitionMap by "low,high"; such ranges are looked up as there).
+ * A file is written beside its place, and then put there in one step.
  */
 typedef struct orrery_load_options {
     size_t size;
@@ -895,6 +1028,10 @@ typedef struct orrery_load_options {
     orrery_ring ring;
     const uint32_t *seeds; /* of ORRERY_RING_NET_SEEDS */
     size_t seed_count;
+    const orrery_range_options *ranges; /* for ranges that a function compares */
+    const orrery_kind *kinds;           /* for kinds that functions tell apart: their names and functions */
+    size_t kind_count;
+    orrery_client *client; /* for a spillover resolver, which asks the server; it must outlive it */
 } orrery_load_options;
 
 orrery_status orrery_resolver_save(orrery_resolver *resolver, char **json);

@@ -227,10 +227,11 @@ static enum status read_limit(struct op *op, const struct call *call, int64_t *l
 
     *limit_kb = INT64_MAX;
     if (header.data && (!slice_to_i64(header, limit_kb) || *limit_kb < 0))
-        return op_fail(op, ST_BAD_REQUEST,
-                       "The continuation token size limit %.*s is invalid. Please pass in a valid continuation "
-                       "token size limit which must be a positive integer.",
-                       SLICE_ARGS(header));
+        return op_fail(
+            op, ST_BAD_REQUEST,
+            "The continuation token size limit %.*s is invalid. Please pass in a valid continuation "
+            "token size limit which must be a positive integer.",
+            SLICE_ARGS(header));
     return ST_OK;
 }
 
@@ -242,9 +243,10 @@ static enum status check_token_size(struct op *op, int64_t limit_kb, const struc
     continuation_print(&token, at);
     if (limit_kb >= (int64_t)(token.size + 1023) / 1024)
         return ST_OK;
-    return op_fail(op, ST_BAD_REQUEST,
-                   "The response continuation token limit specified is not large enough: the token has %zu bytes.",
-                   token.size);
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The response continuation token limit specified is not large enough: the token has %zu bytes.",
+        token.size);
 }
 
 /* A client that sends a query to one range without a plan is told whether it has to ask for one to go on. */

@@ -19,7 +19,7 @@ enum {
     SESSION_TOKEN = 0x003e,
 };
 
-enum form { FORM_TEXT, FORM_NUMBER, FORM_REAL, FORM_LINK, FORM_LSN };
+enum form { FORM_TEXT, FORM_NUMBER, FORM_FLAG, FORM_REAL, FORM_LINK, FORM_LSN };
 
 static const struct row {
     uint16_t id;
@@ -105,6 +105,9 @@ static void put_row(struct buf *out, const struct row *row, struct slice value)
         break;
     case FORM_NUMBER:
         frame_number(out, row->id, (uint32_t)number_of(value));
+        break;
+    case FORM_FLAG:
+        frame_byte(out, row->id, slice_is_nocase(value, "true"));
         break;
     case FORM_REAL:
         frame_real(out, row->id, real_of(value));

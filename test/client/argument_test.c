@@ -117,7 +117,7 @@ static orrery_status bulk_of_no_container(orrery_response **response)
 
     orrery_batch_new(&batch);
     orrery_batch_create(batch, "{}", ORRERY_TEXT, NULL);
-    status = orrery_bulk_run(client, "dbs/d", batch, NULL, response);
+    status = orrery_bulk_run(client, "dbs/d/users/u", batch, NULL, response);
     orrery_batch_free(batch);
     return status;
 }

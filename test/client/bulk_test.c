@@ -122,7 +122,7 @@ static void rig_close(struct rig *rig)
 /* How many operations came to this; every one has a result. */
 static size_t count_of(orrery_response *response, orrery_status status, int http)
 {
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
     size_t count = 0;
 
     for (size_t i = 0; i < OPERATIONS; i++) {
@@ -257,10 +257,12 @@ struct told {
     orrery_response *response;
 };
 
-static void note_end(void *context, orrery_status status, orrery_response *response)
+static void note_end(orrery_client *client_of_it, void *context, orrery_status status,
+                     orrery_response *response)
 {
     struct told *told = context;
 
+    (void)client_of_it;
     told->times++;
     told->status = status;
     orrery_response_free(told->response);

@@ -296,6 +296,21 @@ TEST(a_session_token_is_kept_by_container_and_sent_with_what_follows)
     rig_close(&rig);
 }
 
+TEST(deleting_all_items_of_a_key_has_a_session_as_any_other_write)
+{
+    struct script script = { .acts = { { EMPTY("200 OK") "x-ms-session-token: 0:-1#7\r\n\r\n{}" },
+                                       { EMPTY("200 OK") "x-ms-session-token: 0:-1#9\r\n\r\n{}" } } };
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+
+    CHECK(create_one(&rig) == ORRERY_OK);
+    CHECK(orrery_items_delete(rig.client, items, &key, NULL, NULL) == ORRERY_OK);
+    CHECK(strstr(fake_request(rig.fake, 1), "POST /dbs/d/colls/c/operations/partitionkeydelete "));
+    CHECK(strstr(fake_request(rig.fake, 1), "x-ms-session-token: 0:-1#7\r\n"));
+    CHECK(strcmp(orrery_session_token(rig.client, items), "0:-1#9") == 0);
+    rig_close(&rig);
+}
+
 TEST(a_header_with_a_line_end_is_refused_and_nothing_is_sent)
 {
     struct script script = { .acts = { { OK_ANSWER } } };
@@ -308,8 +323,10 @@ TEST(a_header_with_a_line_end_is_refused_and_nothing_is_sent)
     rig_close(&rig);
 }
 
-static void count_ends(void *context, orrery_status status, orrery_response *response)
+static void count_ends(orrery_client *client_of_it, void *context, orrery_status status,
+                       orrery_response *response)
 {
+    (void)client_of_it;
     *(int *)context += status == ORRERY_OK;
     orrery_response_free(response);
 }
@@ -329,8 +346,10 @@ TEST(a_client_that_is_closed_while_calls_are_under_way_tells_nobody)
     CHECK(ends == 0);
 }
 
-static void note_status(void *context, orrery_status status, orrery_response *response)
+static void note_status(orrery_client *client_of_it, void *context, orrery_status status,
+                        orrery_response *response)
 {
+    (void)client_of_it;
     *(orrery_status *)context = status;
     orrery_response_free(response);
 }
@@ -566,6 +585,122 @@ TEST(a_change_feed_that_cannot_say_where_to_go_on_ends)
     CHECK(fake_asked(rig.fake) == 1);
     orrery_query_close(query);
     rig_close(&rig);
+}
+
+/* ---- bearer tokens, traces, diagnostics */
+
+struct provider {
+    int asked;
+    int64_t ends;
+    orrery_status status;
+};
+
+static orrery_status give_token(void *context, char **token, int64_t *ends_unix_seconds)
+{
+    struct provider *provider = context;
+    char text[32];
+
+    snprintf(text, sizeof(text), "jwt.%d/=", ++provider->asked);
+    *token = strdup(text);
+    *ends_unix_seconds = provider->ends;
+    return provider->status;
+}
+
+TEST(a_bearer_token_is_asked_for_once_and_again_before_it_ends)
+{
+    struct script script = { .acts = { { OK_ANSWER } } };
+    struct provider provider = { .ends = INT64_C(1) << 40 };
+    struct rig rig = { .fake = fake_start(play, &script) };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = fake_url(rig.fake),
+                                 .bearer_token = give_token,
+                                 .bearer_context = &provider };
+
+    REQUIRE(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && read_one(&rig, NULL) == ORRERY_OK && provider.asked == 1);
+    CHECK(strstr(fake_request(rig.fake, 1), "authorization: type%3Daad%26ver%3D1.0%26sig%3Djwt.1%2F%3D\r\n"));
+    orrery_close(rig.client);
+    provider.ends = 0; /* long ago: each call asks */
+    REQUIRE(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    CHECK(read_one(&rig, NULL) == ORRERY_OK && read_one(&rig, NULL) == ORRERY_OK && provider.asked == 3);
+    provider.status = ORRERY_ECALLBACK;
+    CHECK(read_one(&rig, NULL) == ORRERY_ECALLBACK && strstr(orrery_error(rig.client), "bearer"));
+    CHECK(fake_asked(rig.fake) == 4);
+    rig_close(&rig);
+}
+
+struct traced {
+    int sent, ended, retry_ms, http;
+    char path[64];
+};
+
+static void trace(void *context, const orrery_trace_event *event)
+{
+    struct traced *traced = context;
+
+    traced->sent += !event->has_ended;
+    traced->ended += event->has_ended;
+    if (event->has_ended && event->retry_ms >= 0)
+        traced->retry_ms = event->retry_ms;
+    traced->http = event->http;
+    CHECK(event->attempt == traced->sent && strcmp(event->method, "GET") == 0 && event->elapsed_us >= 0);
+    snprintf(traced->path, sizeof(traced->path), "%s", event->path);
+}
+
+TEST(every_request_is_told_to_a_trace_and_what_a_call_took_to_its_diagnostics)
+{
+    struct script script = {
+        .acts = { { EMPTY("429 Slow") "x-ms-retry-after-ms: 7\r\nx-ms-request-charge: 1\r\n\r\n{}" },
+                  { EMPTY("200 OK") "x-ms-request-charge: 2\r\nx-ms-session-token: "
+                                    "3:-1#7\r\nx-ms-activity-id: a-b\r\n"
+                                    "x-ms-documentdb-partitionkeyrangeid: 3\r\n\r\n{}" } }
+    };
+    struct traced traced = { 0 };
+    struct rig rig = { .fake = fake_start(play, &script) };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = fake_url(rig.fake),
+                                 .key = KEY,
+                                 .trace = trace,
+                                 .trace_context = &traced };
+    orrery_diagnostics diagnostics = { .size = sizeof(diagnostics) };
+    orrery_options options = { .size = sizeof(options), .diagnostics = &diagnostics };
+    orrery_key key = orrery_key_text("k");
+
+    REQUIRE(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_OK);
+    CHECK(traced.sent == 2 && traced.ended == 2 && traced.retry_ms == 7 && traced.http == 200);
+    CHECK(strcmp(traced.path, "/dbs/d/colls/c/docs/1") == 0);
+    CHECK(diagnostics.calls == 1 && diagnostics.attempts == 2 && diagnostics.charge == 3);
+    CHECK(diagnostics.waited_us == 7000 && diagnostics.elapsed_us >= 7000 && diagnostics.http == 200);
+    CHECK(strcmp(diagnostics.session, "3:-1#7") == 0 && strcmp(diagnostics.ranges, "3") == 0 &&
+          strcmp(diagnostics.activity, "a-b") == 0);
+    traced.sent = 0;
+    CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_OK);
+    CHECK(diagnostics.calls == 2 && diagnostics.attempts == 3 && strcmp(diagnostics.ranges, "3") == 0);
+    diagnostics.size = 0;
+    CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_EINVAL);
+    rig_close(&rig);
+}
+
+TEST(why_settings_open_nothing_is_told_in_words)
+{
+    struct provider provider = { 0 };
+    orrery_settings settings = { .size = 0 };
+
+    CHECK(strstr(orrery_open_error(NULL), "no settings") && strstr(orrery_open_error(&settings), "size"));
+    settings.size = sizeof(settings);
+    CHECK(strstr(orrery_open_error(&settings), "no endpoint"));
+    settings.endpoint = "localhost";
+    CHECK(strstr(orrery_open_error(&settings), "begins with http"));
+    settings.endpoint = "http://localhost";
+    CHECK(strstr(orrery_open_error(&settings), "neither"));
+    settings.key = "?";
+    CHECK(strstr(orrery_open_error(&settings), "base64"));
+    settings.key = KEY;
+    CHECK(!*orrery_open_error(&settings));
+    settings.bearer_token = give_token;
+    settings.bearer_context = &provider;
+    CHECK(strstr(orrery_open_error(&settings), "more than one"));
 }
 
 TEST(settings_that_make_no_sense_open_nothing)

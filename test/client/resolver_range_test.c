@@ -11,7 +11,7 @@ static orrery_resolver *resolver_of(const orrery_range *ranges, size_t count)
 {
     orrery_resolver *resolver = NULL;
 
-    CHECK(orrery_resolver_range(&by_id, ranges, count, &resolver) == ORRERY_OK);
+    CHECK(orrery_resolver_range(&by_id, ranges, count, NULL, &resolver) == ORRERY_OK);
     return resolver;
 }
 
@@ -72,7 +72,7 @@ TEST(every_recorded_key_lies_in_the_ranges_where_the_sdk_finds_it)
 static orrery_status try_ranges(const orrery_range *ranges, size_t count)
 {
     orrery_resolver *resolver = NULL;
-    orrery_status status = orrery_resolver_range(&by_id, ranges, count, &resolver);
+    orrery_status status = orrery_resolver_range(&by_id, ranges, count, NULL, &resolver);
 
     CHECK((resolver != NULL) == (status == ORRERY_OK));
     orrery_resolver_unref(resolver);
@@ -130,7 +130,7 @@ TEST(a_table_gives_each_key_its_collection_and_says_which_it_does_not_know)
                              { TEXT("adatum", 6), "dbs/db/colls/coll1" } };
     orrery_resolver *resolver = NULL;
 
-    REQUIRE(orrery_resolver_lookup(&by_id, rows, 3, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_lookup(&by_id, rows, 3, NULL, &resolver) == ORRERY_OK);
     check_place(resolver, TEXT("adatum", 6), IN(1), ORRERY_OK, "1");
     check_place(resolver, TEXT("nobody", 6), ORRERY_ENORANGE, ORRERY_OK, "");
     check_place(resolver, NO_KEY, ORRERY_ENOKEY, ORRERY_OK, "01");
@@ -175,7 +175,7 @@ TEST(documents_find_their_range_by_text_number_and_time)
     orrery_resolver *resolver = NULL;
     orrery_links *links = NULL;
 
-    REQUIRE(orrery_resolver_range(&by_time, months, 2, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_range(&by_time, months, 2, NULL, &resolver) == ORRERY_OK);
     CHECK(orrery_resolve_document(resolver, "{\"at\":\"2000-02-29T23:59:59.999Z\"}", ORRERY_TEXT, &links) ==
           ORRERY_OK);
     CHECK(links_are(links, "0"));
@@ -230,7 +230,7 @@ TEST(integers_of_64_bits_are_compared_exactly)
     orrery_resolver *resolver = NULL, *again = NULL;
     char *saved = NULL;
 
-    REQUIRE(orrery_resolver_range(&by_n, ranges, 3, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_range(&by_n, ranges, 3, NULL, &resolver) == ORRERY_OK);
     REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
     REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, NULL, &again) == ORRERY_OK);
     for (int i = 0; i < 2; i++) {
@@ -257,7 +257,7 @@ TEST(booleans_have_an_order_and_arrays_have_none)
     orrery_links *links = NULL;
     char *saved = NULL;
 
-    REQUIRE(orrery_resolver_lookup(&by_b, rows, 2, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_lookup(&by_b, rows, 2, NULL, &resolver) == ORRERY_OK);
     REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
     REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, NULL, &again) == ORRERY_OK);
     CHECK(strcmp(goes_to_link(again, "{\"b\":true}"), "dbs/d/colls/yes") == 0);
@@ -280,7 +280,7 @@ TEST(of_a_table_with_a_key_twice_the_first_row_counts_and_a_large_one_is_looked_
         rows[i] = (orrery_lookup){ orrery_key_int((int64_t)i * 7919 % ROWS),
                                    i % 2 ? "dbs/d/colls/odd" : "dbs/d/colls/even" };
     rows[ROWS] = (orrery_lookup){ orrery_key_int(0), "dbs/d/colls/late" };
-    REQUIRE(orrery_resolver_lookup(&by_n, rows, ROWS + 1, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_lookup(&by_n, rows, ROWS + 1, NULL, &resolver) == ORRERY_OK);
     for (int i = 0; i < ROWS; i += 7) {
         orrery_key key = orrery_key_int((int64_t)i * 7919 % ROWS);
         orrery_links *links = NULL;
@@ -311,7 +311,7 @@ TEST(a_state_whose_key_a_function_finds_is_loaded_with_the_function_of_that_name
     orrery_resolver *resolver = NULL, *again = NULL;
     char *saved = NULL;
 
-    REQUIRE(orrery_resolver_lookup(&by_letter, rows, 1, &resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_lookup(&by_letter, rows, 1, NULL, &resolver) == ORRERY_OK);
     REQUIRE(orrery_resolver_save(resolver, &saved) == ORRERY_OK);
     REQUIRE(orrery_resolver_load(saved, ORRERY_TEXT, &options, &again) == ORRERY_OK);
     CHECK(strcmp(goes_to_link(again, "{\"id\":\"abc\"}"), "dbs/d/colls/a") == 0);

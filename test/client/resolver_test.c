@@ -206,7 +206,7 @@ TEST(kinds_of_document_have_a_resolver_each)
     orrery_key text = orrery_key_text("x"), unknown[] = { orrery_key_text("nobody"), text };
     orrery_key of_unknown = orrery_key_of_kind(unknown);
 
-    REQUIRE(orrery_resolver_range(&by_size, &numbers, 1, &kinds[0].resolver) == ORRERY_OK);
+    REQUIRE(orrery_resolver_range(&by_size, &numbers, 1, NULL, &kinds[0].resolver) == ORRERY_OK);
     kinds[1].resolver = hash_of("dbs/a/colls/u0", "dbs/a/colls/u0");
     kinds[2].resolver = single_new(&single);
     REQUIRE(orrery_resolver_kinds("type", kinds, 3, &resolver) == ORRERY_OK);

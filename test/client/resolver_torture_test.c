@@ -70,7 +70,7 @@ static orrery_status make_ranges(orrery_resolver **resolver)
     orrery_extractor by_number = { .size = sizeof(by_number), .property = "n" };
     orrery_range range = { orrery_key_number(0), orrery_key_number(9), links[0] };
 
-    return orrery_resolver_range(&by_number, &range, 1, resolver);
+    return orrery_resolver_range(&by_number, &range, 1, NULL, resolver);
 }
 
 static orrery_status run_hash(void *context)
@@ -86,7 +86,7 @@ static orrery_status run_lookup(void *context)
 {
     orrery_lookup rows[] = { { orrery_key_text("x"), links[0] }, { orrery_key_text("y"), links[1] } };
     orrery_resolver *resolver = NULL;
-    orrery_status status = orrery_resolver_lookup(&by_id, rows, 2, &resolver);
+    orrery_status status = orrery_resolver_lookup(&by_id, rows, 2, NULL, &resolver);
 
     (void)context;
     return status == ORRERY_OK ? use(resolver) : status;

@@ -49,7 +49,7 @@ static orrery_resolver *range_resolver(orrery_key low, orrery_key high)
     orrery_range ranges[] = { { low, high, "dbs/db/colls/a" }, { low, low, "dbs/db/colls/b" } };
     orrery_resolver *resolver = NULL;
 
-    CHECK(orrery_resolver_range(&extractor, ranges, 2, &resolver) == ORRERY_OK);
+    CHECK(orrery_resolver_range(&extractor, ranges, 2, NULL, &resolver) == ORRERY_OK);
     return resolver;
 }
 

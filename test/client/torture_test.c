@@ -254,8 +254,10 @@ static bool do_query(orrery_client *client, const char *sql, int rows_wanted)
     return good && status == ORRERY_DONE && rows == rows_wanted;
 }
 
-static void end_later(void *context, orrery_status status, orrery_response *response)
+static void end_later(orrery_client *client_of_it, void *context, orrery_status status,
+                      orrery_response *response)
 {
+    (void)client_of_it;
     *(bool *)context = status == ORRERY_OK;
     orrery_response_free(response);
 }
@@ -280,10 +282,12 @@ struct later_bulk {
     bool good;
 };
 
-static void end_bulk(void *context, orrery_status status, orrery_response *response)
+static void end_bulk(orrery_client *client_of_it, void *context, orrery_status status,
+                     orrery_response *response)
 {
     struct later_bulk *bulk = context;
 
+    (void)client_of_it;
     bulk->told++;
     bulk->good = status == ORRERY_OK;
     orrery_response_free(response);

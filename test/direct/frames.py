@@ -36,8 +36,9 @@ TEXTS = {"authorization": 0x01, "x-ms-session-token": 0x05, "x-ms-continuation":
 FLAGS = {"x-ms-documentdb-populatequerymetrics": 0x42, "x-ms-cosmos-batch-atomic": 0x73,
          "x-ms-cosmos-batch-continue-on-error": 0x74, "x-ms-documentdb-script-enable-logging": 0x3e,
          "x-ms-cosmos-populateindexmetrics": 0xa9, "x-ms-cosmos-populateindexmetrics-v2": 0xc2,
-         "x-ms-documentdb-populatequotainfo": 0x40}
-NUMBERS = {"x-ms-max-item-count": 0x04, "x-ms-documentdb-expiry-seconds": 0x14}
+         "x-ms-documentdb-populatequotainfo": 0x40, "x-ms-exclude-system-properties": 0x57,
+         "x-ms-cosmos-query-optimisticdirectexecute": 0xc8}
+NUMBERS = {"x-ms-max-item-count": 0x04, "x-ms-documentdb-responsecontinuationtokenlimitinkb": 0x43, "x-ms-documentdb-expiry-seconds": 0x14}
 CHOICES = {"x-ms-indexing-directive": (0x07, {"default": 0, "include": 1, "exclude": 2}),
            "x-ms-read-key-type": (0x64, {"resourceid": 1, "effectivepartitionkey": 2, "effectivepartitionkeyrange": 3}),
            "prefer": (0x82, {"return=minimal": 1, "return=representation": 0})}
@@ -49,7 +50,7 @@ ANSWERS = {0x03: "x-ms-continuation", 0x04: "etag", 0x0c: "x-ms-retry-after-ms",
            0x17: "x-ms-alt-content-path", 0x18: "x-ms-content-path", 0x1c: "x-ms-substatus",
            0x21: "x-ms-documentdb-partitionkeyrangeid", 0x25: "x-ms-documentdb-script-log-results",
            0x28: "x-ms-documentdb-query-metrics", 0x32: "x-ms-item-lsn", 0x44: "x-ms-cosmos-index-utilization",
-           0x51: "x-ms-request-duration-ms"}
+           0x51: "x-ms-request-duration-ms", 0x66: "x-ms-cosmos-query-requiresdistribution"}
 SAME_LSN = (0x1a, 0x29, 0x3a, 0x3b)
 
 
@@ -196,13 +197,15 @@ def request_of(method, target, headers, body):
     return resource, operation, tokens, body or None
 
 
-def number_text(value):
+def number_text(value, number):
+    if number == 0x66:
+        return "True" if value else "False"
     return ("%.3f" % value).rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def headers_of(tokens):
     """The headers that HTTP would have; all LSNs are one."""
-    headers = [(name, number_text(tokens[number])) for number, name in ANSWERS.items() if number in tokens]
+    headers = [(name, number_text(tokens[number], number)) for number, name in ANSWERS.items() if number in tokens]
     assert all(tokens[number] == tokens[0x13] for number in SAME_LSN) and tokens[0x13] >= 1, tokens
     assert tokens[0x1f] == 1 and tokens[0x30] == 0, tokens
     if 0x3e in tokens:

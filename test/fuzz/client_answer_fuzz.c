@@ -91,7 +91,7 @@ static void fuzz_batch(orrery_client *client, struct slice answer)
 {
     struct call *call = call_new(client, METHOD_GET, NULL);
     orrery_response *response = NULL;
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
 
     if (!call || call_target(call, "dbs/d/colls/c") != ORRERY_OK || call_start(call) != ORRERY_OK) {
         call_free(call);

@@ -49,12 +49,6 @@ static enum status bind_rows(struct binder *b, struct select *rows, const struct
     return st;
 }
 
-/* x IN (SELECT ...), in the first FROM of all, may read the container. */
-static struct select *rows_of(const struct source *source)
-{
-    return source->kind == SOURCE_SUBQUERY ? source->select : source->path->select;
-}
-
 static enum status bind_source(struct binder *b, struct source *source, const struct visible *names,
                                bool may_be_root)
 {
@@ -62,8 +56,8 @@ static enum status bind_source(struct binder *b, struct source *source, const st
 
     if (b->bound->slots >= QUERY_SLOTS_MAX)
         return too_many_sources(b);
-    if (rows_of(source))
-        st = bind_rows(b, rows_of(source), names, may_be_root);
+    if (source_rows(source))
+        st = bind_rows(b, source_rows(source), names, may_be_root);
     else
         st = bind_path(b, source, names, may_be_root);
     if (st != ST_OK)
@@ -324,19 +318,11 @@ static bool gathers(const struct select *select)
 }
 
 /* Whether what the first FROM reads is gathered from all items. */
-static enum status bind_whole(struct binder *b, struct select *select)
+static bool is_whole(const struct select *select)
 {
-    const struct select *rows = rows_of(&select->source[0]);
+    const struct select *rows = source_rows(&select->source[0]);
 
-    if (!rows || !gathers(rows))
-        return ST_OK;
-    if (select->source[0].kind == SOURCE_ITERATE)
-        return op_fail(
-            b->op, ST_NOT_BUILT,
-            "FROM x IN (SELECT ...) over what is gathered from many items is not available in this "
-            "version of the server.");
-    select->whole = true;
-    return ST_OK;
+    return rows && gathers(rows);
 }
 
 enum status bind_select(struct binder *b, struct select *select, const struct visible *outer,
@@ -354,8 +340,7 @@ enum status bind_select(struct binder *b, struct select *select, const struct vi
     TRY(bind_from(b, select, &names, may_be_root));
     b->select = select;
     TRY(bind_clauses(b, select, names));
-    if (may_be_root && select->source_count && b->bound->scans)
-        TRY(bind_whole(b, select));
+    select->whole = may_be_root && select->source_count && b->bound->scans && is_whole(select);
 out:
     return st;
 }

@@ -113,6 +113,21 @@ void aggregate_add(struct eval *eval, struct aggregate *state, const struct buil
     }
 }
 
+void aggregate_reset(struct aggregate *state)
+{
+    struct aggregate used = *state;
+
+    *state = (struct aggregate){ .memory = used.memory,
+                                 .room = used.room,
+                                 .room_bytes = used.room_bytes,
+                                 .list = used.list,
+                                 .seen = used.seen };
+    state->list.size = 0;
+    state->seen.count = 0;
+    if (state->seen.table)
+        memset(state->seen.table, 0, state->seen.capacity * sizeof(*state->seen.table));
+}
+
 static struct value list_result(struct eval *eval, const struct aggregate *state)
 {
     struct slice left = buf_as_slice(&state->list);

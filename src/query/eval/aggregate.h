@@ -27,5 +27,8 @@ struct aggregate {
 /* Adds a value as if it came `times` times. */
 void aggregate_add(struct eval *eval, struct aggregate *state, const struct builtin *function,
                    struct value value, uint64_t times);
+
+/* As if no value had come; its memory is used again. */
+void aggregate_reset(struct aggregate *state);
 struct value aggregate_result(struct eval *eval, const struct aggregate *state,
                               const struct builtin *function);

@@ -13,9 +13,24 @@ int hash_compare(struct hash128 a, struct hash128 b)
     return a.h2 < b.h2 ? -1 : a.h2 > b.h2;
 }
 
-static int by_hash(const void *a, const void *b)
+/* Of two groups by their keys, where there is an order of these, and by their hashes. */
+static int compare(const struct groups *groups, const struct value *key, struct hash128 hash,
+                   const struct group *other)
 {
-    return hash_compare((*(struct group *const *)a)->hash, (*(struct group *const *)b)->hash);
+    int order = 0;
+
+    for (size_t i = 0; order == 0 && i < groups->order_count; i++) {
+        order = value_compare(key[groups->order[i].key], other->key[groups->order[i].key]);
+        order = groups->order[i].descending ? -order : order;
+    }
+    return order ? order : hash_compare(hash, other->hash);
+}
+
+static int by_order(const void *a, const void *b, void *groups)
+{
+    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+
+    return compare(groups, x->key, x->hash, y);
 }
 
 static uint32_t *place_of(const struct groups *groups, struct hash128 hash)
@@ -44,6 +59,7 @@ static bool grow(struct groups *groups)
     if (!table || !list)
         return false;
     assert(groups->count < size / 2);
+    groups->spare = 0;
     if (groups->count)
         memcpy(list, groups->list, groups->count * sizeof(*list));
     groups->list = list;
@@ -57,17 +73,18 @@ static bool grow(struct groups *groups)
 void groups_sort(struct groups *groups)
 {
     if (groups->count > 1)
-        qsort(groups->list, groups->count, sizeof(*groups->list), by_hash);
+        qsort_r(groups->list, groups->count, sizeof(*groups->list), by_order, groups);
     if (groups->keep && groups->count > groups->keep) {
+        groups->spare += groups->count - groups->keep;
         groups->count = groups->keep;
-        groups->bound = groups->list[groups->count - 1]->hash;
+        groups->bound = groups->list[groups->count - 1];
         groups->has_bound = true;
     }
     if (groups->table)
         fill_table(groups);
 }
 
-static struct group *new_group(struct groups *groups, struct hash128 hash)
+static struct group *new_group(struct groups *groups)
 {
     size_t bytes = sizeof(struct group) + groups->key_count * sizeof(struct value) +
                    groups->state_count * sizeof(struct aggregate);
@@ -76,7 +93,6 @@ static struct group *new_group(struct groups *groups, struct hash128 hash)
     if (!group)
         return NULL;
     memset(group, 0, bytes);
-    group->hash = hash;
     group->key = (struct value *)(group + 1);
     group->state = (struct aggregate *)(group->key + groups->key_count);
     for (size_t i = 0; i < groups->state_count; i++)
@@ -84,42 +100,82 @@ static struct group *new_group(struct groups *groups, struct hash128 hash)
     return group;
 }
 
-static bool is_wanted(const struct groups *groups, struct hash128 hash)
+/* As if it were new, but for its room. */
+static struct group *used_group(struct groups *groups)
 {
-    return !(groups->has_after && hash_compare(hash, groups->after) <= 0) &&
-           !(groups->has_bound && hash_compare(hash, groups->bound) > 0);
+    struct group *group = groups->list[groups->count];
+
+    groups->spare--;
+    *group = (struct group){
+        .key = group->key, .state = group->state, .room = group->room, .room_bytes = group->room_bytes
+    };
+    for (size_t i = 0; i < groups->key_count; i++)
+        group->key[i] = value_undefined;
+    for (size_t i = 0; i < groups->state_count; i++)
+        aggregate_reset(&group->state[i]);
+    return group;
 }
 
-struct group *groups_at(struct groups *groups, struct hash128 hash, bool *is_new)
+static bool was_given(const struct groups *groups, struct hash128 hash, const struct value *key)
+{
+    if (groups->was_given)
+        return groups->was_given(groups->context, key, hash);
+    return groups->has_after && hash_compare(hash, groups->after) <= 0;
+}
+
+static bool is_wanted(const struct groups *groups, struct hash128 hash, const struct value *key)
+{
+    if (was_given(groups, hash, key))
+        return false;
+    return !groups->has_bound || compare(groups, key, hash, groups->bound) <= 0;
+}
+
+/* Room for one more in the list and the table. */
+static bool make_room(struct groups *groups)
+{
+    return groups->count < groups->capacity || grow(groups);
+}
+
+static struct group *add_group(struct groups *groups, struct hash128 hash)
+{
+    struct group *group = NULL;
+
+    if (make_room(groups))
+        group = groups->spare ? used_group(groups) : new_group(groups);
+    groups->failed |= !group;
+    if (!group)
+        return NULL;
+    assert(groups->count < groups->capacity);
+    group->hash = hash;
+    *place_of(groups, hash) = (uint32_t)groups->count + 1;
+    groups->list[groups->count++] = group;
+    return group;
+}
+
+/* `key` where groups have an order of their keys. */
+static struct group *find(struct groups *groups, struct hash128 hash, const struct value *key, bool *is_new)
 {
     uint32_t *place;
-    struct group *group;
 
     *is_new = false;
-    if (!is_wanted(groups, hash))
+    if (!is_wanted(groups, hash, key))
         return NULL;
     place = groups->table ? place_of(groups, hash) : NULL;
     if (place && *place)
         return groups->list[*place - 1];
     if (groups->keep && groups->count >= 2 * groups->keep + SPARE) {
         groups_sort(groups);
-        if (!is_wanted(groups, hash))
+        if (!is_wanted(groups, hash, key))
             return NULL;
     }
-    if (groups->count == groups->capacity && !grow(groups)) {
-        groups->failed = true;
-        return NULL;
-    }
-    assert(groups->count < groups->capacity);
-    group = new_group(groups, hash);
-    if (!group) {
-        groups->failed = true;
-        return NULL;
-    }
-    *place_of(groups, hash) = (uint32_t)groups->count + 1;
-    groups->list[groups->count++] = group;
     *is_new = true;
-    return group;
+    return add_group(groups, hash);
+}
+
+struct group *groups_at(struct groups *groups, struct hash128 hash, bool *is_new)
+{
+    assert(groups->order_count == 0);
+    return find(groups, hash, NULL, is_new);
 }
 
 void groups_init(struct eval *eval, struct groups *groups, const struct select *select, struct arena *memory)
@@ -152,20 +208,51 @@ static struct hash128 evaluate_key(struct eval *eval, const struct select *selec
     return hash;
 }
 
-/* The key outlives its row. */
-static bool keep_key(struct eval *eval, struct groups *groups, struct group *group, const struct value *key)
+/* Room for a key's bytes: twice what there was, so that a group that is used again and again takes no more and more. */
+static bool key_room(struct groups *groups, struct group *group, size_t bytes)
 {
-    for (size_t i = 0; i < groups->key_count; i++) {
-        struct slice bytes = json_bytes(value_to_json(eval->op, key[i]));
-        char *copy;
+    if (bytes <= group->room_bytes)
+        return true;
+    bytes = bytes < 2 * group->room_bytes ? 2 * group->room_bytes : bytes;
+    group->room = arena_try_alloc(groups->memory, bytes);
+    group->room_bytes = group->room ? bytes : 0;
+    return group->room;
+}
 
-        if (key[i].kind == JSON_UNDEFINED)
-            continue;
-        copy = arena_try_alloc(groups->memory, bytes.size);
-        if (!copy || !bytes.size)
-            return false;
-        memcpy(copy, bytes.data, bytes.size);
-        group->key[i] = value_from_json(json_from_bytes(slice_make(copy, bytes.size)));
+/* What a value has beside itself. */
+static struct slice bytes_of(struct value value)
+{
+    if (value.kind == JSON_STRING)
+        return value.string;
+    return value.kind >= JSON_ARRAY ? json_bytes(value.json) : (struct slice){ 0 };
+}
+
+static struct value value_over(struct value value, struct slice bytes)
+{
+    if (value.kind == JSON_STRING)
+        value.string = bytes;
+    else if (value.kind >= JSON_ARRAY)
+        value.json = json_from_bytes(bytes);
+    return value;
+}
+
+/* The key outlives its row. */
+static bool keep_key(struct groups *groups, struct group *group, const struct value *key)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < groups->key_count; i++)
+        bytes += bytes_of(key[i]).size;
+    if (!key_room(groups, group, bytes))
+        return false;
+    bytes = 0;
+    for (size_t i = 0; i < groups->key_count; i++) {
+        struct slice from = bytes_of(key[i]);
+
+        if (from.size)
+            memcpy(group->room + bytes, from.data, from.size);
+        group->key[i] = value_over(key[i], slice_make(group->room + bytes, from.size));
+        bytes += from.size;
     }
     return true;
 }
@@ -179,11 +266,11 @@ void groups_add(struct eval *eval, struct groups *groups, const struct select *s
                             : arena_alloc(&eval->op->arena, select->group_count * sizeof(*key));
     struct hash128 hash = evaluate_key(eval, select, key);
     bool is_new;
-    struct group *group = groups_at(groups, hash, &is_new);
+    struct group *group = find(groups, hash, key, &is_new);
 
     assert(groups->key_count == select->group_count);
     assert(groups->state_count == select->aggregate_count);
-    if (groups->failed || (is_new && !keep_key(eval, groups, group, key))) {
+    if (groups->failed || (is_new && !keep_key(groups, group, key))) {
         eval_fail(eval, ST_QUERY_MEMORY);
         return;
     }

@@ -159,15 +159,17 @@ static enum status check_name(struct op *op, struct span span, const struct opti
                               struct value value)
 {
     if (value.kind != JSON_STRING)
-        return mistake(op, span, "SC2210",
-                       "VectorDistance function options argument property value of option '%s' must be a string "
-                       "literal.",
-                       option->name);
+        return mistake(
+            op, span, "SC2210",
+            "VectorDistance function options argument property value of option '%s' must be a string "
+            "literal.",
+            option->name);
     if (find_name(value.string, option->names, option->name_count) < 0)
-        return mistake(op, span, "SC2210",
-                       "VectorDistance function options argument property value '%s' is not a valid value for "
-                       "option '%s'.",
-                       value_text(op, value), option->name);
+        return mistake(
+            op, span, "SC2210",
+            "VectorDistance function options argument property value '%s' is not a valid value for "
+            "option '%s'.",
+            value_text(op, value), option->name);
     return ST_OK;
 }
 
@@ -176,10 +178,11 @@ static enum status check_number(struct op *op, struct span span, const struct op
                                 struct value value)
 {
     if (value.kind != JSON_NUMBER)
-        return mistake(op, span, "SC2210",
-                       "VectorDistance function options argument property value of option '%s' must be a number "
-                       "literal.",
-                       option->name);
+        return mistake(
+            op, span, "SC2210",
+            "VectorDistance function options argument property value of option '%s' must be a number "
+            "literal.",
+            option->name);
     if (value.number >= option->low && value.number <= option->high && (value.is_int || !option->whole))
         return ST_OK;
     if (option->whole && value.is_int)

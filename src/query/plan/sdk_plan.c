@@ -137,10 +137,14 @@ static bool joins_aggregates(const struct select *select)
     return false;
 }
 
+/* SELECT VALUE of an aggregate. The columns of SELECT SUM(c.a) are one row, of which the service counts as of others. */
+static bool joins_value(const struct select *select)
+{
+    return select->value && joins_aggregates(select);
+}
+
 static void make_plan(const struct select *select, bool is_one_place, struct plan *plan)
 {
-    bool client_drops_rows;
-
     *plan = (struct plan){ .select = select, .has_value = select->value, .is_whole = select->whole };
     if (counts_distinct(select)) {
         plan->distinct_count = &select->item[0];
@@ -151,9 +155,9 @@ static void make_plan(const struct select *select, bool is_one_place, struct pla
     plan->is_grouped = select->group_count || joins_aggregates(select);
     plan->is_ordered = select->order_count && !joins_aggregates(select);
     plan->sorts_all = sorts_all(select);
-    client_drops_rows = plan->is_grouped || plan->distinct != DISTINCT_NONE;
+    plan->drops_rows = plan->distinct != DISTINCT_NONE || select->group_count || joins_value(select);
     plan->top = select->top;
-    if (!is_one_place || client_drops_rows || plan->sorts_all) {
+    if (!is_one_place || plan->drops_rows || plan->sorts_all) {
         plan->offset = select->offset;
         plan->limit = select->limit;
     }

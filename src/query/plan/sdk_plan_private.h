@@ -12,8 +12,9 @@ struct plan {
     enum distinct_type distinct;
     bool is_grouped; /* by GROUP BY, or by aggregates over everything */
     bool is_ordered;
-    bool sorts_all; /* each range gives its rows only when it has seen them all */
-    bool is_whole;  /* a subquery in FROM gathers rows of many items: what ranges answer cannot be joined */
+    bool drops_rows; /* so that rows are counted by the client, behind that */
+    bool sorts_all;  /* each range gives its rows only when it has seen them all */
+    bool is_whole;   /* a subquery in FROM gathers rows of many items: what ranges answer cannot be joined */
     const struct expr *top, *offset, *limit;
     const struct select_item *distinct_count; /* COUNT(1) over a subquery's distinct rows */
 };

@@ -106,26 +106,6 @@ static void print_keys(struct buf *out, const struct select *select)
     buf_text(out, "]");
 }
 
-static void rewrite_grouped(const struct plan *plan, struct buf *out)
-{
-    const struct select *select = plan->select;
-    bool is_bare = select->value && select->group_count == 0;
-
-    buf_text(out, "SELECT ");
-    buf_text(out, select->distinct ? "DISTINCT " : "");
-    buf_text(out, is_bare ? "VALUE " : "");
-    if (select->group_count) {
-        print_keys(out, select);
-        buf_text(out, " AS groupByItems, ");
-    }
-    print_payload(out, select);
-    buf_text(out, is_bare ? "" : " AS payload");
-    query_print_from(out, select);
-    query_print_where(out, select);
-    query_print_group(out, select);
-    query_print_order(out, select);
-}
-
 /* A row of SELECT VALUE is one only when its value is defined; beside _rid it would always be one. */
 static void print_ordered_where(struct buf *out, const struct select *select)
 {
@@ -148,7 +128,7 @@ static void print_ordered_where(struct buf *out, const struct select *select)
 
 static void print_top(const struct plan *plan, struct buf *out)
 {
-    if (!plan->top || plan->distinct != DISTINCT_NONE || plan->is_grouped)
+    if (!plan->top || plan->drops_rows)
         return;
     buf_text(out, "TOP ");
     query_print_expr(out, plan->top);
@@ -162,11 +142,33 @@ static void print_limit(const struct plan *plan, struct buf *out)
         query_print_limit(out, plan->select);
         return;
     }
-    if (!plan->limit || plan->distinct != DISTINCT_NONE || plan->is_grouped)
+    if (!plan->limit || plan->drops_rows)
         return;
     assert(plan->offset); /* the two stand together */
     buf_text(out, "\nOFFSET 0 LIMIT ");
     buf_u64(out, (uint64_t)plan->offset->value.integer + (uint64_t)plan->limit->value.integer);
+}
+
+static void rewrite_grouped(const struct plan *plan, struct buf *out)
+{
+    const struct select *select = plan->select;
+    bool is_bare = select->value && select->group_count == 0;
+
+    buf_text(out, "SELECT ");
+    buf_text(out, select->distinct ? "DISTINCT " : "");
+    print_top(plan, out);
+    buf_text(out, is_bare ? "VALUE " : "");
+    if (select->group_count) {
+        print_keys(out, select);
+        buf_text(out, " AS groupByItems, ");
+    }
+    print_payload(out, select);
+    buf_text(out, is_bare ? "" : " AS payload");
+    query_print_from(out, select);
+    query_print_where(out, select);
+    query_print_group(out, select);
+    query_print_order(out, select);
+    print_limit(plan, out);
 }
 
 /* Whose rid a row has: that of the first source or, of the elements of an array, of what the path begins with. */

@@ -67,11 +67,31 @@ static bool is_long(const struct cursor *cursor, int64_t began_ms)
     return env_monotonic_ms(cursor->eval.op->env) - began_ms > PAGE_MS_MAX;
 }
 
-enum status cursor_walk(struct cursor *cursor, size_t scanned_max, row_sink *sink, void *context, bool *ended)
+/* The rows that an item makes. Of what is gathered an item is a row of the first source, or an array of them. */
+static bool walk_item(struct cursor *cursor, row_sink *sink, void *context)
 {
     const struct select *select = cursor->select;
     struct eval *eval = &cursor->eval;
+    struct value item = cursor_item(cursor->source, &cursor->item);
     int slot = select->whole ? select->source[0].slot : SLOT_ROOT;
+
+    if (!select->whole || select->source[0].kind != SOURCE_ITERATE) {
+        eval->slot[slot] = item;
+        return rows_walk(eval, select, select->whole ? 1 : 0, sink, context);
+    }
+    if (item.kind != JSON_ARRAY)
+        return true;
+    for (struct json_iter element = json_iter(item.json); json_next(&element);) {
+        eval->slot[slot] = value_from_json(element.value);
+        if (!eval_spend(eval, 0) || !rows_walk(eval, select, 1, sink, context))
+            return false;
+    }
+    return true;
+}
+
+enum status cursor_walk(struct cursor *cursor, size_t scanned_max, row_sink *sink, void *context, bool *ended)
+{
+    struct eval *eval = &cursor->eval;
     int64_t began_ms = env_monotonic_ms(eval->op->env);
     bool found = true;
 
@@ -86,8 +106,7 @@ enum status cursor_walk(struct cursor *cursor, size_t scanned_max, row_sink *sin
         *ended = !found;
         if (!found)
             break;
-        eval->slot[slot] = cursor_item(cursor->source, &cursor->item);
-        if (!rows_walk(eval, select, select->whole ? 1 : 0, sink, context))
+        if (!walk_item(cursor, sink, context))
             break;
         arena_rewind(&eval->op->arena, mark);
         if (scanned_max && scanned % ITEMS_BETWEEN_LOOKS == 0 && is_long(cursor, began_ms))

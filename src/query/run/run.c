@@ -217,7 +217,8 @@ static enum status gather_rows(struct run *run, struct query_source *items, stru
     static const struct query_limits all = { .rows = SIZE_MAX, .bytes = SIZE_MAX };
     struct run inner = { .query = run->query, .fill = { .page = page, .limits = &all, .nested = true } };
 
-    return run_select(run->cursor.eval.op, &inner, run->cursor.select->source[0].select, items, slice_of(""));
+    return run_select(run->cursor.eval.op, &inner, source_rows(&run->cursor.select->source[0]), items,
+                      slice_of(""));
 }
 
 /* The subquery in FROM first, when it gathers rows of many items; then the statement over its rows. */

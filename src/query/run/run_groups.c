@@ -1,8 +1,8 @@
 /*
  * src/query/run/run_groups.c - rows gathered: GROUP BY, aggregates, DISTINCT.
- * Groups come by value where ORDER BY says so. Otherwise many are given in the order of their hashes, of which a page
- * needs only the least; few in the order in which they appeared or, where they are of one property, by its value.
- * In each the last one's place says where to go on.
+ * Groups come by value where ORDER BY says so, or where they are of one property. Otherwise many are given in the order
+ * of their hashes, few in the order in which they appeared. Of many a page needs only the least, by hash or by value.
+ * In each order the last one's place says where to go on.
  */
 #include <stdlib.h>
 
@@ -11,13 +11,14 @@
 /* What few are. */
 enum { FEW_GROUPS = 1000 };
 
-enum group_order { BY_HASH, BY_APPEARANCE, BY_VALUE };
+enum arrangement { BY_HASH, BY_APPEARANCE, BY_VALUE };
 
 struct gathering {
     struct fill *fill;
     struct groups groups;
     struct hashes seen; /* DISTINCT over groups */
-    enum group_order order;
+    enum arrangement order;
+    struct group_order *keys; /* by which groups come, where that is by values of their own keys */
 };
 
 static bool group_row(struct eval *eval, void *context)
@@ -208,21 +209,18 @@ static size_t first_by_value(const struct gathering *gathering)
 
 /* ---- in any order ---- */
 
-/* Few groups come in the order in which they appeared or by value, on every page; many in the order of their hashes. */
-static enum group_order order_of(const struct gathering *gathering)
+/* Few groups come in the order in which they appeared, on every page; many in the order of their hashes. */
+static enum arrangement order_of(const struct gathering *gathering)
 {
     const struct fill *fill = gathering->fill;
-    const struct select *select = fill->cursor->select;
 
-    if (select->group_count && select->order_count)
+    if (fill_group_order(fill->cursor->select) && (fill->first || fill->at.order == ORDER_SORTED))
         return BY_VALUE;
     if (!fill->first)
-        return fill->at.order == ORDER_SORTED     ? BY_VALUE
-               : fill->at.order == ORDER_CREATION ? BY_APPEARANCE
-                                                  : BY_HASH;
+        return fill->at.order == ORDER_CREATION ? BY_APPEARANCE : BY_HASH;
     if (fill->nested || gathering->groups.count > FEW_GROUPS || gathering->groups.has_bound)
         return BY_HASH;
-    return fill_group_order(select) ? BY_VALUE : BY_APPEARANCE;
+    return BY_APPEARANCE;
 }
 
 static enum status sort_groups(struct gathering *gathering)
@@ -287,32 +285,102 @@ out:
     return st;
 }
 
-/* How many groups this page needs; 0 when it must see them all. */
-static size_t groups_wanted(const struct fill *fill)
+/* ---- no more than a page needs ---- */
+
+/* Which of its keys a group is sorted by; false where it is by something else, such as an aggregate. */
+static bool key_of(const struct select *select, const struct expr *order, size_t *key)
 {
+    if (!order->instead || order->instead->kind != EXPR_RESULT)
+        return false;
+    *key = (size_t)(order->instead->slot - select->group_slot);
+    return *key < select->group_count;
+}
+
+/* The keys that groups come by; none: they come by hash, or by what is known only when a group is whole. */
+static enum status find_keys(struct gathering *gathering)
+{
+    struct fill *fill = gathering->fill;
+    const struct select *select = fill->cursor->select;
+    size_t count = fill_group_order(select);
+    enum status st;
+
+    if (count == 0 || (!fill->first && fill->at.order != ORDER_SORTED))
+        return ST_OK;
+    TRY(fill_alloc(fill, count * sizeof(*gathering->keys), &gathering->keys));
+    memset(gathering->keys, 0,
+           count * sizeof(*gathering->keys)); /* without ORDER BY: the one that there is */
+    for (size_t i = 0; i < select->order_count; i++) {
+        gathering->keys[i].descending = select->order[i].descending;
+        if (!key_of(select, select->order[i].expr, &gathering->keys[i].key))
+            gathering->keys = NULL;
+        if (!gathering->keys)
+            break;
+    }
+out:
+    return st;
+}
+
+/* How many groups this page needs; 0 when it must see them all. */
+static size_t groups_wanted(const struct gathering *gathering)
+{
+    const struct fill *fill = gathering->fill;
     const struct select *select = fill->cursor->select;
     uint64_t wanted = fill->at.take < fill->limits->rows ? fill->at.take : fill->limits->rows;
 
-    if (fill->at.order != ORDER_HASH || (select->group_count && select->order_count) ||
+    if (fill->at.order == ORDER_CREATION || (fill_group_order(select) && !gathering->keys && fill->first) ||
+        (fill->at.order == ORDER_SORTED && (!gathering->keys || fill->at.any_cut)) ||
         (select->distinct && (select->group_count || select->aggregate_count)))
         return 0;
     if (wanted > UINT32_MAX - fill->at.skip)
         return 0;
     wanted += fill->at.skip;
-    return fill->first && wanted < FEW_GROUPS ? FEW_GROUPS : (size_t)wanted;
+    return fill->first && !gathering->keys && wanted < FEW_GROUPS ? FEW_GROUPS : (size_t)wanted;
+}
+
+/* Whether a page before this one has, or has passed over, the group of that key. */
+static bool key_was_given(void *context, const struct value *key, struct hash128 hash)
+{
+    const struct gathering *gathering = context;
+    const struct position *at = &gathering->fill->at;
+    int order = 0;
+
+    for (size_t i = 0; order == 0 && i < at->key_count; i++) {
+        const struct group_order *by = &gathering->keys[i];
+
+        order = (by->descending ? -1 : 1) * position_compare_key(at, i, key[by->key]);
+    }
+    return order ? order < 0 : hash_compare(hash, at->hash) <= 0;
+}
+
+static void keep_by_value(struct gathering *gathering)
+{
+    struct groups *groups = &gathering->groups;
+
+    groups->order = gathering->keys;
+    groups->order_count = fill_group_order(gathering->fill->cursor->select);
+    groups->context = gathering;
+    if (!gathering->fill->first)
+        groups->was_given = key_was_given;
 }
 
 static enum status begin(struct gathering *gathering)
 {
     struct fill *fill = gathering->fill;
     struct cursor *cursor = fill->cursor;
+    struct groups *groups = &gathering->groups;
+    enum status st;
 
     gathering->seen.memory = &fill->page->memory;
-    groups_init(&cursor->eval, &gathering->groups, cursor->select, &fill->page->memory);
-    gathering->groups.keep = groups_wanted(fill);
-    gathering->groups.has_after = !fill->first && gathering->groups.keep;
-    gathering->groups.after = fill->at.hash;
-    return cursor_status(cursor);
+    groups_init(&cursor->eval, groups, cursor->select, &fill->page->memory);
+    TRY(find_keys(gathering));
+    groups->keep = groups_wanted(gathering);
+    groups->has_after = !fill->first && groups->keep && !gathering->keys;
+    groups->after = fill->at.hash;
+    if (gathering->keys && groups->keep)
+        keep_by_value(gathering);
+    TRY(cursor_status(cursor));
+out:
+    return st;
 }
 
 enum status run_groups(struct fill *fill)

@@ -273,13 +273,19 @@ static void print_subquery(struct printer *printer, const char *word, const stru
     line(printer, ")");
 }
 
+/* One level deeper than others, as the service writes it. */
+static void print_array_of(struct printer *printer, const struct select *select)
+{
+    printer->level++;
+    print_subquery(printer, "ARRAY", select);
+    printer->level--;
+}
+
 static const char *subquery_word(enum expr_kind kind)
 {
     switch (kind) {
     case EXPR_EXISTS:
         return "EXISTS";
-    case EXPR_ARRAY_OF:
-        return "ARRAY";
     case EXPR_ALL:
         return "ALL";
     case EXPR_FIRST:
@@ -340,6 +346,9 @@ static void print_expr(struct printer *printer, const struct expr *expr)
         break;
     case EXPR_RESULT:
         assert(!"a statement's own expressions are printed, not what the binder evaluates instead");
+        break;
+    case EXPR_ARRAY_OF:
+        print_array_of(printer, expr->select);
         break;
     default:
         print_subquery(printer, subquery_word(expr->kind), expr->select);

@@ -122,6 +122,12 @@ struct source {
     int slot;
 };
 
+/* The subquery that the source reads: (SELECT ...) x, or x IN (SELECT ...). NULL: it reads none. */
+static inline struct select *source_rows(const struct source *source)
+{
+    return source->kind == SOURCE_SUBQUERY ? source->select : source->path->select;
+}
+
 struct select_item {
     struct expr *expr;
     struct slice alias; /* as written; empty when there is none: the binder sets name */

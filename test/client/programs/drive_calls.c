@@ -157,7 +157,7 @@ static void batches(void)
     orrery_key key = orrery_key_text("batch");
     orrery_batch *batch = NULL;
     orrery_response *results = NULL;
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
 
     orrery_batch_new(&batch);
     orrery_batch_create(batch, "{\"id\":\"1\",\"pk\":\"batch\"}", ORRERY_TEXT, NULL);
@@ -181,7 +181,7 @@ static void bulks(void)
     orrery_key key = orrery_key_text("bulk 7");
     orrery_batch *batch = NULL;
     orrery_response *results = NULL;
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
     char document[80];
 
     orrery_batch_new(&batch);
@@ -253,9 +253,11 @@ static void lists_and_queries(void)
 
 static int told;
 
-static void count_told(void *context, orrery_status status, orrery_response *response)
+static void count_told(orrery_client *client_of_it, void *context, orrery_status status,
+                       orrery_response *response)
 {
-    told += status == ORRERY_OK && orrery_response_http(response) == 200 && context == &told;
+    told += client_of_it == client && status == ORRERY_OK && orrery_response_http(response) == 200 &&
+            context == &told;
     orrery_response_free(response);
 }
 

@@ -158,10 +158,12 @@ static const struct kind kinds[] = {
     { "query", do_query },   { "changes", do_changes }, { "bulk", do_bulk },
 };
 
-static void has_ended(void *context, orrery_status status, orrery_response *response)
+static void has_ended(orrery_client *client_of_it, void *context, orrery_status status,
+                      orrery_response *response)
 {
     struct asked *asked = context;
 
+    (void)client_of_it;
     asked->status = status;
     asked->response = response;
     asked->has_ended = 1;
@@ -170,7 +172,7 @@ static void has_ended(void *context, orrery_status status, orrery_response *resp
 /* Of a bulk that came to results: a status for each operation. */
 static void tell(struct asked *asked)
 {
-    orrery_result result;
+    orrery_result result = { .size = sizeof(result) };
 
     if (asked->status != ORRERY_EBATCH || !asked->response) {
         printf("%d\n", asked->status);

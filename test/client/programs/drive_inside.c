@@ -217,9 +217,9 @@ static void count_threads(int *all, int *open_to_signals)
 
 static int ignore_told;
 
-static void ignore_answer(void *context, orrery_status status, orrery_response *response)
+static void ignore_answer(orrery_client *of, void *context, orrery_status status, orrery_response *response)
 {
-    (void)context;
+    (void)of, (void)context;
     ignore_told += status == ORRERY_OK;
     orrery_response_free(response);
 }
@@ -277,10 +277,11 @@ struct many {
     int told, good;
 };
 
-static void note_answer(void *context, orrery_status status, orrery_response *response)
+static void note_answer(orrery_client *of, void *context, orrery_status status, orrery_response *response)
 {
     struct many *many = context;
 
+    (void)of;
     many->told++;
     many->good += status == ORRERY_OK;
     orrery_response_free(response);
@@ -493,7 +494,8 @@ static void *come_and_go(void *argument)
 
         worker->good += orrery_open(&settings, &mine) == ORRERY_OK;
         settings = (orrery_settings){ .size = sizeof(settings), .memory = 1 };
-        if (i % 10 == 0 && (orrery_open(&settings, &apart) != ORRERY_OK || orrery_listen(mine, &listen, NULL, 0) != ORRERY_OK))
+        if (i % 10 == 0 && (orrery_open(&settings, &apart) != ORRERY_OK ||
+                            orrery_listen(mine, &listen, NULL, 0) != ORRERY_OK))
             worker->good = -EACH;
         orrery_log_to(note_line, line, ORRERY_LOG_DEBUG);
         orrery_listen_end(mine);

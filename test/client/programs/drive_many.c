@@ -126,10 +126,12 @@ struct ended {
     orrery_status status;
 };
 
-static void has_ended(void *context, orrery_status status, orrery_response *response)
+static void has_ended(orrery_client *client_of_it, void *context, orrery_status status,
+                      orrery_response *response)
 {
     struct ended *ended = context;
 
+    (void)client_of_it;
     ended->times++;
     ended->status = status;
     orrery_response_free(response);

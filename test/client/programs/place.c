@@ -52,7 +52,7 @@ static orrery_status open_ranges(orrery_value list, orrery_resolver **resolver)
             (orrery_range){ key_of(orrery_value_element(row, 0)), key_of(orrery_value_element(row, 1)),
                             orrery_value_text(orrery_value_element(row, 2), NULL) };
     }
-    status = orrery_resolver_range(&by_id, ranges, orrery_value_count(list), resolver);
+    status = orrery_resolver_range(&by_id, ranges, orrery_value_count(list), NULL, resolver);
     free(ranges);
     return status;
 }

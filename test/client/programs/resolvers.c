@@ -51,7 +51,7 @@ static orrery_status make_range(orrery_resolver **resolver)
                               { orrery_key_number(10), orrery_key_number(19), links[1] },
                               { orrery_key_number(20), orrery_key_number(99), links[2] } };
 
-    return orrery_resolver_range(&by_number, ranges, 3, resolver);
+    return orrery_resolver_range(&by_number, ranges, 3, NULL, resolver);
 }
 
 static orrery_status make_lookup(orrery_resolver **resolver)
@@ -63,7 +63,7 @@ static orrery_status make_lookup(orrery_resolver **resolver)
         snprintf(names[i], sizeof(names[i]), "user%d", i);
         rows[i] = (orrery_lookup){ orrery_key_text(names[i]), links[i % 3] };
     }
-    return orrery_resolver_lookup(&by_user, rows, DOCUMENTS, resolver);
+    return orrery_resolver_lookup(&by_user, rows, DOCUMENTS, NULL, resolver);
 }
 
 static orrery_status make_kinds(orrery_resolver **resolver)
@@ -139,18 +139,66 @@ static const struct kind_of_resolver {
 
 /* ---- what is done with each */
 
-static void create_all(const char *name)
+static void print_document(char *json, size_t size, const char *name, int i)
 {
-    char json[1400], filling[1001];
+    char filling[1001];
 
     memset(filling, 'x', sizeof(filling) - 1);
     filling[sizeof(filling) - 1] = '\0';
+    snprintf(json, size,
+             "{\"id\":\"%s%d\",\"user\":\"user%d\",\"n\":%d,\"of\":\"%s\",\"kind\":\"%s\",\"f\":\"%s\"}",
+             name, i, i, i, name, i % 2 ? "odd" : "even", filling);
+}
+
+/* Half of them one by one, half by a bulk. */
+static void create_all(const char *name)
+{
+    orrery_batch *batch = NULL;
+    orrery_response *response = NULL;
+    char json[1400];
+
+    must(orrery_batch_new(&batch));
     for (int i = 0; i < DOCUMENTS; i++) {
-        snprintf(json, sizeof(json),
-                 "{\"id\":\"%s%d\",\"user\":\"user%d\",\"n\":%d,\"of\":\"%s\",\"kind\":\"%s\",\"f\":\"%s\"}",
-                 name, i, i, i, name, i % 2 ? "odd" : "even", filling);
-        must(orrery_item_create(client, database, json, ORRERY_TEXT, NULL, NULL, NULL));
+        print_document(json, sizeof(json), name, i);
+        if (i < DOCUMENTS / 2)
+            must(orrery_item_create(client, database, json, ORRERY_TEXT, NULL, NULL, NULL));
+        else
+            orrery_batch_create(batch, json, ORRERY_TEXT, NULL);
     }
+    must(orrery_bulk_run(client, database, batch, NULL, &response));
+    for (size_t i = 0; i < DOCUMENTS / 2; i++) {
+        orrery_result result = { .size = sizeof(result) };
+        char id[64];
+
+        snprintf(id, sizeof(id), "%s%zu", name, DOCUMENTS / 2 + i);
+        must(orrery_batch_result(response, i, &result));
+        tell(result.http == 201 && orrery_value_equals(orrery_value_member(result.body, "id"), id), name,
+             "a bulk's results are not in the order of its operations");
+    }
+    orrery_response_free(response);
+    orrery_batch_free(batch);
+}
+
+/* A batch goes where the resolver wants its documents; one without documents goes nowhere. */
+static void run_batch(const struct kind_of_resolver *kind)
+{
+    orrery_batch *batch = NULL;
+    orrery_key key;
+    char json[1400], id[64];
+
+    snprintf(id, sizeof(id), "%s%d", kind->name, 1);
+    key = orrery_key_text(id);
+    print_document(json, sizeof(json), kind->name, 1);
+    must(orrery_batch_new(&batch));
+    orrery_batch_read(batch, id, NULL);
+    tell(orrery_batch_run(client, database, &key, batch, NULL, NULL) == ORRERY_EINVAL, kind->name,
+         "a batch without documents was placed");
+    if (strcmp(kind->name, "spillover") != 0 && strcmp(kind->name, "transition") != 0) {
+        orrery_batch_upsert(batch, json, ORRERY_TEXT, NULL);
+        tell(orrery_batch_run(client, database, &key, batch, NULL, NULL) == ORRERY_OK, kind->name,
+             "a batch did not find the document where the resolver puts it");
+    }
+    orrery_batch_free(batch);
 }
 
 static size_t count_rows(const char *name, const orrery_key *key, int number, int *collections)
@@ -203,6 +251,7 @@ static void check(const struct kind_of_resolver *kind)
     must(kind->make(&resolver));
     must(orrery_client_set_resolver(client, database, resolver));
     create_all(kind->name);
+    run_batch(kind);
     tell(count_rows(kind->name, NULL, -1, &collections) == DOCUMENTS, kind->name,
          "some documents are missed");
     tell(collections >= kind->collections, kind->name, "they are in too few collections");

@@ -34,17 +34,28 @@ static const struct question {
     { "SELECT COUNT(1) AS n, MAX(c.u) AS m FROM c", IN_ORDER },
     { "SELECT c.g, COUNT(1) AS n, SUM(c.u) AS s, AVG(c.u) AS a FROM c GROUP BY c.g", ANY_ORDER },
     { "SELECT VALUE COUNT(1) FROM c WHERE c.u > 1000", IN_ORDER },
+    { "SELECT VALUE AVG(c.big) FROM c", IN_ORDER },
+    { "SELECT VALUE SUM(c.u) + 1 FROM c", IN_ORDER },
+    { "SELECT SUM(c.u) / COUNT(1) AS mean, COUNT(1), \"x\" AS x FROM c", IN_ORDER },
+    { "SELECT MAX(c.u) - MIN(c.u), SUM(c.u)*2 total FROM c WHERE c.u < 100", IN_ORDER },
+    { "SELECT VALUE { \"a\": SUM(c.u), \"b\": [AVG(c.u), MIN(c.t)] } FROM c", IN_ORDER },
+    { "SELECT UPPER(MIN(c.t)) AS first, MIN(c.none) + 1 AS nothing FROM c", IN_ORDER },
+    { "SELECT c.g, SUM(c.u) / COUNT(1) AS mean, AVG(c.u) FROM c GROUP BY c.g", ANY_ORDER },
+    { "SELECT VALUE { \"k\": UPPER(c[\"g\"]), \"n\": COUNT(1) % 7 } FROM c GROUP BY c[\"g\"]", ANY_ORDER },
+    { "SELECT c.g, COUNT(1) > 40 ? \"many\" : \"few\" AS how -- , COUNT(\n FROM c GROUP BY c.g -- all",
+      ANY_ORDER },
 };
 
 /* Missing in every ninth document: what has no such property must count right as well. */
 static void make_documents(void)
 {
     for (int i = 0; i < DOCUMENTS; i++) {
-        char json[160];
+        char json[192];
         int unique = i * 37 % DOCUMENTS;
 
-        snprintf(json, sizeof(json), "{\"id\":\"d%d\",\"u\":%d,\"t\":\"%c%03d\"%s%c%s}", i, unique,
-                 'a' + unique % 26, unique, i % 9 ? ",\"g\":\"" : ",\"h\":\"", "abcde"[i % 5], "\"");
+        snprintf(json, sizeof(json), "{\"id\":\"d%d\",\"u\":%d,\"big\":%lld,\"t\":\"%c%03d\"%s%c%s}", i,
+                 unique, 9007199254740993LL + unique, 'a' + unique % 26, unique,
+                 i % 9 ? ",\"g\":\"" : ",\"h\":\"", "abcde"[i % 5], "\"");
         must(orrery_item_create(client, "dbs/several", json, ORRERY_TEXT, NULL, NULL, NULL));
         must(orrery_item_create(client, "dbs/several/colls/all", json, ORRERY_TEXT, NULL, NULL, NULL));
     }

@@ -198,18 +198,20 @@ TEST(options_are_refused_in_the_service_s_words)
 
 TEST(numbers_among_the_options_have_ranges)
 {
-    CHECK(refused("searchListSizeMultiplier", value_int(0), "SC2213",
-                  "The 'searchListSizeMultiplier' value 0 specified in the VectorDistance function is outside the "
-                  "supported range. The value must be between 1 and 100."));
+    CHECK(refused(
+        "searchListSizeMultiplier", value_int(0), "SC2213",
+        "The 'searchListSizeMultiplier' value 0 specified in the VectorDistance function is outside the "
+        "supported range. The value must be between 1 and 100."));
     CHECK(refused("searchListSizeMultiplier", value_int(101), "SC2213", "between 1 and 100"));
     CHECK(refused("searchListSizeMultiplier", value_double(1.5), "SC2213",
                   "The 'searchListSizeMultiplier' value specified in the VectorDistance function must be an "
                   "integer between 1 and 100."));
     CHECK(refused("quantizedVectorListMultiplier", value_int(-1), "SC2214", "between 1 and 50"));
     CHECK(refused("quantizedVectorListMultiplier", value_int(51), "SC2214", "between 1 and 50"));
-    CHECK(refused("filterPriority", value_double(1.5), "SC2215",
-                  "The 'filterPriority' value specified in the VectorDistance function must be a value between 0 "
-                  "and 1."));
+    CHECK(refused(
+        "filterPriority", value_double(1.5), "SC2215",
+        "The 'filterPriority' value specified in the VectorDistance function must be a value between 0 "
+        "and 1."));
     CHECK(accepted("searchListSizeMultiplier", value_int(1)));
     CHECK(accepted("searchListSizeMultiplier", value_int(100)));
     CHECK(accepted("quantizedVectorListMultiplier", value_int(5)));

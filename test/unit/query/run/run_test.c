@@ -23,6 +23,8 @@ static const char *const any_order[] = {
     "SELECT VALUE (SELECT VALUE COUNT(1) FROM t IN c.list) FROM c",
     "SELECT VALUE x FROM (SELECT VALUE COUNT(1) FROM c) AS x",
     "SELECT VALUE x FROM (SELECT DISTINCT VALUE t FROM c JOIN t IN c.list) AS x",
+    "SELECT VALUE x FROM x IN (SELECT VALUE c.list FROM c GROUP BY c.list)",
+    "SELECT x, COUNT(1) AS n FROM x IN (SELECT DISTINCT VALUE c.list FROM c) WHERE x > 0 GROUP BY x",
     "SELECT VALUE z FROM (SELECT VALUE y FROM (SELECT DISTINCT VALUE c.list FROM c) AS x JOIN y IN x) AS z",
 };
 
@@ -42,6 +44,11 @@ static const char *const in_order[] = {
     "SELECT DISTINCT VALUE c.s FROM c ORDER BY c.b",
     "SELECT DISTINCT VALUE c.a FROM c ORDER BY c.b DESC, c.s",
     "SELECT c.s, COUNT(1) AS n FROM c GROUP BY c.s OFFSET 2 LIMIT 4",
+    "SELECT c.mixed, COUNT(1) AS n FROM c GROUP BY c.mixed",
+    "SELECT c.long, MAX(c.b) AS n FROM c GROUP BY c.long",
+    "SELECT c.s, c.a, MIN(c.b) AS n FROM c GROUP BY c.s, c.a ORDER BY c.a DESC, c.s",
+    "SELECT c.mixed, COUNT(1) AS n FROM c GROUP BY c.mixed ORDER BY c.mixed.x",
+    "SELECT VALUE x FROM x IN (SELECT DISTINCT VALUE c.list FROM c) ORDER BY x",
     "SELECT DISTINCT VALUE c.a FROM c OFFSET 1 LIMIT 3",
     "SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c.s OFFSET 1 LIMIT 2",
 };
@@ -274,6 +281,55 @@ TEST(what_little_memory_holds_comes_in_order_of_creation)
     }
     CHECK(slice_starts_with(table_rows(&table, query, 1000, SIZE_MAX), "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"));
     CHECK(slice_starts_with(table_rows(&table, query, 3, SIZE_MAX), "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"));
+}
+
+/* Each with a value of its own, the greatest first: a page lets go of all but its least. */
+static void fill_falling(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct buf text;
+
+        buf_init(&text, &test_op()->arena);
+        buf_printf(&text, "{\"g\":\"%08zu\",\"n\":%zu}", table->count - i, i);
+        table->row[i] = (struct query_row){ .number = i + 1, .counter = i + 1 };
+        REQUIRE(json_parse(test_op(), buf_as_slice(&text), &table->row[i].body) == ST_OK);
+    }
+}
+
+TEST(groups_of_one_property_come_in_order_of_value_however_many_they_are)
+{
+    struct query *query = table_compile("SELECT VALUE c.g FROM c GROUP BY c.g");
+    struct query *down = table_compile("SELECT VALUE c.g FROM c GROUP BY c.g ORDER BY c.g DESC");
+    struct table table;
+    struct slice rows;
+
+    table_init(&table, 3000);
+    fill_falling(&table);
+    rows = table_rows(&table, query, 100, SIZE_MAX);
+    CHECK(slice_equal(rows, table_sorted(rows)) && slice_starts_with(rows, "\"00000001\"\n"));
+    CHECK(slice_equal(rows, table_rows(&table, query, 1000, SIZE_MAX)));
+    CHECK(slice_starts_with(table_rows(&table, down, 700, SIZE_MAX), "\"00003000\"\n\"00002999\"\n"));
+}
+
+TEST(groups_that_a_page_lets_go_of_take_no_memory)
+{
+    static const char *const texts[] = {
+        "SELECT c.g, COUNT(1) AS n, MAX(c.g) AS last, MAKELIST(c.n) AS list FROM c GROUP BY c.g",
+        "SELECT c.g, COUNT(1) AS n, MAX(c.g) AS last, MAKESET(c.n) AS list FROM c GROUP BY c.g ORDER BY c.g",
+    };
+    struct query_limits limits = { 10, PAGE_BYTES_MAX, 0 };
+    struct query_page page;
+    struct table table;
+
+    table_init(&table, 20000);
+    fill_falling(&table);
+    for (size_t i = 0; i < 2; i++) {
+        REQUIRE(query_run(test_op(), table_compile(texts[i]), &table.base, slice_of(""), &limits, &page) ==
+                ST_OK);
+        CHECK(page.count == 10);
+        CHECK(page.memory.used_bytes < 256 * 1024);
+        query_page_free(&page);
+    }
 }
 
 /* Sorting an answer for pages of one row reads all items for each: what an index is for. */
