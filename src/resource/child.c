@@ -101,11 +101,26 @@ static enum status find(struct op *op, const struct call *call, const struct pla
     return op_fail_as(op, ST_NOT_FOUND);
 }
 
+/* When the old one was made, which the new one tells as well. Undefined where that is not known. */
+static enum status read_creation(struct op *op, const struct call *call, const struct place *place,
+                                 struct child **old, struct json *made)
+{
+    struct json body;
+    enum status st = ST_OK;
+
+    *made = json_undefined;
+    if (!(place->kind->flags & KIND_TELLS_CREATION) || !*old)
+        return ST_OK;
+    TRY(child_read_body(op, call->service->catalog, old, &body));
+    *made = json_get(body, "_cts");
+out:
+    return st;
+}
+
 /* Adds when it was made: now, or when the old one was that it replaces. */
 static enum status add_creation(struct op *op, const struct place *place, const struct child *old,
-                                struct json *body)
+                                struct json made, struct json *body)
 {
-    struct json made = old ? json_get(old->body, "_cts") : json_undefined;
     struct json_builder out;
 
     if (!(place->kind->flags & KIND_TELLS_CREATION) || (old && json_kind(made) != JSON_NUMBER))
@@ -143,7 +158,7 @@ enum status child_create(struct op *op, struct call *call, struct reply *reply)
 
     TRY(find_place(op, call, &place));
     TRY(read_body(op, call, &place, &body));
-    TRY(add_creation(op, &place, NULL, &body));
+    TRY(add_creation(op, &place, NULL, json_undefined, &body));
     TRY(catalog_create_child(op, call->service->catalog, place.kind->type, place.parent, body, &child));
     work_wrote(&op->work, 0);
     reply_child(reply, call, &place, child, body, 201);
@@ -156,7 +171,7 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *old = NULL, *child = NULL;
-    struct json body;
+    struct json body, made;
     bool created;
     enum status st;
 
@@ -164,7 +179,8 @@ enum status child_upsert(struct op *op, struct call *call, struct reply *reply)
     TRY(read_body(op, call, &place, &body));
     old = catalog_find_child(call->service->catalog, place.kind->type, place.parent,
                              json_string(json_get(body, "id")));
-    TRY(add_creation(op, &place, old, &body));
+    TRY(read_creation(op, call, &place, &old, &made));
+    TRY(add_creation(op, &place, old, made, &body));
     TRY(catalog_upsert_child(op, call->service->catalog, place.kind->type, place.parent, body,
                              call_header(call, HEADER_IF_MATCH), &child, &created));
     work_wrote(&op->work, 0);
@@ -198,13 +214,14 @@ enum status child_replace(struct op *op, struct call *call, struct reply *reply)
 {
     struct place place;
     struct child *old = NULL, *child = NULL;
-    struct json body;
+    struct json body, made;
     enum status st;
 
     TRY(find_place(op, call, &place));
     TRY(find(op, call, &place, &old));
+    TRY(read_creation(op, call, &place, &old, &made));
     TRY(read_body(op, call, &place, &body));
-    TRY(add_creation(op, &place, old, &body));
+    TRY(add_creation(op, &place, old, made, &body));
     TRY(call_check_rename(op, call, old->id, body));
     TRY(catalog_replace_child(op, call->service->catalog, old, body, call_header(call, HEADER_IF_MATCH),
                               &child));

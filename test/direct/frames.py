@@ -146,8 +146,8 @@ def path_tokens(target):
     return RESOURCES[types[-1]], len(types) > len(ids), [token(NAMES[kind], STRING, name) for kind, name in zip(types, ids)]
 
 
-def number_of(text):
-    if not text.lstrip("-").isdigit() or not -1 <= int(text) < 2**31:
+def number_of(text, least):
+    if not text.lstrip("-").isdigit() or not least <= int(text) < 2**31:
         raise NotDirect(text)
     return int(text) % 2**32
 
@@ -165,7 +165,7 @@ def header_token(name, value, operation):
     if lower in FLAGS and value.lower() in TRUTH:
         return token(FLAGS[lower], BYTE, TRUTH[value.lower()])
     if lower in NUMBERS:
-        return token(NUMBERS[lower], ULONG, number_of(value))
+        return token(NUMBERS[lower], ULONG, number_of(value, -1 if lower == "x-ms-max-item-count" else 0))
     if lower in EPKS:
         return token(EPKS[lower], BYTES, value)
     if lower in CHOICES and value.lower() in CHOICES[lower][1]:

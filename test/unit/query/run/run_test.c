@@ -317,7 +317,7 @@ TEST(groups_that_a_page_lets_go_of_take_no_memory)
         "SELECT c.g, COUNT(1) AS n, MAX(c.g) AS last, MAKELIST(c.n) AS list FROM c GROUP BY c.g",
         "SELECT c.g, COUNT(1) AS n, MAX(c.g) AS last, MAKESET(c.n) AS list FROM c GROUP BY c.g ORDER BY c.g",
     };
-    struct query_limits limits = { 10, PAGE_BYTES_MAX, 0 };
+    struct query_limits limits = { .rows = 10, .bytes = PAGE_BYTES_MAX };
     struct query_page page;
     struct table table;
 
