@@ -444,6 +444,30 @@ struct worker {
     int number, good;
 };
 
+/* As deep as it is allowed, in a document and in a query, on a small stack. */
+static int goes_deep(orrery_client *of, int number)
+{
+    enum { LEVELS = 100 };
+    orrery_query *query = NULL;
+    char json[1024], sql[1024];
+    size_t size = (size_t)snprintf(json, sizeof(json), "{\"id\":\"deep %d\",\"a\":", number), asked;
+    int good;
+
+    memset(json + size, '[', LEVELS);
+    memset(json + size + LEVELS, ']', LEVELS);
+    snprintf(json + size + 2 * LEVELS, sizeof(json) - size - 2 * LEVELS, "}");
+    asked = (size_t)snprintf(sql, sizeof(sql), "SELECT VALUE c.a FROM c WHERE ");
+    memset(sql + asked, '(', LEVELS);
+    size = (size_t)snprintf(sql + asked + LEVELS, sizeof(sql) - asked - LEVELS, "c.id = 'deep %d'", number);
+    memset(sql + asked + LEVELS + size, ')', LEVELS);
+    sql[asked + 2 * LEVELS + size] = '\0';
+    good = orrery_item_upsert(of, items, json, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK &&
+           orrery_query_open(of, items, sql, NULL, 0, NULL, NULL, &query) == ORRERY_OK &&
+           orrery_query_step(query) == ORRERY_ROW;
+    orrery_query_close(query);
+    return good;
+}
+
 /* Writes, reads back, and asks a query, one of them without waiting; the database is the others', too. */
 static void *work(void *argument)
 {
@@ -472,6 +496,7 @@ static void *work(void *argument)
     while (under_way)
         orrery_run(mine, 1000, &under_way);
     worker->good -= many.good != EACH;
+    worker->good -= !goes_deep(mine, worker->number);
     if (orrery_query_open(mine, items, "SELECT VALUE COUNT(1) FROM c", NULL, 0, NULL, NULL, &query) !=
             ORRERY_OK ||
         orrery_query_step(query) != ORRERY_ROW)
@@ -509,12 +534,15 @@ static void *come_and_go(void *argument)
 static int threads(char **argv)
 {
     struct worker workers[THREADS] = { 0 };
+    pthread_attr_t small;
 
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 20); /* docs/embedded.md says that it is enough */
     open_client(2, argv + 1);
     must(make_container(client));
     for (int i = 0; i < THREADS; i++) {
         workers[i].number = i;
-        if (pthread_create(&workers[i].thread, NULL, i == 0 ? come_and_go : work, &workers[i]) != 0)
+        if (pthread_create(&workers[i].thread, &small, i == 0 ? come_and_go : work, &workers[i]) != 0)
             exit(1);
     }
     for (int i = 0; i < THREADS; i++) {
