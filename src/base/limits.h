@@ -117,6 +117,8 @@ enum {
     HTTP_PROGRESS_BYTES = 16 * 1024, /* to be sent, or taken of an answer, in half of the next */
     HTTP_REQUEST_MS = 30 * 1000,     /* from a request's first byte to its last */
     HTTP_DRAIN_MS = 4 * 1000,
+    HTTP_QUIET_MS =
+        500, /* what a client says nothing for, before it loses a connection that it cannot be told to leave */
 
     /* HTTP/2. A connection may have so many requests at a time, and all connections together as many as there may be
        connections. A body comes as fast as its windows are opened; what it takes is counted as in HTTP/1.1. */

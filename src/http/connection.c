@@ -608,7 +608,7 @@ void connection_drain(struct connection *c)
 {
     if (c->gone || c->state == CONNECTION_LINGER)
         return;
-    if (c->streams ? streams_is_idle(c) : !c->job) {
+    if (c->streams ? streams_is_idle(c) && !streams_linger(c) : !c->job) {
         connection_abandon(c);
     } else if (c->streams) {
         streams_drain(c);

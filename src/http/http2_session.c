@@ -139,7 +139,7 @@ static int on_begin_headers(nghttp2_session *nghttp2, const nghttp2_frame *frame
 
     if (!is_request(frame))
         return 0;
-    stream = session->base.owner->begin(session->base.context);
+    stream = session->base.is_draining ? NULL : session->base.owner->begin(session->base.context);
     if (!stream)
         return nghttp2_submit_rst_stream(nghttp2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                          NGHTTP2_REFUSED_STREAM);

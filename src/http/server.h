@@ -207,6 +207,8 @@ void streams_resume(
 enum io streams_check_time(struct connection *connection, uint64_t now_ms);
 void streams_drain(struct connection *connection);
 bool streams_is_idle(const struct connection *connection); /* it has no request */
+bool streams_linger(
+    const struct connection *connection); /* ... and may have one on its way, when the server stops */
 bool streams_is_over(
     const struct connection *connection); /* it has said its goodbye, and will not read any more */
 bool streams_abandon(

@@ -28,6 +28,13 @@ void session_close(struct session *session)
     free(session);
 }
 
+void session_drain(struct session *session)
+{
+    session->is_draining = true;
+    if (session->kind->drain)
+        session->kind->drain(session);
+}
+
 /* Streams */
 
 void stream_begin(struct stream *stream, struct session *session, uint32_t id)

@@ -74,6 +74,8 @@ struct session_answer {
 /* What the protocols do. Nothing is asked of a stream that has ended. */
 struct session_kind {
     size_t size; /* of what begins with a struct session */
+    bool
+        lingers; /* it has no word for goodbye: when it drains it answers that it does, until its client is quiet */
 
     /* False without memory. */
     bool (*open)(struct session *session);
@@ -93,7 +95,7 @@ struct session_kind {
     /* The next bytes to be sent, until the next call. Empty: there are none now. False: the connection cannot go on. */
     bool (*pull)(struct session *session, struct slice *bytes);
 
-    /* Streams that the client begins from now on are not served; those that it has begun are. */
+    /* Tells the client that is_draining is set; NULL where the protocol cannot. */
     void (*drain)(struct session *session);
 
     /* Says goodbye, whatever streams there are. */
@@ -112,6 +114,7 @@ struct session {
     const struct session_owner *owner;
     void *context;
     struct stream *ready, **last_ready;
+    bool is_draining; /* streams that its client begins are not served any more */
     bool
         is_held; /* it has bytes that it has not taken, since its owner had no room: feed() goes on with them */
     bool is_partial; /* something was begun that is no stream yet, or no longer: its rest is awaited */
@@ -121,6 +124,9 @@ struct session {
 struct session *session_open(const struct session_kind *kind, const struct session_limits *limits,
                              const struct session_owner *owner, void *context);
 void session_close(struct session *session); /* NULL is welcome */
+
+/* Streams that the client begins from now on are not served; those that it has begun are. */
+void session_drain(struct session *session);
 
 /* The oldest stream whose request is whole, or wrong; each comes once. NULL: there is none. */
 struct stream *session_next(struct session *session);

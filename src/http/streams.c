@@ -62,7 +62,7 @@ static bool has_room(const struct connection *c)
 {
     const struct http_server *server = c->loop->server;
 
-    return c->streams->job_count < c->streams->limits.streams_max && !c->loop->stopping &&
+    return c->streams->job_count < c->streams->limits.streams_max &&
            atomic_load(&server->streams_open) < server->options.connections_max;
 }
 
@@ -72,7 +72,7 @@ static struct job *begin_job(struct connection *c)
     struct http_server *server = c->loop->server;
     struct job *job = NULL;
 
-    if (c->streams->job_count >= c->streams->limits.streams_max || c->loop->stopping)
+    if (c->streams->job_count >= c->streams->limits.streams_max)
         return NULL;
     if (atomic_fetch_add(&server->streams_open, 1) < server->options.connections_max)
         job = job_take(c->loop);
@@ -165,6 +165,8 @@ bool streams_open(struct connection *c, const struct session_kind *kind)
     streams->claim = (struct claim){ .account = options->account, .holder = HOLDER_ANSWERS };
     streams->session = session_open(kind, &streams->limits, &owner, c);
     c->streams = streams;
+    if (streams->session && c->loop->stopping)
+        session_drain(streams->session);
     return streams->session != NULL;
 }
 
@@ -453,6 +455,14 @@ static void check_stream(struct job *job, uint64_t at_ms)
         c->streams->session->kind->end(c->streams->session);
 }
 
+static uint64_t idle_patience_ms(const struct connection *c)
+{
+    const struct session *session = c->streams->session;
+
+    return session->is_draining && session->kind->lingers ? HTTP_QUIET_MS
+                                                          : (uint64_t)c->loop->server->options.idle_ms;
+}
+
 enum io streams_check_time(struct connection *c, uint64_t at_ms)
 {
     const struct http_options *options = &c->loop->server->options;
@@ -465,7 +475,7 @@ enum io streams_check_time(struct connection *c, uint64_t at_ms)
         count(&c->loop->counts.timeouts, 1);
         return IO_CLOSED;
     }
-    if (!streams->jobs && at_ms - streams->idle_since_ms > (uint64_t)options->idle_ms)
+    if (!streams->jobs && at_ms - streams->idle_since_ms > idle_patience_ms(c))
         streams->session->kind->end(streams->session);
     for (struct job *job = streams->jobs; job; job = job->next_stream)
         check_stream(job, at_ms);
@@ -476,12 +486,17 @@ enum io streams_check_time(struct connection *c, uint64_t at_ms)
 
 void streams_drain(struct connection *c)
 {
-    c->streams->session->kind->drain(c->streams->session);
+    session_drain(c->streams->session);
 }
 
 bool streams_is_idle(const struct connection *c)
 {
     return !c->streams->jobs;
+}
+
+bool streams_linger(const struct connection *c)
+{
+    return c->streams->session && c->streams->session->kind->lingers;
 }
 
 /* The goodbye is sent if it fits into the socket now: nobody waits for it. */

@@ -26,13 +26,12 @@ struct rntbd_session {
     struct stream *stream; /* whose payload comes; NULL: it is passed over */
     uint32_t left;         /* of the payload */
     struct stream *unsent, **last_unsent;
-    struct stream *sent; /* whole; it ends when its last piece has been taken */
-    size_t stream_count;
+    struct stream *sent;     /* whole; it ends when its last piece has been taken */
     char hello[HELLO_BYTES]; /* the answer to the first frame */
     size_t hello_bytes;
     char version[VERSION_BYTES + 1]; /* of the protocol, as the client says */
     bool is_known;                   /* it has sent its first frame */
-    bool is_broken, is_draining, has_ended;
+    bool is_broken, has_ended;
 };
 
 static struct rntbd_session *rntbd_of(struct session *session)
@@ -144,13 +143,14 @@ static bool begin_request(struct rntbd_session *session, struct slice head)
         session->is_broken = true;
         return false;
     }
-    stream = session->is_draining ? NULL : base->owner->begin(base->context);
+    stream = base->owner->begin(base->context);
     base->is_held = !stream;
     if (!stream)
         return false;
-    session->stream_count++;
     session->stream = stream;
     stream_begin(stream, base, about.request_id);
+    if (base->is_draining)
+        stream_refuse(stream, ST_LEAVING, "The server is stopping.");
     session->is_broken = !frame_read_request(stream, head, slice_of(session->version));
     stream->head_done = true;
     session->awaits = AWAITS_LENGTH;
@@ -330,8 +330,6 @@ static void end_sent(struct rntbd_session *session)
     if (!stream)
         return;
     session->sent = NULL;
-    assert(session->stream_count > 0);
-    session->stream_count--;
     stream_end(stream);
 }
 
@@ -371,11 +369,6 @@ static bool pull(struct session *base, struct slice *bytes)
 
 /* Ends */
 
-static void drain(struct session *session)
-{
-    rntbd_of(session)->is_draining = true;
-}
-
 static void end_session(struct session *session)
 {
     rntbd_of(session)->has_ended = true;
@@ -385,18 +378,18 @@ static bool is_over(const struct session *base)
 {
     const struct rntbd_session *session = (const struct rntbd_session *)base;
 
-    return session->has_ended || (session->is_draining && session->stream_count == 0);
+    return session->has_ended;
 }
 
 const struct session_kind session_rntbd = {
     .size = sizeof(struct rntbd_session),
+    .lingers = true,
     .open = open_session,
     .close = close_session,
     .feed = feed,
     .answer = answer_stream,
     .reset = reset_stream,
     .pull = pull,
-    .drain = drain,
     .end = end_session,
     .is_over = is_over,
 };

@@ -496,20 +496,25 @@ TEST(a_second_greeting_ends_the_connection)
     CHECK(ends_by(captured("context_request"), true));
 }
 
-TEST(a_session_that_drains_ends_when_its_requests_have_their_answers)
+TEST(what_comes_to_a_session_that_drains_is_sent_elsewhere)
 {
     struct peer peer;
-    struct stream *stream;
+    struct stream *before, *after;
 
     connect_known(&peer);
     CHECK(feed(&peer, read_of(1, "a")));
-    stream = session_next(peer.session);
-    session_rntbd.drain(peer.session);
-    CHECK(!session_rntbd.is_over(peer.session));
+    before = session_next(peer.session);
+    session_drain(peer.session);
     CHECK(feed(&peer, read_of(2, "b")));
-    CHECK(!session_next(peer.session));
-    answer(&peer, stream, 200, "", slice_of("{}"));
+    after = session_next(peer.session);
+    CHECK(before->why == ST_OK && after->why == ST_LEAVING);
+    CHECK(error_row(ST_LEAVING)->http == 410 &&
+          error_row(ST_LEAVING)->sub == 0); /* clients send it again, writes too */
+    answer(&peer, before, 200, "", slice_of("{}"));
+    answer(&peer, after, 410, "", slice_of("{}"));
     CHECK(pull(&peer).size > 0);
+    CHECK(!session_rntbd.is_over(peer.session)); /* more may be on its way */
+    session_rntbd.end(peer.session);
     CHECK(session_rntbd.is_over(peer.session));
     disconnect(&peer);
 }
