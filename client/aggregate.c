@@ -19,7 +19,8 @@ struct cell {
 };
 
 struct group {
-    struct hash128 hash;
+    uint64_t hash;   /* places it; others may know how to make two of one */
+    struct json key; /* the cursor's own copy; undefined where there is no GROUP BY */
     struct cell *cells;
 };
 
@@ -43,7 +44,7 @@ void groups_free(struct groups *groups)
 
 static void place(struct groups *groups, size_t number)
 {
-    size_t at = groups->group[number].hash.h1 & (groups->table_size - 1);
+    size_t at = groups->group[number].hash & (groups->table_size - 1);
 
     assert(number < groups->table_size / 2);
     while (groups->table[at])
@@ -51,7 +52,7 @@ static void place(struct groups *groups, size_t number)
     groups->table[at] = number + 1;
 }
 
-/* At most half full: whoever looks for a hash that is not there meets a free place. */
+/* At most half full: whoever looks for a key that is not there meets a free place. */
 static bool make_table(struct groups *groups, size_t size)
 {
     size_t *table = calloc(size, sizeof(*table));
@@ -73,40 +74,23 @@ static bool make_room(struct groups *groups)
     return groups->table_size == 2 * groups->capacity || make_table(groups, 2 * groups->capacity);
 }
 
-static struct group *find(struct groups *groups, struct hash128 hash)
+static bool is_key(const struct group *group, uint64_t hash, struct json key)
+{
+    return group->hash == hash && (key.at ? group->key.at && json_equal(group->key, key) : !group->key.at);
+}
+
+static struct group *find(struct groups *groups, uint64_t hash, struct json key)
 {
     size_t mask = groups->table_size - 1;
 
-    for (size_t at = hash.h1 & mask; groups->table_size && groups->table[at]; at = (at + 1) & mask) {
+    for (size_t at = hash & mask; groups->table_size && groups->table[at]; at = (at + 1) & mask) {
         struct group *group = &groups->group[groups->table[at] - 1];
 
-        if (group->hash.h1 == hash.h1 && group->hash.h2 == hash.h2)
+        if (is_key(group, hash, key))
             return group;
     }
     return NULL;
 }
-
-static struct group *find_or_add(orrery_query *query, struct hash128 hash)
-{
-    struct groups *groups = query->groups;
-    struct group *group = find(groups, hash);
-    size_t columns = query->plan.column_count;
-
-    if (group)
-        return group;
-    if (!make_room(groups))
-        return NULL;
-    group = &groups->group[groups->count];
-    *group =
-        (struct group){ .hash = hash, .cells = memory_list(&query->arena, columns, sizeof(struct cell)) };
-    if (!group->cells)
-        return NULL;
-    memset(group->cells, 0, columns * sizeof(struct cell));
-    place(groups, groups->count++);
-    return group;
-}
-
-/* ---- parts of an aggregate */
 
 /* A value of a page, which is given back: the cursor's own copy. */
 static bool keep(orrery_query *query, struct json value, struct json *kept)
@@ -122,6 +106,29 @@ static bool keep(orrery_query *query, struct json value, struct json *kept)
     kept->at = (const uint8_t *)copy;
     return true;
 }
+
+static struct group *find_or_add(orrery_query *query, struct json key)
+{
+    struct groups *groups = query->groups;
+    uint64_t hash = key.at ? json_hash(key).h1 : 0;
+    struct group *group = find(groups, hash, key);
+    size_t columns = query->plan.column_count;
+
+    if (group)
+        return group;
+    if (!make_room(groups))
+        return NULL;
+    group = &groups->group[groups->count];
+    *group =
+        (struct group){ .hash = hash, .cells = memory_list(&query->arena, columns, sizeof(struct cell)) };
+    if (!group->cells || !keep(query, key, &group->key))
+        return NULL;
+    memset(group->cells, 0, columns * sizeof(struct cell));
+    place(groups, groups->count++);
+    return group;
+}
+
+/* ---- parts of an aggregate */
 
 /* So that the order in which ranges answer, and how many there are, changes nothing but a last bit, and mostly not that. */
 static void add_double(struct cell *cell, double part)
@@ -233,13 +240,11 @@ static struct json part_of(const struct plan *plan, const struct column *column,
 
 orrery_status groups_add(orrery_query *query, struct json row)
 {
-    struct json key = json_get(row, "groupByItems");
-    struct hash128 hash = key.at ? json_hash(key) : (struct hash128){ 0 };
     struct group *group;
 
     if (!query->groups)
         query->groups = calloc(1, sizeof(*query->groups));
-    group = query->groups ? find_or_add(query, hash) : NULL;
+    group = query->groups ? find_or_add(query, json_get(row, "groupByItems")) : NULL;
     if (!group)
         return client_no_memory(query->client);
     for (size_t i = 0; i < query->plan.column_count; i++) {

@@ -55,19 +55,6 @@ static void keep_key(orrery_batch *batch, struct operation *operation, const orr
     operation->key = buf_as_slice(&text);
 }
 
-static void check_body(orrery_batch *batch, struct slice body)
-{
-    struct arena arena;
-    struct json value = json_undefined;
-    orrery_status status;
-
-    arena_init(&arena, SIZE_MAX);
-    status = parse_json(&arena, body, &value);
-    if (status != ORRERY_OK || json_kind(value) != JSON_OBJECT)
-        fail(batch, status == ORRERY_OK ? ORRERY_EJSON : status);
-    arena_free(&arena);
-}
-
 /* One operation, as the library's caller asked for it. */
 struct wanted {
     const char *type, *id, *etag; /* id, etag: may be NULL */
@@ -99,8 +86,6 @@ static void add_with_body(orrery_batch *batch, const struct wanted *wanted)
         return;
     if (!wanted->body.data)
         fail(batch, ORRERY_EINVAL);
-    else
-        check_body(batch, wanted->body);
     add(batch, wanted);
 }
 
@@ -161,16 +146,18 @@ static void print_member(struct buf *out, const char *name, struct slice text)
 {
     if (!text.data)
         return;
-    buf_printf(out, ",\"%s\":", name);
+    buf_text(out, name);
     json_print_string(out, text);
 }
 
 void operation_print(struct buf *out, const struct operation *operation, struct slice key)
 {
-    buf_printf(out, "{\"operationType\":\"%s\"", operation->type);
-    print_member(out, "id", operation->id);
-    print_member(out, "ifMatch", operation->etag);
-    print_member(out, "partitionKey", key);
+    buf_text(out, "{\"operationType\":\"");
+    buf_text(out, operation->type);
+    buf_byte(out, '"');
+    print_member(out, ",\"id\":", operation->id);
+    print_member(out, ",\"ifMatch\":", operation->etag);
+    print_member(out, ",\"partitionKey\":", key);
     if (operation->body.data) {
         buf_text(out, ",\"resourceBody\":");
         buf_slice(out, operation->body);
@@ -280,6 +267,34 @@ bool operation_has_document(const struct operation *operation)
     return operation->body.data && strcmp(operation->type, "Patch") != 0;
 }
 
+orrery_status operation_document(orrery_client *client, struct arena *arena,
+                                 const struct operation *operation, struct json *document)
+{
+    orrery_status status = parse_json(arena, operation->body, document);
+
+    if (status == ORRERY_OK && json_kind(*document) != JSON_OBJECT)
+        status = ORRERY_EJSON;
+    if (status == ORRERY_OK)
+        return status;
+    return client_refuse(client, status, "an operation of the batch: %s", orrery_status_text(status));
+}
+
+static orrery_status check_documents(orrery_client *client, const orrery_batch *batch)
+{
+    struct json document = json_undefined;
+    orrery_status status = ORRERY_OK;
+    struct arena arena;
+
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < batch->count && status == ORRERY_OK; i++) {
+        if (operation_has_document(&batch->operations[i]))
+            status = operation_document(client, &arena, &batch->operations[i], &document);
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    return status;
+}
+
 orrery_status orrery_batch_run(orrery_client *client, const char *container_link, const orrery_key *key,
                                const orrery_batch *batch, const orrery_options *options,
                                orrery_response **response)
@@ -290,6 +305,8 @@ orrery_status orrery_batch_run(orrery_client *client, const char *container_link
         return ORRERY_EINVAL;
     status = key ? batch_check(client, container_link, batch, BATCH_OPERATIONS_MAX)
                  : client_refuse(client, ORRERY_EINVAL, "a batch needs its partition key");
+    if (status == ORRERY_OK)
+        status = check_documents(client, batch);
     if (status != ORRERY_OK)
         return status;
     return link_is_database(container_link)

@@ -32,7 +32,7 @@ static orrery_status start_ranges(struct bulk *bulk)
 /* ORRERY_WAIT: they are under way. */
 static orrery_status read_ranges(struct bulk *bulk)
 {
-    struct slice known = ranges_known(bulk->client, link_trim(bulk->link));
+    struct slice known = ranges_known(bulk->client, link_trim(bulk->link), &bulk->arena);
     orrery_status status = known.data || bulk->call ? ORRERY_OK : start_ranges(bulk);
     orrery_response *response = NULL;
     struct call *call = bulk->call;
@@ -445,11 +445,13 @@ static orrery_status run_to_its_end(struct bulk *bulk, orrery_response **respons
     orrery_response *made = NULL;
     orrery_status status;
 
+    client_enter(bulk->client);
     while ((status = bulk_step(bulk)) == ORRERY_WAIT)
         if (transport_turn(bulk->client, (int)bulk_left_ms(bulk)) != ORRERY_OK) {
             status = client_fail(bulk->client, ORRERY_EIO, "the bulk cannot go on");
             break;
         }
+    client_leave(bulk->client);
     status = conclude(bulk, status, &made);
     bulk_free(bulk);
     if (response)

@@ -34,22 +34,24 @@ static orrery_status hash_key(struct bulk *bulk, const struct definition *defini
     return text.failed ? client_no_memory(bulk->client) : ORRERY_OK;
 }
 
-static orrery_status find_key(struct bulk *bulk, const struct definition *definition, size_t number)
+/* The document is parsed once, to see that it is one and to find its key; `arena` is for that alone. */
+static orrery_status find_key(struct bulk *bulk, const struct definition *definition, size_t number,
+                              struct arena *arena)
 {
     const struct operation *operation = &bulk->operations[number];
     struct bulk_entry *entry = &bulk->entries[number];
     struct json document = json_undefined;
-    struct buf text;
     orrery_status status = ORRERY_OK;
+    struct buf text;
 
     entry->key = operation->key;
-    if (!entry->key.data) {
-        if (!operation->body.data || strcmp(operation->type, "Patch") == 0)
-            return client_fail(bulk->client, ORRERY_EINVAL, "operation %zu of the bulk needs a key", number);
+    if (operation_has_document(operation))
+        status = operation_document(bulk->client, arena, operation, &document);
+    else if (!entry->key.data)
+        return client_fail(bulk->client, ORRERY_EINVAL, "operation %zu of the bulk needs a key", number);
+    if (status == ORRERY_OK && !entry->key.data) {
         buf_init(&text, &bulk->arena);
-        status = parse_json(&bulk->arena, operation->body, &document);
-        if (status == ORRERY_OK)
-            status = definition_key(bulk->client, definition, document, &text);
+        status = definition_key(bulk->client, definition, document, &text);
         entry->key = buf_as_slice(&text);
     }
     return status == ORRERY_OK ? hash_key(bulk, definition, entry) : status;
@@ -59,15 +61,23 @@ orrery_status bulk_find_keys(struct bulk *bulk)
 {
     const struct definition *definition = NULL;
     orrery_status status = definition_of(bulk->client, bulk->link, bulk->timeout_ms, &definition);
+    struct arena arena;
 
     if (status != ORRERY_OK)
         return status;
     bulk->entries = memory_list(&bulk->arena, bulk->count, sizeof(*bulk->entries));
-    if (!bulk->entries)
+    if (!bulk->entries) {
+        definition_release(bulk->client, definition);
         return client_no_memory(bulk->client);
+    }
     memset(bulk->entries, 0, bulk->count * sizeof(*bulk->entries));
-    for (size_t i = 0; i < bulk->count && status == ORRERY_OK; i++)
-        status = find_key(bulk, definition, i);
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < bulk->count && status == ORRERY_OK; i++) {
+        status = find_key(bulk, definition, i, &arena);
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    definition_release(bulk->client, definition);
     return status;
 }
 

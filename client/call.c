@@ -90,6 +90,8 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     int timeout_ms = OPTION(options, timeout_ms);
     struct call *call = calloc(1, sizeof(*call));
 
+    client_enter(client);
+    client_leave(client);
     if (!call || !(call->response = response_new())) {
         free(call);
         client_begin(client);
@@ -213,10 +215,8 @@ static bool is_about_container(const struct call *call)
 
 static void finish_building(struct call *call)
 {
-    const char *session = session_of(call->client, call->target.container);
-
     if (!call->session_given && !is_about_container(call))
-        call_header(call, "x-ms-session-token", session);
+        session_header(call);
     buf_text(&call->url, call->client->endpoint);
     buf_slice(&call->url, call->target.path);
     buf_byte(&call->url, '\0');
@@ -531,6 +531,7 @@ orrery_status call_run(struct call *call, orrery_response **response)
     orrery_client *client = call->client;
     orrery_status status = build(call);
 
+    client_enter(client);
     while (status == ORRERY_OK && call->state != CALL_ENDED) {
         if (call->state == CALL_WAITING) {
             wait_for(call);
@@ -541,6 +542,7 @@ orrery_status call_run(struct call *call, orrery_response **response)
         if (status != ORRERY_OK)
             client_no_memory(client);
     }
+    client_leave(client);
     if (call->state == CALL_ENDED)
         return call_take(call, response);
     call_free(call);
@@ -608,6 +610,7 @@ orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_wa
 
     if (!client)
         return ORRERY_EINVAL;
+    client_enter(client);
     if (bulk_turn(client) > 0)
         timeout_ms = 0;
     if (!client->ended && (client->calls || client->bulks))
@@ -619,5 +622,6 @@ orrery_status orrery_run(orrery_client *client, int timeout_ms, size_t *under_wa
     bulk_turn(client);
     if (under_way)
         *under_way = count(client->calls) + count(client->ended) + bulk_count(client);
+    client_leave(client);
     return status;
 }

@@ -245,6 +245,8 @@ static orrery_status begin(orrery_client *client, const orrery_settings *setting
     status = SETTING(settings, key) ? set_key(client, settings->key) : ORRERY_OK;
     if (status == ORRERY_EINVAL)
         return client_fail(client, status, "the key is no base64");
+    if (status == ORRERY_OK)
+        status = share_take(client, SETTING(settings, share));
     return status == ORRERY_OK ? transport_open(client, settings) : status;
 }
 
@@ -288,9 +290,8 @@ void orrery_close(orrery_client *client)
     }
     client_begin(client);
     transport_close(client);
-    session_free(client);
-    definition_free(client);
-    known_free(client);
+    orrery_share_free(client->share);
+    free(client->session_text);
     resolver_forget_all(client);
     sign_close(client);
     free(client->endpoint);

@@ -10,6 +10,7 @@
 #include <curl/curl.h>
 #include <orrery.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include "base/buf.h"
 #include "base/env.h"
@@ -43,6 +44,15 @@ struct known;
 struct bulk;
 struct registered; /* resolvers, by database: resolver files own this */
 
+/* What several clients may know together. All of it is behind the lock; what is handed out is a copy, or counted. */
+struct orrery_share {
+    _Atomic int references;
+    pthread_mutex_t lock;
+    struct session *sessions;
+    struct definition *definitions;
+    struct known *known;
+};
+
 struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
@@ -75,11 +85,12 @@ struct orrery_client {
     char *error;
     const char *plain_error; /* when there is no memory for one */
     orrery_response *failed;
-    struct session *sessions;
-    struct definition *definitions;
-    struct known *known;
+    orrery_share *share;
+    char *session_text; /* what orrery_session_token() said last */
     struct registered *resolvers;
     int write_ms_max; /* of the write that a resolver is being asked about; 0: no more than any other */
+    _Atomic uintptr_t thread; /* that is within a call, in debug builds; 0: none is */
+    int thread_depth;
 };
 
 struct orrery_response {
@@ -168,6 +179,25 @@ extern const char options_unsized[];
          ? (options)->member                                                                      \
          : (__typeof__((options)->member))0)
 
+/*
+ * A client is used by one thread at a time. In debug builds a second one that comes meanwhile ends the program, with a word
+ * on what was wrong: what it would break otherwise shows up much later, and elsewhere.
+ */
+#ifdef ORRERY_DEBUG
+void client_enter(orrery_client *client);
+void client_leave(orrery_client *client);
+#else
+static inline void client_enter(orrery_client *client)
+{
+    (void)client;
+}
+
+static inline void client_leave(orrery_client *client)
+{
+    (void)client;
+}
+#endif
+
 /* ---- transports: how requests get to a database (loop.c asks the client's for each) */
 
 /*
@@ -249,43 +279,55 @@ orrery_status sign_prepare(orrery_client *client);      /* a bearer token that h
 bool key_print(struct buf *out, const orrery_key *key); /* as the header has it; false: of no such type */
 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response);
-const char *session_of(const orrery_client *client, struct slice container);
+void session_header(struct call *call); /* what is known of the container that it is about; none: nothing */
 void session_forget(orrery_client *client, struct slice container);
 void session_forget_database(orrery_client *client, struct slice database);
-void session_free(orrery_client *client);
+void session_free(orrery_share *share);
+
+/* ---- share.c: the lock over what follows, which all of it takes by itself */
+
+orrery_status share_take(orrery_client *client, orrery_share *given); /* NULL: one of its own */
+void share_lock(const orrery_client *client);
+void share_unlock(const orrery_client *client);
 
 /* What a container is partitioned by, read once. */
 struct definition {
     struct definition *next;
+    int references;
     char *link, *rid;
     char *paths; /* as JSON: ["/a","/b"] */
+    char *list;  /* the same, parsed: the bytes of a struct json */
     int version; /* 1, 2; 3: hierarchical */
     bool system_key;
 };
 
-/* timeout_ms: of the read, if there is one; 0: the client's. */
+/* timeout_ms: of the read, if there is one; 0: the client's. What comes out is to be given back. */
 orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
                             const struct definition **definition);
+void definition_release(orrery_client *client, const struct definition *definition); /* NULL is welcome */
 void definition_forget(orrery_client *client, struct slice link);
 void definition_forget_database(orrery_client *client, struct slice database);
-void definition_free(orrery_client *client);
+void definition_free(orrery_share *share);
 
 bool definition_is_same(const orrery_client *client, struct slice link,
                         struct slice other); /* false: not known */
 
-/* What GET .../pkranges said of a container, by its link without slashes at its ends; data NULL: it was not asked yet. */
-struct slice ranges_known(const orrery_client *client, struct slice link);
+/*
+ * What GET .../pkranges said of a container, by its link without slashes at its ends; data NULL: it was not asked yet, or there
+ * is no memory for it. The text is the arena's.
+ */
+struct slice ranges_known(const orrery_client *client, struct slice link, struct arena *arena);
 void ranges_note(orrery_client *client, struct slice link, struct slice body);
 void ranges_forget(orrery_client *client, struct slice link);
 
 /* The plan of a query, which is its body with all its parameters; data NULL: it was not asked yet, or long ago. */
-struct slice plan_known(orrery_client *client, struct slice link, struct slice query);
+struct slice plan_known(orrery_client *client, struct slice link, struct slice query, struct arena *arena);
 void plan_note(orrery_client *client, struct slice link, struct slice query, struct slice body);
 
 /* The container is another one: neither its definition nor its ranges nor any plan holds. */
 void known_forget(orrery_client *client, struct slice link);
 void known_forget_database(orrery_client *client, struct slice database);
-void known_free(orrery_client *client);
+void known_free(orrery_share *share);
 
 /* The key of a document, as the header has it. */
 orrery_status definition_key(orrery_client *client, const struct definition *definition, struct json document,
@@ -317,6 +359,10 @@ size_t bulk_turn(orrery_client *client); /* how many have ended, and were told *
 void bulk_close_all(orrery_client *client);
 
 bool operation_has_document(const struct operation *operation); /* that a resolver can place it by */
+
+/* It, parsed into the arena; what is no object is refused. */
+orrery_status operation_document(orrery_client *client, struct arena *arena,
+                                 const struct operation *operation, struct json *document);
 
 /* {"operationType":...}; with its key for a bulk. */
 void operation_print(struct buf *out, const struct operation *operation, struct slice key);

@@ -4,19 +4,28 @@
 #include "client.h"
 #include "resolver.h"
 
-static void free_one(struct definition *definition)
+/* Of a definition that is in no list any more: the list's reference, or a caller's. */
+static void release(struct definition *definition)
 {
-    if (!definition)
+    if (!definition || --definition->references > 0)
         return;
     free(definition->link);
     free(definition->rid);
     free(definition->paths);
+    free(definition->list);
     free(definition);
+}
+
+void definition_release(orrery_client *client, const struct definition *definition)
+{
+    share_lock(client);
+    release((struct definition *)definition);
+    share_unlock(client);
 }
 
 static struct definition **find(orrery_client *client, struct slice link)
 {
-    struct definition **at = &client->definitions;
+    struct definition **at = &client->share->definitions;
 
     while (*at && !slice_is(link, (*at)->link))
         at = &(*at)->next;
@@ -25,36 +34,51 @@ static struct definition **find(orrery_client *client, struct slice link)
 
 void definition_forget(orrery_client *client, struct slice link)
 {
-    struct definition **at = find(client, link), *gone = *at;
+    struct definition **at, *gone;
 
+    share_lock(client);
+    at = find(client, link);
+    gone = *at;
     if (gone)
         *at = gone->next;
-    free_one(gone);
+    release(gone);
+    share_unlock(client);
 }
 
 void definition_forget_database(orrery_client *client, struct slice database)
 {
-    for (struct definition **at = &client->definitions, *one; (one = *at);)
+    share_lock(client);
+    for (struct definition **at = &client->share->definitions, *one; (one = *at);)
         if (link_lies_in(one->link, database)) {
             *at = one->next;
-            free_one(one);
+            release(one);
         } else {
             at = &one->next;
         }
+    share_unlock(client);
 }
 
 bool definition_is_same(const orrery_client *client, struct slice link, struct slice other)
 {
-    const struct definition *a = *find((orrery_client *)client, link),
-                            *b = *find((orrery_client *)client, other);
+    const struct definition *a, *b;
+    bool is_same;
 
-    return a && b && a->version == b->version && strcmp(a->paths, b->paths) == 0;
+    share_lock(client);
+    a = *find((orrery_client *)client, link);
+    b = *find((orrery_client *)client, other);
+    is_same = a && b && a->version == b->version && strcmp(a->paths, b->paths) == 0;
+    share_unlock(client);
+    return is_same;
 }
 
-void definition_free(orrery_client *client)
+void definition_free(orrery_share *share)
 {
-    while (client->definitions)
-        definition_forget(client, slice_of(client->definitions->link));
+    while (share->definitions) {
+        struct definition *gone = share->definitions;
+
+        share->definitions = gone->next;
+        release(gone);
+    }
 }
 
 static char *print_copy(struct arena *arena, struct json value)
@@ -69,6 +93,16 @@ static char *print_copy(struct arena *arena, struct json value)
     return out.failed ? NULL : memory_text(buf_as_slice(&out));
 }
 
+/* The bytes of the value that a text is, which need no arena. NULL: no memory. */
+static char *parsed_copy(struct arena *arena, const char *text)
+{
+    struct json value = json_undefined;
+
+    if (!text || parse_json(arena, slice_of(text), &value) != ORRERY_OK)
+        return NULL;
+    return memory_text(json_bytes(value));
+}
+
 static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
 {
     struct definition *made = calloc(1, sizeof(*made));
@@ -78,6 +112,7 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
 
     if (!made)
         return NULL;
+    made->references = 1;
     made->link = memory_text(link);
     made->rid = memory_text(rid_text);
     made->paths = print_copy(arena, json_get(key, "paths"));
@@ -85,9 +120,10 @@ static struct definition *read_body(struct arena *arena, struct slice link, stru
     made->version = json_kind(version) == JSON_NUMBER && json_double(version) == 2 ? 2 : 1;
     if (json_kind(kind) == JSON_STRING && slice_is(json_string(kind), "MultiHash"))
         made->version = 3;
-    if (made->link && made->rid && made->paths)
+    made->list = parsed_copy(arena, made->paths);
+    if (made->link && made->rid && made->paths && made->list)
         return made;
-    free_one(made);
+    release(made);
     return NULL;
 }
 
@@ -106,11 +142,27 @@ static orrery_status take_body(orrery_client *client, struct slice link, const o
     arena_free(&arena);
     if (status != ORRERY_OK)
         return client_fail(client, status, "the container's definition: %s", orrery_status_text(status));
+    share_lock(client);
     definition_forget(client, link);
-    made->next = client->definitions;
-    client->definitions = made;
+    made->next = client->share->definitions;
+    client->share->definitions = made;
+    made->references++; /* the caller's */
+    share_unlock(client);
     *definition = made;
     return ORRERY_OK;
+}
+
+/* What is known of it, with a reference for the caller; NULL: nothing is. */
+static const struct definition *held(orrery_client *client, struct slice link)
+{
+    struct definition *found;
+
+    share_lock(client);
+    found = *find(client, link);
+    if (found)
+        found->references++;
+    share_unlock(client);
+    return found;
 }
 
 orrery_status definition_of(orrery_client *client, const char *link, int timeout_ms,
@@ -128,7 +180,7 @@ orrery_status definition_of(orrery_client *client, const char *link, int timeout
     if (status != ORRERY_OK || target.container.size == 0)
         return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container",
                              link ? link : "(null)");
-    *definition = *find(client, target.container);
+    *definition = held(client, target.container);
     if (*definition)
         return ORRERY_OK;
     status = orrery_read(client, link, &options, &response);
@@ -171,11 +223,9 @@ orrery_status definition_key(orrery_client *client, const struct definition *def
 {
     enum { LEVELS_MAX = 8 };
     orrery_key levels[LEVELS_MAX], key;
-    struct json paths = json_undefined;
+    struct json paths = { .at = (const uint8_t *)definition->list };
     size_t count = 0;
 
-    if (parse_json(out->arena, slice_of(definition->paths), &paths) != ORRERY_OK)
-        return client_no_memory(client);
     for (struct json_iter i = json_iter(paths); json_next(&i) && count < LEVELS_MAX;)
         if (json_kind(i.value) == JSON_STRING)
             levels[count++] = key_of_value(at_path(document, json_string(i.value)));

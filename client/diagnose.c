@@ -1,5 +1,9 @@
-/* client/diagnose.c - what calls took, for whoever asked for it, and who is told of each request. */
+/* client/diagnose.c - what calls took, for whoever asked for it, who is told of each request, and whose thread it is. */
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include <stdatomic.h>
 
 #include "client.h"
 
@@ -39,6 +43,25 @@ void diagnose_answered(struct call *call, orrery_status status, int retry_ms)
                                       .charge = response->charge,
                                       .activity = orrery_response_activity(response) });
 }
+
+#ifdef ORRERY_DEBUG
+void client_enter(orrery_client *client)
+{
+    uintptr_t self = (uintptr_t)pthread_self(), none = 0;
+
+    if (client->thread != self && !atomic_compare_exchange_strong(&client->thread, &none, self)) {
+        fprintf(stderr, "liborrery: two threads use one client at the same time\n");
+        abort();
+    }
+    client->thread_depth++;
+}
+
+void client_leave(orrery_client *client)
+{
+    if (--client->thread_depth == 0)
+        client->thread = 0;
+}
+#endif
 
 static void put_text(char *to, size_t size, const char *text)
 {

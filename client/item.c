@@ -31,6 +31,7 @@ static orrery_status key_of_document(struct call *call, const char *link, struct
     buf_byte(&key, '\0');
     if (status == ORRERY_OK && !key.failed && strcmp(definition->paths, "[]") != 0)
         call_header(call, "x-ms-documentdb-partitionkey", key.data);
+    definition_release(call->client, definition);
     return status;
 }
 
@@ -206,6 +207,7 @@ static orrery_status key_header(struct call *call, const char *link, const orrer
     status = definition_of(call->client, link, call_left_ms(call), &definition);
     if (status == ORRERY_OK)
         status = call_key(call, definition->system_key ? &nothing : key);
+    definition_release(call->client, definition);
     return status;
 }
 

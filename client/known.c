@@ -20,7 +20,7 @@ struct known {
 
 static struct known **find(orrery_client *client, struct slice link, struct slice question)
 {
-    struct known **at = &client->known;
+    struct known **at = &client->share->known;
 
     while (*at && !(slice_is(link, (*at)->link) &&
                     slice_equal(question, slice_make((*at)->question, (*at)->question_bytes))))
@@ -47,10 +47,10 @@ static void note(orrery_client *client, struct slice link, struct slice question
     if (*old)
         remove_at(old);
     if (made)
-        *made = (struct known){ client->known,       memory_text(link), memory_text(question),
-                                memory_text(answer), question.size,     answer.size };
+        *made = (struct known){ client->share->known, memory_text(link), memory_text(question),
+                                memory_text(answer),  question.size,     answer.size };
     if (made && made->link && made->question && made->answer) {
-        client->known = made;
+        client->share->known = made;
         return;
     }
     if (made)
@@ -62,7 +62,7 @@ static void limit_plans(orrery_client *client)
 {
     size_t count = 0;
 
-    for (struct known **at = &client->known; *at;) {
+    for (struct known **at = &client->share->known; *at;) {
         count += (*at)->question_bytes > 0;
         if (count > PLANS_MAX && (*at)->question_bytes > 0)
             remove_at(at);
@@ -71,68 +71,101 @@ static void limit_plans(orrery_client *client)
     }
 }
 
-struct slice ranges_known(const orrery_client *client, struct slice link)
+/* A copy: another client may forget it meanwhile. */
+static struct slice copy_of(const struct known *known, struct arena *arena)
 {
-    const struct known *known = *find((orrery_client *)client, link, slice_of(""));
+    char *copy = known ? memory_text_in(arena, slice_make(known->answer, known->answer_bytes)) : NULL;
 
-    return known ? slice_make(known->answer, known->answer_bytes) : slice_make(NULL, 0);
+    return slice_make(copy, copy ? known->answer_bytes : 0);
+}
+
+struct slice ranges_known(const orrery_client *client, struct slice link, struct arena *arena)
+{
+    struct slice found;
+
+    share_lock(client);
+    found = copy_of(*find((orrery_client *)client, link, slice_of("")), arena);
+    share_unlock(client);
+    return found;
 }
 
 void ranges_note(orrery_client *client, struct slice link, struct slice body)
 {
+    share_lock(client);
     note(client, link, slice_of(""), body);
+    share_unlock(client);
 }
 
 void ranges_forget(orrery_client *client, struct slice link)
 {
-    struct known **at = find(client, link, slice_of(""));
+    struct known **at;
 
+    share_lock(client);
+    at = find(client, link, slice_of(""));
     if (*at)
         remove_at(at);
+    share_unlock(client);
 }
 
-struct slice plan_known(orrery_client *client, struct slice link, struct slice query)
+/* What was asked for goes to the front. */
+static struct known *touch(orrery_client *client, struct slice link, struct slice query)
 {
     struct known **at = find(client, link, query), *known = *at;
 
     if (!known)
-        return slice_make(NULL, 0);
+        return NULL;
     *at = known->next;
-    known->next = client->known;
-    client->known = known;
-    return slice_make(known->answer, known->answer_bytes);
+    known->next = client->share->known;
+    client->share->known = known;
+    return known;
+}
+
+struct slice plan_known(orrery_client *client, struct slice link, struct slice query, struct arena *arena)
+{
+    struct slice found;
+
+    share_lock(client);
+    found = copy_of(touch(client, link, query), arena);
+    share_unlock(client);
+    return found;
 }
 
 void plan_note(orrery_client *client, struct slice link, struct slice query, struct slice body)
 {
     if (query.size + body.size > PLAN_BYTES_MAX)
         return;
+    share_lock(client);
     note(client, link, query, body);
     limit_plans(client);
+    share_unlock(client);
 }
 
 void known_forget(orrery_client *client, struct slice link)
 {
-    for (struct known **at = &client->known; *at;)
+    share_lock(client);
+    for (struct known **at = &client->share->known; *at;)
         if (slice_is(link, (*at)->link))
             remove_at(at);
         else
             at = &(*at)->next;
     definition_forget(client, link);
+    share_unlock(client);
 }
 
 void known_forget_database(orrery_client *client, struct slice database)
 {
-    for (struct known **at = &client->known; *at;)
+    share_lock(client);
+    for (struct known **at = &client->share->known; *at;)
         if (link_lies_in((*at)->link, database))
             remove_at(at);
         else
             at = &(*at)->next;
     definition_forget_database(client, database);
+    share_unlock(client);
 }
 
-void known_free(orrery_client *client)
+void known_free(orrery_share *share)
 {
-    while (client->known)
-        remove_at(&client->known);
+    while (share->known)
+        remove_at(&share->known);
 }

@@ -4,10 +4,15 @@
 
 #include "query.h"
 
-/* ---- rows that were there already: hashes of 128 bits in an open table */
+/* ---- rows that were there already, in an open table: a hash only places them, since others may know how to make two of one */
+
+struct seen_row {
+    uint64_t hash;
+    struct json row; /* the cursor's own copy; without `at`: free */
+};
 
 struct seen {
-    struct hash128 *slots; /* both halves zero: free */
+    struct seen_row *slots;
     size_t count, size;
 };
 
@@ -19,21 +24,20 @@ void seen_free(struct seen *seen)
     free(seen);
 }
 
-static bool put(struct hash128 *slots, size_t size, struct hash128 hash)
+/* Where the row is, or where it would be put. */
+static struct seen_row *find_seen(struct seen_row *slots, size_t size, struct seen_row row)
 {
-    size_t at = hash.h1 & (size - 1);
+    size_t at = row.hash & (size - 1);
 
-    for (; slots[at].h1 || slots[at].h2; at = (at + 1) & (size - 1))
-        if (slots[at].h1 == hash.h1 && slots[at].h2 == hash.h2)
-            return false;
-    slots[at] = hash;
-    return true;
+    while (slots[at].row.at && !(slots[at].hash == row.hash && json_equal(slots[at].row, row.row)))
+        at = (at + 1) & (size - 1);
+    return &slots[at];
 }
 
 static bool grow(struct seen *seen)
 {
     size_t size = seen->size ? 2 * seen->size : 64;
-    struct hash128 *slots;
+    struct seen_row *slots;
 
     if (2 * seen->count < seen->size)
         return true;
@@ -41,8 +45,8 @@ static bool grow(struct seen *seen)
     if (!slots)
         return false;
     for (size_t i = 0; i < seen->size; i++)
-        if (seen->slots[i].h1 || seen->slots[i].h2)
-            put(slots, size, seen->slots[i]);
+        if (seen->slots[i].row.at)
+            *find_seen(slots, size, seen->slots[i]) = seen->slots[i];
     free(seen->slots);
     seen->slots = slots;
     seen->size = size;
@@ -52,15 +56,24 @@ static bool grow(struct seen *seen)
 /* ORRERY_ROW: a new one. ORRERY_DONE: it was there. */
 static orrery_status note_row(orrery_query *query, struct json row)
 {
-    struct hash128 hash = json_hash(row);
+    struct seen_row seen = { json_hash(row).h1, row };
+    struct slice bytes = json_bytes(row);
+    struct seen_row *slot;
+    char *copy;
 
     if (!query->seen)
         query->seen = calloc(1, sizeof(*query->seen));
     if (!query->seen || !grow(query->seen))
         return client_no_memory(query->client);
-    hash.h2 |= hash.h1 == 0 && hash.h2 == 0;
-    if (!put(query->seen->slots, query->seen->size, hash))
+    slot = find_seen(query->seen->slots, query->seen->size, seen);
+    if (slot->row.at)
         return ORRERY_DONE;
+    copy = arena_try_alloc(&query->arena, bytes.size);
+    if (!copy)
+        return client_no_memory(query->client);
+    memcpy(copy, bytes.data, bytes.size);
+    seen.row.at = (const uint8_t *)copy;
+    *slot = seen;
     query->seen->count++;
     return ORRERY_ROW;
 }

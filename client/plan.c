@@ -70,7 +70,7 @@ static orrery_status hold_ranges(orrery_query *query, struct place *place, struc
 /* What the client knows already need not be asked. */
 static orrery_status know_ranges(orrery_query *query, struct place *place)
 {
-    struct slice known = ranges_known(query->client, link_trim(place->link));
+    struct slice known = ranges_known(query->client, link_trim(place->link), &query->arena);
     struct json body = json_undefined;
 
     if (!known.data)
@@ -268,7 +268,7 @@ static orrery_status hold_plan(orrery_query *query, struct place *place, struct 
 
 static orrery_status know_plan(orrery_query *query, struct place *place)
 {
-    struct slice known = plan_known(query->client, link_trim(place->link), query->original);
+    struct slice known = plan_known(query->client, link_trim(place->link), query->original, &query->arena);
     struct json body = json_undefined;
 
     if (!known.data)

@@ -346,12 +346,10 @@ static orrery_status advance(orrery_query *query)
     return status == ORRERY_ROW ? print_row(query, row) : status;
 }
 
-orrery_status orrery_query_step(orrery_query *query)
+static orrery_status step(orrery_query *query)
 {
     orrery_status status;
 
-    if (!query)
-        return ORRERY_EINVAL;
     orrery_json_free(query->row_json);
     query->row_json = NULL;
     query->has_row = false;
@@ -359,6 +357,18 @@ orrery_status orrery_query_step(orrery_query *query)
         if (transport_turn(query->client, -1) != ORRERY_OK)
             return client_fail(query->client, ORRERY_EIO, "the query cannot go on");
     query->over = status == ORRERY_DONE;
+    return status;
+}
+
+orrery_status orrery_query_step(orrery_query *query)
+{
+    orrery_status status;
+
+    if (!query)
+        return ORRERY_EINVAL;
+    client_enter(query->client);
+    status = step(query);
+    client_leave(query->client);
     return status;
 }
 

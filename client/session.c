@@ -13,7 +13,7 @@ struct session {
 
 static struct session **find(orrery_client *client, struct slice container)
 {
-    struct session **at = &client->sessions;
+    struct session **at = &client->share->sessions;
 
     while (*at && !slice_is(container, (*at)->container))
         at = &(*at)->next;
@@ -32,50 +32,72 @@ static void free_one(struct session *session)
 
 void session_forget(orrery_client *client, struct slice container)
 {
-    struct session **at = find(client, container), *gone = *at;
+    struct session **at, *gone;
 
+    share_lock(client);
+    at = find(client, container);
+    gone = *at;
     if (gone)
         *at = gone->next;
+    share_unlock(client);
     free_one(gone);
 }
 
 void session_forget_database(orrery_client *client, struct slice database)
 {
-    for (struct session **at = &client->sessions, *one; (one = *at);)
+    share_lock(client);
+    for (struct session **at = &client->share->sessions, *one; (one = *at);)
         if (link_lies_in(one->container, database)) {
             *at = one->next;
             free_one(one);
         } else {
             at = &one->next;
         }
+    share_unlock(client);
 }
 
-void session_free(orrery_client *client)
+void session_free(orrery_share *share)
 {
-    while (client->sessions) {
-        struct session *gone = client->sessions;
+    while (share->sessions) {
+        struct session *gone = share->sessions;
 
-        client->sessions = gone->next;
+        share->sessions = gone->next;
         free_one(gone);
     }
 }
 
-const char *session_of(const orrery_client *client, struct slice container)
+static const char *token_of(const orrery_client *client, struct slice container)
 {
     const struct session *session = *find((orrery_client *)client, container);
 
     return session && container.size ? session->token : NULL;
 }
 
+void session_header(struct call *call)
+{
+    share_lock(call->client);
+    call_header(call, "x-ms-session-token", token_of(call->client, call->target.container));
+    share_unlock(call->client);
+}
+
 const char *orrery_session_token(const orrery_client *client, const char *container_link)
 {
     struct slice link = container_link ? slice_of(container_link) : slice_of("");
+    orrery_client *asked = (orrery_client *)client;
+    const char *token;
 
     while (link.size > 0 && link.data[0] == '/')
         link = slice_after(link, 1);
     while (link.size > 0 && link.data[link.size - 1] == '/')
         link.size--;
-    return client ? session_of(client, link) : NULL;
+    if (!client)
+        return NULL;
+    free(asked->session_text);
+    share_lock(client);
+    token = token_of(client, link);
+    asked->session_text = token ? memory_text(slice_of(token)) : NULL;
+    share_unlock(client);
+    return asked->session_text;
 }
 
 /* The next part of a list, and what is left of it. */
@@ -178,9 +200,34 @@ static struct session *add(orrery_client *client, struct slice container, const 
         free_one(session);
         return NULL;
     }
-    session->next = client->sessions;
-    client->sessions = session;
+    session->next = client->share->sessions;
+    client->share->sessions = session;
     return session;
+}
+
+static struct session *session_for(orrery_client *client, struct slice container, const char *rid)
+{
+    struct session *session = *find(client, container);
+
+    if (session && rid &&
+        strcmp(session->rid, rid) != 0) { /* a container of the same name, and another one */
+        session_forget(client, container);
+        session = NULL;
+    }
+    return session ? session : add(client, container, rid ? rid : "");
+}
+
+static void keep(struct session *session, const char *token)
+{
+    char *merged;
+
+    if (session->token && strcmp(session->token, token) == 0)
+        return;
+    merged = merge(session->token ? slice_of(session->token) : slice_of(""), slice_of(token));
+    if (!merged)
+        return;
+    free(session->token);
+    session->token = merged;
 }
 
 /*
@@ -190,24 +237,13 @@ static struct session *add(orrery_client *client, struct slice container, const 
 void session_note(orrery_client *client, struct slice container, const orrery_response *response)
 {
     const char *token = orrery_response_session(response);
-    const char *rid = orrery_response_header(response, "x-ms-content-path");
-    struct session *session = *find(client, container);
-    char *merged;
+    struct session *session;
 
     if (!token || !*token)
         return;
-    if (session && rid &&
-        strcmp(session->rid, rid) != 0) { /* a container of the same name, and another one */
-        session_forget(client, container);
-        session = NULL;
-    }
-    if (!session && !(session = add(client, container, rid ? rid : "")))
-        return;
-    if (session->token && strcmp(session->token, token) == 0)
-        return;
-    merged = merge(session->token ? slice_of(session->token) : slice_of(""), slice_of(token));
-    if (!merged)
-        return;
-    free(session->token);
-    session->token = merged;
+    share_lock(client);
+    session = session_for(client, container, orrery_response_header(response, "x-ms-content-path"));
+    if (session)
+        keep(session, token);
+    share_unlock(client);
 }

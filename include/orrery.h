@@ -21,9 +21,10 @@
  *     is NULL after a failure. Every _free and _close welcomes NULL. What a function returns as a const pointer
  *     belongs to the object it was asked of and lives as long, unless its comment says otherwise.
  * Threads. Objects have no hidden ties: two threads may use two clients at the same time. One object is used by one
- *     thread at a time. A resolver does not change once it is made, and may be shared. There is no global state but
- *     libcurl's own, which the first orrery_open() of an endpoint prepares, once for the process, and the list of databases
- *     inside the program, which locks itself.
+ *     thread at a time; a debug build of the library ends the program where two threads meet in one client. A resolver does
+ *     not change once it is made, and may be shared. There is no global state but libcurl's own, which the first
+ *     orrery_open() of an endpoint prepares, once for the process, and the list of databases inside the program, which locks
+ *     itself.
  * Errors. A call returns an orrery_status. A status above zero is a failure, and no other is: orrery_failed(status).
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
@@ -100,6 +101,16 @@ const char *orrery_status_text(orrery_status status);
 typedef struct orrery_client orrery_client;
 typedef struct orrery_response orrery_response;
 
+/*
+ * What clients of one account may know together, whichever threads they are used by: session tokens, so that each reads what
+ * the others wrote; definitions and ranges of containers; plans of queries. Each client has its own connections. Free the
+ * share at any time: it lives as long as a client that has it.
+ */
+typedef struct orrery_share orrery_share;
+
+orrery_status orrery_share_new(orrery_share **share);
+void orrery_share_free(orrery_share *share);
+
 /* One request, of the many that a call may take. Its texts live as long as the function that is told of it. */
 typedef struct orrery_trace_event {
     size_t size;
@@ -138,6 +149,7 @@ typedef struct orrery_settings {
      */
     orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
     void *bearer_context;
+    orrery_share *share; /* what is known together with other clients; NULL: it knows by itself */
     orrery_trace *trace; /* is told of every request, as it is sent and as it ends; NULL: nobody is */
     void *trace_context;
     /* Instead of endpoint and key, one of three: see "The database inside the program". */

@@ -191,6 +191,20 @@ static bool forbid_dumps(void)
     return setrlimit(RLIMIT_CORE, &none) == 0;
 }
 
+/*
+ * The engine reserves gigabytes of addresses and uses few of them. So a bound on the server's addresses, if it may be
+ * lifted, is not for this process, whose size the server measures.
+ */
+static void lift_bound(void)
+{
+    struct rlimit bound;
+
+    if (getrlimit(RLIMIT_AS, &bound) != 0)
+        return;
+    bound.rlim_cur = bound.rlim_max;
+    (void)!setrlimit(RLIMIT_AS, &bound);
+}
+
 /* Requests that need no script come first. Threads have the priority of the one that starts them. */
 static void step_back(void)
 {
@@ -213,6 +227,7 @@ int main(void)
 
     setenv("TZ", "UTC", 1); /* as on the service, and the same on every machine */
     step_back();
+    lift_bound();
     engine = engine_new();
     if (!engine || !forbid_dumps() || !start_watching() || !leave_log(&log) || !sandbox_close()) {
         dprintf(log, "orrery-js: the sandbox could not be closed, so no script is run\n");

@@ -9,16 +9,23 @@ static const struct slice names[HEADER_COUNT] = {
 #undef HEADER
 };
 
+static const uint8_t sizes[] = {
+#define HEADER(name, text) sizeof(text) - 1,
+#include "base/headers.def"
+#undef HEADER
+};
+
+/* Sizes differ for nearly all of them, last letters for most of the rest. */
 enum header_id header_find(struct slice name)
 {
-    for (int id = 0; id < HEADER_COUNT; id++) {
-        struct slice known = names[id];
+    const uint8_t *at = name.size && name.size <= UINT8_MAX ? sizes - 1 : NULL, *end = sizes + HEADER_COUNT;
 
-        /* Sizes differ for nearly all of them, last letters for most of the rest. */
-        if (known.size == name.size &&
-            ((known.data[known.size - 1] ^ name.data[name.size - 1]) & ~0x20) == 0 &&
+    while (at && (at = memchr(at + 1, (int)name.size, (size_t)(end - at - 1)))) {
+        struct slice known = names[at - sizes];
+
+        if (((known.data[known.size - 1] ^ name.data[name.size - 1]) & ~0x20) == 0 &&
             slice_equal_nocase(known, name))
-            return (enum header_id)id;
+            return (enum header_id)(at - sizes);
     }
     return HEADER_COUNT;
 }

@@ -48,6 +48,7 @@ enum {
        azure-sdk-for-python, test_vector_policy.py, has them. */
     VECTOR_DIMENSIONS_MAX = 4096,
     VECTOR_SHARD_PATHS_MAX = 1,
+    VECTOR_FLAT_DIMENSIONS_MAX = 505,
     QUANTIZED_BYTES_MAX = 512,
     SEARCH_LIST_MIN = 25,
     SEARCH_LIST_MAX = 500,
@@ -92,8 +93,11 @@ enum {
     QUERY_DEPTH_MAX = 128, /* expressions and subqueries inside one another */
     QUERY_JOINS_MAX = 10,
     QUERY_UDFS_MAX = 10,
-    QUERY_ORDER_MAX = 16,      /* items of ORDER BY; a composite index has 8 paths at most on the service */
-    QUERY_GROUPS_MAX = 64,     /* expressions of GROUP BY */
+    QUERY_ORDER_MAX = 16,  /* items of ORDER BY; a composite index has 8 paths at most on the service */
+    QUERY_GROUPS_MAX = 64, /* expressions of GROUP BY */
+    /* Index metrics, a header. Service: 40 KB come whole, 70 KB are cut (.NET SDK, IndexUtilizationHeaderLengthTest). */
+    INDEX_METRICS_BYTES_MAX = 48 * 1024,
+    INDEX_METRICS_CUT_BYTES = 4988,
     CATALOG_QUERY_MAX = 10000, /* databases, or containers of one, to look at. Service: 500 in all */
     QUERY_SLOTS_MAX = 1024,    /* sources of a query and all its subqueries */
 
@@ -138,8 +142,9 @@ enum {
     POOL_THREADS_MAX = 128,
     POOL_QUEUE_MAX = 10000,
     POOL_SLOW_THREADS_PER_CORE = 4, /* queries and lists of items: more at a time delay all others */
-    POOL_SLOW_THREADS_MIN = 32,     /* some wait for the disk, however few cores there are */
+    POOL_SLOW_THREADS_MIN = 12,     /* some wait for the disk, however few cores there are */
     POOL_SLOW_THREADS_MAX = 96,     /* three quarters of the pool, however many there are */
+    POOL_SLOW_NICE = 5,             /* a third of what a loop gets of a core that both want */
     POOL_SLOW_QUEUE_MAX = 1000,     /* beyond it they are answered 429 */
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */

@@ -6,13 +6,23 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
+enum { WORD = 8 };
+
 bool slice_equal_nocase(struct slice a, struct slice b)
 {
+    size_t i = 0;
+
     if (a.size != b.size)
         return false;
-    for (size_t i = 0; i < a.size; i++)
+    while (i < a.size) {
+        if (a.size - i >= WORD && memcmp(a.data + i, b.data + i, WORD) == 0) {
+            i += WORD; /* most often both are in lower case */
+            continue;
+        }
         if (lower(a.data[i]) != lower(b.data[i]))
             return false;
+        i++;
+    }
     return true;
 }
 

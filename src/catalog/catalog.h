@@ -111,6 +111,7 @@ struct container {
 
     struct hash_seed
         seed; /* of its hashes; none in a container of before 0.2, until housekeeping gives it one */
+    uint32_t text_rules;              /* by which words were indexed: text/words.h; 0: by none */
     const struct index_policy *index; /* the policy of today; NULL where the store keeps no entries */
     uint32_t policy_version; /* of that policy; 0: none. An item's record names the one it was indexed by */
     struct container_policy *index_older;

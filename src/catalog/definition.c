@@ -520,15 +520,18 @@ static struct json of_path(struct json list, struct json path)
     return json_undefined;
 }
 
-/* A replacement may add embeddings, but must not change those that there are. */
+/* A replacement may add and drop embeddings, but must not change one. */
 static bool keeps_embeddings(struct json old, struct json definition)
 {
     struct json before = json_get(json_get(old, "vectorEmbeddingPolicy"), "vectorEmbeddings");
     struct json after = json_get(json_get(definition, "vectorEmbeddingPolicy"), "vectorEmbeddings");
 
-    for (struct json_iter i = json_iter(before); json_next(&i);)
-        if (!json_equal(i.value, of_path(after, json_get(i.value, "path"))))
+    for (struct json_iter i = json_iter(before); json_next(&i);) {
+        struct json now = of_path(after, json_get(i.value, "path"));
+
+        if (json_kind(now) != JSON_UNDEFINED && !json_equal(i.value, now))
             return false;
+    }
     return true;
 }
 
@@ -566,10 +569,10 @@ static enum status check_policies(struct op *op, struct json old, struct json de
                        "'clientEncryptionPolicy' cannot be changed as part of collection replace operation.");
     if (!keeps_vector_indexes(old, definition))
         return op_fail(op, ST_BAD_REQUEST,
-                       "The Vector Indexing Policy cannot be changed in Collection Replace.");
+                       "Paths in existing vector indexing policy cannot be modified in Collection Replace");
     if (!keeps_embeddings(old, definition))
         return op_fail(op, ST_BAD_REQUEST,
-                       "The Vector Embedding Policy cannot be changed in Collection Replace.");
+                       "Paths in existing embedding policy cannot be modified in Collection Replace");
     return ST_OK;
 }
 

@@ -1,6 +1,7 @@
 /* src/catalog/search_policy.c - what the policies for vectors and for full text may say. */
 #include "base/limits.h"
 #include "catalog/search_policy.h"
+#include "text/language.h"
 
 /* A value of any kind, as it stands in a message. */
 static struct slice shown(struct op *op, struct json value)
@@ -36,6 +37,23 @@ static struct json of_path(struct json list, struct json path)
         if (json_equal(json_get(i.value, "path"), path))
             return i.value;
     return json_undefined;
+}
+
+/* No path is named twice. */
+static enum status check_repeated(struct op *op, struct json list, const char *policy)
+{
+    size_t at = 0;
+
+    for (struct json_iter i = json_iter(list); json_next(&i); at++) {
+        struct json path = json_get(i.value, "path");
+        size_t before = 0;
+
+        for (struct json_iter k = json_iter(list); before < at && json_next(&k); before++)
+            if (json_equal(json_get(k.value, "path"), path))
+                return op_fail(op, ST_BAD_REQUEST, "Duplicate Path :%.*s found in %s.",
+                               SLICE_ARGS(shown(op, path)), policy);
+    }
+    return ST_OK;
 }
 
 /* ------- vectors ------- */
@@ -85,6 +103,7 @@ enum status embedding_policy_check(struct op *op, struct json policy)
         TRY(op_fail(op, ST_BAD_REQUEST, "The vector embedding policy must have 'vectorEmbeddings'."));
     for (struct json_iter i = json_iter(list); json_next(&i);)
         TRY(check_embedding(op, i.value));
+    TRY(check_repeated(op, list, "Vector Embedding Policy"));
 out:
     return st;
 }
@@ -133,6 +152,20 @@ static int64_t quantized_bytes_max(struct json embedding)
     return dimensions < QUANTIZED_BYTES_MAX ? dimensions : QUANTIZED_BYTES_MAX;
 }
 
+/* In whose words the service refuses it is not known. */
+static enum status check_flat(struct op *op, struct json type, struct json embedding)
+{
+    int64_t dimensions = json_int(json_get(embedding, "dimensions"));
+
+    if (!slice_is_nocase(json_string(type), "flat") || dimensions <= VECTOR_FLAT_DIMENSIONS_MAX)
+        return ST_OK;
+    return op_fail(
+        op, ST_BAD_REQUEST,
+        "The Vector Indexing Policy's Index Type::flat supports at most %d dimensions, and the Vector "
+        "Embedding Policy has Dimensions:%lld.",
+        VECTOR_FLAT_DIMENSIONS_MAX, (long long)dimensions);
+}
+
 static enum status check_vector_index(struct op *op, struct json index, struct json embeddings)
 {
     static const char *const types[] = { "flat", "quantizedFlat", "diskANN", NULL };
@@ -155,7 +188,9 @@ static enum status check_vector_index(struct op *op, struct json index, struct j
                     quantized_bytes_max(embedding)));
     TRY(check_range(op, index, "indexingSearchListSize", "IndexingSearchListSize", SEARCH_LIST_MIN,
                     SEARCH_LIST_MAX));
+    TRY(check_flat(op, type, embedding));
     TRY(check_shard_key(op, json_get(index, "vectorIndexShardKey")));
+    TRY(check_shard_key(op, json_get(index, "vectorIndexShardKeys"))); /* as Java spells it */
 out:
     return st;
 }
@@ -167,6 +202,7 @@ enum status vector_indexes_check(struct op *op, struct json list, struct json bo
 
     for (struct json_iter i = json_iter(list); json_next(&i);)
         TRY(check_vector_index(op, i.value, embeddings));
+    TRY(check_repeated(op, list, "Vector Indexing Policy"));
 out:
     return st;
 }
@@ -175,15 +211,12 @@ out:
 
 static enum status check_language(struct op *op, struct json language)
 {
-    static const char *const known[] = {
-        "1033", "en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR", "pt-PT"
-    };
+    enum text_language named;
 
     if (json_kind(language) == JSON_UNDEFINED)
         return ST_OK;
-    for (size_t i = 0; json_kind(language) == JSON_STRING && i < sizeof(known) / sizeof(known[0]); i++)
-        if (slice_is(json_string(language), known[i]))
-            return ST_OK;
+    if (json_kind(language) == JSON_STRING && text_language_named(json_string(language), &named))
+        return ST_OK;
     return op_fail(
         op, ST_BAD_REQUEST,
         "The Full Text Policy contains an unsupported language %.*s. Supported languages are: en-US, "

@@ -3,16 +3,19 @@
 
 #include "catalog/entry.h"
 #include "catalog/versions.h"
+#include "text/words.h"
 
 /* No client's definition has these names: container_define() takes over only the properties that it knows. */
 #define OLDER "_olderIndexing"
 #define SEED "_seed"
+#define TEXT "_textRules"
 
 /* OLDER_MAX: how many older policies a container may have while its items are being indexed again. */
 enum { OLDER_MAX = 16, FIRST_VERSION = 1 };
 
 /* The properties that decide which entries an item has. */
-static const char *const parts[] = { "indexingPolicy", "computedProperties", "geospatialConfig" };
+static const char *const parts[] = { "indexingPolicy", "computedProperties", "geospatialConfig",
+                                     "fullTextPolicy" };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 /* ---- seeds ---- */
@@ -47,15 +50,35 @@ static void add_seed(struct json_builder *out, struct hash_seed seed)
     json_end(out);
 }
 
+/* ---- texts ---- */
+
+/* By which rules texts were parted into words; 0: an older program wrote the items, without entries of texts. */
+static uint32_t text_rules_in(struct json source)
+{
+    struct json rules = json_get(source, TEXT);
+
+    return json_kind(rules) == JSON_NUMBER ? (uint32_t)json_int(rules) : 0;
+}
+
+static void add_text_rules(struct json_builder *out, uint32_t rules)
+{
+    if (rules == 0)
+        return;
+    json_add_name(out, slice_of(TEXT));
+    json_add_int(out, rules);
+}
+
 /* ---- from the record ---- */
 
 static enum status read_policy(struct op *op, index_compute *compute, struct arena *arena, struct json from,
-                               struct hash_seed seed, const struct index_policy **policy)
+                               struct hash_seed seed, uint32_t text_rules, const struct index_policy **policy)
 {
     struct json type = json_get(json_get(from, "geospatialConfig"), "type");
     struct index_policy_source source = {
         .policy = json_get(from, "indexingPolicy"),
         .computed = json_get(from, "computedProperties"),
+        .full_text = json_get(from, "fullTextPolicy"),
+        .has_texts = text_rules == TEXT_RULES,
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
         .compute = compute,
         .seed = seed,
@@ -81,7 +104,8 @@ static enum status read_older(struct op *op, index_compute *compute, struct cont
                                           .source = i.value };
 
         if (older.version)
-            TRY(read_policy(op, compute, &container->memory, i.value, seed_in(i.value), &older.policy));
+            TRY(read_policy(op, compute, &container->memory, i.value, seed_in(i.value),
+                            text_rules_in(i.value), &older.policy));
         container->index_older[container->index_older_count++] = older;
     }
 out:
@@ -103,15 +127,18 @@ enum status versions_read(struct op *op, index_compute *compute, struct containe
     enum status st = ST_OK;
 
     container->seed = seed_in(container->definition);
+    container->text_rules = text_rules_in(container->definition);
     if (json_kind(older) == JSON_ARRAY)
         container->definition = json_without(&container->memory, container->definition, OLDER);
+    if (container->text_rules)
+        container->definition = json_without(&container->memory, container->definition, TEXT);
     if (!hash_seed_is_none(container->seed))
         container->definition = json_without(&container->memory, container->definition, SEED);
     if (!bucket_keeps_entries(container->bucket))
         goto out;
     container->policy_version = stored_version ? stored_version : FIRST_VERSION;
     TRY(read_policy(op, compute, &container->memory, container->definition, container->seed,
-                    &container->index));
+                    container->text_rules, &container->index));
     if (!stored_version)
         begin_with_none(container);
     else if (json_kind(older) == JSON_ARRAY)
@@ -153,7 +180,8 @@ unsigned container_indexed_percent(const struct container *container)
 
 /* ---- into the record ---- */
 
-static void add_older(struct json_builder *out, uint32_t version, struct json source, struct hash_seed seed)
+static void add_older(struct json_builder *out, uint32_t version, struct json source, struct hash_seed seed,
+                      uint32_t text_rules)
 {
     json_begin_object(out);
     json_add_name(out, slice_of("version"));
@@ -167,6 +195,7 @@ static void add_older(struct json_builder *out, uint32_t version, struct json so
         json_add(out, part);
     }
     add_seed(out, seed);
+    add_text_rules(out, text_rules);
     json_end(out);
 }
 
@@ -177,15 +206,15 @@ static void add_all_older(struct json_builder *out, const struct container *now,
     json_begin_array(out);
     for (size_t i = 0; i < now->index_older_count; i++)
         add_older(out, now->index_older[i].version, now->index_older[i].source,
-                  seed_in(now->index_older[i].source));
+                  seed_in(now->index_older[i].source), text_rules_in(now->index_older[i].source));
     if (replaced)
-        add_older(out, now->policy_version, now->definition, now->seed);
+        add_older(out, now->policy_version, now->definition, now->seed, now->text_rules);
     json_end(out);
 }
 
 /* The definition as it is stored. `now` is NULL where no item is indexed by an older policy. */
-static void store(struct op *op, struct json definition, struct hash_seed seed, const struct container *now,
-                  bool replaced, struct versions *after)
+static void store(struct op *op, struct json definition, struct hash_seed seed, uint32_t text_rules,
+                  const struct container *now, bool replaced, struct versions *after)
 {
     struct json_builder out;
 
@@ -194,6 +223,7 @@ static void store(struct op *op, struct json definition, struct hash_seed seed, 
     json_begin_object(&out);
     json_add_members(&out, definition, NULL);
     add_seed(&out, seed);
+    add_text_rules(&out, text_rules);
     if (now && (replaced || now->index_older_count))
         add_all_older(&out, now, replaced);
     json_end(&out);
@@ -205,7 +235,7 @@ void versions_first(struct op *op, const struct bucket *bucket, struct json defi
                     struct versions *versions)
 {
     versions->version = bucket_keeps_entries(bucket) ? FIRST_VERSION : 0;
-    store(op, definition, new_seed(op), NULL, false, versions);
+    store(op, definition, new_seed(op), TEXT_RULES, NULL, false, versions);
 }
 
 static enum status replace(struct op *op, const struct container *now, struct json definition,
@@ -218,7 +248,8 @@ static enum status replace(struct op *op, const struct container *now, struct js
         return op_fail(op, ST_TOO_MANY_REQUESTS,
                        "The container's items are still being indexed by its earlier indexing policies.");
     after->version = now->policy_version + (keeps_entries && changed);
-    store(op, definition, seed, keeps_entries ? now : NULL, changed, after);
+    store(op, definition, seed, changed ? TEXT_RULES : now->text_rules, keeps_entries ? now : NULL, changed,
+          after);
     return ST_OK;
 }
 
@@ -237,6 +268,6 @@ enum status versions_give_seed(struct op *op, const struct container *now, struc
 enum status versions_without_older(struct op *op, const struct container *now, struct versions *after)
 {
     after->version = now->policy_version;
-    store(op, now->definition, now->seed, NULL, false, after);
+    store(op, now->definition, now->seed, now->text_rules, NULL, false, after);
     return ST_OK;
 }

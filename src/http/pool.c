@@ -4,8 +4,10 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "base/thread.h"
 #include "http/pool.h"
 
@@ -15,6 +17,7 @@ struct worker {
     struct pool_task *task;                  /* handed over while it sleeps; NULL until then */
     struct turn place;                       /* among its class: the task may be gone when it ends */
     enum exchange_class class;
+    bool scans; /* it has had such a task, and has a lower priority since: there is no way back */
     pthread_cond_t wake;
     pthread_t thread;
 };
@@ -98,6 +101,7 @@ static struct pool_task *oldest_task(struct pool *pool)
 static void occupy(struct pool *pool, struct worker *worker, const struct pool_task *task)
 {
     worker->class = task->class;
+    worker->scans |= task->class == CLASS_SCANS;
     worker->place = (struct turn){ .owner = task->turn.owner };
     turns_hold(&pool->queue[task->class].turns, &worker->place);
     pool->running[task->class]++;
@@ -213,13 +217,24 @@ static struct pool_task *next_task(struct pool *pool, struct worker *self)
     return task;
 }
 
+/* What reads whatever there is gives way to the loops, which serve everybody. The call is about this thread alone. */
+static void step_back(bool *is_back)
+{
+    if (!*is_back)
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + POOL_SLOW_NICE);
+    *is_back = true;
+}
+
 static void *work(void *argument)
 {
     struct worker *self = argument;
     struct pool_task *task = self->task;
+    bool is_back = false;
 
     while (task) {
         thread_assert_may_block(); /* that is what it is for */
+        if (self->class == CLASS_SCANS)
+            step_back(&is_back);
         task->run(task);
         task = next_task(self->pool, self);
     }
@@ -262,14 +277,21 @@ static bool start_worker(struct pool *pool, struct pool_task *task)
     return true;
 }
 
-static void wake_idle(struct pool *pool, struct pool_task *task)
+/* An idle thread that has the priority for the class; NULL when there is none. */
+static struct worker *find_idle(const struct pool *pool, enum exchange_class class)
 {
     struct worker *worker = pool->idle;
 
+    while (worker && worker->scans != (class == CLASS_SCANS))
+        worker = worker->next_idle;
+    return worker;
+}
+
+static void wake_idle(struct pool *pool, struct worker *worker, struct pool_task *task)
+{
     thread_assert_locked(&pool->mutex);
-    assert(worker);
     assert(!worker->task);
-    pool->idle = worker->next_idle;
+    leave_idle(pool, worker);
     worker->task = task;
     occupy(pool, worker, task);
     pthread_cond_signal(&worker->wake);
@@ -282,16 +304,20 @@ static bool may_run(const struct pool *pool, const struct pool_task *task)
                           pool->limits.class[task->class].each);
 }
 
-/* Gives the task to a thread that is idle, or to a new one. */
+/* Gives the task to a thread that is idle, or to a new one; to any, rather than to none. */
 static bool hand_over(struct pool *pool, struct pool_task *task)
 {
+    struct worker *idle = find_idle(pool, task->class);
+
     if (!may_run(pool, task))
         return false;
-    if (pool->idle)
-        wake_idle(pool, task);
-    else if (pool->threads >= pool->limits.threads || !start_worker(pool, task))
-        return false;
-    return true;
+    if (!idle && pool->threads < pool->limits.threads && start_worker(pool, task))
+        return true;
+    if (!idle)
+        idle = pool->idle;
+    if (idle)
+        wake_idle(pool, idle, task);
+    return idle != NULL;
 }
 
 bool pool_submit(struct pool *pool, struct pool_task *task)

@@ -12,7 +12,7 @@
 #include "geo/cells.h"
 #include "index/entries.h"
 #include "index/policy_private.h"
-#include "index/sort.h"
+#include "index/text_terms.h"
 #include "keys/keys.h"
 
 /* A value that composites and tuples are made of. */
@@ -105,6 +105,13 @@ static void add_cells(struct walk *walk, const struct index_node *node, path_id 
     }
 }
 
+static void add_words(struct walk *walk, const struct index_node *node, path_id path, struct slice text)
+{
+    path_id id = path_text(path, TEXT_RULES, (uint32_t)node->text);
+
+    text_terms_add(walk->op, walk->terms, id, (enum text_language)node->text, text);
+}
+
 /* ------- the walk ------- */
 
 static struct hash128 visit(struct walk *walk, const struct index_node *node, path_id path, struct json value,
@@ -195,6 +202,8 @@ static struct hash128 visit(struct walk *walk, const struct index_node *node, pa
     } else {
         if (node->value)
             add_value(walk, path, value);
+        if (node->text != NONE && json_kind(value) == JSON_STRING)
+            add_words(walk, node, path, json_string(value));
         if (hashed)
             hash = json_hash(value);
     }

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "index/path.h"
 #include "index/policy_private.h"
+#include "text/words.h"
 
 /* What a policy says of a path itself. Where it says nothing, the verdict of the path above holds. */
 enum verdict { SILENT, EXCLUDED, INCLUDED };
@@ -63,6 +64,7 @@ static struct draft *new_draft(struct arena *arena, struct slice name)
                                        .stored = true,
                                        .slot = NONE,
                                        .spatial = NONE,
+                                       .text = NONE,
                                        .tuple = NONE };
     return draft;
 }
@@ -158,7 +160,7 @@ static void finish(struct arena *arena, struct draft *draft, struct inherited fr
         node->spatial = from.spatial;
     node->rest = rest_node(arena, from);
     node->is_bare = !node->value && node->spatial == NONE && node->slot == NONE && node->tuple == NONE &&
-                    node->rest->is_bare;
+                    node->text == NONE && node->rest->is_bare;
     finish_kids(arena, draft, from);
 }
 
@@ -346,6 +348,37 @@ static void read_spatial(struct reading *reading, struct json index)
     read_box(json_get(index, "boundingBox"), policy->box[policy->spatial_count++]);
 }
 
+static void name_language(struct json name, enum text_language *language)
+{
+    if (json_kind(name) == JSON_STRING)
+        text_language_named(json_string(name), language);
+}
+
+/* The language that the policy names for the path, as it is written there. */
+static enum text_language language_of(struct json policy, struct json path)
+{
+    enum text_language language = TEXT_ENGLISH;
+
+    name_language(json_get(policy, "defaultLanguage"), &language);
+    for (struct json_iter i = json_iter(json_get(policy, "fullTextPaths")); json_next(&i);)
+        if (json_equal(json_get(i.value, "path"), path))
+            name_language(json_get(i.value, "language"), &language);
+    return language;
+}
+
+static void read_text(struct reading *reading, struct json index, struct json policy)
+{
+    struct json text = json_get(index, "path");
+    struct policy_path path;
+
+    if (json_kind(text) != JSON_STRING ||
+        composite_path_parse(reading->arena, json_string(text), &path) != 0 || path.unusable ||
+        has_element(&path.path) || is_unseen(&path.path) || is_time(&path.path) ||
+        computed_of(reading->policy, &path.path) != NONE)
+        return;
+    path_draft(reading, reading->root, &path.path)->node.text = (int)language_of(policy, text);
+}
+
 static const struct index_node *read_property(struct op *op, struct reading *reading, size_t which,
                                               struct json property)
 {
@@ -434,6 +467,9 @@ enum status index_policy_read(struct op *op, struct arena *arena, const struct i
             read_composite(&reading, i.value);
         for (struct json_iter i = json_iter(json_get(source->policy, "spatialIndexes")); json_next(&i);)
             read_spatial(&reading, i.value);
+        for (struct json_iter i = json_iter(json_get(source->policy, "fullTextIndexes"));
+             source->has_texts && json_next(&i);)
+            read_text(&reading, i.value, source->full_text);
     }
     assert(made->composite_count <= count_of(json_get(source->policy, "compositeIndexes")));
     assert(made->tuple_count <= count_of(json_get(source->policy, "includedPaths")));
@@ -549,5 +585,20 @@ bool index_policy_spatial(const struct index_policy *policy, const struct index_
     spatial->planar = policy->planar;
     memcpy(spatial->box, policy->box[which], sizeof(spatial->box));
     spatial->id = path_spatial(index_path_id(policy, path), spatial->planar ? spatial->box : NULL);
+    return true;
+}
+
+bool index_policy_text(const struct index_policy *policy, const struct index_path *path,
+                       struct index_text *text)
+{
+    int language;
+
+    if (policy->is_empty || path->count == 0 || is_unseen(path) || computed_of(policy, path) != NONE)
+        return false;
+    language = node_at(policy, path)->text;
+    if (language == NONE)
+        return false;
+    text->language = (enum text_language)language;
+    text->id = path_text(index_path_id(policy, path), TEXT_RULES, (uint32_t)language);
     return true;
 }

@@ -13,6 +13,7 @@
 #include "base/op.h"
 #include "index/term.h"
 #include "json/json.h"
+#include "text/language.h"
 
 struct index_policy;
 
@@ -45,6 +46,8 @@ typedef enum status index_compute(struct op *op, struct json computed, size_t wh
 struct index_policy_source {
     struct json policy;     /* indexingPolicy, defaults filled in */
     struct json computed;   /* computedProperties, or undefined */
+    struct json full_text;  /* fullTextPolicy, or undefined */
+    bool has_texts;         /* fullTextIndexes have entries: not of items that older programs wrote */
     bool planar;            /* geospatialConfig.type is Geometry */
     index_compute *compute; /* NULL: computed properties have no entries */
     struct hash_seed seed;  /* of its paths' ids */
@@ -105,3 +108,12 @@ struct index_spatial {
 
 bool index_policy_spatial(const struct index_policy *policy, const struct index_path *path,
                           struct index_spatial *spatial);
+
+/* Words of strings at the path have entries (index/text_terms.h). */
+struct index_text {
+    path_id id;
+    enum text_language language;
+};
+
+bool index_policy_text(const struct index_policy *policy, const struct index_path *path,
+                       struct index_text *text);

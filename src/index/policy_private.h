@@ -20,6 +20,7 @@ struct index_node {
     bool stored;  /* false: a system or a computed property has this name; stored values have no entry */
     int slot;     /* the slot in which composites and tuples find the value here; or NONE */
     int spatial;  /* which spatial index a geometry here is in; or NONE */
+    int text;     /* the language of a text here, whose words have entries; or NONE */
     int tuple;    /* at an array's element: the first of its tuples; or NONE */
 };
 

@@ -58,6 +58,12 @@ path_id path_spatial(path_id range, const double *plane)
     return id;
 }
 
+/* Words of one language mean nothing in another. */
+path_id path_text(path_id range, uint32_t rules, uint32_t language)
+{
+    return mix(path_join(path_root(TERM_TEXT), range, false), (uint64_t)rules << 8 | language);
+}
+
 static void turn_over(uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)

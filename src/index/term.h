@@ -4,6 +4,7 @@
  *     range term      path id 8, value (keys/ordered.h)
  *     composite term  path id 8, a value for each path; the value of a descending path has every bit inverted
  *     spatial term    path id 8, cell (geo/cells.h)
+ *     text term       path id 8, a stem and where it stands (index/text_terms.h)
  *
  * A path's id is a hash of its steps and of the kind of its terms, so that documents need no dictionary of paths. Names
  * are hashed with a seed of the policy's own. Otherwise somebody could make a name whose entries lie among those of
@@ -16,7 +17,7 @@
 #include "base/hash.h"
 #include "keys/ordered.h"
 
-enum term_kind { TERM_RANGE = 1, TERM_COMPOSITE, TERM_TUPLE, TERM_SPATIAL, TERM_COMPUTED };
+enum term_kind { TERM_RANGE = 1, TERM_COMPOSITE, TERM_TUPLE, TERM_SPATIAL, TERM_COMPUTED, TERM_TEXT };
 
 enum { TERM_PATH_BYTES = 8 };
 
@@ -34,6 +35,9 @@ path_id path_member(struct hash_seed seed, path_id parent, struct slice name);
  * earth, or the box of a plane.
  */
 path_id path_spatial(path_id range, const double *plane);
+
+/* The id for words of texts at a path, made of the path's id for ranges, and of how words are made. */
+path_id path_text(path_id range, uint32_t rules, uint32_t language);
 
 /*
  * The id of several paths in one term, made step by step: the id so far, the next part's id, and the part's

@@ -16,13 +16,13 @@ bool parser_fail(struct parser *p, const char *what)
     return false;
 }
 
-static bool fail_too_large(struct parser *p)
+bool parser_fail_too_large(struct parser *p)
 {
     p->status = op_fail_as(p->op, ST_TOO_LARGE);
     return false;
 }
 
-static bool fail_too_deep(struct parser *p)
+bool parser_fail_too_deep(struct parser *p)
 {
     p->status = op_fail(p->op, ST_BAD_REQUEST,
                         "The request payload is invalid. Ensure to provide a valid request payload.");
@@ -34,16 +34,11 @@ static bool fail_unexpected(struct parser *p)
     return parser_fail(p, p->at == p->end ? "Unexpected end" : "Unexpected character");
 }
 
-static size_t place(const struct parser *p)
+bool parser_grow(struct parser *p, size_t bytes)
 {
-    return (size_t)(p->to - (const uint8_t *)p->out.data);
-}
-
-static bool grow(struct parser *p, size_t bytes)
-{
-    p->out.size = p->to ? place(p) : 0;
-    if (!buf_reserve(&p->out, bytes))
-        return fail_too_large(p);
+    p->out.size = p->to ? parser_place(p) : 0;
+    if (bytes > UINT32_MAX - p->out.size || !buf_reserve(&p->out, bytes))
+        return parser_fail_too_large(p);
     p->to = (uint8_t *)p->out.data + p->out.size;
     p->limit = (uint8_t *)p->out.data + p->out.capacity;
     return true;
@@ -53,7 +48,7 @@ static inline bool make_room(struct parser *p)
 {
     size_t wanted = (size_t)(p->end - p->at) + TOKEN_ROOM;
 
-    return (size_t)(p->limit - p->to) >= wanted || grow(p, wanted);
+    return (size_t)(p->limit - p->to) >= wanted || parser_grow(p, wanted);
 }
 
 /* The next byte that is no white space; 0, which begins nothing, at the end. */
@@ -92,7 +87,7 @@ static bool parse_number(struct parser *p)
         return true;
     }
     if (!number_to_double(&text, &p->op->arena, &number))
-        return fail_too_large(p);
+        return parser_fail_too_large(p);
     if (isinf(number))
         return parser_fail(p, "A number too large for a double");
     p->to = put_double(p->to, number);
@@ -111,18 +106,11 @@ static inline bool parse_separator(struct parser *p, uint8_t close, bool *ended)
     return true;
 }
 
-static void finish_container(struct parser *p, size_t start, enum tag tag, size_t count)
-{
-    uint8_t *header = (uint8_t *)p->out.data + start;
-
-    put_container_header(header, tag, (size_t)(p->to - header) - CONTAINER_HEADER, count);
-}
-
 static bool parse_value(struct parser *p, int depth);
 
 static bool parse_array(struct parser *p, int depth)
 {
-    size_t start = place(p), count = 0;
+    size_t start = parser_place(p), count = 0;
     bool ended;
 
     p->at++;
@@ -132,7 +120,7 @@ static bool parse_array(struct parser *p, int depth)
     for (; !ended; count++)
         if (!parse_value(p, depth + 1) || !parse_separator(p, ']', &ended))
             return false;
-    finish_container(p, start, TAG_ARRAY, count);
+    parser_end_container(p, start, TAG_ARRAY, count);
     return true;
 }
 
@@ -150,29 +138,26 @@ static bool parse_name(struct parser *p)
 
 static bool parse_member(struct parser *p, struct object_names *names, int depth)
 {
-    size_t name_at = place(p);
+    size_t name_at = parser_place(p);
     struct name_entry *entry;
 
     if (!parse_name(p))
         return false;
     entry = names_add(&p->names, names, (const uint8_t *)p->out.data, name_at);
     if (!entry)
-        return fail_too_large(p);
-    entry->value_at = (uint32_t)place(p);
+        return parser_fail_too_large(p);
+    entry->value_at = (uint32_t)parser_place(p);
     return parse_value(p, depth + 1);
 }
 
-/*
- * Keeps each name once, where it came first, with the value that came last. The new body is
- * written behind the old one and moved over it.
- */
-static bool drop_repeated(struct parser *p, const struct object_names *names, size_t start)
+/* The new body is written behind the old one and moved over it. */
+bool parser_drop_repeated(struct parser *p, const struct object_names *names, size_t start, size_t spare)
 {
     const struct name_entry *entries = p->names.entries + names->first;
     size_t count = names_count(&p->names, names), body_bytes;
     uint8_t *body, *copy;
 
-    if (!grow(p, place(p) - start + (size_t)(p->end - p->at) + TOKEN_ROOM))
+    if (!parser_grow(p, parser_place(p) - start + spare))
         return false;
     copy = p->to;
     for (size_t i = 0; i < count; i++) {
@@ -192,7 +177,7 @@ static bool drop_repeated(struct parser *p, const struct object_names *names, si
 static bool parse_object(struct parser *p, int depth)
 {
     struct object_names names = names_begin(&p->names);
-    size_t start = place(p);
+    size_t start = parser_place(p);
     bool ended;
 
     p->at++;
@@ -202,9 +187,9 @@ static bool parse_object(struct parser *p, int depth)
     while (!ended)
         if (!parse_member(p, &names, depth) || !parse_separator(p, '}', &ended))
             return false;
-    if (names.repeated && !drop_repeated(p, &names, start))
+    if (names.repeated && !parser_drop_repeated(p, &names, start, (size_t)(p->end - p->at) + TOKEN_ROOM))
         return false;
-    finish_container(p, start, TAG_OBJECT, names_count(&p->names, &names));
+    parser_end_container(p, start, TAG_OBJECT, names_count(&p->names, &names));
     names_end(&p->names, &names);
     return true;
 }
@@ -220,9 +205,9 @@ static bool parse_value(struct parser *p, int depth)
     case '"':
         return parser_string(p);
     case '{':
-        return depth < JSON_DEPTH_MAX ? parse_object(p, depth) : fail_too_deep(p);
+        return depth < JSON_DEPTH_MAX ? parse_object(p, depth) : parser_fail_too_deep(p);
     case '[':
-        return depth < JSON_DEPTH_MAX ? parse_array(p, depth) : fail_too_deep(p);
+        return depth < JSON_DEPTH_MAX ? parse_array(p, depth) : parser_fail_too_deep(p);
     case 't':
         return parse_literal(p, "true", 4, TAG_TRUE);
     case 'f':
@@ -237,24 +222,28 @@ static bool parse_value(struct parser *p, int depth)
 static bool parse_text(struct parser *p)
 {
     if (p->end - p->text > TEXT_BYTES_MAX)
-        return fail_too_large(p);
+        return parser_fail_too_large(p);
     if (!parse_value(p, 0))
         return false;
     return next_token(p) == 0 && p->at == p->end ? true : fail_unexpected(p);
 }
 
+void parser_init(struct parser *p, struct op *op, struct slice bytes)
+{
+    p->op = op;
+    p->text = p->at = (const uint8_t *)bytes.data;
+    p->end = p->text + bytes.size;
+    p->to = p->limit = NULL;
+    p->status = ST_OK;
+    buf_init(&p->out, &op->arena);
+    names_init(&p->names, &op->arena);
+}
+
 enum status json_parse(struct op *op, struct slice text, struct json *value)
 {
-    const uint8_t *start = (const uint8_t *)text.data;
     struct parser p;
 
-    p.op = op;
-    p.text = p.at = start;
-    p.end = start + text.size;
-    p.to = p.limit = NULL;
-    p.status = ST_OK;
-    buf_init(&p.out, &op->arena);
-    names_init(&p.names, &op->arena);
+    parser_init(&p, op, text);
     if (!parse_text(&p))
         return p.status;
     value->at = (const uint8_t *)p.out.data;

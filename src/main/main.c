@@ -56,6 +56,7 @@ static int serve_command(int argc, char **argv)
         fprintf(stderr, "orrery: %s (orrery --help lists the flags)\n", wrong);
         return 2;
     }
+    memory_spare();
     return serve(&settings);
 }
 

@@ -1,5 +1,7 @@
 /* src/main/memory.c - limits of machine and control group, and the settings that follow from them. */
 #include <limits.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +11,19 @@
 
 #include "main/memory.h"
 
+/* Of a thread. The deepest query and the deepest JSON take a part of it; sanitizers' frames are many times as large. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STACK_BYTES = 8 * 1024 * 1024 };
+#else
+enum { STACK_BYTES = 1024 * 1024 };
+#endif
+
 enum {
     CACHE_MB_MAX = 256, /* unless somebody asks for more */
     CACHE_PART = 16,    /* of all memory, one in so many */
     PROGRAM_MB = 128,   /* write buffers, code, threads, and what an idle server has of everything */
+
+    ARENAS_PER_CORE = 2, /* of the allocator's own, each of which keeps what it was given back */
 };
 
 static size_t least(size_t a, size_t b)
@@ -76,6 +87,25 @@ size_t memory_available_mb(void)
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         machine = least(machine, limit.rlim_cur);
     return machine >> 20;
+}
+
+static void spare_stacks(void)
+{
+    pthread_attr_t how;
+
+    if (pthread_attr_init(&how) != 0)
+        return;
+    if (pthread_attr_setstacksize(&how, STACK_BYTES) == 0)
+        pthread_setattr_default_np(&how);
+    pthread_attr_destroy(&how);
+}
+
+void memory_spare(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    mallopt(M_ARENA_MAX, ARENAS_PER_CORE * (int)(cores > 1 ? cores : 2));
+    spare_stacks();
 }
 
 /* The cache, documents in it once more, what is new in the index, and its filters. */

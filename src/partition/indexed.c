@@ -226,7 +226,7 @@ static bool has_tuple(const struct index_policy *policy, const void *id)
     return is_among(joined, count, *(const path_id *)id);
 }
 
-struct spatial_wanted {
+struct id_wanted {
     const struct index_path *path;
     path_id id;
 };
@@ -234,10 +234,19 @@ struct spatial_wanted {
 /* An older policy with another map has another id. */
 static bool has_spatial(const struct index_policy *policy, const void *what)
 {
-    const struct spatial_wanted *wanted = what;
+    const struct id_wanted *wanted = what;
     struct index_spatial spatial;
 
     return index_policy_spatial(policy, wanted->path, &spatial) && spatial.id == wanted->id;
+}
+
+/* So has one with another language. */
+static bool has_text(const struct index_policy *policy, const void *what)
+{
+    const struct id_wanted *wanted = what;
+    struct index_text text;
+
+    return index_policy_text(policy, wanted->path, &text) && text.id == wanted->id;
 }
 
 bool container_index_has(const struct container *container, const struct index_path *path)
@@ -285,12 +294,23 @@ bool container_index_has_tuple(const struct container *container, path_id id)
 bool container_index_has_spatial(const struct container *container, const struct index_path *path)
 {
     struct index_spatial spatial;
-    struct spatial_wanted wanted = { .path = path };
+    struct id_wanted wanted = { .path = path };
 
     if (!container->index || !index_policy_spatial(container->index, path, &spatial))
         return false;
     wanted.id = spatial.id;
     return all_have(container, has_spatial, &wanted);
+}
+
+bool container_index_has_text(const struct container *container, const struct index_path *path)
+{
+    struct id_wanted wanted = { .path = path };
+    struct index_text text;
+
+    if (!container->index || !index_policy_text(container->index, path, &text))
+        return false;
+    wanted.id = text.id;
+    return all_have(container, has_text, &wanted);
 }
 
 struct slice container_index_left_out(struct op *op)

@@ -52,6 +52,10 @@ bool query_point_is_prefix(const struct query_key *key, const struct epk *point)
 enum status query_plan(struct op *op, const struct select *select, const struct query_key *key,
                        struct slice features, struct buf *out);
 
+/* A plan that leaves nothing to the client: the server's answer to the statement itself is the answer. */
+enum status query_plan_whole(struct op *op, const struct select *select, const struct query_key *key,
+                             struct buf *out);
+
 /* The same for a client that has not asked: `needed` when the answers of several ranges are more than to be put together. */
 enum status query_plan_unasked(struct op *op, const struct select *select, const struct query_key *key,
                                bool *needed, struct buf *out);

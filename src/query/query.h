@@ -51,6 +51,7 @@ struct query_index {
     bool (*has_composite)(const struct query_index *index, path_id id);
     bool (*has_tuple)(const struct query_index *index, path_id id);
     bool (*has_spatial)(const struct query_index *index, const struct index_path *path);
+    bool (*has_text)(const struct query_index *index, const struct index_path *path);
     struct slice
         left_out;       /* the term of items that have no other; data is NULL when every item has entries */
     uint64_t documents; /* of the container, expired ones too */
@@ -101,16 +102,18 @@ enum query_way { QUERY_BY_COST, QUERY_BY_SCAN, QUERY_BY_INDEX };
 enum query_explain { EXPLAIN_PLAN = 1, EXPLAIN_INDEXES = 2, EXPLAIN_INDEXES_V2 = 4 };
 
 struct query_options {
-    struct json computed; /* the container's computedProperties; undefined when it has none */
-    struct json indexing; /* its indexingPolicy: which ORDER BY it allows; undefined allows all */
-    struct json vectors;  /* its vectorEmbeddingPolicy */
-    bool planar;          /* geospatialConfig.type is Geometry */
+    struct json computed;  /* the container's computedProperties; undefined when it has none */
+    struct json indexing;  /* its indexingPolicy: which ORDER BY it allows; undefined allows all */
+    struct json vectors;   /* its vectorEmbeddingPolicy */
+    struct json full_text; /* its fullTextPolicy: which language a text is in */
+    bool planar;           /* geospatialConfig.type is Geometry */
     query_udf *udf;
     query_udf_told *udf_told;     /* NULL: calls are made one by one */
     query_udf_settle *udf_settle; /* likewise */
     void *udf_context;
     enum query_way way;
-    unsigned explain; /* enum query_explain: what a page says of itself */
+    unsigned explain;    /* enum query_explain: what a page says of itself */
+    bool rows_as_values; /* a page's rows are bytes of json.h, each a value, and not text */
 };
 
 /* `parameters` is the request's array, or undefined. */
@@ -140,6 +143,16 @@ enum status query_resume(struct op *op, struct query *query, struct json filter)
 bool query_gathers(const struct query *query);
 void query_gathers_elsewhere(struct query *query);
 
+/*
+ * ORDER BY RANK weighs keywords by how rare they are among all of a container's items, whatever part of them is queried.
+ * query_count_by_index() counts them where an index of the source tells. Where it does not, whoever can gives a source of
+ * all items to query_count_words() before query_run(); otherwise the rows of the query's own source are counted.
+ */
+bool query_ranks(const struct query *query);
+enum status query_count_by_index(struct op *op, struct query *query, const struct query_source *source,
+                                 bool *counted);
+enum status query_count_words(struct op *op, struct query *query, struct query_source *all);
+
 /* Whether what one range answers page by page has to be joined: DISTINCT, GROUP BY, aggregates. */
 bool query_joins(const struct query *query);
 
@@ -153,7 +166,7 @@ struct query_limits {
 };
 
 struct query_page {
-    struct slice *row; /* JSON text each */
+    struct slice *row; /* JSON text each, unless the options say otherwise */
     size_t count;
     struct slice next;          /* where to go on; data is NULL at the end */
     struct slice plan, indexes; /* JSON, when the options ask for it */

@@ -12,7 +12,8 @@
     "\\\"maxInExpressionItemsCount\\\":2147483647,\\\"maxLogicalAndPerSqlQuery\\\":2147483647,"             \
     "\\\"maxLogicalOrPerSqlQuery\\\":2147483647,\\\"maxSpatialQueryCells\\\":2147483647,"                   \
     "\\\"sqlAllowAggregateFunctions\\\":true,\\\"sqlAllowGroupByClause\\\":true,\\\"sqlAllowLike\\\":true," \
-    "\\\"sqlAllowSubQuery\\\":true,\\\"sqlAllowScalarSubQuery\\\":true,\\\"sqlAllowTop\\\":true}"
+    "\\\"sqlAllowSubQuery\\\":true,\\\"sqlAllowScalarSubQuery\\\":true,\\\"sqlAllowTop\\\":true,"           \
+    "\\\"queryEnableFullText\\\":true}"
 
 /*
  * Clients go on with the endpoint they read here, so it is the one they came by: port mappings, addresses and container

@@ -148,9 +148,7 @@ static enum status read_json(struct op *op, const struct call *call, struct atta
 {
     enum status st;
 
-    if (call->request->body.size > ATTACHMENT_BODY_BYTES_MAX)
-        TRY(op_fail_as(op, ST_TOO_LARGE));
-    TRY(item_read_body(op, call, &job->body));
+    TRY(item_read_body(op, call, ATTACHMENT_BODY_BYTES_MAX, &job->body));
     TRY(attachment_check_body(op, job));
 out:
     return st;

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/limits.h"
+#include "json/binary_read.h"
 #include "resource/batch.h"
 #include "resource/hybrid_row.h"
 
@@ -115,7 +116,7 @@ static enum status read_json(struct op *op, struct parts *parts, struct slice te
     size_t index = 0;
     enum status st;
 
-    TRY(json_parse(op, text, &body));
+    TRY(json_parse_body(op, text, &body));
     if (json_kind(body) != JSON_ARRAY)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. Ensure to provide a valid request payload."));
@@ -149,17 +150,10 @@ static bool read_indexing(struct slice text, enum indexing_wish *wish)
     return true;
 }
 
-/* A body is JSON as text. The service also takes its own binary JSON, which begins with this byte. */
+/* Each row's body is text or binary JSON by itself. */
 static enum status read_row_body(struct op *op, struct slice text, struct json *body)
 {
-    enum { BINARY_JSON = 0x80 };
-
-    if (text.size == 0)
-        return ST_OK;
-    if ((uint8_t)text.data[0] == BINARY_JSON)
-        return op_fail(op, ST_NOT_BUILT,
-                       "This version of the server has no binary JSON. docs/compat.md lists what it has.");
-    return json_parse(op, text, body);
+    return text.size ? json_parse_body(op, text, body) : ST_OK;
 }
 
 static enum status read_row(struct op *op, const struct hybrid_row_operation *row, size_t index,

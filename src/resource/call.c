@@ -2,7 +2,9 @@
 #include <assert.h>
 
 #include "base/limits.h"
+#include "json/binary_read.h"
 #include "resource/call.h"
+#include "resource/item.h"
 
 const char *const consistency_names[CONSISTENCY_LEVELS] = { "Strong", "BoundedStaleness", "Session",
                                                             "ConsistentPrefix", "Eventual" };
@@ -17,11 +19,25 @@ bool consistency_parse(struct slice name, enum consistency *level)
     return false;
 }
 
-enum status call_body(struct op *op, const struct call *call, struct json *body)
+enum status call_json(struct op *op, const struct call *call, size_t bytes_max, struct json *value)
+{
+    bool is_binary = json_is_binary(call->request->body);
+    enum status st;
+
+    if (!is_binary && call->request->body.size > bytes_max)
+        TRY(op_fail_as(op, ST_TOO_LARGE));
+    TRY(json_parse_body(op, call->request->body, value));
+    if (is_binary && item_text_bytes(op, *value, bytes_max) > bytes_max)
+        TRY(op_fail_as(op, ST_TOO_LARGE));
+out:
+    return st;
+}
+
+enum status call_body(struct op *op, const struct call *call, size_t bytes_max, struct json *body)
 {
     enum status st;
 
-    TRY(json_parse(op, call->request->body, body));
+    TRY(call_json(op, call, bytes_max, body));
     if (json_kind(*body) != JSON_OBJECT)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. Ensure to provide a valid request payload."));

@@ -65,8 +65,12 @@ static inline struct slice call_header(const struct call *call, enum header_id i
     return call->request->header[id];
 }
 
-/* Parses the body, which must be one JSON object. */
-enum status call_body(struct op *op, const struct call *call, struct json *body);
+/*
+ * Parses the body, text or binary JSON. ST_TOO_LARGE when it has more than so many bytes of text, or stands for more.
+ * The second also refuses what is no object.
+ */
+enum status call_json(struct op *op, const struct call *call, size_t bytes_max, struct json *value);
+enum status call_body(struct op *op, const struct call *call, size_t bytes_max, struct json *body);
 
 /* x-ms-max-item-count: what the client wants, or the default. */
 enum status call_page_size(struct op *op, const struct call *call, size_t *size);

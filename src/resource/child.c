@@ -141,9 +141,7 @@ static enum status read_body(struct op *op, const struct call *call, const struc
     struct json body;
     enum status st;
 
-    if (call->request->body.size > ITEM_BYTES_MAX)
-        return op_fail_as(op, ST_TOO_LARGE);
-    TRY(call_body(op, call, &body));
+    TRY(call_body(op, call, ITEM_BYTES_MAX, &body));
     TRY(child_define(op, call, place->kind, body, defined));
 out:
     return st;

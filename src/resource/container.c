@@ -88,7 +88,7 @@ static enum status read_definition(struct op *op, const struct call *call, struc
     struct json body;
     enum status st;
 
-    TRY(call_body(op, call, &body));
+    TRY(call_body(op, call, HTTP_BODY_BYTES_MAX, &body));
     TRY(container_define(op, body, options, definition));
     TRY(computed_check(op, json_get(*definition, "computedProperties")));
 out:

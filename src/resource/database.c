@@ -1,6 +1,7 @@
 /* src/resource/database.c - databases: create, read, list, delete. */
 #include <assert.h>
 
+#include "base/limits.h"
 #include "catalog/definition.h"
 #include "reply/feed.h"
 #include "resource/offer.h"
@@ -41,7 +42,7 @@ enum status database_create(struct op *op, struct call *call, struct reply *repl
     struct json body;
     enum status st;
 
-    TRY(call_body(op, call, &body));
+    TRY(call_body(op, call, HTTP_BODY_BYTES_MAX, &body));
     TRY(resource_id_check(op, json_get(body, "id")));
     TRY(throughput_of_headers(op, call, &throughput));
     TRY(catalog_create_database_with_offer(op, call->service->catalog, json_string(json_get(body, "id")),

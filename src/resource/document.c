@@ -20,7 +20,7 @@ static enum status read_document(struct op *op, const struct call *call, struct 
     bool present;
     enum status st;
 
-    TRY(item_read_body(op, call, &action->document));
+    TRY(item_read_body(op, call, ITEM_BYTES_MAX, &action->document));
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &named,
                            &present));
     action_place(call->container, action);
@@ -52,11 +52,20 @@ static enum indexing_wish indexing_wish_of(const struct call *call)
     return INDEXING_DEFAULT;
 }
 
+/* Clients read the answer to a patch as text, whatever else they can read. */
+static enum form form_of(const struct call *call, const struct action *action)
+{
+    return action->kind == ACTION_PATCH ? FORM_TEXT : form_of_answer(call);
+}
+
 /* A trigger has set an answer of its own. */
-static void replace_body(struct reply *reply, struct json answer)
+static void replace_body(struct reply *reply, struct json answer, enum form form)
 {
     reply_body(reply)->size = 0;
-    json_print(reply_body(reply), answer);
+    if (form == FORM_BINARY)
+        json_print_binary(reply_body(reply), answer);
+    else
+        json_print(reply_body(reply), answer);
 }
 
 static struct action *new_action(struct op *op, enum action_kind kind)
@@ -74,7 +83,7 @@ static void answer(struct reply *reply, const struct call *call, const struct ac
         reply_status(reply, action_status(action));
     } else {
         assert(action->item.lsn > 0); /* only what is committed is told */
-        item_reply(reply, call, &action->item, lsn, action_status(action));
+        item_reply(reply, call, &action->item, form_of(call, action), lsn, action_status(action));
     }
 }
 
@@ -128,7 +137,7 @@ static enum status run(struct op *op, struct call *call, struct reply *reply, st
     TRY(st);
     answer(reply, call, action, stamp.lsn);
     if (json_kind(told) != JSON_UNDEFINED && action->kind != ACTION_DELETE)
-        replace_body(reply, told);
+        replace_body(reply, told, form_of(call, action));
     finish_answer(reply, call);
 out:
     return st;
@@ -139,9 +148,7 @@ static enum status read_patch(struct op *op, const struct call *call, struct ite
     struct json body;
     enum status st;
 
-    if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail_as(op, ST_TOO_LARGE));
-    TRY(json_parse(op, call->request->body, &body));
+    TRY(call_json(op, call, ITEM_BYTES_MAX, &body));
     TRY(item_patch_read(op, call, body, patch));
 out:
     return st;
@@ -233,7 +240,7 @@ enum status document_read(struct op *op, struct call *call, struct reply *reply)
     if (!found)
         TRY(action_not_found(op, ACTION_READ));
     TRY(call_if_none_match(op, call, reply, item.etag, item.ts_ms));
-    item_reply(reply, call, &item, lsn, 200);
+    item_reply(reply, call, &item, form_of_answer(call), lsn, 200);
     usage_of_items(reply, call);
 out:
     return st;

@@ -12,10 +12,16 @@ static void print_page(struct reply *reply, const struct call *call, const struc
 {
     struct feed feed;
 
-    feed_begin(&feed, reply, &call->container->rid, "Documents");
+    if (form_of_list(call) == FORM_BINARY)
+        feed_begin_binary(&feed, reply, &call->container->rid, "Documents");
+    else
+        feed_begin(&feed, reply, &call->container->rid, "Documents");
     for (size_t i = 0; i < page->count; i++) {
         feed_next(&feed);
-        item_print(reply_body(reply), call->container, &page->item[i]);
+        if (feed.writer)
+            item_write(feed.writer, call->container, &page->item[i]);
+        else
+            item_print(reply_body(reply), call->container, &page->item[i]);
     }
     feed_end(&feed);
 }

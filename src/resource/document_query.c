@@ -70,13 +70,13 @@ out:
     return st;
 }
 
-/* Programs that know this server may ask for whole answers of all ranges. */
+/* Programs that know this server may ask for whole answers of all ranges. Nobody needs to ask for a ranking as a whole. */
 static enum status route_query(struct op *op, const struct call *call, struct reply *reply,
                                struct partition_scope *scope, struct search *search)
 {
     enum status st = ST_OK;
 
-    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE))
+    if (!is_of_all(call, scope) || header_is_true(call->request, HEADER_WHOLE) || query_ranks(search->query))
         return ST_OK;
     if (is_spread(call, scope))
         TRY(check_servable(op, call, search));
@@ -104,6 +104,25 @@ static void gather_in_first_range(const struct call *call, const struct search *
         query_gathers_elsewhere(search->query);
 }
 
+/* ORDER BY RANK: what is rare in the container is rare, whatever part of it is asked for. */
+static enum status count_words(struct op *op, const struct call *call, const struct search *search,
+                               const struct query_source *rows)
+{
+    struct partition_scope all = { 0 };
+    struct item_source *items = NULL;
+    bool counted;
+    enum status st;
+
+    TRY(query_count_by_index(op, search->query, rows, &counted));
+    if (counted)
+        goto out;
+    TRY(item_source_open(op, call->container, &all, &items));
+    TRY(query_count_words(op, search->query, item_source_rows(items)));
+out:
+    item_source_close(items);
+    return st;
+}
+
 enum status document_query(struct op *op, struct call *call, struct reply *reply)
 {
     uint64_t lsn = container_lsn(call->container);
@@ -115,6 +134,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     enum status st;
 
     functions_offer(&functions, &options);
+    options.rows_as_values = form_of_answer(call) == FORM_BINARY;
     scope_all(reply, call);
     TRY(scope_read(op, call, reply, &scope));
     TRY(scope_check_session(op, call, reply, lsn));
@@ -126,6 +146,7 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
     TRY(route_query(op, call, reply, &scope, &search));
     gather_in_first_range(call, &search, &scope);
     TRY(item_source_open(op, call->container, &scope, &items));
+    TRY(count_words(op, call, &search, item_source_rows(items)));
     TRY(search_run(op, call, reply, &search, item_source_rows(items), &call->container->rid, "Documents"));
     reply_session(reply, lsn);
     usage_of_items(reply, call);
@@ -147,8 +168,11 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),
-                   reply_body(reply)));
+    if (query_ranks(search.query) && call->container->ranges.count == 1) /* where there is nothing to merge */
+        TRY(query_plan_whole(op, query_select(search.query), &key, reply_body(reply)));
+    else
+        TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),
+                       reply_body(reply)));
 out:
     return st;
 }

@@ -73,13 +73,11 @@ out:
     return st;
 }
 
-enum status item_read_body(struct op *op, const struct call *call, struct json *document)
+enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document)
 {
     enum status st;
 
-    if (call->request->body.size > ITEM_BYTES_MAX)
-        TRY(op_fail_as(op, ST_TOO_LARGE));
-    TRY(call_body(op, call, document));
+    TRY(call_body(op, call, bytes_max, document));
     TRY(item_check_document(op, document));
 out:
     return st;
@@ -131,13 +129,18 @@ out:
     return st;
 }
 
-void item_print_self(struct buf *body, const struct container *container, const struct rid *item)
+static void print_docs(struct buf *body, const struct container *container)
 {
     buf_text(body, "dbs/");
     rid_print(body, &container->database->rid);
     buf_text(body, "/colls/");
     rid_print(body, &container->rid);
     buf_text(body, "/docs/");
+}
+
+void item_print_self(struct buf *body, const struct container *container, const struct rid *item)
+{
+    print_docs(body, container);
     rid_print(body, item);
     buf_byte(body, '/');
 }
@@ -163,10 +166,16 @@ static void print_open(struct buf *body, const struct container *container, cons
     print_ts_member(body, item->ts_ms);
 }
 
+static void print_whole(struct buf *body, const struct container *container, const struct record *item,
+                        bool bare)
+{
+    print_open(body, container, item, bare);
+    buf_byte(body, '}');
+}
+
 void item_print(struct buf *body, const struct container *container, const struct record *item)
 {
-    print_open(body, container, item, false);
-    buf_byte(body, '}');
+    print_whole(body, container, item, false);
 }
 
 void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item)
@@ -177,15 +186,78 @@ void item_print_with_lsn(struct buf *body, const struct container *container, co
     buf_byte(body, '}');
 }
 
-void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
-                int status)
+/* What system properties take beside the document, of which `_self` is the longest. */
+enum { SYSTEM_BYTES_MAX = 512 };
+
+static size_t begin_text(struct binary_writer *writer, enum binary_known name)
+{
+    binary_known(writer, name);
+    return binary_begin_text(writer);
+}
+
+/* `_self` ends in the rid, which was spelt before: `rid` is where. */
+static void write_self(struct binary_writer *writer, const struct container *container, size_t rid)
+{
+    size_t size = writer->out->size - rid, self = begin_text(writer, KNOWN_SELF);
+
+    print_docs(writer->out, container);
+    if (buf_reserve(writer->out, size)) /* it may move, but not while it is copied from */
+        buf_append(writer->out, writer->out->data + rid, size);
+    buf_byte(writer->out, '/');
+    binary_end_text(writer, self);
+}
+
+static void write_whole(struct binary_writer *writer, const struct container *container,
+                        const struct record *item, bool bare)
+{
+    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct binary_frame whole =
+        binary_open_object(writer, binary_bytes_max(json_size(item->document)) + SYSTEM_BYTES_MAX);
+    size_t text;
+
+    binary_members(writer, item->document);
+    text = begin_text(writer, KNOWN_RID);
+    rid_print(writer->out, &rid);
+    binary_end_text(writer, text);
+    if (!bare)
+        write_self(writer, container, text);
+    text = begin_text(writer, KNOWN_ETAG);
+    etag_print(writer->out, item->etag, item->ts_ms);
+    binary_end_text(writer, text);
+    if (!bare) {
+        binary_known(writer, KNOWN_ATTACHMENTS);
+        binary_known(writer, KNOWN_ATTACHMENTS_LINK);
+    }
+    binary_known(writer, KNOWN_TS);
+    binary_int(writer, item->ts_ms / 1000);
+    binary_close(writer, whole);
+}
+
+void item_write(struct binary_writer *writer, const struct container *container, const struct record *item)
+{
+    write_whole(writer, container, item, false);
+}
+
+static void write_body(struct buf *body, const struct container *container, const struct record *item,
+                       bool bare)
+{
+    struct binary_writer writer;
+
+    binary_begin(&writer, body);
+    write_whole(&writer, container, item, bare);
+}
+
+void item_reply(struct reply *reply, const struct call *call, const struct record *item, enum form form,
+                uint64_t lsn, int status)
 {
     bool bare = item->flags & RECORD_BARE && header_is_true(call->request, HEADER_EXCLUDE_SYSTEM);
     struct buf *body = reply_body(reply);
 
     assert(body->size == 0); /* nothing is told before the item is read or committed */
-    print_open(body, call->container, item, bare);
-    buf_byte(body, '}');
+    if (form == FORM_BINARY)
+        write_body(body, call->container, item, bare);
+    else
+        print_whole(body, call->container, item, bare);
     reply_item(reply, &(struct reply_item){ .etag = item->etag,
                                             .ts_ms = item->ts_ms,
                                             .item_lsn = item->lsn,

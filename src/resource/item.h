@@ -1,11 +1,16 @@
 /* src/resource/item.h - what the operations on items share: bodies in, items out, addresses. */
 #pragma once
+#include "json/binary_write.h"
 #include "keys/record.h"
 #include "partition/key.h"
 #include "resource/call.h"
+#include "resource/form.h"
 
-/* Reads the body as a document: within limits, with a good id. System properties that the client sent are dropped. */
-enum status item_read_body(struct op *op, const struct call *call, struct json *document);
+/*
+ * Reads the body as a document: of so many bytes of text at most, with a good id. System properties that the client sent
+ * are dropped.
+ */
+enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document);
 
 /* The same for an object that came as part of a body. The caller has checked that it is an object. */
 enum status item_check_document(struct op *op, struct json *document);
@@ -32,9 +37,12 @@ void item_print_self(struct buf *body, const struct container *container, const 
 /* The whole item as JSON, system properties last. */
 void item_print(struct buf *body, const struct container *container, const struct record *item);
 
-/* The same as the change feed has it. */
+/* The same as binary JSON. */
+void item_write(struct binary_writer *writer, const struct container *container, const struct record *item);
+
+/* The same as text as the change feed has it. */
 void item_print_with_lsn(struct buf *body, const struct container *container, const struct record *item);
 
 /* Body, ETag, session token and status of one item. */
-void item_reply(struct reply *reply, const struct call *call, const struct record *item, uint64_t lsn,
-                int status);
+void item_reply(struct reply *reply, const struct call *call, const struct record *item, enum form form,
+                uint64_t lsn, int status);

@@ -343,7 +343,7 @@ static enum status read_wanted(struct op *op, const struct call *call, const str
     bool asks, has_settings;
     enum status st;
 
-    TRY(call_body(op, call, &body));
+    TRY(call_body(op, call, HTTP_BODY_BYTES_MAX, &body));
     TRY(check_names(op, body, old));
     content = json_get(body, "content");
     if (json_kind(content) != JSON_OBJECT)

@@ -6,6 +6,7 @@
 
 #include "base/encode.h"
 #include "base/limits.h"
+#include "json/binary_read.h"
 #include "partition/key.h"
 #include "resource/action.h"
 #include "resource/function.h"
@@ -34,6 +35,16 @@ static enum status check_headers(struct op *op, const struct call *call)
     return op_fail_as(op, ST_BAD_REQUEST);
 }
 
+static enum status print_args(struct op *op, struct json list, struct slice *args)
+{
+    struct buf text;
+
+    buf_init(&text, &op->arena);
+    json_print(&text, list);
+    *args = buf_as_slice(&text);
+    return text.failed ? op_fail_as(op, ST_TOO_LARGE) : ST_OK;
+}
+
 /* A request without a body has no arguments. An object is taken as JavaScript's apply() takes it: by its length. */
 static enum status read_args(struct op *op, const struct call *call, struct slice *args)
 {
@@ -43,12 +54,12 @@ static enum status read_args(struct op *op, const struct call *call, struct slic
     *args = slice_trim(call->request->body);
     if (args->size == 0)
         goto out;
-    if (args->size > ITEM_BYTES_MAX)
-        TRY(op_fail_as(op, ST_TOO_LARGE));
-    TRY(json_parse(op, *args, &list));
+    TRY(call_json(op, call, ITEM_BYTES_MAX, &list));
     if (json_kind(list) != JSON_ARRAY && json_kind(list) != JSON_OBJECT && json_kind(list) != JSON_NULL)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. The arguments of a stored procedure are a JSON array."));
+    if (json_is_binary(call->request->body))
+        TRY(print_args(op, list, args)); /* the child reads text */
 out:
     return st;
 }

@@ -39,6 +39,7 @@ struct query_options search_options(const struct call *call)
         .computed = json_get(container->definition, "computedProperties"),
         .indexing = json_get(container->definition, "indexingPolicy"),
         .vectors = json_get(container->definition, "vectorEmbeddingPolicy"),
+        .full_text = json_get(container->definition, "fullTextPolicy"),
         .way = way_of(call),
         .explain = explain_of(call),
         .planar = json_kind(type) == JSON_STRING && slice_is(json_string(type), "Geometry"),
@@ -83,7 +84,7 @@ enum status search_read(struct op *op, const struct call *call, struct search *s
     *search = (struct search){ .text = call->request->body };
     if (is_bare_text(call))
         return ST_OK;
-    TRY(call_body(op, call, &body));
+    TRY(call_body(op, call, HTTP_BODY_BYTES_MAX, &body));
     text = json_get(body, "query");
     search->parameters = json_get(body, "parameters");
     if (json_kind(text) != JSON_STRING)
@@ -111,6 +112,7 @@ enum status search_compile(struct op *op, struct search *search, const struct qu
     int64_t began_us = env_monotonic_us(op->env);
     enum status st;
 
+    search->form = options->rows_as_values ? FORM_BINARY : FORM_TEXT;
     TRY(query_compile(op, search->text, search->parameters, options, &search->query));
     TRY(query_resume(op, search->query, search->resume));
 out:
@@ -133,16 +135,23 @@ enum status search_bind(struct op *op, const struct search *search, const struct
     return ST_OK;
 }
 
-static size_t print_rows(struct reply *reply, const struct query_page *page, const struct rid *owner,
-                         const char *collective)
+/* Rows are text, or values that become binary JSON. */
+static size_t print_rows(struct reply *reply, const struct query_page *page, enum form form,
+                         const struct rid *owner, const char *collective)
 {
     struct feed feed;
     size_t bytes = 0;
 
-    feed_begin(&feed, reply, owner, collective);
+    if (form == FORM_BINARY)
+        feed_begin_binary(&feed, reply, owner, collective);
+    else
+        feed_begin(&feed, reply, owner, collective);
     for (size_t i = 0; i < page->count; i++) {
         feed_next(&feed);
-        buf_slice(reply_body(reply), page->row[i]);
+        if (form == FORM_BINARY)
+            binary_value(feed.writer, json_from_bytes(page->row[i]));
+        else
+            buf_slice(reply_body(reply), page->row[i]);
         bytes += page->row[i].size;
     }
     feed_end(&feed);
@@ -203,6 +212,18 @@ static void reply_metrics(struct reply *reply, const struct search *search, cons
     reply_header(reply, "x-ms-documentdb-query-metrics", buf_as_slice(&out));
 }
 
+/* Clients take 64 KB of headers in all. What is cut in two is no JSON any more, but the answer arrives. */
+static struct slice cut_metrics(struct slice text)
+{
+    if (text.size > INDEX_METRICS_BYTES_MAX) {
+        text.size = INDEX_METRICS_CUT_BYTES;
+        for (size_t i = 1; i <= 2; i++) /* of an escape no part is left */
+            if (text.data[text.size - i] == '%')
+                text.size -= i;
+    }
+    return text;
+}
+
 /* SDKs of today read the second form, which is percent-encoded. Older ones read the first, in base64. */
 static void reply_explained(struct reply *reply, const struct call *call, const struct query_page *page)
 {
@@ -217,7 +238,7 @@ static void reply_explained(struct reply *reply, const struct call *call, const 
         percent_encode(&text, page->indexes);
     else
         base64_encode(&text, page->indexes);
-    reply_header(reply, "x-ms-cosmos-index-utilization", buf_as_slice(&text));
+    reply_header(reply, "x-ms-cosmos-index-utilization", cut_metrics(buf_as_slice(&text)));
 }
 
 /* How long a continuation the client takes; INT64_MAX when it does not say. */
@@ -295,7 +316,7 @@ enum status search_run(struct op *op, const struct call *call, struct reply *rep
     TRY(st);
     timing.ran_us = env_monotonic_us(op->env);
     timing.row_count = page.count;
-    timing.row_bytes = print_rows(reply, &page, owner, collective);
+    timing.row_bytes = print_rows(reply, &page, search->form, owner, collective);
     timing.printed_us = env_monotonic_us(op->env);
     at.position = page.next;
     if (page.next.size)

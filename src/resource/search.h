@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "query/query.h"
+#include "resource/form.h"
 #include "resource/walk.h"
 
 struct search {
@@ -13,6 +14,7 @@ struct search {
     struct json parameters;
     struct json resume; /* resumeFilter: where rows begin; undefined when nothing is said */
     struct query *query;
+    enum form form;     /* of the page */
     struct walk walk;   /* over ranges, where the request names none */
     int64_t compile_us; /* for the metrics */
 };

@@ -312,7 +312,7 @@ static enum status read_body(struct op *op, struct firing *firing)
     firing->body = json_undefined;
     if (json_kind(firing->action->document) == JSON_UNDEFINED)
         return ST_OK;
-    return call_body(op, firing->call, &firing->body);
+    return call_body(op, firing->call, ITEM_BYTES_MAX, &firing->body);
 }
 
 enum status trigger_run(struct op *op, const struct call *call, struct action *action,

@@ -76,6 +76,8 @@ enum form {
     FORM_DIRECTIVE,
     FORM_KEY_TYPE,
     FORM_PREFERS,
+    FORM_FORMAT,
+    FORM_FORMATS, /* a bit for each */
     FORM_NAME,
 };
 
@@ -125,6 +127,11 @@ static struct slice number_value(enum form form, uint64_t number, char room[24])
     static const char *const key_types[] = { NULL, "ResourceId", "EffectivePartitionKey",
                                              "EffectivePartitionKeyRange" };
     static const char *const preferences[] = { "return=representation", "return=minimal" };
+    static const char *const format_names[] = { "JsonText", "CosmosBinary", "HybridRow" };
+    static const char *const format_lists[] = {
+        NULL,        "JsonText",           "CosmosBinary",           "JsonText,CosmosBinary",
+        "HybridRow", "JsonText,HybridRow", "CosmosBinary,HybridRow", "JsonText,CosmosBinary,HybridRow"
+    };
 
     switch (form) {
     case FORM_FLAG:
@@ -137,6 +144,10 @@ static struct slice number_value(enum form form, uint64_t number, char room[24])
         return choice(key_types, sizeof(key_types) / sizeof(key_types[0]), number);
     case FORM_PREFERS:
         return choice(preferences, sizeof(preferences) / sizeof(preferences[0]), number);
+    case FORM_FORMAT:
+        return choice(format_names, sizeof(format_names) / sizeof(format_names[0]), number);
+    case FORM_FORMATS:
+        return choice(format_lists, sizeof(format_lists) / sizeof(format_lists[0]), number);
     default:
         return text_of(number, room);
     }

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "json/binary_read.h"
 #include "resource/split.h"
 #include "route/endpoints.h"
 
@@ -62,7 +63,7 @@ static enum status backup(const struct route_options *options, const struct rout
     enum status st;
 
     (void)metrics;
-    TRY(json_parse(op, exchange->request.body, &body));
+    TRY(json_parse_body(op, exchange->request.body, &body));
     if (json_kind(json_get(body, "directory")) == JSON_STRING)
         path = json_string(json_get(body, "directory"));
     if (path.size == 0 || memchr(path.data, '\0', path.size))
@@ -87,7 +88,7 @@ static enum status change_ranges(const struct route_options *options, struct exc
     struct json body;
     enum status st;
 
-    TRY(json_parse(op, exchange->request.body, &body));
+    TRY(json_parse_body(op, exchange->request.body, &body));
     TRY(run(op, options->service, body, &exchange->answer.body));
     answer_text(exchange, "application/json");
 out:

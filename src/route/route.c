@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "resource/form.h"
 #include "resource/resource.h"
 #include "resource/throughput.h"
 #include "route/endpoints.h"
@@ -414,6 +415,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_version(op, &routed->call, request));
     TRY(check_consistency(op, router->options.service, request));
     TRY(check_indexing_directive(op, request));
+    TRY(form_check(op, request));
     TRY(check_content_encoding(op, request));
     exchange->class = route_class(routed->route, request);
     TRY(settle_catalog(op, routed));

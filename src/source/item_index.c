@@ -59,11 +59,17 @@ static bool index_has_spatial(const struct query_index *index, const struct inde
     return container_index_has_spatial(container_of(index), path);
 }
 
+static bool index_has_text(const struct query_index *index, const struct index_path *path)
+{
+    return container_index_has_text(container_of(index), path);
+}
+
 static const struct query_index index_of_items = { .has = index_has,
                                                    .computes = index_computes,
                                                    .has_composite = index_has_composite,
                                                    .has_tuple = index_has_tuple,
-                                                   .has_spatial = index_has_spatial };
+                                                   .has_spatial = index_has_spatial,
+                                                   .has_text = index_has_text };
 
 /* ---- what the scope says ---- */
 

@@ -2,8 +2,13 @@
 #include <orrery.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "client.h"
 #include "fake.h"
 #include "test.h"
 
@@ -681,6 +686,43 @@ TEST(every_request_is_told_to_a_trace_and_what_a_call_took_to_its_diagnostics)
     CHECK(orrery_item_read(rig.client, items, "1", &key, &options, NULL) == ORRERY_EINVAL);
     rig_close(&rig);
 }
+
+#ifdef ORRERY_DEBUG
+static void *read_for_ever(void *context)
+{
+    read_one(context, NULL);
+    return NULL;
+}
+
+/* One thread is within a call that is never answered; then another comes. */
+static void meet_in_one_client(struct rig *rig)
+{
+    pthread_t thread;
+
+    freopen("/dev/null", "w", stderr);
+    signal(SIGABRT, SIG_DFL);
+    if (pthread_create(&thread, NULL, read_for_ever, rig) != 0)
+        _exit(1);
+    while (!rig->client->thread)
+        ;
+    read_one(rig, NULL);
+    _exit(0);
+}
+
+TEST(two_threads_that_meet_in_one_client_end_a_debug_build)
+{
+    struct script script = { .acts = { { .stalls = 1 } } };
+    struct rig rig = rig_open(&script, 20000);
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0)
+        meet_in_one_client(&rig);
+    REQUIRE(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    rig_close(&rig);
+}
+#endif
 
 TEST(why_settings_open_nothing_is_told_in_words)
 {

@@ -41,7 +41,10 @@ FLAGS = {"x-ms-documentdb-populatequerymetrics": 0x42, "x-ms-cosmos-batch-atomic
 NUMBERS = {"x-ms-max-item-count": 0x04, "x-ms-documentdb-responsecontinuationtokenlimitinkb": 0x43, "x-ms-documentdb-expiry-seconds": 0x14}
 CHOICES = {"x-ms-indexing-directive": (0x07, {"default": 0, "include": 1, "exclude": 2}),
            "x-ms-read-key-type": (0x64, {"resourceid": 1, "effectivepartitionkey": 2, "effectivepartitionkeyrange": 3}),
-           "prefer": (0x82, {"return=minimal": 1, "return=representation": 0})}
+           "prefer": (0x82, {"return=minimal": 1, "return=representation": 0}),
+           "x-ms-documentdb-content-serialization-format": (0x65, {"jsontext": 0, "cosmosbinary": 1, "hybridrow": 2}),
+           "x-ms-cosmos-supported-serialization-formats": (0xc4, {"jsontext": 1, "cosmosbinary": 2, "jsontext,cosmosbinary": 3,
+                                                                  "hybridrow": 4})}
 EPKS = {"x-ms-start-epk": 0x62, "x-ms-end-epk": 0x63}
 SAID_BY_THE_OPERATION = {"content-type", "x-ms-documentdb-query-enablecrosspartition", "x-ms-version"} | set(MARKS)
 

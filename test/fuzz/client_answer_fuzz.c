@@ -133,7 +133,8 @@ static orrery_client *the_client(void)
     if (!client && orrery_open(&settings, &client) != ORRERY_OK)
         abort();
     client->retries_max = 0;
-    session_free(client);
+    session_free(client->share);
+    known_free(client->share);
     return client;
 }
 

@@ -212,6 +212,20 @@ class Maker:
         point = {"type": "Point", "coordinates": [lon, lat]}
         return "ST_DISTANCE(c.loc, %s) < %s" % (self.literal(point), self.literal(radius)), test
 
+    def full_text(self):
+        """Keywords of one word or two, in any form."""
+        name = self.rng.choice(["FullTextContains", "FullTextContainsAll", "FullTextContainsAny"])
+        count = 1 if name == "FullTextContains" else self.rng.randint(1, 3)
+        words = [" ".join(self.rng.choices(make.TEXT_WORDS + make.TEXT_FORMS, k=self.rng.choice([1, 1, 1, 2]))) for _ in range(count)]
+        phrases = [text_words(word) for word in words]
+
+        def test(row):
+            text = row["c"].get("text")
+            if not isinstance(text, str):
+                return UNDEFINED
+            return (any if name.endswith("Any") else all)(has_phrase(text_words(text), phrase) for phrase in phrases)
+        return "%s(c.text, %s)" % (name, ", ".join(map(self.literal, words))), test
+
     def time(self):
         self.query.uses_time = True
         value = self.value_at(("_ts",))
@@ -248,6 +262,8 @@ class Maker:
             return self.time()
         if roll < 0.28:
             return self.distance()
+        if roll < 0.36:
+            return self.full_text()
         tests = [self.comparison] * 8 + [self.interval] * 3 + [self.membership] * 3 + [self.string_test] * 2 + [
             self.like_test, self.type_test, self.type_test, self.truth, self.not_a_number, self.folded, self.two_paths]
         return self.rng.choice(tests)(*self.path())
@@ -480,6 +496,16 @@ class Maker:
                 [] if simple else [self.aggregate_query] * 4 + [self.group_query] * 2 + [self.distinct_query] * 2 + [self.key_query] * 5))()
             if not simple or self.query.is_simple():
                 return self.query
+
+
+def text_words(text):
+    """As the server's rules have them, for the words of make.py."""
+    words = "".join(letter if letter.isalnum() else " " for letter in text.lower()).split()
+    return [word for word in (make.TEXT_STEMS.get(word, word) for word in words) if word]
+
+
+def has_phrase(words, phrase):
+    return bool(phrase) and any(words[i:i + len(phrase)] == phrase for i in range(len(words)))
 
 
 def elements(value):

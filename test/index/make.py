@@ -8,6 +8,9 @@ import re
 from values import UNDEFINED, lower_ascii
 
 WORDS = ["red", "green", "blue", "Red", "", "re", "reds", "größe", "日本", "🦊", "a b", 'q"uote', "back\\slash", "tab\there"]
+TEXT_WORDS = ["fox", "owl", "moss", "salt", "lamp", "rock", "größ"]
+TEXT_FORMS = ["Fox", "foxes", "owls", "the", "of", "and", "ROCKS"]
+TEXT_STEMS = {"foxes": "fox", "owls": "owl", "rocks": "rock", "the": "", "of": "", "and": ""}
 TAGS = ["a", "b", "c", "aa", "日", 1, 1.5, True, None]
 PREFIXES = ["p" * 254, "p" * 255, "p" * 256, "p" * 300, "q" * 256 + "é"]
 EDGES = [0, 1, -1, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 1, 2 ** 53 + 2, -(2 ** 53) - 1, 2 ** 63 - 1, 2 ** 63 - 2, -(2 ** 63),
@@ -36,6 +39,12 @@ def anything(rng, depth=2):
     if roll < 0.85:
         return [anything(rng, depth - 1) for _ in range(rng.randint(0, 3))]
     return {name: anything(rng, depth - 1) for name in rng.sample(["a", "b", "odd name"], rng.randint(0, 2))}
+
+
+def text(rng):
+    """Words that have stems of their own, forms of them, and some that say nothing; now and then very many."""
+    words = [rng.choice(TEXT_WORDS + TEXT_FORMS) for _ in range(rng.choice([0, 3, 8, 20]) if rng.random() < 0.98 else 500)]
+    return rng.choice([" ", ", ", "-", "\n"]).join(words)
 
 
 def line_item(rng):
@@ -78,6 +87,7 @@ PROPERTIES = {  # name: (how often it is there, its value)
     "tags": (0.8, lambda rng: rng.choice([[rng.choice(TAGS) for _ in range(rng.randint(0, 4))]] * 4 + [scalar(rng)])),
     "items": (0.7, lambda rng: [line_item(rng) for _ in range(rng.randint(0, 3))]),
     "odd name": (0.7, lambda rng: rng.choice([rng.randint(0, 5), "v", None])),
+    "text": (0.8, lambda rng: text(rng) if rng.random() < 0.95 else scalar(rng)),
     "loc": (0.6, point),
     "shape": (0.5, shape),
 }
@@ -155,6 +165,8 @@ def indexing_policy(rng, computed):
     if rng.random() < 0.5:
         policy["compositeIndexes"] = [[{"path": path, "order": "descending" if down else "ascending"} for path, down in index]
                                       for index in rng.sample(COMPOSITES, rng.randint(1, 3))]
+    if rng.random() < 0.7:
+        policy["fullTextIndexes"] = [{"path": "/text"}]
     if rng.random() < 0.5:
         policy["spatialIndexes"] = [{"path": path, "types": ["Point", "LineString", "Polygon", "MultiPolygon"]} for path in ("/loc/*", "/shape/*")]
     return policy
@@ -165,6 +177,7 @@ def container(rng, name):
     paths = rng.choice([["/pk"]] * 4 + [["/pk", "/dense"], ["/pk", "/flag", "/id"], ["/id"]])
     version = rng.choice([1, 2, 2]) if len(paths) == 1 else 2
     definition = {"id": name, "partitionKey": {"paths": paths, "kind": "Hash" if len(paths) == 1 else "MultiHash", "version": version}}
+    definition["fullTextPolicy"] = {"defaultLanguage": "en-US", "fullTextPaths": [{"path": "/text", "language": "en-US"}]}
     computed = [one for one in COMPUTED if rng.random() < 0.4]
     if computed:
         definition["computedProperties"] = [{"name": one, "query": COMPUTED[one][0]} for one in computed]

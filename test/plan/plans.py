@@ -28,12 +28,17 @@ class Asker:
 
     def ask(self, method, target, headers=(), body=None):
         """(status, text)"""
+        status, _, text = self.ask_for_all(method, target, headers, body)
+        return status, text
+
+    def ask_for_all(self, method, target, headers=(), body=None):
+        """(status, headers by their names in small letters, text)"""
         date = clients.date_of()
         token = clients.authorization(KEY, method, *clients.resource_of(target), (date, ""))
         signed = [("authorization", clients.encoded(token)), ("x-ms-date", date), ("x-ms-version", VERSION)]
         text = None if body is None else json.dumps(body).encode()
-        status, _, _, content = self.client.send(method, target, signed + list(headers), text)
-        return status, content.decode("utf-8", "replace")
+        status, _, given, content = self.client.send(method, target, signed + list(headers), text)
+        return status, {name.lower(): value for name, value in given}, content.decode("utf-8", "replace")
 
     def must(self, method, target, headers=(), body=None):
         """The answer as JSON; anything but success is a Mismatch."""

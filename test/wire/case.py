@@ -7,12 +7,13 @@ import json
 import re
 import urllib.parse
 
+import binary_json
 from lines import BadCase, Mismatch, lines_of, shown
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 REQUEST_WORDS = {"with", "key", "send", "bytes", "auth", "date", "sign"}
 CHECK_WORDS = {"expect", "code", "message", "header", "body", "has", "text", "lacks", "match", "names", "count",
-               "empty", "take"}
+               "empty", "take", "form"}
 CASE_WORDS = {"about", "source", "gap", "only", "setup"}
 
 
@@ -113,8 +114,9 @@ class Answer:
         return self.body.decode("utf-8", "replace")
 
     def json(self):
+        """Binary JSON as what it stands for: `form` tells the two apart."""
         try:
-            return json.loads(self.body)
+            return binary_json.loads(self.body) if binary_json.is_binary(self.body) else json.loads(self.body)
         except ValueError as problem:
             raise Mismatch("the body is not JSON (%s): %s" % (problem, shown(self.text()))) from None
 
@@ -214,6 +216,8 @@ def check(answer, word, value, variables):
         check_names(answer, value)
     elif word == "count":
         check_count(answer, value)
+    elif word == "form":
+        same(value, "binary" if binary_json.is_binary(answer.body) else "text", "the form")
     elif word == "empty":
         same("", answer.text(), "the body")
     elif word == "take":

@@ -10,6 +10,8 @@ import ssl
 import time
 import urllib.parse
 
+import binary_json
+
 VERSION = "2020-07-15"
 
 
@@ -102,11 +104,15 @@ class Signed(Client):
             self.connection = http.client.HTTPSConnection(*self.address, timeout=30, context=context)
         return super().send_once(method, target, headers, body)
 
-    def ask(self, method, target, headers, body=None):
-        """(status, headers by their names in lower case, text)"""
+    def ask(self, method, target, headers, body=None, binary=False):
+        """(status, headers by their names in lower case, text). `binary`: asked for as binary JSON, which must come; the
+        text is what it stands for."""
         date = date_of()
         token = authorization(self.key, method, *resource_of(target), (date, ""))
         signed = [("authorization", encoded(token)), ("x-ms-date", date), ("x-ms-version", VERSION)]
         text = None if body is None else json.dumps(body).encode()
-        status, _, answered, content = self.send(method, target, signed + headers, text)
+        wanted = [binary_json.FORMATS] if binary else []
+        status, _, answered, content = self.send(method, target, signed + headers + wanted, text)
+        if binary and status < 300:
+            content = json.dumps(binary_json.loads(content)).encode()
         return status, {name.lower(): value for name, value in answered}, content.decode("utf-8", "replace")

@@ -286,6 +286,11 @@ static enum status bind_order_list(struct binder *b, struct select *select, cons
                                                  "The ORDER BY RANK clause is not supported in subqueries.")
                                        : mistake(b->op, select->order_span, "SC2202",
                                                  "'ORDER BY' is not supported in subqueries.")));
+    if (select->rank) {
+        if (!b->depth)
+            TRY(bind_rank_list(b, select, names));
+        goto out;
+    }
     for (size_t i = 0; i < select->order_count; i++) {
         TRY(bind_expr(b, select->order[i].expr, names, IN_SELECT));
         TRY(bind_direction(b, &select->order[i]));
@@ -301,8 +306,10 @@ static enum status bind_clauses(struct binder *b, struct select *select, const s
 
     if (select->where)
         TRY(bind_expr(b, select->where, names, IN_WHERE));
+    TRY(bind_rank_groups(b, select));
     TRY(bind_group_list(b, select, names));
     TRY(bind_order_list(b, select, names));
+    TRY(bind_rank_columns(b, select));
     TRY(bind_list(b, select, names));
     TRY(bind_counts(b, select));
     if (b->mistakes.count == 0)
@@ -337,6 +344,7 @@ enum status bind_select(struct binder *b, struct select *select, const struct vi
     if (select->top && select->offset)
         TRY(bind_wrong(b, mistake(b->op, select->span, "SC2205",
                                   "A TOP cannot be used in the same query or subquery as an OFFSET.")));
+    TRY(bind_rank_sources(b, select));
     TRY(bind_from(b, select, &names, may_be_root));
     b->select = select;
     TRY(bind_clauses(b, select, names));

@@ -126,6 +126,9 @@ static enum status bind_aggregate(struct binder *b, struct expr *expr, enum plac
         return mistake(b->op, expr->span, "SC2104", "Aggregates are not allowed in the WHERE clause.");
     if (place == IN_GROUP)
         return bind_not_in_group(b, expr->span);
+    if (select->rank && b->depth == 0)
+        TRY(bind_wrong(b, mistake(b->op, expr->span, "SC2226",
+                                  "Aggregate functions are not allowed with the ORDER BY RANK clause.")));
     TRY(grow_aggregates(b, select));
     select->aggregate[select->aggregate_count++] = expr;
     expr->slot = b->bound->results++;
@@ -158,13 +161,13 @@ static enum status check_call(struct binder *b, struct expr *expr, enum place pl
 {
     enum status st;
 
-    if (!expr->builtin)
+    if (!expr->builtin || expr->builtin->flags & FUSES)
         return mistake(b->op, expr->name_span, "SC2005", "'%.*s' is not a recognized built-in function name.",
                        SLICE_ARGS(expr->name));
-    if (expr->builtin->flags & NOT_BUILT)
-        return op_fail(b->op, ST_NOT_BUILT, "The function %s is not available in this version of the server.",
-                       expr->builtin->name);
     TRY(check_count(b, expr));
+    if (expr->builtin->flags & SCORES && !b->in_rank)
+        TRY(mistake(b->op, expr->span, "SC2240",
+                    "The FullTextScore function is only allowed in the ORDER BY RANK clause."));
     if (expr->builtin->flags & AGGREGATE)
         TRY(bind_aggregate(b, expr, place));
     if (expr->builtin->bind)

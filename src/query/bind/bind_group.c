@@ -60,7 +60,13 @@ static bool is_own_source(const struct select *select, int slot)
 struct grouping {
     const struct select *select;
     const char *code, *clause;
+    bool only_paths; /* keys that are computed are none of its keys */
 };
+
+static bool is_key_of(const struct grouping *grouping, const struct expr *key)
+{
+    return !grouping->only_paths || key->kind == EXPR_NAME || expr_is_step(key);
+}
 
 static struct expr *group_key(struct binder *b, const struct select *select, size_t i)
 {
@@ -96,7 +102,7 @@ static enum status find_keys(struct binder *b, const struct grouping *grouping, 
     if (expr->builtin && expr->builtin->flags & AGGREGATE)
         return ST_OK;
     for (size_t i = 0; i < select->group_count; i++)
-        if (expr_equal(expr, select->group[i])) {
+        if (is_key_of(grouping, select->group[i]) && expr_equal(expr, select->group[i])) {
             expr->instead = group_key(b, select, i);
             return ST_OK;
         }
@@ -199,8 +205,8 @@ static bool order_is_idle(const struct select *select)
 
 enum status bind_groups(struct binder *b, struct select *select)
 {
-    struct grouping order = { select, "SC2103", "ORDER BY clause" },
-                    list = { select, "SC2102", "select list" };
+    struct grouping order = { select, "SC2103", "ORDER BY clause", true },
+                    list = { select, "SC2102", "select list", false };
     enum status st = ST_OK;
 
     if (select->group_count == 0 && select->aggregate_count == 0)

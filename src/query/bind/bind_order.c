@@ -182,6 +182,8 @@ enum status bind_direction(struct binder *b, struct order_item *item)
 {
     const struct expr *call = item->expr;
 
+    if (has_flag(call, DESCENDS))
+        item->descending |= !item->direction_written;
     if (!has_flag(call, RANKS))
         return ST_OK;
     if (item->direction_written)
@@ -198,7 +200,7 @@ enum status bind_order(struct binder *b, struct select *select)
 {
     struct origin path;
 
-    if (select->order_count == 0 ||
+    if (select->order_count == 0 || select->rank ||
         (select->aggregate_count && !select->group_count)) /* one row needs no order */
         return ST_OK;
     if (select->order_count == 1 && has_flag(select->order[0].expr, RANKS | ORDERS) &&

@@ -42,6 +42,7 @@ struct binder {
     int udfs;
     int depth;              /* of subqueries */
     bool in_computed;       /* inside a computed property, which sees none of its kind */
+    bool in_rank;           /* inside ORDER BY RANK, where scores may stand */
     bool nested_aggregate;  /* an aggregate's argument has another in it */
     struct select *select;  /* whose aggregates are being gathered */
     struct slice text;      /* of the query */
@@ -77,6 +78,12 @@ enum status bind_direction(struct binder *b, struct order_item *item);
 
 /* ORDER BY's rules: what no plan is made of, and what does not run, by the container's indexing policy. */
 enum status bind_order(struct binder *b, struct select *select);
+
+/* ORDER BY RANK: what may stand there, and beside it. bind_rank_list() binds the clause's one item. */
+enum status bind_rank_sources(struct binder *b, const struct select *select);
+enum status bind_rank_groups(struct binder *b, const struct select *select);
+enum status bind_rank_list(struct binder *b, struct select *select, const struct visible *names);
+enum status bind_rank_columns(struct binder *b, const struct select *select);
 
 /* A path from the item down: names, and [] for an element of an array. */
 enum { ORIGIN_STEPS_MAX = 64 };

@@ -22,12 +22,15 @@ enum builtin_flags {
     TAKES_UNDEFINED = 1 << 0,
     NOT_CONSTANT = 1 << 1, /* differs from row to row or from call to call: RAND, GETCURRENTDATETIME */
     AGGREGATE = 1 << 2,    /* no code: aggregate.c computes it over many rows */
-    NOT_BUILT = 1 << 3,    /* known, and refused with a clear error: docs/compat.md */
-    SPATIAL = 1 << 4,      /* not allowed in computed properties */
-    TAKES_ROW = 1 << 5,    /* the one argument is a source's name: DOCUMENTID */
-    NOT_OF_ITEM = 1 << 6,  /* depends on the container's definition, too: no index has its values */
-    RANKS = 1 << 7,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
-    ORDERS = 1 << 8,       /* likewise, either way */
+    SPATIAL = 1 << 3,      /* not allowed in computed properties */
+    TAKES_ROW = 1 << 4,    /* the one argument is a source's name: DOCUMENTID */
+    NOT_OF_ITEM = 1 << 5,  /* depends on the container's definition, too: no index has its values */
+    RANKS = 1 << 6,        /* may be all of ORDER BY, nearest first; clients cannot merge that row by row */
+    ORDERS = 1 << 7,       /* likewise, either way */
+    DESCENDS = 1 << 8,     /* likewise, from the greatest down unless the statement says otherwise */
+    SCORES = 1 << 9,       /* no code: stands in ORDER BY RANK alone */
+    FUSES = 1 << 10,       /* no code: joins what ranks in ORDER BY RANK, and is no function elsewhere */
+    LATE = 1 << 11,        /* the service's planner does not compute it, though its arguments are constants */
 };
 
 /* What is known of a path among the arguments where a call is true or, of the last two, compared with a constant. */
@@ -41,15 +44,21 @@ enum claim_kind {
     CLAIM_HOLDS_ANY, /* or one of them */
     CLAIM_TOUCHES,   /* the two are geometries that share a place */
     CLAIM_DISTANCE,  /* how far two geometries lie apart */
+    CLAIM_WORDS,     /* the first is a string that has all the others as keywords */
+    CLAIM_ANY_WORDS, /* or one of them */
     CLAIM_MAGNITUDE, /* the first argument, a number, without its sign */
+    CLAIM_LOWER,     /* the argument in small letters */
+    CLAIM_UPPER,     /* in capitals */
+    CLAIM_REVERSE,   /* from its end */
+    CLAIM_LENGTH,    /* how many characters it has */
+    CLAIM_CHOICE,    /* the second where the first is true, else the third */
+    CLAIM_CHOSEN,    /* that of the others which the first counts */
 };
 
 struct builtin_claim {
     enum claim_kind kind;
     enum json_kind first, last; /* CLAIM_KINDS */
     bool exact;                 /* CLAIM_KINDS: of whatever has one of them the call is true */
-    bool
-        names_keys; /* the service's planner reads partition keys from it; SDKs expect the same ranges of ours */
 };
 
 /* What each range is asked for, so that a client can join the answers. */

@@ -110,15 +110,11 @@ static uint32_t unicode_upper(uint32_t c)
     return (uint32_t)utf8proc_toupper((utf8proc_int32_t)c);
 }
 
-/* Ohm, kelvin and angstrom are letters to the service, which have a small one. */
-static bool is_unit(uint32_t c)
-{
-    return c == 0x2126 || c == 0x212a || c == 0x212b;
-}
+enum { SHARP_S = 0xdf };
 
 /*
  * As on the service, a letter has another case only where that one's other case is the letter again: sharp s, final
- * sigma, the Turkish letters and title case stay as they are.
+ * sigma, the Turkish letters, the signs for ohm, kelvin and angstrom, and title case stay as they are.
  */
 static uint32_t char_lower(uint32_t c)
 {
@@ -127,7 +123,7 @@ static uint32_t char_lower(uint32_t c)
     if (c < 0x80)
         return ascii_lower((uint8_t)c);
     lower = unicode_lower(c);
-    return unicode_upper(lower) == c || is_unit(c) ? lower : c;
+    return unicode_upper(lower) == c && lower != SHARP_S ? lower : c;
 }
 
 static uint32_t char_upper(uint32_t c)
@@ -137,7 +133,34 @@ static uint32_t char_upper(uint32_t c)
     if (c < 0x80)
         return flip_case((uint8_t)c, 'a');
     upper = unicode_upper(c);
-    return unicode_lower(upper) == c && c != 0xdf ? upper : c;
+    return unicode_lower(upper) == c && c != SHARP_S ? upper : c;
+}
+
+size_t chars_of_lower(uint32_t lower, uint32_t from[2])
+{
+    size_t count = 0;
+
+    if (char_lower(lower) == lower)
+        from[count++] = lower;
+    if (char_upper(lower) != lower)
+        from[count++] = char_upper(lower);
+    return count;
+}
+
+size_t chars_of_upper(uint32_t upper, uint32_t from[2])
+{
+    size_t count = 0;
+
+    if (char_upper(upper) == upper)
+        from[count++] = upper;
+    if (char_lower(upper) != upper)
+        from[count++] = char_lower(upper);
+    return count;
+}
+
+uint32_t chars_to_lower(uint32_t character)
+{
+    return char_lower(character);
 }
 
 #define EACH_BYTE(byte) (0x0101010101010101u * (uint8_t)(byte))

@@ -26,6 +26,12 @@ uint32_t chars_previous(const char *start, const char **at);
 
 bool chars_is_blank(uint32_t character); /* white space */
 
+uint32_t chars_to_lower(uint32_t character);
+
+/* The characters that LOWER, or UPPER, makes this one of: two at most. */
+size_t chars_of_lower(uint32_t lower, uint32_t from[2]);
+size_t chars_of_upper(uint32_t upper, uint32_t from[2]);
+
 /* In capitals or in small letters; undefined with the failure recorded when there is no memory. */
 struct value chars_upper(struct eval *eval, struct slice text);
 struct value chars_lower(struct eval *eval, struct slice text);

@@ -88,23 +88,30 @@ struct value eval_copy(struct eval *eval, struct value value)
     return value;
 }
 
-static struct json row_system(struct eval *eval, struct query_row *row)
+struct json eval_system(struct eval *eval, struct query_row *row)
 {
-    if (!row->system.at && row->source->system)
+    if (!row->system.at && row->source->system) {
         row->system = row->source->system(row->source, row, eval->item);
+        if (json_kind(row->system) == JSON_UNDEFINED)
+            eval_fail(eval, ST_QUERY_MEMORY);
+    }
     return row->system;
 }
 
 struct value eval_plain(struct eval *eval, struct value value)
 {
     struct json_builder out;
+    struct json system;
 
     if (!value.is_row)
         return value;
+    system = eval_system(eval, value.row);
+    if (eval->status != ST_OK)
+        return value_undefined;
     json_builder_init(&out, &eval->op->arena);
     json_begin_object(&out);
     json_add_members(&out, value.row->body, NULL);
-    json_add_members(&out, row_system(eval, value.row), NULL);
+    json_add_members(&out, system, NULL);
     json_end(&out);
     return eval_built(eval, &out);
 }
@@ -119,7 +126,7 @@ static struct value member_of(struct eval *eval, struct value object, struct sli
         return value_from_json(json_member(object.json, name));
     found = json_member(object.row->body, name);
     if (!found.at && name.size && name.data[0] == '_')
-        found = json_member(row_system(eval, object.row), name);
+        found = json_member(eval_system(eval, object.row), name);
     return value_from_json(found);
 }
 

@@ -25,6 +25,9 @@ struct eval {
     uint64_t steps, check_at; /* work done so far, and when to look at the clock again */
 };
 
+/* The members that follow the row's body; undefined, and a failure, where there is no memory for them. */
+struct json eval_system(struct eval *eval, struct query_row *row);
+
 /* Records the first failure and gives back undefined, so that code may say return eval_fail(...). */
 struct value eval_fail(struct eval *eval, enum status status);
 

@@ -239,7 +239,7 @@ TWO_INTEGERS(intbitleftshift, shift_left(a, b))
 TWO_INTEGERS(intbitrightshift, shift_right(a, b))
 
 static const struct builtin rows[] = {
-    { "ABS", 1, 1, .code = fn_abs, .claim = { CLAIM_MAGNITUDE, .names_keys = true } },
+    { "ABS", 1, 1, .code = fn_abs, .claim = { CLAIM_MAGNITUDE } },
     { "ACOS", 1, 1, .code = fn_acos },
     { "ASIN", 1, 1, .code = fn_asin },
     { "ATAN", 1, 1, .code = fn_atan },

@@ -160,11 +160,12 @@ static struct value fn_regexreplaceall(struct eval *eval, const struct value *ar
 
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
-    { "REGEXEXTRACT", 2, 4, .code = fn_regexextract },
-    { "REGEXEXTRACTALL", 2, 4, .code = fn_regexextractall },
-    { "REGEXMATCH", 2, 3, .code = fn_regexmatch, .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
-    { "REGEXREPLACE", 3, 4, .code = fn_regexreplace },
-    { "REGEXREPLACEALL", 3, 4, .code = fn_regexreplaceall },
+    { "REGEXEXTRACT", 2, 4, .code = fn_regexextract, .flags = LATE },
+    { "REGEXEXTRACTALL", 2, 4, .code = fn_regexextractall, .flags = LATE },
+    { "REGEXMATCH", 2, 3, .code = fn_regexmatch, .flags = LATE,
+      .claim = { CLAIM_KINDS, JSON_STRING, JSON_STRING } },
+    { "REGEXREPLACE", 3, 4, .code = fn_regexreplace, .flags = LATE },
+    { "REGEXREPLACEALL", 3, 4, .code = fn_regexreplaceall, .flags = LATE },
 };
 
 const struct builtin_family builtins_regex = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -458,12 +458,12 @@ static const struct builtin rows[] = {
     { "LASTSUBSTRINGAFTER", 2, 2, .code = fn_lastsubstringafter },
     { "LASTSUBSTRINGBEFORE", 2, 2, .code = fn_lastsubstringbefore },
     { "LEFT", 2, 2, .code = fn_left },
-    { "LENGTH", 1, 1, .code = fn_length },
-    { "LOWER", 1, 1, .code = fn_lower },
+    { "LENGTH", 1, 1, .code = fn_length, .claim = { CLAIM_LENGTH } },
+    { "LOWER", 1, 1, .code = fn_lower, .claim = { CLAIM_LOWER } },
     { "LTRIM", 1, 2, .code = fn_ltrim },
     { "REPLACE", 3, 3, .code = fn_replace },
     { "REPLICATE", 2, 2, .code = fn_replicate },
-    { "REVERSE", 1, 1, .code = fn_reverse },
+    { "REVERSE", 1, 1, .code = fn_reverse, .claim = { CLAIM_REVERSE } },
     { "RIGHT", 2, 2, .code = fn_right },
     { "RTRIM", 1, 2, .code = fn_rtrim },
     { "STARTSWITH", 2, 3, .code = fn_startswith, .claim = { CLAIM_BEGINS } },
@@ -472,7 +472,7 @@ static const struct builtin rows[] = {
     { "SUBSTRINGAFTER", 2, 2, .code = fn_substringafter },
     { "SUBSTRINGBEFORE", 2, 2, .code = fn_substringbefore },
     { "TRIM", 1, 2, .code = fn_trim },
-    { "UPPER", 1, 1, .code = fn_upper },
+    { "UPPER", 1, 1, .code = fn_upper, .claim = { CLAIM_UPPER } },
 };
 
 const struct builtin_family builtins_string = { rows, sizeof(rows) / sizeof(rows[0]) };

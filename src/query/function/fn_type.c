@@ -35,23 +35,22 @@ TEST_OF(object, x.kind == JSON_OBJECT)
 TEST_OF(primitive, x.kind != JSON_UNDEFINED && x.kind < JSON_ARRAY)
 TEST_OF(string, x.kind == JSON_STRING)
 
-/* True of exactly these kinds; of some values among them; of exactly these, which are keys one by one. */
-#define ONLY(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, true, false }
-#define AMONG(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, false, false }
-#define KEYS(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, true, true }
+/* True of exactly these kinds, or of some values among them. */
+#define ONLY(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, true }
+#define AMONG(first, last) .flags = TAKES_UNDEFINED, .claim = { CLAIM_KINDS, first, last, false }
 
 static const struct builtin rows[] = {
     /* name, fewest and most arguments; then what is not as usual */
     { "IS_ARRAY", 1, 1, "ISARRAY", .code = fn_is_array, ONLY(JSON_ARRAY, JSON_ARRAY) },
-    { "IS_BOOL", 1, 1, "ISBOOL", .code = fn_is_bool, KEYS(JSON_FALSE, JSON_TRUE) },
+    { "IS_BOOL", 1, 1, "ISBOOL", .code = fn_is_bool, ONLY(JSON_FALSE, JSON_TRUE) },
     { "IS_BOOLEAN", 1, 1, "ISBOOLEAN", .code = fn_is_bool,
-      KEYS(JSON_FALSE, JSON_TRUE) }, /* as the Java SDK spells it when it resumes */
+      ONLY(JSON_FALSE, JSON_TRUE) }, /* as the Java SDK spells it when it resumes */
     { "IS_DATETIME", 1, 1, "ISDATETIME", .code = fn_is_datetime, AMONG(JSON_STRING, JSON_STRING) },
     { "IS_DEFINED", 1, 1, "ISDEFINED", .code = fn_is_defined, ONLY(JSON_NULL, JSON_OBJECT) },
     { "IS_FINITE_NUMBER", 1, 1, "ISFINITENUMBER", .code = fn_is_finite_number,
       ONLY(JSON_NUMBER, JSON_NUMBER) },
     { "IS_INTEGER", 1, 1, "ISINTEGER", .code = fn_is_integer, AMONG(JSON_NUMBER, JSON_NUMBER) },
-    { "IS_NULL", 1, 1, "ISNULL", .code = fn_is_null, KEYS(JSON_NULL, JSON_NULL) },
+    { "IS_NULL", 1, 1, "ISNULL", .code = fn_is_null, ONLY(JSON_NULL, JSON_NULL) },
     { "IS_NUMBER", 1, 1, "ISNUMBER", .code = fn_is_number, ONLY(JSON_NUMBER, JSON_NUMBER) },
     { "IS_OBJECT", 1, 1, "ISOBJECT", .code = fn_is_object, ONLY(JSON_OBJECT, JSON_OBJECT) },
     { "IS_PRIMITIVE", 1, 1, "ISPRIMITIVE", .code = fn_is_primitive, ONLY(JSON_NULL, JSON_STRING) },

@@ -180,7 +180,7 @@ static bool function_of(const struct vector_policy *policy, const struct value *
     return json_kind(name) == JSON_STRING && vector_function_named(json_string(name), function);
 }
 
-static struct value fn_vectordistance(struct eval *eval, const struct value *arg, int count)
+static struct value measure(struct eval *eval, const struct value *arg, int count, bool nearest_is_greatest)
 {
     struct memo *memo = memo_of(eval);
     enum vector_function function;
@@ -198,11 +198,26 @@ static struct value fn_vectordistance(struct eval *eval, const struct value *arg
     if (a.count == 0 || b.count == 0)
         return value_undefined;
     distance = functions[function](a, b);
+    if (nearest_is_greatest && function == VECTOR_EUCLIDEAN)
+        distance = 0 - distance; /* and no distance is 0, not -0 */
     return isfinite(distance) ? value_double(distance) : value_undefined;
+}
+
+static struct value fn_vectordistance(struct eval *eval, const struct value *arg, int count)
+{
+    return measure(eval, arg, count, false);
+}
+
+/* What ranges are asked for in a ranking: the greater, the nearer, whatever the function. */
+static struct value fn_vectorscore(struct eval *eval, const struct value *arg, int count)
+{
+    return measure(eval, arg, count, true);
 }
 
 static const struct builtin rows[] = {
     { "VECTORDISTANCE", 2, 4, .code = fn_vectordistance, .flags = NOT_OF_ITEM | RANKS, .bind = vector_bind },
+    { "_VECTORSCORE", 2, 4, .code = fn_vectorscore, .flags = NOT_OF_ITEM | ORDERS | DESCENDS,
+      .bind = vector_bind },
 };
 
 const struct builtin_family builtins_vector = { rows, sizeof(rows) / sizeof(rows[0]) };

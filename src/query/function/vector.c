@@ -1,4 +1,5 @@
 /* src/query/function/vector.c - VectorDistance before it runs: policies, options, and what is wrong with them. */
+#include "query/function/policy_path.h"
 #include "query/function/vector.h"
 #include "query/text/mistake.h"
 
@@ -62,37 +63,6 @@ static bool type_named(struct slice name, enum vector_type *type)
 
 /* ------- policies ------- */
 
-/* What a step below an item is called, by a literal or by a parameter: c.a, c["a"], c[@p]. */
-static bool step_name(const struct expr *expr, struct slice *name)
-{
-    struct value value = value_string(expr->name);
-
-    if (expr->kind == EXPR_INDEX)
-        value = expr->kid[1]->value;
-    *name = value.string;
-    return (expr->kind == EXPR_MEMBER || expr->kind == EXPR_INDEX) && value.kind == JSON_STRING;
-}
-
-/* Whether the expression is the path, which may name properties in quotes: c.a["b"] and /a/"b". */
-static bool is_path(const struct expr *expr, struct slice path)
-{
-    struct slice name, last;
-    const char *slash;
-
-    if (expr->kind == EXPR_NAME)
-        return path.size == 0;
-    if (!step_name(expr, &name))
-        return false;
-    slash = memrchr(path.data, '/', path.size);
-    if (!slash)
-        return false;
-    last = slice_after(path, (size_t)(slash - path.data) + 1);
-    if (last.size >= 2 && last.data[0] == '"' && last.data[last.size - 1] == '"')
-        last = slice_make(last.data + 1, last.size - 2);
-    return slice_equal(name, last) &&
-           is_path(expr->kid[0], slice_make(path.data, (size_t)(slash - path.data)));
-}
-
 static struct vector_policy read_policy(struct json embedding)
 {
     struct vector_policy policy = { .function = VECTOR_COSINE, .type = VECTOR_FLOAT32 };
@@ -116,7 +86,7 @@ const struct vector_policy *vector_policy_of(struct op *op, const struct expr *c
             struct json path = json_get(i.value, "path");
             struct vector_policy *policy;
 
-            if (json_kind(path) != JSON_STRING || !is_path(call->kid[k], json_string(path)))
+            if (json_kind(path) != JSON_STRING || !policy_path_is(call->kid[k], json_string(path)))
                 continue;
             policy = arena_alloc(&op->arena, sizeof(*policy));
             *policy = read_policy(i.value);

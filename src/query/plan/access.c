@@ -83,7 +83,7 @@ bool access_same_path(const struct index_path *a, const struct index_path *b)
 /* A name is a computed property's or the document's, never both: steps tell paths apart. */
 bool access_is_of_path(const struct access *range, const struct index_path *path)
 {
-    return range->kind == ACCESS_RANGE && !range->is_cells && !range->joined &&
+    return range->kind == ACCESS_RANGE && !range->is_cells && !range->is_words && !range->joined &&
            access_same_path(&range->path, path);
 }
 
@@ -258,6 +258,8 @@ static void print_range(struct buf *out, const struct access *access)
     buf_byte(out, ' ');
     if (access->is_cells)
         buf_text(out, "near");
+    else if (access->is_words)
+        buf_printf(out, "has %.*s", SLICE_ARGS(access->stem));
     else
         interval_print(out, &access->interval);
     if (!access->exact)

@@ -28,8 +28,10 @@ struct access {
     bool one_term;    /* numbers come in order */
     bool is_left_out; /* items that the index does not know: the filter has to look at them */
     bool is_cells;    /* terms are where geometries lie, and no values */
+    bool is_words;    /* terms are words of texts, and no values */
     struct index_path path;
     struct interval interval;
+    struct slice stem;                 /* of words */
     const struct index_joined *joined; /* of a composite index, and then of no single path */
     size_t joined_used;                /* so many of its parts */
     struct slice from, to;

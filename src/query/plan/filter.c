@@ -10,7 +10,7 @@
 #include "query/plan/kinds.h"
 
 /* Nobody writes into it: code that changes a filter looks at its kind first. */
-static const struct filter the_any = { .kind = FILTER_ANY, .readers = FOR_BOTH };
+static const struct filter the_any = { .kind = FILTER_ANY };
 
 struct filter *filter_any(void)
 {
@@ -27,9 +27,9 @@ struct filter *filter_make(struct arena *arena, struct filter from)
     return filter;
 }
 
-struct filter *filter_none(struct arena *arena, unsigned readers)
+struct filter *filter_none(struct arena *arena)
 {
-    return filter_make(arena, (struct filter){ .kind = FILTER_NONE, .readers = readers });
+    return filter_make(arena, (struct filter){ .kind = FILTER_NONE });
 }
 
 struct filter *filter_loosely(struct filter *filter)
@@ -39,20 +39,12 @@ struct filter *filter_loosely(struct filter *filter)
     return filter;
 }
 
-struct filter *filter_only_for(struct filter *filter, unsigned readers)
-{
-    if (filter->kind != FILTER_ANY)
-        filter->readers &= readers;
-    return filter;
-}
-
 struct filter *filter_list(struct arena *arena, enum filter_kind kind, size_t room)
 {
     struct filter **kid = arena_try_alloc(arena, room * sizeof(struct filter *));
 
     assert(kind == FILTER_AND || kind == FILTER_OR || kind == FILTER_ROWS);
-    return kid ? filter_make(arena, (struct filter){ .kind = kind, .readers = FOR_BOTH, .kid = kid })
-               : filter_any();
+    return kid ? filter_make(arena, (struct filter){ .kind = kind, .kid = kid }) : filter_any();
 }
 
 void filter_put(struct filter *list, struct filter *kid)
@@ -70,16 +62,11 @@ struct filter *filter_pair(struct arena *arena, enum filter_kind kind, struct fi
     return pair;
 }
 
-struct filter *filter_with(struct arena *arena, struct filter *a, struct filter *b)
-{
-    return b->kind == FILTER_ANY ? a : filter_pair(arena, FILTER_AND, a, b);
-}
-
 /* ---- values at a path ---- */
 
 /* In one piece, because most conditions are of this kind: the condition, its intervals, the steps of its path. */
 struct filter *filter_at_path(struct arena *arena, const struct item_path *path,
-                              const struct interval *interval, size_t count, unsigned readers)
+                              const struct interval *interval, size_t count)
 {
     size_t intervals_bytes = count * sizeof(*interval), steps_bytes = path->count * sizeof(path->step[0]);
     struct filter *made = arena_try_alloc(arena, sizeof(*made) + intervals_bytes + steps_bytes);
@@ -91,7 +78,6 @@ struct filter *filter_at_path(struct arena *arena, const struct item_path *path,
     intervals = (struct interval *)(made + 1);
     steps = (struct index_step *)(intervals + count);
     *made = (struct filter){ .kind = FILTER_VALUES,
-                             .readers = readers,
                              .interval = intervals,
                              .interval_count = count,
                              .path = { { steps, path->count }, path->traits } };
@@ -102,14 +88,14 @@ struct filter *filter_at_path(struct arena *arena, const struct item_path *path,
 }
 
 struct filter *filter_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                         const struct interval *interval, size_t count, unsigned readers)
+                         const struct interval *interval, size_t count)
 {
     struct item_path path;
 
     item_path_begin(&path);
     if (!item_path_of(aliases, expr, &path))
         return filter_any();
-    return filter_at_path(arena, &path, interval, count, readers);
+    return filter_at_path(arena, &path, interval, count);
 }
 
 struct filter *filter_kinds_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
@@ -117,7 +103,7 @@ struct filter *filter_kinds_at(struct arena *arena, const struct alias *aliases,
 {
     struct interval interval = interval_of_kinds(first, last);
 
-    return filter_at(arena, aliases, expr, &interval, 1, FOR_INDEX);
+    return filter_at(arena, aliases, expr, &interval, 1);
 }
 
 /* ---- logic ---- */
@@ -168,22 +154,19 @@ struct filter *filter_where(struct arena *arena, const struct alias *aliases, co
     struct value value;
 
     if (fold_constant(expr, &value))
-        return value.kind == (truth ? JSON_TRUE : JSON_FALSE) ? filter_any() : filter_none(arena, FOR_BOTH);
+        return value.kind == (truth ? JSON_TRUE : JSON_FALSE) ? filter_any() : filter_none(arena);
     if (!is_logic(expr) && !(kinds_of(expr) & kinds_one(truth ? JSON_TRUE : JSON_FALSE)))
-        return filter_none(arena, FOR_BOTH);
+        return filter_none(arena);
     switch (expr->kind) {
-    case EXPR_NAME: /* in which the service's planner sees no key */
-        return filter_equals(arena, aliases, expr, value_bool(truth), FOR_INDEX);
+    case EXPR_NAME:
     case EXPR_MEMBER:
     case EXPR_INDEX:
-        return filter_equals(arena, aliases, expr, value_bool(truth), FOR_BOTH);
+        return filter_equals(arena, aliases, expr, value_bool(truth));
     case EXPR_UNARY:
         return expr->operation == OPERATOR_NOT ? filter_where(arena, aliases, expr->kid[0], !truth)
                                                : filter_any();
     case EXPR_BINARY:
         return binary(arena, aliases, expr, truth);
-    case EXPR_TERNARY:
-        return filter_only_for(filter_choice(arena, aliases, expr, truth), FOR_KEYS);
     case EXPR_BETWEEN:
         return filter_between(arena, aliases, expr, truth);
     case EXPR_IN:
@@ -208,7 +191,7 @@ static bool iterates(const struct alias *aliases)
     return aliases;
 }
 
-/* What the sources from `i` on, and then the filter, ask of an item. A subquery among them names no keys. */
+/* What the sources from `i` on, and then the filter, ask of an item. */
 static struct filter *sources(struct arena *arena, const struct alias *aliases, const struct select *select,
                               size_t i)
 {
@@ -225,8 +208,7 @@ static struct filter *sources(struct arena *arena, const struct alias *aliases, 
     filter = sources(arena, &alias, select, i + 1);
     if (source->kind != SOURCE_SUBQUERY)
         return filter;
-    return filter_pair(arena, FILTER_AND, filter,
-                       filter_only_for(filter_rows(arena, aliases, source->select), FOR_INDEX));
+    return filter_pair(arena, FILTER_AND, filter, filter_rows(arena, aliases, source->select));
 }
 
 /* Whether EXISTS counts every row: a value that is undefined is none. */
@@ -254,7 +236,7 @@ struct filter *filter_rows(struct arena *arena, const struct alias *aliases, con
     filter_put(filter, kid);
     if (filter->kind == FILTER_ROWS)
         filter->settles = select->source_count == 1 && !iterates(aliases) && is_always_defined(select);
-    return select->source_count > 1 ? filter_only_for(filter, FOR_INDEX) : filter;
+    return filter;
 }
 
 const struct filter *filter_of_select(struct arena *arena, const struct select *select)

@@ -1,15 +1,11 @@
 /*
  * src/query/plan/filter.h - what a filter asks of an item, as values at paths joined by AND and OR.
  *     filter_of_select(arena, select)        from a bound and folded statement
- * Two read it: predicate.c finds the ranges of the index that have such items, ranges.c the partition keys.
+ * predicate.c finds the ranges of the index that have such items. What is for partition keys is in demand.h.
  *
  * A filter is never too narrow: every item that passes the statement's filter has what this one asks for. Where it is
  * `loose`, other items may have that, too. A condition that is not understood becomes FILTER_ANY, and the evaluator
  * decides.
- *
- * Both readers see the same conditions, except those that are for one reader only. The index may use every condition
- * that is true. Partition keys are named only where the service's own planner would name them, because SDKs that ask
- * for a plan expect its ranges.
  *
  * Ownership. Everything lies in the arena, and points into the statement. Past the arena's limit a filter is
  *     FILTER_ANY, which is no failure.
@@ -17,32 +13,28 @@
 #pragma once
 #include "query/plan/interval.h"
 #include "query/plan/item_path.h"
+#include "text/language.h"
 
 enum filter_kind {
     FILTER_ANY,    /* every item */
     FILTER_NONE,   /* no item at all */
     FILTER_VALUES, /* the path's value lies in one of the intervals */
+    FILTER_WORD,   /* the path's value is a text that has this word */
     FILTER_NEAR,   /* the path's value is a geometry within reach of this one */
     FILTER_AND,
     FILTER_OR,
     FILTER_ROWS, /* a subquery has a row where kid[0] holds */
 };
 
-/* A condition says nothing to a reader that it is not for: it counts as FILTER_ANY, and in an AND not at all. */
-enum filter_readers {
-    FOR_INDEX = 1,
-    FOR_KEYS = 2,
-    FOR_BOTH = FOR_INDEX | FOR_KEYS,
-};
-
 struct filter {
     enum filter_kind kind;
-    unsigned readers; /* enum filter_readers */
     bool loose;
     bool settles;                    /* FILTER_ROWS: one element that passes is all that the subquery asks */
-    struct kept_path path;           /* FILTER_VALUES, FILTER_NEAR */
+    struct kept_path path;           /* FILTER_VALUES, FILTER_WORD, FILTER_NEAR */
     const struct interval *interval; /* FILTER_VALUES; none: nothing passes */
     size_t interval_count;
+    struct slice stem; /* FILTER_WORD */
+    enum text_language language;
     struct json geometry; /* FILTER_NEAR */
     double reach;
     struct filter **kid; /* FILTER_AND, FILTER_OR, FILTER_ROWS */

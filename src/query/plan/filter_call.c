@@ -16,7 +16,7 @@ static struct filter *begins_with(struct arena *arena, const struct alias *alias
 {
     struct interval interval = interval_of_prefix(prefix);
 
-    return filter_at(arena, aliases, path, &interval, 1, FOR_INDEX);
+    return filter_at(arena, aliases, path, &interval, 1);
 }
 
 /* What stands before the first wildcard; `rest` is how the pattern goes on. */
@@ -63,14 +63,14 @@ struct filter *filter_like(struct arena *arena, const struct alias *aliases, con
         (expr->kid_count > 2 && !fold_constant(expr->kid[2], &escape)))
         return filter_any();
     if (pattern.kind != JSON_STRING)
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     if (truth == expr->negated)
         return filter_loosely(string_at(arena, aliases, expr->kid[0]));
     if (escape.kind == JSON_STRING && plain_text(arena, pattern.string, escape.string, &plain))
-        return filter_equals(arena, aliases, expr->kid[0], value_string(plain), FOR_BOTH);
+        return filter_equals(arena, aliases, expr->kid[0], value_string(plain));
     plain = plain_part(pattern.string, escape.kind == JSON_STRING ? escape.string : slice_of(""), &rest);
     if (rest.size == 0)
-        return filter_equals(arena, aliases, expr->kid[0], pattern, FOR_BOTH);
+        return filter_equals(arena, aliases, expr->kid[0], pattern);
     filter = begins_with(arena, aliases, expr->kid[0], plain);
     return slice_is(rest, "%") ? filter : filter_loosely(filter);
 }
@@ -92,7 +92,7 @@ static struct filter *string_test(struct arena *arena, const struct alias *alias
         return filter_loosely(string_at(arena, aliases, call->kid[0]));
     if (filter_claim(call) == CLAIM_BEGINS)
         return begins_with(arena, aliases, call->kid[0], part.string);
-    return filter_equals(arena, aliases, call->kid[0], part, filter_claim_readers(call));
+    return filter_equals(arena, aliases, call->kid[0], part);
 }
 
 /* ---- kinds ---- */
@@ -101,7 +101,7 @@ static struct filter *kind_test(struct arena *arena, const struct alias *aliases
 {
     const struct builtin_claim *claim = &call->builtin->claim;
     struct interval kinds = interval_of_kinds(claim->first, claim->last);
-    struct filter *filter = filter_at(arena, aliases, call->kid[0], &kinds, 1, filter_claim_readers(call));
+    struct filter *filter = filter_at(arena, aliases, call->kid[0], &kinds, 1);
 
     return claim->exact ? filter : filter_loosely(filter);
 }
@@ -117,7 +117,7 @@ static struct filter *element_has_members(struct arena *arena, struct item_path 
     struct filter *list = filter_list(arena, FILTER_AND, 1 + json_count(wanted));
     size_t depth = path->count;
 
-    filter_put(list, filter_loosely(filter_at_path(arena, path, &kind, 1, FOR_INDEX)));
+    filter_put(list, filter_loosely(filter_at_path(arena, path, &kind, 1)));
     for (struct json_iter i = json_iter(wanted);
          json_next(&i) && item_path_add(path, (struct index_step){ .name = i.name });) {
         filter_put(list, element_has(arena, path, i.value));
@@ -134,7 +134,7 @@ static struct filter *element_has(struct arena *arena, struct item_path *path, s
         return element_has_members(arena, path, wanted);
     if (json_kind(wanted) == JSON_ARRAY) /* whose elements may match in part, too */
         interval = interval_of_kinds(JSON_ARRAY, JSON_ARRAY);
-    return filter_at_path(arena, path, &interval, 1, FOR_INDEX);
+    return filter_at_path(arena, path, &interval, 1);
 }
 
 /* The array has an element that equals a constant or, `partly`, has what it has. */
@@ -148,10 +148,10 @@ static struct filter *holds(struct arena *arena, const struct alias *aliases, co
     if (!item_path_of(aliases, array, &path) || !item_path_add(&path, (struct index_step){ .element = true }))
         return filter_any();
     if (wanted.kind == JSON_UNDEFINED || !filter_is_finite(wanted))
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     if (partly && wanted.kind >= JSON_ARRAY)
         return filter_loosely(element_has(arena, &path, wanted.json));
-    return filter_at_path(arena, &path, &interval, 1, FOR_INDEX);
+    return filter_at_path(arena, &path, &interval, 1);
 }
 
 /* The value is one of a constant array's. */
@@ -164,30 +164,27 @@ static struct filter *is_held(struct arena *arena, const struct alias *aliases, 
     if (!fold_constant(call->kid[0], &array))
         return filter_any();
     if (array.kind != JSON_ARRAY)
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     point = arena_try_alloc(arena, json_count(array.json) * sizeof(*point));
     if (!point)
         return filter_any();
     for (struct json_iter i = json_iter(array.json); json_next(&i);)
         point[count++] = interval_of_value(value_from_json(i.value));
-    return filter_one_of(arena, aliases, call->kid[1], point, count, filter_claim_readers(call));
+    return filter_one_of(arena, aliases, call->kid[1], point, count);
 }
 
-/* Partial matches are of objects: they make no difference to keys, whether they are asked for or not. */
 static struct filter *array_contains(struct arena *arena, const struct alias *aliases,
                                      const struct expr *call)
 {
     struct value wanted, partly = value_bool(false);
-    bool known = call->kid_count < 3 || fold_constant(call->kid[2], &partly);
-    struct filter *filter = filter_any();
 
-    if (known && partly.kind == JSON_FALSE && !fold_constant(call->kid[1], &wanted))
-        return is_held(arena, aliases, call);
-    if (known && !value_is_bool(partly))
-        filter = filter_none(arena, FOR_INDEX);
-    else if (known && fold_constant(call->kid[1], &wanted))
-        filter = holds(arena, aliases, call->kid[0], wanted, partly.kind == JSON_TRUE);
-    return filter_with(arena, filter, filter_only_for(is_held(arena, aliases, call), FOR_KEYS));
+    if (call->kid_count > 2 && !fold_constant(call->kid[2], &partly))
+        return filter_any();
+    if (!value_is_bool(partly))
+        return filter_none(arena);
+    if (fold_constant(call->kid[1], &wanted))
+        return holds(arena, aliases, call->kid[0], wanted, partly.kind == JSON_TRUE);
+    return partly.kind == JSON_FALSE ? is_held(arena, aliases, call) : filter_any();
 }
 
 static struct filter *array_contains_each(struct arena *arena, const struct alias *aliases,
@@ -211,7 +208,7 @@ static struct filter *array_contains_each(struct arena *arena, const struct alia
 struct filter *filter_near(struct arena *arena, const struct alias *aliases, const struct expr *call,
                            double reach)
 {
-    struct filter made = { .kind = FILTER_NEAR, .readers = FOR_INDEX, .loose = true, .reach = reach };
+    struct filter made = { .kind = FILTER_NEAR, .loose = true, .reach = reach };
     struct value geometry;
 
     assert(call->kid_count == 2);
@@ -222,7 +219,7 @@ struct filter *filter_near(struct arena *arena, const struct alias *aliases, con
         if (!fold_constant(call->kid[1 - i], &geometry) || !item_path_of(aliases, call->kid[i], &path))
             continue;
         if (geometry.kind != JSON_OBJECT)
-            return filter_none(arena, FOR_INDEX);
+            return filter_none(arena);
         made.geometry = geometry.json;
         return item_path_keep(arena, &path, &made.path) ? filter_make(arena, made) : filter_any();
     }
@@ -249,7 +246,15 @@ static claim_code *const claims[] = {
     [CLAIM_HOLDS_ANY] = array_contains_each,
     [CLAIM_TOUCHES] = area,
     [CLAIM_DISTANCE] = NULL,
+    [CLAIM_WORDS] = filter_words,
+    [CLAIM_ANY_WORDS] = filter_words,
     [CLAIM_MAGNITUDE] = NULL,
+    [CLAIM_LOWER] = NULL,
+    [CLAIM_UPPER] = NULL,
+    [CLAIM_REVERSE] = NULL,
+    [CLAIM_LENGTH] = NULL,
+    [CLAIM_CHOICE] = NULL,
+    [CLAIM_CHOSEN] = NULL,
 };
 
 struct filter *filter_call(struct arena *arena, const struct alias *aliases, const struct expr *expr,

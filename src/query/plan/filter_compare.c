@@ -20,21 +20,21 @@ static bool all_unequalled(const struct interval *interval, size_t count)
 }
 
 struct filter *filter_one_of(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                             const struct interval *point, size_t count, unsigned readers)
+                             const struct interval *point, size_t count)
 {
-    struct filter *filter = filter_at(arena, aliases, expr, point, count, readers);
+    struct filter *filter = filter_at(arena, aliases, expr, point, count);
 
     if (filter->kind == FILTER_ANY && all_unequalled(point, count))
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     return filter;
 }
 
 struct filter *filter_equals(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                             struct value value, unsigned readers)
+                             struct value value)
 {
     struct interval point = interval_of_value(value);
 
-    return filter_one_of(arena, aliases, expr, &point, value.kind == JSON_UNDEFINED ? 0 : 1, readers);
+    return filter_one_of(arena, aliases, expr, &point, value.kind == JSON_UNDEFINED ? 0 : 1);
 }
 
 /* Defined and different. */
@@ -44,13 +44,13 @@ static struct filter *differs(struct arena *arena, const struct alias *aliases, 
     struct interval both[2];
 
     if (value.kind == JSON_UNDEFINED)
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     if (!filter_is_finite(value)) /* no document holds it: NaN, too, differs from everything */
         return defined(arena, aliases, expr);
     if (value.kind >= JSON_ARRAY) /* whose hash is not its own */
         return filter_loosely(defined(arena, aliases, expr));
     interval_complement(value, both);
-    return filter_at(arena, aliases, expr, both, 2, FOR_INDEX);
+    return filter_at(arena, aliases, expr, both, 2);
 }
 
 static enum operator_kind opposite(enum operator_kind operation)
@@ -96,12 +96,12 @@ static struct filter *ordered(struct arena *arena, const struct alias *aliases, 
 
     if (value.kind == JSON_UNDEFINED || value.kind >= JSON_ARRAY ||
         (value.kind == JSON_NUMBER && isnan(value.number)))
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     if (!filter_is_finite(value))
         return less == (value.number > 0) ? filter_kinds_at(arena, aliases, expr, JSON_NUMBER, JSON_NUMBER)
-                                          : filter_none(arena, FOR_INDEX);
+                                          : filter_none(arena);
     interval = interval_of_order(operation, value);
-    return filter_at(arena, aliases, expr, &interval, 1, FOR_BOTH);
+    return filter_at(arena, aliases, expr, &interval, 1);
 }
 
 static struct filter *distance(struct arena *arena, const struct alias *aliases, const struct expr *call,
@@ -110,69 +110,32 @@ static struct filter *distance(struct arena *arena, const struct alias *aliases,
     if (operation != OPERATOR_LESS && operation != OPERATOR_LESS_EQUAL && operation != OPERATOR_EQUAL)
         return filter_any();
     if (value.kind != JSON_NUMBER || !(value.number >= 0))
-        return filter_none(arena, FOR_INDEX);
+        return filter_none(arena);
     return isfinite(value.number) ? filter_near(arena, aliases, call, value.number) : filter_any();
-}
-
-/* The number with either sign. */
-static struct filter *magnitude(struct arena *arena, const struct alias *aliases, const struct expr *call,
-                                struct value value)
-{
-    struct interval both[2] = { interval_of_value(value) };
-
-    if (value.kind != JSON_NUMBER || !(value.number > 0) || (value.is_int && value.integer == INT64_MAX))
-        return filter_any();
-    both[1] = interval_of_value(value.is_int ? value_int(-value.integer) : value_double(-value.number));
-    return filter_only_for(filter_at(arena, aliases, call->kid[0], both, 2, filter_claim_readers(call)),
-                           FOR_KEYS);
-}
-
-struct filter *filter_equal_to(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                               struct value value)
-{
-    struct filter *filter = filter_equals(arena, aliases, expr, value, FOR_BOTH);
-
-    if (filter_claim(expr) == CLAIM_MAGNITUDE)
-        return filter_with(arena, filter, magnitude(arena, aliases, expr, value));
-    return filter_with(arena, filter, filter_only_for(filter_parts(arena, aliases, expr, value), FOR_KEYS));
 }
 
 static struct filter *compared(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                                enum operator_kind operation, struct value value)
 {
-
     if (filter_claim(expr) == CLAIM_DISTANCE)
         return distance(arena, aliases, expr, operation, value);
     if (operation == OPERATOR_NOT_EQUAL)
         return differs(arena, aliases, expr, value);
     if (operation != OPERATOR_EQUAL)
         return ordered(arena, aliases, expr, operation, value);
-    return filter_equal_to(arena, aliases, expr, value);
-}
-
-/* A subquery that gives one value a row has one only where its own filter passes. */
-static struct filter *with_rows(struct arena *arena, const struct alias *aliases, struct filter *filter,
-                                const struct expr *side)
-{
-    if (side->kind != EXPR_SUBQUERY)
-        return filter;
-    return filter_with(arena, filter, filter_only_for(filter_rows(arena, aliases, side->select), FOR_KEYS));
+    return filter_equals(arena, aliases, expr, value);
 }
 
 static struct filter *compare(struct arena *arena, const struct alias *aliases, enum operator_kind operation,
                               const struct expr *a, const struct expr *b)
 {
-    struct filter *filter = filter_any();
     struct value value;
 
     if (fold_constant(b, &value))
-        filter = compared(arena, aliases, a, operation, value);
-    else if (fold_constant(a, &value))
-        filter = compared(arena, aliases, b, turned(operation), value);
-    if (operation != OPERATOR_EQUAL)
-        return filter;
-    filter = with_rows(arena, aliases, filter, a);
-    return with_rows(arena, aliases, filter, b);
+        return compared(arena, aliases, a, operation, value);
+    if (fold_constant(a, &value))
+        return compared(arena, aliases, b, turned(operation), value);
+    return filter_any();
 }
 
 struct filter *filter_comparison(struct arena *arena, const struct alias *aliases, const struct expr *expr,
@@ -206,7 +169,7 @@ struct filter *filter_between(struct arena *arena, const struct alias *aliases, 
         !filter_is_finite(low) || !filter_is_finite(high))
         return filter_pair(arena, FILTER_AND, above, below);
     both = interval_meet(above->interval, below->interval);
-    return filter_at(arena, aliases, path, &both, 1, FOR_BOTH);
+    return filter_at(arena, aliases, path, &both, 1);
 }
 
 /* The constants of a list, undefined ones left out; NULL when it has others too, or there is no memory. */
@@ -225,38 +188,15 @@ static struct interval *points_of(struct arena *arena, const struct expr *expr, 
     return point;
 }
 
-/* As many comparisons as the list has values. */
-static struct filter *equals_each(struct arena *arena, const struct alias *aliases, const struct expr *expr)
-{
-    struct filter *list = filter_list(arena, FILTER_OR, expr->kid_count);
-
-    for (size_t i = 1; i < expr->kid_count; i++) {
-        struct filter *one = compare(arena, aliases, OPERATOR_EQUAL, expr->kid[0], expr->kid[i]);
-
-        if (one->kind == FILTER_ANY)
-            return one;
-        filter_put(list, one);
-    }
-    return list;
-}
-
-/*
- * IN a list: any of its values. NOT IN: defined, and whatever else. What is no path among constants is of use to keys
- * alone: 5 IN (c.key), ABS(c.key) IN (1, 2).
- */
+/* IN a list: any of its values. NOT IN: defined, and whatever else. */
 struct filter *filter_in(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                          bool truth)
 {
-    struct filter *filter = filter_any();
     struct interval *point;
     size_t count;
 
     if (truth == expr->negated)
         return filter_loosely(defined(arena, aliases, expr->kid[0]));
     point = points_of(arena, expr, &count);
-    if (point)
-        filter = filter_one_of(arena, aliases, expr->kid[0], point, count, FOR_BOTH);
-    if (filter->kind == FILTER_VALUES)
-        return filter;
-    return filter_with(arena, filter, filter_only_for(equals_each(arena, aliases, expr), FOR_KEYS));
+    return point ? filter_one_of(arena, aliases, expr->kid[0], point, count) : filter_any();
 }

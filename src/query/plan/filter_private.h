@@ -1,5 +1,5 @@
 /*
- * src/query/plan/filter_private.h - what the files that read a filter share: making conditions, and who reads what.
+ * src/query/plan/filter_private.h - what the files that read a filter share: making conditions.
  * Each function that takes an expression gives what is known of an item for which that is true, or `truth`.
  */
 #pragma once
@@ -12,29 +12,23 @@
 
 struct filter *filter_any(void);
 struct filter *filter_make(struct arena *arena, struct filter from); /* FILTER_ANY past the limit */
-struct filter *filter_none(struct arena *arena, unsigned readers);
+struct filter *filter_none(struct arena *arena);
 
 /* The same, where the statement's own filter asks for more. */
 struct filter *filter_loosely(struct filter *filter);
-
-/* The same, for no other readers than these. */
-struct filter *filter_only_for(struct filter *filter, unsigned readers);
 
 /* A list that kids are put into: `room` of them. FILTER_ANY past the arena's limit. */
 struct filter *filter_list(struct arena *arena, enum filter_kind kind, size_t room);
 void filter_put(struct filter *list, struct filter *kid);
 struct filter *filter_pair(struct arena *arena, enum filter_kind kind, struct filter *a, struct filter *b);
 
-/* Both, where `b` may be nothing. */
-struct filter *filter_with(struct arena *arena, struct filter *a, struct filter *b);
-
 /* Intervals are copied. */
 struct filter *filter_at_path(struct arena *arena, const struct item_path *path,
-                              const struct interval *interval, size_t count, unsigned readers);
+                              const struct interval *interval, size_t count);
 
 /* Of an expression that is a path; FILTER_ANY for one that is none. */
 struct filter *filter_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                         const struct interval *interval, size_t count, unsigned readers);
+                         const struct interval *interval, size_t count);
 struct filter *filter_kinds_at(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                                enum json_kind first, enum json_kind last);
 
@@ -54,29 +48,15 @@ static inline bool filter_is_finite(struct value value)
 
 /* Equal to one of these values, each a point. */
 struct filter *filter_one_of(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                             const struct interval *point, size_t count, unsigned readers);
+                             const struct interval *point, size_t count);
 struct filter *filter_equals(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                             struct value value, unsigned readers);
+                             struct value value);
 struct filter *filter_comparison(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                                  bool truth);
 struct filter *filter_between(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                               bool truth);
 struct filter *filter_in(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                          bool truth);
-
-/* Equal to this value. */
-struct filter *filter_equal_to(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                               struct value value);
-
-/* ---- filter_parts.c ---- */
-
-/* What equality says of the parts of an expression that is built from paths, or of what lies below a path. */
-struct filter *filter_parts(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                            struct value value);
-
-/* Of kid[0] ? kid[1] : kid[2]. */
-struct filter *filter_choice(struct arena *arena, const struct alias *aliases, const struct expr *expr,
-                             bool truth);
 
 /* ---- filter_call.c ---- */
 
@@ -85,16 +65,15 @@ static inline enum claim_kind filter_claim(const struct expr *expr)
     return expr->kind == EXPR_CALL ? expr->builtin->claim.kind : CLAIM_NOTHING;
 }
 
-/* Whom a call's claim is for. */
-static inline unsigned filter_claim_readers(const struct expr *call)
-{
-    return call->builtin->claim.names_keys ? FOR_BOTH : FOR_INDEX;
-}
-
 struct filter *filter_like(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                            bool truth);
 struct filter *filter_call(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                            bool truth);
+
+/* ---- filter_text.c ---- */
+
+/* Of keywords in a text. */
+struct filter *filter_words(struct arena *arena, const struct alias *aliases, const struct expr *call);
 
 /* Of a call of a path and a constant, in either order: geometries within reach of each other. */
 struct filter *filter_near(struct arena *arena, const struct alias *aliases, const struct expr *call,

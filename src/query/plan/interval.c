@@ -69,10 +69,9 @@ static struct bound_value tighter(struct bound_value a, struct bound_value b, in
 
 struct interval interval_meet(const struct interval *a, const struct interval *b)
 {
-    struct interval both = *a;
+    struct interval both = { .first = a->first > b->first ? a->first : b->first,
+                             .last = a->last < b->last ? a->last : b->last };
 
-    assert(a->first == b->first);
-    assert(a->last == b->last);
     assert(!a->is_prefix);
     assert(!b->is_prefix);
     both.low = tighter(a->low, b->low, 1);
@@ -92,7 +91,21 @@ bool interval_is_point(const struct interval *interval)
 
 bool interval_is_empty(const struct interval *interval)
 {
-    return has_both(interval) && value_compare(interval->low.value, interval->high.value) > 0;
+    int order = has_both(interval) ? value_compare(interval->low.value, interval->high.value) : -1;
+
+    if (interval->first > interval->last ||
+        (interval->low.is_set && (enum json_kind)interval->low.value.kind > interval->last) ||
+        (interval->high.is_set && (enum json_kind)interval->high.value.kind < interval->first))
+        return true;
+    return order > 0 || (order == 0 && (interval->low.is_open || interval->high.is_open));
+}
+
+bool interval_has(const struct interval *interval, struct value value)
+{
+    struct interval point = interval_of_value(value);
+    struct interval both = interval_meet(interval, &point);
+
+    return !interval_is_empty(&both);
 }
 
 bool interval_is_stored(const struct interval *interval)

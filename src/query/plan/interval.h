@@ -27,8 +27,11 @@ struct interval interval_of_order(enum operator_kind operation, struct value val
 /* Every defined value but this one, which is no array and no object: before it, and behind it. */
 void interval_complement(struct value value, struct interval both[2]);
 
-/* What two intervals of the same kinds, neither of them a prefix, have in common. */
+/* What two intervals, neither of them a prefix, have in common. */
 struct interval interval_meet(const struct interval *a, const struct interval *b);
+
+/* Of an interval that is no prefix. */
+bool interval_has(const struct interval *interval, struct value value);
 
 /* One value and no other. */
 bool interval_is_point(const struct interval *interval);

@@ -93,7 +93,7 @@ static kinds of_equality(const struct operand *a, const struct operand *b)
 {
     unsigned result = (a->kinds | b->kinds) & UNDEFINED;
 
-    if (a->kinds & b->kinds & DEFINED && !is_nan(a) && !is_nan(b))
+    if (a->kinds & b->kinds & DEFINED)
         result |= TRUE;
     if (a->kinds & DEFINED && b->kinds & DEFINED)
         result |= FALSE;
@@ -205,7 +205,7 @@ static kinds of_binary(const struct expr *expr)
 
 /* ---- calls ---- */
 
-static unsigned of_letter(char letter)
+kinds kinds_of_letter(char letter)
 {
     switch (letter) {
     case 'n':
@@ -234,12 +234,12 @@ static kinds of_call(const struct expr *expr)
 
     if (!signature)
         return KINDS_ALL;
-    for (size_t i = 0; i < expr->kid_count && *letter; i++) {
-        if (!(kinds_of(expr->kid[i]) & of_letter(*letter)))
+    for (size_t i = 0; i < expr->kid_count && *letter && !(expr->builtin->flags & SPATIAL); i++) {
+        if (!(kinds_of(expr->kid[i]) & kinds_of_letter(*letter)))
             return UNDEFINED;
         letter += letter[1] != '\0';
     }
-    return (kinds)(of_letter(signature[0]) | (signature[0] == 'B' ? 0 : UNDEFINED));
+    return (kinds)(kinds_of_letter(signature[0]) | (signature[0] == 'B' ? 0 : UNDEFINED));
 }
 
 static kinds of_unary(const struct expr *expr)
@@ -259,6 +259,15 @@ static kinds of_choice(const struct expr *expr)
     if (condition & ~TRUE)
         result |= kinds_of(expr->kid[2]);
     return (kinds)result;
+}
+
+/* SELECT VALUE COUNT(...). */
+static bool counts(const struct select *select)
+{
+    const struct expr *item = select->value ? select->item[0].expr : NULL;
+
+    return item && item->kind == EXPR_CALL && item->builtin->flags & AGGREGATE &&
+           item->builtin->aggregate.counts;
 }
 
 kinds kinds_of(const struct expr *expr)
@@ -292,6 +301,8 @@ kinds kinds_of(const struct expr *expr)
         return kinds_one(JSON_OBJECT);
     case EXPR_EXISTS:
         return KINDS_BOOLEAN;
+    case EXPR_SUBQUERY:
+        return counts(expr->select) ? NUMBER | UNDEFINED : KINDS_ALL;
     default:
         return KINDS_ALL;
     }

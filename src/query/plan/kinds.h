@@ -11,12 +11,16 @@ typedef uint8_t kinds;
 enum {
     KINDS_ALL = 0xff,
     KINDS_BOOLEAN = 1 << JSON_TRUE | 1 << JSON_FALSE,
+    KINDS_DEFINED = KINDS_ALL & ~(1 << JSON_UNDEFINED),
 };
 
 static inline kinds kinds_one(enum json_kind kind)
 {
     return (kinds)(1 << kind);
 }
+
+/* What a letter of a function's signature stands for (function/signature.h). */
+kinds kinds_of_letter(char letter);
 
 /* Of a bound and folded expression. Never too few. */
 kinds kinds_of(const struct expr *expr);

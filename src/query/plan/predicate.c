@@ -6,6 +6,7 @@
 
 #include "query/plan/filter.h"
 #include "query/plan/predicate_spatial.h"
+#include "query/plan/predicate_text.h"
 
 static struct access *access_of(struct planner *planner, const struct filter *filter);
 
@@ -42,17 +43,13 @@ static struct access *access_of_values(struct planner *planner, const struct fil
     return access ? access : access_none(planner);
 }
 
-/* Conditions that are not for the index are left out, so that the others stay exact. */
 static struct access *access_of_list(struct planner *planner, const struct filter *filter)
 {
     struct access *access = NULL;
 
     for (size_t i = 0; i < filter->kid_count; i++) {
-        struct access *kid;
+        struct access *kid = access_of(planner, filter->kid[i]);
 
-        if (filter->kind == FILTER_AND && !(filter->kid[i]->readers & FOR_INDEX))
-            continue;
-        kid = access_of(planner, filter->kid[i]);
         if (!access)
             access = kid;
         else if (filter->kind == FILTER_AND)
@@ -94,6 +91,8 @@ static struct access *access_of_kind(struct planner *planner, const struct filte
         return access_none(planner);
     case FILTER_VALUES:
         return access_of_values(planner, filter);
+    case FILTER_WORD:
+        return access_word(planner, filter);
     case FILTER_NEAR:
         return access_near(planner, filter);
     case FILTER_ROWS:
@@ -105,11 +104,8 @@ static struct access *access_of_kind(struct planner *planner, const struct filte
 
 static struct access *access_of(struct planner *planner, const struct filter *filter)
 {
-    struct access *access;
+    struct access *access = access_of_kind(planner, filter);
 
-    if (!(filter->readers & FOR_INDEX))
-        return access_any();
-    access = access_of_kind(planner, filter);
     return filter->loose ? wider(planner, access) : access;
 }
 

@@ -1,15 +1,15 @@
 /*
- * src/query/plan/ranges.c - from a filter to the partition keys that can pass it.
+ * src/query/plan/ranges.c - from what a statement demands of an item to the partition keys that it can have.
  * A set of keys is a list of boxes: each fixes some of the key's paths to a value and leaves the
  * others open. AND meets boxes, OR joins them. A condition that does not name its values one by one leaves everything
- * open, so that a set is never too small.
+ * open, so that a set is never too small. Conditions that must hold together are looked at together, path by path:
+ * what they leave of a path may be one value, or none.
  */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "query/plan.h"
-#include "query/plan/filter.h"
-#include "query/plan/kinds.h"
+#include "query/plan/demand_private.h"
 
 enum {
     INFERENCE_BYTES_MAX = 32 * 1024 * 1024,
@@ -96,23 +96,179 @@ static struct keys meet(struct inference *inference, struct keys a, struct keys 
     return both;
 }
 
-/* ---- from a filter ---- */
+/* ---- what is known of paths ---- */
 
-static bool leads_to(const struct kept_path *path, const struct slice *segment, size_t count)
+/* Values at a path, of every condition on the way from the statement down to here. */
+struct fact {
+    const struct demand_path *path;
+    struct values values;
+};
+
+enum {
+    FACTS_MAX = 64,          /* more are not compared with one another */
+    VALUES_MET_MAX = 1 << 12 /* of pairs: past it one side is enough */
+};
+
+struct facts {
+    struct fact fact[FACTS_MAX];
+    size_t count;
+};
+
+static bool same_step(const struct demand_step *a, const struct demand_step *b)
 {
-    const struct path_traits *traits = &path->traits;
+    if (a->is_element || b->is_element)
+        return a->is_element && b->is_element && a->place == b->place;
+    return slice_equal(a->name, b->name);
+}
 
-    if (path->steps.count != count || traits->has_place || traits->has_elements || traits->computed ||
-        traits->is_indirect)
+/* Whether b begins as a does. */
+static bool is_above(const struct demand_path *a, const struct demand_path *b)
+{
+    if (a->slot != b->slot || a->count > b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!same_step(&a->step[i], &b->step[i]))
+            return false;
+    return true;
+}
+
+/* How many steps two paths share, from the same beginning. */
+static size_t shared_steps(const struct demand_path *a, const struct demand_path *b)
+{
+    size_t count = 0;
+
+    while (count < a->count && count < b->count && same_step(&a->step[count], &b->step[count]))
+        count++;
+    return count;
+}
+
+static struct json json_below(struct json json, const struct demand_step *step, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!step[i].is_element)
+            json = json_member(json, step[i].name);
+        else if (json_kind(json) == JSON_ARRAY && step[i].place >= 0 && step[i].place < json_count(json))
+            json = json_element(json, (uint32_t)step[i].place);
+        else
+            json = json_undefined;
+    }
+    return json;
+}
+
+/* Whether one of the values may have, so many steps below, one of the others. */
+static bool may_have_below(struct values values, const struct demand_step *step, size_t count,
+                           struct values others)
+{
+    kinds kind = kinds_one(step->is_element ? JSON_ARRAY : JSON_OBJECT);
+
+    for (size_t i = 0; i < values.count; i++) {
+        const struct interval *one = &values.interval[i];
+
+        if (!(values_kinds(values_of(one, 1)) & kind))
+            continue;
+        if (!interval_is_point(one) ||
+            values_have(others, value_from_json(json_below(one->low.value.json, step, count))))
+            return true;
+    }
+    return false;
+}
+
+/* A value below another is defined only where that is an object, or an array; nothing is both. */
+static bool are_at_odds(const struct fact *a, const struct fact *b)
+{
+    size_t shared = shared_steps(a->path, b->path);
+
+    if (a->path->slot != b->path->slot || a->path->count > b->path->count ||
+        values_kinds(b->values) & kinds_one(JSON_UNDEFINED) || b->path->count == shared)
+        return false;
+    if (shared < a->path->count)
+        return !(values_kinds(a->values) & kinds_one(JSON_UNDEFINED)) &&
+               a->path->step[shared].is_element != b->path->step[shared].is_element;
+    return !may_have_below(a->values, &b->path->step[shared], b->path->count - shared, b->values);
+}
+
+/* What two sets of values have in common. */
+static struct values common(struct inference *inference, struct values a, struct values b)
+{
+    struct reader reader = { .arena = &inference->op->arena };
+    struct interval *room;
+    size_t count = 0;
+
+    if (a.count * b.count > VALUES_MET_MAX)
+        return a.count < b.count ? a : b;
+    room = values_room(&reader, a.count * b.count);
+    if (!room)
+        return a;
+    for (size_t i = 0; i < a.count; i++)
+        for (size_t k = 0; k < b.count; k++) {
+            room[count] = interval_meet(&a.interval[i], &b.interval[k]);
+            count += !interval_is_empty(&room[count]);
+        }
+    return values_of(room, count);
+}
+
+/* What a condition says, with what is known of its path; no values when no item can have all of it. */
+static struct fact met(struct inference *inference, const struct facts *facts, const struct demand *demand,
+                       size_t *same)
+{
+    struct fact fact = { &demand->path, values_of(demand->interval, demand->interval_count) };
+
+    *same = facts->count;
+    for (size_t i = 0; i < facts->count; i++)
+        if (facts->fact[i].path->count == fact.path->count && is_above(facts->fact[i].path, fact.path))
+            *same = i;
+    if (*same < facts->count)
+        fact.values = common(inference, facts->fact[*same].values, fact.values);
+    for (size_t i = 0; i < facts->count; i++)
+        if (are_at_odds(&facts->fact[i], &fact) || are_at_odds(&fact, &facts->fact[i]))
+            fact.values.count = 0;
+    return fact;
+}
+
+static bool learn(struct inference *inference, struct facts *facts, const struct demand *demand)
+{
+    size_t same;
+    struct fact fact = met(inference, facts, demand, &same);
+
+    if (fact.values.count && same < FACTS_MAX) {
+        facts->fact[same] = fact;
+        facts->count += same == facts->count;
+    }
+    return fact.values.count;
+}
+
+/* The same of everything that must hold together; what is either this or that comes later. */
+static bool learn_all(struct inference *inference, struct facts *facts, const struct demand *demand)
+{
+    switch (demand->kind) {
+    case DEMAND_NONE:
+        return false;
+    case DEMAND_VALUES:
+        return learn(inference, facts, demand);
+    case DEMAND_AND:
+        for (size_t i = 0; i < demand->kid_count; i++)
+            if (!learn_all(inference, facts, demand->kid[i]))
+                return false;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- from what is demanded ---- */
+
+static bool leads_to(const struct demand_path *path, const struct slice *segment, size_t count)
+{
+    if (path->count != count || path->is_hidden)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (path->steps.step[i].element || !slice_equal(path->steps.step[i].name, segment[i]))
+        if (path->step[i].is_element || !slice_equal(path->step[i].name, segment[i]))
             return false;
     return true;
 }
 
 /* Which of the key's paths it is; -1 for none. */
-static int key_path(const struct inference *inference, const struct kept_path *path)
+static int key_path(const struct inference *inference, const struct demand_path *path)
 {
     for (size_t i = 0; i < inference->key->path_count; i++)
         if (leads_to(path, inference->key->path[i].segment, inference->key->path[i].count))
@@ -127,10 +283,8 @@ static void add_value(struct inference *inference, struct keys *keys, int path, 
 
     assert(path >= 0);
     assert((size_t)path < inference->key->path_count);
-    if (value.kind == JSON_UNDEFINED)
-        return; /* nothing equals undefined */
     box.is_fixed[path] = true;
-    if (value.kind < JSON_ARRAY) {
+    if (value.kind < JSON_ARRAY && value.kind != JSON_UNDEFINED) {
         box.value[path] = value_to_json(inference->op, value);
         if (json_kind(box.value[path]) != value.kind)
             *keys = every_key;
@@ -146,125 +300,90 @@ static void add_interval(struct inference *inference, struct keys *keys, int pat
         add_value(inference, keys, path, interval->low.value);
         return;
     }
-    if (interval->low.is_set || interval->high.is_set || interval->last > JSON_TRUE) {
+    if (interval->last > JSON_TRUE || interval->first == JSON_UNDEFINED) {
         *keys = every_key;
         return;
     }
-    for (enum json_kind kind = interval->first; kind <= interval->last; kind++)
-        add_value(inference, keys, path, (struct value){ .kind = (uint8_t)kind });
+    for (enum json_kind kind = interval->first; kind <= interval->last; kind++) {
+        struct value value = { .kind = (uint8_t)kind };
+
+        if (interval_has(interval, value))
+            add_value(inference, keys, path, value);
+    }
 }
 
-static struct keys keys_of_values(struct inference *inference, const struct filter *filter)
+static struct keys keys_of_fact(struct inference *inference, const struct fact *fact)
 {
-    int path = key_path(inference, &filter->path);
+    int path = key_path(inference, fact->path);
     struct keys keys = path < 0 ? every_key : no_key;
 
-    for (size_t i = 0; i < filter->interval_count && !keys.all; i++)
-        add_interval(inference, &keys, path, &filter->interval[i]);
+    for (size_t i = 0; i < fact->values.count && !keys.all; i++)
+        add_interval(inference, &keys, path, &fact->values.interval[i]);
     return keys;
 }
 
-static struct keys keys_of(struct inference *inference, const struct filter *filter);
-
-/* Whether each is one interval of one kind, at the same path below the item. */
-static bool are_alike(const struct filter *a, const struct filter *b)
-{
-    const struct filter *both[] = { a, b };
-
-    for (size_t i = 0; i < 2; i++)
-        if (both[i]->kind != FILTER_VALUES || both[i]->interval_count != 1 ||
-            !(both[i]->readers & FOR_KEYS) || both[i]->interval->is_prefix ||
-            both[i]->path.traits.has_elements || both[i]->path.traits.has_place ||
-            both[i]->path.traits.computed)
-            return false;
-    if (a->path.steps.count != b->path.steps.count)
-        return false;
-    for (size_t i = 0; i < a->path.steps.count; i++)
-        if (!slice_equal(a->path.steps.step[i].name, b->path.steps.step[i].name))
-            return false;
-    return true;
-}
-
-/* Conditions of one path that leave nothing, or one value: c.pk >= 1 AND c.pk <= 1. */
-static struct keys keys_of_pair(struct inference *inference, const struct filter *a, const struct filter *b)
-{
-    struct filter met = *a;
-    struct interval both;
-
-    if (!are_alike(a, b))
-        return every_key;
-    if (a->interval->last < b->interval->first || b->interval->last < a->interval->first)
-        return no_key;
-    if (a->interval->first != b->interval->first || a->interval->last != b->interval->last ||
-        a->interval->last >= JSON_ARRAY)
-        return every_key;
-    both = interval_meet(a->interval, b->interval);
-    met.interval = &both;
-    return interval_is_empty(&both) ? no_key : keys_of_values(inference, &met);
-}
-
-enum { PAIRED_MAX = 16 }; /* of an AND's conditions: more are not compared with one another */
-
-static struct keys keys_of_pairs(struct inference *inference, const struct filter *filter)
+static struct keys keys_of_facts(struct inference *inference, const struct facts *facts)
 {
     struct keys keys = every_key;
 
-    for (size_t i = 0; i < filter->kid_count && filter->kid_count <= PAIRED_MAX; i++)
-        for (size_t k = i + 1; k < filter->kid_count; k++)
-            keys = meet(inference, keys, keys_of_pair(inference, filter->kid[i], filter->kid[k]));
+    for (size_t i = 0; i < facts->count; i++)
+        keys = meet(inference, keys, keys_of_fact(inference, &facts->fact[i]));
     return keys;
 }
 
-static struct keys keys_of_list(struct inference *inference, const struct filter *filter)
+static struct keys keys_of(struct inference *inference, const struct demand *demand,
+                           const struct facts *known);
+
+/* Of each that is either this or that, with what is known beside it. */
+static struct keys keys_of_choices(struct inference *inference, const struct demand *demand,
+                                   const struct facts *known, struct keys keys)
 {
-    bool needs_every = filter->kind == FILTER_AND;
-    struct keys keys = needs_every ? keys_of_pairs(inference, filter) : no_key;
+    struct keys any = no_key;
 
-    for (size_t i = 0; i < filter->kid_count; i++) {
-        struct keys more = keys_of(inference, filter->kid[i]);
-
-        keys = needs_every ? meet(inference, keys, more) : join(inference, keys, more);
-    }
-    return keys;
+    if (demand->kind == DEMAND_AND)
+        for (size_t i = 0; i < demand->kid_count; i++)
+            keys = keys_of_choices(inference, demand->kid[i], known, keys);
+    if (demand->kind != DEMAND_OR)
+        return keys;
+    for (size_t i = 0; i < demand->kid_count && !any.all; i++)
+        any = join(inference, any, keys_of(inference, demand->kid[i], known));
+    return meet(inference, keys, any);
 }
 
-/* The keys of items that can pass. */
-static struct keys keys_of(struct inference *inference, const struct filter *filter)
+/* The same of one condition, of which there may be many. */
+static struct keys keys_of_one(struct inference *inference, const struct demand *demand,
+                               const struct facts *known)
 {
-    if (!(filter->readers & FOR_KEYS))
+    size_t same;
+    struct fact fact = met(inference, known, demand, &same);
+
+    return fact.values.count ? keys_of_fact(inference, &fact) : no_key;
+}
+
+/* The keys of items that have what is demanded, and what is known of them besides. */
+static struct keys keys_of(struct inference *inference, const struct demand *demand,
+                           const struct facts *known)
+{
+    struct facts *facts;
+
+    if (demand->kind == DEMAND_VALUES)
+        return keys_of_one(inference, demand, known);
+    facts = arena_try_alloc(&inference->op->arena, sizeof(*facts));
+    if (!facts)
         return every_key;
-    switch (filter->kind) {
-    case FILTER_NONE:
+    facts->count = known->count;
+    memcpy(facts->fact, known->fact, known->count * sizeof(known->fact[0]));
+    if (!learn_all(inference, facts, demand))
         return no_key;
-    case FILTER_VALUES:
-        return keys_of_values(inference, filter);
-    case FILTER_AND:
-    case FILTER_OR:
-        return keys_of_list(inference, filter);
-    case FILTER_ROWS:
-        return keys_of(inference, filter->kid[0]);
-    default:
-        return every_key;
-    }
-}
-
-/* SELECT VALUE of what is undefined, whatever the item. */
-static bool gives_nothing(const struct select *select)
-{
-    return select->value && kinds_of(select->item[0].expr) == kinds_one(JSON_UNDEFINED);
+    return keys_of_choices(inference, demand, facts, keys_of_facts(inference, facts));
 }
 
 /* The keys of items that the statement looks at. */
 static struct keys keys_of_select(struct inference *inference, const struct select *select)
 {
-    const struct source *first = select->source;
-    struct keys keys = every_key;
+    static const struct facts nothing = { .count = 0 };
 
-    if (select->source_count == 0 || gives_nothing(select))
-        return no_key;
-    if (first->kind == SOURCE_SUBQUERY)
-        keys = keys_of_select(inference, first->select);
-    return meet(inference, keys, keys_of(inference, filter_of_select(&inference->op->arena, select)));
+    return keys_of(inference, demand_of_select(&inference->op->arena, select), &nothing);
 }
 
 /* ---- as points ---- */

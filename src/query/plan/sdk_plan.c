@@ -8,7 +8,7 @@
 #include "query/bind/bind_private.h"
 #include "query/text/mistake.h"
 #include "query/text/parse.h"
-#include "query/plan/sdk_plan_private.h"
+#include "query/plan/hybrid.h"
 
 /* What a plan can ask of a client, in the order in which the service names them. */
 enum feature {
@@ -25,6 +25,9 @@ enum feature {
     NON_STREAMING_ORDER_BY = 1 << 10,
     LIST_AND_SET_AGGREGATE = 1 << 11,
     COUNT_IF = 1 << 12,
+    HYBRID_SEARCH = 1 << 13,
+    WEIGHTED_RANK_FUSION = 1 << 14,
+    SKIPS_ORDER = 1 << 15, /* asked of nobody: the client ranks without the order of rows */
 };
 
 static const struct {
@@ -44,6 +47,9 @@ static const struct {
     { NON_STREAMING_ORDER_BY, "NonStreamingOrderBy" },
     { LIST_AND_SET_AGGREGATE, "ListAndSetAggregate" },
     { COUNT_IF, "CountIf" },
+    { HYBRID_SEARCH, "HybridSearch" },
+    { WEIGHTED_RANK_FUSION, "WeightedRankFusion" },
+    { SKIPS_ORDER, "HybridSearchSkipOrderByRewrite" },
 };
 enum { FEATURE_COUNT = sizeof(features_by_name) / sizeof(features_by_name[0]) };
 
@@ -219,7 +225,7 @@ static unsigned read_features(struct slice list)
     return features;
 }
 
-/* The service begins its list with None, and ends each name with a blank. */
+/* The service begins its list with None, and ends each name with a blank. The SDK for Rust looks for the first sentence. */
 static enum status check_features(struct op *op, unsigned missing)
 {
     struct buf names;
@@ -231,6 +237,8 @@ static enum status check_features(struct op *op, unsigned missing)
         if (missing & features_by_name[i].feature)
             buf_printf(&names, "%s ", features_by_name[i].name);
     return op_fail(op, ST_BAD_HEADER,
+                   "Query contains 1 or more unsupported features. Upgrade your SDK to a version that does "
+                   "support the requested features:\n"
                    "Query contains the following features, which the calling client does not support:\n"
                    "None %.*s",
                    SLICE_ARGS(buf_as_slice(&names)));
@@ -400,6 +408,35 @@ out:
     return st;
 }
 
+/* The statistics count, too; but a client that says nothing of that ranks all the same. */
+static unsigned hybrid_features(const struct select *select)
+{
+    struct hybrid_needs needs = hybrid_needs(select);
+
+    return HYBRID_SEARCH | (needs.weights ? WEIGHTED_RANK_FUSION : 0) |
+           (needs.vectors ? NON_STREAMING_ORDER_BY : 0);
+}
+
+/* Clients refuse a plan that has both kinds of information. */
+static enum status plan_hybrid(struct op *op, const struct select *select, const struct query_key *key,
+                               unsigned features, struct buf *out)
+{
+    struct query_ranges ranges;
+    enum status st;
+
+    TRY(query_ranges(op, select, key, &ranges));
+    TRY(check_features(op, hybrid_features(select) & ~features));
+    buf_text(out, "{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":null");
+    print_ranges(key, &ranges, out);
+    buf_text(out, ",\"hybridSearchQueryInfo\":");
+    hybrid_print(op, select, features & SKIPS_ORDER, out);
+    buf_text(out, "}");
+    if (out->failed)
+        TRY(op_fail(op, ST_TOO_LARGE, "The plan of the query is too large."));
+out:
+    return st;
+}
+
 static enum status print_plan(struct op *op, const struct plan *plan, const struct query_key *key,
                               const struct query_ranges *ranges, struct buf *out)
 {
@@ -417,8 +454,23 @@ enum status query_plan(struct op *op, const struct select *select, const struct 
     struct plan plan;
     enum status st;
 
+    if (hybrid_is(select))
+        return plan_hybrid(op, select, key, read_features(features), out);
     TRY(plan_of(op, select, key, &ranges, &plan));
     TRY(check_features(op, needed_features(&plan) & ~read_features(features)));
+    TRY(print_plan(op, &plan, key, &ranges, out));
+out:
+    return st;
+}
+
+enum status query_plan_whole(struct op *op, const struct select *select, const struct query_key *key,
+                             struct buf *out)
+{
+    struct plan plan = { .has_value = select->value };
+    struct query_ranges ranges;
+    enum status st;
+
+    TRY(query_ranges(op, select, key, &ranges));
     TRY(print_plan(op, &plan, key, &ranges, out));
 out:
     return st;
@@ -429,8 +481,11 @@ enum status query_plan_unasked(struct op *op, const struct select *select, const
 {
     struct query_ranges ranges;
     struct plan plan;
-    enum status st;
+    enum status st = ST_OK;
 
+    *needed = false;
+    if (hybrid_is(select)) /* nobody is told: the server ranks what it has, and clients have faults */
+        return ST_OK;
     TRY(plan_of(op, select, key, &ranges, &plan));
     *needed = needed_features(&plan) || plan.is_whole;
     TRY(print_plan(op, &plan, key, &ranges, out));

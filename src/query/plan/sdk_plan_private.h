@@ -21,5 +21,11 @@ struct plan {
 
 bool plan_is_aggregate(const struct expr *expr);
 
+/* What a row would have been, as one column of what ranges are asked. */
+void plan_print_payload(struct buf *out, const struct select *select);
+
+/* The client replaces it with true, or with where it left off. */
+extern const char plan_resume_filter[];
+
 /* The text each range is asked; nothing when it is the statement itself. */
 void plan_rewrite(const struct plan *plan, struct buf *out);

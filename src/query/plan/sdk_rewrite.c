@@ -14,8 +14,7 @@
 #include "query/plan/sdk_plan_private.h"
 #include "query/text/print.h"
 
-/* The client replaces it with true, or with where it left off. */
-static const char resume_filter[] = "({documentdb-formattableorderbyquery-filter})";
+const char plan_resume_filter[] = "({documentdb-formattableorderbyquery-filter})";
 
 bool plan_is_aggregate(const struct expr *expr)
 {
@@ -72,8 +71,7 @@ static void print_column(struct buf *out, const struct expr *expr)
         query_print_expr(out, expr);
 }
 
-/* What a row would have been. */
-static void print_payload(struct buf *out, const struct select *select)
+void plan_print_payload(struct buf *out, const struct select *select)
 {
     if (select->star) {
         buf_slice(out, select->source[0].alias);
@@ -117,7 +115,7 @@ static void print_ordered_where(struct buf *out, const struct select *select)
         query_print_expr(out, select->where);
         buf_text(out, " AND ");
     }
-    buf_text(out, resume_filter);
+    buf_text(out, plan_resume_filter);
     buf_text(out, select->where ? ")" : "");
     if (must_be_defined) {
         buf_text(out, " AND IS_DEFINED(");
@@ -162,7 +160,7 @@ static void rewrite_grouped(const struct plan *plan, struct buf *out)
         print_keys(out, select);
         buf_text(out, " AS groupByItems, ");
     }
-    print_payload(out, select);
+    plan_print_payload(out, select);
     buf_text(out, is_bare ? "" : " AS payload");
     query_print_from(out, select);
     query_print_where(out, select);
@@ -201,7 +199,7 @@ static void rewrite_ordered(const struct plan *plan, struct buf *out)
         print_keys(out, select);
         buf_text(out, ", \"payload\": ");
     }
-    print_payload(out, select);
+    plan_print_payload(out, select);
     buf_text(out, select->group_count ? "} AS payload" : " AS payload");
     query_print_from(out, select);
     print_ordered_where(out, select);

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "index/set.h"
+#include "query/eval/builtin.h"
 #include "query/plan/composite.h"
 #include "query/plan/cost.h"
 #include "query/plan/way.h"
@@ -57,6 +58,12 @@ enum status way_choose_items(struct way *way, const struct way_page *page)
     choose_items(way);
 out:
     return st;
+}
+
+/* So few items that looking at them all costs less than finding out. */
+static bool is_small(const struct query_index *index)
+{
+    return index->documents < ITEMS_LOOKED_THROUGH;
 }
 
 /* Whether it is worth going another way, at that price. */
@@ -139,10 +146,19 @@ static enum status choose_entries(struct way *way, struct eval *eval, const stru
     if (way->covered.kind == COVERED_NOT)
         goto out;
     TRY(covered_cost(&way->planner, &way->covered, &cost));
-    if (is_worth(way, cost))
+    if (is_worth(way, cost) || (way->covered.kind == COVERED_COUNT && is_small(way->planner.index)))
         way->kind = WAY_ENTRIES;
 out:
     return st;
+}
+
+/* A count and nothing else: the service retrieves no document for it, however few there are, and neither do we. */
+static bool only_counts(const struct select *select)
+{
+    for (size_t i = 0; i < select->aggregate_count; i++)
+        if (!select->aggregate[i]->builtin->aggregate.counts)
+            return false;
+    return select->aggregate_count && !select->group_count && !select->whole;
 }
 
 /* ---- all ways ---- */
@@ -157,19 +173,20 @@ static void read_filter(struct way *way, const struct select *select)
 enum status way_choose(struct way *way, struct eval *eval, const struct query_index *index,
                        const struct select *select, const struct way_page *page)
 {
-    bool is_small = index && index->documents < ITEMS_LOOKED_THROUGH;
+    bool looks_through = index && is_small(index) && !only_counts(select);
     enum status st = ST_OK;
 
     assert(way->kind == WAY_SCAN); /* a way is chosen once */
-    if (!index || way->allowed == QUERY_BY_SCAN || (!always(way) && !way->explains && is_small))
+    if (!index || way->allowed == QUERY_BY_SCAN || (!always(way) && !way->explains && looks_through))
         return ST_OK;
     way->planner.op = eval->op;
     way->planner.index = index;
     read_filter(way, select);
     TRY(look(way, page));
-    if (!always(way) && is_small)
+    if (!always(way) && looks_through)
         goto out;
-    if (!index->left_out.data) { /* otherwise terms do not have all rows, nor in their order */
+    if (!index->left_out.data &&
+        !page->needs_items) { /* otherwise terms do not have all rows, nor in their order */
         TRY(choose_entries(way, eval, select));
         TRY(choose_walk(way, select, page));
     }

@@ -19,9 +19,10 @@ enum way_kind {
 
 /* What a page asks for. */
 struct way_page {
-    double rows;     /* that are enough for it, those of OFFSET included */
-    bool ends_early; /* rows go out as they come; sorted and gathered ones need all items */
-    bool is_sorted;  /* by ORDER BY, and it may be walked */
+    double rows;      /* that are enough for it, those of OFFSET included */
+    bool ends_early;  /* rows go out as they come; sorted and gathered ones need all items */
+    bool needs_items; /* entries alone do not make its rows */
+    bool is_sorted;   /* by ORDER BY, and it may be walked */
     bool is_first;
     bool from_undefined; /* not the first, and it begins among items without ORDER BY's value */
 };
@@ -39,6 +40,8 @@ struct way {
     struct order_walk walk; /* WAY_WALK */
     bool misses;            /* WAY_WALK: items that the index does not have come behind it */
     struct covered covered;
+    bool ranks; /* ORDER BY RANK by an index of words; `hits` texts have one */
+    double hits;
 };
 
 /* `allowed`, `explains` and planner.planar are set; `index` may be NULL. */

@@ -55,8 +55,11 @@ static enum status keep(struct ahead *ahead, const struct query_row *found)
     item->source = &ahead->base;
     item->item = NULL;
     item->body = json_from_bytes(slice_make(copy, body.size));
-    if (ahead->inner->system)
+    if (ahead->inner->system) {
         item->system = ahead->inner->system(ahead->inner, found, &ahead->memory);
+        if (json_kind(item->system) == JSON_UNDEFINED)
+            return op_fail_as(ahead->cursor->eval.op, ST_QUERY_MEMORY);
+    }
     ahead->count++;
     return ST_OK;
 }

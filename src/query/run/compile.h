@@ -4,6 +4,7 @@
 #include "query/eval/eval.h"
 
 struct position;
+struct ranking;
 
 struct query {
     struct select *select;
@@ -12,7 +13,8 @@ struct query {
     bool gathers_elsewhere; /* another range answers for all: the subquery in FROM has no rows */
     uint64_t hash;
     const struct position *resume; /* where rows begin, if the client says so itself: resume.h */
-    uint32_t runs;                 /* so far: what a built-in keeps is good for one */
+    struct ranking *ranking; /* ORDER BY RANK, whose words were counted; NULL: those of the source count */
+    uint32_t runs;           /* so far: what a built-in keeps is good for one */
 };
 
 /* An evaluation of its own, whose slots are undefined. */

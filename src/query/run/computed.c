@@ -30,7 +30,7 @@ static const char *forbidden_clause(const struct select *select)
 
 static const char *forbidden_expr(const struct expr *expr)
 {
-    static const unsigned flags = NOT_CONSTANT | AGGREGATE | NOT_BUILT | SPATIAL | TAKES_ROW;
+    static const unsigned flags = NOT_CONSTANT | AGGREGATE | SPATIAL | TAKES_ROW;
     const char *why = NULL;
 
     if (expr->select)
@@ -76,6 +76,39 @@ static enum status check_unique(struct op *op, struct json properties, struct js
     return ST_OK;
 }
 
+/* "SC2001" is 2001 here. */
+static void print_code(struct buf *out, struct json code)
+{
+    buf_text(out, ",\"code\":");
+    if (json_kind(code) == JSON_STRING && slice_starts_with(json_string(code), "SC"))
+        buf_slice(out, slice_after(json_string(code), 2));
+    else
+        json_print(out, code);
+}
+
+/* Of a definition's query the service tells what is wrong by number, and not where. */
+static struct slice details_of(struct op *op, struct slice mistakes)
+{
+    struct json told;
+    struct buf out;
+    bool first = true;
+
+    if (json_parse(op, mistakes, &told) != ST_OK)
+        return mistakes;
+    buf_init(&out, &op->arena);
+    buf_text(&out, "{\"errors\":[");
+    for (struct json_iter i = json_iter(json_get(told, "errors")); json_next(&i); first = false) {
+        buf_text(&out, first ? "{\"severity\":\"Error\"" : ",{\"severity\":\"Error\"");
+        if (json_kind(json_get(i.value, "code")) != JSON_UNDEFINED)
+            print_code(&out, json_get(i.value, "code"));
+        buf_text(&out, ",\"message\":");
+        json_print(&out, json_get(i.value, "message"));
+        buf_byte(&out, '}');
+    }
+    buf_text(&out, "]}");
+    return out.failed ? mistakes : buf_as_slice(&out);
+}
+
 /* What a query gets wrong is told as the service tells it of a definition: with the query and its place in the list. */
 static enum status check_query(struct op *op, struct json property, size_t at)
 {
@@ -83,10 +116,13 @@ static enum status check_query(struct op *op, struct json property, size_t at)
     struct query *query;
     enum status st = compile(op, json_string(json_get(property, "name")), text, &query);
 
-    if (st == ST_BAD_QUERY)
+    if (st == ST_BAD_QUERY) {
+        struct slice details = details_of(op, slice_of(arena_text(&op->arena, slice_of(op->error))));
+
         return op_fail(op, ST_BAD_REQUEST,
-                       "Computed property at index (%zu) has a malformed query: '%.*s' Error details: '%s'",
-                       at, SLICE_ARGS(text), arena_text(&op->arena, slice_of(op->error)));
+                       "Computed property at index (%zu) has a malformed query: '%.*s' Error details: '%.*s'",
+                       at, SLICE_ARGS(text), SLICE_ARGS(details));
+    }
     if (st == ST_BAD_REQUEST && !query_select(query)->value)
         return op_fail(
             op, ST_BAD_REQUEST,

@@ -33,16 +33,17 @@ out:
 
 static void print_item(struct fill *fill, struct query_row *row)
 {
+    struct json system = eval_system(&fill->cursor->eval, row);
     struct buf *out = &fill->text;
     bool any;
 
+    if (json_kind(system) != JSON_OBJECT) /* fill_print() tells why */
+        return;
     buf_byte(out, '{');
     any = json_print_members(out, row->body);
-    if (!row->system.at)
-        row->system = row->source->system(row->source, row, &fill->cursor->item_memory);
-    if (any && json_count(row->system))
+    if (any && json_count(system))
         buf_byte(out, ',');
-    json_print_members(out, row->system);
+    json_print_members(out, system);
     buf_byte(out, '}');
 }
 
@@ -71,23 +72,29 @@ static void print_list(struct fill *fill)
     buf_byte(out, '}');
 }
 
-/* An outer SELECT computes with the row: it gets JSON's bytes, not its text. */
-static bool print_nested(struct fill *fill)
+/* For an outer SELECT, which computes with the row, and for those who send it in another form than text. */
+static bool print_value(struct fill *fill)
 {
     struct value value =
         eval_plain(&fill->cursor->eval, rows_project(&fill->cursor->eval, fill->cursor->select));
+    struct json made;
 
-    if (value.kind != JSON_UNDEFINED)
-        buf_slice(&fill->text, json_bytes(value_to_json(fill->cursor->eval.op, value)));
-    return value.kind != JSON_UNDEFINED;
+    if (value.kind == JSON_UNDEFINED)
+        return false;
+    made = value_to_json(fill->cursor->eval.op, value);
+    if (made.at)
+        buf_slice(&fill->text, json_bytes(made));
+    else
+        fill->text.failed = true; /* there was no memory for it */
+    return true;
 }
 
 static bool print_row(struct fill *fill)
 {
     struct value value;
 
-    if (fill->nested)
-        return print_nested(fill);
+    if (fill->values)
+        return print_value(fill);
     if (!fill->cursor->select->star && !fill->cursor->select->value) {
         print_list(fill);
         return true;
@@ -156,6 +163,11 @@ out:
     return st;
 }
 
+bool fill_ends_full(const struct fill *fill)
+{
+    return fill->limits->full_goes_on && !fill->nested && fill->page->count == fill->limits->rows;
+}
+
 void fill_goes_on(struct fill *fill, struct position *next)
 {
     next->skip = fill->at.skip;
@@ -172,6 +184,8 @@ static uint64_t count_of(const struct expr *count, uint64_t otherwise)
 
 enum row_order fill_order(const struct select *select)
 {
+    if (select->rank)
+        return ORDER_RANKED;
     if (select->group_count || select->aggregate_count || (select->distinct && select->order_count == 0))
         return ORDER_HASH;
     return select->order_count ? ORDER_SORTED : ORDER_NUMBER;

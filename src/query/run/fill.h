@@ -16,7 +16,8 @@ struct fill {
     struct cursor *cursor; /* whose rows these are */
     struct query_page *page;
     const struct query_limits *limits;
-    bool nested;                   /* rows go to an outer SELECT: as bytes of JSON, in an order that stays */
+    bool nested;                   /* rows go to an outer SELECT, in an order that stays */
+    bool values;                   /* rows are values of json.h, and not text */
     bool first;                    /* it is the first page */
     struct position at;            /* where it begins; skip and take go down as rows are given */
     const struct position *resume; /* no row before it is there; NULL: all are */
@@ -42,6 +43,9 @@ bool fill_skips(struct fill *fill);
 
 /* Puts a row on the page and counts it; not when the page is full. */
 enum status fill_give(struct fill *fill, struct slice row, bool *given);
+
+/* All rows were given, and they have filled a page that goes on all the same. */
+bool fill_ends_full(const struct fill *fill);
 
 /* The page ends before the query does. */
 void fill_goes_on(struct fill *fill, struct position *next);

@@ -130,7 +130,7 @@ bool position_parse(struct slice bytes, struct position *position)
         return false;
     position->order = (enum row_order)order;
     position->index = (uint32_t)index;
-    if (order < ORDER_NUMBER || order > ORDER_HASH || (order != ORDER_SORTED && bytes.size))
+    if (order < ORDER_NUMBER || order > ORDER_RANKED || (order != ORDER_SORTED && bytes.size))
         return false;
     while (bytes.size)
         if (!get_key(&bytes, position))

@@ -13,6 +13,7 @@ enum row_order {
     ORDER_CREATION,   /* as they were made: what fits in little memory */
     ORDER_SORTED,     /* ORDER BY */
     ORDER_HASH,       /* groups and distinct rows */
+    ORDER_RANKED,     /* ORDER BY RANK: `number` says how many were given */
 };
 
 enum { POSITION_KEYS_MAX = QUERY_ORDER_MAX };

@@ -5,6 +5,7 @@
 #include "query/run/entries.h"
 #include "query/run/explain.h"
 #include "query/run/picked.h"
+#include "query/run/postings.h"
 #include "query/run/run_private.h"
 #include "query/text/mistake.h"
 
@@ -98,6 +99,7 @@ static struct way_page page_of(const struct fill *fill)
 
     return (struct way_page){ .rows = rows_wanted(fill),
                               .ends_early = at->order == ORDER_NUMBER,
+                              .needs_items = fill->cursor->select->rank,
                               .is_sorted = is_sorted,
                               .is_first = fill->first,
                               .from_undefined =
@@ -189,12 +191,79 @@ out:
     return st;
 }
 
+/* Over a source's rows, without the statement's filter. */
+static enum status count_words(struct op *op, struct query *query, struct query_source *source,
+                               struct ranking *ranking)
+{
+    struct select unfiltered = *query->select;
+    struct cursor cursor;
+    enum status st = ST_OK;
+
+    if (!ranking_needs_counts(ranking))
+        return ST_OK;
+    unfiltered.where = NULL;
+    cursor_open(&cursor, op, query, &unfiltered);
+    cursor.source = source;
+    TRY(ranking_count(ranking, &cursor));
+out:
+    cursor_close(&cursor);
+    return st;
+}
+
+/* Statistics and scores by the index, where it has them. */
+static enum status load_postings(struct op *op, const struct query *query, const struct select *select,
+                                 const struct query_index *index, struct arena *memory,
+                                 struct ranking *ranking)
+{
+    bool served;
+
+    if (query->options.way == QUERY_BY_SCAN || !postings_serve(op, select, ranking, index))
+        return ST_OK;
+    return postings_load(op, memory, ranking, index, &served);
+}
+
+static double hit_count(const struct ranking *ranking)
+{
+    double count = 0;
+
+    for (size_t i = 0; i < ranking->count; i++)
+        count += (double)ranking->part[i].scored_count;
+    return count;
+}
+
+static enum status make_ranked(struct run *run)
+{
+    struct query_source *items = run->cursor.source;
+    struct ranking own = { 0 }, *ranking = run->query->ranking;
+    struct op *op = run->cursor.eval.op;
+    enum status st;
+
+    if (!ranking) {
+        ranking = &own;
+        TRY(ranking_make(op, run->cursor.select, ranking));
+        TRY(load_postings(op, run->query, run->cursor.select, items->index, &run->cursor.kept, ranking));
+        TRY(count_words(op, run->query, items, ranking));
+    }
+    TRY(choose_way(run));
+    if (run->way.kind == WAY_PICK)
+        pick_items(run);
+    run->way.ranks = ranking->is_indexed;
+    run->way.hits = hit_count(ranking);
+    run->began.entries_read -= run->query->ranking ? ranking->entries_read : 0; /* before the run began */
+    TRY(run_ranked(&run->fill, ranking, items,
+                   run->way.kind == WAY_PICK && run->way.access_items < hit_count(ranking)));
+out:
+    return st;
+}
+
 static enum status make_page(struct run *run)
 {
     enum status st = ST_OK;
 
     if (run->fill.at.take == 0)
         return ST_OK;
+    if (run->cursor.select->rank)
+        return make_ranked(run);
     TRY(choose_way(run));
     if (run->way.kind == WAY_WALK) {
         st = walk(run);
@@ -215,7 +284,8 @@ out:
 static enum status gather_rows(struct run *run, struct query_source *items, struct query_page *page)
 {
     static const struct query_limits all = { .rows = SIZE_MAX, .bytes = SIZE_MAX };
-    struct run inner = { .query = run->query, .fill = { .page = page, .limits = &all, .nested = true } };
+    struct run inner = { .query = run->query,
+                         .fill = { .page = page, .limits = &all, .nested = true, .values = true } };
 
     return run_select(run->cursor.eval.op, &inner, source_rows(&run->cursor.select->source[0]), items,
                       slice_of(""));
@@ -292,7 +362,11 @@ out:
 enum status query_run(struct op *op, struct query *query, struct query_source *source, struct slice from,
                       const struct query_limits *limits, struct query_page *page)
 {
-    struct run run = { .query = query, .fill = { .page = page, .limits = limits, .resume = query->resume } };
+    struct run run = { .query = query,
+                       .fill = { .page = page,
+                                 .limits = limits,
+                                 .values = query->options.rows_as_values,
+                                 .resume = query->resume } };
     struct arena_mark mark = arena_mark(&op->arena);
     enum status st;
 
@@ -304,6 +378,43 @@ enum status query_run(struct op *op, struct query *query, struct query_source *s
     arena_rewind(&op->arena, mark); /* a query that used it all up leaves room for the answer that says so */
     if (st != ST_OK && op->error)
         op->error = arena_text(&op->arena, slice_of(op->error));
+    return st;
+}
+
+bool query_ranks(const struct query *query)
+{
+    return query->select->rank && query->bound.scans;
+}
+
+enum status query_count_by_index(struct op *op, struct query *query, const struct query_source *source,
+                                 bool *counted)
+{
+    struct ranking *ranking = arena_alloc(&op->arena, sizeof(*ranking));
+    enum status st = ST_OK;
+
+    *counted = true;
+    if (!query_ranks(query))
+        return ST_OK;
+    *ranking = (struct ranking){ 0 };
+    TRY(ranking_make(op, query->select, ranking));
+    TRY(load_postings(op, query, query->select, source->index, &op->arena, ranking));
+    *counted = !ranking_needs_counts(ranking);
+    if (*counted)
+        query->ranking = ranking;
+out:
+    return st;
+}
+
+enum status query_count_words(struct op *op, struct query *query, struct query_source *all)
+{
+    struct ranking *ranking = arena_alloc(&op->arena, sizeof(*ranking));
+    enum status st;
+
+    *ranking = (struct ranking){ 0 };
+    TRY(ranking_make(op, query->select, ranking));
+    TRY(count_words(op, query, all, ranking));
+    query->ranking = ranking;
+out:
     return st;
 }
 

@@ -123,15 +123,6 @@ static struct position before_row(uint64_t number, uint32_t index)
     return (struct position){ .order = ORDER_NUMBER, .number = number, .index = index - 1 };
 }
 
-/* All rows are given, and they have filled the page. */
-static bool ends_full(const struct plain *plain)
-{
-    const struct fill *fill = plain->fill;
-
-    return fill->limits->full_goes_on && !fill->nested && plain->count &&
-           fill->page->count == fill->limits->rows;
-}
-
 static void go_on(struct plain *plain, size_t given, bool ended, bool by_counter)
 {
     const struct cursor *cursor = plain->fill->cursor;
@@ -142,7 +133,7 @@ static void go_on(struct plain *plain, size_t given, bool ended, bool by_counter
     if (ended && given == plain->count) {
         const struct plain_row *last;
 
-        if (!ends_full(plain))
+        if (!plain->count || !fill_ends_full(plain->fill))
             return;
         last = &plain->list[plain->count - 1];
         next = (struct position){ .order = by_counter ? ORDER_CREATION : ORDER_NUMBER,

@@ -4,6 +4,7 @@
 #pragma once
 #include "query/plan/way.h"
 #include "query/run/fill.h"
+#include "query/run/ranking.h"
 
 /* Rows as they come. */
 enum status run_plain(struct fill *fill);
@@ -18,6 +19,11 @@ enum status run_groups(struct fill *fill);
  * ORDER BY by walking an index. `unfinished`: the rest of the page has to be sorted, from where `fill` now begins.
  */
 enum status run_ordered(struct fill *fill, const struct way *way, bool *unfinished);
+
+/* ORDER BY RANK. The cursor's source has what passes the filter; `items` has all, and gives those of the page again.
+ * `passing_are_few`: fewer pass the filter than have a hit. */
+enum status run_ranked(struct fill *fill, const struct ranking *ranking, struct query_source *items,
+                       bool passing_are_few);
 
 /* The page ends behind the row in the slots, in the order of ORDER BY. */
 enum status run_goes_on_sorted(struct fill *fill);

@@ -232,8 +232,10 @@ static enum status add(struct sorted *sorted, const struct entry *entry)
     if (sorted->count == sorted->capacity)
         TRY(grow(sorted));
     copy = copy_entry(&sorted->memory[sorted->active], entry);
-    if (!copy)
-        TRY(cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY));
+    if (!copy) {
+        st = cursor_fail(sorted->fill->cursor, ST_QUERY_MEMORY);
+        goto out;
+    }
     sorted->list[sorted->count++] = copy;
     sorted->bytes += copy->bytes;
 out:
@@ -393,6 +395,12 @@ out:
     return st;
 }
 
+/* Rows in the order of creation are rows as they come, from the second page on. */
+static bool ends_full(const struct fill *fill)
+{
+    return fill->at.order == ORDER_CREATION && fill_ends_full(fill);
+}
+
 static enum status give_all(struct sorted *sorted)
 {
     struct fill *fill = sorted->fill;
@@ -410,7 +418,7 @@ static enum status give_all(struct sorted *sorted)
         if (!given)
             break;
     }
-    if (fill->at.take && i && (i < sorted->count || sorted->bound))
+    if (fill->at.take && i && (i < sorted->count || sorted->bound || ends_full(fill)))
         go_on_after(fill, sorted->list[i - 1]);
     else if (fill->at.take && sorted->count && i == 0) /* the page was full before */
         fill->page->next = fill->begun;

@@ -244,6 +244,23 @@ out:
     return st;
 }
 
+/* Behind RANK: one call, and nothing else. */
+static enum status parse_ranked(struct parse *p, struct select *select, struct expr **expr)
+{
+    enum status st = ST_OK;
+
+    if (p->next.kind != TOKEN_OPEN && p->token.kind != TOKEN_UDF) {
+        parse_take(p);
+        return parse_unexpected(p);
+    }
+    TRY(parse_postfix(p, expr));
+    parse_raise(&select->height, (*expr)->height);
+    if ((*expr)->kind != EXPR_CALL && (*expr)->kind != EXPR_UDF)
+        TRY(parse_unexpected(p));
+out:
+    return st;
+}
+
 static enum status parse_order_item(struct parse *p, struct select *select)
 {
     struct order_item *order = parse_grow(p, select->order, select->order_count, sizeof(*order)), *item;
@@ -255,7 +272,7 @@ static enum status parse_order_item(struct parse *p, struct select *select)
     select->order = order;
     item = &order[select->order_count++];
     *item = (struct order_item){ 0 };
-    TRY(parse_part(p, select, &item->expr));
+    TRY(select->rank ? parse_ranked(p, select, &item->expr) : parse_part(p, select, &item->expr));
     item->descending = p->token.kind == TOKEN_DESC;
     item->direction_written = parse_accept(p, TOKEN_DESC) || parse_accept(p, TOKEN_ASC);
     item->span = parse_span(p, start);
@@ -268,8 +285,8 @@ static bool at_rank(const struct parse *p)
 {
     enum token_kind kind = p->next.kind;
 
-    return p->token.kind == TOKEN_RANK &&
-           (token_is_name(kind) || kind == TOKEN_OPEN || kind == TOKEN_NUMBER || kind == TOKEN_STRING);
+    return p->token.kind == TOKEN_RANK && (kind == TOKEN_NAME || kind == TOKEN_RANK || kind == TOKEN_UDF ||
+                                           kind == TOKEN_LEFT || kind == TOKEN_RIGHT);
 }
 
 static enum status parse_order(struct parse *p, struct select *select)
@@ -285,7 +302,7 @@ static enum status parse_order(struct parse *p, struct select *select)
         parse_take(p);
     do {
         TRY(parse_order_item(p, select));
-    } while (parse_accept(p, TOKEN_COMMA));
+    } while (!select->rank && parse_accept(p, TOKEN_COMMA));
     select->order_span = parse_span(p, start);
 out:
     return st;

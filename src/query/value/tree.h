@@ -159,7 +159,7 @@ struct select {
     size_t group_count;
     struct order_item *order;
     size_t order_count;
-    bool rank;                                                /* ORDER BY RANK */
+    bool rank;                                                /* ORDER BY RANK: one item, a call */
     struct span order_span, group_span, limit_span, top_span; /* the clauses, keyword to last token */
     struct expr *offset, *limit;
 

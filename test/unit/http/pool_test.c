@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "http/pool.h"
@@ -300,4 +301,49 @@ TEST(one_owner_leaves_threads_of_its_class_for_others)
     release();
     pool_close(pool);
     CHECK(done == 6);
+}
+
+/* A task that writes down the priority of its thread. */
+struct ranked {
+    struct pool_task task; /* the first member */
+    int nice;
+};
+
+static void rank(struct pool_task *task)
+{
+    ((struct ranked *)task)->nice = getpriority(PRIO_PROCESS, 0);
+    count_done(task);
+}
+
+/* One after the other, on threads that are idle by then. */
+TEST(what_scans_gives_way_and_what_is_quick_never_gets_its_thread)
+{
+    static const enum exchange_class classes[] = { CLASS_QUICK, CLASS_SCANS, CLASS_QUICK, CLASS_SCANS,
+                                                   CLASS_QUICK };
+    struct pool *pool = open_limited(4, 4, 2, 4, 60000);
+    struct ranked tasks[5];
+    int usual = getpriority(PRIO_PROCESS, 0);
+
+    reset();
+    for (int i = 0; i < 5; i++) {
+        tasks[i] = (struct ranked){ .task = { .run = rank, .class = classes[i] } };
+        CHECK(pool_submit(pool, &tasks[i].task));
+        wait_until(&done, i + 1);
+        CHECK((tasks[i].nice > usual) == (classes[i] == CLASS_SCANS));
+    }
+    pool_close(pool);
+}
+
+TEST(where_there_are_no_other_threads_what_is_quick_takes_one_that_scans)
+{
+    struct pool *pool = open_limited(1, 4, 1, 4, 60000);
+    struct pool_task scan = { .run = count_done, .class = CLASS_SCANS };
+    struct pool_task quick = { .run = count_done, .class = CLASS_QUICK };
+
+    reset();
+    CHECK(pool_submit(pool, &scan));
+    wait_until(&done, 1);
+    CHECK(pool_submit(pool, &quick));
+    wait_until(&done, 2);
+    pool_close(pool);
 }

@@ -163,12 +163,14 @@ TEST(every_ascii_character_has_the_case_that_c_gives_it)
 
 TEST(a_letter_without_a_case_of_its_own_keeps_the_one_it_has)
 {
-    CHECK(text("STRINGEQUALS", "['\xe2\x84\xaa', 'k', true]", "true")); /* the Kelvin sign has one */
-    CHECK(text("LOWER", "['\xc4\xb0']", "'\xc4\xb0'"));                 /* the Turkish letters have none */
+    CHECK(text("STRINGEQUALS", "['\xe2\x84\xaa', 'k', true]", "false")); /* the Kelvin sign has none */
+    CHECK(text("LOWER", "['\xe2\x84\xa6']", "'\xe2\x84\xa6'"));          /* nor that of ohm */
+    CHECK(text("LOWER", "['\xe1\xba\x9e']", "'\xe1\xba\x9e'"));          /* nor sharp s */
+    CHECK(text("LOWER", "['\xc4\xb0']", "'\xc4\xb0'"));                  /* nor the Turkish letters */
     CHECK(text("UPPER", "['\xc4\xb1']", "'\xc4\xb1'"));
     CHECK(text("UPPER", "['\xcf\x82']", "'\xcf\x82'"));            /* nor final sigma */
     CHECK(text("STARTSWITH", "['\xc5\xbf', 's', true]", "false")); /* the long s */
-    CHECK(text("CONTAINS", "['\xe2\x84\xaa\xc3\xa9', 'k\xc3\xa9', true]", "true"));
+    CHECK(text("CONTAINS", "['\xe2\x84\xaa\xc3\xa9', 'k\xc3\xa9', true]", "false"));
 }
 
 TEST(positions_count_characters)

@@ -30,6 +30,23 @@ TEST(two_intervals_meet_in_their_tighter_bounds)
     CHECK(interval_is_empty(&empty));
 }
 
+TEST(what_kinds_and_bounds_leave_is_empty_or_not)
+{
+    struct interval booleans = interval_of_kinds(JSON_FALSE, JSON_TRUE);
+    struct interval strings = interval_of_kinds(JSON_STRING, JSON_STRING);
+    struct interval above = interval_of_order(OPERATOR_GREATER, value_bool(false));
+    struct interval one = interval_of_value(value_int(1)), both;
+
+    both = interval_meet(&booleans, &above);
+    CHECK(!interval_is_empty(&both) && interval_has(&both, value_bool(true)));
+    CHECK(!interval_has(&both, value_bool(false)) && !interval_has(&both, value_int(1)));
+    both = interval_meet(&strings, &one);
+    CHECK(interval_is_empty(&both));
+    above = interval_of_order(OPERATOR_GREATER, value_int(1));
+    both = interval_meet(&above, &one);
+    CHECK(interval_is_empty(&both));
+}
+
 TEST(a_value_and_its_complement_are_all_there_is)
 {
     struct interval point = interval_of_value(value_string(slice_of("m"))), both[2];
@@ -57,16 +74,6 @@ static const struct filter *filter_of(const char *text)
     if (query_compile(test_op(), slice_of(text), json_undefined, &options, &query) != ST_OK)
         printf("%s: %s\n", text, test_op()->error);
     return filter_of_select(&test_op()->arena, query_select(query));
-}
-
-TEST(a_condition_says_who_may_read_it)
-{
-    CHECK(filter_of("SELECT * FROM c WHERE c.a = 1")->readers == FOR_BOTH);
-    CHECK(filter_of("SELECT * FROM c WHERE c.a < 1")->readers == FOR_BOTH);
-    CHECK(filter_of("SELECT * FROM c WHERE IS_NULL(c.a)")->readers == FOR_BOTH);
-    CHECK(filter_of("SELECT * FROM c WHERE STRINGEQUALS(c.a, 'x')")->readers == FOR_INDEX);
-    CHECK(filter_of("SELECT * FROM c WHERE ABS(c.a) = 1")->kid[1]->readers == FOR_KEYS);
-    CHECK(filter_of("SELECT * FROM c WHERE 5 IN (c.a)")->kid[1]->readers == FOR_KEYS);
 }
 
 TEST(a_list_is_one_condition_of_many_points)

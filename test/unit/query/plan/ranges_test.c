@@ -172,7 +172,9 @@ TEST(what_is_not_understood_is_everywhere)
         "c.x.key = 5",
         "c.key = RAND()",
         "c.key = Infinity",
-        "c.key + 0 = 5",
+        "c.key + 5 = 9", /* so is 3.9999999999999996 */
+        "c.key + 1e300 = 1e300",
+        "c.key * 0 = 0",
         "c.key NOT IN (5)",
         "c.key IN (5, c.x)",
         "(c.key = 5) ?? true",
@@ -187,7 +189,22 @@ TEST(what_is_not_understood_is_everywhere)
         "ARRAY(SELECT 1 FROM x IN c.x WHERE c.key = 5) = []",
         "SELECT x FROM c JOIN x IN c.key WHERE x = 5",
         "SELECT x FROM x IN c.key WHERE x = 5",
-        "SELECT s FROM (SELECT c.key FROM c) s WHERE s.key = 5",
+        "LOWER(c.key) = 'abcdef'",
+        "CONCAT(c.key, 'x') = 'ax'",
+        "IIF(c.key = 5, false, true)",
+        "NOT IS_STRING(c.key)",
+        "c.key LIKE 'a%'",
+        "c.key LIKE '[ab]'",
+        "c.key = RegexMatch('a', 'a')",
+        "c.key = (SELECT VALUE 5 WHERE c.x = 2)",
+        "NOT IS_DEFINED((SELECT VALUE c.o WHERE c.x = 1).key)",
+        "[c.x, c.key] = [5]",
+        "{a: c.key, b: c.x} != {a: 5}",
+        "ARRAY_CONTAINS([NaN], c.key)",
+        "SELECT s FROM (SELECT MAX(c.key) AS key FROM c) s WHERE s.key = 5",
+        "SELECT c.id FROM c JOIN (SELECT VALUE COUNT(1) FROM t IN c.x WHERE c.key = 5) n",
+        "EXISTS(SELECT VALUE n FROM (SELECT VALUE COUNT(1) FROM t IN c.x WHERE c.key = 5) n WHERE n = 0)",
+        "SELECT c.id FROM c JOIN (SELECT VALUE c.key) k WHERE k = 5",
         "SELECT FIRST(SELECT 1 FROM x IN c.x WHERE c.key = 5) FROM c",
     };
 
@@ -209,6 +226,81 @@ TEST(a_subquery_that_must_have_a_row_counts)
     CHECK(finds("c.x = (SELECT VALUE d.y FROM c d WHERE d.key = 5)", "[[5]]"));
     CHECK(is_none("c.x = (SELECT * FROM c WHERE c.key = 42) AND c.key = 32"));
     CHECK(finds("SELECT COUNT(1) FROM (SELECT DISTINCT c.x FROM c WHERE c.key = 5)", "[[5]]"));
+}
+
+TEST(functions_and_operators_lead_back_to_the_key)
+{
+    CHECK(finds("LOWER(c.key) = 'a1b'", "[[\"a1b\"],[\"A1b\"],[\"a1B\"],[\"A1B\"]]"));
+    CHECK(finds("UPPER(c.key) = '\xc3\x89'", "[[\"\xc3\x89\"],[\"\xc3\xa9\"]]"));
+    CHECK(finds("LOWER(c.key) = 'k'", "[[\"k\"],[\"K\"]]")); /* the Kelvin sign has no small letter */
+    CHECK(is_none("LOWER(c.key) = 'A'"));
+    CHECK(finds("StringEquals('ab', c.key)", "[[\"ab\"]]"));
+    CHECK(finds("StringEquals(c.key, 'A', true)", "[[\"a\"],[\"A\"]]"));
+    CHECK(finds("REVERSE(c.key) = 'ab'", "[[\"ba\"]]"));
+    CHECK(finds("LENGTH(c.key) = 0", "[[\"\"]]"));
+    CHECK(finds("c.key * 2 = 6", "[[3]]") && finds("c.key + 0 = 5", "[[5]]"));
+    CHECK(finds("c.key - 1 = 5", "[[6]]") && finds("+c.key = 5", "[[5]]"));
+    CHECK(finds("(c.key ?? 1) = 2", "[[2]]") && finds("c.key ?? 1", "[[true]]"));
+    CHECK(finds("IIF(c.key = 5, 'x', 'y') = 'x'", "[[5]]") && is_none("IIF(c.key = 5, 1, 2) = 3"));
+    CHECK(finds("CHOOSE(1, c.key, c.x) = 5", "[[5]]") && is_none("CHOOSE(3, c.key, c.x)"));
+    CHECK(finds("c.key LIKE 'a[%]b'", "[[\"a%b\"]]"));
+    CHECK(finds("ARRAY_CONTAINS([c.key], 5)", "[[5]]"));
+    CHECK(finds("ARRAY_CONTAINS_ANY([1, 2], c.key)", "[[1],[2]]"));
+    CHECK(finds("c.key >= false", "[[false],[true]]") && finds("c.key <= null", "[[null]]"));
+    CHECK(finds("c.key <= ''", "[[\"\"]]"));
+}
+
+TEST(conditions_of_one_path_are_looked_at_together)
+{
+    CHECK(is_none("IS_STRING(c.x) AND c.x = 1"));
+    CHECK(is_none("NOT IS_STRING(c.key) AND c.key = 'a'"));
+    CHECK(is_none("c.x = 1 AND (c.x = 2 OR c.x = 3)"));
+    CHECK(is_none("c.x + 1 > 2 AND LOWER(c.x) = 'x'"));
+    CHECK(is_none("c.x.y = 1 AND c.x = 2"));
+    CHECK(is_none("c.x.y = 1 AND c.x[0] = 2"));
+    CHECK(is_none("c.x = {y: 1} AND c.x.y = 2"));
+    CHECK(is_none("c.x LIKE 'a%' AND c.x = 'b'"));
+    CHECK(is_none("c.x ? 's' : c.x"));
+    CHECK(is_none("SELECT VALUE c.x.y FROM c WHERE c.x = 1"));
+    CHECK(is_none("SELECT VALUE t FROM t IN c.x WHERE t.y = 1 AND t = 2"));
+    CHECK(is_all("SELECT VALUE c.x FROM c WHERE c.x.y = 1"));
+    CHECK(is_all("c.x[0] = 1 AND c.x[1] = 2"));
+    CHECK(is_all("c.x = {y: 1} AND c.x.y = 1"));
+    CHECK(is_all("c.x.y = 1 AND NOT IS_DEFINED(c.x.z)"));
+    CHECK(is_all("SELECT VALUE c.id FROM c JOIN t IN c.x JOIN u IN c.x WHERE t = 1 AND u = 2"));
+}
+
+TEST(names_of_subqueries_stand_for_what_they_select)
+{
+    CHECK(finds("SELECT * FROM (SELECT VALUE c FROM c) d WHERE d.key = 5", "[[5]]"));
+    CHECK(finds("SELECT * FROM (SELECT * FROM c) d WHERE d.key = 5", "[[5]]"));
+    CHECK(finds("SELECT * FROM (SELECT c.key AS k FROM c) d WHERE d.k = 5", "[[5]]"));
+    CHECK(finds("SELECT * FROM (SELECT -c.key AS k FROM c) d WHERE d.k = 5", "[[-5]]"));
+    CHECK(finds("SELECT * FROM (SELECT c.key AS k FROM c GROUP BY c.key) d WHERE d.k = 5", "[[5]]"));
+    CHECK(finds("SELECT VALUE x FROM x IN (SELECT VALUE c.x FROM c WHERE c.key = 5)", "[[5]]"));
+    CHECK(finds("c.key = (SELECT VALUE 5)", "[[5]]") && finds("(SELECT c.key AS k).k = 5", "[[5]]"));
+    CHECK(finds("(SELECT VALUE d.key FROM c d) = 5", "[[5]]"));
+}
+
+/* Each level has the one below it twice. */
+TEST(names_that_stand_for_more_and_more_end_somewhere)
+{
+    struct buf text;
+
+    buf_init(&text, &test_op()->arena);
+    buf_text(&text, "SELECT VALUE 1 FROM ");
+    for (int i = 0; i < 20; i++)
+        buf_text(&text, "(SELECT VALUE [x, x] FROM ");
+    buf_text(&text, "c x");
+    for (int i = 0; i < 20; i++)
+        buf_text(&text, ") x");
+    buf_text(&text, " WHERE x = ");
+    for (int i = 0; i < 20; i++)
+        buf_text(&text, "[[");
+    for (int i = 0; i < 20; i++)
+        buf_text(&text, "], []]");
+    buf_byte(&text, '\0');
+    (void)ranges_of(text.data, &one_path);
 }
 
 TEST(a_name_stands_for_its_path)

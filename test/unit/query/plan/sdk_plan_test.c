@@ -174,6 +174,8 @@ TEST(a_client_is_told_which_features_it_lacks)
     CHECK(plan_with("SELECT c.a, COUNT(1), MAX(c.b) FROM c GROUP BY c.a OFFSET 1 LIMIT 2",
                     " Aggregate,OrderBy ", &out) == ST_BAD_HEADER);
     CHECK(strcmp(test_op()->error,
+                 "Query contains 1 or more unsupported features. Upgrade your SDK to a version that does "
+                 "support the requested features:\n"
                  "Query contains the following features, which the calling client does not support:\n"
                  "None GroupBy MultipleAggregates OffsetAndLimit NonValueAggregate ") == 0);
     CHECK(plan_with("SELECT c.a FROM c", "", &out) == ST_OK);

@@ -90,7 +90,7 @@ TEST(subqueries_are_indented)
     CHECK(prints_as("SELECT EXISTS(SELECT 1 FROM x IN (SELECT 2))",
                     "SELECT EXISTS(\n    SELECT 1\n    FROM x IN (\n        SELECT 2\n    )\n)"));
     CHECK(prints_as("SELECT ARRAY(SELECT 1), (SELECT 1).a",
-                    "SELECT ARRAY(\n    SELECT 1\n), (\n    SELECT 1\n).a"));
+                    "SELECT ARRAY(\n        SELECT 1\n    ), (\n    SELECT 1\n).a"));
 }
 
 TEST(names_of_functions_stay_as_they_are_written)
