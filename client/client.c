@@ -104,11 +104,6 @@ const orrery_response *orrery_failed_response(const orrery_client *client)
     return client ? client->failed : NULL;
 }
 
-#define SETTING(settings, member)                                                       \
-    ((settings)->size >= offsetof(orrery_settings, member) + sizeof((settings)->member) \
-         ? (settings)->member                                                           \
-         : (__typeof__((settings)->member))0)
-
 static int or_else(int setting, int otherwise)
 {
     return setting > 0 ? setting : otherwise;
@@ -141,13 +136,15 @@ static bool set_user_agent(orrery_client *client, const char *given)
     return set_text(&client->user_agent, line);
 }
 
+/* Inside the program there is no endpoint, and a URL is a path. */
 static bool set_texts(orrery_client *client, const orrery_settings *settings)
 {
-    size_t size = strlen(settings->endpoint);
+    const char *endpoint = SETTING(settings, endpoint) ? settings->endpoint : "";
+    size_t size = strlen(endpoint);
 
-    while (size > 0 && settings->endpoint[size - 1] == '/')
+    while (size > 0 && endpoint[size - 1] == '/')
         size--;
-    client->endpoint = memory_text(slice_make(settings->endpoint, size));
+    client->endpoint = memory_text(slice_make(endpoint, size));
     client->bearer_token = SETTING(settings, bearer_token);
     client->bearer_context = SETTING(settings, bearer_context);
     client->trace = SETTING(settings, trace);
@@ -171,6 +168,11 @@ static orrery_status set_key(orrery_client *client, const char *text)
     return good ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
+static bool has_database(const orrery_settings *settings)
+{
+    return SETTING(settings, directory) || SETTING(settings, memory) || SETTING(settings, database_of);
+}
+
 static bool key_is_sensible(const char *text)
 {
     uint8_t key[KEY_BYTES_MAX];
@@ -181,21 +183,15 @@ static bool key_is_sensible(const char *text)
     return good;
 }
 
-const char *orrery_open_error(const orrery_settings *settings)
+/* Of settings that name an endpoint. */
+static const char *mistake_of_http(const orrery_settings *settings)
 {
-    const char *endpoint = settings && struct_is_sized(settings) ? SETTING(settings, endpoint) : NULL;
-    int ways;
+    const char *endpoint = settings->endpoint;
+    int ways = (SETTING(settings, key) != NULL) + (SETTING(settings, resource_token) != NULL) +
+               (SETTING(settings, bearer_token) != NULL);
 
-    if (!settings)
-        return "there are no settings";
-    if (!struct_is_sized(settings))
-        return "settings begin with their size: { .size = sizeof(settings), ... }";
-    if (!endpoint)
-        return "there is no endpoint";
     if (strncmp(endpoint, "http://", 7) != 0 && strncmp(endpoint, "https://", 8) != 0)
         return "an endpoint begins with http:// or https://";
-    ways = (SETTING(settings, key) != NULL) + (SETTING(settings, resource_token) != NULL) +
-           (SETTING(settings, bearer_token) != NULL);
     if (ways != 1)
         return ways ? "there is more than one of a key, a resource token and bearer tokens"
                     : "there is neither a key nor a resource token nor bearer tokens";
@@ -204,28 +200,74 @@ const char *orrery_open_error(const orrery_settings *settings)
     return "";
 }
 
+const char *orrery_open_error(const orrery_settings *settings)
+{
+    int places;
+
+    if (!settings)
+        return "there are no settings";
+    if (!struct_is_sized(settings))
+        return "settings begin with their size: { .size = sizeof(settings), ... }";
+    places = (SETTING(settings, endpoint) != NULL) + (SETTING(settings, directory) != NULL) +
+             (SETTING(settings, memory) != 0) + (SETTING(settings, database_of) != NULL);
+    if (places != 1)
+        return places ? "there is more than one of endpoint, directory, memory and database_of"
+                      : "there is no endpoint, nor a database inside the program";
+    if (!has_database(settings))
+        return mistake_of_http(settings);
+    if (SETTING(settings, key) || SETTING(settings, resource_token) || SETTING(settings, bearer_token))
+        return "a database inside the program has no key, and nobody signs";
+    return "";
+}
+
+/* Tells the caller who wants to know it why there is no client. */
+static orrery_status say_why(const orrery_settings *settings, orrery_status status, const char *words)
+{
+    char *why = SETTING(settings, why);
+    size_t size = SETTING(settings, why_size);
+
+    if (status != ORRERY_OK && why && size > 0) {
+        snprintf(why, size, "%s", words && *words ? words : orrery_status_text(status));
+        end_whole(why);
+    }
+    return status;
+}
+
+static orrery_status begin(orrery_client *client, const orrery_settings *settings)
+{
+    orrery_status status;
+
+    client->env = env_system();
+    client->transport = has_database(settings) ? &transport_embedded : &transport_http;
+    set_numbers(client, settings);
+    if (!set_texts(client, settings))
+        return client_no_memory(client);
+    status = SETTING(settings, key) ? set_key(client, settings->key) : ORRERY_OK;
+    if (status == ORRERY_EINVAL)
+        return client_fail(client, status, "the key is no base64");
+    if (status == ORRERY_OK)
+        status = share_take(client, SETTING(settings, share));
+    return status == ORRERY_OK ? transport_open(client, settings) : status;
+}
+
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client)
 {
     orrery_client *made;
     orrery_status status;
+    const char *mistake;
 
     if (!client)
         return ORRERY_EINVAL;
     *client = NULL;
-    if (*orrery_open_error(settings))
-        return ORRERY_EINVAL;
+    mistake = orrery_open_error(settings);
+    if (*mistake)
+        return settings && struct_is_sized(settings) ? say_why(settings, ORRERY_EINVAL, mistake)
+                                                     : ORRERY_EINVAL;
     made = calloc(1, sizeof(*made));
     if (!made)
-        return ORRERY_ENOMEM;
-    made->env = env_system();
-    set_numbers(made, settings);
-    status = set_texts(made, settings) ? ORRERY_OK : ORRERY_ENOMEM;
-    if (status == ORRERY_OK && SETTING(settings, key))
-        status = set_key(made, settings->key);
-    if (status == ORRERY_OK)
-        status = share_take(made, SETTING(settings, share));
-    if (status == ORRERY_OK)
-        status = transport_open(made);
+        return say_why(settings, ORRERY_ENOMEM, NULL);
+    status = begin(made, settings);
+    say_why(settings, status, orrery_error(made));
     if (status == ORRERY_OK)
         *client = made;
     else

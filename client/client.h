@@ -36,6 +36,8 @@ struct target {
 };
 
 struct call;
+struct inside;
+struct trip;
 struct session;
 struct definition;
 struct known;
@@ -65,11 +67,14 @@ struct orrery_client {
     bool trust_any_certificate, no_proxy;
     int timeout_ms, connect_timeout_ms, connections_max, retries_max, retry_wait_ms_max;
 
+    const struct transport *transport;
+    struct inside *inside; /* what transport_embedded keeps; NULL: there is another one */
+
     CURLM *multi;
     bool multi_is_broken; /* it had no memory once: libcurl 7.88 may not go on with it */
     struct pollfd *fds;
     size_t fd_count, fd_capacity;
-    int64_t timer_ms; /* when libcurl wants to be called, on the monotonic clock; -1: not */
+    int64_t timer_ms; /* when the transport (libcurl) wants to be called, on the monotonic clock; -1: not */
     CURL *idle[IDLE_HANDLES_MAX];
     size_t idle_count;
     CURL *waiting;      /* of calls that wait */
@@ -122,6 +127,7 @@ struct call {
     double charge;
     int64_t deadline_ms, waited_ms, due_ms; /* due_ms: of the next attempt */
 
+    struct trip *trip; /* of transport_embedded, as `easy` is of the other */
     CURL *easy;
     struct curl_slist *lines;  /* in the arena */
     char date_line[48], *date; /* the header's line, and the date in it */
@@ -192,16 +198,41 @@ static inline void client_leave(orrery_client *client)
 }
 #endif
 
-/* ---- transport: libcurl */
+/* ---- transports: how requests get to a database (loop.c asks the client's for each) */
 
-orrery_status transport_open(orrery_client *client);
+/*
+ * A transport's open() may keep what it needs in client->inside. perform() and turn() tell call_attempt_ended() of what
+ * has come to an end; cancel() is called for any call, and then nothing more is told of it.
+ */
+struct transport {
+    orrery_status (*open)(orrery_client *client,
+                          const orrery_settings *settings); /* says why it failed: client_fail() */
+    void (*close)(orrery_client *client);                   /* also after half an open() */
+    orrery_status (*send)(struct call *call);    /* begins one attempt; ORRERY_ENOMEM and no other failure */
+    orrery_status (*perform)(struct call *call); /* one attempt to its end; likewise */
+    void (*cancel)(struct call *call);
+    /* Waits at most that long for client->fds, or -1: until one is ready; takes what has come. */
+    orrery_status (*turn)(orrery_client *client, int wait_ms);
+};
+
+extern const struct transport transport_http; /* libcurl: transport.c */
+extern const struct transport
+    transport_embedded; /* the database inside the program: embedded/, or outside.c that has none */
+
+orrery_status transport_open(orrery_client *client, const orrery_settings *settings);
 void transport_close(orrery_client *client);
-orrery_status transport_send(struct call *call);    /* begins one attempt */
-orrery_status transport_perform(struct call *call); /* one attempt to its end */
+orrery_status transport_send(struct call *call);
+orrery_status transport_perform(struct call *call);
 void transport_cancel(struct call *call);
 
 /* Does what can be done, and waits for more at most that long; -1: until something has happened. */
 orrery_status transport_turn(orrery_client *client, int timeout_ms);
+
+/* A member of the settings; 0 where the caller's struct is an older and shorter one. */
+#define SETTING(settings, member)                                                       \
+    ((settings)->size >= offsetof(orrery_settings, member) + sizeof((settings)->member) \
+         ? (settings)->member                                                           \
+         : (__typeof__((settings)->member))0)
 
 /* An attempt has come to its end: call.c decides what it means. */
 void call_attempt_ended(struct call *call, CURLcode code);

@@ -38,7 +38,7 @@ static const struct status_row status_rows[] = {
     { ORRERY_ELINK, "no link of a collection" },
     { ORRERY_ENORESOLVER, "the database has no resolver" },
     { ORRERY_EMIGRATING, "the collections are being rearranged" },
-    { ORRERY_EBUSY, "another manager is at work" },
+    { ORRERY_EBUSY, "another manager or process has it" },
     { ORRERY_ESTATE, "a saved state makes no sense" },
     { ORRERY_ECALLBACK, "a callback failed" },
 };

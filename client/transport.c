@@ -1,7 +1,7 @@
 /*
- * client/transport.c - libcurl: connections, attempts, and the loop that drives them.
- * libcurl tells which sockets it waits for and until when; transport_turn() polls them. A program with a loop of
- * its own polls the same set (orrery_poll_set).
+ * client/transport.c - requests over HTTP, by libcurl: connections, attempts.
+ * libcurl tells which sockets it waits for and until when; turn_http() polls them, and so does a program with a loop of its own
+ * (orrery_poll_set).
  */
 #include <assert.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static int set_timer(CURLM *multi, long timeout_ms, void *user)
     return 0;
 }
 
-orrery_status transport_open(orrery_client *client)
+static orrery_status open_multi(orrery_client *client)
 {
     pthread_once(&curl_once, prepare_curl);
     client->multi = curl_ready == CURLE_OK ? curl_multi_init() : NULL;
@@ -75,7 +75,18 @@ orrery_status transport_open(orrery_client *client)
     return ORRERY_OK;
 }
 
-void transport_close(orrery_client *client)
+static orrery_status open_http(orrery_client *client, const orrery_settings *settings)
+{
+    orrery_status status = open_multi(client);
+
+    (void)settings;                       /* each handle takes them from the client */
+    if (curl_ready == CURLE_NOT_BUILT_IN) /* embedded/curl.c found none */
+        return client_fail(client, ORRERY_EUNSUPPORTED,
+                           "over HTTP there must be libcurl, which cannot be loaded");
+    return status;
+}
+
+static void close_http(orrery_client *client)
 {
     while (client->idle_count > 0)
         curl_easy_cleanup(client->idle[--client->idle_count]);
@@ -83,7 +94,6 @@ void transport_close(orrery_client *client)
         curl_easy_cleanup(client->waiting);
     if (client->multi)
         curl_multi_cleanup(client->multi);
-    free(client->fds);
 }
 
 /* The calls that were under way have failed for want of memory, and a new handle takes the place of the old one. */
@@ -103,7 +113,7 @@ static orrery_status rebuild(orrery_client *client)
     if (client->multi)
         curl_multi_cleanup(client->multi);
     client->fd_count = 0;
-    client->multi_is_broken = transport_open(client) != ORRERY_OK;
+    client->multi_is_broken = open_multi(client) != ORRERY_OK;
     return client->multi_is_broken ? ORRERY_ENOMEM : ORRERY_OK;
 }
 
@@ -240,7 +250,7 @@ static bool prepare(struct call *call)
     return curl_easy_setopt(easy, CURLOPT_URL, call->url.data) == CURLE_OK;
 }
 
-orrery_status transport_send(struct call *call)
+static orrery_status send_http(struct call *call)
 {
     orrery_client *client = call->client;
 
@@ -260,7 +270,7 @@ orrery_status transport_send(struct call *call)
 }
 
 /* Calls that wait have a handle, and so a connection, of their own: without the loop, a request costs a tenth less. */
-orrery_status transport_perform(struct call *call)
+static orrery_status perform_http(struct call *call)
 {
     orrery_client *client = call->client;
     CURLcode code;
@@ -280,11 +290,6 @@ orrery_status transport_perform(struct call *call)
     return ORRERY_OK;
 }
 
-void transport_cancel(struct call *call)
-{
-    release_handle(call);
-}
-
 static void take_ended(orrery_client *client)
 {
     CURLMsg *message;
@@ -302,44 +307,6 @@ static void take_ended(orrery_client *client)
         call->response->http = (int)http;
         release_handle(call);
         call_attempt_ended(call, code);
-    }
-}
-
-/* How long there will be nothing to do, and `timeout_ms` at most; -1: for as long as it takes. */
-static int pause_ms(const orrery_client *client, int64_t now_ms, int timeout_ms)
-{
-    int64_t until = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
-
-    if (client->timer_ms >= 0 && client->timer_ms < until)
-        until = client->timer_ms;
-    for (const struct call *call = client->calls; call; call = call->next)
-        if (call->state == CALL_WAITING && call->due_ms < until)
-            until = call->due_ms;
-        else if (call->state == CALL_SENT && call->deadline_ms < until)
-            until = call->deadline_ms;
-    if (until == INT64_MAX)
-        return -1;
-    return until <= now_ms ? 0 : until - now_ms > 60000 ? 60000 : (int)(until - now_ms);
-}
-
-static void wake_waiting(orrery_client *client, int64_t now_ms)
-{
-    for (struct call *call = client->calls, *next; call; call = next) {
-        next = call->next;
-        if (call->state == CALL_WAITING && call->due_ms <= now_ms)
-            call_wake(call);
-    }
-}
-
-/* Whose answer has not come in their time, by our clock. */
-static void end_overdue(orrery_client *client, int64_t now_ms)
-{
-    for (struct call *call = client->calls, *next; call; call = next) {
-        next = call->next;
-        if (call->state != CALL_SENT || call->deadline_ms > now_ms)
-            continue;
-        release_handle(call);
-        call_attempt_ended(call, CURLE_OPERATION_TIMEDOUT);
     }
 }
 
@@ -364,16 +331,14 @@ static CURLMcode tell_ready(orrery_client *client)
     return code;
 }
 
-orrery_status transport_turn(orrery_client *client, int timeout_ms)
+static orrery_status turn_http(orrery_client *client, int wait_ms)
 {
     int64_t now_ms = env_monotonic_ms(client->env);
     CURLMcode code = CURLM_OK;
-    int running, wait_ms = pause_ms(client, now_ms, timeout_ms);
+    int running;
 
     if (client->multi_is_broken)
         return rebuild(client);
-    if (wait_ms < 0 && client->fd_count == 0)
-        return ORRERY_EIO;                                                     /* nothing would ever happen */
     if ((wait_ms != 0 || client->timer_ms < 0 || client->timer_ms > now_ms) && /* a due timer goes first */
         poll(client->fds, client->fd_count, wait_ms) > 0)
         code = tell_ready(client);
@@ -382,24 +347,16 @@ orrery_status transport_turn(orrery_client *client, int timeout_ms)
         client->timer_ms = -1;
         code = curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
-    wake_waiting(client, now_ms);
     take_ended(client);
-    end_overdue(client, now_ms);
     client->multi_is_broken = client->multi_is_broken || code != CURLM_OK;
     return code == CURLM_OK ? ORRERY_OK : ORRERY_ENOMEM;
 }
 
-/* Somebody must be told of a call that ended while another one was waited for. */
-static int run_in_ms(const orrery_client *client)
-{
-    return client->ended ? 0 : pause_ms(client, env_monotonic_ms(client->env), bulk_pause_ms(client, -1));
-}
-
-size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms)
-{
-    if (timeout_ms)
-        *timeout_ms = client ? run_in_ms(client) : -1;
-    for (size_t i = 0; client && i < client->fd_count && i < capacity; i++)
-        fds[i] = client->fds[i];
-    return client ? client->fd_count : 0;
-}
+const struct transport transport_http = {
+    .open = open_http,
+    .close = close_http,
+    .send = send_http,
+    .perform = perform_http,
+    .cancel = release_handle,
+    .turn = turn_http,
+};

@@ -4,6 +4,7 @@
 #include <orrery.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static orrery_client *client;
 
@@ -21,13 +22,49 @@ static inline void must(orrery_status status)
     must_of(status, client);
 }
 
-/* The program is called with the server's address and its key. */
+/*
+ * Where the database is. A program is called with a server's address and its key; or, if it is linked with
+ * liborrery-embedded, with a directory, or with the word "memory".
+ */
+static inline orrery_settings settings_from(int argc, char **argv)
+{
+    orrery_settings settings = { .size = sizeof(settings), .trust_any_certificate = 1 };
+    const char *place = argc > 1 ? argv[1] : "";
+
+    if (argc > 2 || strncmp(place, "http", 4) == 0) {
+        settings.endpoint = place;
+        settings.key = argc > 2 ? argv[2] : NULL;
+    } else if (strcmp(place, "memory") == 0) {
+        settings.memory = 1;
+    } else {
+        settings.directory = place;
+    }
+    return settings;
+}
+
+/* Those of one more client of the same database. One in memory has no name: it is named by a client that has it. */
+static inline orrery_settings settings_of_another(int argc, char **argv)
+{
+    orrery_settings settings = settings_from(argc, argv);
+
+    if (settings.memory) {
+        settings.memory = 0;
+        settings.database_of = client;
+    }
+    return settings;
+}
+
 static inline void open_client(int argc, char **argv)
 {
-    orrery_settings settings = { .size = sizeof(settings),
-                                 .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL,
-                                 .trust_any_certificate = 1 };
+    orrery_settings settings = settings_from(argc, argv);
+    char why[256] = "";
+    orrery_status status;
 
-    must(orrery_open(&settings, &client));
+    settings.why = why;
+    settings.why_size = sizeof(why);
+    status = orrery_open(&settings, &client);
+    if (status == ORRERY_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", orrery_status_text(status), why);
+    exit(1);
 }

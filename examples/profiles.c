@@ -8,9 +8,9 @@
 
 #include "example.h"
 
-enum { WRITERS = 2, PROFILES_FIRST = 120 };
+enum { WRITERS = 2, PROFILES_FIRST = 120, PROFILES_MAX = 3000 };
 
-static orrery_settings settings = { .size = sizeof(settings), .trust_any_certificate = 1 };
+static orrery_settings settings; /* of the writers' clients */
 static const orrery_extractor by_user = { .size = sizeof(by_user), .property = "id" };
 static atomic_bool finished;
 static atomic_int written;
@@ -48,7 +48,7 @@ static void *write_on(void *argument)
     must_of(orrery_resolver_follow(mine, "dbs/people", &options, &resolver), mine);
     must_of(orrery_client_set_resolver(mine, "dbs/people", resolver), mine);
     orrery_resolver_unref(resolver);
-    while (!finished)
+    while (!finished && written < PROFILES_MAX)
         write_profile(mine, written++);
     orrery_close(mine);
     return NULL;
@@ -98,9 +98,8 @@ int main(int argc, char **argv)
     pthread_t writers[WRITERS];
     size_t moved = 0;
 
-    settings.endpoint = argc > 1 ? argv[1] : NULL;
-    settings.key = argc > 2 ? argv[2] : NULL;
-    must(orrery_open(&settings, &client));
+    open_client(argc, argv);
+    settings = settings_of_another(argc, argv);
     orrery_delete(client, "dbs/people", NULL, NULL); /* from an earlier run */
     must(orrery_database_create(client, "people", NULL, NULL));
     must(orrery_manager_open(client, "dbs/people", &options, &manager));

@@ -21,8 +21,10 @@
  *     is NULL after a failure. Every _free and _close welcomes NULL. What a function returns as a const pointer
  *     belongs to the object it was asked of and lives as long, unless its comment says otherwise.
  * Threads. Objects have no hidden ties: two threads may use two clients at the same time. One object is used by one
- *     thread at a time; a debug build of the library ends the program where two threads meet in one client. A resolver does not change once it is made, and may be shared. There is no global
- *     state but libcurl's own, which the first orrery_open() prepares, once for the process.
+ *     thread at a time; a debug build of the library ends the program where two threads meet in one client. A resolver does
+ *     not change once it is made, and may be shared. There is no global state but libcurl's own, which the first
+ *     orrery_open() of an endpoint prepares, once for the process, and the list of databases inside the program, which locks
+ *     itself.
  * Errors. A call returns an orrery_status. A status above zero is a failure, and no other is: orrery_failed(status).
  *     orrery_error(client) has the reason in words until the client's next call. The library never ends the
  *     program and never prints: out of memory is ORRERY_ENOMEM, also in the middle of an answer.
@@ -84,9 +86,9 @@ typedef enum orrery_status {
     ORRERY_ELINK,         /* a text is no link of a collection */
     ORRERY_ENORESOLVER,   /* a database link, but the database has no resolver */
     ORRERY_EMIGRATING,    /* the collections are being rearranged: try later */
-    ORRERY_EBUSY,         /* another manager is at work on this database */
-    ORRERY_ESTATE,        /* a saved state makes no sense */
-    ORRERY_ECALLBACK      /* a function of yours returned a failure that is none of the above */
+    ORRERY_EBUSY,    /* another manager is at work on this database, or another process has the directory */
+    ORRERY_ESTATE,   /* a saved state makes no sense */
+    ORRERY_ECALLBACK /* a function of yours returned a failure that is none of the above */
 } orrery_status;
 
 #define orrery_failed(status) ((int)(status) > 0)
@@ -150,10 +152,24 @@ typedef struct orrery_settings {
     orrery_share *share; /* what is known together with other clients; NULL: it knows by itself */
     orrery_trace *trace; /* is told of every request, as it is sent and as it ends; NULL: nobody is */
     void *trace_context;
+    /* Instead of endpoint and key, one of three: see "The database inside the program". */
+    const char *directory; /* where the data lives; made if it is missing */
+    int memory;            /* 1: a database in memory, which ends with the last client that has it */
+    const orrery_client *database_of; /* the database that this client has open */
+    /* of a database inside the program, by whoever opens it first */
+    int async;                  /* 1: writes are acknowledged before they are safe from power loss */
+    int cache_mb, memory_mb;    /* as the server's --cache-mb and --memory; 0: as theirs */
+    const char *script_program; /* orrery-js, which runs JavaScript; NULL: where it was installed */
+    /* where orrery_open() writes, in words, why there is no client; NULL: nowhere */
+    char *why;
+    size_t why_size;
 } orrery_settings;
 
-/* Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64;
-   orrery_open_error() says which. */
+/*
+ * Does not speak to the server yet. ORRERY_EINVAL: there is no endpoint, or neither key nor token, or the key is no base64;
+ * orrery_open_error() says which. Of a database inside the program also: ORRERY_EUNSUPPORTED, this library has none;
+ * ORRERY_EBUSY, another process has the directory; ORRERY_EIO, it cannot be used.
+ */
 orrery_status orrery_open(const orrery_settings *settings, orrery_client **client);
 
 /* Why these settings open nothing, in words; "": they would. It needs no client, since there is none. */
@@ -757,6 +773,48 @@ size_t orrery_cancel(orrery_client *client, const void *context);
 /* Returns how many descriptors there are, and writes up to `capacity` of them to `fds`. timeout_ms becomes when to call
    orrery_run() at the latest (-1: whenever one of them is ready). */
 size_t orrery_poll_set(const orrery_client *client, struct pollfd *fds, size_t capacity, int *timeout_ms);
+
+/* ---- The database inside the program ------------------------------------------------------------------------ *
+ *
+ *     orrery_settings settings = { .size = sizeof(settings), .directory = "data" };
+ *
+ * Linked with liborrery-embedded (pkg-config orrery-embedded), a client may have the database in its own process: every
+ * call of this header means the same, and no socket and no signature is in between. liborrery itself has no database:
+ * there orrery_open() says ORRERY_EUNSUPPORTED. docs/embedded.md has the whole of it.
+ *
+ * Clients of one directory share one database, which is closed with the last of them: a thread that wants to ask opens
+ * a client of its own. Another process that opens the directory meanwhile is refused, ORRERY_EBUSY. A write that was
+ * answered survives the end of the process, kill -9 too. After fork() the child leaves all of it alone.
+ */
+
+/* What the database inside says of itself: one line, without a line end. It comes on any thread, and calls nothing here. */
+typedef enum orrery_log_level {
+    ORRERY_LOG_ERROR,
+    ORRERY_LOG_WARN,
+    ORRERY_LOG_INFO,
+    ORRERY_LOG_DEBUG
+} orrery_log_level;
+typedef void orrery_log(void *context, orrery_log_level level, const char *line);
+
+/* From now on, for all databases of the process; up to this level. NULL: nobody is told, as in the beginning. */
+void orrery_log_to(orrery_log *log, void *context, orrery_log_level level);
+
+typedef struct orrery_listen_settings {
+    size_t size;
+    const char *address; /* "localhost:8081"; port 0: one that is free */
+    const char *key; /* base64 of 32 bytes at least; NULL: the emulator's well-known one, on loopback only */
+    const char *tls_cert, *tls_key; /* PEM files; NULL: the directory's own certificate, in memory none */
+    int no_tls;                     /* 1: http only */
+} orrery_listen_settings;
+
+/*
+ * From now on SDKs and other programs may use the database that this client has open, as they use a server, until
+ * orrery_listen_end(), or until its last client is closed. `address`, if it is not NULL, gets "127.0.0.1:8081".
+ * ORRERY_EINVAL: this client is one over HTTP. ORRERY_EBUSY: it listens already. ORRERY_EIO: it cannot listen there.
+ */
+orrery_status orrery_listen(orrery_client *client, const orrery_listen_settings *settings, char *address,
+                            size_t address_size);
+void orrery_listen_end(orrery_client *client); /* requests in flight are finished first */
 
 /* ---- Client-side partitioning ------------------------------------------------------------------------------ *
  *

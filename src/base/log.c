@@ -1,5 +1,7 @@
 /* src/base/log.c - one write per line, so that threads do not mix theirs. */
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,11 +10,25 @@
 
 enum { TEXT_BYTES_MAX = 960 };
 
-static enum log_level most_detailed = LOG_INFO;
+static void write_line(void *context, enum log_level level, const char *text);
+
+static _Atomic(enum log_level) most_detailed = LOG_INFO;
+static pthread_mutex_t mutex =
+    PTHREAD_MUTEX_INITIALIZER; /* guards the two below, and is held while a line is told */
+static log_sink *sink = write_line;
+static void *sink_context;
 
 void log_set_level(enum log_level level)
 {
-    most_detailed = level;
+    atomic_store_explicit(&most_detailed, level, memory_order_relaxed);
+}
+
+void log_set_sink(log_sink *to, void *context)
+{
+    pthread_mutex_lock(&mutex);
+    sink = to;
+    sink_context = context;
+    pthread_mutex_unlock(&mutex);
 }
 
 /* How many bytes the control character has that begins here, or 0. Those of C1 have two, and terminals obey them. */
@@ -53,22 +69,32 @@ static size_t show_time(char *line, size_t capacity, enum log_level level)
            (size_t)snprintf(line + size, capacity - size, ".%03ldZ %s ", now.tv_nsec / 1000000, names[level]);
 }
 
+static void write_line(void *context, enum log_level level, const char *text)
+{
+    char line[TEXT_BYTES_MAX + 64];
+    size_t size = show_time(line, sizeof(line), level);
+
+    (void)context;
+    size += (size_t)snprintf(line + size, sizeof(line) - size, "%s\n", text);
+    if (write(STDERR_FILENO, line, size) < 0)
+        return; /* nobody is listening: there is nowhere left to say so */
+}
+
 void log_line(enum log_level level, const char *fmt, ...)
 {
-    char text[TEXT_BYTES_MAX], line[TEXT_BYTES_MAX + 64];
+    char text[TEXT_BYTES_MAX], line[TEXT_BYTES_MAX];
     va_list args;
-    size_t size;
 
-    if (level > most_detailed)
+    if (level > atomic_load_explicit(&most_detailed, memory_order_relaxed))
         return;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    size = show_time(line, sizeof(line), level);
-    size = show(line, size, sizeof(line) - 1, text);
-    line[size++] = '\n';
-    if (write(STDERR_FILENO, line, size) < 0)
-        return; /* nobody is listening: there is nowhere left to say so */
+    line[show(line, 0, sizeof(line) - 1, text)] = '\0';
+    pthread_mutex_lock(&mutex);
+    if (sink)
+        sink(sink_context, level, line);
+    pthread_mutex_unlock(&mutex);
 }
 
 struct log_quote log_quote(struct slice text)

@@ -9,8 +9,14 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-/* Set once at start, before there are threads. */
 void log_set_level(enum log_level level);
+
+/*
+ * Whom lines go to instead of standard error, without their time and level; NULL: nobody. It is told on any thread, and
+ * logs nothing itself. When log_set_sink() returns, nobody is in the sink that was there before.
+ */
+typedef void log_sink(void *context, enum log_level level, const char *line);
+void log_set_sink(log_sink *sink, void *context);
 
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *fmt, ...);
 

@@ -193,10 +193,8 @@ static bool is_endpoint(const char *url)
     return fail("not like https://name or https://name:port: --", "public-endpoint");
 }
 
-bool settings_read(struct settings *settings, int argc, char **argv, int from)
+void settings_default(struct settings *settings)
 {
-    bool given[FLAG_COUNT] = { false };
-
     *settings = (struct settings){ .data = "data",
                                    .store = "rocksdb",
                                    .durability = "sync",
@@ -207,6 +205,13 @@ bool settings_read(struct settings *settings, int argc, char **argv, int from)
                                    .script_seconds = SCRIPT_SECONDS_DEFAULT,
                                    .script_mb = SCRIPT_MB_DEFAULT,
                                    .script_children = SCRIPT_CHILDREN_MAX };
+}
+
+bool settings_read(struct settings *settings, int argc, char **argv, int from)
+{
+    bool given[FLAG_COUNT] = { false };
+
+    settings_default(settings);
     if (!read_flags(settings, argc, argv, from, given) || !read_environment(settings, given))
         return false;
     if (settings->listen.count == 0)

@@ -24,6 +24,9 @@ struct settings {
     long change_retention_hours;
 };
 
+/* What holds where nobody says anything: no address, and no memory but what memory_settle() finds. */
+void settings_default(struct settings *settings);
+
 /* Reads flags from argv[from] on. False after telling standard error what is wrong. */
 bool settings_read(struct settings *settings, int argc, char **argv, int from);
 

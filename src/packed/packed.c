@@ -408,9 +408,9 @@ enum status packed_open(struct op *op, struct run_space *space, const struct pac
     enum status st;
 
     TRY(packed_load(op, packed));
-    packed->is_running = options->threads && !options->read_only;
-    if (packed->is_running)
-        upkeep_start(packed);
+    packed->is_running = options->threads && !options->read_only && upkeep_start(packed);
+    if (!packed->is_running && options->threads && !options->read_only)
+        TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the index"));
     *opened = packed;
 out:
     if (st != ST_OK)

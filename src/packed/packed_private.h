@@ -81,7 +81,7 @@ enum status packed_load(struct op *op, struct packed *packed);
 
 /* ---- upkeep.c ---- */
 
-void upkeep_start(struct packed *packed);
+bool upkeep_start(struct packed *packed); /* false: no thread can be started */
 void upkeep_stop(struct packed *packed);
 
 /* The active delta becomes the sealed one, of which there must be none. Under append_mutex. */

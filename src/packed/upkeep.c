@@ -538,16 +538,17 @@ static void *run_thread(void *argument)
 }
 
 /* Signals are for the threads that wait for them. */
-void upkeep_start(struct packed *packed)
+bool upkeep_start(struct packed *packed)
 {
     sigset_t all, before;
+    bool started;
 
     assert(packed->options.threads);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&packed->thread, NULL, run_thread, packed) != 0)
-        abort();
+    started = pthread_create(&packed->thread, NULL, run_thread, packed) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
 }
 
 void upkeep_stop(struct packed *packed)

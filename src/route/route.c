@@ -116,6 +116,10 @@ static enum status check_signature(struct op *op, const struct router *router, c
         .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
     };
 
+    if (router->options.trusts_all) {
+        *who = (struct auth_who){ .kind = AUTH_BY_KEY, .is_known = true };
+        return ST_OK;
+    }
     return auth_check(op, router->options.auth, request, &subject, who);
 }
 

@@ -14,8 +14,9 @@ struct router;
 struct route_options {
     struct service *service;
     struct auth *auth;
-    bool guards_metrics;           /* they need a token or a signature */
-    struct audit *audit;           /* NULL: none is kept */
+    bool trusts_all;     /* whoever asks is the program itself: no host, no signature, every right */
+    bool guards_metrics; /* they need a token or a signature */
+    struct audit *audit; /* NULL: none is kept */
     const char *const *host_names; /* names besides loopback's that a Host header may have */
     size_t host_name_count;
     const char *const *cors_origins; /* web pages that may ask; "*" is any */

@@ -625,10 +625,8 @@ static void start_thread(struct committer *committer)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&committer->thread, NULL, run_thread, committer) != 0)
-        abort();
+    committer->threaded = pthread_create(&committer->thread, NULL, run_thread, committer) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    committer->threaded = true;
 }
 
 struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread)
@@ -649,7 +647,10 @@ struct committer *committer_new(const struct committer_parts *parts, struct env 
     pthread_cond_init(&committer->arrived, NULL);
     if (thread)
         start_thread(committer);
-    return committer;
+    if (committer->threaded == thread)
+        return committer;
+    committer_free(committer);
+    return NULL;
 }
 
 static void stop_thread(struct committer *committer)

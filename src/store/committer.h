@@ -43,7 +43,7 @@ struct committer_parts {
     struct cache *cache;   /* of documents, which is told what changes; NULL: none */
 };
 
-/* With `thread` it runs by itself until committer_free(). */
+/* With `thread` it runs by itself until committer_free(). NULL: no thread can be started. */
 struct committer *committer_new(const struct committer_parts *parts, struct env *env, bool sync, bool thread);
 void committer_free(struct committer *committer); /* NULL is welcome */
 

@@ -101,6 +101,8 @@ enum status store_open_over(struct op *op, struct backend *backend, const struct
     if (options->entries == ENTRIES_PACKED)
         TRY(open_packed(op, local, options));
     local->committer = open_committer(op, local, options);
+    if (!local->committer)
+        TRY(op_fail(op, ST_UNAVAILABLE, "no thread can be started for the store"));
     *store = &local->base;
 out:
     if (st != ST_OK)

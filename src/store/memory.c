@@ -264,9 +264,9 @@ static struct memory_row *row_for(struct memory *memory, struct slice key)
 }
 
 /* Newer than the row's other versions, or instead of one of the same write. */
-static void set_version(struct memory *memory, struct memory_row *row, struct slice value, uint64_t sequence)
+static void set_version(struct memory *memory, struct memory_row *row, struct version *version,
+                        struct slice value, uint64_t sequence)
 {
-    struct version *version = heap_allocate_unset(sizeof(*version) + value.size);
     struct version *older = row->newest;
 
     assert(!older || older->sequence <= sequence);
@@ -283,29 +283,56 @@ static void set_version(struct memory *memory, struct memory_row *row, struct sl
 }
 
 /* A row in the waiting list is left to settle_waiting(), which must still find it there. */
-static void mutate(struct memory *memory, const struct mutation *mutation, uint64_t oldest)
+static void mutate(struct memory *memory, const struct mutation *mutation, struct version *version,
+                   uint64_t oldest)
 {
     struct memory_row *row = row_for(memory, mutation->key);
 
-    set_version(memory, row, mutation->value, memory->sequence);
+    set_version(memory, row, version, mutation->value, memory->sequence);
     if (!row->waiting && !settle(memory, row, oldest))
         wait_if_unsettled(memory, row);
+}
+
+static void free_unused(struct version **versions, size_t count)
+{
+    for (size_t i = 0; versions && i < count; i++)
+        free(versions[i]);
+    free(versions);
+}
+
+/* Room for every value of a write, whose sizes clients chose, before any of it is done. NULL: there is not enough. */
+static struct version **versions_for(const struct mutation *mutations, size_t count)
+{
+    struct version **versions = calloc(count ? count : 1, sizeof(struct version *));
+
+    for (size_t i = 0; versions && i < count; i++) {
+        versions[i] = malloc(sizeof(struct version) + mutations[i].value.size);
+        if (versions[i])
+            continue;
+        free_unused(versions, i);
+        return NULL;
+    }
+    return versions;
 }
 
 /* By the committer and by the packed index, which settles: the lock puts them in a row. */
 static enum status memory_write(struct op *op, struct backend *backend, const struct mutation *mutations,
                                 size_t count, bool sync)
 {
+    struct version **versions = versions_for(mutations, count);
     struct memory *memory = memory_of(backend);
     uint64_t oldest;
 
-    (void)op, (void)sync;
+    (void)sync;
+    if (!versions)
+        return op_fail(op, ST_UNAVAILABLE, "There is no memory for what would be written.");
     pthread_rwlock_wrlock(&memory->lock);
     memory->sequence++;
     oldest = oldest_visible(memory);
     for (size_t i = 0; i < count; i++)
-        mutate(memory, &mutations[i], oldest);
+        mutate(memory, &mutations[i], versions[i], oldest);
     pthread_rwlock_unlock(&memory->lock);
+    free(versions);
     return ST_OK;
 }
 
@@ -324,7 +351,8 @@ static enum status memory_remove_range(struct op *op, struct backend *backend, s
     while (node && slice_compare(node->key, to) < 0) {
         struct sorted_node *after = node->after[0];
 
-        mutate(memory, &(struct mutation){ .key = node->key }, oldest);
+        mutate(memory, &(struct mutation){ .key = node->key }, heap_allocate_unset(sizeof(struct version)),
+               oldest);
         node = after;
     }
     pthread_rwlock_unlock(&memory->lock);

@@ -1,13 +1,10 @@
 /*
- * test/client/programs/drive_calls.c - one call of every kind against a real server; says which went otherwise than expected.
- * usage: drive_calls ENDPOINT KEY. The last line is "N passed, M failed".
+ * test/client/programs/drive_calls.c - one call of every kind against a real database; says which went otherwise than expected.
+ * usage: drive_calls ENDPOINT KEY, or DIRECTORY, or memory. The last line is "N passed, M failed".
  */
-#include <orrery.h>
-#include <stdio.h>
-#include <string.h>
+#include "../../../examples/example.h"
 
 static const char items[] = "dbs/drive/colls/items";
-static orrery_client *client;
 static int passed, failed;
 
 static void check(int good, const char *what, int line)
@@ -341,13 +338,18 @@ static void scripts(void)
     CHECK(orrery_delete(client, "dbs/drive/colls/items/sprocs/hello", NULL, NULL) == ORRERY_OK);
 }
 
+/* Tokens are for those who come from outside: a database inside the program listens for them. */
 static void resource_tokens(const char *endpoint)
 {
+    orrery_listen_settings listen = { .size = sizeof(listen), .address = "127.0.0.1:0", .no_tls = 1 };
+    char url[96] = "http://";
     orrery_key key = orrery_key_text("a");
-    orrery_settings settings = { .size = sizeof(settings), .endpoint = endpoint };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = endpoint ? endpoint : url };
     orrery_response *permission = NULL;
     orrery_client *guest = NULL;
 
+    if (!endpoint)
+        CHECK(orrery_listen(client, &listen, url + 7, sizeof(url) - 7) == ORRERY_OK);
     CHECK(orrery_create(client, "dbs/drive/users", "{\"id\":\"ann\"}", ORRERY_TEXT, NULL, NULL) == ORRERY_OK);
     CHECK(orrery_create(client, "dbs/drive/users/ann/permissions",
                         "{\"id\":\"p\",\"permissionMode\":\"Read\",\"resource\":\"dbs/drive/colls/items\"}",
@@ -363,13 +365,7 @@ static void resource_tokens(const char *endpoint)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { .size = sizeof(settings),
-                                 .endpoint = argv[1],
-                                 .key = argc > 2 ? argv[2] : NULL,
-                                 .trust_any_certificate = 1 };
-
-    if (argc < 3 || orrery_open(&settings, &client) != ORRERY_OK)
-        return 2;
+    open_client(argc, argv);
     databases_and_containers();
     writes();
     reads();
@@ -383,7 +379,7 @@ int main(int argc, char **argv)
     queries_that_do_not_wait();
     changes();
     scripts();
-    resource_tokens(argv[1]);
+    resource_tokens(argc > 2 ? argv[1] : NULL);
     CHECK(orrery_delete(client, "dbs/drive", NULL, NULL) == ORRERY_OK);
     orrery_close(client);
     printf("%d passed, %d failed\n", passed, failed);

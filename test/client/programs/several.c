@@ -1,24 +1,12 @@
 /*
  * test/client/programs/several.c - a query over three collections answers what it answers over one that has everything.
- * Asked of a server: several ENDPOINT KEY. Ends with "N passed, M failed".
+ * usage: several ENDPOINT KEY, or DIRECTORY, or memory. Ends with "N passed, M failed".
  */
-#include <orrery.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../../../examples/example.h"
 
 enum { DOCUMENTS = 240, ROWS_MAX = 2 * DOCUMENTS, COLLECTIONS = 3 };
 
-static orrery_client *client;
 static int passed, failed;
-
-static void must(orrery_status status)
-{
-    if (!orrery_failed(status))
-        return;
-    printf("%s: %s\n0 passed, 1 failed\n", orrery_status_text(status), client ? orrery_error(client) : "");
-    exit(1);
-}
 
 enum comparison { IN_ORDER, ANY_ORDER, COUNT_ONLY };
 
@@ -168,11 +156,7 @@ static void check_list(void)
 
 int main(int argc, char **argv)
 {
-    orrery_settings settings = { .size = sizeof(settings),
-                                 .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL };
-
-    must(orrery_open(&settings, &client));
+    open_client(argc, argv);
     make_collections();
     make_documents();
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)

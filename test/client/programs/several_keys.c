@@ -83,9 +83,10 @@ static void check_all(orrery_client *asks)
             check(asks, filters[i], number, number % 2 ? 3 : 0);
 }
 
-static orrery_client *open_fresh(char **argv)
+/* Another client of the same database. */
+static orrery_client *open_fresh(int argc, char **argv)
 {
-    orrery_settings settings = { .size = sizeof(settings), .endpoint = argv[1], .key = argv[2] };
+    orrery_settings settings = settings_of_another(argc, argv);
     orrery_extractor by_id = { .size = sizeof(by_id), .property = "id" };
     orrery_resolver *resolver = NULL;
     orrery_client *fresh = NULL;
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
     open_client(argc, argv);
     make_collections();
     make_documents();
-    fresh = open_fresh(argv);
+    fresh = open_fresh(argc, argv);
     check_all(fresh);
     check_all(client);
     must(orrery_delete(client, "dbs/keys", NULL, NULL));
