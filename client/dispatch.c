@@ -1,4 +1,5 @@
 /* client/dispatch.c - links of databases: which collections a document, a query or a list goes to. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "client.h"
@@ -155,6 +156,7 @@ orrery_status resolver_open(orrery_client *client, const struct question *questi
     client_begin(client);
     status = say_why(client, read_links(resolver, question->key, &links), link);
     if (status == ORRERY_OK) {
+        assert(links);
         asked.links = links->link;
         asked.link_count = links->count;
         asked.key = NULL;

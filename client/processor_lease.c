@@ -55,14 +55,14 @@ static orrery_status lease_read(orrery_value document, struct lease *lease)
     orrery_value range = orrery_value_member(orrery_value_member(document, "FeedRange"), "Range");
     bool good = true;
 
-    *lease = (struct lease){ .id = text_of(document, "id", &good),
-                             .token = text_of(document, "LeaseToken", &good),
-                             .min = text_of(range, "min", &good),
-                             .max = text_of(range, "max", &good),
-                             .owner = text_of(document, "Owner", &good),
-                             .continuation = text_of(document, "ContinuationToken", &good),
-                             .etag = text_of(document, "_etag", &good),
-                             .renewed_ms = time_of(document) };
+    *lease = (struct lease){ .renewed_ms = time_of(document) };
+    lease->id = text_of(document, "id", &good);
+    lease->token = text_of(document, "LeaseToken", &good);
+    lease->min = text_of(range, "min", &good);
+    lease->max = text_of(range, "max", &good);
+    lease->owner = text_of(document, "Owner", &good);
+    lease->continuation = text_of(document, "ContinuationToken", &good);
+    lease->etag = text_of(document, "_etag", &good);
     if (!lease->token) /* of the first SDKs that had leases */
         lease->token = text_of(document, "PartitionId", &good);
     lease->is_part = lease->token && strchr(lease->token, '-');
@@ -449,14 +449,14 @@ static orrery_status reread(struct lease *lease, orrery_response *response)
     struct lease fresh;
     orrery_status status = lease_read(orrery_response_json(response), &fresh);
 
-    fresh.poll_due_ms = lease->poll_due_ms;
-    if (status == ORRERY_OK)
-        lease_free(lease);
-    if (status == ORRERY_OK)
-        *lease = fresh;
-    else
+    if (status != ORRERY_OK) {
         lease_free(&fresh);
-    return status;
+        return status;
+    }
+    fresh.poll_due_ms = lease->poll_due_ms;
+    lease_free(lease);
+    memcpy(lease, &fresh, sizeof(fresh));
+    return ORRERY_OK;
 }
 
 static orrery_status replace(struct orrery_processor *processor, struct lease *lease, const char *owner,
