@@ -16,7 +16,7 @@ const SYSTEM: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
 const CANNOT: [&str; 2] = ["ClientOrderByComplexValueUnsupported", "ClientBufferedQueryRequiresFiniteWindow"];
 
 /// It does not know these by its own word, so the server makes no plan of them.
-const UNKNOWN: [&str; 6] = ["COUNT(", "SUM(", "AVG(", "MIN(", "MAX(", "GROUP BY"];
+const UNKNOWN: [&str; 7] = ["COUNT(", "SUM(", "AVG(", "MIN(", "MAX(", "GROUP BY", "ORDER BY RANK"];
 
 struct Suite {
     table: Value,
