@@ -18,41 +18,6 @@ static struct demand *each_of_kinds(struct reader *reader, struct term term, kin
 
 /* ---- comparisons ---- */
 
-static enum operator_kind opposite(enum operator_kind operation)
-{
-    switch (operation) {
-    case OPERATOR_LESS:
-        return OPERATOR_GREATER_EQUAL;
-    case OPERATOR_LESS_EQUAL:
-        return OPERATOR_GREATER;
-    case OPERATOR_GREATER:
-        return OPERATOR_LESS_EQUAL;
-    case OPERATOR_GREATER_EQUAL:
-        return OPERATOR_LESS;
-    case OPERATOR_EQUAL:
-        return OPERATOR_NOT_EQUAL;
-    default:
-        return OPERATOR_EQUAL;
-    }
-}
-
-/* a < b is b > a. */
-static enum operator_kind turned(enum operator_kind operation)
-{
-    switch (operation) {
-    case OPERATOR_LESS:
-        return OPERATOR_GREATER;
-    case OPERATOR_LESS_EQUAL:
-        return OPERATOR_GREATER_EQUAL;
-    case OPERATOR_GREATER:
-        return OPERATOR_LESS;
-    case OPERATOR_GREATER_EQUAL:
-        return OPERATOR_LESS_EQUAL;
-    default:
-        return operation;
-    }
-}
-
 static bool is_finite(struct value value)
 {
     return value.kind != JSON_NUMBER || isfinite(value.number);
@@ -130,7 +95,7 @@ struct demand *demand_compared(struct reader *reader, enum operator_kind operati
     if (demand_constant(b, &value))
         return with_constant(reader, operation, a, value);
     if (demand_constant(a, &value))
-        return with_constant(reader, turned(operation), b, value);
+        return with_constant(reader, interval_turned_order(operation), b, value);
     return demand_pair(reader, DEMAND_AND, demand_kinds(reader, a, KINDS_DEFINED),
                        demand_kinds(reader, b, KINDS_DEFINED));
 }
@@ -172,7 +137,7 @@ static struct demand *comparison(struct reader *reader, struct term term, kinds 
     if ((truths & KINDS_BOOLEAN) == KINDS_BOOLEAN)
         return comparable(reader, term);
     if (!(truths & kinds_one(JSON_TRUE)))
-        operation = opposite(operation);
+        operation = interval_opposite_order(operation);
     return demand_compared(reader, operation, demand_kid(term, 0), demand_kid(term, 1));
 }
 

@@ -53,41 +53,6 @@ static struct filter *differs(struct arena *arena, const struct alias *aliases, 
     return filter_at(arena, aliases, expr, both, 2);
 }
 
-static enum operator_kind opposite(enum operator_kind operation)
-{
-    switch (operation) {
-    case OPERATOR_LESS:
-        return OPERATOR_GREATER_EQUAL;
-    case OPERATOR_LESS_EQUAL:
-        return OPERATOR_GREATER;
-    case OPERATOR_GREATER:
-        return OPERATOR_LESS_EQUAL;
-    case OPERATOR_GREATER_EQUAL:
-        return OPERATOR_LESS;
-    case OPERATOR_EQUAL:
-        return OPERATOR_NOT_EQUAL;
-    default:
-        return OPERATOR_EQUAL;
-    }
-}
-
-/* a < b is b > a. */
-static enum operator_kind turned(enum operator_kind operation)
-{
-    switch (operation) {
-    case OPERATOR_LESS:
-        return OPERATOR_GREATER;
-    case OPERATOR_LESS_EQUAL:
-        return OPERATOR_GREATER_EQUAL;
-    case OPERATOR_GREATER:
-        return OPERATOR_LESS;
-    case OPERATOR_GREATER_EQUAL:
-        return OPERATOR_LESS_EQUAL;
-    default:
-        return operation;
-    }
-}
-
 static struct filter *ordered(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                               enum operator_kind operation, struct value value)
 {
@@ -134,14 +99,14 @@ static struct filter *compare(struct arena *arena, const struct alias *aliases, 
     if (fold_constant(b, &value))
         return compared(arena, aliases, a, operation, value);
     if (fold_constant(a, &value))
-        return compared(arena, aliases, b, turned(operation), value);
+        return compared(arena, aliases, b, interval_turned_order(operation), value);
     return filter_any();
 }
 
 struct filter *filter_comparison(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                                  bool truth)
 {
-    enum operator_kind operation = truth ? expr->operation : opposite(expr->operation);
+    enum operator_kind operation = truth ? expr->operation : interval_opposite_order(expr->operation);
 
     assert(expr->kid_count == 2);
     return compare(arena, aliases, operation, expr->kid[0], expr->kid[1]);

@@ -241,3 +241,37 @@ void interval_print(struct buf *out, const struct interval *interval)
     print_bound(out, &interval->high, interval->last);
     buf_byte(out, interval->high.is_set && interval->high.is_open ? ')' : ']');
 }
+
+enum operator_kind interval_opposite_order(enum operator_kind operation)
+{
+    switch (operation) {
+    case OPERATOR_LESS:
+        return OPERATOR_GREATER_EQUAL;
+    case OPERATOR_LESS_EQUAL:
+        return OPERATOR_GREATER;
+    case OPERATOR_GREATER:
+        return OPERATOR_LESS_EQUAL;
+    case OPERATOR_GREATER_EQUAL:
+        return OPERATOR_LESS;
+    case OPERATOR_EQUAL:
+        return OPERATOR_NOT_EQUAL;
+    default:
+        return OPERATOR_EQUAL;
+    }
+}
+
+enum operator_kind interval_turned_order(enum operator_kind operation)
+{
+    switch (operation) {
+    case OPERATOR_LESS:
+        return OPERATOR_GREATER;
+    case OPERATOR_LESS_EQUAL:
+        return OPERATOR_GREATER_EQUAL;
+    case OPERATOR_GREATER:
+        return OPERATOR_LESS;
+    case OPERATOR_GREATER_EQUAL:
+        return OPERATOR_LESS_EQUAL;
+    default:
+        return operation;
+    }
+}

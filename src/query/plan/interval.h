@@ -24,6 +24,10 @@ struct interval interval_of_prefix(struct slice prefix);
 /* Values of its own kind that are less than the value, or greater, or else equal: null to strings have such an order. */
 struct interval interval_of_order(enum operator_kind operation, struct value value);
 
+/* The comparison that holds where this one does not; and with its sides changed: a < b is b > a. */
+enum operator_kind interval_opposite_order(enum operator_kind operation);
+enum operator_kind interval_turned_order(enum operator_kind operation);
+
 /* Every defined value but this one, which is no array and no object: before it, and behind it. */
 void interval_complement(struct value value, struct interval both[2]);
 
