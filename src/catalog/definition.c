@@ -481,7 +481,7 @@ enum status container_define(struct op *op, struct json body, struct define_opti
     json_add_name(&out, slice_of("indexingPolicy"));
     TRY(indexing_policy_define(
         op, json_get(body, "indexingPolicy"),
-        (struct indexing_options){ .is_geometry = is_geometry, .keeps_lazy = options.is_old }, &out));
+        (struct indexing_options){ .is_geometry = is_geometry, .is_old = options.is_old }, &out));
     json_add_name(&out, slice_of("partitionKey"));
     TRY(define_key(op, json_get(body, "partitionKey"), options, &out));
     TRY(define_others(op, body, options.old, &out));

@@ -7,7 +7,7 @@
 
 struct define_options {
     bool
-        is_old; /* clients of API versions before 2018-12-31 may leave partitionKey out, and keep the mode lazy */
+        is_old; /* clients of API versions before 2018-12-31 may leave partitionKey out; see indexing.h, too */
     struct json old; /* the definition that is to be replaced; absent for a new container */
 };
 

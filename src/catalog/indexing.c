@@ -339,14 +339,13 @@ static bool mode_is(struct json mode, const char *name)
 }
 
 /* Lazy is a mode of old: the service takes it, and indexes consistently. */
-static enum status read_mode(struct op *op, struct json policy, bool keeps_lazy, const char **name,
-                             bool *none)
+static enum status read_mode(struct op *op, struct json policy, bool is_old, const char **name, bool *none)
 {
     struct json mode = json_get(policy, "indexingMode"), automatic = json_get(policy, "automatic");
     bool lazy = mode_is(mode, "lazy");
 
     *none = mode_is(mode, "none");
-    *name = *none ? "none" : lazy && keeps_lazy ? "lazy" : "consistent";
+    *name = *none ? "none" : lazy && is_old ? "lazy" : "consistent";
     if (json_kind(mode) != JSON_UNDEFINED && !*none && !lazy && !mode_is(mode, "consistent"))
         return op_fail(
             op, ST_BAD_REQUEST,
@@ -371,11 +370,11 @@ enum status indexing_policy_define(struct op *op, struct json policy, struct ind
     if (json_kind(policy) != JSON_OBJECT && json_kind(policy) != JSON_UNDEFINED &&
         json_kind(policy) != JSON_NULL)
         TRY(op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'indexingPolicy' must be an object."));
-    TRY(read_mode(op, policy, options.keeps_lazy, &mode, &none));
+    TRY(read_mode(op, policy, options.is_old, &mode, &none));
     json_begin_object(out);
     add_text(out, "indexingMode", mode);
     json_add_name(out, slice_of("automatic"));
-    json_add_bool(out, !none && json_kind(json_get(policy, "automatic")) != JSON_FALSE);
+    json_add_bool(out, !none && !(options.is_old && json_kind(json_get(policy, "automatic")) == JSON_FALSE));
     if (none) {
         json_add_name(out, slice_of("includedPaths"));
         json_begin_array(out);

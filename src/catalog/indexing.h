@@ -4,7 +4,7 @@
 
 struct indexing_options {
     bool is_geometry; /* the container's shapes lie on a plane */
-    bool keeps_lazy;  /* for clients of old, who look for the mode that they gave */
+    bool is_old;      /* for clients of old: the mode lazy is kept, and an index that is not automatic */
 };
 
 /* Adds the full policy to the builder, as the value of a name already added. */

@@ -44,7 +44,8 @@ static const struct {
       POLICY(USUAL_PATHS) },
     { "{'includedPaths':[],'excludedPaths':[]}", POLICY(USUAL_PATHS) },
     { "{'indexingMode':'Consistent','automatic':true}", POLICY(USUAL_PATHS) },
-    { "{'automatic':false}", "{'indexingMode':'consistent','automatic':false," USUAL_PATHS "}" },
+    { "{'automatic':false}",
+      "{'indexingMode':'consistent','automatic':true," USUAL_PATHS "}" }, /* it is passed over */
     { "{'indexingMode':'None','automatic':false}", NO_INDEX },
     { "{'indexingMode':'none'}", NO_INDEX },
     { "{'indexingMode':'none','automatic':false,'includedPaths':[{'path':'/*'}],'compositeIndexes':1}",
