@@ -17,6 +17,14 @@ enum {
     BATCH_BYTES_MAX = 2202010,
     BATCH_ANSWER_BYTES_MAX = 10 * 1024 * 1024,
 
+    /* Of a transaction over several containers: the service's article on distributed transactions. */
+    TRANSACTION_OPERATIONS_MAX = 100,
+    TRANSACTION_BYTES_MAX = 2 * 1024 * 1024,
+    TRANSACTION_KEPT_HOURS_DEFAULT = 24,
+
+    /* What the records of transactions may have on disk, before new transactions are refused. */
+    LEDGER_BYTES_MAX = 1024 * 1024 * 1024,
+
     /* Attachments. Service: 2 GB of media in an account, no figure for one ("Azure Cosmos DB service quotas", until 2020). */
     ATTACHMENTS_MAX = 100, /* of an item */
     ATTACHMENT_BODY_BYTES_MAX = 64 * 1024,

@@ -72,11 +72,20 @@ struct committer {
 
 /* ---- the queue ---- */
 
+/* A set is submissions that are joined; mostly it is one. What follows the set in the queue. */
+static struct submission *end_of_set(const struct submission *first)
+{
+    while (first->joined)
+        first = first->next;
+    return first->next;
+}
+
 void committer_submit(struct committer *committer, struct submission *submissions, size_t count)
 {
     assert(count > 0);
     for (size_t i = 0; i < count; i++) {
         assert((submissions[i].batch != NULL) == (submissions[i].kind == SUBMISSION_COMMIT));
+        assert(!submissions[i].joined || (i + 1 < count && submissions[i + 1].batch));
         assert((submissions[i].bucket != NULL) == (submissions[i].kind != SUBMISSION_RECOVER));
         submissions[i].next = i + 1 < count ? &submissions[i + 1] : NULL;
         sem_init(&submissions[i].done, 0, 0);
@@ -91,12 +100,25 @@ void committer_submit(struct committer *committer, struct submission *submission
     pthread_mutex_unlock(&committer->mutex);
 }
 
-static size_t submission_bytes(const struct submission *submission)
+static size_t bytes_of_set(const struct submission *first)
 {
-    return submission->batch ? submission->batch->bytes : 0;
+    const struct submission *end = end_of_set(first);
+    size_t bytes = 0;
+
+    for (; first != end; first = first->next)
+        bytes += first->batch ? first->batch->bytes : 0;
+    return bytes;
 }
 
-/* At least one submission, and then as many as the bound allows. */
+/* Where the queue goes on behind a set. */
+static struct submission **link_behind(struct submission **at)
+{
+    while ((*at)->joined)
+        at = &(*at)->next;
+    return &(*at)->next;
+}
+
+/* At least one set, and then as many as the bound allows. */
 static struct submission *take_waiting(struct committer *committer)
 {
     struct submission *taken, **at = &committer->first;
@@ -105,9 +127,9 @@ static struct submission *take_waiting(struct committer *committer)
     thread_assert_locked(&committer->step_mutex);
     pthread_mutex_lock(&committer->mutex);
     taken = committer->first;
-    while (*at && (at == &committer->first || bytes + submission_bytes(*at) <= GROUP_BYTES_MAX)) {
-        bytes += submission_bytes(*at);
-        at = &(*at)->next;
+    while (*at && (at == &committer->first || bytes + bytes_of_set(*at) <= GROUP_BYTES_MAX)) {
+        bytes += bytes_of_set(*at);
+        at = link_behind(at);
     }
     committer->first = *at;
     *at = NULL;
@@ -241,20 +263,48 @@ static bool expectations_hold(const struct committer *committer, const struct su
     return true;
 }
 
-static enum status add_submission(struct committer *committer, struct submission *submission)
+static enum status check(const struct committer *committer, const struct submission *submission)
 {
-    if (submission->kind == SUBMISSION_DROP)
-        submission->bucket->dropped = true;
     if (submission->kind != SUBMISSION_COMMIT)
         return ST_OK;
     if (submission->bucket->dropped)
         return ST_OWNER_NOT_FOUND;
-    if (!expectations_hold(committer, submission)) {
-        committer->group.conflicts++;
-        return ST_WRITE_CONFLICT;
-    }
+    return expectations_hold(committer, submission) ? ST_OK : ST_WRITE_CONFLICT;
+}
+
+/* A batch may hold the stamps of those before it in its set: they are written before its own checksums are made. */
+static void tell_stamps(const struct submission *first, const struct submission *last)
+{
+    uint8_t *room = last->batch->stamps;
+
+    for (; room && first != last; first = first->next, room += STAMP_BYTES)
+        stamp_encode(&first->stamp, room);
+}
+
+static void add(struct committer *committer, const struct submission *first, struct submission *submission)
+{
+    if (submission->kind == SUBMISSION_DROP)
+        submission->bucket->dropped = true;
+    if (submission->kind != SUBMISSION_COMMIT)
+        return;
+    tell_stamps(first, submission);
     add_commit(committer, submission);
-    return ST_OK;
+}
+
+/* All of the set or none. Nothing of the set is marked as changed before all of it was checked. */
+static void add_set(struct committer *committer, struct submission *first)
+{
+    struct submission *end = end_of_set(first);
+    enum status st = ST_OK;
+
+    for (struct submission *each = first; st == ST_OK && each != end; each = each->next)
+        st = check(committer, each);
+    committer->group.conflicts += st == ST_WRITE_CONFLICT;
+    for (struct submission *each = first; each != end; each = each->next) {
+        each->status = st;
+        if (st == ST_OK)
+            add(committer, first, each);
+    }
 }
 
 /* One head for each bucket, however many of its batches are in the group. */
@@ -554,8 +604,8 @@ static void group_write(struct committer *committer)
 
     assert(atomic_load(&committer->writable));
     assert(!committer->in_doubt);
-    for (struct submission *submission = group->submissions; submission; submission = submission->next)
-        submission->status = add_submission(committer, submission);
+    for (struct submission *first = group->submissions; first; first = end_of_set(first))
+        add_set(committer, first);
     add_log(committer);
     add_heads(committer);
     st = append_all(committer);
