@@ -149,6 +149,11 @@ void partition_set_bare(struct partition_txn *txn, bool bare)
     txn->bare = bare;
 }
 
+void partition_set_behind(struct partition_txn *txn, uint16_t behind)
+{
+    txn->behind = behind;
+}
+
 void partition_abort(struct partition_txn *txn)
 {
     if (!txn)
@@ -348,6 +353,7 @@ static void fill(struct op *op, const struct partition_txn *txn, uint64_t number
         .ttl_seconds = ttl_of(document),
         .epk = epk_slice(&txn->key->epk),
         .document = document,
+        .behind = txn->behind,
     };
     indexed_mark(txn, item);
 }

@@ -79,6 +79,9 @@ void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish);
 /* Whether the items that the transaction writes are RECORD_BARE. By default they are not. */
 void partition_set_bare(struct partition_txn *txn, bool bare);
 
+/* How many members of the items that the transaction writes stand behind the system properties. By default none do. */
+void partition_set_behind(struct partition_txn *txn, uint16_t behind);
+
 /*
  * Finds the item with that id, and expects it unchanged from here on. `found` false is an answer, not an error. An
  * expired item is not found, and the transaction removes it. An item of LSN 0 was written by this transaction.

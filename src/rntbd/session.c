@@ -346,7 +346,8 @@ static struct slice pull_from(struct rntbd_session *session, struct stream *stre
     struct slice piece = take_piece(stream->unsent_head.size ? &stream->unsent_head : &stream->unsent);
 
     stream->sent_bytes += piece.size;
-    if (stream->unsent_head.size || stream->unsent.size)
+    session->base.ends_record = stream->unsent_head.size + stream->unsent.size == 0;
+    if (!session->base.ends_record)
         return piece;
     session->unsent = stream->rntbd.next_unsent;
     if (!session->unsent)
