@@ -356,9 +356,10 @@ static enum io send_unsent(struct connection *c)
     struct streams *streams = c->streams;
     struct slice parts[2] = { streams->unsent, slice_of("") };
     size_t sent;
-    enum io io = transport_send(&c->transport, parts, &sent);
+    enum io io = transport_send(&c->transport, parts, SIZE_MAX, &sent);
 
     count(&c->loop->counts.bytes_out, sent);
+    loop_moved(c->loop, sent);
     if (sent > 0)
         c->since_ms = c->loop->now_ms;
     streams->unsent = parts[0];
@@ -377,12 +378,15 @@ bool streams_is_over(const struct connection *c)
     return !streams->broken && streams->unsent.size == 0 && streams->session->kind->is_over(streams->session);
 }
 
+/* Until there is nothing to say, the socket takes no more, or others have their turn. */
 static enum io flush(struct connection *c)
 {
     struct streams *streams = c->streams;
     enum io io;
 
     do {
+        if (c->loop->left_bytes == 0)
+            return IO_TURN;
         if (streams->unsent.size == 0)
             gather(c);
         if (streams->unsent.size == 0 && (streams->broken || streams_is_over(c)))
@@ -398,7 +402,7 @@ enum io streams_flush(struct connection *c)
 {
     enum io io = flush(c);
 
-    if (io != IO_CLOSED && keep_answers(c->streams))
+    if (io != IO_CLOSED && io != IO_TURN && keep_answers(c->streams))
         io = flush(c);
     return io;
 }
@@ -411,6 +415,7 @@ static enum io receive(struct connection *c)
     if (io != IO_DONE)
         return io;
     count(&c->loop->counts.bytes_in, size);
+    loop_moved(c->loop, size);
     c->streams->heard_ms = c->loop->now_ms;
     c->drained = size < SCRATCH_BYTES && !transport_pending(&c->transport);
     return feed(c, slice_make(c->loop->scratch, size)) ? IO_DONE : IO_CLOSED;
@@ -508,6 +513,7 @@ static void end_session(struct connection *c)
         return;
     if (!streams->broken && !streams->session->kind->is_over(streams->session)) {
         streams->session->kind->end(streams->session);
+        loop_begin_turn(c->loop);
         streams_flush(c);
     }
     session_close(streams->session);
