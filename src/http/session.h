@@ -118,6 +118,7 @@ struct session {
     bool
         is_held; /* it has bytes that it has not taken, since its owner had no room: feed() goes on with them */
     bool is_partial; /* something was begun that is no stream yet, or no longer: its rest is awaited */
+    uint64_t parts;  /* how often something of that kind has come to its end */
 };
 
 /* NULL without memory. The limits and the owner must outlive it. */

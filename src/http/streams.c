@@ -16,6 +16,8 @@ struct streams {
     size_t job_count;
     uint64_t idle_since_ms;
     uint64_t heard_ms;  /* when something last came in */
+    uint64_t part;      /* of the session's, that is not whole */
+    uint64_t part_ms;   /* when it was begun */
     bool broken;        /* the session must not be asked anything any more */
     char *kept;         /* what the socket did not take, or NULL */
     struct claim claim; /* for that */
@@ -161,7 +163,7 @@ bool streams_open(struct connection *c, const struct session_kind *kind)
                                                .window_bytes = HTTP2_WINDOW_BYTES,
                                                .windows_bytes = HTTP2_WINDOWS_BYTES,
                                                .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
-    streams->idle_since_ms = streams->heard_ms = c->loop->now_ms;
+    streams->idle_since_ms = streams->heard_ms = streams->part_ms = c->loop->now_ms;
     streams->claim = (struct claim){ .account = options->account, .holder = HOLDER_ANSWERS };
     streams->session = session_open(kind, &streams->limits, &owner, c);
     c->streams = streams;
@@ -407,6 +409,15 @@ enum io streams_flush(struct connection *c)
     return io;
 }
 
+/* What is no stream yet has no time of its own. */
+static void note_part(struct streams *streams)
+{
+    if (streams->session->is_partial && streams->part == streams->session->parts)
+        return;
+    streams->part = streams->session->parts;
+    streams->part_ms = streams->heard_ms;
+}
+
 static enum io receive(struct connection *c)
 {
     size_t size = 0;
@@ -418,7 +429,10 @@ static enum io receive(struct connection *c)
     loop_moved(c->loop, size);
     c->streams->heard_ms = c->loop->now_ms;
     c->drained = size < SCRATCH_BYTES && !transport_pending(&c->transport);
-    return feed(c, slice_make(c->loop->scratch, size)) ? IO_DONE : IO_CLOSED;
+    if (!feed(c, slice_make(c->loop->scratch, size)))
+        return IO_CLOSED;
+    note_part(c->streams);
+    return IO_DONE;
 }
 
 enum io streams_step(struct connection *c)
@@ -468,6 +482,12 @@ static uint64_t idle_patience_ms(const struct connection *c)
                                                           : (uint64_t)c->loop->server->options.idle_ms;
 }
 
+/* A stream whose rest is late is told so before. */
+static uint64_t part_patience_ms(const struct http_options *options)
+{
+    return (uint64_t)options->request_ms + (uint64_t)options->request_ms / 2;
+}
+
 enum io streams_check_time(struct connection *c, uint64_t at_ms)
 {
     const struct http_options *options = &c->loop->server->options;
@@ -475,8 +495,9 @@ enum io streams_check_time(struct connection *c, uint64_t at_ms)
     bool is_stuck = streams->unsent.size && at_ms - c->since_ms > (uint64_t)options->request_ms;
     bool is_silent =
         streams->session->is_partial && at_ms - streams->heard_ms > (uint64_t)options->request_ms;
+    bool is_late = streams->session->is_partial && at_ms - streams->part_ms > part_patience_ms(options);
 
-    if (is_stuck || is_silent) {
+    if (is_stuck || is_silent || is_late) {
         count(&c->loop->counts.timeouts, 1);
         return IO_CLOSED;
     }
