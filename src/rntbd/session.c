@@ -117,6 +117,7 @@ static void end_payload(struct rntbd_session *session)
 
     session->awaits = AWAITS_HEAD;
     session->stream = NULL;
+    session->base.parts++;
     if (!stream)
         return;
     stream->whole = true;
@@ -178,6 +179,7 @@ static bool take_head(struct rntbd_session *session, struct slice *bytes)
     else if (!begin_request(session, head))
         return false;
     *bytes = slice_after(*bytes, size);
+    session->base.parts++;
     return !session->is_broken;
 }
 

@@ -461,7 +461,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_known_container(op, &routed->call));
     TRY(check_intended_container(op, &routed->call));
     TRY(check_session_token(op, routed));
-    if (routed->call.container && exchange->class != CLASS_QUICK)
+    if (routed->call.container)
         exchange->owner = rid_owner(&routed->call.container->rid);
     TRY(enter(op, routed));
     routed->is_prepared = true;
