@@ -1,6 +1,6 @@
 """test/direct/frames.py - a client of Direct mode in small: what HTTP says in words, in frames.
 
-Its tables are its own, so that a wrong row of src/rntbd/tokens.def is seen here.
+Its tables are its own, so that a wrong row of src/frame/tokens.def is seen here.
 """
 import itertools
 import os
