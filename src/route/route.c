@@ -554,7 +554,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     audit(router, exchange, routed, st);
     release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status,
-                  env_monotonic_us(op->env) - routed->began_us);
+                  env_monotonic_us(op->env) - routed->began_us, exchange->request.direct);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
