@@ -177,6 +177,8 @@ orrery_status definition_of(orrery_client *client, const char *link, int timeout
     arena_init(&arena, SIZE_MAX);
     status = link_target(&arena, link, link ? strlen(link) : 0, &target);
     arena_free(&arena);
+    if (status == ORRERY_ENOMEM)
+        return client_no_memory(client);
     if (status != ORRERY_OK || target.container.size == 0)
         return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container",
                              link ? link : "(null)");
