@@ -233,6 +233,8 @@ static orrery_status next_grouped(orrery_query *query, struct json *row)
 
 static orrery_status next_row(orrery_query *query, struct json *row)
 {
+    if (query->hybrid)
+        return hybrid_next(query, next_joined, row);
     if (query->plan.groups)
         return next_grouped(query, row);
     return query->plan.order_count ? next_ordered(query, row) : next_joined(query, row);

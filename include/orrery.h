@@ -628,7 +628,7 @@ orrery_status orrery_batch_result(orrery_response *response, size_t index, orrer
  * With a key the query stays within that key; a part of a hierarchical key is welcome too. Without a key it is about
  * the whole container, and the server answers it whole. Where the server cannot, or where options->parallel asks for
  * it, the library gets a plan and the container's ranges, asks each range and merges the answers: ORDER BY, TOP, OFFSET
- * and LIMIT, DISTINCT, aggregates, GROUP BY. Ranges that split meanwhile are followed. If the link is that of a database
+ * and LIMIT, DISTINCT, aggregates, GROUP BY, ORDER BY RANK. Ranges that split meanwhile are followed. If the link is that of a database
  * with a resolver, the query goes to the collections that the resolver names for `key`, and is merged in the same way.
  */
 
