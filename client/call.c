@@ -217,7 +217,7 @@ static void finish_building(struct call *call)
 {
     if (!call->session_given && !is_about_container(call))
         session_header(call);
-    buf_text(&call->url, call->client->endpoint);
+    buf_text(&call->url, region_endpoint(call));
     buf_slice(&call->url, call->target.path);
     buf_byte(&call->url, '\0');
 }

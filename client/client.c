@@ -295,6 +295,8 @@ void orrery_close(orrery_client *client)
     resolver_forget_all(client);
     sign_close(client);
     free(client->endpoint);
+    free(client->read_endpoint);
+    free(client->write_endpoint);
     free(client->token);
     free(client->consistency);
     free(client->ca_file);

@@ -175,6 +175,16 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
 /* Why these settings open nothing, in words; "": they would. It needs no client, since there is none. */
 const char *orrery_open_error(const orrery_settings *settings);
 
+/*
+ * Reads the account, and sends what follows to its regions: reads and queries to the first of these that can be read, writes
+ * to the region that can be written, and where there are several to the first of these. An account that has none of them is
+ * read where it says first. Names are as the account has them, in any case of letters. It waits. If a region does not
+ * answer (ORRERY_ECONNECT), call it again with others in front. ORRERY_EUNSUPPORTED: the database is inside the program.
+ *     const char *near[] = { "West Europe", "North Europe" };
+ *     orrery_regions_use(client, near, 2);
+ */
+orrery_status orrery_regions_use(orrery_client *client, const char *const *names, size_t count);
+
 /* Calls that are under way end, and their callbacks are not called. Close the client's queries first. */
 void orrery_close(orrery_client *client);
 
