@@ -132,7 +132,7 @@ static orrery_status refuse(orrery_query *query)
 
 static bool set_token(struct source *source, struct slice token)
 {
-    free(source->token);
+    allocator_free(source->token);
     source->token = token.data ? memory_text(token) : NULL;
     return !token.data || source->token;
 }
@@ -147,7 +147,7 @@ static bool read_told(struct source *source, struct slice digits)
     size_t count = digits.size / 16;
     char one[17] = "";
 
-    source->told = count ? malloc(count * sizeof(*source->told)) : NULL;
+    source->told = count ? allocator_get(count * sizeof(*source->told)) : NULL;
     for (size_t i = 0; source->told && i < count; i++) {
         memcpy(one, digits.data + 16 * i, 16);
         source->told[source->told_count++] = strtoull(one, NULL, 16);

@@ -9,11 +9,11 @@ static void release(struct definition *definition)
 {
     if (!definition || --definition->references > 0)
         return;
-    free(definition->link);
-    free(definition->rid);
-    free(definition->paths);
-    free(definition->list);
-    free(definition);
+    allocator_free(definition->link);
+    allocator_free(definition->rid);
+    allocator_free(definition->paths);
+    allocator_free(definition->list);
+    allocator_free(definition);
 }
 
 void definition_release(orrery_client *client, const struct definition *definition)
@@ -105,7 +105,7 @@ static char *parsed_copy(struct arena *arena, const char *text)
 
 static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
 {
-    struct definition *made = calloc(1, sizeof(*made));
+    struct definition *made = allocator_zeroed(1, sizeof(*made));
     struct json key = json_get(body, "partitionKey"), version = json_get(key, "version"),
                 rid = json_get(body, "_rid"), kind = json_get(key, "kind");
     struct slice rid_text = json_kind(rid) == JSON_STRING ? json_string(rid) : slice_of("");

@@ -592,7 +592,7 @@ static orrery_status take_new_ranges(orrery_query *query, struct source *source,
 
 static bool told_copy(struct source *to, const uint64_t *told, size_t count)
 {
-    to->told = count ? malloc(count * sizeof(*told)) : NULL;
+    to->told = count ? allocator_get(count * sizeof(*told)) : NULL;
     to->told_count = to->told ? count : 0;
     if (to->told)
         memcpy(to->told, told, count * sizeof(*told));

@@ -63,12 +63,12 @@ static orrery_status use(orrery_client *client, orrery_value account, const char
     read_endpoint = copy_endpoint(reads);
     write_endpoint = copy_endpoint(writes);
     if (!read_endpoint || !write_endpoint) {
-        free(read_endpoint);
-        free(write_endpoint);
+        allocator_free(read_endpoint);
+        allocator_free(write_endpoint);
         return client_no_memory(client);
     }
-    free(client->read_endpoint);
-    free(client->write_endpoint);
+    allocator_free(client->read_endpoint);
+    allocator_free(client->write_endpoint);
     client->read_endpoint = read_endpoint;
     client->write_endpoint = write_endpoint;
     return ORRERY_OK;

@@ -96,6 +96,16 @@ typedef enum orrery_status {
 /* A short English text, also for numbers that are none of the above. */
 const char *orrery_status_text(orrery_status status);
 
+/*
+ * Memory of the library and of libcurl: your function's instead of malloc()'s. As realloc(), but for 0 bytes, which give the
+ * memory back; it may be called by any thread. Once, before anything else of the library: ORRERY_EINVAL, it is too late.
+ * What the library hands out is given back by orrery_free() as ever. Of a database inside the program it gets the client's
+ * part and what operations need; the engine's own lists and RocksDB stay with malloc().
+ */
+typedef void *orrery_resize(void *context, void *memory, size_t bytes);
+
+orrery_status orrery_allocate_by(orrery_resize *resize, void *context);
+
 /* ---- A client -------------------------------------------------------------------------------------------- */
 
 typedef struct orrery_client orrery_client;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/allocator.h"
 #include "base/arena.h"
 #include "base/reserve.h"
 
@@ -61,7 +62,7 @@ static void *get_memory(const struct arena *arena, size_t bytes, bool anyway)
     if (!spends && arena->claim && reserve_is_broken())
         return NULL;
     do
-        memory = malloc(bytes);
+        memory = allocator_get(bytes);
     while (!memory && spends && reserve_spend());
     return memory;
 }
@@ -130,7 +131,7 @@ static void free_chunk(struct arena_chunk *chunk)
 {
     if (chunk->claim)
         claim_less(chunk->claim, chunk->size_bytes);
-    free(chunk);
+    allocator_free(chunk);
 }
 
 void *arena_try_alloc(struct arena *arena, size_t bytes)
@@ -180,7 +181,7 @@ static void *regrow_chunk(struct arena *arena, struct arena_chunk **at, size_t n
     assert(new_bytes > chunk->size_bytes); /* otherwise it is larger where it lies */
     if (chunk->claim && !claim_more(chunk->claim, more))
         return NULL;
-    moved = realloc(chunk, sizeof(*chunk) + new_bytes);
+    moved = allocator_resize(chunk, sizeof(*chunk) + new_bytes);
     if (!moved) {
         give_back_to_account(arena, more);
         return NULL;

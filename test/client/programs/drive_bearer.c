@@ -47,7 +47,8 @@ static int try(const char *endpoint, const char *container, const char *token)
 
     if (orrery_open(&settings, &client) != ORRERY_OK)
         return 1;
-    wrote = orrery_item_upsert(client, container, "{\"id\":\"1\",\"pk\":\"1\"}", ORRERY_TEXT, &key, NULL, NULL);
+    wrote =
+        orrery_item_upsert(client, container, "{\"id\":\"1\",\"pk\":\"1\"}", ORRERY_TEXT, &key, NULL, NULL);
     read = orrery_item_read(client, container, "1", &key, NULL, NULL);
     printf("%d %d %d %d\n", (int)wrote, (int)read, (int)query(client, container), provider.asked);
     orrery_close(client);
