@@ -139,6 +139,11 @@ enum {
     HTTP2_WINDOWS_BYTES = 1024 * 1024, /* of all bodies of a connection */
     HTTP2_FRAMES_SPARE_MAX = 2000, /* pings, resets and the like that a connection may send between answers */
 
+    /* Memory that is set aside for when the machine has none: base/reserve.h. Enough for what all threads of the pool have
+       under way, each with a few pieces of its arena, and for what RocksDB has. */
+    RESERVE_PIECE_BYTES = 256 * 1024,
+    RESERVE_PIECES = 64,
+
     /* Operations. */
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,

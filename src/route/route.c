@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/reserve.h"
 #include "resource/form.h"
 #include "resource/resource.h"
 #include "resource/throughput.h"
@@ -695,13 +696,25 @@ static enum status refuse(struct op *op, enum exchange_class class)
     return op_fail(op, ST_UNAVAILABLE, "The server is overloaded.");
 }
 
+/* What was begun goes on while memory is short; nothing else is. */
+static enum status prepare_to_run(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    if (exchange->refused)
+        return refuse(&exchange->op, exchange->class);
+    if (routed->is_prepared)
+        return ST_OK;
+    if (!reserve_is_whole())
+        return op_fail_as(&exchange->op, ST_NO_MEMORY);
+    return prepare(router, exchange, routed);
+}
+
 enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&exchange->request);
     bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun the request */
     struct routed *routed;
-    enum status st = ST_OK;
+    enum status st;
 
     if (exchange->request.method == METHOD_OPTIONS)
         return answer_preflight(router, exchange);
@@ -712,10 +725,7 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (again)
         op_renew_time(&exchange->op);
     begin_reply(exchange, routed);
-    if (exchange->refused)
-        st = refuse(&exchange->op, exchange->class);
-    else if (!routed->is_prepared)
-        st = prepare(router, exchange, routed);
+    st = prepare_to_run(router, exchange, routed);
     if (st == ST_OK)
         st = run(exchange, routed);
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)
