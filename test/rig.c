@@ -35,6 +35,7 @@ static void open_catalog(struct rig *rig)
 {
     must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
     must(rig->op, recover_index(rig->op, rig->catalog));
+    must(rig->op, ledger_open(rig->op, rig->store, &rig->ledger));
 }
 
 void rig_open_with(struct rig *rig, bool threads, enum entries_kept entries)
@@ -74,6 +75,8 @@ static void close_all(struct rig *rig)
     database_release(rig->database);
     rig->database = NULL;
     close_chores(rig);
+    ledger_close(rig->ledger);
+    rig->ledger = NULL;
     catalog_close(rig->catalog);
     rig->catalog = NULL;
     store_close(rig->store);

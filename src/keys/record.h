@@ -140,3 +140,17 @@ enum status media_decode(struct op *op, struct slice value, struct slice *bytes)
 
 /* Writes LSN and ts into a record or a change and computes its CRC. */
 void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms);
+
+/* What it wrote, from a value that has passed value_check(). */
+struct value_stamp {
+    uint64_t lsn;
+    int64_t ts_ms;
+};
+
+struct value_stamp value_stamped(struct slice value);
+
+/*
+ * For other values that value_stamp() stamps: they begin with a format of 1 byte and 23 bytes that are zero until then,
+ * but for the 3 after the format. ST_CORRUPT, naming `what`, when format, size or checksum is wrong.
+ */
+enum status value_check(struct op *op, const char *what, struct slice value, uint8_t format, size_t size_min);

@@ -114,6 +114,7 @@ struct query_options {
     void *udf_context;
     enum query_way way;
     unsigned explain;    /* enum query_explain: what a page says of itself */
+    bool is_condition;   /* the text is FROM c WHERE ..., as a patch writes its condition */
     bool rows_as_values; /* a page's rows are bytes of json.h, each a value, and not text */
 };
 

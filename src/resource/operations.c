@@ -161,7 +161,7 @@ static void print_item(struct op *op, const struct operations *work, const struc
 static bool left_nothing(enum status st)
 {
     return st == ST_ITEM_EXISTS || st == ST_EXISTS || st == ST_ITEM_NOT_FOUND ||
-           st == ST_PRECONDITION_FAILED || st == ST_NOT_MODIFIED;
+           st == ST_PRECONDITION_FAILED || st == ST_PATCH_CONDITION || st == ST_NOT_MODIFIED;
 }
 
 /* `refused` is set where the script is told of the failure. */
