@@ -81,6 +81,15 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
     return begin(op, locks, container, key, slice_of(""), txn);
 }
 
+void partition_turn_to(struct partition_txn *txn, const struct placed_key *key)
+{
+    assert(key);
+    assert(txn->key && !txn->id.data && !txn->lock); /* it began with no item of its own */
+    assert(!txn->pending);
+    txn->key = key;
+    txn->entry_key = (struct slice){ 0 };
+}
+
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
 {
     assert(!txn->pending); /* what is with the committer is not changed any more */

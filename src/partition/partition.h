@@ -49,6 +49,12 @@ enum status partition_begin_many(struct op *op, const struct container *containe
 enum status partition_begin_in_turn(struct op *op, struct locks *locks, const struct container *container,
                                     const struct placed_key *key, struct partition_txn **txn);
 
+/*
+ * A transaction that partition_begin_many() began goes on with items of another logical partition. `key` lives as long
+ * as the transaction.
+ */
+void partition_turn_to(struct partition_txn *txn, const struct placed_key *key);
+
 /* The commit will be refused if this item was changed meanwhile. For items that partition_find() did not read. */
 void partition_expect(struct partition_txn *txn, struct slice id);
 
