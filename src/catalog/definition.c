@@ -466,20 +466,23 @@ enum status container_define(struct op *op, struct json body, struct define_opti
                              struct json *definition)
 {
     struct json_builder out;
-    bool is_geometry;
+    unsigned flags = 0;
     enum status st;
 
     if (json_kind(body) != JSON_OBJECT)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. Ensure to provide a valid request payload."));
     TRY(resource_id_check(op, json_get(body, "id")));
-    is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
+    if (text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry"))
+        flags |= INDEXING_GEOMETRY;
+    if (is_absent(json_get(body, "partitionKey")))
+        flags |= INDEXING_WITHOUT_KEY;
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_name(&out, slice_of("id"));
     json_add(&out, json_get(body, "id"));
     json_add_name(&out, slice_of("indexingPolicy"));
-    TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), is_geometry, &out));
+    TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), flags, &out));
     json_add_name(&out, slice_of("partitionKey"));
     TRY(define_key(op, json_get(body, "partitionKey"), options, &out));
     TRY(define_others(op, body, options.old, &out));
