@@ -465,8 +465,8 @@ out:
 enum status container_define(struct op *op, struct json body, struct define_options options,
                              struct json *definition)
 {
-    struct json_builder out;
     struct indexing_options indexing = { .is_old = options.is_old };
+    struct json_builder out;
     enum status st;
 
     if (json_kind(body) != JSON_OBJECT)
@@ -474,7 +474,7 @@ enum status container_define(struct op *op, struct json body, struct define_opti
                     "The request payload is invalid. Ensure to provide a valid request payload."));
     TRY(resource_id_check(op, json_get(body, "id")));
     indexing.is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
-    indexing.lacks_key = is_absent(json_get(body, "partitionKey"));
+    indexing.is_keyless = is_absent(json_get(body, "partitionKey"));
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_name(&out, slice_of("id"));

@@ -435,7 +435,7 @@ enum status indexing_policy_define(struct op *op, struct json policy, struct ind
         json_begin_array(out);
         json_end(out);
     } else {
-        TRY(define_paths(op, policy, options.lacks_key, out));
+        TRY(define_paths(op, policy, options.is_keyless, out));
         TRY(define_other_indexes(op, policy, options.is_geometry, out));
     }
     json_end(out);
