@@ -266,6 +266,8 @@ static orrery_status curl_status(CURLcode code)
         return ORRERY_ENOMEM;
     case CURLE_SSL_CACERT_BADFILE:
         return ORRERY_EINVAL;
+    case CURLE_NOT_BUILT_IN: /* Direct mode, where nobody speaks it: direct_link.c */
+        return ORRERY_EUNSUPPORTED;
     default:
         return ORRERY_EIO;
     }

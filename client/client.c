@@ -220,6 +220,8 @@ const char *orrery_open_error(const orrery_settings *settings)
                       : "there is no endpoint, nor a database inside the program";
     if (!has_database(settings))
         return mistake_of_http(settings);
+    if (SETTING(settings, direct))
+        return "Direct mode is for an endpoint";
     if (SETTING(settings, key) || SETTING(settings, resource_token) || SETTING(settings, bearer_token))
         return "a database inside the program has no key, and nobody signs";
     return "";
@@ -243,7 +245,9 @@ static orrery_status begin(orrery_client *client, const orrery_settings *setting
     orrery_status status;
 
     client->env = env_system();
-    client->transport = has_database(settings) ? &transport_embedded : &transport_http;
+    client->transport = has_database(settings)      ? &transport_embedded
+                        : SETTING(settings, direct) ? &transport_direct
+                                                    : &transport_http;
     set_numbers(client, settings);
     if (!set_texts(client, settings))
         return client_no_memory(client);

@@ -173,6 +173,13 @@ typedef struct orrery_settings {
     /* where orrery_open() writes, in words, why there is no client; NULL: nowhere */
     char *why;
     size_t why_size;
+    /*
+     * 1: Direct mode, as an Orrery server speaks it on its port. Reads, writes and queries of items, batches, change feeds and
+     * stored procedures go over TCP (TLS where the endpoint is https), many at a time on one connection, and cost less than over
+     * HTTP. Everything else, and a call with a header that this protocol has no word for, goes over HTTP all the same: a call
+     * means the same either way. Proxies are not used. ORRERY_EUNSUPPORTED: the endpoint does not speak it.
+     */
+    int direct;
 } orrery_settings;
 
 /*

@@ -80,6 +80,11 @@ static enum status split_ranges(struct op *op, struct housekeeping *housekeeping
     return st;
 }
 
+static enum status forget_transactions(struct op *op, struct housekeeping *housekeeping)
+{
+    return ledger_forget(op, housekeeping->options.ledger, housekeeping->options.transactions_kept_ms);
+}
+
 static enum status tend_store(struct op *op, struct housekeeping *housekeeping)
 {
     return store_upkeep(op, catalog_store(housekeeping->options.catalog));
@@ -93,6 +98,7 @@ static const struct chore {
     { drop_expired, "cannot remove expired items" },
     { index_again, "cannot index items again" },
     { trim, "cannot trim the change logs" },
+    { forget_transactions, "cannot forget what became of old transactions" },
     { split_ranges, "cannot split a range that is too large" },
     { tend_store, "the store cannot be brought into fewer files" },
 };
