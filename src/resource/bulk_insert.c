@@ -109,7 +109,7 @@ static enum status read_action(struct op *op, const struct insert *insert, struc
     action->kind = is_set(insert, "enableUpsert") ? ACTION_UPSERT : ACTION_CREATE;
     TRY(read_document(op, given, &action->document));
     TRY(operations_give_id(op, insert->options, &action->document));
-    TRY(item_check_document(op, &action->document));
+    TRY(item_check_document(op, &action->document, &action->behind));
     TRY(item_check_size(op, action->document));
     action_place(insert->call->container, action);
     TRY(check_place(op, insert, action));
