@@ -98,7 +98,7 @@ static enum status check_condition(struct op *op, const struct container *contai
         return ST_OK;
     TRY(query_run(op, condition, item_source_of_one(op, container, item), slice_of(""), &limits, &page));
     if (page.count == 0)
-        TRY(op_fail_as(op, ST_PRECONDITION_FAILED));
+        TRY(op_fail_as(op, ST_PATCH_CONDITION));
 out:
     query_page_free(&page);
     return st;
