@@ -160,6 +160,18 @@ static uint8_t *put_integer(uint8_t *to, int64_t number)
     return put_marked(to, BINARY_I64, bits, 8);
 }
 
+/* Doubles that JSON lacks are strings, as they are in text. */
+static uint8_t *put_number(uint8_t *to, const uint8_t *at)
+{
+    struct slice name;
+
+    if (isfinite(load_double(at + 1)))
+        return put_marked(to, BINARY_DOUBLE, load_u64(at + 1), 8);
+    name = json_name_not_finite(load_double(at + 1));
+    *to++ = (uint8_t)(BINARY_SHORT_STRING + name.size);
+    return mempcpy(to, name.data, name.size);
+}
+
 /* ---- containers ---- */
 
 /* The shape whose length holds `bytes_max`. */
@@ -249,7 +261,7 @@ static uint8_t *put_value(struct binary_writer *writer, uint8_t *to, const uint8
     case TAG_OBJECT:
         return put_container(writer, to, at);
     case TAG_F64:
-        return put_marked(to, BINARY_DOUBLE, load_u64(at + 1), 8);
+        return put_number(to, at);
     default:
         return put_integer(to, int_at(at));
     }

@@ -100,6 +100,16 @@ void json_add_double(struct json_builder *builder, double number)
         grow_to(builder, put_double(to, number));
 }
 
+/* One of them has many encodings: here it has one, so that equal bytes mean equal values. */
+void json_add_not_finite(struct json_builder *builder, double number)
+{
+    uint8_t *to = room(builder, NUMBER_BYTES_MAX);
+
+    assert(!isfinite(number));
+    if (to)
+        grow_to(builder, put_double(to, isnan(number) ? (double)NAN : number));
+}
+
 void json_add_string(struct json_builder *builder, struct slice utf8)
 {
     const uint8_t *bytes = (const uint8_t *)utf8.data;

@@ -155,6 +155,15 @@ void json_add_null(struct json_builder *builder);
 void json_add_bool(struct json_builder *builder, bool value);
 void json_add_int(struct json_builder *builder, int64_t number);
 void json_add_double(struct json_builder *builder, double number); /* finite */
+
+/*
+ * A number that JSON lacks: infinite, or none. Queries compute with such, inside of arrays and objects, too. It is
+ * written, as text or in the binary form of SDKs, as the string of its name; nobody stores one.
+ */
+void json_add_not_finite(struct json_builder *builder, double number);
+
+/* "NaN", "Infinity" or "-Infinity". */
+struct slice json_name_not_finite(double number);
 void json_add_string(struct json_builder *builder, struct slice utf8);
 void json_add(struct json_builder *builder, struct json value); /* a copy */
 

@@ -111,12 +111,25 @@ static inline char *print_string(struct printer *p, char *to, const uint8_t *at,
     return print_plain(p, to, string_at(at), separator);
 }
 
+/* In quotes, for JSON has no such number. */
+static char *print_not_finite(char *to, double number)
+{
+    struct slice name = json_name_not_finite(number);
+
+    *to++ = '"';
+    to = mempcpy(to, name.data, name.size);
+    *to++ = '"';
+    return to;
+}
+
 static char *print_number(struct printer *p, char *to, const uint8_t *at)
 {
     to = room(p, to, NUMBER_TEXT_MAX + 1);
     if (!to)
         return NULL;
-    if (*at == TAG_F64)
+    if (*at == TAG_F64 && !isfinite(load_double(at + 1)))
+        to = print_not_finite(to, load_double(at + 1));
+    else if (*at == TAG_F64)
         to = number_print_double(to, load_double(at + 1));
     else
         to = number_print_int(to, int_at(at));

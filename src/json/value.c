@@ -53,6 +53,14 @@ int64_t json_int(struct json number)
     return int_at(number.at);
 }
 
+struct slice json_name_not_finite(double number)
+{
+    assert(!isfinite(number));
+    if (isnan(number))
+        return slice_of("NaN");
+    return slice_of(number > 0 ? "Infinity" : "-Infinity");
+}
+
 double json_double(struct json number)
 {
     assert(json_kind(number) == JSON_NUMBER);

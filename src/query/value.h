@@ -66,6 +66,12 @@ static inline bool value_is_int(struct value value)
     return value.kind == JSON_NUMBER && value.is_int;
 }
 
+/* What JSON has: any value but NaN and infinity. */
+static inline bool value_is_finite(struct value value)
+{
+    return value.kind != JSON_NUMBER || isfinite(value.number);
+}
+
 static inline bool value_is_bool(struct value value)
 {
     return value.kind == JSON_TRUE || value.kind == JSON_FALSE;
@@ -74,7 +80,7 @@ static inline bool value_is_bool(struct value value)
 /*
  * A value as JSON bytes, in the arena where it is not JSON already. Undefined gives undefined; so
  * does running out of the arena's limit, which the caller tells apart by the value's kind.
- * Numbers that are not finite become the strings "NaN", "Infinity" and "-Infinity".
+ * Numbers that are not finite stay what they are until they are printed: then they are the strings of their names.
  */
 struct json value_to_json(struct op *op, struct value value);
 void value_add(struct json_builder *out, struct value value); /* defined, and no row */
@@ -85,6 +91,9 @@ void value_print_number(struct buf *out, struct value number);
 
 /* Deep equality of two defined values as the language's `=` sees it once types agree; NaN equals nothing. */
 bool value_equal(struct value a, struct value b);
+
+/* Whether NaN is in it: then it equals nothing, not even itself. */
+bool value_has_nan(struct json json);
 
 /* The order of ORDER BY over any two values: undefined < null < false < true < numbers < strings < arrays < objects. */
 int value_compare(struct value a, struct value b);

@@ -36,7 +36,7 @@ static bool matches(struct eval *eval, struct json element, struct json wanted)
     if (kind != json_kind(element))
         return false;
     if (kind < JSON_ARRAY)
-        return json_equal(element, wanted);
+        return value_equal(value_from_json(element), value_from_json(wanted));
     if (kind == JSON_ARRAY && json_count(element) != json_count(wanted))
         return false;
     while (json_next(&i)) {
@@ -207,20 +207,30 @@ static struct value fn_array_median(struct eval *eval, const struct value *arg, 
     return middle_of(number, size);
 }
 
+/* As ARRAY_MAX and ARRAY_MIN have them in order: NaN is as great as infinity. */
+static int compare_elements(struct value a, struct value b)
+{
+    if (a.kind == JSON_NUMBER && isnan(a.number))
+        a = value_double(INFINITY);
+    if (b.kind == JSON_NUMBER && isnan(b.number))
+        b = value_double(INFINITY);
+    return value_compare(a, b);
+}
+
 /* The greatest with a sign of 1, the least with -1; arrays and objects have no order among the rest. */
 static struct value extreme_of(struct value array, int sign)
 {
-    struct json best = json_undefined;
+    struct value best = value_undefined;
 
     if (!is_array(array))
         return value_undefined;
     for (struct json_iter i = json_iter(array.json); json_next(&i);) {
         if (json_kind(i.value) >= JSON_ARRAY)
             return value_undefined;
-        if (!best.at || json_compare(i.value, best) * sign > 0)
-            best = i.value;
+        if (best.kind == JSON_UNDEFINED || compare_elements(value_from_json(i.value), best) * sign > 0)
+            best = value_from_json(i.value);
     }
-    return value_from_json(best);
+    return best;
 }
 
 static struct value fn_array_max(struct eval *eval, const struct value *arg, int count)
@@ -299,8 +309,13 @@ static struct value fn_objecttoarray(struct eval *eval, const struct value *arg,
 /* Whether it was not in the set, which it is from now on. False too when memory or time is up. */
 static bool is_new(struct eval *eval, struct hashes *set, struct json value)
 {
-    int added = eval_spend(eval, 0) ? hashes_add(set, json_hash_seeded(eval->op->seed, value)) : 0;
+    int added;
 
+    if (!eval_spend(eval, 0))
+        return false;
+    if (value_has_nan(value)) /* it is always new */
+        return true;
+    added = hashes_add(set, json_hash_seeded(eval->op->seed, value));
     if (added < 0)
         eval_fail(eval, ST_QUERY_MEMORY);
     return added > 0;

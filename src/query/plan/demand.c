@@ -424,7 +424,7 @@ static struct demand *of_object(struct reader *reader, struct term term, struct 
     return found < json_count(object) ? demand_none(reader) : list;
 }
 
-/* c.o = {k: 1}: each member of the constant is a value below the path. */
+/* c.o = {k: 1}: each member of the constant is a value below the path. Of NaN the service's planner says nothing. */
 static struct demand *below(struct reader *reader, struct term term, struct json object)
 {
     struct demand *list = demand_list(reader, DEMAND_AND, json_count(object));
@@ -438,7 +438,8 @@ static struct demand *below(struct reader *reader, struct term term, struct json
             return demand_any();
         *base = (struct expr *)term.expr;
         *step = (struct expr){ .kind = EXPR_MEMBER, .name = i.name, .kid = base, .kid_count = 1 };
-        demand_put(list, demand_equal(reader, under, value_from_json(i.value)));
+        if (value_is_finite(value_from_json(i.value)))
+            demand_put(list, demand_equal(reader, under, value_from_json(i.value)));
     }
     return list;
 }

@@ -18,11 +18,6 @@ static struct demand *each_of_kinds(struct reader *reader, struct term term, kin
 
 /* ---- comparisons ---- */
 
-static bool is_finite(struct value value)
-{
-    return value.kind != JSON_NUMBER || isfinite(value.number);
-}
-
 /* Values before or behind one of their kind. Nothing is before the empty text. */
 static struct interval ordered(enum operator_kind operation, struct value value)
 {
@@ -60,7 +55,7 @@ static struct demand *different(struct reader *reader, struct term term, struct 
 
     if (value.kind == JSON_UNDEFINED)
         return demand_none(reader);
-    both = value.kind < JSON_ARRAY && is_finite(value) ? values_room(reader, 2) : NULL;
+    both = value.kind < JSON_ARRAY && value_is_finite(value) ? values_room(reader, 2) : NULL;
     if (!both)
         return demand_kinds(reader, term, KINDS_DEFINED);
     interval_complement(value, both);

@@ -147,7 +147,7 @@ static struct filter *holds(struct arena *arena, const struct alias *aliases, co
     item_path_begin(&path);
     if (!item_path_of(aliases, array, &path) || !item_path_add(&path, (struct index_step){ .element = true }))
         return filter_any();
-    if (wanted.kind == JSON_UNDEFINED || !filter_is_finite(wanted))
+    if (wanted.kind == JSON_UNDEFINED || !value_is_finite(wanted))
         return filter_none(arena);
     if (partly && wanted.kind >= JSON_ARRAY)
         return filter_loosely(element_has(arena, &path, wanted.json));

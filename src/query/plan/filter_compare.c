@@ -45,7 +45,7 @@ static struct filter *differs(struct arena *arena, const struct alias *aliases, 
 
     if (value.kind == JSON_UNDEFINED)
         return filter_none(arena);
-    if (!filter_is_finite(value)) /* no document holds it: NaN, too, differs from everything */
+    if (!value_is_finite(value)) /* no document holds it: NaN, too, differs from everything */
         return defined(arena, aliases, expr);
     if (value.kind >= JSON_ARRAY) /* whose hash is not its own */
         return filter_loosely(defined(arena, aliases, expr));
@@ -62,7 +62,7 @@ static struct filter *ordered(struct arena *arena, const struct alias *aliases, 
     if (value.kind == JSON_UNDEFINED || value.kind >= JSON_ARRAY ||
         (value.kind == JSON_NUMBER && isnan(value.number)))
         return filter_none(arena);
-    if (!filter_is_finite(value))
+    if (!value_is_finite(value))
         return less == (value.number > 0) ? filter_kinds_at(arena, aliases, expr, JSON_NUMBER, JSON_NUMBER)
                                           : filter_none(arena);
     interval = interval_of_order(operation, value);
@@ -131,7 +131,7 @@ struct filter *filter_between(struct arena *arena, const struct alias *aliases, 
     above = ordered(arena, aliases, path, OPERATOR_GREATER_EQUAL, low);
     below = ordered(arena, aliases, path, OPERATOR_LESS_EQUAL, high);
     if (above->kind != FILTER_VALUES || below->kind != FILTER_VALUES || low.kind != high.kind ||
-        !filter_is_finite(low) || !filter_is_finite(high))
+        !value_is_finite(low) || !value_is_finite(high))
         return filter_pair(arena, FILTER_AND, above, below);
     both = interval_meet(above->interval, below->interval);
     return filter_at(arena, aliases, path, &both, 1);

@@ -41,11 +41,6 @@ struct filter *filter_rows(struct arena *arena, const struct alias *aliases, con
 
 /* ---- filter_compare.c ---- */
 
-static inline bool filter_is_finite(struct value value)
-{
-    return value.kind != JSON_NUMBER || isfinite(value.number);
-}
-
 /* Equal to one of these values, each a point. */
 struct filter *filter_one_of(struct arena *arena, const struct alias *aliases, const struct expr *expr,
                              const struct interval *point, size_t count);

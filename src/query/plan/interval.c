@@ -84,9 +84,14 @@ static bool has_both(const struct interval *interval)
     return interval->low.is_set && interval->high.is_set && !interval->is_prefix;
 }
 
+/* An array with NaN in it equals nothing, but is one value. */
 bool interval_is_point(const struct interval *interval)
 {
-    return has_both(interval) && value_equal(interval->low.value, interval->high.value);
+    struct value low = interval->low.value, high = interval->high.value;
+
+    if (!has_both(interval) || low.kind != high.kind)
+        return false;
+    return low.kind >= JSON_ARRAY ? json_equal(low.json, high.json) : value_equal(low, high);
 }
 
 bool interval_is_empty(const struct interval *interval)
@@ -110,9 +115,7 @@ bool interval_has(const struct interval *interval, struct value value)
 
 bool interval_is_stored(const struct interval *interval)
 {
-    const struct value *value = &interval->low.value;
-
-    return !interval->low.is_set || value->kind != JSON_NUMBER || isfinite(value->number);
+    return !interval->low.is_set || value_is_finite(interval->low.value);
 }
 
 /* ---- as terms ---- */
@@ -128,7 +131,7 @@ static bool put_value(struct op *op, struct value value, struct value_bytes *out
 {
     struct json json = value_to_json(op, value);
 
-    if (json_kind(json) != value.kind) /* out of memory, or no number of JSON's */
+    if (json_kind(json) != value.kind || !value_is_finite(value)) /* out of memory, or no number of JSON's */
         return false;
     out->size = ordered_encode(json, out->byte);
     out->hashed = ordered_is_hashed(slice_make(out->byte, out->size));

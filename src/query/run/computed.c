@@ -196,7 +196,7 @@ out:
 
 static bool is_unknown(enum status st, struct value value)
 {
-    return st == ST_QUERY_MEMORY || (value.kind == JSON_NUMBER && !isfinite(value.number));
+    return st == ST_QUERY_MEMORY || !value_is_finite(value);
 }
 
 static enum status keep(struct op *op, struct json made, struct json *kept)

@@ -20,15 +20,28 @@ static const uint8_t classes[256] = {
 
 struct keyword {
     const char *text;
+    size_t size;
     enum token_kind kind;
 };
 
-/* Lookup halves it. */
 static const struct keyword keywords[] = {
-#define KEYWORD(name, text) { text, TOKEN_##name },
+#define KEYWORD(name, text) { text, sizeof(text) - 1, TOKEN_##name },
 #include "query/text/keywords.def"
 #undef KEYWORD
 };
+
+/* Which keyword is the first of its letter, counted from 1: most words are none, and are done with at once. */
+#define FIRST(name) (TOKEN_##name - TOKEN_ALL + 1)
+static const uint8_t first_of_letter['Z' - 'A' + 1] = {
+    ['A' - 'A'] = FIRST(ALL),    ['B' - 'A'] = FIRST(BETWEEN), ['C' - 'A'] = FIRST(CASE),
+    ['D' - 'A'] = FIRST(DESC),   ['E' - 'A'] = FIRST(ELSE),    ['F' - 'A'] = FIRST(FALSE),
+    ['G' - 'A'] = FIRST(GROUP),  ['H' - 'A'] = FIRST(HAVING),  ['I' - 'A'] = FIRST(IN),
+    ['J' - 'A'] = FIRST(JOIN),   ['L' - 'A'] = FIRST(LAST),    ['N' - 'A'] = FIRST(NAN),
+    ['O' - 'A'] = FIRST(OFFSET), ['R' - 'A'] = FIRST(RANK),    ['S' - 'A'] = FIRST(SELECT),
+    ['T' - 'A'] = FIRST(THEN),   ['U' - 'A'] = FIRST(UDF),     ['V' - 'A'] = FIRST(VALUE),
+    ['W' - 'A'] = FIRST(WHEN),
+};
+#undef FIRST
 
 static uint8_t class_at(const struct lexer *l, size_t at)
 {
@@ -46,32 +59,27 @@ static char to_upper(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-static int compare_nocase(struct slice word, const char *text)
+static bool equal_nocase(struct slice word, const struct keyword *keyword)
 {
-    for (size_t i = 0; i < word.size; i++) {
-        int order = (uint8_t)to_upper(word.data[i]) - (uint8_t)to_upper(text[i]);
-
-        if (order != 0) /* also where the text has ended */
-            return order;
-    }
-    return text[word.size] ? -1 : 0;
+    if (word.size != keyword->size)
+        return false;
+    for (size_t i = 1; i < word.size; i++)
+        if (to_upper(word.data[i]) != to_upper(keyword->text[i]))
+            return false;
+    return true;
 }
 
+/* Among those that begin with the word's letter. */
 static const struct keyword *find_keyword(struct slice word)
 {
-    size_t low = 0, high = sizeof(keywords) / sizeof(keywords[0]);
+    char letter = to_upper(word.data[0]);
+    size_t i = letter == '_' ? 0 : first_of_letter[letter - 'A'];
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = compare_nocase(word, keywords[middle].text);
-
-        if (order == 0)
-            return &keywords[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    if (i == 0)
+        return NULL;
+    for (i--; i < sizeof(keywords) / sizeof(keywords[0]) && to_upper(keywords[i].text[0]) == letter; i++)
+        if (equal_nocase(word, &keywords[i]))
+            return &keywords[i];
     return NULL;
 }
 
@@ -249,7 +257,7 @@ struct punctuation {
     enum token_kind kind;
 };
 
-/* What begins with another comes before it. */
+/* Those of one first character stand together, and what begins with another comes before it. */
 static const struct punctuation punctuation[] = {
     { ",", TOKEN_COMMA },
     { ".", TOKEN_DOT },
@@ -284,12 +292,22 @@ static const struct punctuation punctuation[] = {
     { "~", TOKEN_BIT_NOT },
 };
 
+/* Where those of a character begin, counted from 1. */
+static const uint8_t first_punctuation[128] = {
+    [','] = 1,  ['.'] = 2,  ['('] = 3,  [')'] = 4,  ['['] = 5,  [']'] = 6,  ['{'] = 7,  ['}'] = 8,
+    ['='] = 9,  ['!'] = 10, ['<'] = 11, ['>'] = 15, ['+'] = 19, ['-'] = 20, ['*'] = 21, ['/'] = 22,
+    ['%'] = 23, [':'] = 24, ['?'] = 25, ['|'] = 27, ['^'] = 29, ['&'] = 30, ['~'] = 31,
+};
+
 static enum token_kind lex_punctuation(struct lexer *l)
 {
     struct slice rest = slice_after(l->text, l->at);
+    size_t i = (uint8_t)rest.data[0] < 128 ? first_punctuation[(uint8_t)rest.data[0]] : 0;
 
-    for (size_t i = 0; i < sizeof(punctuation) / sizeof(punctuation[0]); i++)
-        if (rest.data[0] == punctuation[i].text[0] && slice_starts_with(rest, punctuation[i].text)) {
+    if (i == 0)
+        return lex_bad_character(l);
+    for (i--; i < sizeof(punctuation) / sizeof(punctuation[0]) && rest.data[0] == punctuation[i].text[0]; i++)
+        if (slice_starts_with(rest, punctuation[i].text)) {
             l->at += strlen(punctuation[i].text);
             return punctuation[i].kind;
         }

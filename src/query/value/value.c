@@ -32,14 +32,6 @@ struct value value_from_json(struct json json)
     return value;
 }
 
-/* JSON has no such numbers: the words stand for them. */
-static const char *not_finite_word(double number)
-{
-    if (isnan(number))
-        return "NaN";
-    return number > 0 ? "Infinity" : "-Infinity";
-}
-
 static void add_number(struct json_builder *out, struct value value)
 {
     if (value.is_int)
@@ -47,7 +39,7 @@ static void add_number(struct json_builder *out, struct value value)
     else if (isfinite(value.number))
         json_add_double(out, value.number);
     else
-        json_add_string(out, slice_of(not_finite_word(value.number)));
+        json_add_not_finite(out, value.number);
 }
 
 void value_add(struct json_builder *out, struct value value)
@@ -112,7 +104,7 @@ void value_print_number(struct buf *out, struct value number)
     else if (isfinite(number.number))
         print_double(out, number.number);
     else
-        buf_text(out, not_finite_word(number.number));
+        buf_slice(out, json_name_not_finite(number.number));
 }
 
 void value_print(struct buf *out, struct value value)
@@ -131,7 +123,7 @@ void value_print(struct buf *out, struct value value)
         else if (isfinite(value.number))
             json_print_double(out, value.number + 0.0); /* JSON has one zero */
         else
-            buf_printf(out, "\"%s\"", not_finite_word(value.number));
+            buf_printf(out, "\"%.*s\"", SLICE_ARGS(json_name_not_finite(value.number)));
         break;
     case JSON_STRING:
         json_print_string(out, value.string);
@@ -175,6 +167,17 @@ static int compare_numbers(struct value a, struct value b)
     return a.is_int ? compare_mixed(a.integer, b.number) : -compare_mixed(b.integer, a.number);
 }
 
+bool value_has_nan(struct json json)
+{
+    if (json_kind(json) == JSON_NUMBER)
+        return !json_is_int(json) && isnan(json_double(json));
+    if (json_kind(json) >= JSON_ARRAY)
+        for (struct json_iter i = json_iter(json); json_next(&i);)
+            if (value_has_nan(i.value))
+                return true;
+    return false;
+}
+
 bool value_equal(struct value a, struct value b)
 {
     if (a.kind != b.kind)
@@ -186,7 +189,7 @@ bool value_equal(struct value a, struct value b)
         return slice_equal(a.string, b.string);
     case JSON_ARRAY:
     case JSON_OBJECT:
-        return json_equal(a.json, b.json);
+        return json_equal(a.json, b.json) && !value_has_nan(a.json);
     default:
         return true;
     }

@@ -1,4 +1,6 @@
 /* test/unit/json/binary_write_test.c - values to binary JSON: what is read back is the same value. */
+#include <math.h>
+
 #include "binary_vectors.h"
 #include "json/binary_read.h"
 #include "json/binary_write.h"
@@ -195,4 +197,25 @@ TEST(a_buffer_that_fails_is_left_alone)
         binary_close(&writer, frame);
         arena_free(&arena);
     }
+}
+
+TEST(numbers_that_json_lacks_are_written_as_strings_of_their_names_in_both_forms)
+{
+    static const char text[] = "[\"NaN\",\"Infinity\",\"-Infinity\",1.5]";
+    struct json_builder made;
+    struct json again;
+    struct buf out;
+
+    json_builder_init(&made, &test_op()->arena);
+    json_begin_array(&made);
+    json_add_not_finite(&made, -NAN);
+    json_add_not_finite(&made, INFINITY);
+    json_add_not_finite(&made, -INFINITY);
+    json_add_double(&made, 1.5);
+    json_end(&made);
+    buf_init(&out, &test_op()->arena);
+    json_print(&out, json_built(&made));
+    CHECK(slice_is(buf_as_slice(&out), text));
+    REQUIRE(json_parse_binary(test_op(), written(json_built(&made)), &again) == ST_OK);
+    CHECK(slice_equal(json_bytes(again), json_bytes(parsed(text))));
 }

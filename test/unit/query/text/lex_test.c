@@ -120,3 +120,23 @@ TEST(the_end_is_the_end_again)
         CHECK(token.kind == TOKEN_END && token.span.start == 2 && token.span.end == 2);
     }
 }
+
+TEST(every_keyword_is_found_as_it_is_written)
+{
+    static const struct {
+        const char *text;
+        enum token_kind kind;
+    } words[] = {
+#define KEYWORD(name, text) { text, TOKEN_##name },
+#include "query/text/keywords.def"
+#undef KEYWORD
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        struct lexer lexer = { .text = slice_of(words[i].text) };
+        struct token token;
+
+        lex_next(&lexer, &token);
+        CHECK(token.kind == words[i].kind);
+    }
+}
