@@ -117,6 +117,8 @@ struct session {
     bool is_draining; /* streams that its client begins are not served any more */
     bool
         is_held; /* it has bytes that it has not taken, since its owner had no room: feed() goes on with them */
+    bool
+        is_between; /* what pull() gave last is the end of an answer, and over TLS what follows is sent by itself */
     bool is_partial; /* something was begun that is no stream yet, or no longer: its rest is awaited */
 };
 

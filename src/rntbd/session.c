@@ -331,12 +331,17 @@ static struct slice take_piece(struct slice *from)
     return piece;
 }
 
+/*
+ * Answers share no record of TLS: the SDK for Java reads what it has decoded only later, and by then has put the next answer of
+ * the same record in its place.
+ */
 static struct slice pull_from(struct rntbd_session *session, struct stream *stream)
 {
     struct slice piece = take_piece(stream->unsent_head.size ? &stream->unsent_head : &stream->unsent);
 
     stream->sent_bytes += piece.size;
-    if (stream->unsent_head.size || stream->unsent.size)
+    session->base.is_between = !stream->unsent_head.size && !stream->unsent.size;
+    if (!session->base.is_between)
         return piece;
     session->unsent = stream->rntbd.next_unsent;
     if (!session->unsent)
