@@ -58,7 +58,8 @@ struct orrery_share {
 struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
-    struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
+    char *read_endpoint, *write_endpoint; /* of the regions that were chosen; NULL: none were */
+    struct evp_mac_ctx_st *mac;           /* OpenSSL's, with the key in it; NULL: there is a token */
     orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
     void *bearer_context;
     int64_t token_ends_ms; /* of a bearer token, since 1970 */
@@ -289,6 +290,9 @@ void session_header(struct call *call); /* what is known of the container that i
 void session_forget(orrery_client *client, struct slice container);
 void session_forget_database(orrery_client *client, struct slice database);
 void session_free(orrery_share *share);
+
+/* ---- region.c: where a call is sent to */
+const char *region_endpoint(const struct call *call);
 
 /* ---- share.c: the lock over what follows, which all of it takes by itself */
 

@@ -3,7 +3,6 @@
  * All replicas of an Orrery server are one process, on the port of its HTTP. So there is one place, which is the endpoint, and
  * no address to ask for.
  */
-#include <stdlib.h>
 
 #include "direct.h"
 
@@ -34,7 +33,7 @@ static orrery_status open_direct(orrery_client *client, const orrery_settings *s
 
     if (status != ORRERY_OK)
         return status;
-    client->direct = calloc(1, sizeof(*client->direct));
+    client->direct = allocator_zeroed(1, sizeof(*client->direct));
     return client->direct && read_place(client, &client->direct->place) ? ORRERY_OK
                                                                         : client_no_memory(client);
 }
@@ -51,9 +50,9 @@ static void close_direct(orrery_client *client)
     }
     if (direct) {
         wire_trust_free(direct->place.trust);
-        free(direct->place.host);
-        free(direct->place.port);
-        free(direct);
+        allocator_free(direct->place.host);
+        allocator_free(direct->place.port);
+        allocator_free(direct);
     }
     transport_http.close(client);
 }
@@ -170,8 +169,8 @@ static enum direct_said begin(struct call *call)
     struct link *link;
     struct buf frame;
 
-    if (!direct_is_for(call))
-        return NOT_SAID;
+    if (!direct_is_for(call) || strcmp(region_endpoint(call), client->endpoint) != 0)
+        return NOT_SAID; /* a region of the service is no place of ours */
     buf_init(&frame, &call->arena);
     if (!sign_request(client, call) || !(link = link_for_call(client)))
         return NO_MEMORY;

@@ -16,7 +16,7 @@ orrery_status transport_open(orrery_client *client, const orrery_settings *setti
 void transport_close(orrery_client *client)
 {
     client->transport->close(client);
-    free(client->fds);
+    allocator_free(client->fds);
 }
 
 orrery_status transport_send(struct call *call)

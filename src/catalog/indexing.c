@@ -333,15 +333,20 @@ out:
     return st;
 }
 
+static bool mode_is(struct json mode, const char *name)
+{
+    return json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), name);
+}
+
 /* Lazy is a mode of old: the service takes it, and indexes consistently. */
-static enum status read_mode(struct op *op, struct json policy, bool *none)
+static enum status read_mode(struct op *op, struct json policy, bool is_old, const char **name, bool *none)
 {
     struct json mode = json_get(policy, "indexingMode"), automatic = json_get(policy, "automatic");
+    bool lazy = mode_is(mode, "lazy");
 
-    *none = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
-    if (json_kind(mode) != JSON_UNDEFINED && !*none &&
-        !(json_kind(mode) == JSON_STRING &&
-          (slice_is_nocase(json_string(mode), "consistent") || slice_is_nocase(json_string(mode), "lazy"))))
+    *none = mode_is(mode, "none");
+    *name = *none ? "none" : lazy && is_old ? "lazy" : "consistent";
+    if (json_kind(mode) != JSON_UNDEFINED && !*none && !lazy && !mode_is(mode, "consistent"))
         return op_fail(
             op, ST_BAD_REQUEST,
             "The input content is invalid. 'indexingMode' must be one of 'consistent' and 'none'.");
@@ -355,20 +360,21 @@ static enum status read_mode(struct op *op, struct json policy, bool *none)
     return ST_OK;
 }
 
-enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry,
+enum status indexing_policy_define(struct op *op, struct json policy, struct indexing_options options,
                                    struct json_builder *out)
 {
+    const char *mode;
     bool none;
     enum status st;
 
     if (json_kind(policy) != JSON_OBJECT && json_kind(policy) != JSON_UNDEFINED &&
         json_kind(policy) != JSON_NULL)
         TRY(op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'indexingPolicy' must be an object."));
-    TRY(read_mode(op, policy, &none));
+    TRY(read_mode(op, policy, options.is_old, &mode, &none));
     json_begin_object(out);
-    add_text(out, "indexingMode", none ? "none" : "consistent");
+    add_text(out, "indexingMode", mode);
     json_add_name(out, slice_of("automatic"));
-    json_add_bool(out, !none && json_kind(json_get(policy, "automatic")) != JSON_FALSE);
+    json_add_bool(out, !none && !(options.is_old && json_kind(json_get(policy, "automatic")) == JSON_FALSE));
     if (none) {
         json_add_name(out, slice_of("includedPaths"));
         json_begin_array(out);
@@ -378,7 +384,7 @@ enum status indexing_policy_define(struct op *op, struct json policy, bool is_ge
         json_end(out);
     } else {
         TRY(define_paths(op, policy, out));
-        TRY(define_other_indexes(op, policy, is_geometry, out));
+        TRY(define_other_indexes(op, policy, options.is_geometry, out));
     }
     json_end(out);
 out:

@@ -107,6 +107,7 @@ static void end_payload(struct rntbd_session *session)
 
     session->awaits = AWAITS_HEAD;
     session->stream = NULL;
+    session->base.parts++;
     if (!stream)
         return;
     stream->whole = true;
@@ -168,6 +169,7 @@ static bool take_head(struct rntbd_session *session, struct slice *bytes)
     else if (!begin_request(session, head))
         return false;
     *bytes = slice_after(*bytes, size);
+    session->base.parts++;
     return !session->is_broken;
 }
 
@@ -331,17 +333,13 @@ static struct slice take_piece(struct slice *from)
     return piece;
 }
 
-/*
- * Answers share no record of TLS: the SDK for Java reads what it has decoded only later, and by then has put the next answer of
- * the same record in its place.
- */
 static struct slice pull_from(struct rntbd_session *session, struct stream *stream)
 {
     struct slice piece = take_piece(stream->unsent_head.size ? &stream->unsent_head : &stream->unsent);
 
     stream->sent_bytes += piece.size;
-    session->base.is_between = !stream->unsent_head.size && !stream->unsent.size;
-    if (!session->base.is_between)
+    session->base.ends_record = stream->unsent_head.size + stream->unsent.size == 0;
+    if (!session->base.ends_record)
         return piece;
     session->unsent = stream->rntbd.next_unsent;
     if (!session->unsent)

@@ -149,6 +149,14 @@ static void sign_as_container(struct op *op, struct slice raw, struct path *path
     path->rid = rid_of(path, 4);
 }
 
+/* Clients sign a transaction as one of the account's. */
+static void sign_as_transaction(struct path *path)
+{
+    path->type = slice_of("distributedtransactionbatch");
+    path->link = path->raw_link = slice_of("");
+    path->rid = (struct slice){ 0 };
+}
+
 /* The value of a parameter in what follows the path, decoded; absent where there is none. */
 static enum status parameter(struct op *op, struct slice target, const char *name, struct slice *value)
 {
@@ -207,6 +215,8 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
         path->type = slice_of("");
     if (slice_is(path->shape, "dbs/x/colls/x/operations/x"))
         sign_as_container(op, raw, path);
+    if (slice_is(path->shape, "operations/x"))
+        sign_as_transaction(path);
     if (slice_is(path->shape, "addresses"))
         TRY(sign_as_addressed(op, target, path));
 out:
