@@ -465,23 +465,22 @@ out:
 enum status container_define(struct op *op, struct json body, struct define_options options,
                              struct json *definition)
 {
+    struct indexing_options indexing = { .is_old = options.is_old };
     struct json_builder out;
-    bool is_geometry;
     enum status st;
 
     if (json_kind(body) != JSON_OBJECT)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. Ensure to provide a valid request payload."));
     TRY(resource_id_check(op, json_get(body, "id")));
-    is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
+    indexing.is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
+    indexing.is_keyless = is_absent(json_get(body, "partitionKey"));
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_name(&out, slice_of("id"));
     json_add(&out, json_get(body, "id"));
     json_add_name(&out, slice_of("indexingPolicy"));
-    TRY(indexing_policy_define(
-        op, json_get(body, "indexingPolicy"),
-        (struct indexing_options){ .is_geometry = is_geometry, .is_old = options.is_old }, &out));
+    TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), indexing, &out));
     json_add_name(&out, slice_of("partitionKey"));
     TRY(define_key(op, json_get(body, "partitionKey"), options, &out));
     TRY(define_others(op, body, options.old, &out));

@@ -113,8 +113,10 @@ out:
 
 void partition_turn_to(struct partition_txn *txn, const struct placed_key *key)
 {
+    assert(key);
+    assert(!txn->id.data); /* it began with no item of its own */
+    assert(!txn->lock);
     assert(!txn->pending);
-    assert(!txn->id.data); /* it began with many items, not with one */
     txn->key = key;
     txn->entry_key = (struct slice){ 0 };
 }

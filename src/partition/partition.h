@@ -58,9 +58,14 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
  */
 enum status partition_begin_together(struct op *op, struct container *const *containers, size_t count,
                                      struct partition_txn **txns);
-void partition_turn_to(struct partition_txn *txn, const struct placed_key *key);
 enum status partition_commit_together(struct op *op, struct partition_txn **txns, size_t count,
                                       const struct commit *witness);
+
+/*
+ * A transaction that began with no item of its own, as those of several containers and partition_begin_many()'s do, goes
+ * on with items of another logical partition. `key` lives as long as the transaction.
+ */
+void partition_turn_to(struct partition_txn *txn, const struct placed_key *key);
 
 /* The commit will be refused if this item was changed meanwhile. For items that partition_find() did not read. */
 void partition_expect(struct partition_txn *txn, struct slice id);

@@ -125,7 +125,7 @@ static enum status check_signature(struct op *op, const struct router *router, c
                                    const struct path *path, bool writes, struct auth_who *who)
 {
     struct auth_subject subject = {
-        .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
+        .type = path->type, .link = path->link, .rid = path->rid, .writes = writes
     };
 
     if (router->options.trusts_all) {
