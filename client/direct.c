@@ -3,7 +3,6 @@
  * All replicas of an Orrery server are one process, on the port of its HTTP. So there is one place, which is the endpoint, and
  * no address to ask for.
  */
-#include <stdlib.h>
 
 #include "direct.h"
 
@@ -170,8 +169,8 @@ static enum direct_said begin(struct call *call)
     struct link *link;
     struct buf frame;
 
-    if (!direct_is_for(call))
-        return NOT_SAID;
+    if (!direct_is_for(call) || strcmp(region_endpoint(call), client->endpoint) != 0)
+        return NOT_SAID; /* a region of the service is no place of ours */
     buf_init(&frame, &call->arena);
     if (!sign_request(client, call) || !(link = link_for_call(client)))
         return NO_MEMORY;

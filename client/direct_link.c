@@ -4,7 +4,6 @@
  * each of its calls is told whether a byte of it may have left, and call.c decides what that means.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "direct.h"
 

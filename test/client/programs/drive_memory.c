@@ -68,7 +68,7 @@ static void close_memory(void)
  * result it does not look at (what it allocates by new is refused), room for a thread that it starts, and the C
  * library's for what a thread does at its end.
  */
-static bool is_spared(const void *caller)
+[[maybe_unused]] static bool is_spared(const void *caller)
 {
     static const char *const files[] = { "librocksdb", "liblz4", "libzstd", "ld-linux" };
     Dl_info info = { 0 };
@@ -81,7 +81,7 @@ static bool is_spared(const void *caller)
     return info.dli_sname && strcmp(info.dli_sname, "__cxa_thread_atexit_impl") == 0;
 }
 
-static bool is_refused(size_t bytes)
+[[maybe_unused]] static bool is_refused(size_t bytes)
 {
     if (atomic_load(&armed) && atomic_fetch_add(&number, 1) + 1 == atomic_load(&fails_at)) {
         close_memory();
@@ -95,7 +95,7 @@ static bool is_refused(size_t bytes)
     return true;
 }
 
-static void note_free(size_t bytes)
+[[maybe_unused]] static void note_free(size_t bytes)
 {
     if (atomic_load(&is_closed))
         atomic_fetch_add(&budget, (long)bytes);
