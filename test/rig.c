@@ -35,6 +35,7 @@ static void open_catalog(struct rig *rig)
 {
     must(rig->op, catalog_open(rig->op, rig->store, &rig->catalog));
     must(rig->op, recover_index(rig->op, rig->catalog));
+    must(rig->op, ledger_open(rig->op, rig->store, &rig->ledger));
 }
 
 void rig_open_with(struct rig *rig, bool threads, enum entries_kept entries)
@@ -74,6 +75,8 @@ static void close_all(struct rig *rig)
     database_release(rig->database);
     rig->database = NULL;
     close_chores(rig);
+    ledger_close(rig->ledger);
+    rig->ledger = NULL;
     catalog_close(rig->catalog);
     rig->catalog = NULL;
     store_close(rig->store);
@@ -131,7 +134,7 @@ struct container *rig_redefine(struct rig *rig, struct container *old, const cha
     struct json defined;
 
     must(rig->op, container_define(rig->op, rig_json(rig->op, definition),
-                                   (struct define_options){ .key_required = false }, &defined));
+                                   (struct define_options){ .is_old = true }, &defined));
     must(rig->op, catalog_replace_container(rig->op, rig->catalog, old, defined, &container));
     return keep(rig, container);
 }
@@ -173,7 +176,7 @@ struct container *rig_container(struct rig *rig, const char *definition)
     if (!rig->database)
         must(rig->op, catalog_create_database(rig->op, rig->catalog, slice_of("db"), &rig->database));
     must(rig->op, container_define(rig->op, rig_json(rig->op, definition),
-                                   (struct define_options){ .key_required = false }, &defined));
+                                   (struct define_options){ .is_old = true }, &defined));
     must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, 1, &container));
     return keep(rig, container);
 }

@@ -11,6 +11,7 @@
 #include "housekeeping/reindex.h"
 #include "housekeeping/sweep.h"
 #include "housekeeping/trim.h"
+#include "ledger/ledger.h"
 #include "partition/locks.h"
 #include "store/faulty.h"
 #include "test.h"
@@ -27,6 +28,7 @@ struct rig {
     void (*close_memory)(struct backend *backend);
     struct store *store;
     struct catalog *catalog;
+    struct ledger *ledger;
     struct locks *locks;
     struct sweep *sweep; /* these three when they were first asked for, until the catalog is closed */
     struct reindex *reindex;

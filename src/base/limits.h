@@ -17,6 +17,14 @@ enum {
     BATCH_BYTES_MAX = 2202010,
     BATCH_ANSWER_BYTES_MAX = 10 * 1024 * 1024,
 
+    /* Of a transaction over several containers: the service's article on distributed transactions. */
+    TRANSACTION_OPERATIONS_MAX = 100,
+    TRANSACTION_BYTES_MAX = 2 * 1024 * 1024,
+    TRANSACTION_KEPT_HOURS_DEFAULT = 24,
+
+    /* What the records of transactions may have on disk, before new transactions are refused. */
+    LEDGER_BYTES_MAX = 1024 * 1024 * 1024,
+
     /* Attachments. Service: 2 GB of media in an account, no figure for one ("Azure Cosmos DB service quotas", until 2020). */
     ATTACHMENTS_MAX = 100, /* of an item */
     ATTACHMENT_BODY_BYTES_MAX = 64 * 1024,
@@ -130,6 +138,11 @@ enum {
     HTTP2_WINDOW_BYTES = 256 * 1024,   /* of one body */
     HTTP2_WINDOWS_BYTES = 1024 * 1024, /* of all bodies of a connection */
     HTTP2_FRAMES_SPARE_MAX = 2000, /* pings, resets and the like that a connection may send between answers */
+
+    /* Memory that is set aside for when the machine has none: base/reserve.h. Enough for what all threads of the pool have
+       under way, each with a few pieces of its arena, and for what RocksDB has. */
+    RESERVE_PIECE_BYTES = 256 * 1024,
+    RESERVE_PIECES = 64,
 
     /* Operations. */
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "base/thread.h"
 #include "housekeeping/housekeeping.h"
 #include "housekeeping/reindex.h"
@@ -79,6 +80,11 @@ static enum status split_ranges(struct op *op, struct housekeeping *housekeeping
     return st;
 }
 
+static enum status forget_transactions(struct op *op, struct housekeeping *housekeeping)
+{
+    return ledger_forget(op, housekeeping->options.ledger, housekeeping->options.transactions_kept_ms);
+}
+
 static enum status tend_store(struct op *op, struct housekeeping *housekeeping)
 {
     return store_upkeep(op, catalog_store(housekeeping->options.catalog));
@@ -92,6 +98,7 @@ static const struct chore {
     { drop_expired, "cannot remove expired items" },
     { index_again, "cannot index items again" },
     { trim, "cannot trim the change logs" },
+    { forget_transactions, "cannot forget what became of old transactions" },
     { split_ranges, "cannot split a range that is too large" },
     { tend_store, "the store cannot be brought into fewer files" },
 };
@@ -99,7 +106,7 @@ static const struct chore {
 void housekeeping_run(struct op *op, struct housekeeping *housekeeping)
 {
     thread_assert_may_block(); /* every chore waits for the store */
-    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]); i++) {
+    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]) && reserve_is_whole(); i++) {
         op_begin(op, OP_TIMEOUT_MS);
         if (chores[i].run(op, housekeeping) != ST_OK)
             log_line(LOG_WARN, "%s: %s", chores[i].failure, op->error);

@@ -33,6 +33,7 @@ static const struct {
     { 429, "Too Many Requests" },
     { 431, "Request Header Fields Too Large" },
     { 449, "Retry With" },
+    { 452, "Transaction Aborted" },
     { 500, "Internal Server Error" },
     { 501, "Not Implemented" },
     { 503, "Service Unavailable" },

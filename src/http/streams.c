@@ -322,7 +322,7 @@ static void gather(struct connection *c)
         if (piece.size)
             memcpy(scratch + size, piece.data, piece.size);
         size += piece.size;
-    } while (piece.size && size <= SCRATCH_BYTES / 2);
+    } while (piece.size && size <= SCRATCH_BYTES / 2 && !streams->session->ends_record);
     streams->unsent = slice_make(scratch, size);
 }
 

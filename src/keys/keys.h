@@ -6,7 +6,7 @@
  *     kind    1 byte, a letter
  *     rest    depends on the kind
  *
- * Container 0 is the catalog. Container numbers and document numbers are never reused.
+ * Container 0 is the catalog, its bucket 1 the ledger of transactions. Container numbers and document numbers are never reused.
  * Integers in keys are big-endian, so that byte order is number order.
  */
 #pragma once
@@ -32,6 +32,7 @@ enum key_kind {
     KEY_ATTACHMENT = 'A', /* document's number, attachment's number: its record */
     KEY_MEDIA = 'M',      /* the same: the bytes of an attachment that has them here */
     KEY_UNIQUE = 'U',     /* EPK, which unique key, hash of its values: the documents' numbers */
+    KEY_TOKEN = 'K',      /* a transaction's token: what became of it (bucket 1; ledger/) */
     KEY_RUNS = 'R',       /* nothing: which runs the index has (packed/manifest.h; bucket 0) */
     KEY_SETTLED = 'W',    /* nothing: up to which LSN the bucket's entries are in runs */
     KEY_INDEX = 'X',      /* term (index/term.h), document's number: an entry of the index; no value */
@@ -100,6 +101,7 @@ struct slice key_catalog(struct arena *arena, struct slice rid);
 struct slice key_offer(struct arena *arena, struct slice owner_rid);
 struct slice key_dropped(struct arena *arena, uint64_t container);
 struct slice key_past(struct arena *arena);
+struct slice key_token(struct arena *arena, uint64_t bucket, struct slice token);
 struct slice key_runs(struct arena *arena);
 struct slice key_settled(struct arena *arena, uint64_t bucket);
 

@@ -10,6 +10,7 @@ enum { AT_FORMAT = 0, AT_CRC = 4, AT_LSN = 8, AT_TS = 16, COMMON_BYTES = 24 };
 
 enum {
     AT_FLAGS = 1,
+    AT_BEHIND = 2,
     AT_ETAG = 24,
     AT_NUMBER = 32,
     AT_TTL = 40,
@@ -96,9 +97,16 @@ void value_stamp(uint8_t *value, size_t size, uint64_t lsn, int64_t ts_ms)
     put_le(value + AT_CRC, value_crc(value, size), 4);
 }
 
+struct value_stamp value_stamped(struct slice value)
+{
+    const uint8_t *bytes = (const uint8_t *)value.data;
+
+    assert(value.size >= COMMON_BYTES);
+    return (struct value_stamp){ get_le(bytes + AT_LSN, 8), (int64_t)get_le(bytes + AT_TS, 8) };
+}
+
 /* The format is looked at first: a newer one may keep its checksum elsewhere. */
-static enum status check_value(struct op *op, const char *what, struct slice value, uint8_t format,
-                               size_t size_min)
+enum status value_check(struct op *op, const char *what, struct slice value, uint8_t format, size_t size_min)
 {
     const uint8_t *bytes = (const uint8_t *)value.data;
 
@@ -130,6 +138,7 @@ uint8_t *record_encode(struct op *op, const struct record *record, size_t *size)
     memset(value, 0, AT_EPK);
     value[AT_FORMAT] = RECORD_FORMAT;
     value[AT_FLAGS] = record->flags;
+    put_le(value + AT_BEHIND, record->behind, 2);
     put_le(value + AT_ETAG, record->etag, 8);
     put_le(value + AT_NUMBER, record->number, 8);
     put_le(value + AT_TTL, (uint32_t)record->ttl_seconds, 4);
@@ -148,7 +157,7 @@ enum status record_decode(struct op *op, struct slice value, struct record *reco
     size_t epk_size;
     enum status st;
 
-    TRY(check_value(op, "record", value, RECORD_FORMAT, AT_EPK));
+    TRY(value_check(op, "record", value, RECORD_FORMAT, AT_EPK));
     epk_size = get_le(bytes + AT_EPK_SIZE, 2);
     if (epk_size >= value.size - AT_EPK || !json_fills(slice_after(value, AT_EPK + epk_size)))
         TRY(op_fail(op, ST_CORRUPT, "A stored record has no document."));
@@ -164,6 +173,7 @@ enum status record_decode(struct op *op, struct slice value, struct record *reco
         .policy_version = (uint32_t)get_le(bytes + AT_POLICY, 4),
         .epk = slice_make(bytes + AT_EPK, epk_size),
         .document = json_from_bytes(slice_after(value, AT_EPK + epk_size)),
+        .behind = (uint16_t)get_le(bytes + AT_BEHIND, 2),
         .stored = value,
     };
 out:
@@ -201,7 +211,7 @@ enum status change_decode(struct op *op, struct slice value, struct change *chan
     const uint8_t *bytes = (const uint8_t *)value.data;
     enum status st;
 
-    TRY(check_value(op, "change", value, CHANGE_FORMAT, AT_OLD_RECORD));
+    TRY(value_check(op, "change", value, CHANGE_FORMAT, AT_OLD_RECORD));
     if (!is_change_kind(bytes[AT_KIND]))
         TRY(op_fail(op, ST_CORRUPT, "A stored change is of the unknown kind %d.", bytes[AT_KIND]));
     *change = (struct change){
@@ -230,7 +240,7 @@ enum status next_decode(struct op *op, struct slice value, struct log_place *pla
     const uint8_t *bytes = (const uint8_t *)value.data;
     enum status st;
 
-    TRY(check_value(op, "place of a change", value, NEXT_FORMAT, NEXT_BYTES));
+    TRY(value_check(op, "place of a change", value, NEXT_FORMAT, NEXT_BYTES));
     *place = (struct log_place){ get_le(bytes + AT_LSN, 8), (uint32_t)get_le(bytes + COMMON_BYTES, 4) };
 out:
     return st;
@@ -282,7 +292,7 @@ enum status head_decode(struct op *op, struct slice value, struct head *head)
     *head = (struct head){ .counts = true };
     if (!value.data)
         goto out;
-    TRY(check_value(op, "head", value, old ? 1 : HEAD_FORMAT, size));
+    TRY(value_check(op, "head", value, old ? 1 : HEAD_FORMAT, size));
     if (value.size != size)
         TRY(op_fail(op, ST_CORRUPT, "A stored head has %zu bytes.", value.size));
     *head = (struct head){
@@ -316,7 +326,7 @@ enum status media_decode(struct op *op, struct slice value, struct slice *bytes)
 {
     enum status st;
 
-    TRY(check_value(op, "medium", value, MEDIA_FORMAT, AT_MEDIA));
+    TRY(value_check(op, "medium", value, MEDIA_FORMAT, AT_MEDIA));
     *bytes = slice_after(value, AT_MEDIA);
 out:
     return st;

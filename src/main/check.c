@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "catalog/catalog.h"
+#include "ledger/ledger.h"
 #include "keys/keys.h"
 #include "main/check.h"
 #include "main/directory.h"
@@ -479,6 +480,25 @@ static enum status check_all(struct op *op, struct catalog *catalog, uint64_t *i
     return st;
 }
 
+/* A record that cannot be read would make a client's repeated request fail, or be done twice. */
+static enum status check_ledger(struct op *op, struct store *store, uint64_t *problems)
+{
+    struct ledger *ledger;
+    uint64_t records;
+    enum status st;
+
+    TRY(ledger_open(op, store, &ledger));
+    st = ledger_verify(op, ledger, &records);
+    ledger_close(ledger);
+    if (st != ST_CORRUPT)
+        goto out;
+    printf("transactions: %s\n", op->error);
+    ++*problems;
+    st = ST_OK;
+out:
+    return st;
+}
+
 static enum status check_directory(struct op *op, const char *path, uint64_t *items, uint64_t *problems)
 {
     struct directory directory = { .lock = -1 };
@@ -497,6 +517,7 @@ static enum status check_directory(struct op *op, const char *path, uint64_t *it
     TRY(catalog_open_with(op, store, computed_value, &catalog));
     TRY(recover_index(op, catalog)); /* in memory: nothing on disk is changed */
     TRY(check_all(op, catalog, items, problems));
+    TRY(check_ledger(op, store, problems));
 out:
     catalog_close(catalog);
     store_close(store);

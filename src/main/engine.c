@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/reserve.h"
 #include "catalog/child.h"
 #include "main/backup.h"
 #include "main/engine.h"
@@ -22,6 +23,7 @@ struct engine {
     struct directory directory;
     struct store *store;
     struct catalog *catalog;
+    struct ledger *ledger;
     struct locks *locks;
     struct hints *hints;
     struct scripts *scripts;
@@ -66,6 +68,7 @@ static enum status open_store(struct op *op, struct engine *engine)
     TRY(catalog_open_with(op, engine->store, computed_value, &engine->catalog));
     catalog_join_account(engine->catalog, &engine->account);
     TRY(recover_index(op, engine->catalog));
+    TRY(ledger_open(op, engine->store, &engine->ledger));
     engine->locks = locks_open();
     engine->hints = hints_open();
 out:
@@ -117,6 +120,8 @@ static void open_housekeeping(struct engine *engine)
 
     engine->housekeeping = housekeeping_open(&(struct housekeeping_options){
         .catalog = engine->catalog,
+        .ledger = engine->ledger,
+        .transactions_kept_ms = 3600 * 1000 * (int64_t)settings->transaction_hours,
         .retention_ms = 3600 * 1000 * (int64_t)settings->change_retention_hours,
         .range_bytes_max = (uint64_t)settings->range_mb << 20,
     });
@@ -147,6 +152,7 @@ static void fill_service(struct engine *engine)
         .env = env_system(),
         .store = engine->store,
         .catalog = engine->catalog,
+        .ledger = engine->ledger,
         .locks = engine->locks,
         .hints = engine->hints,
         .scripts = engine->scripts,
@@ -188,6 +194,10 @@ enum status engine_open(struct op *op, const struct settings *settings, struct a
     made->settings = settings;
     made->auth = auth;
     made->directory.lock = -1;
+    if (!reserve_open()) {
+        free(made);
+        return op_fail_as(op, ST_NO_MEMORY);
+    }
     st = open_parts(op, made);
     if (st == ST_OK)
         *engine = made;
@@ -202,6 +212,7 @@ void engine_close(struct engine *engine)
         return;
     scripts_close(engine->scripts);
     housekeeping_close(engine->housekeeping);
+    ledger_close(engine->ledger);
     catalog_close(engine->catalog);
     hints_close(engine->hints);
     locks_close(engine->locks);
@@ -209,6 +220,7 @@ void engine_close(struct engine *engine)
     if (engine->has_directory)
         directory_close(&engine->directory);
     free(engine);
+    reserve_close();
 }
 
 void engine_keep_house(struct op *op, struct engine *engine)
@@ -236,6 +248,7 @@ void engine_statistics(const struct engine *engine, struct statistics *statistic
 {
     statistics->store = engine->store;
     statistics->catalog = engine->catalog;
+    statistics->ledger = engine->ledger;
     statistics->scripts = engine->scripts;
     statistics->housekeeping = engine->housekeeping;
     statistics->account = &engine->account;

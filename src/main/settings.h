@@ -22,6 +22,7 @@ struct settings {
     long memory_mb, cache_mb; /* 0: memory_settle() finds them */
     long range_units, range_mb, script_seconds, script_mb, script_children;
     long change_retention_hours;
+    long transaction_hours;
 };
 
 /* What holds where nobody says anything: no address, and no memory but what memory_settle() finds. */

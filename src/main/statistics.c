@@ -11,6 +11,7 @@ struct figures {
     struct http_stats http;
     struct script_stats scripts;
     struct housekeeping_stats housekeeping;
+    struct bucket_usage ledger;
     uint64_t databases, containers, writable;
 };
 
@@ -24,6 +25,7 @@ static void read_figures(const struct statistics *of, struct figures *figures)
         .containers = containers,
         .writable = store_is_writable(of->store),
     };
+    ledger_usage(of->ledger, &figures->ledger);
     store_stats(of->store, &figures->store);
     http_stats(of->http, &figures->http);
     scripts_stats(of->scripts, &figures->scripts);
@@ -44,6 +46,8 @@ static const struct figure {
     { "containers", GAUGE, AT(containers) },
     { "items_expired_total", COUNTER, AT(housekeeping.items_expired) },
     { "ranges_split_total", COUNTER, AT(housekeeping.ranges_split) },
+    { "transaction_records", GAUGE, AT(ledger.documents) },
+    { "transaction_record_bytes", GAUGE, AT(ledger.bytes) },
     { "store_commits_total", COUNTER, AT(store.commits) },
     { "store_groups_total", COUNTER, AT(store.groups) },
     { "store_syncs_total", COUNTER, AT(store.syncs) },

@@ -14,6 +14,7 @@
 struct statistics {
     struct store *store;
     struct catalog *catalog;
+    const struct ledger *ledger;
     struct http_server *http;
     struct scripts *scripts;
     struct housekeeping *housekeeping;

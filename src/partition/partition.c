@@ -19,15 +19,23 @@ static uint64_t item_scope(const struct container *container, struct slice epk, 
     return murmur3_128(mixed, sizeof(mixed)).h1;
 }
 
-enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn)
+/* Without a view. Its LSN is taken before the snapshot is. */
+static struct partition_txn *txn_new(struct op *op, const struct container *container)
 {
     struct partition_txn *made = arena_alloc(&op->arena, sizeof(*made));
-    enum status st;
 
     *made = (struct partition_txn){ .container = container, .token = env_random_u64(op->env) };
     made->batch = batch_new(op, container->bucket_id);
     made->changes_end = &made->changes;
     made->lsn = bucket_lsn(container->bucket);
+    return made;
+}
+
+enum status txn_open(struct op *op, const struct container *container, struct partition_txn **txn)
+{
+    struct partition_txn *made = txn_new(op, container);
+    enum status st;
+
     TRY(view_open(op, container->bucket, made->batch, &made->view));
     *txn = made;
 out:
@@ -81,6 +89,38 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
     return begin(op, locks, container, key, slice_of(""), txn);
 }
 
+enum status partition_begin_together(struct op *op, struct container *const *containers, size_t count,
+                                     struct partition_txn **txns)
+{
+    struct bucket **buckets = arena_alloc(&op->arena, count * sizeof(struct bucket *));
+    struct snapshot **snapshots = arena_alloc(&op->arena, count * sizeof(struct snapshot *));
+    struct partition_txn **made = arena_alloc(&op->arena, count * sizeof(struct partition_txn *));
+    enum status st;
+
+    op_renew_time(op);
+    for (size_t i = 0; i < count; i++) {
+        made[i] = txn_new(op, containers[i]);
+        buckets[i] = containers[i]->bucket;
+    }
+    TRY(store_snapshot_together(op, buckets, count, snapshots));
+    for (size_t i = 0; i < count; i++) {
+        view_open_over(snapshots[i], buckets[i], made[i]->batch, &made[i]->view);
+        txns[i] = made[i];
+    }
+out:
+    return st;
+}
+
+void partition_turn_to(struct partition_txn *txn, const struct placed_key *key)
+{
+    assert(key);
+    assert(!txn->id.data); /* it began with no item of its own */
+    assert(!txn->lock);
+    assert(!txn->pending);
+    txn->key = key;
+    txn->entry_key = (struct slice){ 0 };
+}
+
 void txn_expect_item(struct partition_txn *txn, struct slice epk, struct slice id)
 {
     assert(!txn->pending); /* what is with the committer is not changed any more */
@@ -109,6 +149,11 @@ void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish)
 void partition_set_bare(struct partition_txn *txn, bool bare)
 {
     txn->bare = bare;
+}
+
+void partition_set_behind(struct partition_txn *txn, uint16_t behind)
+{
+    txn->behind = behind;
 }
 
 void partition_abort(struct partition_txn *txn)
@@ -310,6 +355,7 @@ static void fill(struct op *op, const struct partition_txn *txn, uint64_t number
         .ttl_seconds = ttl_of(document),
         .epk = epk_slice(&txn->key->epk),
         .document = document,
+        .behind = txn->behind,
     };
     indexed_mark(txn, item);
 }
@@ -482,16 +528,22 @@ static enum status prepare(struct op *op, struct partition_txn *txn)
     return ST_OK;
 }
 
-static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
+/* The outcome is known, or will not be. */
+static void note_outcome(struct op *op, const struct partition_txn *txn, enum status st)
 {
     assert(txn->pending); /* the committer had it */
     assert(st != ST_PENDING);
     if (txn->expires)
         container_unpin(txn->container);
-    if (st == ST_AMBIGUOUS)
-        st = settle(op, txn);
     if (st == ST_OK)
         measure_note(op, &txn->measure, txn->container);
+}
+
+static enum status conclude(struct op *op, const struct partition_txn *txn, enum status st)
+{
+    if (st == ST_AMBIGUOUS)
+        st = settle(op, txn);
+    note_outcome(op, txn, st);
     return st;
 }
 
@@ -555,6 +607,52 @@ void partition_commit_many(struct op *op, struct partition_ending *endings, size
         partition_abort(endings[i].txn);
         endings[i].txn = NULL;
     }
+}
+
+/* All of them are ready to be committed, or none is. */
+static enum status prepare_together(struct op *op, struct partition_txn **txns, size_t count)
+{
+    size_t ready = 0;
+    enum status st = ST_OK;
+
+    for (; ready < count; ready++)
+        TRY(prepare(op, txns[ready]));
+out:
+    for (size_t i = 0; st != ST_OK && i < ready; i++)
+        if (txns[i]->expires)
+            container_unpin(txns[i]->container);
+    return st;
+}
+
+/* What became of the whole, when the store did not know. */
+static enum status settle_together(struct op *op, const struct commit *witness)
+{
+    bool committed;
+
+    if (store_outcome(op, witness->bucket, witness->batch, &committed) != ST_OK)
+        return op_fail(op, ST_AMBIGUOUS, "The write failed, and it is not known whether it took place.");
+    return committed ? ST_OK : op_fail(op, ST_UNAVAILABLE, "The write failed. Nothing was written.");
+}
+
+enum status partition_commit_together(struct op *op, struct partition_txn **txns, size_t count,
+                                      const struct commit *witness)
+{
+    struct commit *commits = arena_alloc(&op->arena, (count + 1) * sizeof(*commits));
+    enum status st;
+
+    TRY(prepare_together(op, txns, count));
+    for (size_t i = 0; i < count; i++) {
+        commits[i] = (struct commit){ .batch = txns[i]->batch, .bucket = txns[i]->container->bucket };
+        txns[i]->pending = &commits[i];
+    }
+    commits[count] = *witness;
+    st = store_commit_together(op, commits, count + 1);
+    if (st == ST_AMBIGUOUS)
+        st = settle_together(op, witness);
+    for (size_t i = 0; i < count; i++)
+        note_outcome(op, txns[i], st);
+out:
+    return st;
 }
 
 enum status partition_commit(struct op *op, struct partition_txn **txn, struct commit_stamp *stamp)

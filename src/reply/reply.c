@@ -228,6 +228,12 @@ uint64_t reply_retry_after_ms(const struct op *op)
     return op->retry_after_ms > 0 ? (uint64_t)op->retry_after_ms : RETRY_AFTER_MS;
 }
 
+/* Whether the failure lies in the moment. */
+static bool is_passing(const struct error_row *row)
+{
+    return row->retry || row->http == 408 || row->http == 503;
+}
+
 static void write_failure(struct reply *reply, enum status status)
 {
     const struct error_row *row = error_row(status);
@@ -245,6 +251,8 @@ static void write_failure(struct reply *reply, enum status status)
         buf_text(body, ",\"additionalErrorInfo\":");
         json_print_string(body, reply->op->error_info);
     }
+    if (reply->tells_retriable)
+        buf_printf(body, ",\"isRetriable\":%s", is_passing(row) ? "true" : "false");
     buf_byte(body, '}');
     if (sub)
         reply_header_u64(reply, "x-ms-substatus", (uint64_t)sub);

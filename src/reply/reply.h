@@ -29,7 +29,9 @@ struct reply {
     struct about about;
     struct slice content_type; /* of a body that is no JSON */
     int64_t began_us;          /* on the monotonic clock */
-    bool plain_session;        /* for clients of API versions before 2018-06-18, which know no "-1#" */
+    bool
+        tells_retriable; /* a failure says whether the same request may succeed later, as SDKs ask of transactions */
+    bool plain_session; /* for clients of API versions before 2018-06-18, which know no "-1#" */
 };
 
 void reply_begin(struct reply *reply, struct op *op, struct answer *answer);

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/exchange.h"
 #include "catalog/child.h"
+#include "ledger/ledger.h"
 #include "partition/hints.h"
 #include "partition/locks.h"
 #include "reply/reply.h"
@@ -31,6 +32,7 @@ struct service {
     struct catalog *catalog;
     struct locks *locks;
     struct hints *hints;
+    struct ledger *ledger;
     struct slice account;         /* the account's name */
     struct slice public_endpoint; /* where clients should go; data is NULL: where they came to */
     enum consistency consistency; /* the account's; clients may ask for it and for weaker ones */
@@ -41,6 +43,15 @@ struct service {
     void (*print_token)(void *context, const struct grant *grant, struct buf *out); /* auth/ signs */
     void *token_context;
 };
+
+struct call;
+
+/*
+ * Whether the client may do one operation of a transaction: `part` is the operation as a request of its own, with its
+ * owners as far as they were found, and `names` are those of its database and its container.
+ */
+typedef enum status call_check_part(struct op *op, const struct call *whole, struct call *part,
+                                    const struct slice names[2]);
 
 struct call {
     struct service *service;
@@ -55,7 +66,9 @@ struct call {
     struct range_ids pays; /* the ranges that it is charged to (throughput.h); none unless it was let in */
     void *written; /* what is being committed; `resume` answers when that is done. Both are NULL before */
     enum status (*resume)(struct op *op, struct call *call, struct reply *reply);
-    bool keeps_id; /* its token is for this one resource: it may not give it another id */
+    call_check_part *check_part; /* of a transaction; route/ knows who asks */
+    void *check_context;         /* route/'s own */
+    bool keeps_id;               /* its token is for this one resource: it may not give it another id */
 };
 
 typedef enum status operation(struct op *op, struct call *call, struct reply *reply);

@@ -114,7 +114,7 @@ static enum status read_document(struct op *op, const struct operations *work, s
         TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (action->kind != ACTION_REPLACE)
         TRY(operations_give_id(op, json_get(asked, "options"), &action->document));
-    TRY(item_check_document(op, &action->document));
+    TRY(item_check_document(op, &action->document, &action->behind));
     TRY(item_check_size(op, action->document));
     action_place(work->call->container, action);
     TRY(check_partition(op, work, action));
@@ -161,7 +161,7 @@ static void print_item(struct op *op, const struct operations *work, const struc
 static bool left_nothing(enum status st)
 {
     return st == ST_ITEM_EXISTS || st == ST_EXISTS || st == ST_ITEM_NOT_FOUND ||
-           st == ST_PRECONDITION_FAILED || st == ST_NOT_MODIFIED;
+           st == ST_PRECONDITION_FAILED || st == ST_PATCH_CONDITION || st == ST_NOT_MODIFIED;
 }
 
 /* `refused` is set where the script is told of the failure. */

@@ -63,6 +63,7 @@ static enum status compile_condition(struct op *op, const struct call *call, str
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
+    options.is_condition = true;
     TRY(op_may_take_long(op)); /* joins within the item may take seconds */
     TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
 out:
@@ -97,7 +98,7 @@ static enum status check_condition(struct op *op, const struct container *contai
         return ST_OK;
     TRY(query_run(op, condition, item_source_of_one(op, container, item), slice_of(""), &limits, &page));
     if (page.count == 0)
-        TRY(op_fail_as(op, ST_PRECONDITION_FAILED));
+        TRY(op_fail_as(op, ST_PATCH_CONDITION));
 out:
     query_page_free(&page);
     return st;

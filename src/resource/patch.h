@@ -18,7 +18,7 @@ enum status item_patch_read(struct op *op, const struct call *call, struct json 
                             struct item_patch *patch);
 
 /*
- * The document that is to replace the old one. ST_PRECONDITION_FAILED when the condition does not hold,
+ * The document that is to replace the old one. ST_PATCH_CONDITION when the condition does not hold,
  * ST_BAD_REQUEST when an operation cannot be done, ST_TOO_LARGE when the item would be.
  */
 enum status item_patch_apply(struct op *op, const struct container *container, const struct item_patch *patch,

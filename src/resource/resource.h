@@ -33,6 +33,10 @@ enum status document_query(struct op *op, struct call *call, struct reply *reply
 enum status document_plan(struct op *op, struct call *call, struct reply *reply);
 enum status document_batch(struct op *op, struct call *call, struct reply *reply);
 
+/* Operations on items of several containers: all of them write, or all of them read. */
+enum status transaction_write(struct op *op, struct call *call, struct reply *reply);
+enum status transaction_read(struct op *op, struct call *call, struct reply *reply);
+
 enum status attachment_create(struct op *op, struct call *call, struct reply *reply);
 enum status attachment_upsert(struct op *op, struct call *call, struct reply *reply);
 enum status attachment_read(struct op *op, struct call *call, struct reply *reply);

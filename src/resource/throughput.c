@@ -141,12 +141,17 @@ enum status throughput_enter(struct op *op, struct call *call)
     return refuse(op, call, wait);
 }
 
+static void count_spent(const struct call *call, double charge)
+{
+    atomic_fetch_add_explicit(&call->container->meter->spent_hundredths, (uint64_t)(charge * 100 + 0.5),
+                              memory_order_relaxed);
+}
+
 void throughput_leave(struct op *op, const struct call *call, double charge)
 {
     if (!call->container)
         return;
-    atomic_fetch_add_explicit(&call->container->meter->spent_hundredths, (uint64_t)(charge * 100 + 0.5),
-                              memory_order_relaxed);
+    count_spent(call, charge);
     if (call->pays.count)
         pay(op, call, call->pays, charge);
 }
@@ -165,4 +170,10 @@ void throughput_leave_part(struct op *op, const struct call *call, const struct 
 {
     if (call->service->enforces_throughput)
         pay(op, call, ranges_of_prefix(call->container, epk), charge);
+}
+
+void throughput_pay_part(struct op *op, const struct call *call, const struct epk *epk, double charge)
+{
+    count_spent(call, charge);
+    throughput_leave_part(op, call, epk, charge);
 }

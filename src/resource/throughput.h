@@ -17,3 +17,6 @@ void throughput_leave(struct op *op, const struct call *call, double charge);
 /* For one operation in bulk, by its key. What the operation has paid is not paid again when the request leaves. */
 enum status throughput_enter_part(struct op *op, const struct call *call, const struct epk *epk);
 void throughput_leave_part(struct op *op, const struct call *call, const struct epk *epk, double charge);
+
+/* The same for an operation whose request is no container's, so that nobody counts it when the request leaves. */
+void throughput_pay_part(struct op *op, const struct call *call, const struct epk *epk, double charge);

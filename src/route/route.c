@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/reserve.h"
 #include "resource/form.h"
 #include "resource/resource.h"
 #include "resource/throughput.h"
@@ -23,6 +24,7 @@ struct router {
 
 /* What has been found out about a request; kept while it waits for a pool thread. */
 struct routed {
+    const struct router *router;
     struct call call;
     struct reply reply;
     struct path path;
@@ -66,12 +68,14 @@ static void set_activity_id(struct op *op, const struct request *request)
     op->activity_id[id.size] = '\0';
 }
 
-static enum marker marker_of(const struct request *request)
+static enum marker marker_of(const struct request *request, struct slice shape)
 {
     struct slice type = request->header[HEADER_CONTENT_TYPE];
 
     if (request->method != METHOD_POST)
         return MARK_NONE;
+    if (slice_is(shape, "operations/x"))
+        return slice_is(slice_trim(request->header[HEADER_OPERATION_TYPE]), "Read") ? MARK_READ : MARK_NONE;
     if (header_is_true(request, HEADER_IS_QUERY_PLAN))
         return MARK_PLAN;
     if (header_is_true(request, HEADER_IS_BATCH))
@@ -84,10 +88,18 @@ static enum marker marker_of(const struct request *request)
     return MARK_NONE;
 }
 
+static bool tells_retriable(const struct routed *routed)
+{
+    return routed->route && routed->route->flags & IN_PARTS;
+}
+
 /* The route says which keys are good, so it is found before the signature is checked. It is told only after that. */
 static void find_route(const struct request *request, struct routed *routed)
 {
-    routed->route = route_find(request->method, marker_of(request), routed->path.shape, &routed->known_path);
+    struct slice shape = routed->path.shape;
+
+    routed->route = route_find(request->method, marker_of(request, shape), shape, &routed->known_path);
+    routed->reply.tells_retriable = tells_retriable(routed);
 }
 
 /* What clients in Direct mode ask first: they are told before their signature is looked at. */
@@ -113,7 +125,7 @@ static enum status check_signature(struct op *op, const struct router *router, c
                                    const struct path *path, bool writes, struct auth_who *who)
 {
     struct auth_subject subject = {
-        .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
+        .type = path->type, .link = path->link, .rid = path->rid, .writes = writes
     };
 
     if (router->options.trusts_all) {
@@ -393,14 +405,39 @@ out:
 }
 
 /* What keys may do has been checked with their signatures. */
+static enum status check_rights_to(struct op *op, const struct router *router, const struct auth_who *who,
+                                   struct call *call, const struct route *route, const struct path *path)
+{
+    if (who->kind == AUTH_BY_TOKEN)
+        return grant_check(op, &who->grant, call, route);
+    if (who->kind == AUTH_BY_PRINCIPAL)
+        return role_check(op, router->options.auth, &who->principal, call, route, path);
+    return ST_OK;
+}
+
+/* An operation of a transaction needs the rights that it would need as a request of its own. */
+static enum status check_part(struct op *op, const struct call *whole, struct call *part,
+                              const struct slice names[2])
+{
+    const struct routed *routed = whole->check_context;
+    bool is_list = part->request->method == METHOD_POST; /* to which something is added */
+    struct slice shape = slice_of(is_list ? "dbs/x/colls/x/docs" : "dbs/x/colls/x/docs/x");
+    struct path path = { .count = 5, .segment = { [1] = names[0], [3] = names[1] }, .shape = shape };
+    bool known_path;
+    const struct route *route =
+        route_find(part->request->method, marker_of(part->request, shape), shape, &known_path);
+
+    assert(route); /* items have a row for every kind of operation */
+    if (is_list)
+        part->id = (struct slice){ 0 };
+    return check_rights_to(op, routed->router, &routed->who, part, route, &path);
+}
+
 static enum status check_rights(struct op *op, const struct router *router, struct routed *routed)
 {
-    if (routed->who.kind == AUTH_BY_TOKEN)
-        return grant_check(op, &routed->who.grant, &routed->call, routed->route);
-    if (routed->who.kind == AUTH_BY_PRINCIPAL)
-        return role_check(op, router->options.auth, &routed->who.principal, &routed->call, routed->route,
-                          &routed->path);
-    return ST_OK;
+    if (routed->route->flags & IN_PARTS)
+        return ST_OK;
+    return check_rights_to(op, router, &routed->who, &routed->call, routed->route, &routed->path);
 }
 
 /* Everything before the operation itself. Only a catalog that is in doubt can make it wait. */
@@ -448,6 +485,7 @@ static void begin_reply(struct exchange *exchange, struct routed *routed)
     version = call_version(&routed->call);
     reply_begin(&routed->reply, &exchange->op, &exchange->answer);
     routed->reply.plain_session = version != 0 && version < VERSION_WITH_VECTORS;
+    routed->reply.tells_retriable = tells_retriable(routed);
 }
 
 /* A failure on items tells the container's LSN, unless the operation has noted the one that it saw. */
@@ -517,7 +555,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     audit(router, exchange, routed, st);
     release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status,
-                  env_monotonic_us(op->env) - routed->began_us);
+                  env_monotonic_us(op->env) - routed->began_us, exchange->request.direct);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
@@ -525,7 +563,11 @@ static struct routed *begin(struct router *router, struct exchange *exchange)
     struct routed *routed = arena_alloc(&exchange->op.arena, sizeof(*routed));
 
     assert(!exchange->op.may_block); /* every request begins on a loop thread */
-    *routed = (struct routed){ .call = { .service = router->options.service, .request = &exchange->request },
+    *routed = (struct routed){ .router = router,
+                               .call = { .service = router->options.service,
+                                         .request = &exchange->request,
+                                         .check_part = check_part,
+                                         .check_context = routed },
                                .began_us = env_monotonic_us(exchange->op.env) };
     set_activity_id(&exchange->op, &exchange->request);
     exchange->state = routed;
@@ -654,13 +696,25 @@ static enum status refuse(struct op *op, enum exchange_class class)
     return op_fail(op, ST_UNAVAILABLE, "The server is overloaded.");
 }
 
+/* What was begun goes on while memory is short; nothing else is. */
+static enum status prepare_to_run(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    if (exchange->refused)
+        return refuse(&exchange->op, exchange->class);
+    if (routed->is_prepared)
+        return ST_OK;
+    if (!reserve_is_whole())
+        return op_fail_as(&exchange->op, ST_NO_MEMORY);
+    return prepare(router, exchange, routed);
+}
+
 enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&exchange->request);
     bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun the request */
     struct routed *routed;
-    enum status st = ST_OK;
+    enum status st;
 
     if (exchange->request.method == METHOD_OPTIONS)
         return answer_preflight(router, exchange);
@@ -671,10 +725,7 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (again)
         op_renew_time(&exchange->op);
     begin_reply(exchange, routed);
-    if (exchange->refused)
-        st = refuse(&exchange->op, exchange->class);
-    else if (!routed->is_prepared)
-        st = prepare(router, exchange, routed);
+    st = prepare_to_run(router, exchange, routed);
     if (st == ST_OK)
         st = run(exchange, routed);
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)

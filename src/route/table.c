@@ -73,6 +73,9 @@ const struct route routes[] = {
     ROUTE("media_read",         GET,    NONE,   "media/x",            media_read,        NONE,      OF_ITEMS)
     ROUTE("media_replace",      PUT,    NONE,   "media/x",            media_replace,     NONE,      OF_ITEMS)
 
+    ROUTE("transaction_read",   POST,   READ,   "operations/x",       transaction_read,  NONE,      OF_ITEMS | READS | IN_PARTS)
+    ROUTE("transaction_write",  POST,   NONE,   "operations/x",       transaction_write, NONE,      OF_ITEMS | IN_PARTS)
+
 #define KIND(type, path, name, below, mark, collective, adds, flags, properties) \
     ROUTES(name, BELOW_##below "/" path, (flags) & KIND_TELLS_TOKENS ? TELLS_TOKENS : 0)
 #include "keys/kinds.def"

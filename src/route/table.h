@@ -4,7 +4,7 @@
 #include "resource/call.h"
 
 /* What the headers of a POST say it is. One request may carry several: the first here wins. */
-enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT };
+enum marker { MARK_NONE, MARK_PLAN, MARK_BATCH, MARK_QUERY, MARK_UPSERT, MARK_READ };
 
 enum route_flags {
     RUN_INLINE = 1,   /* needs no disk, or only what the cache has and a commit: a loop thread may try */
@@ -15,6 +15,7 @@ enum route_flags {
     RUNS_SCRIPTS = 32,
     FOR_EVERYBODY =
         64, /* clients ask before they can ask for anything: every token and role that is good for something */
+    IN_PARTS = 128, /* the body has operations on several containers: rights are looked at for each of them */
 };
 
 struct route {

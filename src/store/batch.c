@@ -306,6 +306,11 @@ void batch_uses_counter(struct batch *batch, uint64_t counter)
         batch->counter = counter;
 }
 
+void batch_holds_stamps(struct batch *batch, uint8_t *room)
+{
+    batch->stamps = room;
+}
+
 void batch_begins_above(struct batch *batch, uint64_t lsn)
 {
     batch->above_lsn = lsn;

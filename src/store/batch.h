@@ -67,6 +67,12 @@ void batch_uses_counter(struct batch *batch, uint64_t counter);
 /* The commit's LSN is above `lsn`: for a bucket that is begun anew, and must not fall behind what came before it. */
 void batch_begins_above(struct batch *batch, uint64_t lsn);
 
+/*
+ * For the last of several batches that are committed together (store_commit_together): `room` has STAMP_BYTES for each
+ * of the others and lies in a stamped value of this batch. Their stamps are written there, in their order.
+ */
+void batch_holds_stamps(struct batch *batch, uint8_t *room);
+
 /* The batch adds so many documents and bytes of records; below zero it removes them. The bucket's head sums them up. */
 void batch_counts(struct batch *batch, int64_t documents, int64_t bytes);
 int64_t batch_documents(const struct batch *batch);

@@ -26,6 +26,7 @@ struct batch {
     uint64_t counter;                  /* the largest in use; 0 when there is none */
     uint64_t above_lsn;                /* its own LSN is above it, whatever the bucket's was */
     int64_t documents, document_bytes; /* more, or less, than before */
+    uint8_t *stamps; /* room for those of the batches before it in its set; NULL: it does not hold them */
     struct sorted entries;
     struct batch_change *changes, **changes_end;
     struct batch_index_entry

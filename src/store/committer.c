@@ -74,11 +74,20 @@ struct committer {
 
 /* ---- the queue ---- */
 
+/* A set is submissions that are joined; mostly it is one. What follows the set in the queue. */
+static struct submission *end_of_set(const struct submission *first)
+{
+    while (first->joined)
+        first = first->next;
+    return first->next;
+}
+
 void committer_submit(struct committer *committer, struct submission *submissions, size_t count)
 {
     assert(count > 0);
     for (size_t i = 0; i < count; i++) {
         assert((submissions[i].batch != NULL) == (submissions[i].kind == SUBMISSION_COMMIT));
+        assert(!submissions[i].joined || (i + 1 < count && submissions[i + 1].batch));
         assert((submissions[i].bucket != NULL) == (submissions[i].kind != SUBMISSION_RECOVER));
         submissions[i].next = i + 1 < count ? &submissions[i + 1] : NULL;
         sem_init(&submissions[i].done, 0, 0);
@@ -93,22 +102,36 @@ void committer_submit(struct committer *committer, struct submission *submission
     pthread_mutex_unlock(&committer->mutex);
 }
 
-static size_t submission_bytes(const struct submission *submission)
+static size_t bytes_of_set(const struct submission *first)
 {
-    return submission->batch ? submission->batch->bytes : 0;
+    const struct submission *end = end_of_set(first);
+    size_t bytes = 0;
+
+    for (; first != end; first = first->next)
+        bytes += first->batch ? first->batch->bytes : 0;
+    return bytes;
 }
 
-static bool is_large(const struct submission *submission)
+/* Where the queue goes on behind a set. */
+static struct submission **link_behind(struct submission **at)
 {
-    return submission_bytes(submission) > LARGE_BYTES;
+    while ((*at)->joined)
+        at = &(*at)->next;
+    return &(*at)->next;
 }
 
-/* Whether small and large ones wait, up to the first that is no commit: nothing goes past that. */
+static bool is_large(const struct submission *first)
+{
+    return bytes_of_set(first) > LARGE_BYTES;
+}
+
+/* Whether small and large sets wait, up to the first that is no commit: nothing goes past that. */
 static bool both_wait(const struct committer *committer)
 {
     bool small = false, large = false;
 
-    for (const struct submission *at = committer->first; at && at->kind == SUBMISSION_COMMIT; at = at->next) {
+    for (const struct submission *at = committer->first; at && at->kind == SUBMISSION_COMMIT;
+         at = end_of_set(at)) {
         large |= is_large(at);
         small |= !is_large(at);
     }
@@ -117,38 +140,37 @@ static bool both_wait(const struct committer *committer)
 
 /* What the next group is made of. */
 struct choice {
-    bool large; /* large ones, or small ones */
+    bool large; /* large sets, or small ones */
     bool alone; /* just one of them */
 };
 
-static bool may_join(const struct submission *submission, const struct choice *choice, size_t count,
-                     size_t bytes)
+static bool may_join(const struct submission *first, const struct choice *choice, size_t count, size_t bytes)
 {
     if (count == 0)
         return true;
-    return !choice->alone && bytes + submission_bytes(submission) <= GROUP_BYTES_MAX;
+    return !choice->alone && bytes + bytes_of_set(first) <= GROUP_BYTES_MAX;
 }
 
-/* Takes those of the chosen kind out of the queue, in their order: at least one, and then as many as the bound allows. */
+/* Takes sets of the chosen kind out of the queue, in their order: at least one, and then as many as the bound allows. */
 static struct submission *take_chosen(struct committer *committer, const struct choice *choice)
 {
     struct submission *taken = NULL, **end = &taken, **at = &committer->first;
     size_t count = 0, bytes = 0;
 
     while (*at && (at == &committer->first || (*at)->kind == SUBMISSION_COMMIT)) {
-        struct submission *one = *at;
+        struct submission *first = *at, **behind = link_behind(at);
 
-        if (is_large(one) != choice->large) {
-            at = &one->next;
+        if (is_large(first) != choice->large) {
+            at = behind;
             continue;
         }
-        if (!may_join(one, choice, count, bytes))
+        if (!may_join(first, choice, count, bytes))
             break;
         count++;
-        bytes += submission_bytes(one);
-        *at = one->next;
-        *end = one;
-        end = &one->next;
+        bytes += bytes_of_set(first);
+        *end = first;
+        *at = *behind;
+        end = behind;
     }
     *end = NULL;
     if (!*at)
@@ -300,20 +322,48 @@ static bool expectations_hold(const struct committer *committer, const struct su
     return true;
 }
 
-static enum status add_submission(struct committer *committer, struct submission *submission)
+static enum status check(const struct committer *committer, const struct submission *submission)
 {
-    if (submission->kind == SUBMISSION_DROP)
-        submission->bucket->dropped = true;
     if (submission->kind != SUBMISSION_COMMIT)
         return ST_OK;
     if (submission->bucket->dropped)
         return ST_OWNER_NOT_FOUND;
-    if (!expectations_hold(committer, submission)) {
-        committer->group.conflicts++;
-        return ST_WRITE_CONFLICT;
-    }
+    return expectations_hold(committer, submission) ? ST_OK : ST_WRITE_CONFLICT;
+}
+
+/* A batch may hold the stamps of those before it in its set: they are written before its own checksums are made. */
+static void tell_stamps(const struct submission *first, const struct submission *last)
+{
+    uint8_t *room = last->batch->stamps;
+
+    for (; room && first != last; first = first->next, room += STAMP_BYTES)
+        stamp_encode(&first->stamp, room);
+}
+
+static void add(struct committer *committer, const struct submission *first, struct submission *submission)
+{
+    if (submission->kind == SUBMISSION_DROP)
+        submission->bucket->dropped = true;
+    if (submission->kind != SUBMISSION_COMMIT)
+        return;
+    tell_stamps(first, submission);
     add_commit(committer, submission);
-    return ST_OK;
+}
+
+/* All of the set or none. Nothing of the set is marked as changed before all of it was checked. */
+static void add_set(struct committer *committer, struct submission *first)
+{
+    struct submission *end = end_of_set(first);
+    enum status st = ST_OK;
+
+    for (struct submission *each = first; st == ST_OK && each != end; each = each->next)
+        st = check(committer, each);
+    committer->group.conflicts += st == ST_WRITE_CONFLICT;
+    for (struct submission *each = first; each != end; each = each->next) {
+        each->status = st;
+        if (st == ST_OK)
+            add(committer, first, each);
+    }
 }
 
 /* One head for each bucket, however many of its batches are in the group. */
@@ -613,8 +663,8 @@ static void group_write(struct committer *committer)
 
     assert(atomic_load(&committer->writable));
     assert(!committer->in_doubt);
-    for (struct submission *submission = group->submissions; submission; submission = submission->next)
-        submission->status = add_submission(committer, submission);
+    for (struct submission *first = group->submissions; first; first = end_of_set(first))
+        add_set(committer, first);
     add_log(committer);
     add_heads(committer);
     st = append_all(committer);

@@ -27,6 +27,7 @@ struct submission {
     enum submission_kind kind;
     struct local_bucket *bucket;
     struct batch *batch; /* SUBMISSION_COMMIT only */
+    bool joined;         /* to the next: both are done, or neither. They were submitted side by side */
 
     enum status status;
     struct commit_stamp stamp;

@@ -31,7 +31,9 @@ struct local {
 struct local_snapshot {
     struct snapshot base;
     struct backend_snapshot *taken;
-    struct packed_pin *pin; /* NULL: entries are plain keys */
+    struct packed_pin *pin;        /* NULL: entries are plain keys */
+    struct local_snapshot *moment; /* whose `taken` and `pin` it has: its own, or another's that it shares */
+    unsigned sharers;              /* of its own: snapshots that have them, itself among them */
 };
 
 static inline struct local *local_of(struct store *store)
@@ -51,6 +53,8 @@ enum status local_bucket(struct op *op, struct store *store, uint64_t id, struct
 /* ---- calls of struct store_ops ---- */
 
 enum status local_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
+enum status local_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
+                                    struct snapshot **snapshots);
 void local_release(struct snapshot *snapshot);
 enum status local_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                            struct slice *values);
@@ -59,6 +63,7 @@ enum status local_scan(struct op *op, struct snapshot *snapshot, struct range ra
                        struct rows *rows);
 
 void local_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
+enum status local_commit_together(struct op *op, struct store *store, struct commit *commits, size_t count);
 void local_commit_later(struct op *op, struct bucket *bucket, struct commit *commit);
 void local_commit_end(struct op *op, struct commit *commit);
 enum status local_outcome(struct op *op, struct bucket *bucket, const struct batch *batch, bool *committed);

@@ -39,30 +39,57 @@ out:
     return st;
 }
 
-enum status local_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
+/* Of the moment that `shared` has; NULL: of now. */
+static enum status make_snapshot(struct op *op, struct bucket *bucket, struct local_snapshot *shared,
+                                 struct snapshot **snapshot)
 {
-    struct backend_snapshot *taken;
+    struct backend_snapshot *taken = shared ? shared->taken : NULL;
+    struct packed_pin *pin = shared ? shared->pin : NULL;
     struct local_snapshot *made;
-    struct packed_pin *pin;
-    enum status st;
+    enum status st = ST_OK;
 
-    TRY(take(op, local_of(bucket->store), &taken, &pin));
+    if (!shared)
+        TRY(take(op, local_of(bucket->store), &taken, &pin));
     made = heap_allocate_unset(sizeof(*made));
     *made = (struct local_snapshot){ .base = { .bucket = bucket }, .taken = taken, .pin = pin };
+    made->moment = shared ? shared : made;
+    made->moment->sharers++;
     *snapshot = &made->base;
+out:
+    return st;
+}
+
+enum status local_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
+{
+    return make_snapshot(op, bucket, NULL, snapshot);
+}
+
+enum status local_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
+                                    struct snapshot **snapshots)
+{
+    enum status st;
+
+    TRY(make_snapshot(op, buckets[0], NULL, &snapshots[0]));
+    for (size_t i = 1; i < count; i++)
+        TRY(make_snapshot(op, buckets[i], local_snapshot_of(snapshots[0]), &snapshots[i]));
 out:
     return st;
 }
 
 void local_release(struct snapshot *snapshot)
 {
-    struct local_snapshot *held = local_snapshot_of(snapshot);
+    struct local_snapshot *moment = local_snapshot_of(snapshot)->moment;
     struct local *local = local_of(snapshot->bucket->store);
 
-    assert((held->pin != NULL) == (local->packed != NULL));
-    local->backend->ops->release(local->backend, held->taken);
-    unpin(local, held->pin);
-    free(held);
+    assert((moment->pin != NULL) == (local->packed != NULL));
+    assert(moment->sharers > 0);
+    if (&moment->base != snapshot)
+        free(local_snapshot_of(snapshot));
+    if (--moment->sharers > 0)
+        return;
+    local->backend->ops->release(local->backend, moment->taken);
+    unpin(local, moment->pin);
+    free(moment);
 }
 
 enum status local_get_many(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,

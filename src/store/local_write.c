@@ -32,6 +32,22 @@ void local_commit_many(struct op *op, struct bucket *bucket, struct commit *comm
         take_outcome(op, &submissions[i], &commits[i]);
 }
 
+enum status local_commit_together(struct op *op, struct store *store, struct commit *commits, size_t count)
+{
+    struct submission *submissions = arena_alloc(&op->arena, count * sizeof(*submissions));
+
+    for (size_t i = 0; i < count; i++) {
+        submissions[i] = submission_for(commits[i].bucket, commits[i].batch);
+        submissions[i].joined = i + 1 < count;
+    }
+    committer_run(local_of(store)->committer, submissions, count);
+    for (size_t i = 0; i < count; i++) {
+        assert(submissions[i].status == submissions[0].status); /* all or none */
+        commits[i].stamp = submissions[i].stamp;
+    }
+    return store_explain(op, submissions[0].status);
+}
+
 /* By a thread that may not wait, for somebody who will be told: the op's memory stays as it is until then. */
 void local_commit_later(struct op *op, struct bucket *bucket, struct commit *commit)
 {

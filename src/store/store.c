@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/thread.h"
+#include "keys/bytes.h"
 #include "keys/keys.h"
 #include "store/batch_private.h"
 #include "store/store_private.h"
@@ -62,6 +63,13 @@ bool bucket_keeps_entries(const struct bucket *bucket)
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot)
 {
     return bucket->store->ops->snapshot(op, bucket, snapshot);
+}
+
+enum status store_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
+                                    struct snapshot **snapshots)
+{
+    assert(count > 0);
+    return buckets[0]->store->ops->snapshot_together(op, buckets, count, snapshots);
 }
 
 void store_release(struct snapshot *snapshot)
@@ -125,6 +133,17 @@ out:
 }
 
 /* ---- writing ---- */
+
+void stamp_encode(const struct commit_stamp *stamp, uint8_t bytes[STAMP_BYTES])
+{
+    put_le(bytes, stamp->lsn, 8);
+    put_le(bytes + 8, (uint64_t)stamp->ts_ms, 8);
+}
+
+struct commit_stamp stamp_decode(const uint8_t bytes[STAMP_BYTES])
+{
+    return (struct commit_stamp){ get_le(bytes, 8), (int64_t)get_le(bytes + 8, 8) };
+}
 
 enum status store_explain(struct op *op, enum status why)
 {
@@ -206,6 +225,39 @@ out:
         commits[i].status = st;
         commits[i].error = op->error;
     }
+}
+
+static void check_together(const struct commit *commits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert(commits[i].batch->bucket == commits[i].bucket->id);
+        assert(commits[i].bucket->store == commits[0].bucket->store);
+        assert(!commits[i].batch->stamps || i + 1 == count); /* only the last holds those of all the others */
+        for (size_t before = 0; before < i; before++)
+            assert(commits[before].bucket != commits[i].bucket); /* each bucket gets one LSN */
+    }
+}
+
+enum status store_commit_together(struct op *op, struct commit *commits, size_t count)
+{
+    struct store *store;
+    enum status st;
+
+    assert(count > 0);
+    check_together(commits, count);
+    store = commits[0].bucket->store;
+    op->work.round_trips++;
+    TRY(op_check(op));
+    TRY(store_check_may_write(op, store));
+    TRY(store->ops->commit_together(op, store, commits, count));
+out:
+    for (size_t i = 0; i < count; i++) {
+        commits[i].status = st;
+        commits[i].error = op->error;
+        op->work.bytes_written += st == ST_OK ? commits[i].batch->bytes : 0;
+        note_done(op, &commits[i]);
+    }
+    return st;
 }
 
 void store_commit_end(struct op *op, struct commit *commit)

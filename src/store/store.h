@@ -91,10 +91,17 @@ uint64_t bucket_next_counter(struct bucket *bucket);
 bool bucket_keeps_entries(const struct bucket *bucket);
 
 /*
- * One bucket as of one commit. Nothing promises a snapshot over several buckets.
+ * One bucket as of one commit.
  * Shared: it may end early (ST_UNAVAILABLE), as it does here when the store is reopened: the caller begins anew.
  */
 enum status store_snapshot(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
+
+/*
+ * Several buckets of one store as of one moment: of what store_commit_together() wrote they have all or nothing. Each
+ * snapshot is released by itself.
+ */
+enum status store_snapshot_together(struct op *op, struct bucket *const *buckets, size_t count,
+                                    struct snapshot **snapshots);
 
 /* The head as of the snapshot. One round trip, once for each snapshot. */
 enum status store_snapshot_head(struct op *op, struct snapshot *snapshot, struct head *head);
@@ -138,6 +145,12 @@ struct commit_stamp {
     int64_t ts_ms;
 };
 
+/* A stamp as bytes of a value (batch_holds_stamps). */
+enum { STAMP_BYTES = 16 };
+
+void stamp_encode(const struct commit_stamp *stamp, uint8_t bytes[STAMP_BYTES]);
+struct commit_stamp stamp_decode(const uint8_t bytes[STAMP_BYTES]);
+
 /*
  * All of the batch or none, if its expectation still holds. Waits for the sync.
  * ST_WRITE_CONFLICT: nothing was written, try again with a new snapshot. A store that cannot tell scopes apart,
@@ -155,7 +168,7 @@ struct commit {
     struct commit_stamp stamp;
     enum status status;    /* as store_commit() would have given it */
     const char *error;     /* the reason, where it is not ST_OK */
-    struct bucket *bucket; /* the store's own, as what follows */
+    struct bucket *bucket; /* the store's own, as what follows; of store_commit_together() the caller's */
     void *pending;         /* while it is ST_PENDING */
 };
 
@@ -166,6 +179,14 @@ struct commit {
  */
 void store_commit_many(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
 void store_commit_end(struct op *op, struct commit *commit);
+
+/*
+ * Batches of several buckets, one each, all or none: promise 1 holds for them as if they were one batch, and an
+ * expectation of one that does not hold refuses all. Each has the next LSN of its bucket. Waits. All get the status
+ * that is returned. ST_AMBIGUOUS: store_outcome() tells it by any of them.
+ * Shared: one transaction over the heads concerned, in the order of their ids.
+ */
+enum status store_commit_together(struct op *op, struct commit *commits, size_t count);
 
 /*
  * What became of a batch whose commit was ambiguous. ST_UNAVAILABLE while that cannot be told.

@@ -18,6 +18,8 @@ struct store_ops {
 
     /* A kind that learns the head when it takes the snapshot says so there (has_head). */
     enum status (*snapshot)(struct op *op, struct bucket *bucket, struct snapshot **snapshot);
+    enum status (*snapshot_together)(struct op *op, struct bucket *const *buckets, size_t count,
+                                     struct snapshot **snapshots);
     void (*release)(struct snapshot *snapshot); /* never NULL */
     enum status (*get_many)(struct op *op, struct snapshot *snapshot, const struct slice *keys, size_t count,
                             struct slice *values);
@@ -27,6 +29,9 @@ struct store_ops {
 
     /* Waits, and gives each its status. */
     void (*commit_many)(struct op *op, struct bucket *bucket, struct commit *commits, size_t count);
+
+    /* The same for batches of several buckets, of which all get one status. */
+    enum status (*commit_together)(struct op *op, struct store *store, struct commit *commits, size_t count);
 
     /* Does not wait: ST_PENDING, and op->resume() later. Asked only where store.commits_later says so. */
     void (*commit_later)(struct op *op, struct bucket *bucket, struct commit *commit);

@@ -14,6 +14,12 @@ enum status view_open(struct op *op, struct bucket *bucket, struct batch *writes
     return store_snapshot(op, bucket, &view->snapshot);
 }
 
+void view_open_over(struct snapshot *snapshot, struct bucket *bucket, struct batch *writes, struct view *view)
+{
+    assert(!writes || batch_bucket(writes) == bucket_id(bucket));
+    *view = (struct view){ .bucket = bucket, .snapshot = snapshot, .writes = writes };
+}
+
 void view_close(struct view *view)
 {
     store_release(view->snapshot);

@@ -16,6 +16,10 @@ struct view {
 };
 
 enum status view_open(struct op *op, struct bucket *bucket, struct batch *writes, struct view *view);
+
+/* The same over a snapshot that the caller has taken, and that is the view's from here on. */
+void view_open_over(struct snapshot *snapshot, struct bucket *bucket, struct batch *writes,
+                    struct view *view);
 void view_close(struct view *view); /* welcome on a view that never opened (all zero) */
 
 /* As store_get_many() and store_scan(), with the view's own writes in place. */

@@ -25,6 +25,8 @@ def resource_of(target):
     for known in ("?$resolveFor", "?$filter"):
         path = path.split(known)[0]
     parts = [urllib.parse.unquote(part) for part in path.strip("/").split("/")] if path.strip("/") else []
+    if parts[:1] == ["operations"]:
+        return "distributedtransactionbatch", ""
     if len(parts) % 2 == 1:
         return parts[-1], "/".join(parts[:-1])
     if not parts:

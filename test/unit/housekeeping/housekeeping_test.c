@@ -8,7 +8,7 @@
 static struct housekeeping *open_for(struct rig *rig)
 {
     return housekeeping_open(&(struct housekeeping_options){
-        .catalog = rig->catalog, .retention_ms = 1000, .range_bytes_max = 5000 });
+        .catalog = rig->catalog, .ledger = rig->ledger, .retention_ms = 1000, .range_bytes_max = 5000 });
 }
 
 static void fill(struct rig *rig, const struct container *container, int count)

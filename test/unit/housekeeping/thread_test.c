@@ -94,7 +94,7 @@ TEST(what_expires_is_removed_once_whatever_others_change_meanwhile)
     container_release(rig.made[--rig.made_count]); /* nobody keeps the first definition */
     keeper.rig = &rig;
     keeper.housekeeping = housekeeping_open(&(struct housekeeping_options){
-        .catalog = rig.catalog, .retention_ms = 5000, .range_bytes_max = 3000 });
+        .catalog = rig.catalog, .ledger = rig.ledger, .retention_ms = 5000, .range_bytes_max = 3000 });
     REQUIRE(pthread_create(&thread, NULL, keep_house, &keeper) == 0);
     for (int round = 0; round < ROUNDS; round++) {
         fill(&rig, round * ITEMS);

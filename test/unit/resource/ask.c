@@ -13,6 +13,7 @@ void ask_open(struct ask *ask)
     ask->service = (struct service){ .env = ask->rig.op->env,
                                      .store = ask->rig.store,
                                      .catalog = ask->rig.catalog,
+                                     .ledger = ask->rig.ledger,
                                      .locks = ask->rig.locks,
                                      .hints = hints_open(),
                                      .account = slice_of("orrery") };

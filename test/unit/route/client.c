@@ -47,6 +47,7 @@ static void open_client(struct client *client, const char *audit_path,
     client->service = (struct service){ .env = client->rig.op->env,
                                         .store = client->rig.store,
                                         .catalog = client->rig.catalog,
+                                        .ledger = client->rig.ledger,
                                         .locks = client->rig.locks,
                                         .hints = hints_open(),
                                         .scripts = scripts_open(&no_scripts),
@@ -249,6 +250,37 @@ bool client_told(struct client *client, const char *code, const char *reason)
 
     return slice_is(json_string(client_member(client, "code")), code) &&
            memmem(message.data, message.size, reason, strlen(reason));
+}
+
+void client_mark(struct client *client, enum marker marker)
+{
+    static const struct {
+        enum header_id id;
+        const char *value;
+    } headers[] = { [MARK_PLAN] = { HEADER_IS_QUERY_PLAN, "True" },
+                    [MARK_BATCH] = { HEADER_IS_BATCH, "True" },
+                    [MARK_QUERY] = { HEADER_IS_QUERY, "True" },
+                    [MARK_UPSERT] = { HEADER_IS_UPSERT, "True" },
+                    [MARK_READ] = { HEADER_OPERATION_TYPE, "Read" } };
+
+    if (marker != MARK_NONE)
+        client_header(client, headers[marker].id, headers[marker].value);
+}
+
+const char *client_transaction(struct client *client, const char *container, const char *kind)
+{
+    static char body[400];
+
+    client_header(client, HEADER_IDEMPOTENCY_TOKEN, "51eb84be-bf65-4749-8806-f12cd964658a");
+    client_mark(client, strcmp(kind, "Read") == 0 ? MARK_READ : MARK_NONE);
+    snprintf(body, sizeof(body),
+             "{'operations':[{'databaseName':'d','collectionName':'%s','id':'1','partitionKey':['a'],"
+             "'operationType':'%s'%s}]}",
+             container, kind,
+             strcmp(kind, "Read") == 0 || strcmp(kind, "Delete") == 0
+                 ? ""
+                 : ",'resourceBody':{'id':'1','pk':'a'}");
+    return body;
 }
 
 const char *client_target_of(const char *shape)

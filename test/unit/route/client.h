@@ -4,6 +4,7 @@
  * Headers stay for the next request until client_clear(). Apostrophes stand for double quotes.
  */
 #pragma once
+#include "route/table.h"
 #include "rig.h"
 #include "route/route.h"
 
@@ -44,6 +45,12 @@ void client_open_filled(struct client *client);
 void client_fill(struct client *client);
 void client_close(struct client *client);
 void client_header(struct client *client, enum header_id id, const char *value);
+
+/* The headers that make a POST what the marker says. */
+void client_mark(struct client *client, enum marker marker);
+
+/* One operation of a transaction over items, on the item "1" of the key "a" in a container of the database "d". */
+const char *client_transaction(struct client *client, const char *container, const char *kind);
 void client_clear(struct client *client);
 
 /* Signs, handles on a "loop thread" and, when asked to, again on a "pool thread"; the answer's status. */

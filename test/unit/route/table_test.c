@@ -49,10 +49,11 @@ TEST(only_a_post_has_a_marker_and_only_what_reads_or_writes_one_item_runs_on_a_l
     }
 }
 
-TEST(queries_and_plans_read_and_every_other_post_put_patch_and_delete_writes)
+TEST(queries_plans_and_read_transactions_read_and_every_other_post_put_patch_and_delete_writes)
 {
     for (size_t i = 0; i < route_count; i++) {
-        bool asks = routes[i].marker == MARK_QUERY || routes[i].marker == MARK_PLAN;
+        bool asks =
+            routes[i].marker == MARK_QUERY || routes[i].marker == MARK_PLAN || routes[i].marker == MARK_READ;
         bool gets = routes[i].method == METHOD_GET || routes[i].method == METHOD_HEAD;
 
         if (route_writes(&routes[i]) != (!gets && !asks))
