@@ -3,7 +3,12 @@
 
 #include "base/account.h"
 
-enum { KEPT_FOR_SMALL = 8 /* one in so many bytes */ };
+/* For small claims, and for what is taken anyway: every thread that serves a request may take a megabyte so. */
+enum {
+    KEPT_PART = 8, /* one in so many bytes */
+    KEPT_PART_MOST = 4,
+    KEPT_BYTES_MIN = 24 * 1024 * 1024,
+};
 
 static const struct {
     const char *name;
@@ -31,6 +36,15 @@ static size_t shared_bytes(const struct account *account)
     size_t fixed = atomic_load_explicit(&account->held_bytes[HOLDER_STORE], memory_order_relaxed);
 
     return account->limit_bytes > fixed ? account->limit_bytes - fixed : 0;
+}
+
+static size_t kept_bytes(size_t shared)
+{
+    size_t kept = shared / KEPT_PART;
+
+    if (kept < KEPT_BYTES_MIN)
+        kept = KEPT_BYTES_MIN;
+    return kept < shared / KEPT_PART_MOST ? kept : shared / KEPT_PART_MOST;
 }
 
 size_t account_share(const struct account *account, enum holder holder)
@@ -65,7 +79,7 @@ static bool is_over(const struct account *account, const struct claim *claim, si
         return false;
     if (claim->bytes + bytes <= CLAIM_SMALL_BYTES)
         return used > account->limit_bytes;
-    return used > account->limit_bytes - shared_bytes(account) / KEPT_FOR_SMALL ||
+    return used > account->limit_bytes - kept_bytes(shared_bytes(account)) ||
            held > account_share(account, claim->holder);
 }
 

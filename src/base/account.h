@@ -38,7 +38,9 @@ const char *holder_name(enum holder holder);
 /* What all of that kind may have together, small claims aside. SIZE_MAX where there is no limit. */
 size_t account_share(const struct account *account, enum holder holder);
 
-enum { CLAIM_SMALL_BYTES = 256 * 1024 }; /* what a claim may have of the part that is kept */
+enum {
+    CLAIM_SMALL_BYTES = 1024 * 1024
+}; /* what a claim may have of the part that is kept: a small query takes half of it */
 
 struct claim {
     struct account *account; /* NULL: it is counted here only */

@@ -62,16 +62,18 @@ char *buf_reserve(struct buf *buf, size_t bytes)
         return NULL;
     if (buf->capacity - buf->size < bytes && !grow(buf, buf->size + bytes)) {
         buf->failed = true;
+        buf->capacity = buf->size;
         return NULL;
     }
     return buf->data + buf->size;
 }
 
-void buf_append(struct buf *buf, const void *data, size_t size)
+void buf_append_growing(struct buf *buf, const void *data, size_t size)
 {
     char *room = buf_reserve(buf, size);
 
-    if (!room || size == 0)
+    assert(size > 0);
+    if (!room)
         return;
     memcpy(room, data, size);
     buf->size += size;

@@ -19,7 +19,21 @@ void buf_init(struct buf *buf, struct arena *arena);
 /* Room for `bytes` more behind data + size, or NULL when it has failed. Grow size by what was used. */
 char *buf_reserve(struct buf *buf, size_t bytes);
 
-void buf_append(struct buf *buf, const void *data, size_t size);
+/* What buf_append() does where there is no room yet. */
+void buf_append_growing(struct buf *buf, const void *data, size_t size);
+
+/* Mostly there is room, and an answer's head is made of a hundred small pieces. One that has failed has no room. */
+static inline void buf_append(struct buf *buf, const void *data, size_t size)
+{
+    if (buf->capacity - buf->size < size) {
+        buf_append_growing(buf, data, size);
+        return;
+    }
+    if (size)
+        memcpy(buf->data + buf->size, data, size);
+    buf->size += size;
+}
+
 void buf_u64(struct buf *buf, uint64_t number); /* decimal */
 
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *buf, const char *fmt, ...);

@@ -404,7 +404,7 @@ enum io streams_flush(struct connection *c)
 {
     enum io io = flush(c);
 
-    if (io != IO_CLOSED && io != IO_TURN && keep_answers(c->streams))
+    if (io != IO_CLOSED && keep_answers(c->streams))
         io = flush(c);
     return io;
 }

@@ -51,19 +51,31 @@ void reply_header_u64(struct reply *reply, const char *name, uint64_t value)
     buf_append(head, "\r\n", 2);
 }
 
+/* How many of its first bytes a header can have as they are. */
+static size_t count_printable(struct slice text)
+{
+    size_t size = 0;
+
+    while (size < text.size && (unsigned char)text.data[size] - 0x20u < 0x7f - 0x20)
+        size++;
+    return size;
+}
+
 void reply_header_link(struct reply *reply, const char *name, struct slice link)
 {
     struct buf *head = &reply->answer->head;
 
     buf_text(head, name);
     buf_append(head, ": ", 2);
-    for (size_t i = 0; i < link.size; i++) {
-        unsigned char c = (unsigned char)link.data[i];
+    while (link.size) {
+        size_t plain = count_printable(link);
 
-        if (c < 0x20 || c >= 0x7f)
-            buf_printf(head, "%%%02X", c);
-        else
-            buf_byte(head, (char)c);
+        buf_append(head, link.data, plain);
+        link = slice_after(link, plain);
+        if (link.size) {
+            buf_printf(head, "%%%02X", (unsigned char)link.data[0]);
+            link = slice_after(link, 1);
+        }
     }
     buf_append(head, "\r\n", 2);
 }
