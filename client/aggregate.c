@@ -14,6 +14,9 @@ struct cell {
     int64_t count, whole; /* whole: the sum while all parts are integers */
     double sum, rest;     /* rest: what rounding took from the sum */
     bool is_double, undefined, begun;
+    double *part; /* the sum without rounding, the least first: no two have bits in the same place */
+    size_t part_count, part_capacity;
+    bool lacks_parts;  /* a range told its sum and no parts of it, as the service does */
     struct json *list; /* arrays, to be joined */
     size_t list_count, list_capacity;
 };
@@ -140,9 +143,83 @@ static void add_double(struct cell *cell, double part)
     cell->sum = sum;
 }
 
+/* Adds a double to the parts: what rounding takes from each sum of two is a part of its own (Shewchuk, 1997). */
+static bool add_exactly(orrery_query *query, struct cell *cell, double number)
+{
+    size_t kept = 0;
+
+    if (!memory_grow_in(&query->arena, &cell->part, &cell->part_capacity, cell->part_count + 1,
+                        sizeof(*cell->part)))
+        return false;
+    for (size_t i = 0; i < cell->part_count; i++) {
+        double other = cell->part[i], sum = number + other;
+        bool is_larger = fabs(number) >= fabs(other);
+        double rest = is_larger ? other - (sum - number) : number - (sum - other);
+
+        if (rest != 0)
+            cell->part[kept++] = rest;
+        number = sum;
+    }
+    cell->part[kept++] = number;
+    cell->part_count = kept;
+    return true;
+}
+
+static bool add_exact_parts(orrery_query *query, struct cell *cell, struct json parts)
+{
+    bool good = true;
+
+    if (json_kind(parts) != JSON_ARRAY)
+        cell->lacks_parts = true;
+    for (struct json_iter i = json_iter(parts); good && json_next(&i);)
+        if (json_kind(i.value) == JSON_NUMBER)
+            good = add_exactly(query, cell, json_double(i.value));
+    return good;
+}
+
+/* The double that is nearest to all parts together; of two as near, the even one. */
+static double nearest(const struct cell *cell)
+{
+    size_t left = cell->part_count;
+    double sum = left ? cell->part[--left] : 0, rest = 0;
+
+    while (left > 0 && rest == 0) {
+        double before = sum, next = cell->part[--left];
+
+        sum = before + next;
+        rest = next - (sum - before);
+    }
+    if (left > 0 && rest != 0 && (rest < 0) == (cell->part[left - 1] < 0)) { /* it was no tie after all */
+        double further = sum + 2 * rest;
+
+        if (further - sum == 2 * rest)
+            sum = further;
+    }
+    return sum;
+}
+
 static double sum_of(const struct cell *cell)
 {
+    if (cell->is_double && !cell->lacks_parts)
+        return nearest(cell);
     return cell->is_double ? cell->sum + cell->rest : (double)cell->whole;
+}
+
+/* Whether fractions have made an integer of 64 bits, which the server tells as one. */
+static bool is_whole(const struct cell *cell, int64_t *whole)
+{
+    __int128 sum = 0;
+
+    *whole = cell->whole;
+    if (!cell->is_double)
+        return true;
+    for (size_t i = 0; i < cell->part_count; i++) {
+        if (cell->lacks_parts || fabs(cell->part[i]) > 0x1p63 || cell->part[i] != trunc(cell->part[i]))
+            return false;
+        sum += (__int128)cell->part[i];
+    }
+    *whole = (int64_t)sum;
+    return !cell->lacks_parts && sum > INT64_MIN && sum <= INT64_MAX;
 }
 
 static void add_number(struct cell *cell, struct json number)
@@ -183,12 +260,13 @@ static bool add_extreme(orrery_query *query, struct cell *cell, struct json part
     return keep(query, value, &cell->value);
 }
 
-static void add_average(struct cell *cell, struct json part)
+static bool add_average(orrery_query *query, struct cell *cell, struct json part)
 {
     struct json item = json_get(part, "item");
 
     cell->count += count_of(json_get(item, "count"));
     add_number(cell, json_get(item, "sum"));
+    return add_exact_parts(query, cell, json_get(item, "parts"));
 }
 
 static bool add_list(orrery_query *query, struct cell *cell, struct json part)
@@ -216,10 +294,9 @@ static bool add_part(orrery_query *query, struct cell *cell, enum aggregate_kind
     case AGGREGATE_COUNT:
     case AGGREGATE_SUM:
         add_number(cell, json_get(part, "item"));
-        return true;
+        return add_exact_parts(query, cell, json_get(part, "parts"));
     case AGGREGATE_AVERAGE:
-        add_average(cell, part);
-        return true;
+        return add_average(query, cell, part);
     case AGGREGATE_MIN:
     case AGGREGATE_MAX:
         return add_extreme(query, cell, part, kind == AGGREGATE_MIN);
@@ -287,13 +364,15 @@ static void build_list(struct json_builder *builder, const struct cell *cell, bo
 
 static void build_cell(struct json_builder *builder, const struct cell *cell, enum aggregate_kind kind)
 {
+    int64_t whole;
+
     switch (kind) {
     case AGGREGATE_COUNT:
     case AGGREGATE_SUM:
-        if (cell->is_double)
-            json_add_double(builder, isfinite(cell->sum) ? sum_of(cell) : 0);
+        if (is_whole(cell, &whole))
+            json_add_int(builder, whole);
         else
-            json_add_int(builder, cell->whole);
+            json_add_double(builder, isfinite(cell->sum) ? sum_of(cell) : 0);
         return;
     case AGGREGATE_AVERAGE:
         json_add_double(builder, isfinite(cell->sum) ? sum_of(cell) / (double)cell->count : 0);

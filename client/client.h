@@ -59,7 +59,7 @@ struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
     char *read_endpoint, *write_endpoint; /* of the regions that were chosen; NULL: none were */
-    struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
+    struct evp_mac_ctx_st *mac;           /* OpenSSL's, with the key in it; NULL: there is a token */
     orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
     void *bearer_context;
     int64_t token_ends_ms; /* of a bearer token, since 1970 */

@@ -34,7 +34,7 @@ static orrery_status open_direct(orrery_client *client, const orrery_settings *s
 
     if (status != ORRERY_OK)
         return status;
-    client->direct = calloc(1, sizeof(*client->direct));
+    client->direct = allocator_zeroed(1, sizeof(*client->direct));
     return client->direct && read_place(client, &client->direct->place) ? ORRERY_OK
                                                                         : client_no_memory(client);
 }
@@ -51,9 +51,9 @@ static void close_direct(orrery_client *client)
     }
     if (direct) {
         wire_trust_free(direct->place.trust);
-        free(direct->place.host);
-        free(direct->place.port);
-        free(direct);
+        allocator_free(direct->place.host);
+        allocator_free(direct->place.port);
+        allocator_free(direct);
     }
     transport_http.close(client);
 }

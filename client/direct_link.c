@@ -44,7 +44,7 @@ static bool greet(struct link *link)
 
 struct link *link_open(orrery_client *client)
 {
-    struct link *link = calloc(1, sizeof(*link));
+    struct link *link = allocator_zeroed(1, sizeof(*link));
 
     if (!link)
         return NULL;
@@ -52,7 +52,7 @@ struct link *link_open(orrery_client *client)
     link->polled_fd = -1;
     link->last_unsent = &link->unsent;
     link->quiet_since_ms = env_monotonic_ms(client->env);
-    link->out = malloc(LINK_OUT_BYTES);
+    link->out = allocator_get(LINK_OUT_BYTES);
     if (!link->out || !memory_grow(&link->in, &link->in_capacity, LINK_IN_BYTES, 1)) {
         link_close(link);
         return NULL;
@@ -66,7 +66,7 @@ static void free_requests(struct direct_request *request)
     while (request) {
         struct direct_request *next = request->next;
 
-        free(request);
+        allocator_free(request);
         request = next;
     }
 }
@@ -76,9 +76,9 @@ void link_close(struct link *link)
     free_requests(link->unsent);
     free_requests(link->asked);
     wire_close(link->wire);
-    free(link->out);
-    free(link->in);
-    free(link);
+    allocator_free(link->out);
+    allocator_free(link->in);
+    allocator_free(link);
 }
 
 static void end_attempt(struct direct_request *request, CURLcode code)
@@ -121,7 +121,7 @@ static bool break_for(struct link *link, const struct wire_error *why)
 
 bool link_ask(struct link *link, struct call *call, struct slice bytes)
 {
-    struct direct_request *request = malloc(sizeof(*request) + bytes.size);
+    struct direct_request *request = allocator_get(sizeof(*request) + bytes.size);
 
     if (!request)
         return false;
@@ -152,7 +152,7 @@ static void find_last(struct link *link)
 static void release(struct direct_request *request)
 {
     request->link->request_count--;
-    free(request);
+    allocator_free(request);
 }
 
 static void drop_asked(struct direct_request *request)

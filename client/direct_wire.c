@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/allocator.h"
 #include "direct_wire.h"
 
 enum { RECORD_BYTES = 17 * 1024 }; /* what is read of TLS at a time: a record and its head */
@@ -48,7 +49,7 @@ void wire_trust_free(struct wire_trust *trust)
     if (!trust)
         return;
     SSL_CTX_free(trust->context);
-    free(trust);
+    allocator_free(trust);
 }
 
 static bool load_certificates(SSL_CTX *context, const struct wire_place *place)
@@ -62,7 +63,7 @@ static bool load_certificates(SSL_CTX *context, const struct wire_place *place)
 
 static bool make_trust(struct wire_place *place, struct wire_error *error)
 {
-    struct wire_trust *trust = place->trust ? place->trust : calloc(1, sizeof(*trust));
+    struct wire_trust *trust = place->trust ? place->trust : allocator_zeroed(1, sizeof(*trust));
 
     if (!trust || place->trust)
         return trust || fail(error, CURLE_OUT_OF_MEMORY, "out of memory");
@@ -200,7 +201,7 @@ struct wire *wire_open(struct wire_place *place, struct wire_error *error)
 
     if (place->is_secure && !make_trust(place, error))
         return NULL;
-    wire = calloc(1, sizeof(*wire));
+    wire = allocator_zeroed(1, sizeof(*wire));
     if (!wire)
         return fail(error, CURLE_OUT_OF_MEMORY, "out of memory");
     wire->place = place;
@@ -222,7 +223,7 @@ void wire_close(struct wire *wire)
         freeaddrinfo(wire->addresses);
     if (wire->fd >= 0)
         close(wire->fd);
-    free(wire);
+    allocator_free(wire);
 }
 
 static enum wire_step breaks(struct wire_error *error, CURLcode code, const char *words)

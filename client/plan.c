@@ -9,7 +9,7 @@
 static const char features[] =
     "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
     "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount, "
-    "NonStreamingOrderBy, HybridSearch, WeightedRankFusion";
+    "NonStreamingOrderBy, HybridSearch, WeightedRankFusion, OrreryExactSums";
 
 /* ---- asking: the plans and the ranges of all collections, side by side */
 

@@ -385,7 +385,9 @@ static struct pool *open_pool(void)
                    [CLASS_SCANS] = { POOL_SLOW_THREADS_MIN, POOL_SLOW_QUEUE_MAX },
                    [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX } },
         .kept = POOL_THREADS_KEPT,
-        .idle_ms = POOL_IDLE_MS });
+        .idle_ms = POOL_IDLE_MS,
+        .slow_ms = POOL_SLOW_MS,
+        .slow_nice = POOL_SLOW_NICE });
 }
 
 bool held_submit(struct held *held, struct pool_task *task)

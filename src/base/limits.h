@@ -159,7 +159,7 @@ enum {
     POOL_SLOW_THREADS_MAX = 96,     /* three quarters of the pool, however many there are */
     POOL_SLOW_MS = 4,    /* of a processor's time, after which what a thread does gives way to all others */
     POOL_SLOW_NICE = 10, /* a tenth of what a loop gets of a core that both want */
-    POOL_SLOW_QUEUE_MAX = 1000,     /* beyond it they are answered 429 */
+    POOL_SLOW_QUEUE_MAX = 1000, /* beyond it they are answered 429 */
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */
     POOL_SCRIPT_QUEUE_MAX = 1000,

@@ -290,9 +290,9 @@ static enum status put_container(struct op *op, struct catalog *catalog, struct 
     if (above > 0)
         batch_delete(batch, key_dropped(&op->arena, number));
     versions_first(op, bucket, definition, &versions);
-    record = container_record(op, &versions,
-                              &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
-                              definition_has_unique_keys(definition));
+    record = container_record(
+        op, &versions, &(struct range_table){ .count = range_count, .version = RANGES_FIRST_VERSION },
+        RECORD_RIDS_BY_CREATION | (definition_has_unique_keys(definition) ? RECORD_KEEPS_UNIQUE : 0));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&rid)), &record));
     TRY(offer_put(op, batch, &rid, number + 1, offer, &offered));
     TRY(change_commit(op, catalog, batch, &record));
@@ -391,7 +391,7 @@ static enum status replace_container(struct op *op, struct catalog *catalog, str
         TRY(op_fail(op, ST_RETRY_WITH, "The container was changed by another request."));
     container_retire(now);
     TRY(versions_replace(op, now, definition, &versions));
-    record = container_record(op, &versions, &now->ranges, now->keeps_unique);
+    record = container_record(op, &versions, &now->ranges, container_kept_flags(now));
     TRY(change_put(op, batch, key_catalog(&op->arena, rid_slice(&now->rid)), &record));
     TRY(change_commit(op, catalog, batch, &record));
     TRY(take_over(op, catalog, now, &record, false, container));
@@ -421,7 +421,7 @@ static enum status put_unchanged(struct op *op, struct batch *batch, const struc
     uint8_t *value;
     size_t size;
 
-    *record = container_record(op, versions, ranges, container->keeps_unique);
+    *record = container_record(op, versions, ranges, container_kept_flags(container));
     record->etag = container->etag;
     record->ts_ms = container->ts_ms;
     value = record_encode(op, record, &size);

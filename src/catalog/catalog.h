@@ -105,8 +105,10 @@ struct container {
     bool system_key;           /* made without a partition key: all items lie in one logical partition */
     int32_t default_ttl;       /* seconds, TTL_OFF or TTL_NEVER */
     int32_t retention_minutes; /* of old versions in the log; RETENTION_DEFAULT: the server decides */
-    bool keeps_unique;         /* its items have entries of their unique keys: see container_record() */
-    size_t unique_key_count;   /* 0 when the items have no such entries */
+    bool
+        rids_by_creation; /* the _rids of its items rise with the time of creation: not in one of before 0.2 */
+    bool keeps_unique;    /* its items have entries of their unique keys: see container_record() */
+    size_t unique_key_count; /* 0 when the items have no such entries */
     struct unique_key *unique_key;
 
     struct hash_seed
@@ -149,6 +151,13 @@ struct container *catalog_find_container(struct catalog *catalog, const struct d
                                          struct slice name);
 void database_release(struct database *database); /* NULL is welcome */
 void container_release(struct container *container);
+
+/*
+ * An item's _rid, by its number, and back: false when it is none of the container's. SDKs resume an ORDER BY among equal
+ * rows by comparing _rids, so equal rows come in the order of _rids.
+ */
+struct rid container_item_rid(const struct container *container, uint64_t number);
+bool container_item_number(const struct container *container, const struct rid *rid, uint64_t *number);
 
 /*
  * The definition decides which items have expired, so a transaction that removes expired items pins the definition

@@ -146,18 +146,25 @@ uint64_t container_number(const struct rid *rid)
            (uint64_t)rid->bytes[6] << 8 | rid->bytes[7];
 }
 
+unsigned container_kept_flags(const struct container *container)
+{
+    return (container->keeps_unique ? RECORD_KEEPS_UNIQUE : 0) |
+           (container->rids_by_creation ? RECORD_RIDS_BY_CREATION : 0);
+}
+
 struct record container_record(struct op *op, const struct versions *versions,
-                               const struct range_table *ranges, bool keeps_unique)
+                               const struct range_table *ranges, unsigned kept)
 {
     bool listed = ranges->version > RANGES_FIRST_VERSION;
 
     assert(ranges->version >= RANGES_FIRST_VERSION);
+    assert((kept & ~(unsigned)CONTAINER_KEPT_FLAGS) == 0);
     return (struct record){
         .document = listed ? ranges_store(op, ranges, versions->definition) : versions->definition,
         .policy_version = versions->version,
         .number = ranges->count,
-        .flags = (uint8_t)((keeps_unique ? RECORD_KEEPS_UNIQUE : 0) | (listed ? RECORD_HAS_RANGES : 0) |
-                           (versions->has_seed ? RECORD_HAS_SEED : 0)),
+        .flags =
+            (uint8_t)(kept | (listed ? RECORD_HAS_RANGES : 0) | (versions->has_seed ? RECORD_HAS_SEED : 0)),
     };
 }
 
@@ -191,9 +198,26 @@ static struct container *make(struct database *database, const struct rid *rid, 
     container_read_ttl(container);
     container_read_retention(container);
     container->keeps_unique = record->flags & RECORD_KEEPS_UNIQUE;
+    container->rids_by_creation = record->flags & RECORD_RIDS_BY_CREATION;
     if (container->keeps_unique)
         container_read_unique_keys(container);
     return container;
+}
+
+struct rid container_item_rid(const struct container *container, uint64_t number)
+{
+    return rid_child(&container->rid, RID_DOCUMENT,
+                     container->rids_by_creation ? number_by_creation(number) : number);
+}
+
+bool container_item_number(const struct container *container, const struct rid *rid, uint64_t *number)
+{
+    if (!rid_child_number(rid, RID_DOCUMENT, number) ||
+        memcmp(rid->bytes, container->rid.bytes, container->rid.size) != 0)
+        return false;
+    if (container->rids_by_creation)
+        *number = number_from_creation(*number);
+    return true;
 }
 
 enum status container_make(struct op *op, index_compute *compute, struct database *database,

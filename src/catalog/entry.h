@@ -26,9 +26,13 @@ struct container *container_take(struct container *container);
  * The record that the store keeps for a container. The record's number is the number of ranges, because a definition
  * has no number of its own. One flag says whether the items have entries of their unique keys: containers of the
  * first versions of this program have items without. Another says whether the definition holds a table of ranges.
+ * `kept` are the flags that a container has for life: CONTAINER_KEPT_FLAGS.
  */
+enum { CONTAINER_KEPT_FLAGS = RECORD_KEEPS_UNIQUE | RECORD_RIDS_BY_CREATION };
+
 struct record container_record(struct op *op, const struct versions *versions,
-                               const struct range_table *ranges, bool keeps_unique);
+                               const struct range_table *ranges, unsigned kept);
+unsigned container_kept_flags(const struct container *container);
 
 /* Each is made with one reference. A container has a reference to its database. */
 struct database *database_make(const struct rid *rid, const struct record *record);

@@ -5,7 +5,7 @@
 struct indexing_options {
     bool is_geometry; /* the container's shapes lie on a plane */
     bool is_old;      /* for clients of old: the mode lazy is kept, and an index that is not automatic */
-    bool is_keyless;  /* it has no partition key: it shows the kinds of index that it was given, as long ago */
+    bool is_keyless; /* it has no partition key: it shows the kinds of index that it was given, as long ago */
 };
 
 /* Adds the full policy to the builder, as the value of a name already added. */

@@ -74,3 +74,15 @@ static inline uint32_t number_epk_bits(uint64_t number)
 {
     return (uint32_t)(number >> NUMBER_COUNTER_BITS);
 }
+
+/* The same bits with the counter first: what rises with the time of creation, and stands in a document's _rid. */
+static inline uint64_t number_by_creation(uint64_t number)
+{
+    return number_counter(number) << NUMBER_EPK_BITS | number_epk_bits(number);
+}
+
+static inline uint64_t number_from_creation(uint64_t by_creation)
+{
+    return number_make((uint32_t)(by_creation & ((1u << NUMBER_EPK_BITS) - 1)),
+                       by_creation >> NUMBER_EPK_BITS);
+}

@@ -47,9 +47,10 @@ enum record_flag {
     RECORD_HAS_ATTACHMENTS = 2, /* of an item: it has attachments, or had some */
     RECORD_UNINDEXED = 4,       /* of an item: it is left out of the index */
     RECORD_BARE = 32, /* of an item: written by a client that wants it without _self and _attachments */
-    RECORD_KEEPS_UNIQUE = 1, /* of a container: its items have entries of their unique keys */
-    RECORD_HAS_RANGES = 8,   /* of a container: its definition has a table of its ranges */
-    RECORD_HAS_SEED = 16,    /* of a container: its definition has the seed of its hashes */
+    RECORD_KEEPS_UNIQUE = 1,      /* of a container: its items have entries of their unique keys */
+    RECORD_HAS_RANGES = 8,        /* of a container: its definition has a table of its ranges */
+    RECORD_HAS_SEED = 16,         /* of a container: its definition has the seed of its hashes */
+    RECORD_RIDS_BY_CREATION = 64, /* of a container: the _rids of its items rise with the time of creation */
 };
 
 /*

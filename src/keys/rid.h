@@ -9,8 +9,8 @@
  *
  * An offer's is three bytes of its own. The marks of small resources are in kinds.def.
  *
- * Text is standard base64 with '/' replaced by '-'. Clients order documents by the number
- * in bytes 8-15, so it must be our own order: it is the document's number.
+ * Text is standard base64 with '/' replaced by '-'. Clients order documents by the number in bytes 8-15, so it must be
+ * the order of equal rows: it is the document's number by creation (catalog.h, container_item_rid).
  */
 #pragma once
 #include "base/buf.h"

@@ -82,6 +82,9 @@ struct query_source {
     enum status (*pick)(struct op *op, struct query_source *source, const uint64_t *number, size_t count);
     const struct query_index *index; /* NULL: there is none */
 
+    /* Rows that ORDER BY does not tell apart come by number_by_creation(), as _rids then do; else by number. */
+    bool ties_by_creation;
+
     /* Of the hashes by which rows are told apart. A secret, and always the same, because positions hold such hashes. */
     struct hash_seed seed;
 };

@@ -175,7 +175,7 @@ enum status attachment_feed(struct op *op, struct call *call, struct reply *repl
 
     TRY(call_page_size(op, call, &limit));
     TRY(read_all(op, call, reply, &job, &list, &count));
-    owner = rid_child(&call->container->rid, RID_DOCUMENT, job.item.number);
+    owner = container_item_rid(call->container, job.item.number);
     TRY(call_continuation(op, call, CONTINUATION_CATALOG, &owner, &at));
     while (at.after.size && next < count && list[next].number <= rid_number(&at.after))
         next++;
@@ -217,7 +217,7 @@ enum status attachment_query(struct op *op, struct call *call, struct reply *rep
     enum status st;
 
     TRY(read_all(op, call, reply, &job, &list, &rows.count));
-    owner = rid_child(&call->container->rid, RID_DOCUMENT, job.item.number);
+    owner = container_item_rid(call->container, job.item.number);
     rows.context = &job;
     rows.resource = arena_alloc(&op->arena, (rows.count + 1) * sizeof(void *));
     for (size_t i = 0; i < rows.count; i++)

@@ -14,7 +14,7 @@ enum { CONFLICT_TRIES = 5 };
 
 struct rid attachment_rid(const struct attachment_job *job, const struct record *attachment)
 {
-    struct rid item = rid_child(&job->call->container->rid, RID_DOCUMENT, job->item.number);
+    struct rid item = container_item_rid(job->call->container, job->item.number);
 
     assert(attachment->number <= UINT32_MAX); /* a rid has four bytes for it */
     return rid_attachment(&item, (uint32_t)attachment->number);
@@ -30,7 +30,7 @@ static struct slice id_of(const struct record *attachment)
 void attachment_print(struct buf *body, const struct attachment_job *job, const struct record *attachment)
 {
     const struct container *container = job->call->container;
-    struct rid item = rid_child(&container->rid, RID_DOCUMENT, job->item.number);
+    struct rid item = container_item_rid(container, job->item.number);
     struct rid rid = attachment_rid(job, attachment);
 
     buf_byte(body, '{');

@@ -128,7 +128,7 @@ static enum status list(struct op *op, const struct operations *work, struct jso
     search_rows_init(op, &source, &rows);
     TRY(attachment_find_item(op, work->txn, job));
     TRY(attachment_list(op, work->txn, &job->item, &records, &rows.count));
-    owner = rid_child(&work->call->container->rid, RID_DOCUMENT, job->item.number);
+    owner = container_item_rid(work->call->container, job->item.number);
     rows.resource = arena_alloc(&op->arena, (rows.count + 1) * sizeof(void *));
     for (size_t i = 0; i < rows.count; i++)
         rows.resource[i] = &records[i];

@@ -126,11 +126,9 @@ enum status item_check_size(struct op *op, struct json document)
 
 static bool is_rid_here(const struct call *call, uint64_t *number)
 {
-    const struct rid *container = &call->container->rid;
     struct rid rid;
 
-    return call->by_rid && rid_parse(call->id, &rid) && rid_child_number(&rid, RID_DOCUMENT, number) &&
-           memcmp(rid.bytes, container->bytes, container->size) == 0;
+    return call->by_rid && rid_parse(call->id, &rid) && container_item_number(call->container, &rid, number);
 }
 
 enum status item_address(struct op *op, const struct call *call, const struct placed_key *key,
@@ -167,7 +165,7 @@ void item_print_self(struct buf *body, const struct container *container, const 
 static void print_open(struct buf *body, const struct container *container, const struct record *item,
                        bool bare)
 {
-    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct rid rid = container_item_rid(container, item->number);
     struct json front, back;
 
     json_split(body->arena, item->document, item->behind, &front, &back);
@@ -234,7 +232,7 @@ static void write_self(struct binary_writer *writer, const struct container *con
 static void write_whole(struct binary_writer *writer, const struct container *container,
                         const struct record *item, bool bare)
 {
-    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct rid rid = container_item_rid(container, item->number);
     struct binary_frame whole =
         binary_open_object(writer, binary_bytes_max(json_size(item->document)) + SYSTEM_BYTES_MAX);
     struct json front, back;

@@ -23,7 +23,7 @@ static enum status read_media_address(struct op *op, const struct call *call, st
     scope_all(reply, call);
     document = rid;
     document.size = RID_CHILD_BYTES;
-    if (rid_child_number(&document, RID_DOCUMENT, &number))
+    if (container_item_number(call->container, &document, &number))
         TRY(partition_at(op, call->container, number, &item, &found));
     if (!found)
         TRY(attachment_missing(op));

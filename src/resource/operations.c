@@ -126,8 +126,7 @@ static bool number_of(const struct container *container, struct slice text, uint
 {
     struct rid rid;
 
-    return rid_parse(text, &rid) && rid_child_number(&rid, RID_DOCUMENT, number) &&
-           memcmp(rid.bytes, container->rid.bytes, container->rid.size) == 0;
+    return rid_parse(text, &rid) && container_item_number(container, &rid, number);
 }
 
 enum status operations_item(struct op *op, const struct operations *work, struct json asked, struct slice *id)

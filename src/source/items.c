@@ -44,7 +44,7 @@ static void print_self(struct buf *out, const struct container *container, const
 static struct json system_members(struct arena *memory, const struct container *container,
                                   const struct record *item)
 {
-    struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct rid rid = container_item_rid(container, item->number);
     struct json_builder out;
     struct buf rid_text, self, etag;
 
@@ -106,6 +106,7 @@ static struct json scan_system(struct query_source *source, const struct query_r
 static enum status describe(struct op *op, struct item_source *items)
 {
     items->base.seed = items->scan.container->seed;
+    items->base.ties_by_creation = items->scan.container->rids_by_creation;
     return item_index_offer(op, &items->scan, &items->index, &items->base.index);
 }
 

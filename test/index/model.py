@@ -2,7 +2,7 @@
 
 The order of an answer is part of it. Without ORDER BY: the order of creation when the answer is small, else the
 order in which items lie; groups in the order in which they appeared when they are few, those of one path by its value. Under ORDER BY ties go by
-the place of the item, turned round where the first direction is. What nobody but the server can know (the order
+the time of creation, turned round where the first direction is. What nobody but the server can know (the order
 of many groups, of arrays and of objects) is left open: those rows share a class.
 """
 import base64
@@ -15,13 +15,15 @@ import case as cases
 import make
 from values import NUMBER, UNDEFINED, canon, has_open_order, kind, sort_key, walk
 
-COUNTER_BITS = 40
+EPK_BITS, COUNTER_BITS = 20, 40
 SMALL_ROWS = 1000  # an answer, or a number of groups, that comes in the order of creation
 ALWAYS_INDEXED = (("id",), ("_ts",))
 
 
 def number_of(rid):
-    return int.from_bytes(base64.b64decode(rid.replace("-", "/"))[8:16], "little")
+    """The counter stands first in a rid, and last in a number."""
+    spelt = int.from_bytes(base64.b64decode(rid.replace("-", "/"))[8:16], "little")
+    return (spelt & ((1 << EPK_BITS) - 1)) << COUNTER_BITS | spelt >> EPK_BITS
 
 
 class Item:
@@ -201,7 +203,7 @@ class Key:
             self.is_open = self.is_open or has_open_order(value)
             if self.is_open:
                 return
-        self.parts += [(item.number, query.order[0][1]), (place, False)]
+        self.parts += [(item.counter, query.order[0][1]), (place, False)]
 
     def __lt__(self, other):
         for (mine, down), (theirs, _) in zip(self.parts, other.parts):

@@ -4,7 +4,7 @@
 #include "query/eval/aggregate.h"
 #include "query/eval/operator.h"
 
-enum { AVG, COUNT, COUNTIF, MAKELIST, MAKESET, MAX, MIN, SUM };
+enum { AVG, COUNT, COUNTIF, MAKELIST, MAKESET, MAX, MIN, SUM, SUMPARTS };
 
 #define AGGREGATE_ROW(name) name, 1, 1, NULL, NULL, AGGREGATE
 #define LIST .feature = "ListAndSetAggregate", .keeps_order = true
@@ -17,7 +17,10 @@ static const struct builtin rows[] = {
     [MAKESET] = { AGGREGATE_ROW("MAKESET"), .aggregate = { "MakeSet", LIST } },
     [MAX] = { AGGREGATE_ROW("MAX"), .aggregate = { "Max", SHAPE_EXTREME, "max" } },
     [MIN] = { AGGREGATE_ROW("MIN"), .aggregate = { "Min", SHAPE_EXTREME, "min" } },
-    [SUM] = { AGGREGATE_ROW("SUM"), .aggregate = { "Sum" } },
+    [SUM] = { AGGREGATE_ROW("SUM"), .aggregate = { "Sum", .sums = true } },
+    /* in texts that plans write for the client library: what SUM rounds, in doubles that it need not */
+    [SUMPARTS] = { AGGREGATE_ROW("_SUMPARTS"),
+                   .aggregate = { "MakeList", .feature = "ListAndSetAggregate" } },
 };
 const struct builtin_family builtins_aggregate = { rows, sizeof(rows) / sizeof(rows[0]) };
 
@@ -99,6 +102,7 @@ void aggregate_add(struct eval *eval, struct aggregate *state, const struct buil
         state->count += value.kind == JSON_TRUE ? times : 0;
         break;
     case SUM:
+    case SUMPARTS:
     case AVG:
         add_number(eval, state, value, times);
         break;
@@ -145,6 +149,20 @@ static struct value list_result(struct eval *eval, const struct aggregate *state
     return eval_built(eval, &out);
 }
 
+static struct value parts_result(struct eval *eval, const struct aggregate *state)
+{
+    double part[EXACT_SUM_PARTS_MAX];
+    size_t count = exact_sum_parts(&state->sum, part);
+    struct json_builder out;
+
+    json_builder_init(&out, &eval->op->arena);
+    json_begin_array(&out);
+    for (size_t i = 0; i < count; i++)
+        json_add_double(&out, part[i]);
+    json_end(&out);
+    return eval_built(eval, &out);
+}
+
 struct value aggregate_result(struct eval *eval, const struct aggregate *state,
                               const struct builtin *function)
 {
@@ -157,6 +175,8 @@ struct value aggregate_result(struct eval *eval, const struct aggregate *state,
         return value_int((int64_t)state->count);
     case SUM:
         return exact_sum_result(&state->sum);
+    case SUMPARTS:
+        return parts_result(eval, state);
     case AVG:
         return state->count ? operator_binary(OPERATOR_DIVIDE, exact_sum_result(&state->sum),
                                               value_int((int64_t)state->count))

@@ -74,6 +74,7 @@ struct builtin_aggregate {
     enum aggregate_shape shape;
     const char *word;    /* SHAPE_EXTREME: what clients call its value */
     const char *feature; /* what a client must know beyond plain aggregates; NULL: nothing */
+    bool sums;           /* numbers, and rounds at the end */
     bool counts;         /* every value alike, whatever it is */
     bool keeps_order;    /* its result depends on the order of rows */
 };

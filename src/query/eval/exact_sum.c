@@ -128,14 +128,15 @@ static bool is_small(const int64_t limb[LIMBS], uint64_t *number)
     return true;
 }
 
-static struct value result_of_limbs(const struct exact_sum *sum)
+/* Integers and fractions as one number, carried and not negative; whether it is. */
+static bool join_limbs(const struct exact_sum *sum, int64_t limb[LIMBS])
 {
     bool negative, whole_negative = sum->whole < 0;
-    int64_t limb[LIMBS];
-    uint64_t small;
 
-    assert(sum->limb);
-    memcpy(limb, sum->limb, sizeof(limb));
+    if (sum->limb)
+        memcpy(limb, sum->limb, LIMBS * sizeof(limb[0]));
+    else
+        memset(limb, 0, LIMBS * sizeof(limb[0]));
     add_shifted(limb, whole_negative ? -(unsigned __int128)sum->whole : (unsigned __int128)sum->whole,
                 -LOWEST_BIT, whole_negative);
     carry(limb);
@@ -143,9 +144,49 @@ static struct value result_of_limbs(const struct exact_sum *sum)
     for (int i = 0; negative && i < LIMBS; i++)
         limb[i] = -limb[i];
     carry(limb);
+    return negative;
+}
+
+static struct value result_of_limbs(const struct exact_sum *sum)
+{
+    int64_t limb[LIMBS];
+    bool negative = join_limbs(sum, limb);
+    uint64_t small;
+
     if (is_small(limb, &small))
         return value_int(negative ? -(int64_t)small : (int64_t)small);
     return value_double(negative ? -nearest(limb) : nearest(limb));
+}
+
+static bool is_finite(const struct exact_sum *sum)
+{
+    return !sum->has_nan && !sum->has_infinity && !sum->has_minus_infinity;
+}
+
+size_t exact_sum_parts(const struct exact_sum *sum, double part[EXACT_SUM_PARTS_MAX])
+{
+    struct exact_sum left = { 0 };
+    int64_t limb[LIMBS];
+    bool negative;
+    size_t count = 0;
+
+    if (!is_finite(sum)) {
+        part[0] = exact_sum_result(sum).number;
+        return 1;
+    }
+    negative = join_limbs(sum, limb);
+    left.limb = limb;
+    while (count < EXACT_SUM_PARTS_MAX) {
+        int64_t now[LIMBS];
+        bool turned = join_limbs(&left, now);
+        double next = turned ? -nearest(now) : nearest(now);
+
+        if (next == 0 || !isfinite(next))
+            break;
+        part[count++] = negative ? -next : next;
+        add_double(&left, NULL, -next, 1);
+    }
+    return count;
 }
 
 struct value exact_sum_result(const struct exact_sum *sum)

@@ -18,5 +18,12 @@ struct exact_sum {
 /* A number, so many times. Memory is the arena's; false past its limit. */
 bool exact_sum_add(struct exact_sum *sum, struct arena *memory, struct value number, uint64_t times);
 
+/*
+ * Doubles whose sum it is, exactly, the largest first, and how many. Sums of several places are joined by all of their parts.
+ * What is not finite is one part.
+ */
+enum { EXACT_SUM_PARTS_MAX = 64 };
+size_t exact_sum_parts(const struct exact_sum *sum, double part[EXACT_SUM_PARTS_MAX]);
+
 /* An integer when it is one of 64 bits, else the nearest double. */
 struct value exact_sum_result(const struct exact_sum *sum);

@@ -280,7 +280,7 @@ static bool elements_of(struct reader *reader, struct value array, bool partly, 
         enum json_kind kind = json_kind(i.value);
 
         point[count++] = partly && kind == JSON_OBJECT ? interval_of_kinds(kind, kind)
-                                                      : interval_of_value(value_from_json(i.value));
+                                                       : interval_of_value(value_from_json(i.value));
     }
     *values = values_of(point, count);
     return true;

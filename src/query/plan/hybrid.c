@@ -194,7 +194,7 @@ static void print_columns(struct buf *out, const struct hybrid *hybrid, size_t i
     buf_slice(out, hybrid->select->source[0].alias);
     buf_text(out, "._rid, ");
     if (!has_order(hybrid)) {
-        plan_print_payload(out, hybrid->select);
+        plan_print_payload(out, hybrid->select, false);
         buf_text(out, " AS payload, ");
         print_scores(out, hybrid);
         buf_text(out, " AS componentScores");
@@ -203,7 +203,7 @@ static void print_columns(struct buf *out, const struct hybrid *hybrid, size_t i
     buf_text(out, "[{\"item\": ");
     print_score(out, hybrid, index);
     buf_text(out, "}] AS orderByItems, {\"payload\": ");
-    plan_print_payload(out, hybrid->select);
+    plan_print_payload(out, hybrid->select, false);
     buf_text(out, ", \"componentScores\": ");
     if (hybrid->skips_order)
         buf_text(out, "[]");

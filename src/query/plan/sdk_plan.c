@@ -28,6 +28,7 @@ enum feature {
     HYBRID_SEARCH = 1 << 13,
     WEIGHTED_RANK_FUSION = 1 << 14,
     SKIPS_ORDER = 1 << 15, /* asked of nobody: the client ranks without the order of rows */
+    EXACT_SUMS = 1 << 16,  /* asked of nobody: the client library joins sums without rounding */
 };
 
 static const struct {
@@ -50,6 +51,7 @@ static const struct {
     { HYBRID_SEARCH, "HybridSearch" },
     { WEIGHTED_RANK_FUSION, "WeightedRankFusion" },
     { SKIPS_ORDER, "HybridSearchSkipOrderByRewrite" },
+    { EXACT_SUMS, "OrreryExactSums" },
 };
 enum { FEATURE_COUNT = sizeof(features_by_name) / sizeof(features_by_name[0]) };
 
@@ -458,6 +460,7 @@ enum status query_plan(struct op *op, const struct select *select, const struct 
         return plan_hybrid(op, select, key, read_features(features), out);
     TRY(plan_of(op, select, key, &ranges, &plan));
     TRY(check_features(op, needed_features(&plan) & ~read_features(features)));
+    plan.sums_exactly = read_features(features) & EXACT_SUMS;
     TRY(print_plan(op, &plan, key, &ranges, out));
 out:
     return st;

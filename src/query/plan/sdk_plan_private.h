@@ -15,6 +15,7 @@ struct plan {
     bool drops_rows; /* so that rows are counted by the client, behind that */
     bool sorts_all;  /* each range gives its rows only when it has seen them all */
     bool is_whole;   /* a subquery in FROM gathers rows of many items: what ranges answer cannot be joined */
+    bool sums_exactly; /* the client joins sums by their parts */
     const struct expr *top, *offset, *limit;
     const struct select_item *distinct_count; /* COUNT(1) over a subquery's distinct rows */
 };
@@ -22,7 +23,7 @@ struct plan {
 bool plan_is_aggregate(const struct expr *expr);
 
 /* What a row would have been, as one column of what ranges are asked. */
-void plan_print_payload(struct buf *out, const struct select *select);
+void plan_print_payload(struct buf *out, const struct select *select, bool sums_exactly);
 
 /* The client replaces it with true, or with where it left off. */
 extern const char plan_resume_filter[];

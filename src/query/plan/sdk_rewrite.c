@@ -29,8 +29,15 @@ static void print_part(struct buf *out, const char *word, const char *function, 
     buf_text(out, ")");
 }
 
+/* A range's sum is rounded; a client that joins what was rounded may come to another last digit. */
+static void print_exact_parts(struct buf *out, const struct expr *argument)
+{
+    buf_text(out, ", ");
+    print_part(out, "parts", "_SUMPARTS", argument);
+}
+
 /* An average cannot be joined from averages; a least value cannot tell "none" from undefined. */
-static void print_aggregate(struct buf *out, const struct expr *call)
+static void print_aggregate(struct buf *out, const struct expr *call, bool sums_exactly)
 {
     const struct builtin_aggregate *row = &call->builtin->aggregate;
     const struct expr *argument = call->kid[0];
@@ -43,6 +50,8 @@ static void print_aggregate(struct buf *out, const struct expr *call)
     } else {
         query_print_expr(out, call);
     }
+    if (sums_exactly && (row->shape == SHAPE_AVERAGE || row->sums))
+        print_exact_parts(out, argument);
     if (row->shape == SHAPE_EXTREME) {
         buf_text(out, ", \"item2\": {");
         print_part(out, row->word, call->builtin->name, argument);
@@ -63,15 +72,15 @@ static void print_item(struct buf *out, size_t index, const struct expr *expr)
     buf_text(out, "}");
 }
 
-static void print_column(struct buf *out, const struct expr *expr)
+static void print_column(struct buf *out, const struct expr *expr, bool sums_exactly)
 {
     if (plan_is_aggregate(expr))
-        print_aggregate(out, expr);
+        print_aggregate(out, expr, sums_exactly);
     else
         query_print_expr(out, expr);
 }
 
-void plan_print_payload(struct buf *out, const struct select *select)
+void plan_print_payload(struct buf *out, const struct select *select, bool sums_exactly)
 {
     if (select->star) {
         buf_slice(out, select->source[0].alias);
@@ -81,7 +90,7 @@ void plan_print_payload(struct buf *out, const struct select *select)
         bool is_aggregate = plan_is_aggregate(select->item[0].expr);
 
         buf_text(out, is_aggregate ? "[" : "");
-        print_column(out, select->item[0].expr);
+        print_column(out, select->item[0].expr, sums_exactly);
         buf_text(out, is_aggregate ? "]" : "");
         return;
     }
@@ -90,7 +99,7 @@ void plan_print_payload(struct buf *out, const struct select *select)
         buf_text(out, i ? ", " : "");
         json_print_string(out, select->item[i].name);
         buf_text(out, ": ");
-        print_column(out, select->item[i].expr);
+        print_column(out, select->item[i].expr, sums_exactly);
     }
     buf_text(out, "}");
 }
@@ -160,7 +169,7 @@ static void rewrite_grouped(const struct plan *plan, struct buf *out)
         print_keys(out, select);
         buf_text(out, " AS groupByItems, ");
     }
-    plan_print_payload(out, select);
+    plan_print_payload(out, select, plan->sums_exactly);
     buf_text(out, is_bare ? "" : " AS payload");
     query_print_from(out, select);
     query_print_where(out, select);
@@ -199,7 +208,7 @@ static void rewrite_ordered(const struct plan *plan, struct buf *out)
         print_keys(out, select);
         buf_text(out, ", \"payload\": ");
     }
-    plan_print_payload(out, select);
+    plan_print_payload(out, select, plan->sums_exactly);
     buf_text(out, select->group_count ? "} AS payload" : " AS payload");
     query_print_from(out, select);
     print_ordered_where(out, select);

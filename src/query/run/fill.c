@@ -1,6 +1,7 @@
 /* src/query/run/fill.c - rows printed and put on a page, until it is full. */
 #include <assert.h>
 
+#include "keys/epk.h"
 #include "query/run/fill.h"
 #include "query/run/resume.h"
 #include "token/token.h"
@@ -228,13 +229,34 @@ static bool position_fits(const struct fill *fill)
     return fill->at.order == order && fill->at.key_count == 0 && !is_ordered;
 }
 
+/* What a client knows of an item is its rid, which has its number in the order of ties. */
+static void read_resume(struct fill *fill)
+{
+    struct position *resume;
+
+    if (!fill->resume || !fill->by_creation || fill->resume->number == 0 ||
+        fill->resume->number == UINT64_MAX) /* before or behind all items */
+        return;
+    resume = arena_alloc(&fill->cursor->eval.op->arena, sizeof(*resume));
+    *resume = *fill->resume;
+    resume->number = number_from_creation(resume->number);
+    fill->resume = resume;
+}
+
+uint64_t fill_tie(const struct fill *fill, uint64_t number)
+{
+    if (!fill->by_creation || number == UINT64_MAX)
+        return number;
+    return number_by_creation(number);
+}
+
 /* The further of the two, where both are known whole. Rows before `resume` are left out by those who compare. */
 static void go_to_resume(struct fill *fill)
 {
     struct position to;
 
-    if (!fill->resume || (!fill->first && (fill->at.any_cut ||
-                                           !resume_is_behind(fill->cursor->select, fill->resume, &fill->at))))
+    if (!fill->resume ||
+        (!fill->first && (fill->at.any_cut || !resume_is_behind(fill, fill->resume, &fill->at))))
         return;
     to = *fill->resume;
     to.skip = fill->at.skip;
@@ -269,6 +291,7 @@ enum status fill_begin(struct fill *fill, struct cursor *cursor, struct slice fr
     cursor_memory(cursor, &fill->page->memory);
     buf_init(&fill->text, &cursor->kept);
     TRY(begin_at(fill, from));
+    read_resume(fill);
     go_to_resume(fill);
 out:
     return st;

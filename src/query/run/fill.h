@@ -18,6 +18,7 @@ struct fill {
     const struct query_limits *limits;
     bool nested;                   /* rows go to an outer SELECT, in an order that stays */
     bool values;                   /* rows are values of json.h, and not text */
+    bool by_creation;              /* equal rows come by number_by_creation() */
     bool first;                    /* it is the first page */
     struct position at;            /* where it begins; skip and take go down as rows are given */
     const struct position *resume; /* no row before it is there; NULL: all are */
@@ -28,6 +29,9 @@ struct fill {
 
 /* ST_BAD_REQUEST when `from` is no position of this query. */
 enum status fill_begin(struct fill *fill, struct cursor *cursor, struct slice from);
+
+/* Where an item's rows stand among rows that ORDER BY does not tell apart from them. */
+uint64_t fill_tie(const struct fill *fill, uint64_t number);
 
 /* The order in which the statement's rows are given, unless there are few. */
 enum row_order fill_order(const struct select *select);

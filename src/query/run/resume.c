@@ -128,13 +128,15 @@ static int sign_of(const struct select *select, size_t key)
     return select->order[key].descending ? -1 : 1;
 }
 
-bool resume_is_behind(const struct select *select, const struct position *resume, const struct position *at)
+bool resume_is_behind(const struct fill *fill, const struct position *resume, const struct position *at)
 {
+    const struct select *select = fill->cursor->select;
+    uint64_t tie = fill_tie(fill, resume->number), tie_at = fill_tie(fill, at->number);
     int order = 0;
 
     for (size_t i = 0; order == 0 && i < select->order_count; i++)
         order = sign_of(select, i) * position_compare_keys(resume, at, i);
-    if (order == 0 && resume->number != at->number)
-        order = sign_of(select, 0) * (resume->number < at->number ? -1 : 1);
+    if (order == 0 && tie != tie_at)
+        order = sign_of(select, 0) * (tie < tie_at ? -1 : 1);
     return order ? order > 0 : resume->index > at->index;
 }

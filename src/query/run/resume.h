@@ -5,7 +5,7 @@
 #pragma once
 #include "query/run/position.h"
 
-struct select;
+struct fill;
 
 /* Whether rows begin further behind there than at the position. Neither has a string that is cut. */
-bool resume_is_behind(const struct select *select, const struct position *resume, const struct position *at);
+bool resume_is_behind(const struct fill *fill, const struct position *resume, const struct position *at);

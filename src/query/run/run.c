@@ -344,6 +344,7 @@ static enum status run_select(struct op *op, struct run *run, const struct selec
     assert(run->fill.page && run->fill.limits);
     run->began = op->work;
     cursor_open(&run->cursor, op, run->query, select);
+    run->fill.by_creation = source->ties_by_creation && !select->whole;
     TRY(fill_begin(&run->fill, &run->cursor, from));
     TRY(open_source(run, source, &rows));
     TRY(make_page(run));

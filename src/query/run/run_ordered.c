@@ -2,8 +2,15 @@
  * src/query/run/run_ordered.c - ORDER BY from an index: its terms are walked from where the last page ended, and items
  * picked a few at a time. The order is that of run_sorted.c, which goes on where the terms do not tell it:
  * at strings that are cut, at arrays and objects, and for items that lack the path when they come last.
+ *
+ * Within a term an index has items by number. Where equal rows come by creation, a term's numbers are gathered first: the
+ * least of them that a page can want, and those behind them by reading the term again.
  */
+#include <assert.h>
+#include <stdlib.h>
+
 #include "index/set.h"
+#include "keys/epk.h"
 #include "query/plan/order.h"
 #include "query/run/run_private.h"
 
@@ -13,7 +20,22 @@ enum { BATCH_LEAST = 4, BATCH_FIRST_MAX = 128, BATCH_MAX = 1024 };
 /* Numbers of one term that are turned round; of more, sorting takes over. */
 enum { TIES_MAX = 64 * 1024 };
 
+/* Numbers of one term that are gathered at a time, before and after the rest is let go. */
+enum { GROUP_KEPT = 4096, GROUP_ROOM = 2 * GROUP_KEPT };
+
 enum { TERM_BYTES_MAX = TERM_PATH_BYTES + INDEX_PARTS_MAX * ORDERED_BYTES_MAX };
+
+/* The items of one term, in the order of ties: each as order_of() has it. */
+struct ties {
+    bool gathers; /* or else numbers come as the walk has them */
+    bool falls;   /* the last that was made comes first */
+    char bytes[TERM_BYTES_MAX];
+    struct slice term;
+    uint64_t *list;
+    size_t count, capacity, done;
+    uint64_t from; /* nothing before it is wanted: it was given already */
+    bool more;     /* there are more behind those of the list */
+};
 
 struct ordered {
     struct fill *fill;
@@ -25,7 +47,8 @@ struct ordered {
     size_t count, capacity, batch;
     size_t done; /* numbers of the block that are in a batch */
     struct index_block block;
-    bool ended, stuck, full;
+    struct ties ties;
+    bool begun, ended, stuck, full;
     uint64_t last_number; /* of the last row given or passed over; 0: there is none yet */
     uint32_t last_index;
     uint64_t resumed; /* the item that the last page ended in, if it is still there */
@@ -56,19 +79,20 @@ static bool resume_term(struct ordered *ordered)
     return !term.failed && !order_term_is_cut(walk, ordered->resume);
 }
 
-static enum status open_cursor(struct ordered *ordered)
+static enum status open_cursor_at(struct ordered *ordered, struct slice term)
 {
     struct op *op = ordered->fill->cursor->eval.op;
     const struct query_index *index = ordered->index;
     const struct query_span *last = &index->span[index->span_count - 1];
     struct index_walk walk = { ordered->walk->from, ordered->walk->to, index->span[0].from, last->to - 1,
                                ordered->walk->reverse };
-    uint64_t at = ordered->walk->ties_turned ? (walk.reverse ? UINT64_MAX : 0) : ordered->fill->at.number;
+    bool whole = ordered->walk->ties_turned || ordered->ties.gathers;
+    uint64_t at = whole ? (walk.reverse ? UINT64_MAX : 0) : ordered->fill->at.number;
     enum status st;
 
     TRY(index_cursor_open(op, index->view, &walk, &ordered->cursor));
-    if (ordered->resume.size)
-        TRY(index_cursor_seek(op, ordered->cursor, ordered->resume, at));
+    if (term.size)
+        TRY(index_cursor_seek(op, ordered->cursor, term, at));
 out:
     return st;
 }
@@ -194,11 +218,181 @@ out:
     return st;
 }
 
-static enum status fill_batch(struct ordered *ordered)
+/* ---- ties by creation ---- */
+
+/* Rising, whichever way the ties go. */
+static uint64_t order_of(const struct ties *ties, uint64_t number)
+{
+    uint64_t tie = number_by_creation(number);
+
+    return ties->falls ? ~tie : tie;
+}
+
+static uint64_t number_at(const struct ties *ties, uint64_t order)
+{
+    return number_from_creation(ties->falls ? ~order : order);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void cut_group(struct ties *ties)
+{
+    if (ties->count > 1)
+        qsort(ties->list, ties->count, sizeof(*ties->list), by_order);
+    if (ties->count <= GROUP_KEPT)
+        return;
+    ties->count = GROUP_KEPT;
+    ties->more = true;
+}
+
+static enum status grow_group(struct ordered *ordered)
+{
+    struct ties *ties = &ordered->ties;
+    size_t capacity = ties->capacity ? 2 * ties->capacity : 16;
+    uint64_t *list;
+    enum status st;
+
+    assert(capacity <= GROUP_ROOM);
+    TRY(fill_alloc(ordered->fill, capacity * sizeof(*list), &list));
+    if (ties->count)
+        memcpy(list, ties->list, ties->count * sizeof(*list));
+    ties->list = list;
+    ties->capacity = capacity;
+out:
+    return st;
+}
+
+/* Once there are more, what lies behind the last that is kept is not wanted. */
+static enum status add_to_group(struct ordered *ordered, uint64_t number)
+{
+    struct ties *ties = &ordered->ties;
+    uint64_t order = order_of(ties, number);
+
+    enum status st = ST_OK;
+
+    if (order < ties->from || (ties->more && order > ties->list[GROUP_KEPT - 1]))
+        return ST_OK;
+    if (ties->count == GROUP_ROOM)
+        cut_group(ties);
+    if (ties->count == ties->capacity)
+        TRY(grow_group(ordered));
+    ties->list[ties->count++] = order;
+out:
+    return st;
+}
+
+/* All blocks of the group's term; the walk then stands at the next term. */
+static enum status gather_group(struct ordered *ordered)
+{
+    struct ties *ties = &ordered->ties;
+    enum status st = ST_OK;
+
+    ties->count = ties->done = 0;
+    ties->more = false;
+    while (!ordered->ended && slice_equal(ordered->block.term, ties->term)) {
+        for (size_t i = 0; i < ordered->block.count; i++)
+            TRY(add_to_group(ordered, ordered->block.number[i]));
+        TRY(next_block(ordered));
+    }
+    cut_group(ties);
+out:
+    return st;
+}
+
+/* The position may be before or behind all of the term's items, and of an item all rows may have been given. */
+static uint64_t order_at_resume(const struct ordered *ordered)
+{
+    uint64_t number = ordered->fill->at.number;
+
+    if (number == 0 || number == UINT64_MAX)
+        return (number == 0) != ordered->ties.falls ? 0 : UINT64_MAX;
+    return order_of(&ordered->ties, number);
+}
+
+static enum status begin_group(struct ordered *ordered)
+{
+    struct ties *ties = &ordered->ties;
+    struct slice term = ordered->block.term;
+    bool resumes = at_resume(ordered, term);
+    enum status st = ST_OK;
+
+    memcpy(ties->bytes, term.data, term.size);
+    ties->term = slice_make(ties->bytes, term.size);
+    ties->from = resumes ? order_at_resume(ordered) : 0;
+    TRY(gather_group(ordered));
+    if (resumes && ties->count && number_at(ties, ties->list[0]) == ordered->fill->at.number)
+        ordered->resumed = ordered->fill->at.number;
+out:
+    return st;
+}
+
+/* The same term again, for what lies behind those that were given. */
+static enum status gather_again(struct ordered *ordered)
+{
+    struct ties *ties = &ordered->ties;
+    enum status st;
+
+    ties->from = ties->list[ties->count - 1] + 1;
+    index_cursor_close(ordered->cursor);
+    ordered->cursor = NULL;
+    ordered->stuck = false;
+    TRY(open_cursor_at(ordered, ties->term));
+    TRY(next_block(ordered));
+    TRY(gather_group(ordered));
+out:
+    return st;
+}
+
+static enum status take_group(struct ordered *ordered)
+{
+    struct ties *ties = &ordered->ties;
+    enum status st = ST_OK;
+
+    while (ties->done < ties->count && ordered->count < ordered->batch)
+        TRY(add_number(ordered, number_at(ties, ties->list[ties->done++])));
+out:
+    return st;
+}
+
+/* More numbers for the batch, or the end. */
+static enum status fill_from_groups(struct ordered *ordered)
+{
+    struct ties *ties = &ordered->ties;
+    enum status st = ST_OK;
+
+    if (!ordered->begun)
+        TRY(next_block(ordered));
+    ordered->begun = true;
+    while (ordered->count < ordered->batch) {
+        if (ties->done < ties->count)
+            TRY(take_group(ordered));
+        else if (ties->more)
+            TRY(gather_again(ordered));
+        else if (ordered->ended || ordered->stuck)
+            break;
+        else
+            TRY(begin_group(ordered));
+    }
+out:
+    return st;
+}
+
+static bool is_over(const struct ordered *ordered)
+{
+    const struct ties *ties = &ordered->ties;
+
+    return (ordered->ended || ordered->stuck) && ties->done == ties->count && !ties->more;
+}
+
+static enum status fill_from_blocks(struct ordered *ordered)
 {
     enum status st = ST_OK;
 
-    ordered->count = 0;
     while (ordered->count < ordered->batch) {
         if (ordered->done == ordered->block.count)
             TRY(next_block(ordered));
@@ -208,6 +402,16 @@ static enum status fill_batch(struct ordered *ordered)
         if (ordered->stuck)
             break;
     }
+out:
+    return st;
+}
+
+static enum status fill_batch(struct ordered *ordered)
+{
+    enum status st;
+
+    ordered->count = 0;
+    TRY(ordered->ties.gathers ? fill_from_groups(ordered) : fill_from_blocks(ordered));
     if (ordered->batch < BATCH_MAX)
         ordered->batch *= 2;
 out:
@@ -293,7 +497,7 @@ static enum status give_rows(struct ordered *ordered)
             break;
         TRY(cursor_pick(cursor, ordered->number, ordered->count));
         TRY(cursor_walk(cursor, 0, take_row, ordered, &ended));
-    } while (!ordered->full && ordered->fill->at.take && !ordered->ended && !ordered->stuck);
+    } while (!ordered->full && ordered->fill->at.take && !is_over(ordered));
 out:
     return st;
 }
@@ -316,6 +520,14 @@ out:
     return st;
 }
 
+/* Numbers of one key rise as the items were made. */
+static bool has_several_keys(const struct query_index *index)
+{
+    const struct query_span *first = &index->span[0], *last = &index->span[index->span_count - 1];
+
+    return number_epk_bits(first->from) != number_epk_bits(last->to - 1);
+}
+
 /* One more than the page holds tells whether there is another page. */
 static size_t first_batch(const struct fill *fill)
 {
@@ -335,10 +547,12 @@ enum status run_ordered(struct fill *fill, const struct way *way, bool *unfinish
     };
     enum status st = ST_OK;
 
+    ordered.ties.gathers = fill->by_creation && has_several_keys(ordered.index);
+    ordered.ties.falls = ordered.walk->reverse != ordered.walk->ties_turned;
     *unfinished = !fill->first && !resume_term(&ordered);
     if (*unfinished)
         return ST_OK;
-    TRY(open_cursor(&ordered));
+    TRY(open_cursor_at(&ordered, ordered.resume));
     TRY(give_rows(&ordered));
     if (fill->at.take == 0)
         goto out;

@@ -11,7 +11,8 @@ enum { SPARE_ROWS = 64, KEPT_ROWS_MAX = 100000, KEPT_BYTES_MAX = 8 * 1024 * 1024
 
 struct entry {
     const struct select *select;
-    uint64_t tie; /* the item's number; without keys, its counter */
+    uint64_t number; /* the item's */
+    uint64_t tie;    /* fill_tie() of it; without keys, its counter */
     uint32_t index;
     struct hash128 hash; /* under DISTINCT */
     struct slice row;
@@ -81,8 +82,9 @@ static bool is_cut(const struct position *at)
     return false;
 }
 
-static bool is_before(const struct position *at, const struct entry *entry)
+static bool is_before(const struct fill *fill, const struct position *at, const struct entry *entry)
 {
+    uint64_t tie = entry->select->order_count ? fill_tie(fill, at->number) : at->number;
     int order = 0;
 
     for (size_t i = 0; order == 0 && i < at->key_count; i++)
@@ -90,14 +92,14 @@ static bool is_before(const struct position *at, const struct entry *entry)
     if (order == 0 && is_cut(at))
         return false;
     if (order == 0)
-        order = sign_of(entry->select, 0) * compare_u64(entry->tie, at->number);
+        order = sign_of(entry->select, 0) * compare_u64(entry->tie, tie);
     return order ? order < 0 : entry->index <= at->index;
 }
 
 /* Whether the row was on an earlier page. */
 static bool is_before_page(const struct fill *fill, const struct entry *entry)
 {
-    return !fill->first && is_before(&fill->at, entry);
+    return !fill->first && is_before(fill, &fill->at, entry);
 }
 
 /* Under DISTINCT a row counts where it comes first. */
@@ -252,13 +254,15 @@ static struct entry *new_entry(struct fill *fill)
 }
 
 /* The row in the slots, but for its text. */
-static void read_entry(struct cursor *cursor, struct entry *entry)
+static void read_entry(const struct fill *fill, struct entry *entry)
 {
+    struct cursor *cursor = fill->cursor;
     const struct select *select = cursor->select;
     struct eval *eval = &cursor->eval;
 
     entry->select = select;
-    entry->tie = select->order_count ? cursor->item.number : cursor->item.counter;
+    entry->number = cursor->item.number;
+    entry->tie = select->order_count ? fill_tie(fill, entry->number) : cursor->item.counter;
     entry->index = cursor->index;
     for (size_t i = 0; i < select->order_count; i++)
         entry->key[i] = eval_plain(eval, eval_expr(eval, select->order[i].expr));
@@ -272,7 +276,7 @@ static enum status take_entry(struct sorted *sorted, struct entry *entry)
     bool repeated, defined;
     enum status st;
 
-    if (fill->resume && is_before(fill->resume, entry))
+    if (fill->resume && is_before(fill, fill->resume, entry))
         return ST_OK;
     if (is_before_page(fill, entry))
         return find_repeated(sorted, &sorted->given, entry, &repeated);
@@ -295,7 +299,7 @@ static bool take_row(struct eval *eval, void *context)
     enum status st;
 
     cursor->index++;
-    read_entry(cursor, sorted->next);
+    read_entry(sorted->fill, sorted->next);
     st = take_entry(sorted, sorted->next);
     arena_rewind(&eval->op->arena, mark);
     return cursor_goes_on(cursor, st);
@@ -338,7 +342,7 @@ static bool recall_row(struct eval *eval, void *context)
 
     if (cursor->item.number != at->number || ++cursor->index < at->index)
         return cursor->item.number == at->number;
-    read_entry(cursor, sorted->next);
+    read_entry(sorted->fill, sorted->next);
     if (hash_compare(hash_keys(eval->op, sorted->next), at->hash) == 0)
         (void)cursor_goes_on(cursor, recall_cut(sorted));
     return false;
@@ -363,7 +367,7 @@ static void go_on_after(struct fill *fill, const struct entry *last)
 {
     size_t keys = last->select->order_count;
     struct position next = { .order = keys ? ORDER_SORTED : ORDER_CREATION,
-                             .number = last->tie,
+                             .number = keys ? last->number : last->tie,
                              .index = last->index,
                              .hash = hash_keys(fill->cursor->eval.op, last),
                              .key_count = keys };
@@ -376,7 +380,7 @@ enum status run_goes_on_sorted(struct fill *fill)
 {
     struct entry *last = new_entry(fill);
 
-    read_entry(fill->cursor, last);
+    read_entry(fill, last);
     go_on_after(fill, last);
     return cursor_status(fill->cursor);
 }

@@ -2,7 +2,9 @@
 #include "json/scan.h"
 #include "query/text/parse_private.h"
 
-enum { CITED_CHARACTERS_MAX = 127 }; /* of a token: a string without an end goes on for the rest of the text */
+enum {
+    CITED_CHARACTERS_MAX = 127
+}; /* of a token: a string without an end goes on for the rest of the text */
 
 void parse_take(struct parse *p)
 {

@@ -31,8 +31,18 @@ static const char items[] = "dbs/inside/colls/items";
 enum mode { ONCE, CLOSED, LIMIT };
 
 static atomic_bool armed, is_closed;
-static atomic_long number, fails_at, budget;
+static atomic_long number, fails_at;
 static enum mode mode;
+
+static void open_memory(void)
+{
+    setrlimit(RLIMIT_AS, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
+    atomic_store(&armed, false);
+    atomic_store(&is_closed, false);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they have a malloc() of their own */
+static atomic_long budget; /* what was given back since nothing more is had */
 
 static void close_memory(void)
 {
@@ -51,13 +61,6 @@ static void close_memory(void)
     if (file)
         fclose(file);
     setrlimit(RLIMIT_AS, &limit);
-}
-
-static void open_memory(void)
-{
-    setrlimit(RLIMIT_AS, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
-    atomic_store(&armed, false);
-    atomic_store(&is_closed, false);
 }
 
 /*
@@ -98,7 +101,6 @@ static void note_free(size_t bytes)
         atomic_fetch_add(&budget, (long)bytes);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Those of the C library under names of their own, which it exports for this. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);

@@ -122,7 +122,7 @@ static void write_example(void)
 
     epk_compute(EPK_V2, &key, &epk);
     number = number_make(epk_number_bits(EPK_V2, 1, &epk), 1);
-    document = rid_child(&container, RID_DOCUMENT, number);
+    document = rid_child(&container, RID_DOCUMENT, number_by_creation(number));
     line("EPK", epk_slice(&epk), REST);
     buf_printf(&page, "%-16s %05X %010X\n", "number", number_epk_bits(number),
                (unsigned)number_counter(number));

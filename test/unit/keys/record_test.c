@@ -101,7 +101,7 @@ TEST(a_flag_that_is_known_comes_back_and_any_other_is_refused)
         record.flags = (uint8_t)(1 << bit);
         value = record_encode(test_op(), &record, &size);
         if (record.flags & (RECORD_KEEPS_UNIQUE | RECORD_HAS_ATTACHMENTS | RECORD_UNINDEXED |
-                            RECORD_HAS_RANGES | RECORD_HAS_SEED | RECORD_BARE))
+                            RECORD_HAS_RANGES | RECORD_HAS_SEED | RECORD_BARE | RECORD_RIDS_BY_CREATION))
             CHECK(record_decode(test_op(), slice_make(value, size), &got) == ST_OK &&
                   got.flags == record.flags);
         else

@@ -18,6 +18,23 @@ static struct json quoted(const char *text)
     return json;
 }
 
+static const struct query_row *row_of(const struct table *table, uint64_t number)
+{
+    size_t from = 0, to = table->count;
+
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+
+        if (table->row[middle].number == number)
+            return &table->row[middle];
+        if (table->row[middle].number < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return NULL;
+}
+
 static enum status next_picked(struct op *op, struct query_source *source, struct query_row *row, bool *found)
 {
     struct shelf *shelf = (struct shelf *)source;
@@ -26,13 +43,12 @@ static enum status next_picked(struct op *op, struct query_source *source, struc
     *found = false;
     while (!*found && shelf->at_pick < shelf->pick_count) {
         uint64_t number = shelf->pick[shelf->at_pick++];
+        const struct query_row *there = row_of(&shelf->table, number);
 
-        for (size_t i = 0; i < shelf->table.count && !*found; i++)
-            if (shelf->table.row[i].number == number) {
-                *row = shelf->table.row[i];
-                row->weight = 1;
-                *found = true;
-            }
+        *found = there;
+        if (there)
+            *row = *there;
+        row->weight = 1;
     }
     shelf->picked += *found;
     row->source = source;

@@ -30,6 +30,29 @@ TEST(a_sum_is_the_nearest_double_of_the_exact_one)
     CHECK(same(sum_of(NULL, 0), value_int(0)));
 }
 
+/* Added up the least first, parts lose nothing; the largest is the sum as it is told. */
+TEST(parts_of_a_sum_are_all_of_it)
+{
+    struct value number[] = { value_double(1e16), value_double(0.1), value_double(-3e-20),
+                              value_int(INT64_MAX) };
+    double part[EXACT_SUM_PARTS_MAX];
+    struct exact_sum sum = { 0 }, again = { 0 };
+    size_t count;
+
+    CHECK(exact_sum_parts(&sum, part) == 0);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(exact_sum_add(&sum, &test_op()->arena, number[i], 1));
+    count = exact_sum_parts(&sum, part);
+    CHECK(count > 2 && part[0] == exact_sum_result(&sum).number);
+    for (size_t i = 0; i < count; i++)
+        CHECK(exact_sum_add(&again, &test_op()->arena, value_double(part[i]), 1));
+    for (size_t i = 0; i < 4; i++) {
+        number[i] = number[i].is_int ? value_int(-number[i].integer) : value_double(-number[i].number);
+        CHECK(exact_sum_add(&again, &test_op()->arena, number[i], 1));
+    }
+    CHECK(same(exact_sum_result(&again), value_int(0)));
+}
+
 TEST(integers_stay_exact_as_long_as_the_sum_is_one)
 {
     struct value turn[] = { value_int(INT64_MAX), value_int(INT64_MAX), value_int(-INT64_MAX),

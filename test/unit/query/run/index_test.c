@@ -200,13 +200,71 @@ TEST(an_index_changes_neither_rows_nor_pages)
 {
     struct shelf shelf;
 
-    for (size_t round = 0; round < 3; round++) {
-        shelf_open(&shelf, policy, 5 + 60 * round);
+    for (size_t round = 0; round < 6; round++) {
+        shelf_open(&shelf, policy, 5 + 60 * (round / 2));
+        shelf.table.base.ties_by_creation = round % 2;
         fill(&shelf);
         for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
             same_by_index(&shelf, queries[i]);
         shelf_close(&shelf);
     }
+}
+
+/* Items with one value of `a`, of many keys, and a few behind them with another. */
+static void fill_with_ties(struct shelf *shelf)
+{
+    for (size_t i = 0; i < shelf->table.count; i++) {
+        struct query_row *row = &shelf->table.row[i];
+        struct buf text;
+
+        buf_init(&text, &test_op()->arena);
+        buf_printf(&text, "{\"id\":\"%zu\",\"a\":%d,\"b\":1,\"c\":%zu}", i, i % 100 == 7, i + 1);
+        row->counter = i + 1;
+        row->number = number_make((uint32_t)(test_random() % 1000), row->counter);
+        CHECK(json_parse(test_op(), buf_as_slice(&text), &row->body) == ST_OK);
+    }
+    qsort(shelf->table.row, shelf->table.count, sizeof(struct query_row), by_number);
+    shelf->table.base.ties_by_creation = true;
+    shelf_index(shelf);
+}
+
+/* Each row's counter, as long as they go the way they should; `a` first. */
+static void check_ties(struct shelf *shelf, const char *text, enum query_way way, size_t rows, bool falls)
+{
+    struct slice lines = table_rows(&shelf->table, shelf_compile(text, way), rows, SIZE_MAX);
+    long before = 0, count = 0;
+
+    for (; lines.size; count++) {
+        long at = strtol(lines.data, NULL, 10);
+
+        if (count && (falls ? at >= before : at <= before)) {
+            printf("    %s, way %d, pages of %zd: %ld behind %ld\n", text, way, (ssize_t)rows, at, before);
+            test_failed(__FILE__, __LINE__, text);
+            return;
+        }
+        before = at;
+        lines =
+            slice_after(lines, (size_t)((const char *)memchr(lines.data, '\n', lines.size) - lines.data) + 1);
+    }
+    CHECK(count == (long)(shelf->table.count - shelf->table.count / 100));
+}
+
+/* More ties than the index's way keeps at a time. */
+TEST(equal_rows_come_in_the_order_of_creation_over_all_keys)
+{
+    static const size_t pages[] = { 999, 4096, SIZE_MAX };
+    struct shelf shelf;
+
+    shelf_open(&shelf, policy, 13000);
+    fill_with_ties(&shelf);
+    for (int way = QUERY_BY_SCAN; way <= QUERY_BY_INDEX; way++)
+        for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+            check_ties(&shelf, "SELECT VALUE c.c FROM c WHERE c.a = 0 ORDER BY c.a", (enum query_way)way,
+                       pages[i], false);
+            check_ties(&shelf, "SELECT VALUE c.c FROM c WHERE c.a = 0 ORDER BY c.a DESC", (enum query_way)way,
+                       pages[i], true);
+        }
+    shelf_close(&shelf);
 }
 
 /* A term of arrays has a hash, so that its items are picked by numbers that lie in the cursor. */

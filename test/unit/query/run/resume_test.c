@@ -165,10 +165,13 @@ static void put_value(struct buf *out, struct json value)
     }
 }
 
-static struct json filter_of(const struct order *order, struct json row, enum place place)
+static struct json filter_of(const struct shelf *shelf, const struct order *order, struct json row,
+                             enum place place)
 {
+    uint64_t number = (uint64_t)json_int(json_get(row, "n"));
     struct rid database = rid_database(1), container = rid_container(&database, 1);
-    struct rid rid = rid_child(&container, RID_DOCUMENT, (uint64_t)json_int(json_get(row, "n")));
+    struct rid rid = rid_child(&container, RID_DOCUMENT,
+                               shelf->table.base.ties_by_creation ? number_by_creation(number) : number);
     struct json filter = json_undefined;
     struct buf text;
 
@@ -268,7 +271,7 @@ static void resumes_at(struct shelf *shelf, const struct order *order, const str
                        size_t row, enum place place)
 {
     struct arena_mark mark = arena_mark(&test_op()->arena);
-    struct json filter = filter_of(order, answer->row[row], place);
+    struct json filter = filter_of(shelf, order, answer->row[row], place);
     size_t first = first_row(answer, row, place);
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -283,15 +286,18 @@ TEST(rows_begin_at_the_value_or_behind_it_whichever_way_they_are_found)
     static struct answer answer;
     struct shelf shelf;
 
-    shelf_open(&shelf, policy, ITEMS);
-    fill(&shelf);
-    for (size_t i = 0; i < ORDERS; i++) {
-        read_answer(&shelf, &orders[i], &answer);
-        for (size_t row = test_random() % EVERY; row < answer.count; row += EVERY)
-            for (int place = 0; place < PLACES; place++)
-                resumes_at(&shelf, &orders[i], &answer, row, (enum place)place);
+    for (int by_creation = 0; by_creation < 2; by_creation++) {
+        shelf_open(&shelf, policy, ITEMS);
+        shelf.table.base.ties_by_creation = by_creation;
+        fill(&shelf);
+        for (size_t i = 0; i < ORDERS; i++) {
+            read_answer(&shelf, &orders[i], &answer);
+            for (size_t row = test_random() % EVERY; row < answer.count; row += EVERY)
+                for (int place = 0; place < PLACES; place++)
+                    resumes_at(&shelf, &orders[i], &answer, row, (enum place)place);
+        }
+        shelf_close(&shelf);
     }
-    shelf_close(&shelf);
 }
 
 /* A place is one also where nothing lies, be it outside of what the filter lets pass. */
@@ -369,13 +375,14 @@ TEST(of_a_continuation_and_a_place_the_further_counts)
     struct shelf shelf;
 
     shelf_open(&shelf, policy, ITEMS);
+    shelf.table.base.ties_by_creation = true;
     fill(&shelf);
     for (size_t i = 0; i < ORDERS; i++) {
         const char *text = text_of(&orders[i], "", row_of(&orders[i]), "");
 
         read_answer(&shelf, &orders[i], &answer);
         for (size_t row = 0; row < answer.count; row += EVERY) {
-            struct json filter = filter_of(&orders[i], answer.row[row], AT_RID);
+            struct json filter = filter_of(&shelf, &orders[i], answer.row[row], AT_RID);
             size_t first = first_row(&answer, row, AT_RID), given = answer.count / 2;
             struct slice from = first_page(&shelf, text, given);
             struct slice expected = rows_from(&answer, first > given ? first : given, LINES_MAX);
