@@ -159,6 +159,7 @@ static enum status execute(struct op *op, struct transaction *transaction, uint6
 {
     enum status st;
 
+    TRY(ledger_check_room(op, transaction->call->service->ledger));
     TRY(enter(op, transaction));
     TRY(begin(op, transaction));
     for (size_t i = 0; i < transaction->count; i++) {
@@ -261,7 +262,6 @@ enum status transaction_write(struct op *op, struct call *call, struct reply *re
 
     assert(op->may_block); /* its route never runs on a loop thread */
     TRY(transaction_read_body(op, call, false, &transaction));
-    TRY(ledger_check_room(op, call->service->ledger));
     if (!make_room(&transaction))
         TRY(op_fail_as(op, ST_TOO_LARGE));
     /* Two requests with one token: the second waits, and then finds the record of the first. */

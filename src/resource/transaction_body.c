@@ -123,7 +123,7 @@ enum status transaction_read_body(struct op *op, struct call *call, bool reads,
                                   struct transaction *transaction)
 {
     struct json operations;
-    size_t index = 0;
+    size_t count;
     enum status st;
 
     if (!slice_is(call->id, "dtc"))
@@ -132,12 +132,13 @@ enum status transaction_read_body(struct op *op, struct call *call, bool reads,
         TRY(op_fail(op, ST_TXN_NO_TOKEN, "The header 'x-ms-cosmos-idempotency-token' must have a UUID."));
     TRY(parse(op, call->request->body, &operations));
     transaction->reads = reads;
-    transaction->count = json_count(operations);
-    transaction->part = arena_alloc(&op->arena, transaction->count * sizeof(*transaction->part));
-    transaction->container = arena_alloc(&op->arena, transaction->count * sizeof(struct container *));
-    transaction->txn = arena_alloc(&op->arena, transaction->count * sizeof(struct partition_txn *));
-    for (struct json_iter i = json_iter(operations); json_next(&i); index++)
-        TRY(read_operation(op, i.value, index, reads, &transaction->part[index]));
+    count = json_count(operations);
+    transaction->part = arena_alloc(&op->arena, count * sizeof(*transaction->part));
+    transaction->container = arena_alloc(&op->arena, count * sizeof(struct container *));
+    transaction->txn = arena_alloc(&op->arena, count * sizeof(struct partition_txn *));
+    /* A part counts once it is read: transaction_leave() looks at those that count. */
+    for (struct json_iter i = json_iter(operations); json_next(&i); transaction->count++)
+        TRY(read_operation(op, i.value, transaction->count, reads, &transaction->part[transaction->count]));
 out:
     return st;
 }

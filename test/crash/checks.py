@@ -11,6 +11,7 @@ import threading
 import time
 
 import load
+import together
 from power import UNLIMITED
 from target import Target
 
@@ -40,14 +41,15 @@ def expect_no_problems(model):
 
 
 def expect_kept(target, model):
-    load.verify(model, target.http)
+    together.verify(model, target.http)
     expect_no_problems(model)
 
 
 def write_for_a_while(target, model, seed, count, **more):
     """Until `count` more writes were acknowledged."""
     stop, limit = threading.Event(), model.count + count
-    load.run_writers(model, target.http, seed, lambda now: stop.set() if now >= limit else None, stop, **more)
+    load.run_writers(model, target.http, seed, lambda now: stop.set() if now >= limit else None, stop,
+                     **{"kind": together.Writer, **more})
     expect_no_problems(model)
     expect(model.count >= limit, "the writers ended after %d writes", model.count)
 
@@ -109,7 +111,7 @@ def stop_under_load(build, seed):
         model = filled(target, seed)
         limit = model.count + 500
         load.run_writers(model, target.http, seed + " more", lambda now: terminate(target) if now == limit else None,
-                         threading.Event())
+                         threading.Event(), kind=together.Writer)
         expect_no_problems(model)
         stop_clean(target)
         seconds = time.monotonic() - sent[0]
@@ -162,7 +164,8 @@ class Trouble:
         for reader in self.readers:
             reader.item.is_set_aside = True
             reader.start()
-        self.writers = load.start_writers(model, target.http, seed, lambda now: None, self.stop, True)
+        self.writers = load.start_writers(model, target.http, seed, lambda now: None, self.stop, True,
+                                          kind=together.Writer)
 
     def wait(self, what, condition):
         began = time.monotonic()

@@ -115,6 +115,10 @@ class Item:
         size = source.choice([20, 200, 200, 200, 1000, 1000, 6000, source.randint(1, 60000)])
         return {"id": self.id, "pk": self.key, "version": version, "pad": source.randbytes(size // 2).hex()}
 
+    def kept(self):
+        """What a write of it does not change, as far as it is known."""
+        return {"_rid": self.facts["_rid"]} if self.version and "_rid" in self.facts else {}
+
     def path(self):
         return "%s/colls/%s/docs" % (DATABASE, self.container)
 
@@ -123,10 +127,10 @@ class Item:
 
 
 class Batch:
-    """Several writes in flight that are one: what is learned of each must be the same."""
+    """Several writes in flight that are one: what is learned of each must be the same. It has an LSN in each container."""
 
     def __init__(self, items):
-        self.items, self.took_place = items, None
+        self.items, self.took_place, self.counted = items, None, set()
         for item in items:
             item.batch = self
 
@@ -134,10 +138,11 @@ class Batch:
         for item in self.items:
             item.batch = item.wanted = None
 
-    def learn(self, took_place):
-        """(Whether this was the first to be learned, whether it goes with what was learned before.)"""
-        first = self.took_place is None
-        if first:
+    def learn(self, container, took_place):
+        """(Whether this was the first to be learned there, whether it goes with what was learned before.)"""
+        first = container not in self.counted
+        self.counted.add(container)
+        if self.took_place is None:
             self.took_place = took_place
         return first, self.took_place == took_place
 
@@ -157,6 +162,8 @@ class Model:
         self.rids = set()
         self.count = 0  # acknowledged writes
         self.scripts = self.lost_scripts = 0  # of them by scripts; and scripts whose child was killed
+        self.together = {writer: [] for writer in range(WRITERS)}  # the last transactions that were decided, and their answers
+        self.transactions = self.repeated = 0  # decided, and asked again after a crash
         self.refusals = []  # answers of 503
         self.problems = []
 
@@ -367,17 +374,24 @@ class Writer(threading.Thread):
         self.on_count(self.model.acknowledge(item.container, lsn, facts and facts["_ts"]))
 
     def next_lsn(self, item, answer):
-        lsn = answer.lsn()
-        if lsn <= self.last[item.container]:
-            self.model.problem("LSN %d of %s follows %d", lsn, item.id, self.last[item.container])
-        self.last[item.container] = lsn
+        return self.rises(item.container, answer.lsn())
+
+    def rises(self, container, lsn):
+        if lsn <= self.last[container]:
+            self.model.problem("LSN %d of %s follows %d", lsn, container, self.last[container])
+        self.last[container] = lsn
         return lsn
 
-    def check_body(self, item, version, body):
-        if item.version and body["_rid"] != item.facts["_rid"]:
+    def check_rid(self, item, rid):
+        """Of an item that a transaction made, it is not known before somebody sees it."""
+        known = item.kept()
+        if not known:
+            self.model.claim_rid(rid)
+        elif known["_rid"] != rid:
             self.model.problem("%s got another _rid by a replace", item.id)
-        if not item.version:
-            self.model.claim_rid(body["_rid"])
+
+    def check_body(self, item, version, body):
+        self.check_rid(item, body["_rid"])
         if not same_document(item, version, body):
             self.model.problem("%s was answered with another document", item.id)
 
@@ -475,16 +489,18 @@ def verify_item(model, connection, item, highest, settled, heads):
     facts = body and facts_of(answer, body)
     counts, fits = True, True
     if item.batch and item.wanted != item.version:
-        counts, fits = item.batch.learn(version != item.version)
+        counts, fits = item.batch.learn(item.container, version != item.version)
     if not fits:
         model.problem("half a batch was written: %s has version %s", item.id, version)
     if version == item.version:
+        if version and "_rid" not in item.facts:
+            model.claim_rid(facts["_rid"])
         if version and any(facts[name] != value for name, value in item.facts.items()):
             model.problem("%s has %s, not %s", item.id, facts, item.facts)
     else:
         if version and not item.version:
             model.claim_rid(facts["_rid"])
-        if counts:  # a batch has one LSN
+        if counts:  # a batch has one LSN in a container
             settled[item.container].append((facts["lsn"], facts["_ts"]) if facts else (None, None))
         item.version = version
     item.facts = facts

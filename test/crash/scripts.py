@@ -5,6 +5,7 @@ named it: the item and its tally are one transaction. Some of both throw when ev
 that runs them is killed: then nothing is written, and the caller is told so.
 """
 import load
+import together
 
 PROCEDURE_SHARE, TRIGGER_SHARE, THROW_SHARE = 0.15, 0.15, 0.2
 THROWN = 418  # the number of what they throw on purpose
@@ -75,7 +76,7 @@ def prepare(url, model):
         items += [Tally(item) for item in items[::load.ITEMS_OF_A_KEY]]
 
 
-class Writer(load.Writer):
+class Writer(together.Writer):
     def write(self, connection, item):
         choice = self.random.random()
         siblings = self.siblings(item)
@@ -111,10 +112,8 @@ class Writer(load.Writer):
 
     def wrote(self, item, facts):
         """What it looks like when it is committed, a script cannot know: its ETag and its time are learned later."""
-        if facts and item.version and facts["_rid"] != item.facts["_rid"]:
-            self.model.problem("%s got another _rid by a replace", item.id)
-        if facts and not item.version:
-            self.model.claim_rid(facts["_rid"])
+        if facts:
+            self.check_rid(item, facts["_rid"])
         self.model.wrote(item, facts)
 
     # ---- triggers ----
@@ -139,7 +138,7 @@ class Writer(load.Writer):
         body, lsn = answer.json(), self.next_lsn(item, answer)
         self.check_body(item, version, body)
         self.model.wrote(item, load.facts_of(answer, body))
-        self.model.wrote(tally, {"lsn": lsn})
+        self.model.wrote(tally, {**tally.kept(), "lsn": lsn})
         self.accepted(item, lsn, body["_ts"])
 
     # ---- both ----

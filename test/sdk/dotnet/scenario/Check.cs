@@ -27,6 +27,13 @@ static class Check
 
     public static HttpClient Http() => new(sockets, disposeHandler: false);
 
+    // The same through a handler that may change what goes by.
+    public static HttpClient Http(DelegatingHandler through)
+    {
+        through.InnerHandler ??= sockets;
+        return new(through, disposeHandler: false);
+    }
+
     // A client that knows nothing yet. Its connections of HTTP are those of the others; in Direct mode, the SDK's default, it trusts
     // what the system does, which is told by SSL_CERT_FILE.
     public static CosmosClient Connect(Action<CosmosClientOptions> more = null)

@@ -1,4 +1,4 @@
-// test/sdk/dotnet/scenario/Scenario.cs - the steps of ../../scenario.md with Microsoft.Azure.Cosmos, then queries, pages, bulk and ranges.
+// test/sdk/dotnet/scenario/Scenario.cs - the steps of ../../scenario.md with Microsoft.Azure.Cosmos, then queries, pages, bulk, transactions and ranges.
 using System.Net;
 using System.Text;
 using Microsoft.Azure.Cosmos;
@@ -16,6 +16,7 @@ await new Scenario(client).Run();
 await new Queries(client).Run();
 await new Pages(client).Run();
 await new Bulk(client).Run();
+await new Transactions(client).Run();
 await new Ranges(client).Run();
 Console.WriteLine($"{Passed} passed, {Failed} failed");
 return Failed == 0 ? 0 : 1;
