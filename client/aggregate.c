@@ -35,9 +35,9 @@ void groups_free(struct groups *groups)
 {
     if (!groups)
         return;
-    free(groups->group);
-    free(groups->table);
-    free(groups);
+    allocator_free(groups->group);
+    allocator_free(groups->table);
+    allocator_free(groups);
 }
 
 /* ---- which group */
@@ -55,11 +55,11 @@ static void place(struct groups *groups, size_t number)
 /* At most half full: whoever looks for a key that is not there meets a free place. */
 static bool make_table(struct groups *groups, size_t size)
 {
-    size_t *table = calloc(size, sizeof(*table));
+    size_t *table = allocator_zeroed(size, sizeof(*table));
 
     if (!table)
         return false;
-    free(groups->table);
+    allocator_free(groups->table);
     groups->table = table;
     groups->table_size = size;
     for (size_t i = 0; i < groups->count; i++)
@@ -243,7 +243,7 @@ orrery_status groups_add(orrery_query *query, struct json row)
     struct group *group;
 
     if (!query->groups)
-        query->groups = calloc(1, sizeof(*query->groups));
+        query->groups = allocator_zeroed(1, sizeof(*query->groups));
     group = query->groups ? find_or_add(query, json_get(row, "groupByItems")) : NULL;
     if (!group)
         return client_no_memory(query->client);

@@ -8,7 +8,7 @@ orrery_status orrery_batch_new(orrery_batch **batch)
 {
     if (!batch)
         return ORRERY_EINVAL;
-    *batch = calloc(1, sizeof(**batch));
+    *batch = allocator_zeroed(1, sizeof(**batch));
     if (!*batch)
         return ORRERY_ENOMEM;
     arena_init(&(*batch)->arena, SIZE_MAX);
@@ -20,8 +20,8 @@ void orrery_batch_free(orrery_batch *batch)
     if (!batch)
         return;
     arena_free(&batch->arena);
-    free(batch->operations);
-    free(batch);
+    allocator_free(batch->operations);
+    allocator_free(batch);
 }
 
 /* ---- building */
@@ -237,7 +237,7 @@ static orrery_status place_all(orrery_client *client, const char *link, const or
         if (status == ORRERY_OK && *found && strcmp(*found, place) != 0)
             status =
                 client_fail(client, ORRERY_EINVAL, "the batch's documents belong in several collections");
-        free(*found);
+        allocator_free(*found);
         *found = place;
     }
     if (status == ORRERY_OK && !*found)
@@ -258,7 +258,7 @@ static orrery_status run_routed(orrery_client *client, const char *link, const o
 
     if (status == ORRERY_OK)
         status = run_in(client, place, key, batch, options_bound(client, options, &bounded), response);
-    free(place);
+    allocator_free(place);
     return status;
 }
 

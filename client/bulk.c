@@ -430,7 +430,7 @@ void bulk_free(struct bulk *bulk)
         call_free(bulk->groups[i].call);
     call_free(bulk->call);
     arena_free(&bulk->arena);
-    free(bulk);
+    allocator_free(bulk);
 }
 
 int64_t bulk_left_ms(const struct bulk *bulk)
@@ -604,7 +604,7 @@ static orrery_status keep_head(struct bulk *bulk, const orrery_options *options)
 orrery_status bulk_new(orrery_client *client, const char *link, const struct operation *operations,
                        size_t count, const orrery_options *options, struct bulk **out)
 {
-    struct bulk *bulk = calloc(1, sizeof(*bulk));
+    struct bulk *bulk = allocator_zeroed(1, sizeof(*bulk));
     orrery_status status;
 
     *out = bulk;

@@ -28,7 +28,7 @@ static void routed_free(struct routed *routed)
 {
     for (size_t i = 0; i < routed->count; i++) {
         bulk_free(routed->parts[i].bulk);
-        free(routed->parts[i].link);
+        allocator_free(routed->parts[i].link);
     }
     arena_free(&routed->arena);
 }
@@ -38,12 +38,12 @@ static struct part *part_of(struct routed *routed, char *link)
 {
     for (size_t i = routed->count; i > 0; i--)
         if (strcmp(routed->parts[i - 1].link, link) == 0) {
-            free(link);
+            allocator_free(link);
             return &routed->parts[i - 1];
         }
     if (!memory_grow_in(&routed->arena, &routed->parts, &routed->capacity, routed->count + 1,
                         sizeof(*routed->parts))) {
-        free(link);
+        allocator_free(link);
         return NULL;
     }
     routed->parts[routed->count] = (struct part){ .link = link };

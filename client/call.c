@@ -88,12 +88,12 @@ struct call *call_new(orrery_client *client, enum method method, const orrery_op
     const orrery_options *options = given && struct_is_sized(given) ? given : NULL;
     const char *session = OPTION(options, session_token);
     int timeout_ms = OPTION(options, timeout_ms);
-    struct call *call = calloc(1, sizeof(*call));
+    struct call *call = allocator_zeroed(1, sizeof(*call));
 
     client_enter(client);
     client_leave(client);
     if (!call || !(call->response = response_new())) {
-        free(call);
+        allocator_free(call);
         client_begin(client);
         client_no_memory(client);
         return NULL;
@@ -152,7 +152,7 @@ void call_free(struct call *call)
     unlink_call(call);
     orrery_response_free(call->response);
     arena_free(&call->arena);
-    free(call);
+    allocator_free(call);
 }
 
 orrery_status call_target(struct call *call, const char *link)
@@ -225,7 +225,7 @@ static void finish_building(struct call *call)
 {
     if (!call->session_given && !is_about_container(call))
         session_header(call);
-    buf_text(&call->url, call->client->endpoint);
+    buf_text(&call->url, region_endpoint(call));
     buf_slice(&call->url, call->target.path);
     buf_byte(&call->url, '\0');
 }
@@ -274,6 +274,8 @@ static orrery_status curl_status(CURLcode code)
         return ORRERY_ENOMEM;
     case CURLE_SSL_CACERT_BADFILE:
         return ORRERY_EINVAL;
+    case CURLE_NOT_BUILT_IN: /* Direct mode, where nobody speaks it: direct_link.c */
+        return ORRERY_EUNSUPPORTED;
     default:
         return ORRERY_EIO;
     }

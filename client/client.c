@@ -23,12 +23,12 @@ struct slice size_of(const char *text, size_t size)
 
 void orrery_free(void *memory)
 {
-    free(memory);
+    allocator_free(memory);
 }
 
 void client_begin(orrery_client *client)
 {
-    free(client->error);
+    allocator_free(client->error);
     client->error = NULL;
     client->plain_error = NULL;
     orrery_response_free(client->failed);
@@ -49,7 +49,7 @@ void end_whole(char *text)
 
 static orrery_status keep_error(orrery_client *client, orrery_status status, const char *line)
 {
-    free(client->error);
+    allocator_free(client->error);
     client->error = memory_text(slice_of(line));
     client->plain_error = client->error ? NULL : orrery_status_text(status);
     return status;
@@ -86,7 +86,7 @@ orrery_status client_refuse(orrery_client *client, orrery_status status, const c
 
 orrery_status client_no_memory(orrery_client *client)
 {
-    free(client->error);
+    allocator_free(client->error);
     client->error = NULL;
     client->plain_error = orrery_status_text(ORRERY_ENOMEM);
     return ORRERY_ENOMEM;
@@ -134,6 +134,11 @@ static bool set_user_agent(orrery_client *client, const char *given)
 
     snprintf(line, sizeof(line), "%s%sliborrery/%s", given ? given : "", given ? " " : "", ORRERY_VERSION);
     return set_text(&client->user_agent, line);
+}
+
+orrery_status orrery_allocate_by(orrery_resize *resize, void *context)
+{
+    return resize && allocator_choose(resize, context) ? ORRERY_OK : ORRERY_EINVAL;
 }
 
 /* Inside the program there is no endpoint, and a URL is a path. */
@@ -215,6 +220,8 @@ const char *orrery_open_error(const orrery_settings *settings)
                       : "there is no endpoint, nor a database inside the program";
     if (!has_database(settings))
         return mistake_of_http(settings);
+    if (SETTING(settings, direct))
+        return "Direct mode is for an endpoint";
     if (SETTING(settings, key) || SETTING(settings, resource_token) || SETTING(settings, bearer_token))
         return "a database inside the program has no key, and nobody signs";
     return "";
@@ -238,7 +245,9 @@ static orrery_status begin(orrery_client *client, const orrery_settings *setting
     orrery_status status;
 
     client->env = env_system();
-    client->transport = has_database(settings) ? &transport_embedded : &transport_http;
+    client->transport = has_database(settings)      ? &transport_embedded
+                        : SETTING(settings, direct) ? &transport_direct
+                                                    : &transport_http;
     set_numbers(client, settings);
     if (!set_texts(client, settings))
         return client_no_memory(client);
@@ -263,7 +272,7 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
     if (*mistake)
         return settings && struct_is_sized(settings) ? say_why(settings, ORRERY_EINVAL, mistake)
                                                      : ORRERY_EINVAL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return say_why(settings, ORRERY_ENOMEM, NULL);
     status = begin(made, settings);
@@ -291,13 +300,15 @@ void orrery_close(orrery_client *client)
     client_begin(client);
     transport_close(client);
     orrery_share_free(client->share);
-    free(client->session_text);
+    allocator_free(client->session_text);
     resolver_forget_all(client);
     sign_close(client);
-    free(client->endpoint);
-    free(client->token);
-    free(client->consistency);
-    free(client->ca_file);
-    free(client->user_agent);
-    free(client);
+    allocator_free(client->endpoint);
+    allocator_free(client->read_endpoint);
+    allocator_free(client->write_endpoint);
+    allocator_free(client->token);
+    allocator_free(client->consistency);
+    allocator_free(client->ca_file);
+    allocator_free(client->user_agent);
+    allocator_free(client);
 }

@@ -38,6 +38,8 @@ struct target {
 struct call;
 struct inside;
 struct trip;
+struct direct;
+struct direct_request;
 struct session;
 struct definition;
 struct known;
@@ -56,6 +58,7 @@ struct orrery_share {
 struct orrery_client {
     struct env *env;
     char *endpoint, *token, *consistency, *ca_file, *user_agent;
+    char *read_endpoint, *write_endpoint; /* of the regions that were chosen; NULL: none were */
     struct evp_mac_ctx_st *mac; /* OpenSSL's, with the key in it; NULL: there is a token */
     orrery_status (*bearer_token)(void *context, char **token, int64_t *ends_unix_seconds);
     void *bearer_context;
@@ -69,6 +72,7 @@ struct orrery_client {
 
     const struct transport *transport;
     struct inside *inside; /* what transport_embedded keeps; NULL: there is another one */
+    struct direct *direct; /* and what transport_direct does */
 
     CURLM *multi;
     bool multi_is_broken; /* it had no memory once: libcurl 7.88 may not go on with it */
@@ -136,7 +140,8 @@ struct call {
     double charge;
     int64_t deadline_ms, waited_ms, due_ms; /* due_ms: of the next attempt */
 
-    struct trip *trip; /* of transport_embedded, as `easy` is of the other */
+    struct trip *trip;              /* of transport_embedded, as `easy` is of HTTP */
+    struct direct_request *request; /* of transport_direct */
     CURL *easy;
     struct curl_slist *lines;  /* in the arena */
     char date_line[48], *date; /* the header's line, and the date in it */
@@ -227,7 +232,9 @@ struct transport {
     orrery_status (*turn)(orrery_client *client, int wait_ms);
 };
 
-extern const struct transport transport_http; /* libcurl: transport.c */
+extern const struct transport transport_http;       /* libcurl: transport.c */
+extern const struct transport transport_direct;     /* frames over TCP, and HTTP for the rest: direct.c */
+int64_t direct_due_ms(const orrery_client *client); /* when it must be turned; -1: whenever something comes */
 extern const struct transport
     transport_embedded; /* the database inside the program: embedded/, or outside.c that has none */
 
@@ -298,6 +305,9 @@ void session_header(struct call *call); /* what is known of the container that i
 void session_forget(orrery_client *client, struct slice container);
 void session_forget_database(orrery_client *client, struct slice database);
 void session_free(orrery_share *share);
+
+/* ---- region.c: where a call is sent to */
+const char *region_endpoint(const struct call *call);
 
 /* ---- share.c: the lock over what follows, which all of it takes by itself */
 

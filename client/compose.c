@@ -347,7 +347,7 @@ void compose_free(struct composition *composed)
         return;
     call_free(composed->call);
     arena_free(&composed->arena);
-    free(composed->token);
+    allocator_free(composed->token);
 }
 
 /* ---- rows */
@@ -432,10 +432,10 @@ static orrery_status hold_answer(orrery_query *query, const orrery_response *res
 
     query->charge += orrery_response_charge(response);
     if (status != ORRERY_OK) {
-        free(token);
+        allocator_free(token);
         return status;
     }
-    free(composed->token);
+    allocator_free(composed->token);
     composed->token = token;
     if (!token)
         composed->body = slice_make(NULL, 0);

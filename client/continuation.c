@@ -83,7 +83,7 @@ static bool is_over(const orrery_query *query)
         return false;
     if (query->plan.limit == 0 || query->over)
         return true;
-    if (query->plan.groups) /* the groups are told when the sources have ended */
+    if (query->plan.groups || query->hybrid) /* they are told when the sources have ended */
         return false;
     for (size_t i = 0; i < query->source_count; i++)
         if (!query->sources[i].ended || query->sources[i].next_row < query->sources[i].row_count)
@@ -102,9 +102,9 @@ orrery_status orrery_query_continuation(orrery_query *query, char **continuation
     client_begin(query->client);
     if (is_over(query))
         return ORRERY_OK;
-    if (query->plan.groups || query->plan.distinct)
+    if (query->plan.groups || query->plan.distinct || query->hybrid)
         return client_fail(query->client, ORRERY_EUNSUPPORTED,
-                           "a merged query with DISTINCT, aggregates or GROUP BY has no continuation");
+                           "a merged query with DISTINCT, aggregates, GROUP BY or ranks has no continuation");
     arena_init(&arena, SIZE_MAX);
     buf_init(&out, &arena);
     if (is_plain(query))
@@ -132,7 +132,7 @@ static orrery_status refuse(orrery_query *query)
 
 static bool set_token(struct source *source, struct slice token)
 {
-    free(source->token);
+    allocator_free(source->token);
     source->token = token.data ? memory_text(token) : NULL;
     return !token.data || source->token;
 }
@@ -147,7 +147,7 @@ static bool read_told(struct source *source, struct slice digits)
     size_t count = digits.size / 16;
     char one[17] = "";
 
-    source->told = count ? malloc(count * sizeof(*source->told)) : NULL;
+    source->told = count ? allocator_get(count * sizeof(*source->told)) : NULL;
     for (size_t i = 0; source->told && i < count; i++) {
         memcpy(one, digits.data + 16 * i, 16);
         source->told[source->told_count++] = strtoull(one, NULL, 16);

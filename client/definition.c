@@ -9,11 +9,11 @@ static void release(struct definition *definition)
 {
     if (!definition || --definition->references > 0)
         return;
-    free(definition->link);
-    free(definition->rid);
-    free(definition->paths);
-    free(definition->list);
-    free(definition);
+    allocator_free(definition->link);
+    allocator_free(definition->rid);
+    allocator_free(definition->paths);
+    allocator_free(definition->list);
+    allocator_free(definition);
 }
 
 void definition_release(orrery_client *client, const struct definition *definition)
@@ -105,7 +105,7 @@ static char *parsed_copy(struct arena *arena, const char *text)
 
 static struct definition *read_body(struct arena *arena, struct slice link, struct json body)
 {
-    struct definition *made = calloc(1, sizeof(*made));
+    struct definition *made = allocator_zeroed(1, sizeof(*made));
     struct json key = json_get(body, "partitionKey"), version = json_get(key, "version"),
                 rid = json_get(body, "_rid"), kind = json_get(key, "kind");
     struct slice rid_text = json_kind(rid) == JSON_STRING ? json_string(rid) : slice_of("");
@@ -177,6 +177,8 @@ orrery_status definition_of(orrery_client *client, const char *link, int timeout
     arena_init(&arena, SIZE_MAX);
     status = link_target(&arena, link, link ? strlen(link) : 0, &target);
     arena_free(&arena);
+    if (status == ORRERY_ENOMEM)
+        return client_no_memory(client);
     if (status != ORRERY_OK || target.container.size == 0)
         return client_refuse(client, ORRERY_EINVAL, "\"%s\" is no link of a container",
                              link ? link : "(null)");

@@ -16,7 +16,7 @@ static void tell(const struct call *call, const orrery_trace_event *event)
 
     told.size = sizeof(told);
     told.method = methods[call->method];
-    told.path = call->url.data + strlen(client->endpoint);
+    told.path = call->url.data + strlen(region_endpoint(call));
     client->trace(client->trace_context, &told);
 }
 

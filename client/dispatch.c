@@ -26,20 +26,20 @@ static void forget(struct registered **at)
 
     *at = gone->next;
     orrery_resolver_unref(gone->resolver);
-    free(gone->link);
-    free(gone);
+    allocator_free(gone->link);
+    allocator_free(gone);
 }
 
 static orrery_status add(orrery_client *client, struct registered **at, const char *link,
                          orrery_resolver *resolver)
 {
-    struct registered *made = malloc(sizeof(*made));
+    struct registered *made = allocator_get(sizeof(*made));
     struct slice trimmed = link_trim(link);
 
     if (made)
         *made = (struct registered){ .link = memory_text(trimmed) };
     if (!made || !made->link) {
-        free(made);
+        allocator_free(made);
         return client_no_memory(client);
     }
     made->resolver = orrery_resolver_ref(resolver);

@@ -144,7 +144,7 @@ static orrery_status place_and_write(orrery_client *client, const struct request
     }
     if (status == ORRERY_OK)
         status = write_once(client, &placed, response);
-    free(collection);
+    allocator_free(collection);
     return status;
 }
 

@@ -33,16 +33,16 @@ static void remove_at(struct known **at)
     struct known *gone = *at;
 
     *at = gone->next;
-    free(gone->link);
-    free(gone->question);
-    free(gone->answer);
-    free(gone);
+    allocator_free(gone->link);
+    allocator_free(gone->question);
+    allocator_free(gone->answer);
+    allocator_free(gone);
 }
 
 /* Without memory for it, it is asked for again the next time. */
 static void note(orrery_client *client, struct slice link, struct slice question, struct slice answer)
 {
-    struct known *made = calloc(1, sizeof(*made)), **old = find(client, link, question);
+    struct known *made = allocator_zeroed(1, sizeof(*made)), **old = find(client, link, question);
 
     if (*old)
         remove_at(old);

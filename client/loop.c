@@ -16,7 +16,7 @@ orrery_status transport_open(orrery_client *client, const orrery_settings *setti
 void transport_close(orrery_client *client)
 {
     client->transport->close(client);
-    free(client->fds);
+    allocator_free(client->fds);
 }
 
 orrery_status transport_send(struct call *call)
@@ -41,6 +41,8 @@ static int pause_ms(const orrery_client *client, int64_t now_ms, int timeout_ms)
 
     if (client->timer_ms >= 0 && client->timer_ms < until)
         until = client->timer_ms;
+    if (direct_due_ms(client) >= 0 && direct_due_ms(client) < until)
+        until = direct_due_ms(client);
     for (const struct call *call = client->calls; call; call = call->next)
         if (call->state == CALL_WAITING && call->due_ms < until)
             until = call->due_ms;

@@ -33,7 +33,7 @@ void orrery_manager_close(orrery_manager *manager)
     arena_free(&manager->arena);
     arrangement_free(&manager->now);
     settings_free(&manager->settings);
-    free(manager);
+    allocator_free(manager);
 }
 
 static int64_t now_ms(const orrery_manager *manager)
@@ -514,7 +514,7 @@ orrery_status manager_with(struct remote remote, const char *database_link,
                                                    orrery_resolver *resolver),
                            void *listener, orrery_manager **manager)
 {
-    orrery_manager *made = calloc(1, sizeof(*made));
+    orrery_manager *made = allocator_zeroed(1, sizeof(*made));
     orrery_status status;
 
     *manager = NULL;

@@ -105,7 +105,7 @@ static void follow_destroy(void *self)
     pthread_mutex_destroy(&follower->lock);
     orrery_resolver_unref(follower->resolver);
     settings_free(&follower->settings);
-    free(follower);
+    allocator_free(follower);
 }
 
 static const orrery_resolver_vtbl follow_calls = {
@@ -115,7 +115,7 @@ static const orrery_resolver_vtbl follow_calls = {
 orrery_status follow_with(struct remote remote, const char *database_link,
                           const orrery_manager_options *options, orrery_resolver **resolver)
 {
-    struct follower *made = calloc(1, sizeof(*made));
+    struct follower *made = allocator_zeroed(1, sizeof(*made));
     orrery_status status;
 
     *resolver = NULL;

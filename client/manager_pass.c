@@ -162,7 +162,7 @@ orrery_status pass_step(orrery_manager *manager, size_t items_max)
 
     if (status != ORRERY_OK)
         return status;
-    batch = calloc(1, sizeof(*batch));
+    batch = allocator_zeroed(1, sizeof(*batch));
     if (!batch)
         return ORRERY_ENOMEM;
     arena_init(&batch->arena, MANAGER_BYTES_MAX);
@@ -176,6 +176,6 @@ orrery_status pass_step(orrery_manager *manager, size_t items_max)
     if (status == ORRERY_OK && batch->sources_done)
         status = finish(manager);
     arena_free(&batch->arena);
-    free(batch);
+    allocator_free(batch);
     return status;
 }

@@ -292,7 +292,7 @@ static bool has_link(const char *const *links, size_t count, const char *link)
 static orrery_status current_ring(const struct arrangement *arrangement,
                                   const struct manager_settings *settings, orrery_resolver **resolver)
 {
-    const char **ordered = calloc(arrangement->count, sizeof(*ordered));
+    const char **ordered = allocator_zeroed(arrangement->count, sizeof(*ordered));
     size_t count = 0;
     orrery_status status;
 
@@ -303,7 +303,7 @@ static orrery_status current_ring(const struct arrangement *arrangement,
             if (has_link(arrangement->next, arrangement->next_count, arrangement->link[i]) == kept)
                 ordered[count++] = arrangement->link[i];
     status = settings_ring(settings, ordered, count, resolver);
-    free(ordered);
+    allocator_free(ordered);
     return status;
 }
 

@@ -62,7 +62,7 @@ orrery_status orrery_create_if_missing(orrery_client *client, const char *feed_l
     status = link_of(client, feed_link, text, &link);
     if (status == ORRERY_OK)
         status = read_or_create(client, link, feed_link, text, options, response);
-    free(link);
+    allocator_free(link);
     return status;
 }
 
@@ -119,7 +119,7 @@ static orrery_status gather(orrery_client *client, orrery_response *results, siz
     buf_init(&out, &arena);
     status = print_found(client, results, count, &out);
     orrery_json_free(results->json);
-    free(results->body);
+    allocator_free(results->body);
     results->json = NULL;
     results->body = NULL;
     results->body_bytes = results->body_capacity = 0;

@@ -24,7 +24,7 @@ bool memory_grow(void *list, size_t *capacity, size_t needed, size_t element_byt
     if (!larger(&grown_to, needed, element_bytes, &bytes))
         return false;
     memcpy(&grown, list, sizeof(grown));
-    grown = realloc(grown, bytes);
+    grown = allocator_resize(grown, bytes);
     if (!grown)
         return false;
     memcpy(list, &grown, sizeof(grown));
@@ -81,7 +81,7 @@ static char *fill(char *copy, struct slice text)
 
 char *memory_text(struct slice text)
 {
-    return fill(malloc(text.size + 1), text);
+    return fill(allocator_get(text.size + 1), text);
 }
 
 char *memory_text_in(struct arena *arena, struct slice text)

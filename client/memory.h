@@ -6,6 +6,7 @@
  *     caller frees it.
  */
 #pragma once
+#include "base/allocator.h"
 #include "base/arena.h"
 
 /*

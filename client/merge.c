@@ -20,8 +20,8 @@ void seen_free(struct seen *seen)
 {
     if (!seen)
         return;
-    free(seen->slots);
-    free(seen);
+    allocator_free(seen->slots);
+    allocator_free(seen);
 }
 
 /* Where the row is, or where it would be put. */
@@ -41,13 +41,13 @@ static bool grow(struct seen *seen)
 
     if (2 * seen->count < seen->size)
         return true;
-    slots = calloc(size, sizeof(*slots));
+    slots = allocator_zeroed(size, sizeof(*slots));
     if (!slots)
         return false;
     for (size_t i = 0; i < seen->size; i++)
         if (seen->slots[i].row.at)
             *find_seen(slots, size, seen->slots[i]) = seen->slots[i];
-    free(seen->slots);
+    allocator_free(seen->slots);
     seen->slots = slots;
     seen->size = size;
     return true;
@@ -62,7 +62,7 @@ static orrery_status note_row(orrery_query *query, struct json row)
     char *copy;
 
     if (!query->seen)
-        query->seen = calloc(1, sizeof(*query->seen));
+        query->seen = allocator_zeroed(1, sizeof(*query->seen));
     if (!query->seen || !grow(query->seen))
         return client_no_memory(query->client);
     slot = find_seen(query->seen->slots, query->seen->size, seen);
@@ -233,6 +233,8 @@ static orrery_status next_grouped(orrery_query *query, struct json *row)
 
 static orrery_status next_row(orrery_query *query, struct json *row)
 {
+    if (query->hybrid)
+        return hybrid_next(query, next_joined, row);
     if (query->plan.groups)
         return next_grouped(query, row);
     return query->plan.order_count ? next_ordered(query, row) : next_joined(query, row);

@@ -16,9 +16,9 @@ orrery_status orrery_patch_new(orrery_patch **patch)
     if (!patch)
         return ORRERY_EINVAL;
     *patch = NULL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made || orrery_writer_new(&made->operations) != ORRERY_OK) {
-        free(made);
+        allocator_free(made);
         return ORRERY_ENOMEM;
     }
     orrery_write_array(made->operations);
@@ -31,8 +31,8 @@ void orrery_patch_free(orrery_patch *patch)
     if (!patch)
         return;
     orrery_writer_free(patch->operations);
-    free(patch->condition);
-    free(patch);
+    allocator_free(patch->condition);
+    allocator_free(patch);
 }
 
 static void begin(orrery_patch *patch, const char *op, const char *path)
@@ -104,7 +104,7 @@ void orrery_patch_condition(orrery_patch *patch, const char *condition)
 {
     if (!patch)
         return;
-    free(patch->condition);
+    allocator_free(patch->condition);
     patch->condition = condition ? memory_text(slice_of(condition)) : NULL;
     patch->failed = patch->failed || (condition && !patch->condition);
 }

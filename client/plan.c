@@ -5,10 +5,11 @@
 #include "query.h"
 #include "resolver.h"
 
-/* What merge.c and aggregate.c can do. */
+/* What merge.c, aggregate.c and hybrid.c can do. */
 static const char features[] =
     "NonValueAggregate, Aggregate, Distinct, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, "
-    "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount";
+    "CompositeAggregate, GroupBy, MultipleAggregates, ListAndSetAggregate, CountIf, DCount, "
+    "NonStreamingOrderBy, HybridSearch, WeightedRankFusion";
 
 /* ---- asking: the plans and the ranges of all collections, side by side */
 
@@ -37,6 +38,9 @@ static orrery_status start_plan(orrery_query *query, struct place *place)
     call_header(call, "x-ms-cosmos-supported-query-features", features);
     call_header(call, "x-ms-cosmos-query-version", "1.4");
     call_header(call, "x-ms-documentdb-isquery", "true");
+    if (query->place_count > 1)
+        call_header(call, "x-orrery-whole",
+                    "false"); /* others are merged with it, if it has one range or more */
     call_body(call, "application/query+json", query->original);
     return start(&place->plan, call, status);
 }
@@ -195,13 +199,18 @@ static bool read_info(struct arena *arena, struct plan *plan)
                    is_list(json_get(plan->info, "groupByExpressions")) ||
                    is_list(json_get(plan->info, "groupByAliases"));
     read_limits(plan);
-    return read_order(plan) && (!plan->groups || read_columns(arena, plan)) &&
-           json_kind(json_get(plan->info, "hasNonStreamingOrderBy")) != JSON_TRUE;
+    return read_order(plan) && (!plan->groups || read_columns(arena, plan));
 }
 
 static const char filter_mark[] = "{documentdb-formattableorderbyquery-filter}";
 
 /* The rewritten text, with "true" for the filter that resuming would use. */
+/* Pages of a range are in no order: all of them must have come before the first row is known. */
+static bool sorts_all(const struct plan *plan)
+{
+    return json_kind(json_get(plan->info, "hasNonStreamingOrderBy")) == JSON_TRUE;
+}
+
 static void print_rewritten(struct buf *out, struct arena *arena, struct slice text)
 {
     struct buf plain;
@@ -218,20 +227,17 @@ static void print_rewritten(struct buf *out, struct arena *arena, struct slice t
     out->failed = out->failed || plain.failed;
 }
 
-static orrery_status rewrite_body(orrery_query *query)
+orrery_status plan_rewrite(orrery_query *query, struct slice text)
 {
-    struct json rewritten = json_get(query->plan.info, "rewrittenQuery"), body = json_undefined, parameters;
+    struct json body = json_undefined, parameters;
     struct buf out;
 
-    query->body = query->original;
-    if (json_kind(rewritten) != JSON_STRING || json_string(rewritten).size == 0)
-        return ORRERY_OK;
     if (parse_json(&query->arena, query->original, &body) != ORRERY_OK)
         return client_no_memory(query->client);
     parameters = json_get(body, "parameters");
     buf_init(&out, &query->arena);
     buf_text(&out, "{\"query\":");
-    print_rewritten(&out, &query->arena, json_string(rewritten));
+    print_rewritten(&out, &query->arena, text);
     if (parameters.at) {
         buf_text(&out, ",\"parameters\":");
         json_print(&out, parameters);
@@ -241,19 +247,34 @@ static orrery_status rewrite_body(orrery_query *query)
     return out.failed ? client_no_memory(query->client) : ORRERY_OK;
 }
 
+/* A plan without a text leaves the query as it was asked. */
+static orrery_status rewrite_body(orrery_query *query)
+{
+    struct json rewritten = json_get(query->plan.info, "rewrittenQuery");
+
+    query->body = query->original;
+    if (json_kind(rewritten) != JSON_STRING || json_string(rewritten).size == 0)
+        return ORRERY_OK;
+    return plan_rewrite(query, json_string(rewritten));
+}
+
 /* Of the first collection: how to merge is the same for all. */
 static orrery_status read_plan(orrery_query *query, struct json body)
 {
     struct plan *plan = &query->plan;
+    struct json hybrid = json_get(body, "hybridSearchQueryInfo");
 
     *plan = (struct plan){ .info = json_get(body, "queryInfo"), .limit = -1 };
+    query->hybrid = NULL;
+    if (json_kind(hybrid) == JSON_OBJECT)
+        return hybrid_begin(query, hybrid);
     if (json_kind(plan->info) != JSON_OBJECT)
         return client_fail(query->client, ORRERY_EUNSUPPORTED,
                            "the query has a plan of a kind unknown to this library");
-    if (!read_info(&query->arena, plan))
+    if (!read_info(&query->arena, plan) || (sorts_all(plan) && (plan->groups || plan->distinct)))
         return client_fail(query->client, ORRERY_EUNSUPPORTED,
                            "the query's plan asks for what this library cannot merge");
-    return rewrite_body(query);
+    return sorts_all(plan) ? hybrid_begin_plain(query) : rewrite_body(query);
 }
 
 /* An answer to start_plan(), which is in the cursor's arena. */
@@ -266,9 +287,18 @@ static orrery_status hold_plan(orrery_query *query, struct place *place, struct 
     return status;
 }
 
+/* What a plan is remembered by: the query, without its last bracket where its plan is one of several collections. */
+static struct slice plan_name(const orrery_query *query)
+{
+    struct slice name = query->original;
+
+    name.size -= query->place_count > 1 && name.size > 0;
+    return name;
+}
+
 static orrery_status know_plan(orrery_query *query, struct place *place)
 {
-    struct slice known = plan_known(query->client, link_trim(place->link), query->original, &query->arena);
+    struct slice known = plan_known(query->client, link_trim(place->link), plan_name(query), &query->arena);
     struct json body = json_undefined;
 
     if (!known.data)
@@ -331,7 +361,7 @@ bool ranges_want(const orrery_query *query, const char *link, struct slice min, 
 
     if (slice_compare(min, max) >= 0)
         return false;
-    if (json_kind(ranges) != JSON_ARRAY)
+    if (json_kind(ranges) != JSON_ARRAY || hybrid_counts(query))
         return true;
     for (struct json_iter i = json_iter(ranges); json_next(&i);) {
         struct slice low = text_or(json_get(i.value, "min"), ""),
@@ -417,7 +447,7 @@ static orrery_status take_plan(orrery_query *query, struct place *place)
     if (status == ORRERY_OK)
         status = hold_plan(query, place, body);
     if (status == ORRERY_OK)
-        plan_note(query->client, link_trim(place->link), query->original,
+        plan_note(query->client, link_trim(place->link), plan_name(query),
                   slice_make(orrery_response_body(response, NULL), response->body_bytes));
     orrery_response_free(response);
     return status;
@@ -562,7 +592,7 @@ static orrery_status take_new_ranges(orrery_query *query, struct source *source,
 
 static bool told_copy(struct source *to, const uint64_t *told, size_t count)
 {
-    to->told = count ? malloc(count * sizeof(*told)) : NULL;
+    to->told = count ? allocator_get(count * sizeof(*told)) : NULL;
     to->told_count = to->told ? count : 0;
     if (to->told)
         memcpy(to->told, told, count * sizeof(*told));

@@ -95,7 +95,7 @@ orrery_status orrery_processor_open(orrery_client *client, const char *container
     *processor = NULL;
     if (!link_is_collection(container_link))
         return client_refuse(client, ORRERY_EINVAL, "a container has changes, and nothing else has");
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return client_refuse(client, ORRERY_ENOMEM, "%s", orrery_status_text(ORRERY_ENOMEM));
     made->client = client;
@@ -122,12 +122,12 @@ void orrery_processor_close(orrery_processor *processor)
         lease_give_back(processor, &processor->owned[i]);
         lease_free(&processor->owned[i]);
     }
-    free(processor->owned);
-    free(processor->link);
-    free(processor->lease_link);
-    free(processor->prefix);
-    free(processor->instance);
-    free(processor);
+    allocator_free(processor->owned);
+    allocator_free(processor->link);
+    allocator_free(processor->lease_link);
+    allocator_free(processor->prefix);
+    allocator_free(processor->instance);
+    allocator_free(processor);
 }
 
 size_t orrery_processor_leases(const orrery_processor *processor)

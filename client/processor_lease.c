@@ -8,21 +8,21 @@ enum { ID_BYTES_MAX = 1024, LOCK_SECONDS = 60 };
 
 void lease_free(struct lease *lease)
 {
-    free(lease->id);
-    free(lease->token);
-    free(lease->min);
-    free(lease->max);
-    free(lease->owner);
-    free(lease->continuation);
-    free(lease->etag);
-    free(lease->text);
+    allocator_free(lease->id);
+    allocator_free(lease->token);
+    allocator_free(lease->min);
+    allocator_free(lease->max);
+    allocator_free(lease->owner);
+    allocator_free(lease->continuation);
+    allocator_free(lease->etag);
+    allocator_free(lease->text);
 }
 
 void leases_free(struct leases *leases)
 {
     for (size_t i = 0; i < leases->count; i++)
         lease_free(&leases->lease[i]);
-    free(leases->lease);
+    allocator_free(leases->lease);
 }
 
 /* ---- reading */
@@ -541,7 +541,7 @@ orrery_status lease_move(struct orrery_processor *processor, struct lease *lease
     orrery_status status = continuation && !kept ? client_no_memory(processor->client)
                                                  : change(processor, lease, processor->instance, kept);
 
-    free(kept);
+    allocator_free(kept);
     return status;
 }
 
@@ -551,6 +551,6 @@ orrery_status lease_give_back(struct orrery_processor *processor, struct lease *
     orrery_status status = lease->continuation && !kept ? client_no_memory(processor->client)
                                                         : change(processor, lease, NULL, kept);
 
-    free(kept);
+    allocator_free(kept);
     return status == ORRERY_EBUSY ? ORRERY_OK : status;
 }

@@ -90,7 +90,7 @@ static orrery_status keep_arguments(orrery_query *query, const struct question *
 static orrery_query *query_new(orrery_client *client, enum cursor_kind kind, const struct question *question,
                                orrery_status *status)
 {
-    orrery_query *query = calloc(1, sizeof(*query));
+    orrery_query *query = allocator_zeroed(1, sizeof(*query));
 
     *status = query ? keep_arguments(query, question) : ORRERY_ENOMEM;
     client_begin(client); /* only now: an option may be of the last failed answer, a session token for one */
@@ -286,7 +286,7 @@ void orrery_query_close(orrery_query *query)
         return;
     while (query->source_count > 0)
         source_free(&query->sources[--query->source_count]);
-    free(query->sources);
+    allocator_free(query->sources);
     for (size_t i = 0; i < query->place_count; i++) {
         call_free(query->places[i].plan);
         call_free(query->places[i].ranges);
@@ -297,8 +297,8 @@ void orrery_query_close(orrery_query *query)
     orrery_json_free(query->row_json);
     orrery_response_free(query->last);
     arena_free(&query->arena);
-    free(query->row);
-    free(query);
+    allocator_free(query->row);
+    allocator_free(query);
 }
 
 /* ---- stepping */

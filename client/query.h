@@ -7,6 +7,7 @@
  *     merge.c      rows of all sources in one order; DISTINCT, OFFSET, LIMIT, TOP
  *     aggregate.c  COUNT and its like, GROUP BY
  *     compose.c    expressions that have aggregates in them
+ *     hybrid.c     ranks: ORDER BY RANK, and orders by a vector's distance
  * Functions that may have to wait say ORRERY_WAIT and are called again when something has come.
  */
 #pragma once
@@ -82,6 +83,7 @@ struct metric {
 struct seen;   /* hashes of rows */
 struct groups; /* what GROUP BY has gathered */
 struct composition;
+struct hybrid;
 
 struct orrery_query {
     orrery_client *client;
@@ -105,6 +107,7 @@ struct orrery_query {
     struct seen *seen;
     struct groups *groups;
     struct composition *composed; /* NULL: the plan is of the query as it was asked */
+    struct hybrid *hybrid;        /* NULL: rows are not ranked */
     bool grouped;                 /* all rows are in the groups */
     bool counted;                 /* the only row of such a query was told */
 
@@ -133,6 +136,7 @@ orrery_status source_start(orrery_query *query, struct source *source);
 int64_t change_lsn(struct json row); /* 0: it does not say */
 
 /* ---- plan.c */
+orrery_status plan_rewrite(orrery_query *query, struct slice text); /* what pages are asked by from here on */
 orrery_status plan_step(orrery_query *query);
 orrery_status ranges_step(orrery_query *query);
 void ranges_again(orrery_query *query); /* from the first on */
@@ -174,3 +178,9 @@ bool compose_begin(
 typedef orrery_status merge_rows(orrery_query *query, struct json *row);
 orrery_status compose_next(orrery_query *query, merge_rows *next, struct json *row);
 void compose_free(struct composition *composed);
+
+/* ---- hybrid.c */
+orrery_status hybrid_begin(orrery_query *query, struct json info); /* the plan's hybridSearchQueryInfo */
+orrery_status hybrid_begin_plain(orrery_query *query);             /* of an order that is no range's own */
+bool hybrid_counts(const orrery_query *query); /* it is at the statistics, which are of all ranges */
+orrery_status hybrid_next(orrery_query *query, merge_rows *next, struct json *row);

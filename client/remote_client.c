@@ -177,12 +177,12 @@ static orrery_status client_list_open(void *self, const char *link, struct remot
     orrery_options options = { .size = sizeof(options), .page_items = LIST_PAGE_ITEMS };
     orrery_status status;
 
-    *cursor = malloc(sizeof(**cursor));
+    *cursor = allocator_get(sizeof(**cursor));
     if (!*cursor)
         return ORRERY_ENOMEM;
     status = orrery_list_open(self, link, NULL, &options, &(*cursor)->query);
     if (status != ORRERY_OK) {
-        free(*cursor);
+        allocator_free(*cursor);
         *cursor = NULL;
     }
     return status;
@@ -203,7 +203,7 @@ static void client_list_close(struct remote_cursor *cursor)
     if (!cursor)
         return;
     orrery_query_close(cursor->query);
-    free(cursor);
+    allocator_free(cursor);
 }
 
 static int64_t client_now_ms(void *self)

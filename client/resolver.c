@@ -33,7 +33,7 @@ orrery_status orrery_resolver_custom(const orrery_resolver_vtbl *calls, void *se
     if (!calls || !struct_take(&known, sizeof(known), calls) || !known.partition_key || !known.for_create ||
         !known.for_read)
         return ORRERY_EINVAL;
-    *resolver = malloc(sizeof(**resolver));
+    *resolver = allocator_get(sizeof(**resolver));
     if (!*resolver)
         return ORRERY_ENOMEM;
     atomic_init(&(*resolver)->references, 1);
@@ -55,7 +55,7 @@ void orrery_resolver_unref(orrery_resolver *resolver)
         return;
     if (resolver->calls.destroy)
         resolver->calls.destroy(resolver->self);
-    free(resolver);
+    allocator_free(resolver);
 }
 
 orrery_status orrery_resolver_key(orrery_resolver *resolver, const char *json, size_t size,

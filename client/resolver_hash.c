@@ -87,7 +87,7 @@ static void hash_destroy(void *self)
     struct hash_resolver *resolver = self;
 
     arena_free(&resolver->arena);
-    free(resolver);
+    allocator_free(resolver);
 }
 
 static const orrery_resolver_vtbl hash_calls = {
@@ -161,7 +161,7 @@ orrery_status orrery_resolver_hash(const orrery_extractor *extractor, const char
     if (!links || count == 0 || count > RESOLVER_LINKS_MAX ||
         (options && !struct_take(&known, sizeof(known), options)))
         return ORRERY_EINVAL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     arena_init(&made->arena, RESOLVER_BYTES_MAX);

@@ -8,7 +8,7 @@
 
 orrery_status held_key_new(orrery_held_key **held)
 {
-    *held = malloc(sizeof(**held));
+    *held = allocator_get(sizeof(**held));
     if (!*held)
         return ORRERY_ENOMEM;
     **held = (struct orrery_held_key){ .key = { .type = ORRERY_KEY_NONE } };
@@ -21,7 +21,7 @@ void orrery_held_key_free(orrery_held_key *held)
     if (!held)
         return;
     arena_free(&held->arena);
-    free(held);
+    allocator_free(held);
 }
 
 const orrery_key *orrery_held_key_get(const orrery_held_key *held)

@@ -137,7 +137,7 @@ static void kinds_destroy(void *self)
     for (size_t i = 0; i < resolver->count; i++)
         orrery_resolver_unref(resolver->kind[i].resolver);
     arena_free(&resolver->arena);
-    free(resolver);
+    allocator_free(resolver);
 }
 
 static const orrery_resolver_vtbl kinds_calls = {
@@ -187,7 +187,7 @@ orrery_status orrery_resolver_kinds(const char *property, const orrery_kind *kin
     *resolver = NULL;
     if (!kinds || count == 0 || count > RESOLVER_LINKS_MAX)
         return ORRERY_EINVAL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     arena_init(&made->arena, RESOLVER_BYTES_MAX);

@@ -60,7 +60,7 @@ orrery_status orrery_links_new(orrery_links **links)
 {
     if (!links)
         return ORRERY_EINVAL;
-    *links = malloc(sizeof(**links));
+    *links = allocator_get(sizeof(**links));
     if (!*links)
         return ORRERY_ENOMEM;
     **links = (struct orrery_links){ .count = 0 };
@@ -107,5 +107,5 @@ void orrery_links_free(orrery_links *links)
     if (!links)
         return;
     arena_free(&links->arena);
-    free(links);
+    allocator_free(links);
 }

@@ -266,7 +266,7 @@ static void range_destroy(void *self)
     struct range_resolver *resolver = self;
 
     arena_free(&resolver->arena);
-    free(resolver);
+    allocator_free(resolver);
 }
 
 static const orrery_resolver_vtbl range_calls = {
@@ -395,7 +395,7 @@ orrery_status orrery_resolver_range(const orrery_extractor *extractor, const orr
     *resolver = NULL;
     if ((count && !ranges) || count > RESOLVER_ROWS_MAX)
         return ORRERY_EINVAL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     arena_init(&made->arena, RESOLVER_BYTES_MAX);
@@ -423,12 +423,12 @@ orrery_status orrery_resolver_lookup(const orrery_extractor *extractor, const or
     *resolver = NULL;
     if ((count && !rows) || count > RESOLVER_ROWS_MAX)
         return ORRERY_EINVAL;
-    ranges = calloc(count + 1, sizeof(*ranges));
+    ranges = allocator_zeroed(count + 1, sizeof(*ranges));
     if (!ranges)
         return ORRERY_ENOMEM;
     for (size_t i = 0; i < count; i++)
         ranges[i] = (orrery_range){ .low = rows[i].key, .link = rows[i].link };
     status = orrery_resolver_range(extractor, ranges, count, options, resolver);
-    free(ranges);
+    allocator_free(ranges);
     return status;
 }

@@ -114,7 +114,7 @@ static orrery_status read_links(struct spillover *spillover)
     }
     for (size_t i = 0; i < numbers.count && status == ORRERY_OK; i++)
         status = add_link(spillover, numbers.number[i]);
-    free(numbers.number);
+    allocator_free(numbers.number);
     return status;
 }
 
@@ -244,7 +244,7 @@ static void spillover_destroy(void *self)
     pthread_mutex_destroy(&spillover->lock);
     arena_free(&spillover->links_arena);
     arena_free(&spillover->arena);
-    free(spillover);
+    allocator_free(spillover);
 }
 
 static const orrery_resolver_vtbl spillover_calls = { sizeof(spillover_calls), spillover_key,
@@ -282,7 +282,7 @@ orrery_status spillover_with(struct remote remote, const char *database_link,
     if (!link_is_database(database_link) || strlen(database_link) > 500 ||
         (known.prefix && strlen(known.prefix) > 255))
         return ORRERY_ELINK;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     pthread_mutex_init(&made->lock, NULL);

@@ -59,7 +59,7 @@ static void transition_destroy(void *self)
 
     orrery_resolver_unref(resolver->current);
     orrery_resolver_unref(resolver->next);
-    free(resolver);
+    allocator_free(resolver);
 }
 
 static const orrery_resolver_vtbl transition_calls = { .size = sizeof(transition_calls),
@@ -80,7 +80,7 @@ orrery_status orrery_resolver_transition(orrery_resolver *current, orrery_resolv
     *resolver = NULL;
     if (!current || !next || mode > ORRERY_READ_NONE)
         return ORRERY_EINVAL;
-    made = malloc(sizeof(*made));
+    made = allocator_get(sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     *made = (struct transition_resolver){ orrery_resolver_ref(current), orrery_resolver_ref(next), mode };

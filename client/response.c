@@ -5,7 +5,7 @@
 
 orrery_response *response_new(void)
 {
-    return calloc(1, sizeof(orrery_response));
+    return allocator_zeroed(1, sizeof(orrery_response));
 }
 
 void orrery_response_free(orrery_response *response)
@@ -13,9 +13,9 @@ void orrery_response_free(orrery_response *response)
     if (!response)
         return;
     orrery_json_free(response->json);
-    free(response->body);
-    free(response->head);
-    free(response);
+    allocator_free(response->body);
+    allocator_free(response->head);
+    allocator_free(response);
 }
 
 void response_clear(orrery_response *response)

@@ -24,10 +24,10 @@ static void free_one(struct session *session)
 {
     if (!session)
         return;
-    free(session->container);
-    free(session->rid);
-    free(session->token);
-    free(session);
+    allocator_free(session->container);
+    allocator_free(session->rid);
+    allocator_free(session->token);
+    allocator_free(session);
 }
 
 void session_forget(orrery_client *client, struct slice container)
@@ -92,7 +92,7 @@ const char *orrery_session_token(const orrery_client *client, const char *contai
         link.size--;
     if (!client)
         return NULL;
-    free(asked->session_text);
+    allocator_free(asked->session_text);
     share_lock(client);
     token = session_known(client, link);
     asked->session_text = token ? memory_text(slice_of(token)) : NULL;
@@ -167,7 +167,7 @@ static void append_part(char *to, size_t *size, struct slice part)
 /* Both lists in one: each range once, with its newer part. NULL: no memory. The old list was made in the same way. */
 static char *merge(struct slice old, struct slice fresh)
 {
-    char *merged = malloc(old.size + fresh.size + 2);
+    char *merged = allocator_get(old.size + fresh.size + 2);
     struct slice list = old;
     size_t size = 0;
 
@@ -190,7 +190,7 @@ static char *merge(struct slice old, struct slice fresh)
 
 static struct session *add(orrery_client *client, struct slice container, const char *rid)
 {
-    struct session *session = calloc(1, sizeof(*session));
+    struct session *session = allocator_zeroed(1, sizeof(*session));
 
     if (!session)
         return NULL;
@@ -212,7 +212,7 @@ static void learn_rid(struct session *session, const char *rid)
 
     if (!copy)
         return;
-    free(session->rid);
+    allocator_free(session->rid);
     session->rid = copy;
 }
 
@@ -238,7 +238,7 @@ static void keep(struct session *session, const char *token)
     merged = merge(session->token ? slice_of(session->token) : slice_of(""), slice_of(token));
     if (!merged)
         return;
-    free(session->token);
+    allocator_free(session->token);
     session->token = merged;
 }
 

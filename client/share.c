@@ -15,7 +15,7 @@ orrery_status orrery_share_new(orrery_share **share)
     if (!share)
         return ORRERY_EINVAL;
     *share = NULL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     pthread_mutexattr_init(&kind);
@@ -36,7 +36,7 @@ void orrery_share_free(orrery_share *share)
     definition_free(share);
     known_free(share);
     pthread_mutex_destroy(&share->lock);
-    free(share);
+    allocator_free(share);
 }
 
 orrery_status share_take(orrery_client *client, orrery_share *given)

@@ -84,12 +84,12 @@ static bool keep_bearer(orrery_client *client, const char *token)
 {
     static const char begin[] = "type=aad&ver=1.0&sig=";
     size_t bytes = sizeof(begin) + strlen(token);
-    char *made = malloc(bytes);
+    char *made = allocator_get(bytes);
 
     if (!made)
         return false;
     snprintf(made, bytes, "%s%s", begin, token);
-    free(client->token);
+    allocator_free(client->token);
     client->token = made;
     return true;
 }
@@ -108,7 +108,7 @@ orrery_status sign_prepare(orrery_client *client)
         status = ORRERY_ECALLBACK;
     if (!orrery_failed(status) && !keep_bearer(client, token))
         status = ORRERY_ENOMEM;
-    free(token);
+    free(token); /* by malloc(), as the header asks for it */
     if (orrery_failed(status))
         return client_fail(client, status, "the function that gives bearer tokens: %s",
                            orrery_status_text(status));

@@ -34,13 +34,13 @@ void source_free(struct source *source)
 {
     call_free(source->call);
     arena_free(&source->arena);
-    free(source->link);
-    free(source->range);
-    free(source->min);
-    free(source->max);
-    free(source->token);
-    free(source->page_token);
-    free(source->told);
+    allocator_free(source->link);
+    allocator_free(source->range);
+    allocator_free(source->min);
+    allocator_free(source->max);
+    allocator_free(source->token);
+    allocator_free(source->page_token);
+    allocator_free(source->told);
 }
 
 bool source_wants_page(const struct source *source)
@@ -209,7 +209,7 @@ static orrery_status take_rows(struct source *source, struct slice body)
 
 static void move_token(struct source *source, char *next)
 {
-    free(source->page_token);
+    allocator_free(source->page_token);
     source->page_token = source->token;
     source->token = next;
 }
@@ -239,7 +239,7 @@ static orrery_status take_page(orrery_query *query, struct source *source, const
     if (status == ORRERY_NOT_MODIFIED)
         status = ORRERY_OK;
     if (status != ORRERY_OK) {
-        free(token);
+        allocator_free(token);
         return client_fail(query->client, status, "a page of rows: %s", orrery_status_text(status));
     }
     if (!changes || next)
@@ -285,7 +285,7 @@ static orrery_status keep_last(orrery_query *query, orrery_response *response)
 {
     orrery_response_free(query->last);
     query->last = response;
-    free(response->body);
+    allocator_free(response->body);
     response->body = NULL;
     response->body_bytes = response->body_capacity = 0;
     return add_metrics(query, orrery_response_header(response, "x-ms-documentdb-query-metrics"));

@@ -128,7 +128,7 @@ void state_resolver(struct state_writer *writer, const char *name, orrery_resolv
         buf_text(&writer->out, json);
     else if (writer->status == ORRERY_OK)
         writer->status = status;
-    free(json);
+    allocator_free(json);
 }
 
 orrery_status state_end(struct state_writer *writer, char **json)
@@ -140,7 +140,7 @@ orrery_status state_end(struct state_writer *writer, char **json)
     if (status == ORRERY_OK && writer->out.failed)
         status = ORRERY_ENOMEM;
     if (status == ORRERY_OK) {
-        *json = malloc(writer->out.size);
+        *json = allocator_get(writer->out.size);
         if (*json)
             memcpy(*json, writer->out.data, writer->out.size);
         else

@@ -61,15 +61,15 @@ orrery_status orrery_resolver_save_file(orrery_resolver *resolver, const char *p
     if (status != ORRERY_OK)
         return status;
     size = strlen(path) + sizeof(".XXXXXX");
-    draft = malloc(size);
+    draft = allocator_get(size);
     if (draft) {
         snprintf(draft, size, "%s.XXXXXX", path);
         status = put_in_place(draft, path, json);
         if (status == ORRERY_OK)
             sync_folder(draft);
     }
-    free(json);
-    free(draft);
+    allocator_free(json);
+    allocator_free(draft);
     return draft ? status : ORRERY_ENOMEM;
 }
 

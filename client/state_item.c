@@ -35,7 +35,7 @@ orrery_status orrery_resolver_save_item(orrery_resolver *resolver, orrery_client
     if (status == ORRERY_OK)
         status = orrery_item_upsert(client, container_link, item.data, item.size, &key, NULL, NULL);
     arena_free(&arena);
-    free(state);
+    allocator_free(state);
     return status;
 }
 

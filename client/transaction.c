@@ -5,8 +5,6 @@
  */
 #include "transaction.h"
 
-#include <stdlib.h>
-
 #include "base/limits.h"
 #include "resolver.h"
 
@@ -23,9 +21,9 @@ orrery_status orrery_transaction_new(orrery_transaction **transaction)
     if (!transaction)
         return ORRERY_EINVAL;
     *transaction = NULL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made || orrery_batch_new(&made->batch) != ORRERY_OK) {
-        free(made);
+        allocator_free(made);
         return ORRERY_ENOMEM;
     }
     make_token(made);
@@ -38,8 +36,8 @@ void orrery_transaction_free(orrery_transaction *transaction)
     if (!transaction)
         return;
     orrery_batch_free(transaction->batch);
-    free(transaction->links);
-    free(transaction);
+    allocator_free(transaction->links);
+    allocator_free(transaction);
 }
 
 /* ---- the token */

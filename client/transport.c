@@ -13,9 +13,16 @@
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 static CURLcode curl_ready;
 
+static char *copy_text(const char *text)
+{
+    return memory_text(slice_of(text));
+}
+
+/* Its memory is the library's, unless the program has prepared libcurl before. */
 static void prepare_curl(void)
 {
-    curl_ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+    curl_ready = curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocator_get, allocator_free, allocator_resize,
+                                      copy_text, allocator_zeroed);
 }
 
 static size_t find_fd(const orrery_client *client, curl_socket_t fd)

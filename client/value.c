@@ -115,7 +115,7 @@ orrery_status orrery_json_parse(const char *text, size_t size, orrery_json **jso
     *json = NULL;
     if (!text)
         return ORRERY_EINVAL;
-    made = calloc(1, sizeof(*made));
+    made = allocator_zeroed(1, sizeof(*made));
     if (!made)
         return ORRERY_ENOMEM;
     arena_init(&made->arena, SIZE_MAX);
@@ -134,7 +134,7 @@ void orrery_json_free(orrery_json *json)
     if (!json)
         return;
     arena_free(&json->arena);
-    free(json);
+    allocator_free(json);
 }
 
 static const struct node *node_of(orrery_value value)

@@ -19,7 +19,7 @@ orrery_status orrery_writer_new(orrery_writer **writer)
 {
     if (!writer)
         return ORRERY_EINVAL;
-    *writer = calloc(1, sizeof(**writer));
+    *writer = allocator_zeroed(1, sizeof(**writer));
     if (!*writer)
         return ORRERY_ENOMEM;
     arena_init(&(*writer)->arena, SIZE_MAX);
@@ -32,7 +32,7 @@ void orrery_writer_free(orrery_writer *writer)
     if (!writer)
         return;
     arena_free(&writer->arena);
-    free(writer);
+    allocator_free(writer);
 }
 
 void orrery_writer_reset(orrery_writer *writer)

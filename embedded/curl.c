@@ -14,7 +14,7 @@
 #undef curl_multi_setopt
 
 #define FUNCTIONS(FUNCTION)            \
-    FUNCTION(curl_global_init)         \
+    FUNCTION(curl_global_init_mem)     \
     FUNCTION(curl_easy_init)           \
     FUNCTION(curl_easy_setopt)         \
     FUNCTION(curl_easy_getinfo)        \
@@ -49,12 +49,15 @@ static void load(void)
 }
 
 /* The first that is called: without it there is no client over HTTP, and so none of the others is. */
-CURLcode curl_global_init(long flags)
+CURLcode curl_global_init_mem(long flags, curl_malloc_callback get, curl_free_callback give_back,
+                              curl_realloc_callback resize, curl_strdup_callback copy,
+                              curl_calloc_callback zeroed)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, load);
-    return curl.is_ready ? curl.curl_global_init(flags) : CURLE_NOT_BUILT_IN;
+    return curl.is_ready ? curl.curl_global_init_mem(flags, get, give_back, resize, copy, zeroed)
+                         : CURLE_NOT_BUILT_IN;
 }
 
 CURL *curl_easy_init(void)

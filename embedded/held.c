@@ -17,6 +17,7 @@
 #include "base/encode.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "base/thread.h"
 #include "embedded/errand.h"
 #include "embedded/held.h"
@@ -204,6 +205,7 @@ static void close_parts(struct held *held)
     pthread_mutex_destroy(&held->listener_mutex);
     pthread_mutex_destroy(&held->mutex);
     free(held);
+    reserve_close();
 }
 
 static struct held *new_held(void)
@@ -213,6 +215,10 @@ static struct held *new_held(void)
 
     if (!held)
         return NULL;
+    if (!reserve_open()) {
+        free(held);
+        return NULL;
+    }
     op_init(&held->op, env_system(), SIZE_MAX);
     pthread_mutex_init(&held->mutex, NULL);
     pthread_mutex_init(&held->listener_mutex, NULL);
@@ -264,6 +270,8 @@ static enum held_outcome outcome_of(struct held *held, enum status st, char why[
 
     if (st == ST_OK)
         return HELD_OK;
+    if (st == ST_NO_MEMORY)
+        return HELD_NO_MEMORY;
     say_of(why, &held->op, st);
     if (!path || !directory_is_held(&held->op, path, address))
         return HELD_FAILED;

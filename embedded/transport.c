@@ -88,7 +88,7 @@ static orrery_status open_inside(orrery_client *client, const orrery_settings *s
 {
     orrery_status status;
 
-    client->inside = calloc(1, sizeof(*client->inside));
+    client->inside = allocator_zeroed(1, sizeof(*client->inside));
     if (!client->inside)
         return client_no_memory(client);
     client->inside->event = -1;
@@ -140,13 +140,13 @@ static struct trip *new_trip(struct inside *inside)
         inside->idle = trip->next;
         return trip;
     }
-    trip = calloc(1, sizeof(*trip));
+    trip = allocator_zeroed(1, sizeof(*trip));
     if (!trip)
         return NULL;
     trip->inside = inside;
     trip->errand = errand_new(inside->held, note_ready, trip);
     if (!trip->errand) {
-        free(trip);
+        allocator_free(trip);
         return NULL;
     }
     return trip;
@@ -316,14 +316,14 @@ static void close_inside(orrery_client *client)
 
         inside->idle = trip->next;
         errand_free(trip->errand);
-        free(trip);
+        allocator_free(trip);
     }
     errand_free(inside->waiting);
     held_release(inside->held);
     if (inside->event >= 0)
         close(inside->event);
     pthread_mutex_destroy(&inside->mutex);
-    free(inside);
+    allocator_free(inside);
 }
 
 const struct transport transport_embedded = {

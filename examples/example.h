@@ -23,8 +23,8 @@ static inline void must(orrery_status status)
 }
 
 /*
- * Where the database is. A program is called with a server's address and its key; or, if it is linked with
- * liborrery-embedded, with a directory, or with the word "memory".
+ * Where the database is. A program is called with a server's address and its key, and perhaps with the word "direct", for
+ * Direct mode; or, if it is linked with liborrery-embedded, with a directory, or with the word "memory".
  */
 static inline orrery_settings settings_from(int argc, char **argv)
 {
@@ -34,6 +34,7 @@ static inline orrery_settings settings_from(int argc, char **argv)
     if (argc > 2 || strncmp(place, "http", 4) == 0) {
         settings.endpoint = place;
         settings.key = argc > 2 ? argv[2] : NULL;
+        settings.direct = argc > 3 && strcmp(argv[argc - 1], "direct") == 0;
     } else if (strcmp(place, "memory") == 0) {
         settings.memory = 1;
     } else {

@@ -96,6 +96,16 @@ typedef enum orrery_status {
 /* A short English text, also for numbers that are none of the above. */
 const char *orrery_status_text(orrery_status status);
 
+/*
+ * Memory of the library and of libcurl: your function's instead of malloc()'s. As realloc(), but for 0 bytes, which give the
+ * memory back; it may be called by any thread. Once, before anything else of the library: ORRERY_EINVAL, it is too late.
+ * What the library hands out is given back by orrery_free() as ever. Of a database inside the program it gets the client's
+ * part and what operations need; the engine's own lists and RocksDB stay with malloc().
+ */
+typedef void *orrery_resize(void *context, void *memory, size_t bytes);
+
+orrery_status orrery_allocate_by(orrery_resize *resize, void *context);
+
 /* ---- A client -------------------------------------------------------------------------------------------- */
 
 typedef struct orrery_client orrery_client;
@@ -163,6 +173,13 @@ typedef struct orrery_settings {
     /* where orrery_open() writes, in words, why there is no client; NULL: nowhere */
     char *why;
     size_t why_size;
+    /*
+     * 1: Direct mode, as an Orrery server speaks it on its port. Reads, writes and queries of items, batches, change feeds and
+     * stored procedures go over TCP (TLS where the endpoint is https), many at a time on one connection, and cost less than over
+     * HTTP. Everything else, and a call with a header that this protocol has no word for, goes over HTTP all the same: a call
+     * means the same either way. Proxies are not used. ORRERY_EUNSUPPORTED: the endpoint does not speak it.
+     */
+    int direct;
 } orrery_settings;
 
 /*
@@ -174,6 +191,16 @@ orrery_status orrery_open(const orrery_settings *settings, orrery_client **clien
 
 /* Why these settings open nothing, in words; "": they would. It needs no client, since there is none. */
 const char *orrery_open_error(const orrery_settings *settings);
+
+/*
+ * Reads the account, and sends what follows to its regions: reads and queries to the first of these that can be read, writes
+ * to the region that can be written, and where there are several to the first of these. An account that has none of them is
+ * read where it says first. Names are as the account has them, in any case of letters. It waits. If a region does not
+ * answer (ORRERY_ECONNECT), call it again with others in front. ORRERY_EUNSUPPORTED: the database is inside the program.
+ *     const char *near[] = { "West Europe", "North Europe" };
+ *     orrery_regions_use(client, near, 2);
+ */
+orrery_status orrery_regions_use(orrery_client *client, const char *const *names, size_t count);
 
 /* Calls that are under way end, and their callbacks are not called. Close the client's queries first. */
 void orrery_close(orrery_client *client);
@@ -693,7 +720,7 @@ orrery_status orrery_transaction_result(orrery_response *response, size_t index,
  * With a key the query stays within that key; a part of a hierarchical key is welcome too. Without a key it is about
  * the whole container, and the server answers it whole. Where the server cannot, or where options->parallel asks for
  * it, the library gets a plan and the container's ranges, asks each range and merges the answers: ORDER BY, TOP, OFFSET
- * and LIMIT, DISTINCT, aggregates, GROUP BY. Ranges that split meanwhile are followed. If the link is that of a database
+ * and LIMIT, DISTINCT, aggregates, GROUP BY, ORDER BY RANK. Ranges that split meanwhile are followed. If the link is that of a database
  * with a resolver, the query goes to the collections that the resolver names for `key`, and is merged in the same way.
  */
 

@@ -134,7 +134,7 @@ struct container *rig_redefine(struct rig *rig, struct container *old, const cha
     struct json defined;
 
     must(rig->op, container_define(rig->op, rig_json(rig->op, definition),
-                                   (struct define_options){ .key_required = false }, &defined));
+                                   (struct define_options){ .is_old = true }, &defined));
     must(rig->op, catalog_replace_container(rig->op, rig->catalog, old, defined, &container));
     return keep(rig, container);
 }
@@ -176,7 +176,7 @@ struct container *rig_container(struct rig *rig, const char *definition)
     if (!rig->database)
         must(rig->op, catalog_create_database(rig->op, rig->catalog, slice_of("db"), &rig->database));
     must(rig->op, container_define(rig->op, rig_json(rig->op, definition),
-                                   (struct define_options){ .key_required = false }, &defined));
+                                   (struct define_options){ .is_old = true }, &defined));
     must(rig->op, catalog_create_container(rig->op, rig->catalog, rig->database, defined, 1, &container));
     return keep(rig, container);
 }

@@ -290,7 +290,7 @@ static struct slice lowered(struct op *op, struct slice text)
 }
 
 /* The ways in which a client may have spelt the link, the usual one first; absent where it is none of the link's. */
-enum { SPELLINGS = 4 };
+enum { SPELLINGS = 3 };
 
 static struct slice spelling(struct op *op, const struct auth_subject *subject, int way)
 {
@@ -299,8 +299,6 @@ static struct slice spelling(struct op *op, const struct auth_subject *subject, 
         return subject->link;
     case 1:
         return subject->rid.data ? lowered(op, subject->rid) : (struct slice){ 0 };
-    case 2:
-        return subject->raw_link;
     default:
         return lowered(op, subject->link);
     }

@@ -64,11 +64,10 @@ struct auth_who {
 
 /* What a request asks for, in the words of its signature. */
 struct auth_subject {
-    struct slice type;     /* docs, colls, ...; empty for the account */
-    struct slice link;     /* decoded: dbs/a/colls/b */
-    struct slice raw_link; /* the same as it came, percent-encoded */
-    struct slice rid;      /* the link's last rid; data is NULL where the link is made of names */
-    bool writes;           /* keys for reading are refused */
+    struct slice type; /* docs, colls, ...; empty for the account */
+    struct slice link; /* decoded: dbs/a/colls/b */
+    struct slice rid;  /* the link's last rid; data is NULL where the link is made of names */
+    bool writes;       /* keys for reading are refused */
 };
 
 /*

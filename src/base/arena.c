@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/allocator.h"
 #include "base/arena.h"
+#include "base/reserve.h"
 
 enum { CHUNK_BYTES_FIRST = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024, ALIGNMENT = 16, ITEMS_FIRST = 4 };
 
@@ -35,21 +37,55 @@ static bool take_from_account(const struct arena *arena, size_t bytes, bool anyw
     return true;
 }
 
-static bool add_chunk(struct arena *arena, size_t bytes, bool anyway)
+/* As large as the arena has grown, unless there is no more memory than is needed. */
+static size_t chunk_size(const struct arena *arena, size_t bytes)
 {
-    size_t size = arena->newest ? 2 * arena->newest->size_bytes : CHUNK_BYTES_FIRST;
-    struct arena_chunk *chunk;
+    size_t size = arena->newest && !reserve_is_broken() ? 2 * arena->newest->size_bytes : CHUNK_BYTES_FIRST;
 
     if (size > CHUNK_BYTES_MAX)
         size = CHUNK_BYTES_MAX;
-    if (size < bytes)
-        size = bytes;
+    return size < bytes ? bytes : size;
+}
+
+/* Of two that cannot be refused one is an answer to what is done already. */
+static bool may_spend(const struct arena *arena, bool anyway)
+{
+    return anyway || (arena->claim && arena->claim->is_owed);
+}
+
+/* What a client chooses gets no more while the reserve is needed by others. */
+static void *get_memory(const struct arena *arena, size_t bytes, bool anyway)
+{
+    bool spends = may_spend(arena, anyway);
+    void *memory;
+
+    if (!spends && arena->claim && reserve_is_broken())
+        return NULL;
+    do
+        memory = allocator_get(bytes);
+    while (!memory && spends && reserve_spend());
+    return memory;
+}
+
+/* The machine refuses what the account has granted: to the client it is the same. */
+static void give_back_to_account(const struct arena *arena, size_t bytes)
+{
+    if (!arena->claim)
+        return;
+    claim_less(arena->claim, bytes);
+    arena->claim->refused = true;
+}
+
+static bool add_chunk(struct arena *arena, size_t bytes, bool anyway)
+{
+    size_t size = chunk_size(arena, bytes);
+    struct arena_chunk *chunk;
+
     if (!take_from_account(arena, size, anyway))
         return false;
-    chunk = malloc(sizeof(*chunk) + size);
+    chunk = get_memory(arena, sizeof(*chunk) + size, anyway);
     if (!chunk) {
-        if (arena->claim)
-            claim_less(arena->claim, size);
+        give_back_to_account(arena, size);
         return false;
     }
     *chunk = (struct arena_chunk){ .older = arena->newest, .claim = arena->claim, .size_bytes = size };
@@ -95,7 +131,7 @@ static void free_chunk(struct arena_chunk *chunk)
 {
     if (chunk->claim)
         claim_less(chunk->claim, chunk->size_bytes);
-    free(chunk);
+    allocator_free(chunk);
 }
 
 void *arena_try_alloc(struct arena *arena, size_t bytes)
@@ -145,10 +181,9 @@ static void *regrow_chunk(struct arena *arena, struct arena_chunk **at, size_t n
     assert(new_bytes > chunk->size_bytes); /* otherwise it is larger where it lies */
     if (chunk->claim && !claim_more(chunk->claim, more))
         return NULL;
-    moved = realloc(chunk, sizeof(*chunk) + new_bytes);
+    moved = allocator_resize(chunk, sizeof(*chunk) + new_bytes);
     if (!moved) {
-        if (chunk->claim)
-            claim_less(chunk->claim, more);
+        give_back_to_account(arena, more);
         return NULL;
     }
     arena->used_bytes += new_bytes - moved->used_bytes;

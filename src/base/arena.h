@@ -20,7 +20,7 @@ struct arena {
 
 void arena_init(struct arena *arena, size_t limit_bytes);
 
-/* For sizes we choose. Never NULL: a machine out of memory is no request's error. */
+/* For sizes we choose. Never NULL: what the machine has not is taken from the reserve (base/reserve.h). */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
 /* The same for who must not end the program: NULL when the machine has no memory. */

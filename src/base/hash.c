@@ -150,6 +150,29 @@ static uint64_t finish64(uint64_t word)
     return word ^ word >> 33;
 }
 
+static struct hash128 mix_block(struct hash128 hash, const uint8_t *block)
+{
+    hash.h1 ^= scramble_first(load64(block));
+    hash.h1 = (rotate64(hash.h1, 27) + hash.h2) * 5 + 0x52dce729u;
+    hash.h2 ^= scramble_second(load64(block + 8));
+    hash.h2 = (rotate64(hash.h2, 31) + hash.h1) * 5 + 0x38495ab5u;
+    return hash;
+}
+
+/* What is left of less than a block, and zeros. */
+static struct hash128 mix_end(struct hash128 hash, const uint8_t tail[MURMUR3_BLOCK_BYTES], size_t size)
+{
+    hash.h1 ^= scramble_first(load64(tail)) ^ size;
+    hash.h2 ^= scramble_second(load64(tail + 8)) ^ size;
+    hash.h1 += hash.h2;
+    hash.h2 += hash.h1;
+    hash.h1 = finish64(hash.h1);
+    hash.h2 = finish64(hash.h2);
+    hash.h1 += hash.h2;
+    hash.h2 += hash.h1;
+    return hash;
+}
+
 struct hash128 murmur3_128(const void *data, size_t size)
 {
     return murmur3_128_from((struct hash128){ 0 }, data, size);
@@ -158,27 +181,41 @@ struct hash128 murmur3_128(const void *data, size_t size)
 struct hash128 murmur3_128_from(struct hash128 seed, const void *data, size_t size)
 {
     const uint8_t *at = data;
-    uint8_t tail[16] = { 0 };
-    uint64_t h1 = seed.h1, h2 = seed.h2;
+    uint8_t tail[MURMUR3_BLOCK_BYTES] = { 0 };
+    struct hash128 hash = seed;
     size_t left;
 
-    for (left = size; left >= 16; left -= 16, at += 16) {
-        h1 ^= scramble_first(load64(at));
-        h1 = (rotate64(h1, 27) + h2) * 5 + 0x52dce729u;
-        h2 ^= scramble_second(load64(at + 8));
-        h2 = (rotate64(h2, 31) + h1) * 5 + 0x38495ab5u;
-    }
+    for (left = size; left >= MURMUR3_BLOCK_BYTES; left -= MURMUR3_BLOCK_BYTES, at += MURMUR3_BLOCK_BYTES)
+        hash = mix_block(hash, at);
     if (left)
         memcpy(tail, at, left);
-    h1 ^= scramble_first(load64(tail)) ^ size;
-    h2 ^= scramble_second(load64(tail + 8)) ^ size;
-    h1 += h2;
-    h2 += h1;
-    h1 = finish64(h1);
-    h2 = finish64(h2);
-    h1 += h2;
-    h2 += h1;
-    return (struct hash128){ h1, h2 };
+    return mix_end(hash, tail, size);
+}
+
+void murmur3_add(struct murmur3 *murmur3, const void *data, size_t size)
+{
+    const uint8_t *at = data;
+
+    while (size) {
+        size_t used = murmur3->size % MURMUR3_BLOCK_BYTES, part = MURMUR3_BLOCK_BYTES - used;
+
+        if (part > size)
+            part = size;
+        memcpy(murmur3->block + used, at, part);
+        murmur3->size += part;
+        at += part;
+        size -= part;
+        if (murmur3->size % MURMUR3_BLOCK_BYTES == 0)
+            murmur3->hash = mix_block(murmur3->hash, murmur3->block);
+    }
+}
+
+struct hash128 murmur3_end(struct murmur3 *murmur3)
+{
+    size_t used = murmur3->size % MURMUR3_BLOCK_BYTES;
+
+    memset(murmur3->block + used, 0, MURMUR3_BLOCK_BYTES - used);
+    return mix_end(murmur3->hash, murmur3->block, murmur3->size);
 }
 
 /* ------- SipHash ------- */

@@ -22,6 +22,18 @@ struct hash128 murmur3_128(const void *data, size_t size);
 /* The same, begun with another seed than 0. */
 struct hash128 murmur3_128_from(struct hash128 seed, const void *data, size_t size);
 
+/* The same of bytes that come piece by piece. Begins as { 0 }. */
+enum { MURMUR3_BLOCK_BYTES = 16 };
+
+struct murmur3 {
+    struct hash128 hash;
+    uint8_t block[MURMUR3_BLOCK_BYTES];
+    size_t size;
+};
+
+void murmur3_add(struct murmur3 *murmur3, const void *data, size_t size);
+struct hash128 murmur3_end(struct murmur3 *murmur3);
+
 /*
  * SipHash-2-4 of 128 bits, by Aumasson and Bernstein. Anybody can make two texts with one MurmurHash3, whatever its
  * seed. Of this hash nobody can who does not know the seed, so it may stand for what it was made of.

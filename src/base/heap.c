@@ -1,9 +1,10 @@
-/* src/base/heap.c - memory that is there, or the program is not. */
+/* src/base/heap.c - memory that is there: the machine's, the reserve's, or the program is not. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/reserve.h"
 
 static void *check(void *memory)
 {
@@ -16,17 +17,34 @@ static void *check(void *memory)
 
 void *heap_allocate(size_t bytes)
 {
-    return check(calloc(1, bytes));
+    void *memory;
+
+    do
+        memory = calloc(1, bytes);
+    while (!memory && reserve_spend());
+    return check(memory);
 }
 
 void *heap_allocate_unset(size_t bytes)
 {
-    return check(malloc(bytes));
+    return heap_grow(NULL, bytes);
 }
 
 void *heap_grow(void *memory, size_t bytes)
 {
-    return check(realloc(memory, bytes));
+    void *larger;
+
+    do
+        larger = realloc(memory, bytes);
+    while (!larger && reserve_spend());
+    return check(larger);
+}
+
+char *heap_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+
+    return memcpy(heap_allocate_unset(bytes), text, bytes);
 }
 
 void heap_list_grow(void *list, size_t *capacity, size_t wanted, size_t item_bytes)

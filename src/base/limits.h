@@ -139,6 +139,11 @@ enum {
     HTTP2_WINDOWS_BYTES = 1024 * 1024, /* of all bodies of a connection */
     HTTP2_FRAMES_SPARE_MAX = 2000, /* pings, resets and the like that a connection may send between answers */
 
+    /* Memory that is set aside for when the machine has none: base/reserve.h. Enough for what all threads of the pool have
+       under way, each with a few pieces of its arena, and for what RocksDB has. */
+    RESERVE_PIECE_BYTES = 256 * 1024,
+    RESERVE_PIECES = 64,
+
     /* Operations. */
     INLINE_ITEM_BYTES_MAX = 16 * 1024, /* a write with more, or of more, is no loop thread's */
     OP_MEMORY_BYTES_MAX = 64 * 1024 * 1024,
@@ -152,7 +157,8 @@ enum {
     POOL_SLOW_THREADS_PER_CORE = 4, /* queries and lists of items: more at a time delay all others */
     POOL_SLOW_THREADS_MIN = 12,     /* some wait for the disk, however few cores there are */
     POOL_SLOW_THREADS_MAX = 96,     /* three quarters of the pool, however many there are */
-    POOL_SLOW_NICE = 5,             /* a third of what a loop gets of a core that both want */
+    POOL_SLOW_MS = 4,    /* of a processor's time, after which what a thread does gives way to all others */
+    POOL_SLOW_NICE = 10, /* a tenth of what a loop gets of a core that both want */
     POOL_SLOW_QUEUE_MAX = 1000,     /* beyond it they are answered 429 */
     POOL_SCRIPT_THREADS_MAX =
         2 * SCRIPT_CHILDREN_MAX, /* scripts, and writes with triggers: half of them wait for a child */

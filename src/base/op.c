@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/op.h"
+#include "base/reserve.h"
 
 static const struct error_row error_rows[] = {
     { "OK", 200, 0, "", false, 0, NULL },
@@ -141,5 +142,7 @@ enum status op_check(struct op *op)
         return op_fail(op, ST_UNAVAILABLE, "The request was cancelled.");
     if (env_monotonic_ms(op->env) > op->deadline_ms)
         return op_fail(op, ST_TIMEOUT, "The request took longer than it may.");
+    if (reserve_is_broken())
+        return op_fail_as(op, ST_NO_MEMORY);
     return ST_OK;
 }

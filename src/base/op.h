@@ -156,7 +156,7 @@ enum status op_explain_memory(struct op *op, enum status why);
 /* Asked before what waits or takes long: ST_WOULD_BLOCK on a loop thread, and a thread that may wait does all of it again. */
 enum status op_may_take_long(struct op *op);
 
-/* ST_TIMEOUT or ST_UNAVAILABLE when the operation should stop; long loops ask now and then. */
+/* ST_TIMEOUT, ST_UNAVAILABLE or ST_NO_MEMORY when the operation should stop; long loops ask now and then. */
 enum status op_check(struct op *op);
 
 /* The only macro that moves control. It needs a local `st` and a label `out`. */

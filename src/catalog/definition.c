@@ -127,7 +127,7 @@ static enum status define_system_key(struct op *op, struct json key, struct defi
     struct json paths = json_get(key, "paths");
     enum status st = ST_OK;
 
-    if (is_absent(key) && options.key_required)
+    if (is_absent(key) && !options.is_old)
         TRY(op_fail(op, ST_BAD_REQUEST, "A Partition key definition is not specified in the request."));
     if (!is_absent(paths))
         TRY(check_key_paths(op, paths, 1));
@@ -465,21 +465,22 @@ out:
 enum status container_define(struct op *op, struct json body, struct define_options options,
                              struct json *definition)
 {
+    struct indexing_options indexing = { .is_old = options.is_old };
     struct json_builder out;
-    bool is_geometry;
     enum status st;
 
     if (json_kind(body) != JSON_OBJECT)
         TRY(op_fail(op, ST_BAD_REQUEST,
                     "The request payload is invalid. Ensure to provide a valid request payload."));
     TRY(resource_id_check(op, json_get(body, "id")));
-    is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
+    indexing.is_geometry = text_is(json_get(json_get(body, "geospatialConfig"), "type"), "Geometry");
+    indexing.is_keyless = is_absent(json_get(body, "partitionKey"));
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     json_add_name(&out, slice_of("id"));
     json_add(&out, json_get(body, "id"));
     json_add_name(&out, slice_of("indexingPolicy"));
-    TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), is_geometry, &out));
+    TRY(indexing_policy_define(op, json_get(body, "indexingPolicy"), indexing, &out));
     json_add_name(&out, slice_of("partitionKey"));
     TRY(define_key(op, json_get(body, "partitionKey"), options, &out));
     TRY(define_others(op, body, options.old, &out));

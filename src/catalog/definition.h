@@ -6,8 +6,9 @@
 #include "catalog/catalog.h"
 
 struct define_options {
-    bool key_required; /* clients of API versions before 2018-12-31 may leave partitionKey out */
-    struct json old;   /* the definition that is to be replaced; absent for a new container */
+    bool
+        is_old; /* clients of API versions before 2018-12-31 may leave partitionKey out; see indexing.h, too */
+    struct json old; /* the definition that is to be replaced; absent for a new container */
 };
 
 /* Makes the full definition of a client's body. ST_BAD_REQUEST tells what is wrong with the body. */

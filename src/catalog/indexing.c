@@ -96,17 +96,66 @@ static enum status check_apart(struct op *op, struct json included, struct json 
     return ST_OK;
 }
 
+static struct slice path_in(struct json entry)
+{
+    struct slice path = json_string(json_get(entry, "path"));
+
+    return slice_is(path, "/") ? slice_of("/*") : path;
+}
+
 static void copy_paths(struct json_builder *out, struct json list)
 {
-    for (struct json_iter i = json_iter(list); json_next(&i);) {
-        struct slice path = json_string(json_get(i.value, "path"));
+    for (struct json_iter i = json_iter(list); json_next(&i);)
+        add_path(out, path_in(i.value));
+}
 
-        add_path(out, slice_is(path, "/") ? slice_of("/*") : path);
+enum { KINDS_MAX = 10 }; /* of index that a path may name: three kinds of five types of data are fewer */
+
+static enum status define_kinds(struct op *op, struct json given, struct json_builder *out)
+{
+    static const char *const members[] = { "kind", "dataType", "precision" };
+    struct json kinds;
+    enum status st;
+
+    TRY(read_list(op, given, "indexes", KINDS_MAX, &kinds));
+    if (json_kind(kinds) == JSON_UNDEFINED)
+        goto out;
+    json_add_name(out, slice_of("indexes"));
+    json_begin_array(out);
+    for (struct json_iter i = json_iter(kinds); json_next(&i);) {
+        json_begin_object(out);
+        for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++) {
+            struct json value = json_get(i.value, members[m]);
+
+            if (json_kind(value) != JSON_STRING && json_kind(value) != JSON_NUMBER)
+                continue;
+            json_add_name(out, slice_of(members[m]));
+            json_add(out, value);
+        }
+        json_end(out);
     }
+    json_end(out);
+out:
+    return st;
+}
+
+static enum status copy_paths_with_kinds(struct op *op, struct json_builder *out, struct json list)
+{
+    enum status st = ST_OK;
+
+    for (struct json_iter i = json_iter(list); json_next(&i);) {
+        json_begin_object(out);
+        json_add_name(out, slice_of("path"));
+        json_add_string(out, path_in(i.value));
+        TRY(define_kinds(op, i.value, out));
+        json_end(out);
+    }
+out:
+    return st;
 }
 
 /* The root must stand in exactly one of the two lists; a list left out is filled in. */
-static enum status define_paths(struct op *op, struct json policy, struct json_builder *out)
+static enum status define_paths(struct op *op, struct json policy, bool with_kinds, struct json_builder *out)
 {
     struct json included, excluded;
     bool root_in = false, root_out = false, etag = false;
@@ -129,7 +178,10 @@ static enum status define_paths(struct op *op, struct json policy, struct json_b
     json_begin_array(out);
     if (!root_in && !root_out)
         add_path(out, slice_of("/*"));
-    copy_paths(out, included);
+    if (with_kinds)
+        TRY(copy_paths_with_kinds(op, out, included));
+    else
+        copy_paths(out, included);
     json_end(out);
     json_add_name(out, slice_of("excludedPaths"));
     json_begin_array(out);
@@ -333,15 +385,20 @@ out:
     return st;
 }
 
+static bool mode_is(struct json mode, const char *name)
+{
+    return json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), name);
+}
+
 /* Lazy is a mode of old: the service takes it, and indexes consistently. */
-static enum status read_mode(struct op *op, struct json policy, bool *none)
+static enum status read_mode(struct op *op, struct json policy, bool is_old, const char **name, bool *none)
 {
     struct json mode = json_get(policy, "indexingMode"), automatic = json_get(policy, "automatic");
+    bool lazy = mode_is(mode, "lazy");
 
-    *none = json_kind(mode) == JSON_STRING && slice_is_nocase(json_string(mode), "none");
-    if (json_kind(mode) != JSON_UNDEFINED && !*none &&
-        !(json_kind(mode) == JSON_STRING &&
-          (slice_is_nocase(json_string(mode), "consistent") || slice_is_nocase(json_string(mode), "lazy"))))
+    *none = mode_is(mode, "none");
+    *name = *none ? "none" : lazy && is_old ? "lazy" : "consistent";
+    if (json_kind(mode) != JSON_UNDEFINED && !*none && !lazy && !mode_is(mode, "consistent"))
         return op_fail(
             op, ST_BAD_REQUEST,
             "The input content is invalid. 'indexingMode' must be one of 'consistent' and 'none'.");
@@ -355,20 +412,21 @@ static enum status read_mode(struct op *op, struct json policy, bool *none)
     return ST_OK;
 }
 
-enum status indexing_policy_define(struct op *op, struct json policy, bool is_geometry,
+enum status indexing_policy_define(struct op *op, struct json policy, struct indexing_options options,
                                    struct json_builder *out)
 {
+    const char *mode;
     bool none;
     enum status st;
 
     if (json_kind(policy) != JSON_OBJECT && json_kind(policy) != JSON_UNDEFINED &&
         json_kind(policy) != JSON_NULL)
         TRY(op_fail(op, ST_BAD_REQUEST, "The input content is invalid. 'indexingPolicy' must be an object."));
-    TRY(read_mode(op, policy, &none));
+    TRY(read_mode(op, policy, options.is_old, &mode, &none));
     json_begin_object(out);
-    add_text(out, "indexingMode", none ? "none" : "consistent");
+    add_text(out, "indexingMode", mode);
     json_add_name(out, slice_of("automatic"));
-    json_add_bool(out, !none && json_kind(json_get(policy, "automatic")) != JSON_FALSE);
+    json_add_bool(out, !none && !(options.is_old && json_kind(json_get(policy, "automatic")) == JSON_FALSE));
     if (none) {
         json_add_name(out, slice_of("includedPaths"));
         json_begin_array(out);
@@ -377,8 +435,8 @@ enum status indexing_policy_define(struct op *op, struct json policy, bool is_ge
         json_begin_array(out);
         json_end(out);
     } else {
-        TRY(define_paths(op, policy, out));
-        TRY(define_other_indexes(op, policy, is_geometry, out));
+        TRY(define_paths(op, policy, options.is_keyless, out));
+        TRY(define_other_indexes(op, policy, options.is_geometry, out));
     }
     json_end(out);
 out:

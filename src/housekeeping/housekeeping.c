@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/reserve.h"
 #include "base/thread.h"
 #include "housekeeping/housekeeping.h"
 #include "housekeeping/reindex.h"
@@ -105,7 +106,7 @@ static const struct chore {
 void housekeeping_run(struct op *op, struct housekeeping *housekeeping)
 {
     thread_assert_may_block(); /* every chore waits for the store */
-    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]); i++) {
+    for (size_t i = 0; i < sizeof(chores) / sizeof(chores[0]) && reserve_is_whole(); i++) {
         op_begin(op, OP_TIMEOUT_MS);
         if (chores[i].run(op, housekeeping) != ST_OK)
             log_line(LOG_WARN, "%s: %s", chores[i].failure, op->error);

@@ -20,7 +20,7 @@ enum {
     BUFFER_KEPT_MS = 1000, /* an idle connection's buffer, while more requests are likely */
 };
 
-enum wait { GO_ON, WAIT_READ, WAIT_WRITE, WAIT_POOL, WAIT_NOTHING /* it is closed */ };
+enum wait { GO_ON, WAIT_READ, WAIT_WRITE, WAIT_TURN, WAIT_POOL, WAIT_NOTHING /* it is closed */ };
 
 static void run(struct connection *c);
 
@@ -108,6 +108,7 @@ static enum wait close_connection(struct connection *c)
     assert(c->state != CONNECTION_POOL && c->state != CONNECTION_CLOSED);
     c->state = CONNECTION_CLOSED;
     unlink_connection(c);
+    loop_forget_turn(c->loop, c);
     if (c->job)
         release_job(c);
     if (c->streams)
@@ -366,6 +367,8 @@ static enum wait fill(struct connection *c)
         return c->job ? refuse(c, ST_UNAVAILABLE, "The server has no room for this request at this time.")
                       : close_connection(c);
     room = input->capacity - input->size;
+    if (room > c->loop->left_bytes)
+        room = c->loop->left_bytes;
     io = transport_recv(&c->transport, input->data + input->size, room, &size);
     if (io == IO_CLOSED)
         return close_connection(c);
@@ -373,6 +376,7 @@ static enum wait fill(struct connection *c)
         return wait_of(io);
     input->size += size;
     c->request.bytes += size;
+    loop_moved(c->loop, size);
     count(&c->loop->counts.bytes_in, size);
     c->drained = size < room && !transport_pending(&c->transport);
     return GO_ON;
@@ -476,14 +480,17 @@ static bool keep_answer(struct connection *c)
 static enum wait step_write(struct connection *c)
 {
     size_t sent;
-    enum io io = transport_send(&c->transport, c->job->out, &sent);
+    enum io io = transport_send(&c->transport, c->job->out, c->loop->left_bytes, &sent);
 
     count(&c->loop->counts.bytes_out, sent);
     c->request.bytes += sent;
+    loop_moved(c->loop, sent);
     if (io == IO_CLOSED)
         return close_connection(c);
     if (io != IO_DONE)
         return keep_answer(c) ? wait_of(io) : close_connection(c);
+    if (c->job->out[0].size + c->job->out[1].size > 0)
+        return WAIT_TURN;
     if (!c->continues)
         return finish_answer(c);
     c->continues = false;
@@ -499,6 +506,8 @@ static enum wait wait_of_streams(struct connection *c, enum io io)
         watch(c, 0);
         return WAIT_POOL;
     }
+    if (io == IO_TURN)
+        return WAIT_TURN;
     return io == IO_DONE ? GO_ON : wait_of(io);
 }
 
@@ -511,6 +520,7 @@ static enum wait step_linger(struct connection *c)
 {
     enum io io = transport_discard(&c->transport, c->loop->scratch, SCRATCH_BYTES);
 
+    loop_moved(c->loop, SCRATCH_BYTES);
     if (io == IO_CLOSED)
         return close_connection(c);
     return io == IO_DONE ? GO_ON : WAIT_READ;
@@ -581,6 +591,9 @@ static void watch_for(struct connection *c, enum wait wait)
     case GO_ON: /* its share of this wake is used up; a socket is nearly always writable, so it is next again */
         watch(c, UV_READABLE | UV_WRITABLE);
         break;
+    case WAIT_TURN: /* whether or not its socket takes more: what it does not take must be put by */
+        loop_wait_for_turn(c->loop, c);
+        break;
     case WAIT_POOL:
     case WAIT_NOTHING:
         break;
@@ -592,14 +605,22 @@ static void run(struct connection *c)
     enum wait wait = GO_ON;
 
     assert(!thread_may_block()); /* the loop's own thread */
-    for (int left = STEPS_PER_WAKE; left > 0 && wait == GO_ON; left--)
+    loop_begin_turn(c->loop);
+    for (int left = STEPS_PER_WAKE; left > 0 && wait == GO_ON && c->loop->left_bytes > 0; left--)
         wait = steps[c->state](c);
     watch_for(c, wait);
+}
+
+void connection_take_turn(struct connection *c)
+{
+    if (c->state != CONNECTION_POOL && !c->gone)
+        run(c);
 }
 
 void connection_flush(struct connection *c)
 {
     assert(c->state == CONNECTION_STREAMS);
+    loop_begin_turn(c->loop);
     watch_for(c, wait_of_streams(c, streams_flush(c)));
 }
 
@@ -723,8 +744,10 @@ void connection_check_time(struct connection *c, uint64_t at_ms)
         check_reading(c, at_ms);
         break;
     case CONNECTION_STREAMS:
-        if (!c->gone)
-            watch_for(c, wait_of_streams(c, streams_check_time(c, at_ms)));
+        if (c->gone)
+            break;
+        loop_begin_turn(c->loop);
+        watch_for(c, wait_of_streams(c, streams_check_time(c, at_ms)));
         break;
     case CONNECTION_POOL: /* the operation has a deadline of its own */
     case CONNECTION_CLOSED:

@@ -303,6 +303,44 @@ static void flush_all(struct loop *loop)
     }
 }
 
+/* The wake comes with whatever else has happened by then. */
+void loop_wait_for_turn(struct loop *loop, struct connection *c)
+{
+    if (c->awaits_turn)
+        return;
+    c->awaits_turn = true;
+    c->next_turn = loop->turns;
+    loop->turns = c;
+    loop_wake(loop);
+}
+
+void loop_forget_turn(struct loop *loop, struct connection *c)
+{
+    struct connection **at = &loop->turns;
+
+    if (!c->awaits_turn)
+        return;
+    while (*at != c) {
+        assert(*at); /* it is in the list */
+        at = &(*at)->next_turn;
+    }
+    *at = c->next_turn;
+    c->awaits_turn = false;
+}
+
+/* Those that wait now: whoever waits again does so for the next wake. A turn ends no connection but its own. */
+static void give_turns(struct loop *loop)
+{
+    struct connection *next, *c = loop->turns;
+
+    loop->turns = NULL;
+    for (; c; c = next) {
+        next = c->next_turn;
+        c->awaits_turn = false;
+        connection_take_turn(c);
+    }
+}
+
 static void on_wake(uv_async_t *wake)
 {
     struct loop *loop = wake->loop->data;
@@ -314,6 +352,7 @@ static void on_wake(uv_async_t *wake)
         connection_resume(job);
     }
     flush_all(loop);
+    give_turns(loop);
     if (atomic_load(&loop->server->stopping) && !loop->stopping)
         begin_stop(loop);
     take_arrivals(loop, loop->stopping);

@@ -4,12 +4,11 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
-#include "base/limits.h"
 #include "base/thread.h"
 #include "http/pool.h"
+#include "http/pace.h"
 
 struct worker {
     struct pool *pool;
@@ -17,7 +16,8 @@ struct worker {
     struct pool_task *task;                  /* handed over while it sleeps; NULL until then */
     struct turn place;                       /* among its class: the task may be gone when it ends */
     enum exchange_class class;
-    bool scans; /* it has had such a task, and has a lower priority since: there is no way back */
+    struct paced paced; /* it may have stepped back: there is no way forward again */
+    uint64_t back_for;  /* the owner whose task made it do so; 0: nobody's */
     pthread_cond_t wake;
     pthread_t thread;
 };
@@ -29,6 +29,7 @@ struct queue {
 
 struct pool {
     struct pool_limits limits;
+    struct pace *pace;
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t ended;
     size_t threads;
@@ -39,21 +40,6 @@ struct pool {
     struct worker *finished; /* the thread that ended last */
     bool stopping;
 };
-
-struct pool *pool_open(const struct pool_limits *limits)
-{
-    struct pool *pool = calloc(1, sizeof(*pool));
-
-    if (!pool)
-        return NULL;
-    assert(limits->threads > 0);
-    pool->limits = *limits;
-    for (size_t i = 0; i < CLASS_COUNT; i++)
-        assert(limits->class[i].threads > 0);
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->ended, NULL);
-    return pool;
-}
 
 /* False when it is full. */
 static bool enqueue(struct pool *pool, struct pool_task *task)
@@ -101,7 +87,6 @@ static struct pool_task *oldest_task(struct pool *pool)
 static void occupy(struct pool *pool, struct worker *worker, const struct pool_task *task)
 {
     worker->class = task->class;
-    worker->scans |= task->class == CLASS_SCANS;
     worker->place = (struct turn){ .owner = task->turn.owner };
     turns_hold(&pool->queue[task->class].turns, &worker->place);
     pool->running[task->class]++;
@@ -114,7 +99,8 @@ static void vacate(struct pool *pool, struct worker *worker)
     turns_release(&pool->queue[worker->class].turns, &worker->place);
 }
 
-static struct pool_task *dequeue(struct pool *pool, struct worker *worker)
+/* NULL when none may run now. */
+static struct pool_task *dequeue(struct pool *pool)
 {
     struct pool_task *task = oldest_task(pool);
     struct queue *queue;
@@ -126,7 +112,6 @@ static struct pool_task *dequeue(struct pool *pool, struct worker *worker)
     assert(queue->count > 0);
     turns_next(&queue->turns, pool->limits.class[task->class].each);
     queue->count--;
-    occupy(pool, worker, task);
     return task;
 }
 
@@ -176,12 +161,14 @@ static struct pool_task *sleep_until_task(struct pool *pool, struct worker *self
 
     thread_assert_locked(&pool->mutex);
     self->task = NULL;
+    if (self->paced.is_back && !self->back_for && pool->threads > pool->limits.kept)
+        return NULL; /* it is no good for anybody */
     self->next_idle = pool->idle;
     pool->idle = self;
     while (!self->task && !pool->stopping) {
         if (pthread_cond_timedwait(&self->wake, &pool->mutex, &until) != ETIMEDOUT || self->task)
             continue;
-        if (pool->threads > pool->limits.kept)
+        if (pool->threads > pool->limits.kept || self->paced.is_back)
             break;
         until = after_idle_time(pool);
     }
@@ -201,46 +188,7 @@ static void retire(struct pool *pool, struct worker *self)
         pthread_cond_signal(&pool->ended);
 }
 
-/* After a task, which may be gone by now. */
-static struct pool_task *next_task(struct pool *pool, struct worker *self)
-{
-    struct pool_task *task;
-
-    pthread_mutex_lock(&pool->mutex);
-    vacate(pool, self);
-    task = dequeue(pool, self);
-    if (!task && !pool->stopping)
-        task = sleep_until_task(pool, self);
-    if (!task)
-        retire(pool, self);
-    pthread_mutex_unlock(&pool->mutex);
-    return task;
-}
-
-/* What reads whatever there is gives way to the loops, which serve everybody. The call is about this thread alone. */
-static void step_back(bool *is_back)
-{
-    if (!*is_back)
-        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + POOL_SLOW_NICE);
-    *is_back = true;
-}
-
-static void *work(void *argument)
-{
-    struct worker *self = argument;
-    struct pool_task *task = self->task;
-    bool is_back = false;
-
-    while (task) {
-        thread_assert_may_block(); /* that is what it is for */
-        if (self->class == CLASS_SCANS)
-            step_back(&is_back);
-        task->run(task);
-        task = next_task(self->pool, self);
-    }
-    join_finished(self->ended_before);
-    return NULL;
-}
+static void *work(void *argument);
 
 static struct worker *worker_new(struct pool *pool, struct pool_task *task)
 {
@@ -277,14 +225,21 @@ static bool start_worker(struct pool *pool, struct pool_task *task)
     return true;
 }
 
-/* An idle thread that has the priority for the class; NULL when there is none. */
-static struct worker *find_idle(const struct pool *pool, enum exchange_class class)
+/* What has stepped back goes on for the owner that made it do so, and serves others only where there is nobody else. */
+static bool suits(const struct worker *worker, const struct pool_task *task)
 {
-    struct worker *worker = pool->idle;
+    return !worker->paced.is_back || (worker->back_for && worker->back_for == task->turn.owner);
+}
 
-    while (worker && worker->scans != (class == CLASS_SCANS))
-        worker = worker->next_idle;
-    return worker;
+/* An idle thread for the task, of its owner's own if there is one; NULL when there is none. */
+static struct worker *find_idle(const struct pool *pool, const struct pool_task *task)
+{
+    struct worker *found = NULL;
+
+    for (struct worker *worker = pool->idle; worker; worker = worker->next_idle)
+        if (suits(worker, task) && (!found || worker->paced.is_back > found->paced.is_back))
+            found = worker;
+    return found;
 }
 
 static void wake_idle(struct pool *pool, struct worker *worker, struct pool_task *task)
@@ -297,6 +252,65 @@ static void wake_idle(struct pool *pool, struct worker *worker, struct pool_task
     pthread_cond_signal(&worker->wake);
 }
 
+/* A task of the queue for a thread that has nothing to do; NULL when there is none for it. */
+static struct pool_task *take(struct pool *pool, struct worker *self)
+{
+    struct pool_task *task = oldest_task(pool);
+
+    if (task && !suits(self, task) && !pool->stopping) {
+        pace_call(pool->pace); /* has another thread take it: start_waiting() */
+        return NULL;
+    }
+    task = dequeue(pool);
+    if (task)
+        occupy(pool, self, task);
+    return task;
+}
+
+/* After a task, which may be gone by now. */
+static struct pool_task *next_task(struct pool *pool, struct worker *self)
+{
+    struct pool_task *task;
+
+    pthread_mutex_lock(&pool->mutex);
+    vacate(pool, self);
+    task = take(pool, self);
+    if (!task && !pool->stopping)
+        task = sleep_until_task(pool, self);
+    if (!task && pool->stopping) /* it has left none to others that might end as well */
+        task = take(pool, self);
+    if (!task)
+        retire(pool, self);
+    pthread_mutex_unlock(&pool->mutex);
+    return task;
+}
+
+static void run(struct worker *self, struct pool_task *task)
+{
+    uint64_t owner = self->place.owner; /* of the task, which may be gone when it has run */
+    bool was_back = self->paced.is_back;
+
+    thread_assert_may_block(); /* that is what it is for */
+    pace_enter(self->pool->pace, &self->paced);
+    task->run(task);
+    pace_leave(self->pool->pace, &self->paced);
+    if (!was_back && self->paced.is_back)
+        self->back_for = owner;
+}
+
+static void *work(void *argument)
+{
+    struct worker *self = argument;
+    struct pool_task *task = self->task;
+
+    while (task) {
+        run(self, task);
+        task = next_task(self->pool, self);
+    }
+    join_finished(self->ended_before);
+    return NULL;
+}
+
 static bool may_run(const struct pool *pool, const struct pool_task *task)
 {
     return pool->running[task->class] < pool->limits.class[task->class].threads &&
@@ -307,7 +321,7 @@ static bool may_run(const struct pool *pool, const struct pool_task *task)
 /* Gives the task to a thread that is idle, or to a new one; to any, rather than to none. */
 static bool hand_over(struct pool *pool, struct pool_task *task)
 {
-    struct worker *idle = find_idle(pool, task->class);
+    struct worker *idle = find_idle(pool, task);
 
     if (!may_run(pool, task))
         return false;
@@ -318,6 +332,44 @@ static bool hand_over(struct pool *pool, struct pool_task *task)
     if (idle)
         wake_idle(pool, idle, task);
     return idle != NULL;
+}
+
+/* Tasks that threads which have given way left to others. */
+static void start_waiting(void *context)
+{
+    struct pool *pool = context;
+    struct pool_task *task;
+    bool taken = true;
+
+    pthread_mutex_lock(&pool->mutex);
+    while (taken && (pool->idle || pool->threads < pool->limits.threads) && (task = dequeue(pool))) {
+        taken = hand_over(pool, task);
+        if (!taken) {
+            turns_wait(&pool->queue[task->class].turns, &task->turn);
+            pool->queue[task->class].count++;
+        }
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+struct pool *pool_open(const struct pool_limits *limits)
+{
+    struct pool *pool = calloc(1, sizeof(*pool));
+
+    if (!pool)
+        return NULL;
+    assert(limits->threads > 0);
+    pool->limits = *limits;
+    pool->pace = pace_open(&(struct pace_options){ limits->slow_ms, limits->slow_nice, start_waiting, pool });
+    if (!pool->pace) {
+        free(pool);
+        return NULL;
+    }
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        assert(limits->class[i].threads > 0);
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->ended, NULL);
+    return pool;
 }
 
 bool pool_submit(struct pool *pool, struct pool_task *task)
@@ -366,6 +418,7 @@ void pool_close(struct pool *pool)
     thread_assert_may_block();
     wait_for_end(pool);
     join_finished(pool->finished);
+    pace_close(pool->pace);
     pthread_cond_destroy(&pool->ended);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);

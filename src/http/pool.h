@@ -5,6 +5,7 @@
  * Each class of tasks gets a part of the threads and a queue of its own, so that however many tasks of a class there
  * are, those of other classes find a thread. Among the tasks that may run, the oldest is next; but within a class
  * owners take turns (base/turns.h), and none has all of its threads.
+ * A thread whose task works for long gives way (pace.h). It goes on with tasks of that owner, and then ends.
  *
  * Ownership. The caller owns the tasks; one that is taken runs exactly once.
  * Threads. pool_submit and pool_stats from any; pool_close from one, after the last submit.
@@ -31,6 +32,8 @@ struct pool_limits {
     } class[CLASS_COUNT];
     size_t kept;     /* threads that stay when there is nothing to do */
     int64_t idle_ms; /* after which the others end */
+    int64_t slow_ms; /* of a processor's time, after which a task gives way to all others (pace.h) */
+    int slow_nice;   /* by so much */
 };
 
 struct pool *pool_open(const struct pool_limits *limits);

@@ -32,7 +32,9 @@ static struct pool *open_pool(void)
                    [CLASS_SCRIPTS] = { POOL_SCRIPT_THREADS_MAX, POOL_SCRIPT_QUEUE_MAX,
                                        POOL_SCRIPT_THREADS_MAX - POOL_SCRIPT_THREADS_MAX / POOL_KEPT_PART } },
         .kept = POOL_THREADS_KEPT,
-        .idle_ms = POOL_IDLE_MS });
+        .idle_ms = POOL_IDLE_MS,
+        .slow_ms = POOL_SLOW_MS,
+        .slow_nice = POOL_SLOW_NICE });
 }
 
 static enum status open_listeners(struct op *op, struct http_server *server)

@@ -54,6 +54,7 @@ struct connection {
     struct job *job;
     struct streams *streams; /* of HTTP/2 and of Direct mode; NULL: it speaks HTTP/1.1, or nothing yet */
     struct connection *next_unsent;
+    struct connection *next_turn;
     char peer_name[64]; /* 192.0.2.7:50312, [2001:db8::7]:50312; empty where the system does not tell */
     uint64_t since_ms;  /* when it came into this state, or was last heard of in it, on the loop's clock */
     struct progress request; /* of the request that is being read, or of the answer that is being taken */
@@ -62,6 +63,7 @@ struct connection {
     bool drained;       /* the last read took all there was */
     bool gone;          /* the client left while the pool had its request */
     bool is_unsent;     /* it is among the loop's */
+    bool awaits_turn;   /* likewise */
     bool last;          /* closes after this answer */
     bool refuses_plain; /* it speaks http, and must not */
     bool lingers;       /* ... and the client may still be sending */
@@ -100,7 +102,7 @@ struct arrival {
     int fd;
 };
 
-enum { SCRATCH_BYTES = 64 * 1024 };
+enum { SCRATCH_BYTES = 64 * 1024, TURN_BYTES = 2 * SCRATCH_BYTES };
 
 struct loop {
     uv_loop_t uv;
@@ -111,6 +113,7 @@ struct loop {
     struct http_server *server;
     struct connection *connections;
     struct connection *unsent; /* those with streams that have got answers since the loop woke */
+    struct connection *turns;  /* those that would go on, after all others; newest first */
     struct job *free_jobs;
     size_t free_job_count;
     _Atomic(struct job *) returned; /* by the pool and by loop_resume(), newest first */
@@ -124,6 +127,7 @@ struct loop {
     uint64_t drain_until_ms;
     int64_t date_second;
     char date[HTTP_DATE_SIZE + 1];
+    size_t left_bytes; /* that the connection whose turn it is may still read and send */
     struct loop_counts counts;
     char scratch[SCRATCH_BYTES];
 };
@@ -151,12 +155,27 @@ static inline void count(_Atomic uint64_t *counter, uint64_t more)
                           memory_order_relaxed);
 }
 
+/* A connection has its turn; so that large bodies and answers delay nobody, it reads and sends so much in it. */
+static inline void loop_begin_turn(struct loop *loop)
+{
+    loop->left_bytes = TURN_BYTES;
+}
+
+/* It has read or sent so many bytes. */
+static inline void loop_moved(struct loop *loop, size_t bytes)
+{
+    loop->left_bytes -= bytes < loop->left_bytes ? bytes : loop->left_bytes;
+}
+
 /* loop.c */
 enum status loop_open(struct op *op, struct http_server *server, struct loop *loop);
 enum status loop_start(struct op *op, struct loop *loop);
 void loop_wake(struct loop *loop);          /* any thread */
 void loop_return(struct job *job);          /* a pool thread gives the job back */
 void loop_resume(struct op *op, bool last); /* whoever was waited for does: op.resume() of its operation */
+void loop_wait_for_turn(struct loop *loop,
+                        struct connection *connection); /* connection_take_turn() is called */
+void loop_forget_turn(struct loop *loop, struct connection *connection);
 void loop_look_at_clock(struct loop *loop);
 void loop_keep_ticking(struct loop *loop);
 void loop_connection_ended(struct loop *loop); /* one fewer is open */
@@ -184,7 +203,8 @@ void connection_resume(struct job *job); /* the pool is done with it */
 void connection_check_time(struct connection *connection, uint64_t now_ms);
 void connection_abandon(struct connection *connection); /* closes, now or when the pool is done with it */
 void connection_drain(struct connection *connection);   /* closes it if it is idle, or lets it finish */
-void connection_flush(struct connection *connection);   /* one with streams, whose answers wait */
+void connection_take_turn(struct connection *connection);
+void connection_flush(struct connection *connection); /* one with streams, whose answers wait */
 
 /* What it says of each of its requests: who asks, and how. */
 void connection_describe(const struct connection *connection, struct request *request);

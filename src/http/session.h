@@ -117,7 +117,9 @@ struct session {
     bool is_draining; /* streams that its client begins are not served any more */
     bool
         is_held; /* it has bytes that it has not taken, since its owner had no room: feed() goes on with them */
-    bool is_partial; /* something was begun that is no stream yet, or no longer: its rest is awaited */
+    bool is_partial;  /* something was begun that is no stream yet, or no longer: its rest is awaited */
+    bool ends_record; /* what pull() gave last ends an answer, and nothing may follow it in its TLS record */
+    uint64_t parts;   /* how often something that is_partial tells of has come to its end */
 };
 
 /* NULL without memory. The limits and the owner must outlive it. */

@@ -16,6 +16,8 @@ struct streams {
     size_t job_count;
     uint64_t idle_since_ms;
     uint64_t heard_ms;  /* when something last came in */
+    uint64_t part;      /* of the session's, that is not whole */
+    uint64_t part_ms;   /* when it was begun */
     bool broken;        /* the session must not be asked anything any more */
     char *kept;         /* what the socket did not take, or NULL */
     struct claim claim; /* for that */
@@ -161,7 +163,7 @@ bool streams_open(struct connection *c, const struct session_kind *kind)
                                                .window_bytes = HTTP2_WINDOW_BYTES,
                                                .windows_bytes = HTTP2_WINDOWS_BYTES,
                                                .frames_spare_max = HTTP2_FRAMES_SPARE_MAX };
-    streams->idle_since_ms = streams->heard_ms = c->loop->now_ms;
+    streams->idle_since_ms = streams->heard_ms = streams->part_ms = c->loop->now_ms;
     streams->claim = (struct claim){ .account = options->account, .holder = HOLDER_ANSWERS };
     streams->session = session_open(kind, &streams->limits, &owner, c);
     c->streams = streams;
@@ -320,7 +322,7 @@ static void gather(struct connection *c)
         if (piece.size)
             memcpy(scratch + size, piece.data, piece.size);
         size += piece.size;
-    } while (piece.size && size <= SCRATCH_BYTES / 2);
+    } while (piece.size && size <= SCRATCH_BYTES / 2 && !streams->session->ends_record);
     streams->unsent = slice_make(scratch, size);
 }
 
@@ -356,9 +358,10 @@ static enum io send_unsent(struct connection *c)
     struct streams *streams = c->streams;
     struct slice parts[2] = { streams->unsent, slice_of("") };
     size_t sent;
-    enum io io = transport_send(&c->transport, parts, &sent);
+    enum io io = transport_send(&c->transport, parts, SIZE_MAX, &sent);
 
     count(&c->loop->counts.bytes_out, sent);
+    loop_moved(c->loop, sent);
     if (sent > 0)
         c->since_ms = c->loop->now_ms;
     streams->unsent = parts[0];
@@ -377,12 +380,15 @@ bool streams_is_over(const struct connection *c)
     return !streams->broken && streams->unsent.size == 0 && streams->session->kind->is_over(streams->session);
 }
 
+/* Until there is nothing to say, the socket takes no more, or others have their turn. */
 static enum io flush(struct connection *c)
 {
     struct streams *streams = c->streams;
     enum io io;
 
     do {
+        if (c->loop->left_bytes == 0)
+            return IO_TURN;
         if (streams->unsent.size == 0)
             gather(c);
         if (streams->unsent.size == 0 && (streams->broken || streams_is_over(c)))
@@ -398,9 +404,18 @@ enum io streams_flush(struct connection *c)
 {
     enum io io = flush(c);
 
-    if (io != IO_CLOSED && keep_answers(c->streams))
+    if (io != IO_CLOSED && io != IO_TURN && keep_answers(c->streams))
         io = flush(c);
     return io;
+}
+
+/* What is no stream yet has no time of its own. */
+static void note_part(struct streams *streams)
+{
+    if (streams->session->is_partial && streams->part == streams->session->parts)
+        return;
+    streams->part = streams->session->parts;
+    streams->part_ms = streams->heard_ms;
 }
 
 static enum io receive(struct connection *c)
@@ -411,9 +426,13 @@ static enum io receive(struct connection *c)
     if (io != IO_DONE)
         return io;
     count(&c->loop->counts.bytes_in, size);
+    loop_moved(c->loop, size);
     c->streams->heard_ms = c->loop->now_ms;
     c->drained = size < SCRATCH_BYTES && !transport_pending(&c->transport);
-    return feed(c, slice_make(c->loop->scratch, size)) ? IO_DONE : IO_CLOSED;
+    if (!feed(c, slice_make(c->loop->scratch, size)))
+        return IO_CLOSED;
+    note_part(c->streams);
+    return IO_DONE;
 }
 
 enum io streams_step(struct connection *c)
@@ -463,6 +482,12 @@ static uint64_t idle_patience_ms(const struct connection *c)
                                                           : (uint64_t)c->loop->server->options.idle_ms;
 }
 
+/* A stream whose rest is late is told so before. */
+static uint64_t part_patience_ms(const struct http_options *options)
+{
+    return (uint64_t)options->request_ms + (uint64_t)options->request_ms / 2;
+}
+
 enum io streams_check_time(struct connection *c, uint64_t at_ms)
 {
     const struct http_options *options = &c->loop->server->options;
@@ -470,8 +495,9 @@ enum io streams_check_time(struct connection *c, uint64_t at_ms)
     bool is_stuck = streams->unsent.size && at_ms - c->since_ms > (uint64_t)options->request_ms;
     bool is_silent =
         streams->session->is_partial && at_ms - streams->heard_ms > (uint64_t)options->request_ms;
+    bool is_late = streams->session->is_partial && at_ms - streams->part_ms > part_patience_ms(options);
 
-    if (is_stuck || is_silent) {
+    if (is_stuck || is_silent || is_late) {
         count(&c->loop->counts.timeouts, 1);
         return IO_CLOSED;
     }
@@ -508,6 +534,7 @@ static void end_session(struct connection *c)
         return;
     if (!streams->broken && !streams->session->kind->is_over(streams->session)) {
         streams->session->kind->end(streams->session);
+        loop_begin_turn(c->loop);
         streams_flush(c);
     }
     session_close(streams->session);

@@ -11,6 +11,8 @@
 
 #include "http/transport.h"
 
+enum { TLS_RECORD_BYTES = 16 * 1024 };
+
 void transport_init(struct transport *transport, int fd)
 {
     assert(fd >= 0);
@@ -116,22 +118,25 @@ static void take_off(struct slice parts[2], size_t size)
     assert(size == 0); /* no more was sent than there was */
 }
 
-static enum io send_tls(struct transport *transport, struct slice part, size_t *sent)
+/* What was begun goes on with as many bytes at least, so a record is never cut. */
+static enum io send_tls(struct transport *transport, struct slice part, size_t most, size_t *sent)
 {
+    size_t size = most < TLS_RECORD_BYTES ? TLS_RECORD_BYTES : most;
     int result;
 
     ERR_clear_error();
-    result = SSL_write_ex(transport->ssl, part.data, part.size, sent);
+    result = SSL_write_ex(transport->ssl, part.data, part.size < size ? part.size : size, sent);
     return result == 1 ? IO_DONE : io_of_ssl(transport, result);
 }
 
-static enum io send_plain(struct transport *transport, const struct slice parts[2], size_t *sent)
+static enum io send_plain(struct transport *transport, const struct slice parts[2], size_t most, size_t *sent)
 {
-    struct iovec pieces[2] = { { (void *)parts[0].data, parts[0].size },
-                               { (void *)parts[1].data, parts[1].size } };
+    size_t first = parts[0].size < most ? parts[0].size : most;
+    size_t second = parts[1].size < most - first ? parts[1].size : most - first;
+    struct iovec pieces[2] = { { (void *)parts[0].data, first }, { (void *)parts[1].data, second } };
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
-    ssize_t count = parts[1].size ? sendmsg(transport->fd, &message, MSG_NOSIGNAL)
-                                  : send(transport->fd, parts[0].data, parts[0].size, MSG_NOSIGNAL);
+    ssize_t count = second ? sendmsg(transport->fd, &message, MSG_NOSIGNAL)
+                           : send(transport->fd, parts[0].data, first, MSG_NOSIGNAL);
 
     if (count < 0)
         return io_of_errno(IO_WANT_WRITE);
@@ -139,13 +144,13 @@ static enum io send_plain(struct transport *transport, const struct slice parts[
     return IO_DONE;
 }
 
-enum io transport_send(struct transport *transport, struct slice parts[2], size_t *sent)
+enum io transport_send(struct transport *transport, struct slice parts[2], size_t most, size_t *sent)
 {
     *sent = 0;
-    while (parts[0].size + parts[1].size > 0) {
+    while (parts[0].size + parts[1].size > 0 && *sent < most) {
         size_t now = 0;
-        enum io io = transport->ssl ? send_tls(transport, parts[parts[0].size == 0], &now)
-                                    : send_plain(transport, parts, &now);
+        enum io io = transport->ssl ? send_tls(transport, parts[parts[0].size == 0], most - *sent, &now)
+                                    : send_plain(transport, parts, most - *sent, &now);
 
         if (io != IO_DONE)
             return io;

@@ -15,7 +15,14 @@ struct transport {
     int fd;
 };
 
-enum io { IO_DONE, IO_WANT_READ, IO_WANT_WRITE, IO_CLOSED, IO_HELD /* by what has to be answered first */ };
+enum io {
+    IO_DONE,
+    IO_WANT_READ,
+    IO_WANT_WRITE,
+    IO_CLOSED,
+    IO_HELD, /* by what has to be answered first */
+    IO_TURN, /* it would go on, but others have their turn */
+};
 
 /* The first byte of a TLS connection (RFC 8446, 5.1: a handshake record); no HTTP method begins with it. */
 enum { TLS_FIRST_BYTE = 0x16 };
@@ -39,8 +46,11 @@ bool transport_is_from_here(const struct transport *transport);
 /* Bytes that have left the socket already and that no poll will tell about. */
 bool transport_pending(const struct transport *transport);
 
-/* Sends as much of two parts as it can, and takes it off them; IO_DONE when nothing is left. */
-enum io transport_send(struct transport *transport, struct slice parts[2], size_t *sent);
+/*
+ * Sends as much of two parts as it can, up to `most` bytes and then to the end of a record of TLS, and takes it off them;
+ * IO_DONE when so much was sent, or nothing is left.
+ */
+enum io transport_send(struct transport *transport, struct slice parts[2], size_t most, size_t *sent);
 
 /* No more will be sent; the other side may still be sending. */
 void transport_end(struct transport *transport);

@@ -169,6 +169,39 @@ struct json json_without(struct arena *arena, struct json object, const char *na
     return json_built(&out);
 }
 
+static struct json some_members(struct arena *arena, struct json object, size_t from, size_t to)
+{
+    struct json_builder out;
+    size_t at = 0;
+
+    json_builder_init(&out, arena);
+    json_begin_object(&out);
+    for (struct json_iter i = json_iter(object); at < to && json_next(&i); at++) {
+        if (at < from)
+            continue;
+        json_add_name(&out, i.name);
+        json_add(&out, i.value);
+    }
+    json_end(&out);
+    return json_built(&out);
+}
+
+void json_split(struct arena *arena, struct json object, size_t last, struct json *front, struct json *back)
+{
+    size_t count = json_count(object), first = last < count ? count - last : 0;
+
+    *front = object;
+    *back = json_undefined;
+    if (last == 0 || count == 0)
+        return;
+    *back = some_members(arena, object, first, count);
+    *front = some_members(arena, object, 0, first);
+    if (json_kind(*front) != JSON_OBJECT || json_kind(*back) != JSON_OBJECT) {
+        *front = object;
+        *back = json_undefined;
+    }
+}
+
 struct json json_built(const struct json_builder *builder)
 {
     assert(builder->depth == 0);

@@ -1,6 +1,7 @@
 /* src/json/compare.c - equality, order and hash of values. */
 #include <stdlib.h>
 
+#include "base/allocator.h"
 #include "json/format.h"
 
 enum { HASH_BYTES = 16, LOOKUP_MAX = 64 };
@@ -121,13 +122,13 @@ static bool equal_many(struct json a, struct json b)
 
     if (!same_hash(json_hash(a), json_hash(b)))
         return false;
-    member = malloc(2 * count * sizeof(*member));
+    member = allocator_get(2 * count * sizeof(*member));
     if (!member)
         return equal_looked_up(a, b);
     sort_members(a, member);
     sort_members(b, member + count);
     same = equal_sorted(member, member + count, count);
-    free(member);
+    allocator_free(member);
     return same;
 }
 

@@ -166,3 +166,9 @@ struct json json_built(const struct json_builder *builder);
 
 /* The object less one of its members; undefined likewise. */
 struct json json_without(struct arena *arena, struct json object, const char *name);
+
+/*
+ * The object without so many of its last members, and these. Of none, or when the arena's limit is reached, the front is
+ * all of it and the back is undefined.
+ */
+void json_split(struct arena *arena, struct json object, size_t last, struct json *front, struct json *back);

@@ -5,7 +5,6 @@
  * a number, followed by the components themselves, in bytes that sort as the values do.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/hash.h"
 #include "keys/bytes.h"
@@ -17,7 +16,7 @@ enum {
     V1_STRING_UNITS = 100, /* V1 hashes so many UTF-16 units of a string */
     V1_STRING_BYTES = 100, /* a V1 EPK cuts a string behind so many bytes of UTF-8 */
     HASH_BYTES = EPK_LEVEL_BYTES,
-    INPUT_BYTES = 4096, /* keys of any usual size are hashed without an allocation */
+    V1_INPUT_BYTES = 2 + 3 * V1_STRING_UNITS,
 };
 
 /* Arrays and objects cannot be keys and count as undefined. */
@@ -81,10 +80,9 @@ static uint64_t double_bits(struct json number)
     return bits;
 }
 
-/* Writes the bytes of one component that are hashed; returns how many. */
-static size_t put_hash_input(uint8_t *to, enum epk_version version, struct json component)
+/* V1: the bytes of one component that are hashed; returns how many. */
+static size_t v1_put_hash_input(uint8_t *to, struct json component)
 {
-    char room[3 * V1_STRING_UNITS];
     struct slice text;
 
     to[0] = type_byte(component);
@@ -94,43 +92,51 @@ static size_t put_hash_input(uint8_t *to, enum epk_version version, struct json 
     }
     if (to[0] != TYPE_STRING)
         return 1;
-    text = version == EPK_V1 ? v1_string(component, room) : json_string(component);
-    memcpy(to + 1, text.data, text.size);
-    to[1 + text.size] = version == EPK_V1 ? 0x00 : 0xff;
+    text = v1_string(component, (char *)to + 1);
+    to[1 + text.size] = 0x00;
     return text.size + 2;
 }
 
-static size_t hash_input_bytes_max(const struct json *component, size_t count)
+/* The 32 bits of the hash, in the first four bytes. */
+static void v1_hash_components(const struct partition_key *key, uint8_t hash[HASH_BYTES])
 {
+    uint8_t input[EPK_COMPONENTS_MAX * V1_INPUT_BYTES];
     size_t size = 0;
 
-    for (size_t i = 0; i < count; i++)
-        size += 9 + (json_kind(component[i]) == JSON_STRING ? json_string(component[i]).size : 0);
-    return size;
+    for (size_t i = 0; i < key->count; i++)
+        size += v1_put_hash_input(input + size, key->component[i]);
+    put_be(hash, murmur3_32(input, size), 4);
 }
 
-/* V2: 16 bytes, the top two bits clear. V1: the 32 bits of the hash, in the first four. */
-static void hash_components(enum epk_version version, const struct json *component, size_t count,
-                            uint8_t hash[HASH_BYTES])
+/* Piece by piece: a string may be as long as an item. */
+static void add_hash_input(struct murmur3 *murmur3, struct json component)
 {
-    uint8_t room[INPUT_BYTES], *input = room;
-    size_t size = 0, size_max = hash_input_bytes_max(component, count);
+    uint8_t type = type_byte(component), bits[8], end = 0xff;
+    struct slice text;
 
-    if (size_max > sizeof(room) && !(input = malloc(size_max)))
-        abort();
-    for (size_t i = 0; i < count; i++)
-        size += put_hash_input(input + size, version, component[i]);
-    if (version == EPK_V1) {
-        put_be(hash, murmur3_32(input, size), 4);
-    } else {
-        struct hash128 both = murmur3_128(input, size);
-
-        put_be(hash, both.h2, 8);
-        put_be(hash + 8, both.h1, 8);
-        hash[0] &= 0x3f;
+    murmur3_add(murmur3, &type, 1);
+    if (type == TYPE_NUMBER) {
+        put_le(bits, double_bits(component), sizeof(bits));
+        murmur3_add(murmur3, bits, sizeof(bits));
+    } else if (type == TYPE_STRING) {
+        text = json_string(component);
+        murmur3_add(murmur3, text.data, text.size);
+        murmur3_add(murmur3, &end, 1);
     }
-    if (input != room)
-        free(input);
+}
+
+/* 16 bytes, the top two bits clear. */
+static void hash_components(const struct json *component, size_t count, uint8_t hash[HASH_BYTES])
+{
+    struct murmur3 murmur3 = { 0 };
+    struct hash128 both;
+
+    for (size_t i = 0; i < count; i++)
+        add_hash_input(&murmur3, component[i]);
+    both = murmur3_end(&murmur3);
+    put_be(hash, both.h2, 8);
+    put_be(hash + 8, both.h1, 8);
+    hash[0] &= 0x3f;
 }
 
 /*
@@ -194,7 +200,7 @@ static void compute_v1(const struct partition_key *key, struct epk *epk)
     uint8_t hash[HASH_BYTES];
     size_t size;
 
-    hash_components(EPK_V1, key->component, key->count, hash);
+    v1_hash_components(key, hash);
     size = v1_put_hash(epk->bytes, (uint32_t)get_be(hash, 4));
     for (size_t i = 0; i < key->count; i++)
         size += v1_put_component(epk->bytes + size, key->component[i]);
@@ -212,12 +218,12 @@ void epk_compute(enum epk_version version, const struct partition_key *key, stru
         compute_v1(key, epk);
         break;
     case EPK_V2:
-        hash_components(EPK_V2, key->component, key->count, epk->bytes);
+        hash_components(key->component, key->count, epk->bytes);
         epk->size = HASH_BYTES;
         break;
     case EPK_MULTI:
         for (size_t i = 0; i < key->count; i++, epk->size += HASH_BYTES)
-            hash_components(EPK_MULTI, &key->component[i], 1, epk->bytes + epk->size);
+            hash_components(&key->component[i], 1, epk->bytes + epk->size);
         break;
     }
 }

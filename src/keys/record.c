@@ -10,6 +10,7 @@ enum { AT_FORMAT = 0, AT_CRC = 4, AT_LSN = 8, AT_TS = 16, COMMON_BYTES = 24 };
 
 enum {
     AT_FLAGS = 1,
+    AT_BEHIND = 2,
     AT_ETAG = 24,
     AT_NUMBER = 32,
     AT_TTL = 40,
@@ -137,6 +138,7 @@ uint8_t *record_encode(struct op *op, const struct record *record, size_t *size)
     memset(value, 0, AT_EPK);
     value[AT_FORMAT] = RECORD_FORMAT;
     value[AT_FLAGS] = record->flags;
+    put_le(value + AT_BEHIND, record->behind, 2);
     put_le(value + AT_ETAG, record->etag, 8);
     put_le(value + AT_NUMBER, record->number, 8);
     put_le(value + AT_TTL, (uint32_t)record->ttl_seconds, 4);
@@ -171,6 +173,7 @@ enum status record_decode(struct op *op, struct slice value, struct record *reco
         .policy_version = (uint32_t)get_le(bytes + AT_POLICY, 4),
         .epk = slice_make(bytes + AT_EPK, epk_size),
         .document = json_from_bytes(slice_after(value, AT_EPK + epk_size)),
+        .behind = (uint16_t)get_le(bytes + AT_BEHIND, 2),
         .stored = value,
     };
 out:

@@ -3,7 +3,7 @@
  * Every stored value begins with a format byte. The LSN and the time of a write are known only when it is committed:
  * the writer leaves them zero and the committer writes them in.
  *
- *     record  format 1, flags 1, reserved 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
+ *     record  format 1, flags 1, members behind 2, CRC-32C 4, LSN 8, ts 8, etag 8, number 8,
  *             ttl 4, policy version 4, EPK size 2, EPK, document (json.h)
  *     change  format 1, kind 1, flags 1, reserved 1, CRC-32C 4, LSN 8, ts 8, token 8, number 8,
  *             previous LSN 8, then the old record as it was stored (all but create, until it is trimmed)
@@ -36,6 +36,7 @@ struct record {
     uint32_t policy_version; /* of the indexing policy that its index entries follow */
     struct slice epk;
     struct json document; /* as the user wrote it: no system properties inside */
+    uint16_t behind;      /* so many of its last members stood behind the system properties; mostly 0 */
     struct slice stored;  /* the bytes it was decoded from */
 };
 

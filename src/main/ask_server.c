@@ -44,9 +44,7 @@ static enum status print_request(struct op *op, const char *address, const char 
                                  const struct server_question *question, struct buf *text)
 {
     struct slice path = slice_of(question->path);
-    const struct auth_subject subject = {
-        .type = slice_of("_orrery"), .link = path, .raw_link = path, .writes = true
-    };
+    const struct auth_subject subject = { .type = slice_of("_orrery"), .link = path, .writes = true };
     struct request request = { .method = METHOD_POST };
     char date[HTTP_DATE_SIZE + 1];
     struct slice authorization;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "base/reserve.h"
 #include "catalog/child.h"
 #include "main/backup.h"
 #include "main/engine.h"
@@ -193,6 +194,10 @@ enum status engine_open(struct op *op, const struct settings *settings, struct a
     made->settings = settings;
     made->auth = auth;
     made->directory.lock = -1;
+    if (!reserve_open()) {
+        free(made);
+        return op_fail_as(op, ST_NO_MEMORY);
+    }
     st = open_parts(op, made);
     if (st == ST_OK)
         *engine = made;
@@ -215,6 +220,7 @@ void engine_close(struct engine *engine)
     if (engine->has_directory)
         directory_close(&engine->directory);
     free(engine);
+    reserve_close();
 }
 
 void engine_keep_house(struct op *op, struct engine *engine)

@@ -113,8 +113,10 @@ out:
 
 void partition_turn_to(struct partition_txn *txn, const struct placed_key *key)
 {
+    assert(key);
+    assert(!txn->id.data); /* it began with no item of its own */
+    assert(!txn->lock);
     assert(!txn->pending);
-    assert(!txn->id.data); /* it began with many items, not with one */
     txn->key = key;
     txn->entry_key = (struct slice){ 0 };
 }
@@ -147,6 +149,11 @@ void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish)
 void partition_set_bare(struct partition_txn *txn, bool bare)
 {
     txn->bare = bare;
+}
+
+void partition_set_behind(struct partition_txn *txn, uint16_t behind)
+{
+    txn->behind = behind;
 }
 
 void partition_abort(struct partition_txn *txn)
@@ -348,6 +355,7 @@ static void fill(struct op *op, const struct partition_txn *txn, uint64_t number
         .ttl_seconds = ttl_of(document),
         .epk = epk_slice(&txn->key->epk),
         .document = document,
+        .behind = txn->behind,
     };
     indexed_mark(txn, item);
 }

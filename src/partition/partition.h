@@ -58,9 +58,14 @@ enum status partition_begin_in_turn(struct op *op, struct locks *locks, const st
  */
 enum status partition_begin_together(struct op *op, struct container *const *containers, size_t count,
                                      struct partition_txn **txns);
-void partition_turn_to(struct partition_txn *txn, const struct placed_key *key);
 enum status partition_commit_together(struct op *op, struct partition_txn **txns, size_t count,
                                       const struct commit *witness);
+
+/*
+ * A transaction that began with no item of its own, as those of several containers and partition_begin_many()'s do, goes
+ * on with items of another logical partition. `key` lives as long as the transaction.
+ */
+void partition_turn_to(struct partition_txn *txn, const struct placed_key *key);
 
 /* The commit will be refused if this item was changed meanwhile. For items that partition_find() did not read. */
 void partition_expect(struct partition_txn *txn, struct slice id);
@@ -78,6 +83,9 @@ void partition_set_indexing(struct partition_txn *txn, enum indexing_wish wish);
 
 /* Whether the items that the transaction writes are RECORD_BARE. By default they are not. */
 void partition_set_bare(struct partition_txn *txn, bool bare);
+
+/* How many members of the items that the transaction writes stand behind the system properties. By default none do. */
+void partition_set_behind(struct partition_txn *txn, uint16_t behind);
 
 /*
  * Finds the item with that id, and expects it unchanged from here on. `found` false is an answer, not an error. An

@@ -29,10 +29,11 @@ struct partition_txn {
     struct lock *lock;
     struct commit *pending; /* set once the transaction was handed to the committer */
     enum indexing_wish indexing;
-    bool bare;      /* what it writes is RECORD_BARE */
-    bool expires;   /* it removes an item whose time to live is over */
-    uint64_t lsn;   /* of the snapshot, or of a commit before it */
-    uint64_t token; /* tells this transaction's changes apart from others' */
+    bool bare;       /* what it writes is RECORD_BARE */
+    uint16_t behind; /* of what it writes: as in a record */
+    bool expires;    /* it removes an item whose time to live is over */
+    uint64_t lsn;    /* of the snapshot, or of a commit before it */
+    uint64_t token;  /* tells this transaction's changes apart from others' */
     struct measure measure;
 };
 

@@ -33,6 +33,7 @@ struct query_row {
     uint64_t counter;   /* rises with the time of creation */
     uint64_t weight;    /* how many items it stands for: 1, but for rows made from index entries */
     struct json body;   /* what the user wrote */
+    uint16_t behind;    /* so many of its last members stand behind the system's */
     struct json system; /* the members that follow it; undefined until asked for */
     const void *item;   /* the source's own */
 };
@@ -113,6 +114,7 @@ struct query_options {
     void *udf_context;
     enum query_way way;
     unsigned explain;    /* enum query_explain: what a page says of itself */
+    bool is_condition;   /* the text is FROM c WHERE ..., as a patch writes its condition */
     bool rows_as_values; /* a page's rows are bytes of json.h, each a value, and not text */
 };
 

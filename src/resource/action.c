@@ -31,9 +31,12 @@ enum status action_not_found(struct op *op, enum action_kind kind)
         "Create", "Upsert", "Read", "Replace", "Patch", "Delete"
     };
 
+    /* Of a patch the service's backend tells it, in words of its own, and not the gateway. */
+    enum status whose = kind == ACTION_PATCH ? ST_NOT_FOUND : ST_ITEM_NOT_FOUND;
+
     assert(kind < ACTION_KINDS);
     return op_fail(op, ST_ITEM_NOT_FOUND, "%s,\r\nResourceType: Document, OperationType: %s",
-                   error_row(ST_ITEM_NOT_FOUND)->text, names[kind]);
+                   error_row(whose)->text, names[kind]);
 }
 
 /* ---- in a transaction ---- */
@@ -127,7 +130,10 @@ static enum status take_patch(struct op *op, const struct container *container, 
 {
     enum status st;
 
-    TRY(find_to_change(op, txn, action));
+    TRY(find(op, txn, action));
+    /* As in action_not_found(), these are the backend's words. */
+    if (if_match(op, action->if_match, action->old.etag, action->old.ts_ms) != ST_OK)
+        TRY(op_fail(op, ST_PRECONDITION_FAILED, "One of the specified pre-condition is not met."));
     TRY(item_patch_apply(op, container, &action->patch, &action->old, &action->document));
     TRY(partition_replace(op, txn, &action->old, action->document, &action->item));
 out:
@@ -169,6 +175,7 @@ enum status action_take(struct op *op, const struct container *container, struct
     assert(action->id.data); /* a request that names no item was refused */
     partition_set_indexing(txn, action->indexing);
     partition_set_bare(txn, action->bare);
+    partition_set_behind(txn, action->kind == ACTION_REPLACE ? action->behind : 0);
     return kinds[action->kind].take(op, container, txn, action);
 }
 

@@ -30,6 +30,7 @@ struct action {
     struct slice if_match, if_none_match; /* ETags; data is NULL where there is no condition */
     enum indexing_wish indexing;          /* of what it writes */
     bool bare;                            /* likewise: RECORD_BARE */
+    uint16_t behind;                      /* likewise, of a replace: as in a record */
     bool moves; /* a replace whose document has another key than its item: refused once the item is found */
 
     struct partition_txn *txn; /* its own, while it is being committed */

@@ -146,9 +146,10 @@ enum status attachment_read_media(struct op *op, const struct call *call, struct
 
 static enum status read_json(struct op *op, const struct call *call, struct attachment_job *job)
 {
+    uint16_t behind; /* attachments have what the server sets last */
     enum status st;
 
-    TRY(item_read_body(op, call, ATTACHMENT_BODY_BYTES_MAX, &job->body));
+    TRY(item_read_body(op, call, ATTACHMENT_BODY_BYTES_MAX, &job->body, &behind));
     TRY(attachment_check_body(op, job));
 out:
     return st;

@@ -64,6 +64,7 @@ static enum status read_name(struct op *op, struct json asked, struct attachment
 static enum status read_body(struct op *op, const struct way *way, struct json asked,
                              struct attachment_job *job)
 {
+    uint16_t behind; /* attachments have what the server sets last */
     enum status st = ST_OK;
 
     job->body = json_get(asked, "body");
@@ -73,7 +74,7 @@ static enum status read_body(struct op *op, const struct way *way, struct json a
         TRY(operations_give_id(op, json_get(asked, "options"), &job->body));
     if (json_size(job->body) > ATTACHMENT_BODY_BYTES_MAX)
         TRY(op_fail_as(op, ST_TOO_LARGE));
-    TRY(item_check_document(op, &job->body));
+    TRY(item_check_document(op, &job->body, &behind));
     TRY(attachment_check_body(op, job));
 out:
     return st;

@@ -87,7 +87,7 @@ static enum status place_document(struct op *op, const struct parts *parts, stru
 
     assert(json_kind(part->body) == JSON_OBJECT); /* batch_read() refuses others */
     action->document = part->body;
-    TRY(item_check_document(op, &action->document));
+    TRY(item_check_document(op, &action->document, &action->behind));
     TRY(item_check_size(op, action->document));
     action_place(parts->call->container, action);
     if (batch_kinds[action->kind].has_id)

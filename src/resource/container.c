@@ -65,6 +65,25 @@ static bool shares_throughput(const struct call *call, const struct container *c
     return !has_offer(call, &container->rid) && has_offer(call, &container->database->rid);
 }
 
+static bool is_lazy(const struct container *container)
+{
+    struct json mode = json_get(json_get(container->definition, "indexingPolicy"), "indexingMode");
+
+    return json_kind(mode) == JSON_STRING && slice_is(json_string(mode), "lazy");
+}
+
+/* Clients of old are told without asking, and of the mode lazy in two headers. */
+static void reply_progress(struct reply *reply, const struct call *call, const struct container *container)
+{
+    if (has_keys(call) && !header_is_true(call->request, HEADER_POPULATE_QUOTA))
+        return;
+    reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
+                     container_indexed_percent(container));
+    if (!has_keys(call) && is_lazy(container))
+        reply_header_u64(reply, "x-ms-documentdb-collection-lazy-indexing-progress",
+                         container_indexed_percent(container));
+}
+
 static void reply_container(struct reply *reply, const struct call *call, const struct container *container,
                             int status)
 {
@@ -72,9 +91,7 @@ static void reply_container(struct reply *reply, const struct call *call, const 
     reply_etag(reply, container->etag, container->ts_ms);
     reply_header_link(reply, "x-ms-alt-content-path", container->database->link);
     reply_header_rid(reply, "x-ms-content-path", &container->database->rid);
-    if (header_is_true(call->request, HEADER_POPULATE_QUOTA))
-        reply_header_u64(reply, "x-ms-documentdb-collection-index-transformation-progress",
-                         container_indexed_percent(container));
+    reply_progress(reply, call, container);
     if (shares_throughput(call, container))
         reply_header(reply, "x-ms-share-throughput", slice_of("true"));
     reply_session(reply, container_lsn(container));
@@ -84,7 +101,7 @@ static void reply_container(struct reply *reply, const struct call *call, const 
 static enum status read_definition(struct op *op, const struct call *call, struct json old,
                                    struct json *definition)
 {
-    struct define_options options = { .key_required = has_keys(call), .old = old };
+    struct define_options options = { .is_old = !has_keys(call), .old = old };
     struct json body;
     enum status st;
 

@@ -20,7 +20,7 @@ static enum status read_document(struct op *op, const struct call *call, struct 
     bool present;
     enum status st;
 
-    TRY(item_read_body(op, call, ITEM_BYTES_MAX, &action->document));
+    TRY(item_read_body(op, call, ITEM_BYTES_MAX, &action->document, &action->behind));
     TRY(partition_key_read(op, call->container, call_header(call, HEADER_PARTITION_KEY), KEY_OF_ITEM, &named,
                            &present));
     action_place(call->container, action);

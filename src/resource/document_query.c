@@ -156,6 +156,14 @@ out:
     return st;
 }
 
+/* A client of several containers says so: what ranks in one of them is not the answer, however few ranges it has. */
+static bool is_merged_with_others(const struct call *call)
+{
+    struct slice whole = call->request->header[HEADER_WHOLE];
+
+    return whole.data && slice_is(whole, "false");
+}
+
 enum status document_plan(struct op *op, struct call *call, struct reply *reply)
 {
     struct query_options options = search_options(call);
@@ -168,7 +176,7 @@ enum status document_plan(struct op *op, struct call *call, struct reply *reply)
     scope_all(reply, call);
     TRY(search_read(op, call, &search));
     TRY(search_compile(op, &search, &options));
-    if (query_ranks(search.query) && call->container->ranges.count == 1) /* where there is nothing to merge */
+    if (query_ranks(search.query) && call->container->ranges.count == 1 && !is_merged_with_others(call))
         TRY(query_plan_whole(op, query_select(search.query), &key, reply_body(reply)));
     else
         TRY(query_plan(op, query_select(search.query), &key, call_header(call, HEADER_QUERY_FEATURES),

@@ -58,9 +58,9 @@ static enum status seek_etag(struct op *op, struct slice etag, struct partition_
     if (!read_etag(etag, &place, &is_within))
         return op_fail(op, ST_BAD_HEADER, "The change feed continuation '%.*s' is malformed.",
                        etag.size > 200 ? 200 : (int)etag.size, etag.data);
-    if (place.lsn > feed->head_lsn)
-        return op_fail_as(op, ST_SESSION_UNAVAILABLE);
-    if (is_within)
+    if (place.lsn > feed->head_lsn) /* nothing is behind it; its reader goes on with the next change */
+        partition_feed_after(feed, feed->head_lsn);
+    else if (is_within)
         partition_feed_behind(feed, place);
     else
         partition_feed_after(feed, place.lsn);

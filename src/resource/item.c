@@ -20,15 +20,32 @@ bool item_is_system_name(struct slice name)
     return false;
 }
 
-static enum status drop_system_names(struct op *op, struct json *document)
+/* Members that are not the server's, behind the first one that is. Of too many to count none is told. */
+static uint16_t count_behind(struct json document)
+{
+    size_t behind = 0;
+    bool any = false;
+
+    for (struct json_iter i = json_iter(document); json_next(&i);) {
+        bool is_system = item_is_system_name(i.name);
+
+        any |= is_system;
+        behind += any && !is_system;
+    }
+    return behind <= UINT16_MAX ? (uint16_t)behind : 0;
+}
+
+static enum status drop_system_names(struct op *op, struct json *document, uint16_t *behind)
 {
     struct json_builder out;
     bool any = false;
 
+    *behind = 0;
     for (struct json_iter i = json_iter(*document); json_next(&i);)
         any |= item_is_system_name(i.name);
     if (!any)
         return ST_OK;
+    *behind = count_behind(*document);
     json_builder_init(&out, &op->arena);
     json_begin_object(&out);
     for (struct json_iter i = json_iter(*document); json_next(&i);) {
@@ -60,7 +77,7 @@ static enum status check_id(struct op *op, struct json id)
     return ST_OK;
 }
 
-enum status item_check_document(struct op *op, struct json *document)
+enum status item_check_document(struct op *op, struct json *document, uint16_t *behind)
 {
     enum status st;
 
@@ -68,17 +85,18 @@ enum status item_check_document(struct op *op, struct json *document)
     TRY(check_id(op, json_get(*document, "id")));
     if (json_kind(json_get(*document, "ttl")) != JSON_UNDEFINED)
         TRY(ttl_check(op, json_get(*document, "ttl")));
-    TRY(drop_system_names(op, document));
+    TRY(drop_system_names(op, document, behind));
 out:
     return st;
 }
 
-enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document)
+enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document,
+                           uint16_t *behind)
 {
     enum status st;
 
     TRY(call_body(op, call, bytes_max, document));
-    TRY(item_check_document(op, document));
+    TRY(item_check_document(op, document, behind));
 out:
     return st;
 }
@@ -150,9 +168,11 @@ static void print_open(struct buf *body, const struct container *container, cons
                        bool bare)
 {
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
+    struct json front, back;
 
+    json_split(body->arena, item->document, item->behind, &front, &back);
     buf_byte(body, '{');
-    if (json_print_members(body, item->document))
+    if (json_print_members(body, front))
         buf_byte(body, ',');
     buf_text(body, "\"_rid\":\"");
     rid_print(body, &rid);
@@ -164,6 +184,10 @@ static void print_open(struct buf *body, const struct container *container, cons
     print_etag_member(body, item->etag, item->ts_ms);
     buf_text(body, bare ? "," : ",\"_attachments\":\"attachments/\",");
     print_ts_member(body, item->ts_ms);
+    if (json_kind(back) == JSON_OBJECT) {
+        buf_byte(body, ',');
+        json_print_members(body, back);
+    }
 }
 
 static void print_whole(struct buf *body, const struct container *container, const struct record *item,
@@ -213,9 +237,11 @@ static void write_whole(struct binary_writer *writer, const struct container *co
     struct rid rid = rid_child(&container->rid, RID_DOCUMENT, item->number);
     struct binary_frame whole =
         binary_open_object(writer, binary_bytes_max(json_size(item->document)) + SYSTEM_BYTES_MAX);
+    struct json front, back;
     size_t text;
 
-    binary_members(writer, item->document);
+    json_split(writer->out->arena, item->document, item->behind, &front, &back);
+    binary_members(writer, front);
     text = begin_text(writer, KNOWN_RID);
     rid_print(writer->out, &rid);
     binary_end_text(writer, text);
@@ -230,6 +256,8 @@ static void write_whole(struct binary_writer *writer, const struct container *co
     }
     binary_known(writer, KNOWN_TS);
     binary_int(writer, item->ts_ms / 1000);
+    if (json_kind(back) == JSON_OBJECT)
+        binary_members(writer, back);
     binary_close(writer, whole);
 }
 

@@ -8,12 +8,13 @@
 
 /*
  * Reads the body as a document: of so many bytes of text at most, with a good id. System properties that the client sent
- * are dropped.
+ * are dropped; `behind` tells how many members stood behind the first of them.
  */
-enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document);
+enum status item_read_body(struct op *op, const struct call *call, size_t bytes_max, struct json *document,
+                           uint16_t *behind);
 
 /* The same for an object that came as part of a body. The caller has checked that it is an object. */
-enum status item_check_document(struct op *op, struct json *document);
+enum status item_check_document(struct op *op, struct json *document, uint16_t *behind);
 
 /*
  * How many bytes of text a document has. Where a higher number is cheaper to tell, and is not above `enough`, it is
@@ -34,7 +35,7 @@ enum status item_address(struct op *op, const struct call *call, const struct pl
 /* dbs/<rid>/colls/<rid>/docs/<rid>/: where an item of the container is, in rids. */
 void item_print_self(struct buf *body, const struct container *container, const struct rid *item);
 
-/* The whole item as JSON, system properties last. */
+/* The whole item as JSON, system properties where its writer had them, or last. */
 void item_print(struct buf *body, const struct container *container, const struct record *item);
 
 /* The same as binary JSON. */

@@ -114,7 +114,7 @@ static enum status read_document(struct op *op, const struct operations *work, s
         TRY(op_fail_as(op, ST_BAD_REQUEST));
     if (action->kind != ACTION_REPLACE)
         TRY(operations_give_id(op, json_get(asked, "options"), &action->document));
-    TRY(item_check_document(op, &action->document));
+    TRY(item_check_document(op, &action->document, &action->behind));
     TRY(item_check_size(op, action->document));
     action_place(work->call->container, action);
     TRY(check_partition(op, work, action));

@@ -63,6 +63,7 @@ static enum status compile_condition(struct op *op, const struct call *call, str
     if (json_kind(text) != JSON_STRING || !is_condition(json_string(text)))
         return op_fail(op, ST_BAD_REQUEST,
                        "Invalid patch request: the condition must be of the form 'from c where ...'.");
+    options.is_condition = true;
     TRY(op_may_take_long(op)); /* joins within the item may take seconds */
     TRY(query_compile(op, json_string(text), json_undefined, &options, condition));
 out:

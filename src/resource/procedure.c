@@ -9,6 +9,7 @@
 #include "json/binary_read.h"
 #include "partition/key.h"
 #include "resource/action.h"
+#include "resource/bulk_insert.h"
 #include "resource/function.h"
 #include "resource/operations.h"
 #include "resource/resource.h"
@@ -240,6 +241,10 @@ enum status procedure_execute(struct op *op, struct call *call, struct reply *re
     buf_reserve(&reply->answer->head, HEAD_BYTES_ENOUGH);
     scope_all(reply, call);
     TRY(check_headers(op, call));
+    if (bulk_insert_is(call->id)) {
+        st = bulk_insert_execute(op, call, reply);
+        goto out;
+    }
     TRY(read_key(op, &execution));
     TRY(scope_check_session(op, call, reply, container_lsn(call->container)));
     TRY(read_args(op, call, &execution.args));

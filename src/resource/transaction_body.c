@@ -239,7 +239,7 @@ static enum status place_document(struct op *op, struct txn_part *part)
     enum status st;
 
     action->document = part->body;
-    TRY(item_check_document(op, &action->document));
+    TRY(item_check_document(op, &action->document, &action->behind));
     TRY(item_check_size(op, action->document));
     action_place(part->call.container, action);
     if (!slice_equal(action->id, id))

@@ -214,7 +214,7 @@ static enum status take_document(struct op *op, struct firing *firing, struct js
         return op_fail_as(op, ST_BAD_REQUEST);
     TRY(keep(op, document, &kept));
     firing->body = action->document = json_from_bytes(kept);
-    TRY(item_check_document(op, &action->document));
+    TRY(item_check_document(op, &action->document, &action->behind));
     TRY(item_check_size(op, action->document));
     action_place(firing->call->container, action);
     if (action->kind == ACTION_REPLACE)

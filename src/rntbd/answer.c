@@ -3,22 +3,6 @@
 
 #include "rntbd/answer.h"
 
-enum {
-    PAYLOAD_PRESENT = 0x0000,
-    LSN = 0x0013,
-    QUORUM_ACKED_LSN = 0x001a,
-    CURRENT_WRITE_QUORUM = 0x001e,
-    CURRENT_REPLICA_SET_SIZE = 0x001f,
-    PARTITION_KEY_RANGE_ID = 0x0021,
-    GLOBAL_COMMITTED_LSN = 0x0029,
-    NUMBER_OF_READ_REGIONS = 0x0030,
-    REQUEST_ID = 0x0035,
-    LOCAL_LSN = 0x003a,
-    QUORUM_ACKED_LOCAL_LSN = 0x003b,
-    ITEM_LOCAL_LSN = 0x003c,
-    SESSION_TOKEN = 0x003e,
-};
-
 enum form { FORM_TEXT, FORM_NUMBER, FORM_FLAG, FORM_REAL, FORM_LINK, FORM_LSN };
 
 static const struct row {
@@ -27,7 +11,7 @@ static const struct row {
     struct slice header;
 } rows[] = {
 #define ANSWER_TOKEN(id, form, header) { id, FORM_##form, { header, sizeof(header) - 1 } },
-#include "rntbd/tokens.def"
+#include "frame/tokens.def"
 #undef ANSWER_TOKEN
 };
 
@@ -117,7 +101,7 @@ static void put_row(struct buf *out, const struct row *row, struct slice value)
         break;
     case FORM_LSN:
         frame_big_number(out, row->id, number_of(value));
-        frame_big_number(out, ITEM_LOCAL_LSN, number_of(value));
+        frame_big_number(out, TELL_ITEM_LOCAL_LSN, number_of(value));
         break;
     }
 }
@@ -155,8 +139,8 @@ static void put_session(struct buf *out, struct slice session)
 
     if (!colon)
         return;
-    frame_text(out, PARTITION_KEY_RANGE_ID, slice_make(session.data, range));
-    frame_text(out, SESSION_TOKEN, slice_after(session, range + 1));
+    frame_text(out, TELL_PARTITION_KEY_RANGE_ID, slice_make(session.data, range));
+    frame_text(out, TELL_SESSION_TOKEN, slice_after(session, range + 1));
 }
 
 /*
@@ -165,14 +149,14 @@ static void put_session(struct buf *out, struct slice session)
  */
 static void put_lsns(struct buf *out, uint64_t lsn)
 {
-    static const uint16_t ids[] = { LSN, QUORUM_ACKED_LSN, GLOBAL_COMMITTED_LSN, LOCAL_LSN,
-                                    QUORUM_ACKED_LOCAL_LSN };
+    static const uint16_t ids[] = { TELL_LSN, TELL_QUORUM_ACKED_LSN, TELL_GLOBAL_COMMITTED_LSN,
+                                    TELL_LOCAL_LSN, TELL_QUORUM_ACKED_LOCAL_LSN };
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
         frame_big_number(out, ids[i], lsn ? lsn : 1);
-    frame_number(out, CURRENT_REPLICA_SET_SIZE, 1);
-    frame_number(out, CURRENT_WRITE_QUORUM, 1);
-    frame_number(out, NUMBER_OF_READ_REGIONS, 0);
+    frame_number(out, TELL_CURRENT_REPLICA_SET_SIZE, 1);
+    frame_number(out, TELL_CURRENT_WRITE_QUORUM, 1);
+    frame_number(out, TELL_NUMBER_OF_READ_REGIONS, 0);
 }
 
 void frame_print_answer(struct buf *out, const struct frame_answer *frame,
@@ -181,8 +165,8 @@ void frame_print_answer(struct buf *out, const struct frame_answer *frame,
     struct told told = { 0 };
 
     frame_begin(out, (uint32_t)answer->status, frame->activity_id);
-    frame_byte(out, PAYLOAD_PRESENT, answer->body.size > 0);
-    frame_number(out, REQUEST_ID, frame->request_id);
+    frame_byte(out, TELL_PAYLOAD_PRESENT, answer->body.size > 0);
+    frame_number(out, TELL_REQUEST_ID, frame->request_id);
     put_lines(out, answer->head, &told);
     put_lsns(out, number_of(told.lsn));
     /* A failure about what is not there has seen what its client has: otherwise clients ask on and on. */

@@ -1,7 +1,7 @@
 /* src/rntbd/answer.h - an answer of HTTP to the head of a frame. */
 #pragma once
 #include "http/session.h"
-#include "rntbd/frame.h"
+#include "frame/frame.h"
 
 /* What of the answer does not come from its headers. */
 struct frame_answer {

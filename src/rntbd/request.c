@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "frame/word.h"
 #include "keys/rid.h"
 #include "rntbd/request.h"
 
@@ -9,7 +10,7 @@
 
 enum resource {
 #define RESOURCE(name, code, path, below, rid_bytes) RESOURCE_##name,
-#include "rntbd/resources.def"
+#include "frame/resources.def"
 #undef RESOURCE
     RESOURCE_COUNT
 };
@@ -21,7 +22,7 @@ static const struct {
     uint8_t rid_bytes;
 } resources[RESOURCE_COUNT] = {
 #define RESOURCE(name, code, path, below, rid_bytes) { code, path, RESOURCE_##below, rid_bytes },
-#include "rntbd/resources.def"
+#include "frame/resources.def"
 #undef RESOURCE
 };
 
@@ -44,7 +45,7 @@ struct operation_row {
 static const struct operation_row operations[] = {
 #define OPERATION(code, method, on, says, match) \
     { code, METHOD_##method, ON_##on, SAYS_##says, HEADER_##match },
-#include "rntbd/resources.def"
+#include "frame/resources.def"
 #undef OPERATION
 };
 
@@ -66,32 +67,17 @@ static const struct operation_row *find_operation(uint16_t code)
 
 /* Tokens */
 
-enum form {
-    FORM_NONE, /* it is passed over */
-    FORM_TEXT,
-    FORM_NUMBER,
-    FORM_FLAG,
-    FORM_PAGE_SIZE,
-    FORM_MATCH,
-    FORM_DIRECTIVE,
-    FORM_KEY_TYPE,
-    FORM_PREFERS,
-    FORM_FORMAT,
-    FORM_FORMATS, /* a bit for each */
-    FORM_NAME,
-};
-
 struct token_row {
     uint8_t form;
     uint8_t of; /* a header, or a resource */
 };
 
-enum { RESOURCE_ID = 0x0000, PAYLOAD_PRESENT = 0x0002, REQUEST_ID = 0x004d, TOKEN_IDS = 0x0107 };
+enum { TOKEN_IDS = 0x0107 };
 
 static const struct token_row rows[TOKEN_IDS] = {
-#define REQUEST_TOKEN(id, form, header) [id] = { FORM_##form, HEADER_##header },
+#define REQUEST_TOKEN(id, type, form, header) [id] = { FORM_##form, HEADER_##header },
 #define NAME_TOKEN(id, resource) [id] = { FORM_NAME, RESOURCE_##resource },
-#include "rntbd/tokens.def"
+#include "frame/tokens.def"
 #undef REQUEST_TOKEN
 #undef NAME_TOKEN
 };
@@ -104,66 +90,12 @@ struct reading {
     struct slice rid;
 };
 
-static struct slice text_of(uint64_t number, char room[24])
-{
-    return slice_make(room, (size_t)snprintf(room, 24, "%llu", (unsigned long long)number));
-}
-
-/* -1 is the largest number: of 32 bits from Java, of 31 from .NET. */
-static struct slice page_size(uint64_t number, char room[24])
-{
-    return number >= INT32_MAX ? slice_of("-1") : text_of(number, room);
-}
-
-static struct slice choice(const char *const *names, size_t count, uint64_t number)
-{
-    return number < count && names[number] ? slice_of(names[number]) : (struct slice){ 0 };
-}
-
-/* Absent where the number stands for the usual. */
-static struct slice number_value(enum form form, uint64_t number, char room[24])
-{
-    static const char *const directives[] = { "Default", "Include", "Exclude" };
-    static const char *const key_types[] = { NULL, "ResourceId", "EffectivePartitionKey",
-                                             "EffectivePartitionKeyRange" };
-    static const char *const preferences[] = { "return=representation", "return=minimal" };
-    static const char *const format_names[] = { "JsonText", "CosmosBinary", "HybridRow" };
-    static const char *const format_lists[] = {
-        NULL,        "JsonText",           "CosmosBinary",           "JsonText,CosmosBinary",
-        "HybridRow", "JsonText,HybridRow", "CosmosBinary,HybridRow", "JsonText,CosmosBinary,HybridRow"
-    };
-
-    switch (form) {
-    case FORM_FLAG:
-        return slice_of(number ? "true" : "false");
-    case FORM_PAGE_SIZE:
-        return page_size(number, room);
-    case FORM_DIRECTIVE:
-        return choice(directives, sizeof(directives) / sizeof(directives[0]), number);
-    case FORM_KEY_TYPE:
-        return choice(key_types, sizeof(key_types) / sizeof(key_types[0]), number);
-    case FORM_PREFERS:
-        return choice(preferences, sizeof(preferences) / sizeof(preferences[0]), number);
-    case FORM_FORMAT:
-        return choice(format_names, sizeof(format_names) / sizeof(format_names[0]), number);
-    case FORM_FORMATS:
-        return choice(format_lists, sizeof(format_lists) / sizeof(format_lists[0]), number);
-    default:
-        return text_of(number, room);
-    }
-}
-
-static bool is_text_form(enum form form)
-{
-    return form == FORM_TEXT || form == FORM_MATCH || form == FORM_NAME;
-}
-
 static void note_header(struct reading *reading, const struct token_row *row, const struct frame_token *token)
 {
     enum header_id id = row->form == FORM_MATCH ? reading->operation->match : (enum header_id)row->of;
-    char room[24];
+    char room[WORD_BYTES_MAX];
     struct slice value =
-        is_text_form(row->form) ? token->value : number_value(row->form, frame_token_number(token), room);
+        frame_form_is_text(row->form) ? token->value : frame_word(row->form, frame_token_number(token), room);
 
     if (value.data)
         stream_note(reading->stream, &reading->stream->header[id], value);
@@ -174,13 +106,13 @@ static bool take_token(struct reading *reading, const struct frame_token *token)
 {
     const struct token_row *row = token->id < TOKEN_IDS ? &rows[token->id] : &(struct token_row){ 0 };
 
-    if (token->id == RESOURCE_ID) {
+    if (token->id == ASK_RESOURCE_ID) {
         reading->rid = token->value;
         return frame_token_is_text(token);
     }
     if (row->form == FORM_NONE)
         return true;
-    if (is_text_form(row->form) ? !frame_token_is_text(token) : !frame_token_is_whole(token))
+    if (frame_form_is_text(row->form) ? !frame_token_is_text(token) : !frame_token_is_whole(token))
         return false;
     if (row->form == FORM_NAME)
         reading->name[row->of] = token->value;
@@ -288,11 +220,11 @@ bool frame_look(struct slice head, struct frame_about *about)
     while (rest.size) {
         if (!frame_take_token(&rest, &token))
             return false;
-        if (token.id != PAYLOAD_PRESENT && token.id != REQUEST_ID)
+        if (token.id != ASK_PAYLOAD_PRESENT && token.id != ASK_REQUEST_ID)
             continue;
         if (!frame_token_is_whole(&token))
             return false;
-        if (token.id == PAYLOAD_PRESENT)
+        if (token.id == ASK_PAYLOAD_PRESENT)
             about->has_payload = frame_token_number(&token) != 0;
         else
             about->request_id = (uint32_t)frame_token_number(&token);

@@ -1,7 +1,7 @@
 /* src/rntbd/request.h - a frame's head to the request that it stands for. */
 #pragma once
 #include "http/session.h"
-#include "rntbd/frame.h"
+#include "frame/frame.h"
 
 /* What a frame says of itself besides its request. */
 struct frame_about {

@@ -55,16 +55,6 @@ static void close_session(struct session *base)
 
 /* The first frame */
 
-enum { CONTEXT_VERSION = 0x0000, CONTEXT_CLIENT_VERSION = 0x0001 };
-enum {
-    HELLO_VERSION,
-    HELLO_CLIENT_VERSION,
-    HELLO_AGENT,
-    HELLO_AGENT_VERSION,
-    HELLO_IDLE_SECONDS,
-    HELLO_SILENT_SECONDS
-};
-
 /* False when it is no such frame. */
 static bool read_context(struct rntbd_session *session, struct slice head)
 {
@@ -75,9 +65,9 @@ static bool read_context(struct rntbd_session *session, struct slice head)
     while (rest.size) {
         if (!frame_take_token(&rest, &token))
             return false;
-        if (token.id == CONTEXT_VERSION && frame_token_is_whole(&token))
+        if (token.id == GREETING_VERSION && frame_token_is_whole(&token))
             has_version = frame_token_number(&token) == 1;
-        if (token.id != CONTEXT_CLIENT_VERSION)
+        if (token.id != GREETING_CLIENT_VERSION)
             continue;
         if (!frame_token_is_text(&token) || token.value.size > VERSION_BYTES)
             return false;
@@ -117,6 +107,7 @@ static void end_payload(struct rntbd_session *session)
 
     session->awaits = AWAITS_HEAD;
     session->stream = NULL;
+    session->base.parts++;
     if (!stream)
         return;
     stream->whole = true;
@@ -178,6 +169,7 @@ static bool take_head(struct rntbd_session *session, struct slice *bytes)
     else if (!begin_request(session, head))
         return false;
     *bytes = slice_after(*bytes, size);
+    session->base.parts++;
     return !session->is_broken;
 }
 
@@ -346,7 +338,8 @@ static struct slice pull_from(struct rntbd_session *session, struct stream *stre
     struct slice piece = take_piece(stream->unsent_head.size ? &stream->unsent_head : &stream->unsent);
 
     stream->sent_bytes += piece.size;
-    if (stream->unsent_head.size || stream->unsent.size)
+    session->base.ends_record = stream->unsent_head.size + stream->unsent.size == 0;
+    if (!session->base.ends_record)
         return piece;
     session->unsent = stream->rntbd.next_unsent;
     if (!session->unsent)

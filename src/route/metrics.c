@@ -7,7 +7,7 @@
 static const uint64_t bound_us[METRIC_TIMES] = { 50,   100,   250,   500,    1000,    2500,
                                                  5000, 10000, 50000, 250000, 1000000, 5000000 };
 
-void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us)
+void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_us, bool is_direct)
 {
     size_t slot = 0;
 
@@ -21,6 +21,8 @@ void metrics_count(struct route_metrics *metrics, int http_status, int64_t time_
         atomic_fetch_add_explicit(&metrics->retry[http_status == 449], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&metrics->time_us, (unsigned long long)time_us, memory_order_relaxed);
     atomic_fetch_add_explicit(&metrics->requests, 1, memory_order_relaxed);
+    if (is_direct)
+        atomic_fetch_add_explicit(&metrics->direct, 1, memory_order_relaxed);
 }
 
 static const char *name_of(size_t index)
@@ -51,6 +53,15 @@ static void print_retries(struct buf *out, const struct route_metrics *metrics, 
     }
 }
 
+static void print_direct(struct buf *out, const struct route_metrics *metrics, size_t index)
+{
+    uint64_t count = atomic_load_explicit(&metrics[index].direct, memory_order_relaxed);
+
+    if (count)
+        buf_printf(out, "orrery_requests_direct_total{operation=\"%s\"} %llu\n", name_of(index),
+                   (unsigned long long)count);
+}
+
 static void print_times(struct buf *out, const struct route_metrics *metrics, size_t index)
 {
     uint64_t sum = atomic_load_explicit(&metrics[index].time_us, memory_order_relaxed);
@@ -77,6 +88,9 @@ void metrics_print(struct buf *out, const struct route_metrics *metrics)
     buf_text(out, "# TYPE orrery_requests_retry_total counter\n");
     for (size_t i = 0; i <= route_count; i++)
         print_retries(out, metrics, i);
+    buf_text(out, "# TYPE orrery_requests_direct_total counter\n");
+    for (size_t i = 0; i <= route_count; i++)
+        print_direct(out, metrics, i);
     buf_text(out, "# TYPE orrery_request_seconds histogram\n");
     for (size_t i = 0; i <= route_count; i++)
         if (atomic_load_explicit(&metrics[i].requests, memory_order_relaxed))

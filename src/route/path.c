@@ -108,14 +108,6 @@ static struct slice shape_of(struct op *op, const struct path *path)
     return buf_as_slice(&out);
 }
 
-/* The raw path without its last segment: the owner, when the path is a list's. */
-static struct slice owner_of(struct slice raw)
-{
-    while (raw.size && raw.data[raw.size - 1] != '/')
-        raw.size--;
-    return trim_slashes(raw);
-}
-
 static bool is_rid(const struct path *path, struct slice id, struct rid *rid)
 {
     return rid_parse(id, rid) || (slice_is(path->segment[0], "offers") && rid_parse_offer(id, rid));
@@ -140,12 +132,11 @@ static struct slice rid_of(const struct path *path, size_t in_link)
 }
 
 /* Clients sign .../colls/b/operations/c as a request for the container b. */
-static void sign_as_container(struct op *op, struct slice raw, struct path *path)
+static void sign_as_container(struct op *op, struct path *path)
 {
     assert(path->count == 6);
     path->type = path->segment[2];
     path->link = join(op, path, 4);
-    path->raw_link = owner_of(owner_of(raw));
     path->rid = rid_of(path, 4);
 }
 
@@ -153,7 +144,7 @@ static void sign_as_container(struct op *op, struct slice raw, struct path *path
 static void sign_as_transaction(struct path *path)
 {
     path->type = slice_of("distributedtransactionbatch");
-    path->link = path->raw_link = slice_of("");
+    path->link = slice_of("");
     path->rid = (struct slice){ 0 };
 }
 
@@ -187,7 +178,6 @@ static enum status sign_as_addressed(struct op *op, struct slice target, struct 
     TRY(split(op, trim_slashes(path->resolve_for), &owner));
     path->type = owner.count == 5 ? slice_of("docs") : slice_of("dbs");
     path->link = join(op, &owner, owner.count == 5 ? 4 : 0);
-    path->raw_link = path->link;
     path->rid = owner.count == 5 ? rid_of(&owner, 4) : (struct slice){ 0 };
 out:
     return st;
@@ -207,14 +197,13 @@ enum status path_parse(struct op *op, struct slice target, struct path *path)
     in_link = path->count - path->count % 2;
     path->shape = shape_of(op, path);
     path->link = join(op, path, in_link);
-    path->raw_link = path->count % 2 ? owner_of(raw) : raw;
     path->rid = rid_of(path, in_link);
     if (path->count)
         path->type = path->segment[path->count % 2 ? path->count - 1 : path->count - 2];
     else
         path->type = slice_of("");
     if (slice_is(path->shape, "dbs/x/colls/x/operations/x"))
-        sign_as_container(op, raw, path);
+        sign_as_container(op, path);
     if (slice_is(path->shape, "operations/x"))
         sign_as_transaction(path);
     if (slice_is(path->shape, "addresses"))

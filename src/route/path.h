@@ -16,7 +16,6 @@ struct path {
     struct slice shape;       /* dbs/x/colls/x/docs: ids blanked out, to look up in the route table */
     struct slice type;        /* docs; empty for the account */
     struct slice link;        /* of the resource, or of the list's owner: dbs/a/colls/b */
-    struct slice raw_link;    /* the same, as it came */
     struct slice resolve_for; /* whose addresses are asked for: dbs/{rid}/colls/{rid}/docs, or dbs; decoded */
     struct slice range_ids;   /* ... and of which ranges */
     struct slice

@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/limits.h"
+#include "base/reserve.h"
 #include "resource/form.h"
 #include "resource/resource.h"
 #include "resource/throughput.h"
@@ -124,7 +125,7 @@ static enum status check_signature(struct op *op, const struct router *router, c
                                    const struct path *path, bool writes, struct auth_who *who)
 {
     struct auth_subject subject = {
-        .type = path->type, .link = path->link, .raw_link = path->raw_link, .rid = path->rid, .writes = writes
+        .type = path->type, .link = path->link, .rid = path->rid, .writes = writes
     };
 
     if (router->options.trusts_all) {
@@ -461,7 +462,7 @@ static enum status prepare(struct router *router, struct exchange *exchange, str
     TRY(check_known_container(op, &routed->call));
     TRY(check_intended_container(op, &routed->call));
     TRY(check_session_token(op, routed));
-    if (routed->call.container && exchange->class != CLASS_QUICK)
+    if (routed->call.container)
         exchange->owner = rid_owner(&routed->call.container->rid);
     TRY(enter(op, routed));
     routed->is_prepared = true;
@@ -554,7 +555,7 @@ static void finish(struct router *router, struct exchange *exchange, struct rout
     audit(router, exchange, routed, st);
     release_owners(&routed->call);
     metrics_count(&router->metrics[index], exchange->answer.status,
-                  env_monotonic_us(op->env) - routed->began_us);
+                  env_monotonic_us(op->env) - routed->began_us, exchange->request.direct);
 }
 
 static struct routed *begin(struct router *router, struct exchange *exchange)
@@ -695,13 +696,25 @@ static enum status refuse(struct op *op, enum exchange_class class)
     return op_fail(op, ST_UNAVAILABLE, "The server is overloaded.");
 }
 
+/* What was begun goes on while memory is short; nothing else is. */
+static enum status prepare_to_run(struct router *router, struct exchange *exchange, struct routed *routed)
+{
+    if (exchange->refused)
+        return refuse(&exchange->op, exchange->class);
+    if (routed->is_prepared)
+        return ST_OK;
+    if (!reserve_is_whole())
+        return op_fail_as(&exchange->op, ST_NO_MEMORY);
+    return prepare(router, exchange, routed);
+}
+
 enum status route_handle(void *context, struct exchange *exchange)
 {
     struct router *router = context;
     const struct endpoint *endpoint = endpoint_find(&exchange->request);
     bool again = exchange->op.may_block || exchange->resumed; /* a loop thread has begun the request */
     struct routed *routed;
-    enum status st = ST_OK;
+    enum status st;
 
     if (exchange->request.method == METHOD_OPTIONS)
         return answer_preflight(router, exchange);
@@ -712,10 +725,7 @@ enum status route_handle(void *context, struct exchange *exchange)
     if (again)
         op_renew_time(&exchange->op);
     begin_reply(exchange, routed);
-    if (exchange->refused)
-        st = refuse(&exchange->op, exchange->class);
-    else if (!routed->is_prepared)
-        st = prepare(router, exchange, routed);
+    st = prepare_to_run(router, exchange, routed);
     if (st == ST_OK)
         st = run(exchange, routed);
     if (st == ST_WOULD_BLOCK || st == ST_PENDING)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -221,6 +222,16 @@ size_t child_memory_bytes(const struct script_child *child)
         return 0;
     text[size] = '\0';
     return sscanf(text, "%lu %lu", &total, &resident) == 2 ? resident * (size_t)child->page_bytes : 0;
+}
+
+int64_t child_cpu_ms(const struct script_child *child)
+{
+    struct timespec used;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(child->pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return 0;
+    return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
 /* ---- frames ---- */

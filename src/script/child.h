@@ -45,6 +45,9 @@ enum child_end child_receive(struct script_child *child, struct env *env, struct
 bool child_loads(struct script_child *child, struct slice key);
 void child_forgot(struct script_child *child, struct slice key);
 
+/* For how long it has computed; 0 once it is gone. */
+int64_t child_cpu_ms(const struct script_child *child);
+
 /* Resident memory, as the kernel counts it. */
 size_t child_memory_bytes(const struct script_child *child);
 

@@ -5,10 +5,12 @@
 
 #include "base/limits.h"
 #include "script/children.h"
+#include "script/strikes.h"
 
 struct scripts {
     struct script_options options;
     struct children *children;
+    struct strikes *strikes;
     atomic_ullong runs, calls, killed;
 };
 
@@ -20,6 +22,7 @@ struct script_session {
     bool runs;                    /* a script waits for its operations */
     bool remembers;               /* functions were called, and their globals are still there */
     bool lost;                    /* the child is no good any more */
+    enum child_end end;           /* how it answered last */
     struct arena frames, called;  /* what runs and what calls have received last */
 };
 
@@ -31,9 +34,10 @@ struct scripts *scripts_open(const struct script_options *options)
         return NULL;
     scripts->options = *options;
     scripts->children = children_open(options);
-    if (scripts->children)
+    scripts->strikes = strikes_open();
+    if (scripts->children && scripts->strikes)
         return scripts;
-    free(scripts);
+    scripts_close(scripts);
     return NULL;
 }
 
@@ -42,6 +46,7 @@ void scripts_close(struct scripts *scripts)
     if (!scripts)
         return;
     children_close(scripts->children);
+    strikes_close(scripts->strikes);
     free(scripts);
 }
 
@@ -182,6 +187,34 @@ static enum status lose(struct op *op, struct script_session *session, enum chil
     }
 }
 
+/* ---- scripts that take too much ---- */
+
+/*
+ * A run that was killed for its time or its memory is a strike, and so is one that computed for nearly all its time. Of
+ * a machine that is busy with others nothing is said by that.
+ */
+static void note_use(struct script_session *session, const struct script *script, int64_t cpu_before_ms)
+{
+    int64_t computed_ms = child_cpu_ms(session->child) - cpu_before_ms;
+    int64_t share_ms = session->scripts->options.run_ms * SCRIPT_ACCEPT_PERCENT / 100;
+    bool killed = session->end == CHILD_LATE || session->end == CHILD_LARGE;
+
+    strikes_note(session->scripts->strikes, script->key, killed || computed_ms > share_ms, now_ms(session));
+}
+
+static enum status check_strikes(struct op *op, const struct script_session *session,
+                                 const struct script *script)
+{
+    bool is_function = strcmp(script->kind, "udf") == 0;
+
+    if (!strikes_block(session->scripts->strikes, script->key, now_ms(session)))
+        return ST_OK;
+    return op_fail(op, ST_SCRIPT_BLOCKED,
+                   "The script with id '%.*s' is blocked for execution because it has violated its allowed "
+                   "%s limit several times.",
+                   SLICE_ARGS(script->name), is_function ? "resources" : "resource");
+}
+
 /* ---- frames ---- */
 
 static struct child_limits limits_of(const struct script_session *session, int64_t began_ms)
@@ -249,6 +282,7 @@ static enum status receive(struct op *op, struct script_session *session, const 
         TRY(ask(op, session, script, kind, payload));
         end = child_receive(session->child, session->scripts->options.env, limits, memory, frame);
     }
+    session->end = end;
     if (end != CHILD_ALIVE)
         TRY(lose(op, session, end));
 out:
@@ -349,11 +383,13 @@ out:
 enum status script_run(struct op *op, struct script_session *session, const struct script_run *run,
                        struct json *done)
 {
+    int64_t cpu_before_ms = child_cpu_ms(session->child);
     struct buf payload;
     enum status st;
 
     assert(!session->lost);
     assert(!session->runs);
+    TRY(check_strikes(op, session, run->script));
     if (!session->began_ms)
         session->began_ms = session->attempt_ms = now_ms(session);
     session->scripts->runs++;
@@ -361,7 +397,9 @@ enum status script_run(struct op *op, struct script_session *session, const stru
     TRY(print_run(op, session, run, &payload));
     TRY(ask(op, session, run->script, FRAME_RUN, buf_as_slice(&payload)));
     session->runs = true;
-    TRY(converse(op, session, run, buf_as_slice(&payload), done));
+    st = converse(op, session, run, buf_as_slice(&payload), done);
+    note_use(session, run->script, cpu_before_ms);
+    TRY(st);
     session->ended_ms = now_ms(session);
 out:
     return st;
@@ -398,17 +436,21 @@ enum status script_call(struct op *op, struct script_session *session, const str
                         struct slice calls, size_t count, struct json *values)
 {
     struct child_limits limits = limits_of(session, session->runs ? session->began_ms : now_ms(session));
+    int64_t cpu_before_ms = child_cpu_ms(session->child);
     struct frame frame;
     struct buf payload;
     enum status st;
 
     if (session->lost)
         return unfinished(op, "The script ended unexpectedly.");
+    TRY(check_strikes(op, session, script));
     session->scripts->calls += count;
     session->remembers = true;
     TRY(print_call(op, script, calls, &payload));
     TRY(ask(op, session, script, FRAME_CALL, buf_as_slice(&payload)));
-    TRY(receive(op, session, script, FRAME_CALL, buf_as_slice(&payload), &session->called, limits, &frame));
+    st = receive(op, session, script, FRAME_CALL, buf_as_slice(&payload), &session->called, limits, &frame);
+    note_use(session, script, cpu_before_ms);
+    TRY(st);
     if (frame.kind != FRAME_VALUES && frame.kind != FRAME_FAILED)
         TRY(lose(op, session, CHILD_GONE));
     TRY(json_parse(op, frame.payload, values));

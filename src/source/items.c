@@ -18,6 +18,7 @@ static void make_row(struct op *op, const struct record *item, struct query_row 
     row->number = item->number;
     row->counter = number_counter(item->number);
     row->body = item->document;
+    row->behind = item->behind;
 }
 
 /* ---- the members that follow a body ---- */

@@ -2,7 +2,8 @@
  * src/store/committer.c - from waiting batches to durable, visible, numbered commits.
  *
  * A group is everything that waits, up to a bound. While its sync runs the next group gathers,
- * so there is no delay to tune: the slower the disk, the larger the groups.
+ * so there is no delay to tune: the slower the disk, the larger the groups. Large batches have groups of their own,
+ * and while small ones wait, each is alone in its group and they take turns: a small one waits for one large one.
  *
  * Failure. When the backend's write fails nobody knows whether the group is on disk. Nothing
  * more is written until the backend was reopened and the heads of the group's buckets were
@@ -33,7 +34,7 @@
 #include "store/conflict.h"
 #include "store/packed_entries.h"
 
-enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, REOPEN_PAUSE_MS = 200 };
+enum { GROUP_BYTES_MAX = 8 * 1024 * 1024, LARGE_BYTES = 256 * 1024, REOPEN_PAUSE_MS = 200 };
 
 /* What one write to the backend is made of. */
 struct group {
@@ -56,6 +57,7 @@ struct committer {
     pthread_mutex_t mutex; /* guards the queue, `stopping`, `stats`, `incarnation` and buckets' `past` */
     pthread_cond_t arrived;
     struct submission *first, **last;
+    bool was_large; /* the last group */
     bool stopping;
     struct store_stats stats;
     uint64_t incarnation;
@@ -118,23 +120,80 @@ static struct submission **link_behind(struct submission **at)
     return &(*at)->next;
 }
 
-/* At least one set, and then as many as the bound allows. */
+static bool is_large(const struct submission *first)
+{
+    return bytes_of_set(first) > LARGE_BYTES;
+}
+
+/* Whether small and large sets wait, up to the first that is no commit: nothing goes past that. */
+static bool both_wait(const struct committer *committer)
+{
+    bool small = false, large = false;
+
+    for (const struct submission *at = committer->first; at && at->kind == SUBMISSION_COMMIT;
+         at = end_of_set(at)) {
+        large |= is_large(at);
+        small |= !is_large(at);
+    }
+    return small && large;
+}
+
+/* What the next group is made of. */
+struct choice {
+    bool large; /* large sets, or small ones */
+    bool alone; /* just one of them */
+};
+
+static bool may_join(const struct submission *first, const struct choice *choice, size_t count, size_t bytes)
+{
+    if (count == 0)
+        return true;
+    return !choice->alone && bytes + bytes_of_set(first) <= GROUP_BYTES_MAX;
+}
+
+/* Takes sets of the chosen kind out of the queue, in their order: at least one, and then as many as the bound allows. */
+static struct submission *take_chosen(struct committer *committer, const struct choice *choice)
+{
+    struct submission *taken = NULL, **end = &taken, **at = &committer->first;
+    size_t count = 0, bytes = 0;
+
+    while (*at && (at == &committer->first || (*at)->kind == SUBMISSION_COMMIT)) {
+        struct submission *first = *at, **behind = link_behind(at);
+
+        if (is_large(first) != choice->large) {
+            at = behind;
+            continue;
+        }
+        if (!may_join(first, choice, count, bytes))
+            break;
+        count++;
+        bytes += bytes_of_set(first);
+        *end = first;
+        *at = *behind;
+        end = behind;
+    }
+    *end = NULL;
+    if (!*at)
+        committer->last = at;
+    return taken;
+}
+
 static struct submission *take_waiting(struct committer *committer)
 {
-    struct submission *taken, **at = &committer->first;
-    size_t bytes = 0;
+    struct submission *taken = NULL;
+    struct choice choice;
 
     thread_assert_locked(&committer->step_mutex);
     pthread_mutex_lock(&committer->mutex);
-    taken = committer->first;
-    while (*at && (at == &committer->first || bytes + bytes_of_set(*at) <= GROUP_BYTES_MAX)) {
-        bytes += bytes_of_set(*at);
-        at = link_behind(at);
+    if (committer->first) {
+        bool both = both_wait(committer);
+
+        choice.large = both ? !committer->was_large : is_large(committer->first);
+        choice.alone = both && choice.large;
+        taken = take_chosen(committer, &choice);
+        assert(taken);
+        committer->was_large = choice.large;
     }
-    committer->first = *at;
-    *at = NULL;
-    if (!committer->first)
-        committer->last = &committer->first;
     pthread_mutex_unlock(&committer->mutex);
     return taken;
 }

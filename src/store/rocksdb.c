@@ -237,6 +237,7 @@ static void rocks_close(struct backend *backend)
     pthread_rwlock_destroy(&rocks->handle_lock);
     free(rocks->directory);
     free(rocks);
+    rocks_release_new();
 }
 
 static const struct backend_ops rocks_ops = {
@@ -255,12 +256,14 @@ static const struct backend_ops rocks_ops = {
 
 static struct rocks *rocks_new(const struct store_options *options)
 {
-    rocksdb_cache_t *cache = rocksdb_cache_create_lru(options->cache_bytes);
     struct rocks *rocks = heap_allocate(sizeof(*rocks));
+    rocksdb_cache_t *cache;
 
+    rocks_hold_new();
+    cache = rocksdb_cache_create_lru(options->cache_bytes);
     rocks->backend = (struct backend){ .ops = &rocks_ops, .runs = &rocks->runs };
     rocks->runs.ops = &rocks_run_ops;
-    rocks->directory = strdup(options->directory);
+    rocks->directory = heap_text(options->directory);
     rocks->read_only = options->read_only;
     rocks->options = rocks_options(options, cache);
     rocks->index_options = rocks_index_options(cache);

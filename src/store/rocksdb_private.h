@@ -87,6 +87,12 @@ static inline bool rocks_says(const char *message, const char *first_words)
     return strncmp(message, first_words, strlen(first_words)) == 0;
 }
 
+/* ---- rocksdb_new.c ---- */
+
+/* While a database is held, what RocksDB cannot allocate is taken from the reserve. */
+void rocks_hold_new(void);
+void rocks_release_new(void);
+
 /* ---- rocksdb.c ---- */
 
 /* Turns a message of RocksDB into a status, and frees it. */

@@ -61,7 +61,7 @@ static enum status begin_file(struct op *op, struct rocks *rocks, struct run_wri
     snprintf(path, sizeof(path), "%s/%llu" ROCKS_BUILDING, rocks->directory,
              (unsigned long long)atomic_fetch_add(&rocks->files, 1));
     writer->path = heap_grow(writer->path, (writer->count + 1) * sizeof(*writer->path));
-    writer->path[writer->count++] = strdup(path);
+    writer->path[writer->count++] = heap_text(path);
     writer->file = rocksdb_sstfilewriter_create(writer->env, rocks->index_options);
     writer->file_bytes = 0;
     rocksdb_sstfilewriter_open(writer->file, path, &message);

@@ -592,6 +592,60 @@ TEST(a_change_feed_that_cannot_say_where_to_go_on_ends)
     rig_close(&rig);
 }
 
+/* ---- regions */
+
+static void write_account(char *text, size_t size, const char *reads, const char *writes, bool several)
+{
+    snprintf(text, size,
+             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n"
+             "{\"readableLocations\":[{\"name\":\"Here\",\"databaseAccountEndpoint\":\"%s/\"},"
+             "{\"name\":\"There\",\"databaseAccountEndpoint\":\"%s/\"}],"
+             "\"writableLocations\":[{\"name\":\"Here\",\"databaseAccountEndpoint\":\"%s/\"},"
+             "{\"name\":\"There\",\"databaseAccountEndpoint\":\"%s/\"}],\"enableMultipleWriteLocations\":%s}",
+             writes, reads, writes, reads, several ? "true" : "false");
+}
+
+struct regions {
+    char text[1024];
+};
+
+static void give_account(void *context, const char *request, struct fake_answer *answer)
+{
+    struct regions *account = context;
+
+    answer->closes = 1;
+    answer->bytes = strncmp(request, "GET / ", 6) == 0 && account->text[0]
+                        ? account->text
+                        : "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+}
+
+TEST(reads_go_to_the_region_that_is_wished_for_and_writes_to_the_one_that_can_be_written)
+{
+    struct regions account = { "" }, none = { "" };
+    struct fake *here = fake_start(give_account, &account), *there = fake_start(give_account, &none);
+    struct rig rig = { .fake = here };
+    const char *names[] = { "nowhere", "THERE" };
+    orrery_settings settings = { .size = sizeof(settings), .endpoint = fake_url(here), .key = KEY };
+
+    REQUIRE(orrery_open(&settings, &rig.client) == ORRERY_OK);
+    write_account(account.text, sizeof(account.text), fake_url(there), fake_url(here), false);
+    REQUIRE(orrery_regions_use(rig.client, names, 2) == ORRERY_OK);
+    CHECK(orrery_read(rig.client, "dbs/a", NULL, NULL) == ORRERY_OK && fake_asked(there) == 1);
+    CHECK(strstr(fake_request(there, 0), "GET /dbs/a "));
+    CHECK(create_one(&rig) == ORRERY_OK);
+    CHECK(fake_asked(there) == 1 && fake_asked(here) == 2);
+    write_account(account.text, sizeof(account.text), fake_url(there), fake_url(here), true);
+    REQUIRE(orrery_regions_use(rig.client, names, 2) == ORRERY_OK && fake_asked(here) == 3);
+    CHECK(create_one(&rig) == ORRERY_OK);
+    CHECK(fake_asked(there) == 2);
+    REQUIRE(orrery_regions_use(rig.client, NULL, 0) == ORRERY_OK);
+    CHECK(orrery_read(rig.client, "dbs/a", NULL, NULL) == ORRERY_OK && fake_asked(there) == 2);
+    snprintf(account.text, sizeof(account.text), "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+    CHECK(orrery_regions_use(rig.client, names, 2) == ORRERY_EJSON);
+    fake_stop(there);
+    rig_close(&rig);
+}
+
 /* ---- bearer tokens, traces, diagnostics */
 
 struct provider {

@@ -2,12 +2,18 @@
 
 proxy = Proxy(server.http); proxy.arm(2, "crash after request"); ... proxy.url ...; proxy.fired; proxy.stop()
 
-A fault is a step and what happens there. What a crash leaves is nobody who listens, until the server would have started again.
+HTTP, or frames of Direct mode, of which the greeting is a request as well. A fault is a step and what happens there. What a crash leaves is nobody who listens, until the server would have started again.
 """
+import os
 import socket
 import struct
+import sys
 import threading
 import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "direct"))
+
+from frames import BYTE, ULONG, token, tokens_of
 
 RESTART_SECONDS = 0.03  # of a crash: how long nobody listens. No test's outcome depends on it.
 UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\nx-ms-retry-after-ms: 0\r\n\r\n{}"
@@ -27,6 +33,17 @@ def body_bytes(head, is_answer):
     return int(fields.get("content-length", 0))
 
 
+def unavailable(request):
+    """503 in a frame; the greeting has no other words."""
+    number = tokens_of(request[24:struct.unpack_from("<I", request)[0]])[0x4d]
+    told = token(0x35, ULONG, number) + token(0x0c, ULONG, 0) + token(0x00, BYTE, 0)
+    return struct.pack("<II", 24 + len(told), 503) + request[8:24] + told
+
+
+def is_frame(data):
+    return len(data) >= 8 and data[3] == 0
+
+
 class Reader:
     """Whole messages from a connection; b"": it has ended."""
 
@@ -41,7 +58,33 @@ class Reader:
         self.bytes += got
         return bool(got)
 
+    def need(self, size):
+        while len(self.bytes) < size:
+            if not self.more():
+                return False
+        return True
+
+    def take(self, size):
+        message, self.bytes = self.bytes[:size], self.bytes[size:]
+        return message
+
+    def frame(self, is_answer):
+        """One whole frame; its head has been seen to be one."""
+        size, = struct.unpack_from("<I", self.bytes)
+        if not self.need(size):
+            return b""
+        is_greeting = self.bytes[4:8] == b"\0\0\0\0" or (is_answer and 0x35 not in tokens_of(self.bytes[24:size]))
+        if is_greeting or not tokens_of(self.bytes[24:size]).get(0x00 if is_answer else 0x02):
+            return self.take(size)
+        if not self.need(size + 4) or not self.need(size + 4 + struct.unpack_from("<I", self.bytes, size)[0]):
+            return b""
+        return self.take(size + 4 + struct.unpack_from("<I", self.bytes, size)[0])
+
     def message(self, is_answer):
+        if not self.need(8):
+            return b""
+        if is_frame(self.bytes):
+            return self.frame(is_answer)
         while b"\r\n\r\n" not in self.bytes:
             if not self.more():
                 return b""
@@ -157,9 +200,11 @@ class Proxy:
     def pass_on(self, request, connection, upstream, answering):
         """One request and its answer; False: the connection is no more."""
         fault = self.next_fault()
+        if fault.startswith("unavailable") and request[3:8] == bytes(5):
+            fault = ""  # a greeting is not refused
         how, _, step = fault.partition(" ")
         if how == "unavailable":
-            connection.sendall(UNAVAILABLE)
+            connection.sendall(unavailable(request) if is_frame(request) else UNAVAILABLE)
             return True
         if step == "half request":
             upstream.sendall(request[:len(request) // 2])

@@ -324,6 +324,28 @@ TEST(a_result_whose_struct_does_not_say_its_size_is_refused)
     rig_close(&rig);
 }
 
+/* Also one that reads: the service has its tokens where it writes. */
+TEST(a_transaction_goes_to_the_region_that_writes)
+{
+    struct script script = { .acts = { { GOOD, .closes = 1 } }, .count = 1 };
+    struct fake *other = fake_start(play, &script);
+    struct rig rig = rig_open(&script, 0);
+    orrery_key key = orrery_key_text("k");
+    orrery_transaction *reads = NULL;
+
+    rig.client->read_endpoint = memory_text(slice_of(fake_url(rig.fake)));
+    rig.client->write_endpoint = memory_text(slice_of(fake_url(other)));
+    CHECK(orrery_transaction_new(&reads) == ORRERY_OK);
+    orrery_transaction_read(reads, left, "1", NULL, &key);
+    orrery_transaction_read(reads, right, "1", NULL, &key);
+    CHECK(orrery_transaction_run(rig.client, rig.transaction, NULL, NULL) == ORRERY_OK);
+    CHECK(orrery_transaction_run(rig.client, reads, NULL, NULL) == ORRERY_OK);
+    CHECK(fake_asked(rig.fake) == 0 && fake_asked(other) == 2);
+    orrery_transaction_free(reads);
+    rig_close(&rig);
+    fake_stop(other);
+}
+
 /* ---- what is refused before anything is sent */
 
 struct mistake {

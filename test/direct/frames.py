@@ -1,9 +1,10 @@
 """test/direct/frames.py - a client of Direct mode in small: what HTTP says in words, in frames.
 
-Its tables are its own, so that a wrong row of src/rntbd/tokens.def is seen here.
+Its tables are its own, so that a wrong row of src/frame/tokens.def is seen here.
 """
 import itertools
 import os
+import re
 import socket
 import ssl
 import struct
@@ -27,6 +28,27 @@ READ, READ_FEED, QUERY, UPSERT, BATCH = 0x03, 0x04, 0x0f, 0x13, 0x25
 ON_ONE = {"GET": READ, "PUT": 0x06, "DELETE": 0x05, "PATCH": 0x02, "HEAD": 0x11, "POST": 0x08}
 ON_LIST = {"GET": READ_FEED, "POST": 0x01, "HEAD": 0x12}
 MARKS = {"x-ms-documentdb-isquery": QUERY, "x-ms-documentdb-is-upsert": UPSERT, "x-ms-cosmos-is-batch-request": BATCH}
+
+# What SDKs send in frames, by resource: (operations on one, operations on the list). Everything else they send over HTTP.
+SENT = {"dbs": ({"GET"}, {"GET", QUERY}), "colls": (set(), {"GET", QUERY}), "users": ({"GET", "PUT"}, {"GET", QUERY}),
+        "permissions": ({"GET", "PUT", "DELETE"}, {"GET", QUERY}), "conflicts": ({"GET", "DELETE"}, {"GET", QUERY}),
+        "attachments": ({"GET", "PUT", "DELETE"}, {"GET", "POST", QUERY, UPSERT}), "sprocs": ({"POST"}, set()),
+        "docs": ({"GET", "PUT", "DELETE", "PATCH", "HEAD"}, {"GET", "POST", "HEAD", QUERY, UPSERT, BATCH})}
+
+# And what the server calls them, of which test/wire has a case each; HEAD is test/direct's.
+OPERATIONS = {"%s_%s" % (name, what) for name, whats in (
+    ("database", "read list query"), ("container", "list query"), ("user", "read replace list query"),
+    ("permission", "read replace delete list query"), ("conflict", "read delete list query"),
+    ("attachment", "create read replace upsert delete list query"),
+    ("document", "create read replace upsert patch delete list query batch"), ("procedure", "execute"))
+              for what in whats.split()}
+COUNTED = re.compile(r'^orrery_requests_direct_total{operation="(\w+)"}', re.MULTILINE)
+
+
+def not_asked(metrics):
+    """Which of them the server was never asked in frames."""
+    return sorted(OPERATIONS - set(COUNTED.findall(metrics)))
+
 
 TRUTH = {"true": 1, "false": 0}
 TEXTS = {"authorization": 0x01, "x-ms-session-token": 0x05, "x-ms-continuation": 0x06, "x-ms-documentdb-partitionkey": 0x2b,
@@ -189,12 +211,15 @@ def operation_of(method, is_list, headers):
 def request_of(method, target, headers, body):
     """(resource, operation, tokens, payload), or NotDirect."""
     resource, is_list, tokens = path_tokens(target)
-    if resource != 3 and not (resource == 7 and method == "POST" and not is_list):
-        raise NotDirect(target)
     names = [name.lower() for name, _ in headers]
     if len(set(names)) < len(names) or any(name == "x-ms-version" and value != "2020-07-15" for name, value in headers):
         raise NotDirect("headers")
     operation = operation_of(method, is_list, headers)
+    sent = SENT[target.partition("?")[0].strip("/").split("/")[-1 if is_list else -2]][is_list]
+    if (operation if operation in MARKS.values() else method) not in sent:
+        raise NotDirect(target)
+    if any(name.lower() == "content-type" and "json" != value.partition("/")[2].split("+")[-1] for name, value in headers):
+        raise NotDirect("media")
     tokens += [header_token(name, value, operation) for name, value in headers if name.lower() not in SAID_BY_THE_OPERATION]
     tokens.append(token(0x02, BYTE, 1 if body else 0))
     return resource, operation, tokens, body or None

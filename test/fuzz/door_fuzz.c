@@ -61,9 +61,7 @@ static struct auth *open_auth(struct op *op)
 static void fuzz_header(struct op *op, struct slice input)
 {
     struct request request = { .method = METHOD_GET };
-    struct auth_subject subject = { .type = slice_of("dbs"),
-                                    .link = slice_of("dbs/d"),
-                                    .raw_link = slice_of("dbs/d") };
+    struct auth_subject subject = { .type = slice_of("dbs"), .link = slice_of("dbs/d") };
     struct auth *auth = open_auth(op);
     struct auth_who who;
     struct buf token;

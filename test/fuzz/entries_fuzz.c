@@ -149,7 +149,8 @@ static bool read_policy(struct op *op, struct slice text, bool planar, struct in
     struct json given;
 
     json_builder_init(&out, &op->arena);
-    if (!read_object(op, text, &given) || indexing_policy_define(op, given, planar, &out) != ST_OK)
+    if (!read_object(op, text, &given) ||
+        indexing_policy_define(op, given, (struct indexing_options){ .is_geometry = planar }, &out) != ST_OK)
         return false;
     source.policy = json_built(&out);
     *has_cells = json_kind(json_get(source.policy, "spatialIndexes")) != JSON_UNDEFINED;

@@ -285,8 +285,10 @@ class Maker:
     def from_clause(self, names_item):
         """Its text. Without the item's own name, only the elements of an array are there."""
         query, roll = self.query, self.rng.random()
-        if roll < 0.8:
+        if roll < 0.7:
             return "FROM c"
+        if roll < 0.8:
+            return self.from_subquery()
         text, get, _ = self.path(choices=make.ARRAYS)
         if roll < 0.84 and not names_item:
             query.rows = lambda item: [{"c": item, "x": one} for one in elements(get({"c": item}))]
@@ -296,9 +298,22 @@ class Maker:
         query.rows = lambda item: [{"c": item, "x": one} for one in elements(get({"c": item}))]
         return "FROM c JOIN x IN %s" % text
 
+    def from_subquery(self):
+        """The items through a subquery, or several, with filters of their own: they have the names that items have."""
+        query, text, tests = self.query, "c", []
+        for _ in range(self.rng.choice([1, 1, 2])):
+            condition = ""
+            if self.rng.random() < 0.5:
+                condition, test = self.simple()
+                condition = " WHERE " + condition
+                tests.append(test)
+            text = "(SELECT %s FROM %s%s) AS c" % (self.rng.choice(["*", "*", "VALUE c"]), text, condition)
+        query.rows = lambda item: [{"c": item}] if all(test({"c": item}) is True for test in tests) else []
+        return "FROM " + text
+
     def where_clause(self, clause):
         query = self.query
-        if "WHERE" in clause or self.rng.random() < 0.12:
+        if clause.startswith("FROM x IN") or self.rng.random() < 0.12:
             return clause
         parts = [self.condition()]
         if "JOIN" in clause and self.rng.random() < 0.7:
@@ -389,6 +404,8 @@ class Maker:
             query.text = "SELECT %s* FROM c%s ORDER BY %s%s%s" % (top, where, text, " DESC" if down else "", limit)
         else:
             self.focused_aggregate(shape, path, where)
+        if rng.random() < 0.15:
+            query.text = query.text.replace("FROM c", self.from_subquery(), 1)
 
     def focused_aggregate(self, shape, path, where):
         query, (text, get, _) = self.query, path

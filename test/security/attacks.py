@@ -17,6 +17,7 @@ import struct
 import time
 
 import client as clients
+import surfaces
 import twins
 from crowds import ENDLESS, allow_descriptors, leave
 from peer import Peer, check, head
@@ -53,6 +54,7 @@ def set_up(peer):
         peer.must(201, "POST", LARGE, {"id": str(number), "pk": "a", "text": "x" * 1000000})
     peer.must(201, "POST", COLL + "/udfs", {"id": "keep", "body": "function (x) { var before = globalThis.kept; globalThis.kept = x; return before || 'nothing'; }"})
     peer.must(201, "POST", COLL + "/sprocs", {"id": "loop", "body": "function () { for (;;); }"})
+    surfaces.set_up(peer)
 
 
 def tally(statuses):
@@ -496,11 +498,19 @@ def rapid_reset(field):
     return "%d streams were opened and reset; %d connections were ended" % (sent, ended)
 
 
+def crowd_of(count, attack):
+    """So many at a time of what the attack makes of the field: a function that gives statuses."""
+    def run(field):
+        return no_faults([status for statuses in many(count, attack(field)) for status in statuses])
+    return run
+
+
 ALL = [("odd paths", odd_paths), ("framing", framing), ("giant heads", giant_heads), ("bodies unsigned", bodies_unsigned),
        ("bodies signed", bodies_signed), ("slow writers", slow_writers), ("slow readers", slow_readers), ("many paths", many_paths),
        ("large scripts", large_scripts), ("feed pages", feed_pages), ("endless loops", endless_loops), ("endless queries", endless_queries),
        ("udf globals", udf_globals), ("hash twins", hash_twins), ("forged bearers", forged_bearers), ("handshakes", handshakes),
-       ("idle connections", idle_connections), ("rapid reset", rapid_reset)]
-
-# The processor is shared by all queries: docs/security.md, "Any client that may query".
-MAY_BE_SLOW = {"endless queries"}
+       ("idle connections", idle_connections), ("rapid reset", rapid_reset), ("direct half heads", surfaces.direct_half_heads),
+       ("direct half payloads", surfaces.direct_half_payloads), ("direct never read", surfaces.direct_never_read),
+       ("direct greetings", surfaces.direct_greetings), ("binary bombs", crowd_of(16, surfaces.binary_bombs)),
+       ("many words", crowd_of(12, surfaces.many_words)), ("word searches", crowd_of(32, surfaces.word_searches)),
+       ("giant tokens", crowd_of(16, surfaces.giant_tokens))]

@@ -1,7 +1,7 @@
 /*
  * tools/bench/client.c - point reads by the client library beside bare libcurl that fetches the same bytes.
  * Both in one thread and one after another on one connection, in turns; what counts is this process's CPU time.
- * Then creates in bulk, and documents that the manager moves.
+ * Then the same reads in Direct mode, one after another and many at a time; creates in bulk; documents that the manager moves.
  * usage: bench-client ENDPOINT KEY [ROUNDS [READS]]
  */
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void make_item(void)
     must(orrery_item_create(client, items, text, ORRERY_TEXT, NULL, NULL, NULL) == ORRERY_OK, "item");
 }
 
-static double by_library(int reads)
+static double by_library(orrery_client *of, int reads)
 {
     orrery_key key = orrery_key_text("k");
     double began = cpu_seconds();
@@ -51,7 +51,7 @@ static double by_library(int reads)
     for (int i = 0; i < reads; i++) {
         orrery_response *response = NULL;
 
-        must(orrery_item_read(client, items, "1", &key, NULL, &response) == ORRERY_OK, "read");
+        must(orrery_item_read(of, items, "1", &key, NULL, &response) == ORRERY_OK, "read");
         orrery_response_free(response);
     }
     return cpu_seconds() - began;
@@ -149,6 +149,60 @@ static void create_items(const char *link, int first, int count)
     orrery_batch_free(batch);
 }
 
+/* ---- over HTTP and in Direct mode, in turns */
+
+enum { IN_FLIGHT = 64 };
+
+struct flight {
+    int left; /* to be sent */
+};
+
+static void next_read(orrery_client *of, void *context, orrery_status status, orrery_response *response)
+{
+    struct flight *flight = context;
+    orrery_key key = orrery_key_text("k");
+    orrery_options options = { .size = sizeof(options), .done = next_read, .context = flight };
+
+    must(status == ORRERY_OK, "read in flight");
+    orrery_response_free(response);
+    if (flight->left-- > 0)
+        must(orrery_item_read(of, items, "1", &key, &options, NULL) == ORRERY_OK, "read in flight");
+}
+
+static void by_flight(orrery_client *of, int reads, double *cpu, double *wall)
+{
+    struct flight flight = { .left = reads };
+    double began = wall_seconds(), used = cpu_seconds();
+    size_t under_way = 1;
+
+    for (int i = 0; i < IN_FLIGHT; i++)
+        next_read(of, &flight, ORRERY_OK, NULL);
+    while (under_way > 0)
+        must(orrery_run(of, -1, &under_way) == ORRERY_OK, "run");
+    *cpu += cpu_seconds() - used;
+    *wall += wall_seconds() - began;
+}
+
+static void measure_direct(const orrery_settings *settings, int rounds, int reads)
+{
+    orrery_settings in_frames = *settings;
+    orrery_client *sides[2] = { client, NULL };
+    double alone[2] = { 0 }, cpu[2] = { 0 }, wall[2] = { 0 };
+
+    in_frames.direct = 1;
+    must(orrery_open(&in_frames, &sides[1]) == ORRERY_OK, "direct");
+    for (int i = 0; i < rounds; i++)
+        for (int side = 0; side < 2; side++) {
+            alone[side] += by_library(sides[side], reads);
+            by_flight(sides[side], reads, &cpu[side], &wall[side]);
+        }
+    printf("CPU of a read, direct by HTTP   one at a time %.2f   %d in flight %.2f (at most 1.00)\n",
+           alone[1] / alone[0], IN_FLIGHT, cpu[1] / cpu[0]);
+    printf("reads per second, %d in flight  HTTP %7.0f   direct %7.0f (at least that)\n", IN_FLIGHT,
+           rounds * reads / wall[0], rounds * reads / wall[1]);
+    orrery_close(sides[1]);
+}
+
 static void measure_bulk(void)
 {
     double began = wall_seconds();
@@ -193,15 +247,16 @@ int main(int argc, char **argv)
         return 2;
     make_item();
     bare_open(&bare);
-    by_library(reads);
+    by_library(client, reads);
     by_curl(&bare, reads);
     for (int i = 0; i < rounds; i++) {
-        ours += by_library(reads);
+        ours += by_library(client, reads);
         theirs += by_curl(&bare, reads);
     }
     printf("point reads per second of CPU   library %7.0f   bare libcurl %7.0f   ratio %.2f (at least 0.9)\n",
            rounds * reads / ours, rounds * reads / theirs, theirs / ours);
     bare_close(&bare);
+    measure_direct(&settings, rounds, reads);
     measure_bulk();
     measure_manager();
     orrery_close(client);

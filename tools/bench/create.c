@@ -78,9 +78,7 @@ static struct container *make_container(struct bench *bench, const char *name, c
     op_begin(&bench->op, OP_TIMEOUT_MS);
     buf_init(&text, &bench->op.arena);
     buf_printf(&text, "{\"id\":\"%s\",\"partitionKey\":{\"paths\":[\"/pk\"],\"version\":2}%s}", name, more);
-    check(bench,
-          container_define(&bench->op, parse(bench, &text), (struct define_options){ .key_required = true },
-                           &definition),
+    check(bench, container_define(&bench->op, parse(bench, &text), (struct define_options){ 0 }, &definition),
           "define");
     check(bench,
           catalog_create_container(&bench->op, bench->catalog, bench->database, definition, 1, &container),

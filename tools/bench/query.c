@@ -76,9 +76,7 @@ static void open_all(struct bench *bench, const char *directory)
     check(bench, catalog_create_database(&bench->op, bench->catalog, slice_of("db"), &bench->database),
           "database");
     check(bench, json_parse(&bench->op, slice_of(text), &body), "definition");
-    check(bench,
-          container_define(&bench->op, body, (struct define_options){ .key_required = true }, &definition),
-          "define");
+    check(bench, container_define(&bench->op, body, (struct define_options){ 0 }, &definition), "define");
     check(bench,
           catalog_create_container(&bench->op, bench->catalog, bench->database, definition, 1,
                                    &bench->container),

@@ -60,9 +60,7 @@ static struct container *make_container(struct bench *bench, const char *id, uin
     buf_init(&text, &bench->op.arena);
     buf_printf(&text, "{\"id\":\"%s\",\"partitionKey\":{\"paths\":[\"/pk\"],\"version\":2}}", id);
     check(bench, json_parse(&bench->op, buf_as_slice(&text), &body), "definition");
-    check(bench,
-          container_define(&bench->op, body, (struct define_options){ .key_required = true }, &definition),
-          "define");
+    check(bench, container_define(&bench->op, body, (struct define_options){ 0 }, &definition), "define");
     check(bench,
           catalog_create_container(&bench->op, bench->service.catalog, bench->database, definition, ranges,
                                    &container),

@@ -277,7 +277,7 @@ static enum status bind_subquery(struct binder *b, struct expr *expr, const stru
     b->select = outer;
     b->nested_aggregate = nested_aggregate;
     if (place == IN_GROUP)
-        TRY(bind_wrong(b, bind_not_in_group(b, expr->select->span)));
+        TRY(bind_wrong(b, bind_not_in_group(b, bind_subquery_span(expr))));
     if (expr->kind == EXPR_SUBQUERY && may_be_many(b, expr->select))
         TRY(bind_wrong(
             b, mistake(b->op, expr->select->span, "SC2201",

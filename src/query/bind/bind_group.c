@@ -80,6 +80,8 @@ static struct expr *group_key(struct binder *b, const struct select *select, siz
 
 static enum status not_grouped(struct binder *b, const struct grouping *grouping, const struct expr *property)
 {
+    while (property->kind == EXPR_INDEX && property->kid[1]->value.kind == JSON_NUMBER)
+        property = property->kid[0]; /* c.a[0] is told as c.a */
     return bind_wrong(
         b, mistake(b->op, property->span, grouping->code,
                    "Property reference '%.*s' is invalid in the %s because it is not contained in either an "
@@ -176,7 +178,7 @@ enum status bind_group_list(struct binder *b, struct select *select, const struc
         TRY(bind_expr(b, expr, names, IN_GROUP));
         if (!refers(expr))
             TRY(bind_wrong(
-                b, mistake(b->op, expr->select ? expr->select->span : expr->span, "SC2110",
+                b, mistake(b->op, bind_subquery_span(expr), "SC2110",
                            "Each GROUP BY expression must contain at least one property reference.")));
     }
 out:

@@ -64,6 +64,12 @@ enum status bind_expr(struct binder *b, struct expr *expr, const struct visible 
 /* A column or a member of an object is called as one before it. */
 enum status bind_repeated_name(struct binder *b, struct slice name, struct span span);
 
+/* Where a subquery stands: without its parentheses, or with the word before it and these. */
+static inline struct span bind_subquery_span(const struct expr *expr)
+{
+    return expr->kind == EXPR_SUBQUERY ? expr->select->span : expr->span;
+}
+
 /* An aggregate or a subquery stands there. */
 enum status bind_not_in_group(struct binder *b, struct span span);
 

@@ -101,17 +101,19 @@ struct json eval_system(struct eval *eval, struct query_row *row)
 struct value eval_plain(struct eval *eval, struct value value)
 {
     struct json_builder out;
-    struct json system;
+    struct json system, front, back;
 
     if (!value.is_row)
         return value;
     system = eval_system(eval, value.row);
     if (eval->status != ST_OK)
         return value_undefined;
+    json_split(&eval->op->arena, value.row->body, value.row->behind, &front, &back);
     json_builder_init(&out, &eval->op->arena);
     json_begin_object(&out);
-    json_add_members(&out, value.row->body, NULL);
+    json_add_members(&out, front, NULL);
     json_add_members(&out, system, NULL);
+    json_add_members(&out, back, NULL);
     json_end(&out);
     return eval_built(eval, &out);
 }

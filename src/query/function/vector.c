@@ -181,20 +181,43 @@ static enum status check_option(struct op *op, struct span span, struct slice na
                    SLICE_ARGS(name));
 }
 
+/* Said in the text, or by a parameter. */
+static bool is_said(const struct expr *expr)
+{
+    return expr->kind == EXPR_LITERAL || expr->kind == EXPR_PARAMETER;
+}
+
+/* Whether the search is to be exact. */
+static enum status check_exactness(struct op *op, const struct expr *call)
+{
+    const struct expr *given = call->kid_count > 2 ? call->kid[2] : NULL;
+
+    if (!given || (is_said(given) && value_is_bool(given->value)))
+        return ST_OK;
+    return mistake(op, given->span, "SC2212",
+                   "The third argument provided in the VectorDistance function is invalid. This value must "
+                   "be a boolean value set to either \"true\" to execute an exact search or \"false\" to "
+                   "execute an efficient search leveraging the index.");
+}
+
 enum status vector_check_call(struct op *op, const struct expr *call, const struct vector_policy *policy)
 {
     const struct expr *given = call->kid_count > 3 ? call->kid[3] : NULL;
     enum status st = ST_OK;
 
     (void)policy;
+    TRY(check_exactness(op, call));
     if (!given)
-        return ST_OK;
+        goto out;
     if (given->kind == EXPR_OBJECT) {
         for (size_t i = 0; i < given->kid_count; i++)
             TRY(check_option(op, given->span, given->names[i], constant(given->kid[i])));
     } else if (constant(given).kind == JSON_OBJECT) {
         for (struct json_iter i = json_iter(constant(given).json); json_next(&i);)
             TRY(check_option(op, given->span, i.name, value_from_json(i.value)));
+    } else {
+        TRY(mistake(op, given->span, "SC2210",
+                    "Options argument of VectorDistance function must be an object literal expression."));
     }
 out:
     return st;

@@ -9,6 +9,7 @@
 #include "query/plan/composite.h"
 #include "query/plan/cost.h"
 #include "query/plan/covered.h"
+#include "query/plan/filter.h"
 
 /* ---- what a statement looks at ---- */
 
@@ -75,14 +76,22 @@ static bool select_looks_at_path(struct looking *looking, const struct select *s
     return !select->star;
 }
 
-/* FROM c, and rows that are gathered. */
-static bool is_simple(const struct select *select)
+const struct select *covered_items(const struct select *select)
 {
     const struct source *first = select->source;
 
-    return select->source_count == 1 && first->kind == SOURCE_PATH && first->path->kind == EXPR_NAME &&
-           first->path->slot == SLOT_ROOT && select->order_count == 0 &&
-           (select->aggregate_count || select->group_count || select->distinct);
+    if (select->source_count != 1)
+        return NULL;
+    if (first->kind == SOURCE_PATH)
+        return first->path->kind == EXPR_NAME && first->path->slot == SLOT_ROOT ? select : NULL;
+    return first->kind == SOURCE_SUBQUERY && filter_passes_rows(first->select) ? covered_items(first->select)
+                                                                               : NULL;
+}
+
+/* Rows that are gathered, in no order. */
+static bool is_gathered(const struct select *select)
+{
+    return select->order_count == 0 && (select->aggregate_count || select->group_count || select->distinct);
 }
 
 /* ---- COUNT alone ---- */
@@ -98,11 +107,19 @@ static bool only_counts(const struct select *select)
     return select->aggregate_count && select->group_count == 0;
 }
 
+/* The statement's own, or one of those that it reads: covered_items(). */
+static bool has_filter(const struct select *select)
+{
+    if (select->where)
+        return true;
+    return select->source[0].kind == SOURCE_SUBQUERY && has_filter(select->source[0].select);
+}
+
 /* The items that are counted: those of the filter, of the scope's own key. NULL: all there are. */
 static bool count_is_exact(struct planner *planner, const struct select *select, struct access *filter,
                            struct access *picks, struct access **counted)
 {
-    struct access *access = select->where ? filter : NULL;
+    struct access *access = has_filter(select) ? filter : NULL;
 
     if (access && (access->kind == ACCESS_ANY || !access->exact))
         return false;
@@ -134,7 +151,7 @@ static bool wants_missing(struct eval *eval, const struct select *select, bool *
     struct json_builder empty;
     bool passes, shows;
 
-    assert(select->source_count == 1); /* is_simple() */
+    assert(select->source_count == 1); /* covered_items() */
     json_builder_init(&empty, &eval->op->arena);
     json_begin_object(&empty);
     json_end(&empty);
@@ -186,7 +203,7 @@ static enum status choose_terms(struct planner *planner, struct eval *eval, cons
                                 struct access *access, struct covered *covered)
 {
     const struct source *first = select->source;
-    struct looking looking = { .alias = { .slot = first->slot, .path = first->path } };
+    struct looking looking = { .alias = { .source = first } };
     enum status st = ST_OK;
 
     if (!planner->index->is_whole || !select_looks_at_path(&looking, select) || !looking.has_path ||
@@ -203,13 +220,13 @@ enum status covered_choose(struct planner *planner, struct eval *eval, const str
                            struct access *access, struct access *picks, struct covered *covered)
 {
     *covered = (struct covered){ .kind = COVERED_NOT };
-    if (planner->index->hides || !is_simple(select))
+    if (planner->index->hides || !is_gathered(select) || !covered_items(select))
         return ST_OK;
     if (only_counts(select) && count_is_exact(planner, select, access, picks, &covered->counted)) {
         covered->kind = COVERED_COUNT;
         return ST_OK;
     }
-    return choose_terms(planner, eval, select, access, covered);
+    return covered_items(select) == select ? choose_terms(planner, eval, select, access, covered) : ST_OK;
 }
 
 enum status covered_cost(struct planner *planner, const struct covered *covered, double *cost)

@@ -29,6 +29,12 @@ struct covered {
 enum status covered_choose(struct planner *planner, struct eval *eval, const struct select *select,
                            struct access *access, struct access *picks, struct covered *covered);
 
+/*
+ * The statement that reads the container: this one, or the one that it has the items of, whole and all that pass, as
+ * FROM (SELECT * FROM c WHERE ...) has them. NULL: its rows are others.
+ */
+const struct select *covered_items(const struct select *select);
+
 /* What that would cost, in the words of cost.h. */
 enum status covered_cost(struct planner *planner, const struct covered *covered, double *cost);
 

@@ -360,6 +360,9 @@ static struct demand *of_tests(struct reader *reader, struct term term, kinds tr
 
     if ((truths & KINDS_BOOLEAN) != KINDS_BOOLEAN || term.expr->kind == EXPR_EXISTS)
         return of_truth(reader, term, truths);
+    if (term.expr->kind == EXPR_BETWEEN)
+        return demand_pair(reader, DEMAND_OR, demand_between(reader, term, true),
+                           demand_between(reader, term, false));
     defined = demand_list(reader, DEMAND_AND, 1); /* the value that is tested, whatever comes of it */
     demand_put(defined, demand_kinds(reader, demand_kid(term, 0), KINDS_DEFINED));
     return defined;

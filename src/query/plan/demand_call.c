@@ -218,7 +218,7 @@ static struct demand *length(struct reader *reader, struct term term, struct val
     if (values.count == 1 && interval_is_point(values.interval) && value.kind == JSON_NUMBER &&
         value.number == 0)
         return demand_equal(reader, demand_kid(term, 0), value_string(slice_of("")));
-    return demand_kinds(reader, demand_kid(term, 0), string);
+    return demand_any();
 }
 
 /* Whether a test of two strings is told to pass over case; false when that is not known. */
@@ -279,7 +279,7 @@ static bool elements_of(struct reader *reader, struct value array, bool partly, 
     for (struct json_iter i = json_iter(array.json); json_next(&i);) {
         enum json_kind kind = json_kind(i.value);
 
-        point[count++] = partly && kind >= JSON_ARRAY ? interval_of_kinds(kind, kind)
+        point[count++] = partly && kind == JSON_OBJECT ? interval_of_kinds(kind, kind)
                                                       : interval_of_value(value_from_json(i.value));
     }
     *values = values_of(point, count);
@@ -395,32 +395,24 @@ static struct demand *chosen(struct reader *reader, struct term call, struct val
     }
     list = demand_list(reader, DEMAND_OR, call.expr->kid_count);
     for (size_t i = 1; i < call.expr->kid_count; i++)
-        demand_put(list, demand_among(reader, demand_kid(call, i), values));
+        demand_put(list, demand_pair(reader, DEMAND_AND,
+                                     demand_equal(reader, demand_kid(call, 0), value_int((int64_t)i)),
+                                     demand_among(reader, demand_kid(call, i), values)));
     return list;
 }
 
 /* ---- calls ---- */
 
-/* Of constants that are no geometries the service's planner does not say that nothing comes of them. */
-static bool is_left_open(struct term call, size_t i)
-{
-    struct value value;
-
-    return call.expr->builtin->flags & SPATIAL && fold_constant(call.expr->kid[i], &value);
-}
-
 /* What the function takes; where it takes undefined, nothing. */
 static struct demand *of_signature(struct reader *reader, struct term call)
 {
-    const char *signature = builtin_signature(call.expr->builtin);
-    const char *letter = signature ? signature + 1 : "";
+    const char *signature = builtin_signature(call.expr->builtin, call.expr->kid_count);
+    const char *at = signature ? signature + 1 : "";
     struct demand *list = demand_list(reader, DEMAND_AND, call.expr->kid_count);
+    char letter;
 
-    for (size_t i = 0; i < call.expr->kid_count && *letter; i++) {
-        if (!is_left_open(call, i))
-            demand_put(list, demand_kinds(reader, demand_kid(call, i), kinds_of_letter(*letter)));
-        letter += letter[1] != '\0';
-    }
+    for (size_t i = 0; i < call.expr->kid_count && (letter = signature_next(&at)); i++)
+        demand_put(list, demand_kinds(reader, demand_kid(call, i), kinds_of_letter(letter)));
     return list;
 }
 

@@ -49,8 +49,8 @@ static struct demand *in_order(struct reader *reader, enum operator_kind operati
 {
     if (value.kind == JSON_UNDEFINED || value.kind >= JSON_ARRAY || is_at_end(operation, value))
         return demand_none(reader);
-    if (!is_finite(value))
-        return demand_kinds(reader, term, number);
+    if (value.kind == JSON_NUMBER && isnan(value.number))
+        return demand_none(reader);
     return demand_among(reader, term, values_of_one(reader, ordered(operation, value)));
 }
 
@@ -67,14 +67,14 @@ static struct demand *different(struct reader *reader, struct term term, struct 
     return demand_among(reader, term, values_of(both, 2));
 }
 
-/* No document holds NaN; of what is computed the service's planner does not say. */
+/* What equals infinity lies at the end of numbers: the service's planner names no key there. */
 static struct demand *equal(struct reader *reader, struct term term, struct value value)
 {
     if (value.kind == JSON_UNDEFINED)
         return demand_none(reader);
-    if (is_finite(value))
+    if (value.kind != JSON_NUMBER || !isinf(value.number))
         return demand_equal(reader, term, value);
-    return isnan(value.number) ? demand_equal(reader, term, value) : demand_kinds(reader, term, number);
+    return in_order(reader, value.number > 0 ? OPERATOR_GREATER_EQUAL : OPERATOR_LESS_EQUAL, term, value);
 }
 
 static struct demand *with_constant(struct reader *reader, enum operator_kind operation, struct term term,
@@ -141,35 +141,26 @@ static struct demand *comparison(struct reader *reader, struct term term, kinds 
     return demand_compared(reader, operation, demand_kid(term, 0), demand_kid(term, 1));
 }
 
-/* Whether a value can be put in order with others. */
-static bool is_bound(struct value value)
-{
-    return value.kind != JSON_UNDEFINED && value.kind < JSON_ARRAY && is_finite(value);
-}
-
-/* Bounds that are no constants leave what is defined; NOT between two of one kind, that kind. */
+/* Not less than the one and not greater than the other; else one of these. */
 struct demand *demand_between(struct reader *reader, struct term term, bool truth)
 {
-    struct term value = demand_kid(term, 0);
-    struct interval above, below, both;
-    struct value low, high;
+    struct term value = demand_kid(term, 0), low = demand_kid(term, 1), high = demand_kid(term, 2);
 
-    if (!demand_constant(demand_kid(term, 1), &low) || !demand_constant(demand_kid(term, 2), &high) ||
-        !is_bound(low) || !is_bound(high))
-        return demand_kinds(reader, value, KINDS_DEFINED);
-    if (!truth)
-        return demand_kinds(reader, value,
-                            kinds_beside(low) == kinds_beside(high) ? kinds_beside(low) : KINDS_DEFINED);
-    above = interval_of_order(OPERATOR_GREATER_EQUAL, low);
-    below = interval_of_order(OPERATOR_LESS_EQUAL, high);
-    both = interval_meet(&above, &below);
-    return interval_is_empty(&both) ? demand_none(reader)
-                                    : demand_among(reader, value, values_of_one(reader, both));
+    if (truth)
+        return demand_pair(reader, DEMAND_AND, demand_compared(reader, OPERATOR_GREATER_EQUAL, value, low),
+                           demand_compared(reader, OPERATOR_LESS_EQUAL, value, high));
+    return demand_pair(reader, DEMAND_OR, demand_compared(reader, OPERATOR_LESS, value, low),
+                       demand_compared(reader, OPERATOR_GREATER, value, high));
 }
 
 /* ---- IN ---- */
 
-/* The constants of a list, undefined ones left out; false when it has others, or NaN and its like. */
+static bool is_nan(struct value value)
+{
+    return value.kind == JSON_NUMBER && isnan(value.number);
+}
+
+/* The constants of a list, undefined ones left out; false when it has others. */
 static bool points_of(struct reader *reader, struct term term, struct values *values)
 {
     size_t count = term.expr->kid_count;
@@ -178,7 +169,7 @@ static bool points_of(struct reader *reader, struct term term, struct values *va
     struct value value;
 
     for (size_t i = 1; point && i < count; i++) {
-        if (!demand_constant(demand_kid(term, i), &value) || !is_finite(value))
+        if (!demand_constant(demand_kid(term, i), &value) || (is_nan(value) && count == 2))
             return false;
         if (value.kind != JSON_UNDEFINED)
             point[found++] = interval_of_value(value);
@@ -193,7 +184,7 @@ static struct demand *equals_each(struct reader *reader, struct term term)
     struct value value;
 
     for (size_t i = 1; i < term.expr->kid_count; i++) {
-        if (fold_constant(term.expr->kid[i], &value) && !is_finite(value))
+        if (fold_constant(term.expr->kid[i], &value) && is_nan(value))
             return demand_kinds(reader, demand_kid(term, 0), KINDS_DEFINED);
         demand_put(list, demand_compared(reader, OPERATOR_EQUAL, demand_kid(term, 0), demand_kid(term, i)));
     }
@@ -208,8 +199,9 @@ static struct demand *equals_none(struct reader *reader, struct term term)
     struct demand *list = demand_list(reader, DEMAND_AND, EXCLUDED_MAX);
     struct value value;
 
+    demand_put(list, demand_kinds(reader, demand_kid(term, 0), KINDS_DEFINED));
     if (term.expr->kid_count > EXCLUDED_MAX)
-        return demand_kinds(reader, demand_kid(term, 0), KINDS_DEFINED);
+        return list;
     for (size_t i = 1; i < term.expr->kid_count; i++)
         if (fold_constant(term.expr->kid[i], &value) && value.kind != JSON_UNDEFINED)
             demand_put(list, different(reader, demand_kid(term, 0), value));
@@ -229,19 +221,22 @@ struct demand *demand_in(struct reader *reader, struct term term, bool truth)
 
 /* ---- logic ---- */
 
-static struct demand *logic(struct reader *reader, struct term term, kinds truths)
+static struct demand *logic_is(struct reader *reader, struct term term, bool truth)
 {
-    bool truth = truths & kinds_one(JSON_TRUE);
     bool every = (term.expr->operation == OPERATOR_AND) == truth;
-    struct demand *list;
+    struct demand *list = demand_list(reader, every ? DEMAND_AND : DEMAND_OR, term.expr->kid_count);
 
-    if ((truths & KINDS_BOOLEAN) == KINDS_BOOLEAN)
-        return demand_any();
-    list = demand_list(reader, every ? DEMAND_AND : DEMAND_OR, term.expr->kid_count);
     for (size_t i = 0; i < term.expr->kid_count; i++)
         demand_put(list,
                    demand_kinds(reader, demand_kid(term, i), kinds_one(truth ? JSON_TRUE : JSON_FALSE)));
     return list;
+}
+
+static struct demand *logic(struct reader *reader, struct term term, kinds truths)
+{
+    if ((truths & KINDS_BOOLEAN) != KINDS_BOOLEAN)
+        return logic_is(reader, term, truths & kinds_one(JSON_TRUE));
+    return demand_pair(reader, DEMAND_OR, logic_is(reader, term, true), logic_is(reader, term, false));
 }
 
 static struct demand *negation(struct reader *reader, struct term term, kinds truths)

@@ -184,11 +184,40 @@ struct filter *filter_where(struct arena *arena, const struct alias *aliases, co
 
 /* ---- statements ---- */
 
+/* Whether one of them may be an element of an array: itself, or as a row of a subquery. */
 static bool iterates(const struct alias *aliases)
 {
-    while (aliases && !aliases->iterates)
+    while (aliases && aliases->source->kind == SOURCE_PATH)
         aliases = aliases->outer;
     return aliases;
+}
+
+bool filter_passes_rows(const struct select *select)
+{
+    return select->star && select->source_count == 1 && !select->distinct && !select->group_count &&
+           !select->aggregate_count;
+}
+
+/* Every item is a row of it. FILTER_ANY says less: of a condition that was not understood, too. */
+static bool asks_nothing(const struct select *select)
+{
+    const struct source *first = &select->source[0];
+
+    if (!filter_passes_rows(select) || select->where)
+        return false;
+    return first->kind == SOURCE_SUBQUERY ? asks_nothing(first->select)
+                                          : first->kind == SOURCE_PATH && first->path->kind == EXPR_NAME;
+}
+
+static struct filter *sources(struct arena *arena, const struct alias *aliases, const struct select *select,
+                              size_t i);
+
+/* What a subquery among the sources asks of an item. */
+static struct filter *of_subquery(struct arena *arena, const struct alias *aliases,
+                                  const struct select *select)
+{
+    return filter_passes_rows(select) ? sources(arena, aliases, select, 0)
+                                      : filter_rows(arena, aliases, select);
 }
 
 /* What the sources from `i` on, and then the filter, ask of an item. */
@@ -196,19 +225,18 @@ static struct filter *sources(struct arena *arena, const struct alias *aliases, 
                               size_t i)
 {
     const struct source *source = &select->source[i];
-    struct alias alias = { .outer = aliases, .joined = i > 0 };
+    struct alias alias = { aliases, source };
     struct filter *filter;
 
     assert(i <= select->source_count);
     if (i == select->source_count)
         return select->where ? filter_where(arena, aliases, select->where, true) : filter_any();
-    alias.slot = source->slot;
-    alias.iterates = source->kind == SOURCE_ITERATE;
-    alias.path = source->kind == SOURCE_SUBQUERY ? NULL : source->path;
     filter = sources(arena, &alias, select, i + 1);
-    if (source->kind != SOURCE_SUBQUERY)
+    if (source->kind != SOURCE_SUBQUERY || asks_nothing(source->select))
         return filter;
-    return filter_pair(arena, FILTER_AND, filter, filter_rows(arena, aliases, source->select));
+    if (i + 1 == select->source_count && !select->where)
+        return of_subquery(arena, aliases, source->select);
+    return filter_pair(arena, FILTER_AND, filter, of_subquery(arena, aliases, source->select));
 }
 
 /* Whether EXISTS counts every row: a value that is undefined is none. */

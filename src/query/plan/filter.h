@@ -41,5 +41,11 @@ struct filter {
     size_t kid_count;
 };
 
+/*
+ * Whether a subquery's rows are those of its one source that pass its filter, as they are: then what it asks of an item is
+ * all that decides.
+ */
+bool filter_passes_rows(const struct select *select);
+
 /* What the statement's sources and its filter ask of an item; FILTER_ANY when that is nothing. */
 const struct filter *filter_of_select(struct arena *arena, const struct select *select);

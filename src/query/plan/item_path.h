@@ -5,13 +5,10 @@
 #include "index/policy.h"
 #include "query/value/tree.h"
 
-/* A source of the statement, or of one around it, and the path that it stands for. */
+/* A source of the statement, or of one around it: what its name stands for is found by looking into it. */
 struct alias {
     const struct alias *outer;
-    int slot;
-    const struct expr *path; /* NULL: it stands for none */
-    bool iterates;           /* it is an element of the array there */
-    bool joined;             /* it is not the first of its FROM */
+    const struct source *source;
 };
 
 enum { ITEM_STEPS_MAX = 32 };
@@ -21,7 +18,6 @@ struct path_traits {
     bool has_place;    /* c.a[0]: its terms are those of every element */
     bool computed;     /* its first step is a computed property, and no value of the document's */
     bool has_elements; /* an alias on the way is one of an array's elements */
-    bool is_indirect;  /* by a name that is computed, or by JOIN: the service's planner sees no key in it */
 };
 
 /* A path from the item down. */

@@ -205,7 +205,8 @@ static kinds of_binary(const struct expr *expr)
 
 /* ---- calls ---- */
 
-kinds kinds_of_letter(char letter)
+/* A small letter's. */
+static kinds of_letter(char letter)
 {
     switch (letter) {
     case 'n':
@@ -213,7 +214,6 @@ kinds kinds_of_letter(char letter)
     case 's':
         return STRING;
     case 'b':
-    case 'B':
         return KINDS_BOOLEAN;
     case 'a':
         return 1 << JSON_ARRAY;
@@ -226,20 +226,26 @@ kinds kinds_of_letter(char letter)
     }
 }
 
+kinds kinds_of_letter(char letter)
+{
+    bool is_capital = letter >= 'A' && letter <= 'Z';
+
+    return (kinds)(is_capital ? of_letter((char)(letter - 'A' + 'a')) | UNDEFINED : of_letter(letter));
+}
+
 /* Undefined where an argument can be of no kind that the function takes. */
 static kinds of_call(const struct expr *expr)
 {
-    const char *signature = expr->builtin ? builtin_signature(expr->builtin) : NULL;
-    const char *letter = signature ? signature + 1 : NULL;
+    const char *signature = expr->builtin ? builtin_signature(expr->builtin, expr->kid_count) : NULL;
+    const char *at = signature ? signature + 1 : NULL;
+    char letter;
 
     if (!signature)
         return KINDS_ALL;
-    for (size_t i = 0; i < expr->kid_count && *letter && !(expr->builtin->flags & SPATIAL); i++) {
-        if (!(kinds_of(expr->kid[i]) & kinds_of_letter(*letter)))
+    for (size_t i = 0; i < expr->kid_count && (letter = signature_next(&at)); i++)
+        if (!(kinds_of(expr->kid[i]) & kinds_of_letter(letter)))
             return UNDEFINED;
-        letter += letter[1] != '\0';
-    }
-    return (kinds)(kinds_of_letter(signature[0]) | (signature[0] == 'B' ? 0 : UNDEFINED));
+    return signature[0] == 'B' ? KINDS_BOOLEAN : (kinds)(kinds_of_letter(signature[0]) | UNDEFINED);
 }
 
 static kinds of_unary(const struct expr *expr)

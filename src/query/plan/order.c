@@ -128,10 +128,10 @@ bool order_walk_of(struct planner *planner, const struct select *select, const s
                    struct order_walk *walk)
 {
     const struct source *first = &select->source[0];
-    struct alias alias = { .slot = first->slot, .path = first->path };
+    struct alias alias = { .source = first };
     struct order_walk joined;
 
-    if (first->kind != SOURCE_PATH || select->order_count == 0)
+    if (select->order_count == 0 || select->whole)
         return false;
     if (walk_of_composites(planner, &alias, select, access, &joined) &&
         (joined.fixed || select->order_count > 1)) {

@@ -51,7 +51,8 @@ enum status query_compile(struct op *op, struct slice text, struct json paramete
     enum status st;
 
     *made = (struct query){ .options = *options };
-    TRY(query_parse(op, text, &made->select));
+    TRY(options->is_condition ? query_parse_condition(op, text, &made->select)
+                              : query_parse(op, text, &made->select));
     made->hash = hash_of(op, made->select, parameters);
     TRY(query_bind(op, made->select, parameters, &made->options, text, &made->bound));
     eval = query_eval(op, made);

@@ -86,7 +86,7 @@ static void add_ranges(struct indexes *indexes, const struct access *access)
 
 static struct alias alias_of(const struct select *select)
 {
-    return (struct alias){ .slot = select->source->slot, .path = select->source->path };
+    return (struct alias){ .source = select->source };
 }
 
 static void add_order(struct indexes *indexes, struct way *way, const struct select *select)

@@ -35,15 +35,22 @@ static void print_item(struct fill *fill, struct query_row *row)
 {
     struct json system = eval_system(&fill->cursor->eval, row);
     struct buf *out = &fill->text;
+    struct json front, back;
     bool any;
 
     if (json_kind(system) != JSON_OBJECT) /* fill_print() tells why */
         return;
+    json_split(out->arena, row->body, row->behind, &front, &back);
     buf_byte(out, '{');
-    any = json_print_members(out, row->body);
+    any = json_print_members(out, front);
     if (any && json_count(system))
         buf_byte(out, ',');
-    json_print_members(out, system);
+    any |= json_print_members(out, system);
+    if (json_kind(back) == JSON_OBJECT) {
+        if (any)
+            buf_byte(out, ',');
+        json_print_members(out, back);
+    }
     buf_byte(out, '}');
 }
 

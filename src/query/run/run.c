@@ -133,6 +133,7 @@ static enum status read_entries(struct run *run)
     cursor->source = &run->entries.base;
     if (run->way.covered.kind == COVERED_COUNT) {
         run->unfiltered = *cursor->select;
+        run->unfiltered.source = covered_items(cursor->select)->source;
         run->unfiltered.where = NULL;
         cursor->select = &run->unfiltered;
     }

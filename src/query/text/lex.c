@@ -84,7 +84,7 @@ static enum token_kind word_kind(struct slice word)
     keyword = find_keyword(word);
     if (!keyword)
         return TOKEN_NAME;
-    if (keyword->text[0] >= 'a' && !slice_is(word, keyword->text))
+    if (keyword->text[1] >= 'a' && !slice_is(word, keyword->text))
         return TOKEN_NAME;
     return keyword->kind;
 }

@@ -2,7 +2,7 @@
 #include "json/scan.h"
 #include "query/text/parse_private.h"
 
-enum { CITED_BYTES_MAX = 1024 }; /* of a token: a string without an end goes on for the rest of the text */
+enum { CITED_CHARACTERS_MAX = 127 }; /* of a token: a string without an end goes on for the rest of the text */
 
 void parse_take(struct parse *p)
 {
@@ -24,13 +24,16 @@ enum status parse_expect(struct parse *p, enum token_kind kind)
     return parse_accept(p, kind) ? ST_OK : parse_unexpected(p);
 }
 
-/* Its beginning, when it is too long to tell; never half a character. */
+/* Its beginning, when it is too long to tell. */
 static struct slice cited(struct slice text)
 {
-    size_t size = text.size < CITED_BYTES_MAX ? text.size : CITED_BYTES_MAX;
+    size_t size = 0, characters = 0;
 
-    while (size < text.size && ((uint8_t)text.data[size] & 0xc0) == 0x80)
-        size--;
+    for (; size < text.size; size++) {
+        characters += ((uint8_t)text.data[size] & 0xc0) != 0x80;
+        if (characters > CITED_CHARACTERS_MAX)
+            break;
+    }
     return slice_make(text.data, size);
 }
 
@@ -153,7 +156,9 @@ static enum status check_text(struct op *op, struct slice text)
     return ST_OK;
 }
 
-enum status query_parse(struct op *op, struct slice text, struct select **select)
+typedef enum status parse_whole(struct parse *p, struct select **select);
+
+static enum status parse_text(struct op *op, struct slice text, parse_whole *whole, struct select **select)
 {
     struct parse p = { .op = op, .lexer.text = text };
     enum status st;
@@ -161,11 +166,21 @@ enum status query_parse(struct op *op, struct slice text, struct select **select
     TRY(check_text(op, text));
     lex_next(&p.lexer, &p.token);
     lex_next(&p.lexer, &p.next);
-    TRY(p.token.kind == TOKEN_FROM ? parse_condition(&p, select) : parse_select(&p, select));
+    TRY(whole(&p, select));
     TRY(parse_expect(&p, TOKEN_END));
     if ((*select)->star && (*select)->source_count == 0)
         TRY(mistake(op, (*select)->star_span, "SC1021",
                     "Syntax error, 'SELECT *' is not valid if FROM clause is omitted."));
 out:
     return st;
+}
+
+enum status query_parse(struct op *op, struct slice text, struct select **select)
+{
+    return parse_text(op, text, parse_select, select);
+}
+
+enum status query_parse_condition(struct op *op, struct slice text, struct select **select)
+{
+    return parse_text(op, text, parse_condition, select);
 }

@@ -11,6 +11,9 @@
  */
 enum status query_parse(struct op *op, struct slice text, struct select **select);
 
+/* FROM c WHERE ..., which is how a patch writes its condition: SELECT * of it. */
+enum status query_parse_condition(struct op *op, struct slice text, struct select **select);
+
 /* A tree back to text, as the service's planner writes it: see print.c. */
 void query_print(struct buf *out, const struct select *select);
 void query_print_expr(struct buf *out, const struct expr *expr);

@@ -85,14 +85,32 @@ out:
     return st;
 }
 
+/* A subquery by itself is no argument, which is told behind it. */
+static enum status refuse_subquery(struct parse *p)
+{
+    struct select *ignored;
+    enum status st;
+
+    if (p->token.kind != TOKEN_SELECT)
+        return ST_OK;
+    TRY(parse_enter(p));
+    TRY(parse_select(p, &ignored));
+    TRY(parse_unexpected(p));
+out:
+    return st;
+}
+
 /* The token at hand is the function's name. `start` is before it where udf. stands in front. */
 static enum status parse_arguments(struct parse *p, enum expr_kind kind, uint32_t start, struct expr **expr)
 {
+    bool may_be_subquery = kind == EXPR_CALL && p->token.kind == TOKEN_NAME;
     enum status st;
 
     TRY(parse_make(p, kind, start, expr));
     take_name(p, *expr);
     TRY(parse_expect(p, TOKEN_OPEN));
+    if (may_be_subquery)
+        TRY(refuse_subquery(p));
     TRY(parse_kids_if_any(p, *expr, TOKEN_CLOSE));
     TRY(parse_finish(p, *expr));
 out:
@@ -114,21 +132,14 @@ static enum status parse_udf(struct parse *p, struct expr **expr)
     return parse_arguments(p, EXPR_UDF, start, expr);
 }
 
-/* Words that are literals where a value stands, and names elsewhere: c.NaN is a property. */
-static bool named_literal(struct slice word, struct value *value)
+static enum status parse_nan(struct parse *p, struct expr **expr)
 {
-    if (slice_is(word, "NaN"))
-        *value = value_double(NAN);
-    else if (slice_is(word, "Infinity"))
-        *value = value_double(INFINITY);
-    else
-        return false;
-    return true;
+    return literal(p, value_double(NAN), expr);
 }
 
-static bool names_number(struct slice word)
+static enum status parse_infinity(struct parse *p, struct expr **expr)
 {
-    return slice_is(word, "NaN") || slice_is(word, "Infinity");
+    return literal(p, value_double(INFINITY), expr);
 }
 
 /* A step behind it would come first: -1[0] is -(1[0]). */
@@ -139,7 +150,7 @@ bool parse_at_negative(const struct parse *p)
 
     if (p->token.kind != TOKEN_MINUS || p->token.span.end != p->next.span.start)
         return false;
-    if (p->next.kind != TOKEN_NUMBER && !(p->next.kind == TOKEN_NAME && names_number(p->next.text)))
+    if (p->next.kind != TOKEN_NUMBER && p->next.kind != TOKEN_NAN && p->next.kind != TOKEN_INFINITY)
         return false;
     lex_next(&ahead, &behind);
     return behind.kind != TOKEN_DOT && behind.kind != TOKEN_BRACKET_OPEN && behind.kind != TOKEN_OPEN;
@@ -148,7 +159,6 @@ bool parse_at_negative(const struct parse *p)
 enum status parse_negative(struct parse *p, struct expr **expr)
 {
     uint32_t start = p->token.span.start;
-    struct value value = value_undefined;
     enum status st;
 
     parse_take(p);
@@ -156,8 +166,7 @@ enum status parse_negative(struct parse *p, struct expr **expr)
         p->token.text = slice_make(p->token.text.data - 1, p->token.text.size + 1);
         TRY(parse_number(p, expr));
     } else {
-        named_literal(p->token.text, &value);
-        TRY(literal(p, value_double(-value.number), expr));
+        TRY(literal(p, value_double(p->token.kind == TOKEN_NAN ? NAN : -INFINITY), expr));
     }
     (*expr)->span.start = start;
 out:
@@ -177,13 +186,7 @@ out:
 
 static enum status parse_name(struct parse *p, struct expr **expr)
 {
-    struct value value;
-
-    if (p->next.kind == TOKEN_OPEN)
-        return parse_function(p, expr);
-    if (named_literal(p->token.text, &value))
-        return literal(p, value, expr);
-    return parse_source_name(p, expr);
+    return p->next.kind == TOKEN_OPEN ? parse_function(p, expr) : parse_source_name(p, expr);
 }
 
 static enum status parse_array(struct parse *p, struct expr **expr)
@@ -350,6 +353,7 @@ static parse_code *const primaries[TOKEN_KIND_COUNT] = {
     [TOKEN_OPEN] = parse_parentheses,    [TOKEN_EXISTS] = parse_exists,
     [TOKEN_ARRAY] = parse_array_of,      [TOKEN_ALL] = parse_all,
     [TOKEN_FIRST] = parse_first,         [TOKEN_LAST] = parse_last,
+    [TOKEN_NAN] = parse_nan,             [TOKEN_INFINITY] = parse_infinity,
 };
 
 /* .name or ["name"]; the token at hand is the name. */
@@ -384,7 +388,7 @@ static enum status parse_bracket(struct parse *p, struct expr *step, bool comput
 {
     enum status st;
 
-    if (p->token.kind == TOKEN_STRING && p->next.kind == TOKEN_BRACKET_CLOSE)
+    if (p->token.kind == TOKEN_STRING && (p->next.kind == TOKEN_BRACKET_CLOSE || !computed))
         TRY(parse_named(p, step));
     else if (computed)
         TRY(parse_kid(p, step));

@@ -31,7 +31,7 @@ enum status parse_finish(struct parse *p, struct expr *expr);
 enum status parse_subquery(struct parse *p, struct select **select);
 enum status parse_select(struct parse *p, struct select **select);
 
-/* FROM c WHERE ..., which is how a patch writes its condition: SELECT * of it. */
+/* Without SELECT, from FROM on. */
 enum status parse_condition(struct parse *p, struct select **select);
 enum status parse_expression(struct parse *p, struct expr **expr);
 

@@ -152,9 +152,12 @@ out:
 /* What stands behind IN: a path, or a subquery that gives an array. */
 static enum status parse_iterated(struct parse *p, struct expr **path)
 {
-    bool is_subquery = p->token.kind == TOKEN_OPEN && p->next.kind == TOKEN_SELECT;
-
-    return is_subquery ? parse_postfix(p, path) : parse_path(p, path);
+    if (p->token.kind != TOKEN_OPEN)
+        return parse_path(p, path);
+    if (p->next.kind == TOKEN_SELECT)
+        return parse_postfix(p, path);
+    parse_take(p);
+    return parse_unexpected(p);
 }
 
 static enum status parse_iterate_source(struct parse *p, struct source *source)
@@ -394,6 +397,8 @@ enum status parse_condition(struct parse *p, struct select **select)
         return mistake_memory(p->op);
     (*select)->star = true;
     (*select)->star_span = span;
+    if (p->token.kind != TOKEN_FROM)
+        return parse_unexpected(p);
     TRY(parse_rest(p, span.start, *select));
 out:
     return st;

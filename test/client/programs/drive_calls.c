@@ -339,12 +339,15 @@ static void scripts(void)
 }
 
 /* Tokens are for those who come from outside: a database inside the program listens for them. */
-static void resource_tokens(const char *endpoint)
+static void resource_tokens(const char *endpoint, int direct)
 {
     orrery_listen_settings listen = { .size = sizeof(listen), .address = "127.0.0.1:0", .no_tls = 1 };
     char url[96] = "http://";
     orrery_key key = orrery_key_text("a");
-    orrery_settings settings = { .size = sizeof(settings), .endpoint = endpoint ? endpoint : url };
+    orrery_settings settings = { .size = sizeof(settings),
+                                 .endpoint = endpoint ? endpoint : url,
+                                 .trust_any_certificate = 1,
+                                 .direct = direct };
     orrery_response *permission = NULL;
     orrery_client *guest = NULL;
 
@@ -379,7 +382,7 @@ int main(int argc, char **argv)
     queries_that_do_not_wait();
     changes();
     scripts();
-    resource_tokens(argc > 2 ? argv[1] : NULL);
+    resource_tokens(argc > 2 ? argv[1] : NULL, settings_from(argc, argv).direct);
     CHECK(orrery_delete(client, "dbs/drive", NULL, NULL) == ORRERY_OK);
     orrery_close(client);
     printf("%d passed, %d failed\n", passed, failed);

@@ -280,7 +280,8 @@ int main(int argc, char **argv)
 {
     orrery_settings settings = { .size = sizeof(settings),
                                  .endpoint = argc > 1 ? argv[1] : NULL,
-                                 .key = argc > 2 ? argv[2] : NULL };
+                                 .key = argc > 2 ? argv[2] : NULL,
+                                 .direct = argc > 3 && strcmp(argv[3], "direct") == 0 };
     char line[256], what[64], how[64], which[64];
     int time_ms = 0;
 

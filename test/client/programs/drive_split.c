@@ -181,7 +181,11 @@ static void count(int wanted)
 int main(int argc, char **argv)
 {
     orrery_settings settings = {
-        .size = sizeof(settings), .endpoint = argv[1], .key = argc > 2 ? argv[2] : NULL, .connections_max = 1
+        .size = sizeof(settings),
+        .endpoint = argv[1],
+        .key = argc > 2 ? argv[2] : NULL,
+        .connections_max = 1,
+        .direct = argc > 3,
     };
     orrery_container container = { .size = sizeof(container), .id = "items", .partition_key = { "/pk" } };
 

@@ -7,6 +7,7 @@
 enum { DOCUMENTS = 240, ROWS_MAX = 2 * DOCUMENTS, COLLECTIONS = 3 };
 
 static int passed, failed;
+static const char foxes[] = "fox owl fox tree fox moss fox salt fox wind fox";
 
 enum comparison { IN_ORDER, ANY_ORDER, COUNT_ONLY };
 
@@ -26,6 +27,11 @@ static const struct question {
     { "SELECT c.id FROM c OFFSET 3 LIMIT 9", COUNT_ONLY },
     { "SELECT DISTINCT VALUE c.g FROM c", ANY_ORDER },
     { "SELECT DISTINCT VALUE c.g FROM c ORDER BY c.g", IN_ORDER },
+    { "SELECT TOP 30 c.id FROM c ORDER BY RANK VectorDistance(c.v, [1, 0])", IN_ORDER },
+    { "SELECT c.id FROM c ORDER BY VectorDistance(c.v, [0, 1]) OFFSET 7 LIMIT 50", IN_ORDER },
+    { "SELECT TOP 10 c.id FROM c ORDER BY RANK RRF(VectorDistance(c.v, [1, 0]), FullTextScore(c.w, 'fox'), "
+      "[5, 1])",
+      IN_ORDER },
     { "SELECT VALUE COUNT(1) FROM c", IN_ORDER },
     { "SELECT VALUE SUM(c.u) FROM c", IN_ORDER },
     { "SELECT VALUE MIN(c.t) FROM c", IN_ORDER },
@@ -50,12 +56,13 @@ static const struct question {
 static void make_documents(void)
 {
     for (int i = 0; i < DOCUMENTS; i++) {
-        char json[192];
+        char json[256];
         int unique = i * 37 % DOCUMENTS;
 
-        snprintf(json, sizeof(json), "{\"id\":\"d%d\",\"u\":%d,\"big\":%lld,\"t\":\"%c%03d\"%s%c%s}", i,
-                 unique, 9007199254740993LL + unique, 'a' + unique % 26, unique,
-                 i % 9 ? ",\"g\":\"" : ",\"h\":\"", "abcde"[i % 5], "\"");
+        snprintf(json, sizeof(json),
+                 "{\"id\":\"d%d\",\"u\":%d,\"big\":%lld,\"t\":\"%c%03d\",\"v\":[%d,%d],\"w\":\"%.*s\"%s%c%s}",
+                 i, unique, 9007199254740993LL + unique, 'a' + unique % 26, unique, unique, DOCUMENTS,
+                 unique % 40, foxes, i % 9 ? ",\"g\":\"" : ",\"h\":\"", "abcde"[i % 5], "\"");
         must(orrery_item_create(client, "dbs/several", json, ORRERY_TEXT, NULL, NULL, NULL));
         must(orrery_item_create(client, "dbs/several/colls/all", json, ORRERY_TEXT, NULL, NULL, NULL));
     }

@@ -51,7 +51,7 @@ static void close_door(struct door *door)
 static enum status knock(struct door *door, struct slice token, struct auth_who *who)
 {
     struct request request = { .method = METHOD_GET };
-    struct auth_subject subject = { .type = slice_of("dbs"), .link = slice_of(""), .raw_link = slice_of("") };
+    struct auth_subject subject = { .type = slice_of("dbs"), .link = slice_of("") };
 
     request.header[HEADER_AUTHORIZATION] = issuer_authorization(&door->op, token);
     return auth_check(&door->op, door->auth, &request, &subject, who);

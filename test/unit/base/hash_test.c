@@ -120,6 +120,24 @@ TEST(murmur3_tells_runs_of_zeros_of_different_sizes_apart)
     }
 }
 
+TEST(murmur3_of_pieces_is_that_of_the_whole)
+{
+    uint8_t bytes[80];
+
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i * 37);
+    for (size_t size = 0; size <= sizeof(bytes); size++)
+        for (size_t cut = 0; cut <= size; cut++) {
+            struct hash128 whole = murmur3_128(bytes, size), hash;
+            struct murmur3 murmur3 = { 0 };
+
+            murmur3_add(&murmur3, bytes, cut);
+            murmur3_add(&murmur3, bytes + cut, size - cut);
+            hash = murmur3_end(&murmur3);
+            CHECK(hash.h1 == whole.h1 && hash.h2 == whole.h2);
+        }
+}
+
 /* The vectors of the reference implementation, as OpenSSL gives them too: the key 00 01 .. 0f, the text 00 01 .. */
 TEST(siphash_equals_the_published_vectors)
 {

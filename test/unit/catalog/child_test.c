@@ -304,7 +304,7 @@ static void raise(struct rig *rig, struct family *family)
     put(rig, RID_TYPE_PERMISSION, &other, "{'id':'r'}");
     put(rig, RID_TYPE_CLIENT_KEY, &rig->database->rid, "{'id':'k'}");
     CHECK(container_define(rig->op, rig_json(rig->op, "{'id':'paid','partitionKey':{'paths':['/pk']}}"),
-                           (struct define_options){ .key_required = true }, &definition) == ST_OK);
+                           (struct define_options){ 0 }, &definition) == ST_OK);
     CHECK(catalog_create_container_with_offer(rig->op, rig->catalog, rig->database, definition, 1,
                                               rig_json(rig->op, "{'content':{'offerThroughput':500}}"),
                                               &paid) == ST_OK);

@@ -8,7 +8,7 @@ static enum status define(const char *body, bool key_required, struct json *defi
 {
     *definition = json_undefined;
     return container_define(test_op(), rig_json(test_op(), body),
-                            (struct define_options){ .key_required = key_required }, definition);
+                            (struct define_options){ .is_old = !key_required }, definition);
 }
 
 static struct slice printed(struct json value)
@@ -293,7 +293,7 @@ static enum status check_replace(const char *old, const char *new)
 
     CHECK(define(body_with(old), true, &from) == ST_OK);
     CHECK(container_define(test_op(), rig_json(test_op(), body_with(new)),
-                           (struct define_options){ .key_required = true, .old = from }, &to) == ST_OK);
+                           (struct define_options){ .old = from }, &to) == ST_OK);
     return container_check_replace(test_op(), from, to);
 }
 
@@ -421,8 +421,7 @@ TEST(a_replace_that_names_a_vector_index_names_its_embedding_too)
 
     CHECK(define(body_with(INDEX_OF_V("flat")), true, &from) == ST_OK);
     CHECK(container_define(test_op(), rig_json(test_op(), body_with(INDEXES("{'path':'/v','type':'flat'}"))),
-                           (struct define_options){ .key_required = true, .old = from },
-                           &to) == ST_BAD_REQUEST);
+                           (struct define_options){ .old = from }, &to) == ST_BAD_REQUEST);
 }
 
 /* --- the key, taken apart --- */

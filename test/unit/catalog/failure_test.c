@@ -12,8 +12,8 @@ static struct json definition_of(struct rig *rig, const char *text)
 {
     struct json definition = json_undefined;
 
-    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ .key_required = true },
-                           &definition) == ST_OK);
+    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ 0 }, &definition) ==
+          ST_OK);
     return definition;
 }
 

@@ -15,8 +15,8 @@ static enum status define(const char *policy, bool is_geometry, struct slice *pr
     enum status st;
 
     json_builder_init(&builder, &test_op()->arena);
-    st = indexing_policy_define(test_op(), policy ? rig_json(test_op(), policy) : json_undefined, is_geometry,
-                                &builder);
+    st = indexing_policy_define(test_op(), policy ? rig_json(test_op(), policy) : json_undefined,
+                                (struct indexing_options){ .is_geometry = is_geometry }, &builder);
     buf_init(&text, &test_op()->arena);
     if (st == ST_OK)
         json_print(&text, json_built(&builder));
@@ -44,7 +44,8 @@ static const struct {
       POLICY(USUAL_PATHS) },
     { "{'includedPaths':[],'excludedPaths':[]}", POLICY(USUAL_PATHS) },
     { "{'indexingMode':'Consistent','automatic':true}", POLICY(USUAL_PATHS) },
-    { "{'automatic':false}", "{'indexingMode':'consistent','automatic':false," USUAL_PATHS "}" },
+    { "{'automatic':false}",
+      "{'indexingMode':'consistent','automatic':true," USUAL_PATHS "}" }, /* it is passed over */
     { "{'indexingMode':'None','automatic':false}", NO_INDEX },
     { "{'indexingMode':'none'}", NO_INDEX },
     { "{'indexingMode':'none','automatic':false,'includedPaths':[{'path':'/*'}],'compositeIndexes':1}",

@@ -167,7 +167,7 @@ static struct json defined(struct rig *rig, const char *text)
 {
     struct json definition = json_undefined;
 
-    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ .key_required = false },
+    CHECK(container_define(rig->op, rig_json(rig->op, text), (struct define_options){ .is_old = true },
                            &definition) == ST_OK);
     return definition;
 }

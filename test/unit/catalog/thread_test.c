@@ -78,7 +78,7 @@ static void work_on_containers(struct op *op, struct worker *worker)
         return;
     expect(worker,
            container_define(op, rig_json(op, "{'id':'c','partitionKey':{'paths':['/pk']}}"),
-                            (struct define_options){ .key_required = true }, &definition),
+                            (struct define_options){ 0 }, &definition),
            ST_OK, ST_OK);
     expect(worker, catalog_create_container(op, catalog, database, definition, 1, &container), ST_EXISTS,
            ST_OWNER_NOT_FOUND);

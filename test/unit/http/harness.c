@@ -57,6 +57,7 @@ enum { PENDING_MAX = 64 };
 
 static struct op *pending[PENDING_MAX];
 static size_t pending_count, resumed;
+static struct http_server *opened; /* the newest */
 
 static void add_pending(struct op *op)
 {
@@ -132,6 +133,14 @@ static void answer_echo(struct exchange *exchange)
     buf_slice(&exchange->answer.body, request->body);
 }
 
+static void answer_sent(struct exchange *exchange)
+{
+    struct http_stats stats;
+
+    http_stats(opened, &stats);
+    buf_printf(&exchange->answer.body, "%llu", (unsigned long long)stats.bytes_out);
+}
+
 static enum status handle(void *context, struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -150,7 +159,7 @@ static enum status handle(void *context, struct exchange *exchange)
         buf_text(&exchange->answer.body, "what the first call wrote must not be sent");
         return ST_WOULD_BLOCK;
     }
-    if (waits)
+    if (waits || slice_starts_with(target, "/hold"))
         gate_enter(true);
     if (stuck)
         gate_enter(false);
@@ -162,6 +171,8 @@ static enum status handle(void *context, struct exchange *exchange)
     buf_printf(&exchange->answer.head, "x-tls: %s\r\n", request->tls ? "yes" : "no");
     if (slice_starts_with(target, "/large"))
         answer_large(exchange);
+    else if (slice_starts_with(target, "/sent"))
+        answer_sent(exchange);
     else if (slice_starts_with(target, "/header"))
         buf_slice(&exchange->answer.body, token.data ? token : slice_of("absent"));
     else
@@ -215,7 +226,7 @@ struct http_server *site_open(const struct http_options *options)
     pending_count = resumed = 0;
     if (http_open(test_op(), options ? options : &usual, &server) == ST_OK &&
         http_start(test_op(), server) == ST_OK)
-        return server;
+        return opened = server;
     test_failed(__FILE__, __LINE__, test_op()->error);
     http_free(server);
     return NULL;

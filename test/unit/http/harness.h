@@ -7,6 +7,7 @@
  *     /pool     goes to the pool, then does as /echo
  *     /wait     goes to the pool and waits there for gate_open()
  *     /stuck    goes to the pool and stays until its op is cancelled, then enters the gate
+ *     /hold     keeps the loop itself until gate_open();   /sent   answers how many bytes the server has sent
  *     /closed   may send no body: 401
  *     /pending  is pending until resume_all(), then does as /echo; /pending-pool goes to the pool in between
  * A read that gets nothing for ten seconds fails the test rather than hang it.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "rntbd/rntbd.h"
 
 /* The answer says why, and the connection ends. */
 static void check_refused(const struct http_options *options, const char *text, int status,
@@ -363,12 +364,14 @@ TEST(a_peer_whose_answers_pile_up_loses_the_connection_that_would_be_too_much)
     struct http_server *server;
     struct account account;
     size_t closed = 0;
+    int small = 32 * 1024; /* else the sockets themselves take most of an answer */
 
     account_init(&account, 64 << 20); /* 16 MB for answers, of which one peer gets half */
     options.account = &account;
     server = site_open(&options);
     for (int i = 0; i < 4; i++) {
         client[i] = client_connect_from(server, 1);
+        setsockopt(client[i].fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
         client_send(&client[i], "GET /large HTTP/1.1\r\n\r\n");
     }
     while (atomic_load(&account.refused[HOLDER_ANSWERS]) == 0)
@@ -381,6 +384,45 @@ TEST(a_peer_whose_answers_pile_up_loses_the_connection_that_would_be_too_much)
     CHECK(closed > 0 && closed < 4);
     site_close(server);
     CHECK(atomic_load(&account.used_bytes) == 0);
+}
+
+static void wait_for_bytes_in(struct http_server *server, uint64_t bytes)
+{
+    struct http_stats stats;
+
+    do {
+        sched_yield();
+        http_stats(server, &stats);
+    } while (stats.bytes_in < bytes && stats.connections_open > 0);
+}
+
+/* A frame's first bytes, and then one every ten seconds: it is never silent for long, and never a request. */
+TEST(a_frame_whose_head_comes_byte_by_byte_ends_its_connection)
+{
+    static const uint8_t begun[] = { 0, 0x30, 0, 0, 0, 0, 0, 0 };
+    struct http_options options = site_options();
+    struct http_server *server;
+    struct http_stats stats;
+    struct client client;
+    uint64_t sent = sizeof(begun);
+
+    options.direct = &session_rntbd;
+    options.request_ms = 30 * 1000;
+    options.env = env_seeded(1, 1000000);
+    server = site_open(&options);
+    client = client_connect(server, 0);
+    client_send_bytes(&client, begun, sizeof(begun));
+    for (int i = 0; i < 12; i++) {
+        wait_for_bytes_in(server, sent);
+        env_advance_ms(options.env, 10 * 1000);
+        sent += client_send_bytes(&client, "", 1);
+    }
+    CHECK(client_is_closed(&client));
+    http_stats(server, &stats);
+    CHECK(stats.timeouts == 1);
+    client_close(&client);
+    site_close(server);
+    env_free(options.env);
 }
 
 TEST(idle_connections_are_closed_after_a_while)

@@ -86,7 +86,9 @@ static struct pool *open_limited(size_t threads, size_t queue, size_t scan_threa
                                                        [CLASS_SCANS] = { scan_threads, scan_queue },
                                                        [CLASS_SCRIPTS] = { 1, queue } },
                                             .kept = 2,
-                                            .idle_ms = idle_ms });
+                                            .idle_ms = idle_ms,
+                                            .slow_ms = 1,
+                                            .slow_nice = 1 });
 }
 
 static struct pool *open_pool(size_t threads, size_t queue)
@@ -259,7 +261,9 @@ static struct pool *open_shared(size_t script_threads, size_t each)
                                                        [CLASS_SCANS] = { 8, 8 },
                                                        [CLASS_SCRIPTS] = { script_threads, 8, each } },
                                             .kept = 2,
-                                            .idle_ms = 10000 });
+                                            .idle_ms = 10000,
+                                            .slow_ms = 1,
+                                            .slow_nice = 1 });
 }
 
 TEST(owners_take_turns_however_many_tasks_of_one_came_first)
@@ -303,10 +307,12 @@ TEST(one_owner_leaves_threads_of_its_class_for_others)
     CHECK(done == 6);
 }
 
+/* --- threads that give way --- */
+
 /* A task that writes down the priority of its thread. */
 struct ranked {
     struct pool_task task; /* the first member */
-    int nice;
+    int usual, nice;
 };
 
 static void rank(struct pool_task *task)
@@ -315,35 +321,109 @@ static void rank(struct pool_task *task)
     count_done(task);
 }
 
-/* One after the other, on threads that are idle by then. */
-TEST(what_scans_gives_way_and_what_is_quick_never_gets_its_thread)
+/* Works until it is made to give way; one that never is hangs here, and the test's time ends. */
+static void toil(struct pool_task *task)
 {
-    static const enum exchange_class classes[] = { CLASS_QUICK, CLASS_SCANS, CLASS_QUICK, CLASS_SCANS,
-                                                   CLASS_QUICK };
-    struct pool *pool = open_limited(4, 4, 2, 4, 60000);
-    struct ranked tasks[5];
-    int usual = getpriority(PRIO_PROCESS, 0);
+    struct ranked *ranked = (struct ranked *)task;
+
+    while (getpriority(PRIO_PROCESS, 0) == ranked->usual)
+        ;
+    rank(task);
+}
+
+static void run_ranked(struct pool *pool, struct ranked *ranked, uint64_t owner,
+                       void (*run)(struct pool_task *task))
+{
+    int before = done;
+
+    *ranked = (struct ranked){ .task = { .run = run, .class = CLASS_SCANS, .turn = { .owner = owner } },
+                               .usual = getpriority(PRIO_PROCESS, 0) };
+    CHECK(pool_submit(pool, &ranked->task));
+    wait_until(&done, before + 1);
+}
+
+TEST(what_works_for_long_gives_way_while_it_works_and_only_its_owners_tasks_get_its_thread)
+{
+    struct pool *pool = open_limited(4, 4, 4, 4, 60000);
+    struct ranked ranked;
 
     reset();
-    for (int i = 0; i < 5; i++) {
-        tasks[i] = (struct ranked){ .task = { .run = rank, .class = classes[i] } };
-        CHECK(pool_submit(pool, &tasks[i].task));
-        wait_until(&done, i + 1);
-        CHECK((tasks[i].nice > usual) == (classes[i] == CLASS_SCANS));
+    run_ranked(pool, &ranked, 7, rank);
+    CHECK(ranked.nice == ranked.usual); /* before it is known how long it takes */
+    run_ranked(pool, &ranked, 7, toil);
+    CHECK(ranked.nice == ranked.usual + 1);
+    for (uint64_t i = 0; i < 20; i++) {
+        run_ranked(pool, &ranked, i % 5, rank); /* 0 is nobody */
+        CHECK(ranked.nice == ranked.usual);
     }
     pool_close(pool);
 }
 
-TEST(where_there_are_no_other_threads_what_is_quick_takes_one_that_scans)
+static void wait_and_rank(struct pool_task *task)
 {
-    struct pool *pool = open_limited(1, 4, 1, 4, 60000);
-    struct pool_task scan = { .run = count_done, .class = CLASS_SCANS };
-    struct pool_task quick = { .run = count_done, .class = CLASS_QUICK };
+    wait_for_release(task);
+    rank(task);
+}
+
+TEST(what_waits_does_not_give_way)
+{
+    struct pool *pool = open_limited(2, 4, 2, 4, 60000);
+    struct ranked slow, waits = { .task = { .run = wait_and_rank } };
 
     reset();
-    CHECK(pool_submit(pool, &scan));
-    wait_until(&done, 1);
-    CHECK(pool_submit(pool, &quick));
-    wait_until(&done, 2);
+    CHECK(pool_submit(pool, &waits.task));
+    wait_until(&running, 1);
+    run_ranked(pool, &slow, 7, toil); /* by its end both have been looked at, more than once */
+    release();
+    wait_until(&done, 3);
+    CHECK(waits.nice == slow.usual);
+    pool_close(pool);
+}
+
+/* A new thread is born with the priority of the one that starts it. */
+TEST(a_task_behind_one_that_gave_way_gets_a_thread_that_has_not)
+{
+    struct pool *pool = open_limited(2, 4, 1, 4, 60000);
+    struct ranked slow = { .task = { .run = toil, .class = CLASS_SCANS, .turn = { .owner = 1 } },
+                           .usual = getpriority(PRIO_PROCESS, 0) };
+    struct ranked next = { .task = { .run = rank, .class = CLASS_SCANS, .turn = { .owner = 2 } } };
+    struct pool_task first = { .run = wait_for_release, .class = CLASS_SCANS };
+
+    reset();
+    CHECK(pool_submit(pool, &first));
+    wait_until(&running, 1);
+    CHECK(pool_submit(pool, &slow.task) && pool_submit(pool, &next.task));
+    release();
+    wait_until(&done, 3);
+    CHECK(slow.nice == slow.usual + 1 && next.nice == slow.usual);
+    pool_close(pool);
+}
+
+/* The one thread has given way when it finds tasks of others, and nobody else comes to take them. */
+TEST(a_pool_that_closes_leaves_no_task_to_a_thread_that_never_comes)
+{
+    enum { ROUNDS = 100 };
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct pool *pool = open_limited(1, 4, 1, 4, 60000);
+        struct ranked slow = { .task = { .run = toil, .turn = { .owner = 1 } },
+                               .usual = getpriority(PRIO_PROCESS, 0) };
+        struct pool_task next = { .run = count_done, .turn = { .owner = 2 } };
+
+        reset();
+        CHECK(pool_submit(pool, &slow.task) && pool_submit(pool, &next));
+        pool_close(pool);
+        CHECK(done == 2);
+    }
+}
+
+TEST(where_there_are_no_other_threads_a_task_takes_one_that_gave_way)
+{
+    struct pool *pool = open_limited(1, 4, 1, 4, 60000);
+    struct ranked ranked;
+
+    reset();
+    run_ranked(pool, &ranked, 1, toil);
+    run_ranked(pool, &ranked, 2, rank);
     pool_close(pool);
 }

@@ -222,6 +222,33 @@ TEST(a_large_answer_reaches_a_slow_reader_whole)
     site_close(server);
 }
 
+/* Both requests are there when the loop comes to them, the large one first. */
+TEST(a_large_answer_lets_others_have_their_turn_before_it_is_sent_whole)
+{
+    struct http_server *server = site_open(NULL);
+    struct client holds = client_connect(server, 0), takes = client_connect(server, 0),
+                  asks = client_connect(server, 0);
+    struct reply reply;
+    int64_t sent;
+
+    CHECK(client_ask(&takes, "GET /echo HTTP/1.1\r\n\r\n").status == 200); /* the loop has them all */
+    CHECK(client_ask(&asks, "GET /echo HTTP/1.1\r\n\r\n").status == 200);
+    client_send(&holds, "GET /hold HTTP/1.1\r\n\r\n");
+    gate_wait_for(1);
+    client_send(&takes, "GET /large HTTP/1.1\r\n\r\n");
+    client_send(&asks, "GET /sent HTTP/1.1\r\n\r\n");
+    gate_open();
+    reply = client_read(&asks);
+    REQUIRE(reply.status == 200 && slice_to_i64(reply.body, &sent));
+    CHECK(sent < LARGE_BYTES / 32);
+    CHECK(client_read(&takes).body.size == LARGE_BYTES);
+    CHECK(client_read(&holds).status == 200);
+    client_close(&holds);
+    client_close(&takes);
+    client_close(&asks);
+    site_close(server);
+}
+
 TEST(clients_that_leave_in_the_middle_leave_nothing_behind)
 {
     static const char *const texts[] = { "",

@@ -143,6 +143,23 @@ TEST(an_object_less_a_member_has_the_others_in_their_order)
     CHECK(slice_is(printed(json_without(arena, parsed("{}"), "a")), "{}"));
 }
 
+TEST(an_object_is_split_before_its_last_members)
+{
+    struct arena *arena = &test_op()->arena;
+    struct json object = parsed("{\"a\":1,\"b\":[2],\"c\":{\"d\":3}}"), front, back;
+
+    json_split(arena, object, 0, &front, &back);
+    CHECK(json_equal(front, object) && json_kind(back) == JSON_UNDEFINED);
+    json_split(arena, object, 1, &front, &back);
+    CHECK(slice_is(printed(front), "{\"a\":1,\"b\":[2]}") && slice_is(printed(back), "{\"c\":{\"d\":3}}"));
+    json_split(arena, object, 3, &front, &back);
+    CHECK(slice_is(printed(front), "{}") && json_equal(back, object));
+    json_split(arena, object, 4, &front, &back); /* more than there are */
+    CHECK(slice_is(printed(front), "{}") && json_equal(back, object));
+    json_split(arena, parsed("{}"), 1, &front, &back);
+    CHECK(slice_is(printed(front), "{}") && json_kind(back) == JSON_UNDEFINED);
+}
+
 TEST(a_builder_past_its_limit_gives_undefined)
 {
     for (size_t limit = 0; limit < 4096; limit += 64) {

@@ -15,6 +15,7 @@ static const struct record sample = {
     .number = 0x0fedcba987654321,
     .ttl_seconds = -1,
     .policy_version = 7,
+    .behind = 0x0102,
     .epk = { "0123456789abcdef", 16 },
 };
 
@@ -38,7 +39,7 @@ TEST(a_record_comes_back_as_it_was_written)
     REQUIRE(record_decode(test_op(), value, &got) == ST_OK);
     CHECK(got.lsn == 42 && got.ts_ms == 1700000000123);
     CHECK(got.etag == sample.etag && got.number == sample.number);
-    CHECK(got.ttl_seconds == -1 && got.policy_version == 7);
+    CHECK(got.ttl_seconds == -1 && got.policy_version == 7 && got.behind == 0x0102);
     CHECK(slice_equal(got.epk, sample.epk));
     CHECK(json_equal(got.document, parse("{\"id\":\"1\",\"n\":[1,2,3]}")));
 }

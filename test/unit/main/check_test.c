@@ -46,8 +46,8 @@ static void place_open_with(struct place *place, const char *name, enum entries_
                        &place->store) == ST_OK);
     REQUIRE(catalog_open(op, place->store, &place->catalog) == ST_OK);
     REQUIRE(catalog_create_database(op, place->catalog, slice_of("db"), &place->database) == ST_OK);
-    REQUIRE(container_define(op, rig_json(op, DEFINITION), (struct define_options){ .key_required = true },
-                             &definition) == ST_OK);
+    REQUIRE(container_define(op, rig_json(op, DEFINITION), (struct define_options){ 0 }, &definition) ==
+            ST_OK);
     REQUIRE(catalog_create_container(op, place->catalog, place->database, definition, 1, &place->container) ==
             ST_OK);
 }

@@ -54,6 +54,37 @@ static int64_t number_of(const struct record *item, const char *name)
     return json_int(json_get(item->document, name));
 }
 
+/* Promises 1 and 2. */
+TEST(a_transaction_that_turns_to_other_keys_writes_them_all_or_none)
+{
+    struct rig rig;
+    struct container *container = open_container(&rig, BY_PK);
+    struct partition_txn *txn = NULL, *other = NULL;
+    struct commit_stamp stamp;
+    struct record item;
+    bool found;
+
+    for (int round = 0; round < 2; round++) {
+        REQUIRE(begin(&rig, container, &txn) == ST_OK);
+        CHECK(put(&rig, txn, "{'id':'1','pk':'a'}") == ST_OK);
+        partition_turn_to(txn, key_of_header(rig.op, container, "['b']"));
+        CHECK(put(&rig, txn, "{'id':'1','pk':'b'}") == ST_OK);
+        if (round == 0) { /* another writer takes the second item */
+            REQUIRE(partition_begin_many(rig.op, container, key_of_header(rig.op, container, "['b']"),
+                                         &other) == ST_OK);
+            CHECK(put(&rig, other, "{'id':'1','pk':'b'}") == ST_OK);
+            CHECK(partition_commit(rig.op, &other, &stamp) == ST_OK);
+        }
+        CHECK(partition_commit(rig.op, &txn, &stamp) == (round ? ST_OK : ST_WRITE_CONFLICT));
+        partition_abort(txn);
+        txn = NULL;
+        CHECK(partition_read(rig.op, NULL, container, key_of_header(rig.op, container, KEY_A), slice_of("1"),
+                             &item, &found) == ST_OK);
+        CHECK(found == (round == 1));
+    }
+    rig_close(&rig);
+}
+
 /* Promise 9. */
 TEST(each_write_of_a_transaction_meets_what_the_one_before_it_left)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/encode.h"
-#include "rntbd/frame.h"
+#include "frame/frame.h"
 #include "rntbd/rntbd.h"
 #include "test.h"
 

@@ -4,66 +4,60 @@
 #include "test.h"
 
 static const struct {
-    const char *target, *shape, *type, *link, *raw_link;
+    const char *target, *shape, *type, *link;
 } paths[] = {
-    { "/", "", "", "", "" },
-    { "", "", "", "", "" },
-    { "//", "", "", "", "" },
-    { "/dbs", "dbs", "dbs", "", "" },
-    { "/dbs/", "dbs", "dbs", "", "" },
-    { "/dbs/a", "dbs/x", "dbs", "dbs/a", "dbs/a" },
-    { "/dbs/a/", "dbs/x", "dbs", "dbs/a", "dbs/a" },
-    { "dbs/a", "dbs/x", "dbs", "dbs/a", "dbs/a" },
-    { "/dbs/A", "dbs/x", "dbs", "dbs/A", "dbs/A" },
-    { "/dbs/a/colls", "dbs/x/colls", "colls", "dbs/a", "dbs/a" },
-    { "/dbs/a/colls/b/docs", "dbs/x/colls/x/docs", "docs", "dbs/a/colls/b", "dbs/a/colls/b" },
-    { "/dbs/a/colls/b/docs/c", "dbs/x/colls/x/docs/x", "docs", "dbs/a/colls/b/docs/c",
-      "dbs/a/colls/b/docs/c" },
-    { "/dbs/a/colls/b/operations/c", "dbs/x/colls/x/operations/x", "colls", "dbs/a/colls/b",
-      "dbs/a/colls/b" },
-    { "/dbs/a/colls/%62/operations/c/", "dbs/x/colls/x/operations/x", "colls", "dbs/a/colls/b",
-      "dbs/a/colls/%62" },
+    { "/", "", "", "" },
+    { "", "", "", "" },
+    { "//", "", "", "" },
+    { "/dbs", "dbs", "dbs", "" },
+    { "/dbs/", "dbs", "dbs", "" },
+    { "/dbs/a", "dbs/x", "dbs", "dbs/a" },
+    { "/dbs/a/", "dbs/x", "dbs", "dbs/a" },
+    { "dbs/a", "dbs/x", "dbs", "dbs/a" },
+    { "/dbs/A", "dbs/x", "dbs", "dbs/A" },
+    { "/dbs/a/colls", "dbs/x/colls", "colls", "dbs/a" },
+    { "/dbs/a/colls/b/docs", "dbs/x/colls/x/docs", "docs", "dbs/a/colls/b" },
+    { "/dbs/a/colls/b/docs/c", "dbs/x/colls/x/docs/x", "docs", "dbs/a/colls/b/docs/c" },
+    { "/dbs/a/colls/b/operations/c", "dbs/x/colls/x/operations/x", "colls", "dbs/a/colls/b" },
+    { "/dbs/a/colls/%62/operations/c/", "dbs/x/colls/x/operations/x", "colls", "dbs/a/colls/b" },
     /* spaces and letters of all kinds */
-    { "/dbs/a%20b", "dbs/x", "dbs", "dbs/a b", "dbs/a%20b" },
-    { "/dbs/a+b", "dbs/x", "dbs", "dbs/a+b", "dbs/a+b" },
-    { "/dbs/a%2Bb", "dbs/x", "dbs", "dbs/a+b", "dbs/a%2Bb" },
-    { "/dbs/%c3%bc", "dbs/x", "dbs", "dbs/ü", "dbs/%c3%bc" },
-    { "/dbs/ü", "dbs/x", "dbs", "dbs/ü", "dbs/ü" },
-    { "/dbs/%F0%9F%98%80", "dbs/x", "dbs", "dbs/😀", "dbs/%F0%9F%98%80" },
-    { "/dbs/%61", "dbs/x", "dbs", "dbs/a", "dbs/%61" },
-    { "/dbs/%2561", "dbs/x", "dbs", "dbs/%61", "dbs/%2561" },
+    { "/dbs/a%20b", "dbs/x", "dbs", "dbs/a b" },
+    { "/dbs/a+b", "dbs/x", "dbs", "dbs/a+b" },
+    { "/dbs/a%2Bb", "dbs/x", "dbs", "dbs/a+b" },
+    { "/dbs/%c3%bc", "dbs/x", "dbs", "dbs/ü" },
+    { "/dbs/ü", "dbs/x", "dbs", "dbs/ü" },
+    { "/dbs/%F0%9F%98%80", "dbs/x", "dbs", "dbs/😀" },
+    { "/dbs/%61", "dbs/x", "dbs", "dbs/a" },
+    { "/dbs/%2561", "dbs/x", "dbs", "dbs/%61" },
     /* what stands in the place of a type is a type as it is spelt, or none */
-    { "/%64bs/a", "%64bs/x", "%64bs", "%64bs/a", "%64bs/a" },
-    { "/dbs/s/colls%2Fx", "dbs/x/colls%2Fx", "colls%2Fx", "dbs/s", "dbs/s" },
-    { "/dbs/s/colls%2fx%2fdocs", "dbs/x/colls%2fx%2fdocs", "colls%2fx%2fdocs", "dbs/s", "dbs/s" },
-    { "/dbs%2Fx", "dbs%2Fx", "dbs%2Fx", "", "" },
-    { "/dbs/s/users%2Fx%2Fpermissions", "dbs/x/users%2Fx%2Fpermissions", "users%2Fx%2Fpermissions", "dbs/s",
-      "dbs/s" },
+    { "/%64bs/a", "%64bs/x", "%64bs", "%64bs/a" },
+    { "/dbs/s/colls%2Fx", "dbs/x/colls%2Fx", "colls%2Fx", "dbs/s" },
+    { "/dbs/s/colls%2fx%2fdocs", "dbs/x/colls%2fx%2fdocs", "colls%2fx%2fdocs", "dbs/s" },
+    { "/dbs%2Fx", "dbs%2Fx", "dbs%2Fx", "" },
+    { "/dbs/s/users%2Fx%2Fpermissions", "dbs/x/users%2Fx%2Fpermissions", "users%2Fx%2Fpermissions", "dbs/s" },
     /* what an id may hold and a path cannot */
-    { "/dbs/a%2Fb", "dbs/x", "dbs", "dbs/a/b", "dbs/a%2Fb" },
-    { "/dbs/d/colls/c/docs/a%3Fb", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b",
-      "dbs/d/colls/c/docs/a%3Fb" },
-    { "/dbs/d/colls/c/docs/a?b", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b",
-      "dbs/d/colls/c/docs/a?b" },
-    { "/dbs/d/colls/c/docs/?", "dbs/x/colls/x/docs", "docs", "dbs/d/colls/c", "dbs/d/colls/c" },
-    { "/dbs/a%23b", "dbs/x", "dbs", "dbs/a#b", "dbs/a%23b" },
-    { "/dbs/a#b", "dbs/x", "dbs", "dbs/a#b", "dbs/a#b" },
-    { "/dbs/a&b=c;d,e@$", "dbs/x", "dbs", "dbs/a&b=c;d,e@$", "dbs/a&b=c;d,e@$" },
+    { "/dbs/a%2Fb", "dbs/x", "dbs", "dbs/a/b" },
+    { "/dbs/d/colls/c/docs/a%3Fb", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b" },
+    { "/dbs/d/colls/c/docs/a?b", "dbs/x/colls/x/docs/x", "docs", "dbs/d/colls/c/docs/a?b" },
+    { "/dbs/d/colls/c/docs/?", "dbs/x/colls/x/docs", "docs", "dbs/d/colls/c" },
+    { "/dbs/a%23b", "dbs/x", "dbs", "dbs/a#b" },
+    { "/dbs/a#b", "dbs/x", "dbs", "dbs/a#b" },
+    { "/dbs/a&b=c;d,e@$", "dbs/x", "dbs", "dbs/a&b=c;d,e@$" },
     /* queries that are queries */
-    { "/addresses/?$resolveFor=dbs&$filter=y", "addresses", "dbs", "", "" },
+    { "/addresses/?$resolveFor=dbs&$filter=y", "addresses", "dbs", "" },
     { "//addresses/?$resolveFor=dbs%2fA%3d%2Fcolls%2fB%2fdocs&$partitionKeyRangeIds=0", "addresses", "docs",
-      "dbs/A=/colls/B", "dbs/A=/colls/B" },
-    { "/dbs/a?api-version=1", "dbs/x", "dbs", "dbs/a", "dbs/a" },
-    { "/dbs/a?$partitionKeyRangeIds=0", "dbs/x", "dbs", "dbs/a", "dbs/a" },
-    { "/?", "", "", "", "" },
+      "dbs/A=/colls/B" },
+    { "/dbs/a?api-version=1", "dbs/x", "dbs", "dbs/a" },
+    { "/dbs/a?$partitionKeyRangeIds=0", "dbs/x", "dbs", "dbs/a" },
+    { "/?", "", "", "" },
     /* the form that proxies are asked in */
-    { "http://localhost:8081/dbs/a", "dbs/x", "dbs", "dbs/a", "dbs/a" },
-    { "https://localhost/dbs", "dbs", "dbs", "", "" },
-    { "http://h", "", "", "", "" },
-    { "http://h/", "", "", "", "" },
-    { "http://", "", "", "", "" },
-    { "https://", "", "", "", "" },
-    { "http:///dbs", "dbs", "dbs", "", "" },
+    { "http://localhost:8081/dbs/a", "dbs/x", "dbs", "dbs/a" },
+    { "https://localhost/dbs", "dbs", "dbs", "" },
+    { "http://h", "", "", "" },
+    { "http://h/", "", "", "" },
+    { "http://", "", "", "" },
+    { "https://", "", "", "" },
+    { "http:///dbs", "dbs", "dbs", "" },
 };
 
 static bool same(struct slice got, const char *expected, const char *what)
@@ -82,8 +76,7 @@ TEST(a_path_means_the_same_in_every_encoding)
         enum status st = path_parse(test_op(), slice_of(paths[i].target), &path);
 
         if (st != ST_OK || !same(path.shape, paths[i].shape, "shape") ||
-            !same(path.type, paths[i].type, "type") || !same(path.link, paths[i].link, "link") ||
-            !same(path.raw_link, paths[i].raw_link, "raw link"))
+            !same(path.type, paths[i].type, "type") || !same(path.link, paths[i].link, "link"))
             test_failed(__FILE__, __LINE__, paths[i].target);
     }
 }

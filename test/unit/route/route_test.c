@@ -216,7 +216,7 @@ TEST(queries_and_lists_of_items_are_slow_and_told_to_come_back_when_there_are_to
     client.is_refused = true;
     CHECK(client_send(&client, METHOD_POST, "/dbs", "{'id':'e'}") == 503);
     CHECK(client_send(&client, METHOD_GET, DOCS "/1", NULL) == 200 && client.exchange.class == CLASS_QUICK);
-    CHECK(client.exchange.owner == 0);
+    CHECK(client.exchange.owner != 0); /* its container's: containers take turns */
     CHECK(client_send(&client, METHOD_GET, DOCS, NULL) == 429 && client.exchange.class == CLASS_SCANS);
     CHECK(slice_is(client_answer(&client, "x-ms-substatus"), "3200"));
     CHECK(client_answer(&client, "x-ms-retry-after-ms").size > 0);

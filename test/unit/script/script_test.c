@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "script/script.h"
+#include "script/strikes.h"
 #include "test.h"
 
 enum { RUN_MS = 2000, MEMORY_MB = 100 }; /* a sanitizer's shadow is memory too */
@@ -161,6 +162,21 @@ TEST(whatever_a_child_does_its_caller_is_told_and_the_next_script_runs)
         CHECK(op->error && op->error[0]);
         CHECK(run_once(op, scripts, "done", NULL) == ST_OK);
     }
+    scripts_close(scripts);
+}
+
+/* Promise 4 of the folder. */
+TEST(a_script_that_is_killed_six_times_running_is_refused_and_others_run)
+{
+    struct scripts *scripts = open_scripts();
+    struct op *op = test_op();
+
+    for (int i = 0; i < STRIKES_MAX; i++)
+        CHECK(run_once(op, scripts, "hoard", NULL) == ST_SCRIPT_FAILED);
+    CHECK(run_once(op, scripts, "hoard", NULL) == ST_SCRIPT_BLOCKED);
+    CHECK(strstr(op->error, "'p' is blocked for execution because it has violated its allowed resource limit "
+                            "several times."));
+    CHECK(run_once(op, scripts, "done", NULL) == ST_OK);
     scripts_close(scripts);
 }
 

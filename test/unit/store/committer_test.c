@@ -88,6 +88,54 @@ TEST(a_group_is_bounded_and_the_rest_comes_next)
     bench_free(&bench);
 }
 
+/* Three large ones came first; small ones wait for one of them, and large ones that nobody waits for go together. */
+TEST(a_small_batch_waits_for_one_large_one_and_not_for_all)
+{
+    size_t size = 1 << 20;
+    struct slice large = slice_make(arena_alloc(&test_op()->arena, size), size);
+    struct submission submission[6];
+    struct store_stats stats;
+    struct bench bench;
+
+    memset((char *)large.data, 'x', size);
+    bench_init(&bench);
+    for (uint64_t i = 0; i < 6; i++) {
+        submission[i] = submission_for(&bench, batch_of(i, i < 4 ? large : slice_of("x")));
+        committer_submit(bench.committer, &submission[i], 1);
+    }
+    CHECK(committer_step(bench.committer));
+    CHECK(is_done(&submission[0]) && !is_done(&submission[1]) && !is_done(&submission[4]));
+    CHECK(committer_step(bench.committer));
+    CHECK(is_done(&submission[4]) && is_done(&submission[5]) && !is_done(&submission[1]));
+    CHECK(committer_step(bench.committer));
+    CHECK(is_done(&submission[1]) && is_done(&submission[2]) && is_done(&submission[3]));
+    CHECK(!committer_step(bench.committer));
+    committer_stats(bench.committer, &stats);
+    CHECK(stats.groups == 3 && stats.commits == 6);
+    bench_free(&bench);
+}
+
+TEST(no_batch_goes_past_a_drop_however_small_it_is)
+{
+    size_t size = 1 << 20;
+    struct slice large = slice_make(arena_alloc(&test_op()->arena, size), size);
+    struct submission before, drop, after;
+    struct bench bench;
+
+    memset((char *)large.data, 'x', size);
+    bench_init(&bench);
+    before = submission_for(&bench, batch_of(1, large));
+    drop = (struct submission){ .kind = SUBMISSION_DROP, .bucket = &bench.bucket };
+    after = submission_for(&bench, batch_of(2, slice_of("x")));
+    committer_submit(bench.committer, &before, 1);
+    committer_submit(bench.committer, &drop, 1);
+    committer_submit(bench.committer, &after, 1);
+    while (committer_step(bench.committer))
+        ;
+    CHECK(before.status == ST_OK && drop.status == ST_OK && after.status == ST_OWNER_NOT_FOUND);
+    bench_free(&bench);
+}
+
 TEST(a_batch_conflicts_with_an_earlier_one_of_its_own_group)
 {
     struct batch *first = batch_of(1, slice_of("x")), *same = batch_of(2, slice_of("x"));

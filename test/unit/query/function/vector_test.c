@@ -130,7 +130,7 @@ static struct expr literal(struct value value)
 
 /* VectorDistance(c.embedding, ..., true, {name: value}), whose options stand at 71 to 107. */
 struct sample {
-    struct expr root, path, value, options, call;
+    struct expr root, path, value, exact, options, call;
     struct expr *option[1], *kid[4], *below[1];
     struct slice names[1];
 };
@@ -151,7 +151,9 @@ static const struct expr *sample_call(struct sample *s, const char *name, struct
         .names = s->names,
         .span = { 71, 107 },
     };
-    s->kid[0] = s->kid[1] = s->kid[2] = &s->path;
+    s->exact = (struct expr){ .kind = EXPR_LITERAL, .value = value_bool(true) };
+    s->kid[0] = s->kid[1] = &s->path;
+    s->kid[2] = &s->exact;
     s->kid[3] = &s->options;
     s->call = (struct expr){ .kind = EXPR_CALL, .kid = s->kid, .kid_count = 4 };
     return &s->call;

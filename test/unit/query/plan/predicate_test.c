@@ -25,7 +25,7 @@ static void filter_is(const char *from, const char *filter, const char *expected
     CHECK(index_policy_read(test_op(), &test_op()->arena, &nothing, &policy) == ST_OK);
     index.policy = policy;
     buf_init(&text, &test_op()->arena);
-    buf_printf(&text, "SELECT VALUE c.id FROM c%s WHERE %s", from, filter);
+    buf_printf(&text, "SELECT VALUE c.id FROM %s WHERE %s", from, filter);
     buf_init(&printed, &test_op()->arena);
     access_print(&printed, access_of_select(&planner, query_select(shelf_compile(
                                                           arena_text(&test_op()->arena, buf_as_slice(&text)),
@@ -81,7 +81,7 @@ TEST(comparisons_become_ranges_of_one_kind)
         { "c.a[0] = 1", "/a/[] = 1~" },
     };
 
-    FILTERS("", pairs);
+    FILTERS("c", pairs);
 }
 
 TEST(and_leaves_out_what_has_no_index_and_or_does_not)
@@ -95,7 +95,7 @@ TEST(and_leaves_out_what_has_no_index_and_or_does_not)
         { "c.a = 1 AND false", "none" },
     };
 
-    FILTERS("", pairs);
+    FILTERS("c", pairs);
 }
 
 TEST(functions_become_ranges_of_kinds_and_prefixes)
@@ -119,7 +119,7 @@ TEST(functions_become_ranges_of_kinds_and_prefixes)
         { "ARRAY_CONTAINS(c.a, {'k':1}, true)", "(/a/[] [object, object]~ AND /a/[]/k = 1)~" },
     };
 
-    FILTERS("", pairs);
+    FILTERS("c", pairs);
 }
 
 TEST(elements_of_arrays_are_told_apart_only_by_themselves)
@@ -137,6 +137,38 @@ TEST(elements_of_arrays_are_told_apart_only_by_themselves)
         { "t.k = 1 OR t.v = 2", "(/a/[]/k = 1 OR /a/[]/v = 2)" },
     };
 
-    FILTERS("", pairs);
-    FILTERS(" JOIN t IN c.a", joined);
+    FILTERS("c", pairs);
+    FILTERS("c JOIN t IN c.a", joined);
+}
+
+TEST(a_name_of_a_subquery_stands_for_what_its_rows_are)
+{
+    static const struct pair item[] = {
+        { "c.a = 5", "/a = 5" },
+        { "c.a.b > 5 AND c.s = 'x'", "(/a/b (5, number] AND /s = \"x\")" },
+        { "EXISTS(SELECT VALUE t FROM t IN c.a WHERE t = 1)", "/a/[] = 1~" },
+    };
+    static const struct pair filtered[] = { { "c.a = 5", "(/a = 5 AND /b = 1)" } };
+    static const struct pair columns[] = {
+        { "c.x = 5", "/a = 5~" },
+        { "c.o.k = 5", "/b/o/k = 5~" },
+        { "c.y = 5", "any" },
+        { "c.z = 5", "any" },
+    };
+    static const struct pair elements[] = { { "s.k = 1 AND s.v = 2", "(/a/[]/k = 1 AND /a/[]/v = 2)~" } };
+    static const struct pair value[] = { { "c.a = 5", "/a = 5~" } };
+    static const struct pair gathered[] = { { "c.a = 5", "any" } };
+
+    FILTERS("(SELECT * FROM c) c", item);
+    FILTERS("(SELECT VALUE c FROM c) c", value);
+    FILTERS("(SELECT * FROM (SELECT * FROM c) d) c", item);
+    FILTERS("(SELECT * FROM c WHERE c.b = 1) c", filtered);
+    FILTERS("(SELECT * FROM (SELECT * FROM c WHERE c.b = 1) d) c", filtered);
+    FILTERS("(SELECT c.a AS x, c.b.o, c.a + 1 AS y FROM c) c", columns);
+    FILTERS("(SELECT VALUE {'x': c.a, 'o': c.b.o, 'y': c.a + 1} FROM c) c", columns);
+    FILTERS("(SELECT * FROM (SELECT c.a AS x, c.b.o FROM c) d) c", columns);
+    FILTERS("c JOIN (SELECT VALUE t FROM t IN c.a) s", elements);
+    FILTERS("(SELECT DISTINCT * FROM c) c", gathered);
+    FILTERS("(SELECT COUNT(1) AS a FROM c) c", gathered);
+    FILTERS("(SELECT c.a FROM c GROUP BY c.a) c", gathered);
 }

@@ -37,6 +37,10 @@ static const char *const queries[] = {
     "SELECT VALUE c.id FROM c WHERE c.flag",
     "SELECT VALUE c.id FROM c WHERE NOT c.flag",
     "SELECT VALUE x.id FROM (SELECT * FROM c WHERE c.a = 2) AS x",
+    "SELECT VALUE x.id FROM (SELECT * FROM c WHERE c.a = 2) AS x WHERE x.b > 20",
+    "SELECT * FROM (SELECT * FROM (SELECT VALUE c FROM c) AS x) AS y WHERE y.a = 2",
+    "SELECT * FROM (SELECT c.a AS k, c.id FROM c) AS x WHERE x.k = 2 AND x.id > '1'",
+    "SELECT x FROM c JOIN (SELECT VALUE o FROM o IN c.objects) AS x WHERE x.k = 1 AND x.v > 1",
     "SELECT VALUE c.id FROM c WHERE ST_DISTANCE(c.loc, {'type':'Point','coordinates':[2, 3]}) < 200000",
     "SELECT VALUE c.id FROM c WHERE 300000 >= ST_DISTANCE({'type':'Point','coordinates':[179, 3]}, c.loc)",
     "SELECT VALUE c.id FROM c WHERE ST_DISTANCE(c.loc, {'type':'Point','coordinates':[2, 3]}) > 200000",
@@ -79,6 +83,10 @@ static const char *const queries[] = {
     "SELECT VALUE c.id FROM c WHERE c.a = 2 AND c.mixed > 0 ORDER BY c.mixed, c.b",
     "SELECT VALUE t FROM c JOIN t IN c.list ORDER BY c.b",
     "SELECT VALUE t FROM c JOIN t IN c.list ORDER BY c.a DESC",
+    "SELECT VALUE x.id FROM (SELECT * FROM c) AS x ORDER BY x.a",
+    "SELECT * FROM (SELECT * FROM (SELECT * FROM c WHERE c.a > 1) AS x) AS y WHERE y.a < 4 ORDER BY y.b DESC",
+    "SELECT * FROM (SELECT * FROM c WHERE c.s = 'x3') AS x ORDER BY x.a DESC",
+    "SELECT VALUE x.k FROM (SELECT c.mixed AS k FROM c) AS x ORDER BY x.k",
     "SELECT c.id FROM c ORDER BY c.a OFFSET 7 LIMIT 20",
     "SELECT TOP 12 VALUE c.id FROM c ORDER BY c.b DESC",
     "SELECT DISTINCT VALUE c.s FROM c ORDER BY c.s",
@@ -91,6 +99,12 @@ static const char *const queries[] = {
     "SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE t FROM t IN c.list WHERE t = 1)",
     "SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE t FROM t IN c.list WHERE c.a = 1)",
     "SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE o FROM o IN c.objects WHERE o.k = 1 AND o.v = 2)",
+    "SELECT VALUE COUNT(1) FROM (SELECT * FROM c) AS x",
+    "SELECT VALUE COUNT(1) FROM (SELECT * FROM c WHERE c.a = 3) AS x WHERE x.b > 20",
+    "SELECT VALUE COUNT(1) FROM (SELECT * FROM (SELECT * FROM c WHERE c.b > 20) AS x) AS y",
+    "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT * FROM c WHERE c.a = 3) AS x",
+    "SELECT VALUE COUNT(1) FROM (SELECT c.a FROM c) AS x",
+    "SELECT VALUE COUNT(1) FROM (SELECT VALUE c.mixed FROM c) AS x",
     "SELECT VALUE COUNT(1) FROM c WHERE c.a != 3",
     "SELECT VALUE COUNT(1) FROM c WHERE c.long != '1' AND c.mixed != [1]",
     "SELECT VALUE COUNT(c.a) FROM c",
@@ -250,6 +264,11 @@ TEST(a_query_that_the_index_knows_reads_few_items)
                    QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT VALUE COUNT(1) FROM c", QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT VALUE COUNT(1) FROM c WHERE c.a = 3", QUERY_BY_COST) == 0);
+    CHECK(items_read(&shelf, "SELECT * FROM (SELECT * FROM c) AS s WHERE s.id = '7'", QUERY_BY_COST) == 1);
+    CHECK(items_read(&shelf, "SELECT TOP 5 * FROM (SELECT * FROM c WHERE c.b > 0) AS s ORDER BY s.id",
+                     QUERY_BY_COST) < 50);
+    CHECK(items_read(&shelf, "SELECT VALUE COUNT(1) FROM (SELECT * FROM c WHERE c.a = 3) AS s",
+                     QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT MAX(c.b), MIN(c.b) FROM c", QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT SUM(c.b) FROM c WHERE c.b > 3", QUERY_BY_COST) == 0);
     CHECK(items_read(&shelf, "SELECT c.s, COUNT(1) FROM c GROUP BY c.s", QUERY_BY_COST) == 0);

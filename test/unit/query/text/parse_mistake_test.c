@@ -53,7 +53,7 @@ TEST(the_token_that_does_not_fit_is_cited)
         { "SELECT * FROM c WHERE c.a GROUP c.b", NEAR("32-33", "c") },
         { "SELECT * FROM c, d", NEAR("15-16", ",") },
         { "SELECT * FROM c[c.x]", NEAR("16-17", "c") },
-        { "SELECT * FROM c['a' || 'b']", NEAR("16-19", "'a'") },
+        { "SELECT * FROM c['a' || 'b']", NEAR("20-22", "||") },
         { "SELECT * FROM c[@p]", NEAR("16-18", "@p") },
         { "SELECT * FROM c[-1]", NEAR("16-17", "-") },
         { "SELECT * FROM c.a + 1", NEAR("18-19", "+") },

@@ -217,7 +217,7 @@ TEST(members_elements_and_calls)
         { "1 .a", "(. 1 a)" },
         { "'abc'[0]", "([] \"abc\" 0)" },
         { "c.first.Last.all.rank", "(. (. (. (. c first) Last) all) rank)" },
-        { "c.True.NaN.Udf", "(. (. (. c True) NaN) Udf)" },
+        { "c.True.nan.Udf", "(. (. (. c True) nan) Udf)" },
         { "first", "first" },
         { "rank.x", "(. rank x)" },
         { "PI()", "(PI)" },
@@ -318,16 +318,21 @@ TEST(the_clauses_behind_from)
     CHECK_QUERIES(rows);
 }
 
-TEST(a_condition_without_select_selects_everything)
+TEST(a_text_without_select_is_a_condition_and_no_query)
 {
     static const struct row rows[] = {
-        { "FROM c WHERE c.a > 1", "(SELECT * FROM c as c WHERE (> (. c a) 1))" },
-        { "from c where c.a", "(SELECT * FROM c as c WHERE (. c a))" },
+        { "FROM c WHERE c.a > 1", "SC1001 0-4 Syntax error, incorrect syntax near 'FROM'." },
         { "SELECT * FROM (FROM c)", "SC1001 15-19 Syntax error, incorrect syntax near 'FROM'." },
         { "WHERE c.a", "SC1001 0-5 Syntax error, incorrect syntax near 'WHERE'." },
     };
+    struct select *select;
 
     CHECK_QUERIES(rows);
+    REQUIRE(query_parse_condition(test_op(), slice_of("from c where c.a > 1"), &select) == ST_OK);
+    CHECK(select->star);
+    CHECK(select->source_count == 1);
+    CHECK(select->where && select->where->operation == OPERATOR_GREATER);
+    CHECK(query_parse_condition(test_op(), slice_of("SELECT * FROM c"), &select) == ST_BAD_QUERY);
 }
 
 TEST(blanks_and_comments_stand_anywhere)

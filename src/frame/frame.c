@@ -1,8 +1,8 @@
-/* src/rntbd/frame.c - tokens off bytes, and onto them. */
+/* src/frame/frame.c - tokens off bytes, and onto them. */
 #include <assert.h>
 #include <endian.h>
 
-#include "rntbd/frame.h"
+#include "frame/frame.h"
 
 /* How many bytes a value has, or how many its length has. */
 static const struct {
@@ -95,11 +95,11 @@ static void put_token(struct buf *out, uint16_t id, enum token_type type, uint64
     put(out, number, size);
 }
 
-void frame_begin(struct buf *out, uint32_t status, const uint8_t activity_id[GUID_BYTES])
+void frame_begin(struct buf *out, uint32_t what, const uint8_t activity_id[GUID_BYTES])
 {
     assert(out->size == 0);
     put(out, 0, sizeof(uint32_t));
-    put(out, status, sizeof(uint32_t));
+    put(out, what, sizeof(uint32_t));
     buf_append(out, (const char *)activity_id, GUID_BYTES);
 }
 
@@ -126,12 +126,22 @@ void frame_real(struct buf *out, uint16_t id, double value)
     put_token(out, id, TOKEN_DOUBLE, bits, sizeof(bits));
 }
 
-void frame_text(struct buf *out, uint16_t id, struct slice value)
+static void put_text(struct buf *out, uint16_t id, enum token_type type, struct slice value)
 {
     if (value.size > TOKEN_TEXT_BYTES_MAX)
         return;
-    put_token(out, id, TOKEN_STRING, value.size, sizeof(uint16_t));
+    put_token(out, id, type, value.size, sizeof(uint16_t));
     buf_slice(out, value);
+}
+
+void frame_text(struct buf *out, uint16_t id, struct slice value)
+{
+    put_text(out, id, TOKEN_STRING, value);
+}
+
+void frame_bytes(struct buf *out, uint16_t id, struct slice value)
+{
+    put_text(out, id, TOKEN_BYTES, value);
 }
 
 void frame_small_text(struct buf *out, uint16_t id, struct slice value)
